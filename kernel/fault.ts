@@ -1,0 +1,51 @@
+/** Who has to act on a fault, which is also how each channel decides what to answer. */
+export type FaultKind =
+  | "config" // the operator: all problems are listed, exit code 78
+  | "invalid" // the caller: the request is wrong
+  | "unauthenticated" // the caller: who are you
+  | "forbidden" // the caller: not yours to do
+  | "missing" // the caller: there is no such thing
+  | "limited" // the caller, later
+  | "unavailable" // the operator, while the caller waits
+  | "turn"; // the turn ended in error; the thread goes on
+
+export interface FaultDetails {
+  /** The request field, variable or file at fault. */
+  readonly param?: string;
+  /** For `limited` and `unavailable`: when another try makes sense. */
+  readonly retryAfterSecs?: number;
+  readonly cause?: unknown;
+}
+
+const BRAND = Symbol.for("postern.fault");
+
+/** The one expected error. Anything else that is thrown is a bug. */
+export class Fault extends Error {
+  readonly [BRAND] = true;
+  readonly kind: FaultKind;
+  readonly code: string;
+  readonly param: string | undefined;
+  readonly retryAfterSecs: number | undefined;
+
+  constructor(kind: FaultKind, code: string, message: string, details: FaultDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = "Fault";
+    this.kind = kind;
+    this.code = code;
+    this.param = details.param;
+    this.retryAfterSecs = details.retryAfterSecs;
+  }
+
+  // A brand instead of a prototype: a plugin may have been built against another copy of this file.
+  static override [Symbol.hasInstance](value: unknown): value is Fault {
+    return typeof value === "object" && value !== null && BRAND in value;
+  }
+}
+
+/** Words for a caught value, for a message that a person reads. */
+export function reason(error: unknown): string {
+  if (error instanceof AggregateError && error.message === "" && error.errors.length > 0) {
+    return reason(error.errors[0]);
+  }
+  return error instanceof Error ? error.message || error.name : String(error);
+}

@@ -1,0 +1,94 @@
+/**
+ * The plugin contract, and the only module a third-party plugin imports (`postern/plugin`).
+ * A plugin is trusted code in our process: a name, what it needs, a pure `configure`, one `start`.
+ */
+import type { Env } from "./env.ts";
+import type { Log } from "./log.ts";
+import type { Services } from "./services.ts";
+
+export type { Env } from "./env.ts";
+export { Fault, type FaultKind, reason } from "./fault.ts";
+export type { Log } from "./log.ts";
+export type * from "./services.ts";
+export type * from "./turn.ts";
+
+export type ServiceName = keyof Services & string;
+
+const OFF = Symbol.for("postern.off");
+
+/** What `configure` answers when the plugin should not run, with the reason the operator reads. */
+export class Off {
+  readonly [OFF] = true;
+  readonly why: string;
+
+  constructor(why: string) {
+    this.why = why;
+  }
+
+  static [Symbol.hasInstance](value: unknown): value is Off {
+    return typeof value === "object" && value !== null && OFF in value;
+  }
+}
+
+/** The services a plugin sees: what it needs is there, what it wants may be, anything else is a type error. */
+export type Use<Needs extends ServiceName, Wants extends ServiceName> = {
+  readonly [Name in Needs]: Services[Name];
+} & { readonly [Name in Wants]?: Services[Name] };
+
+export interface StartContext<Config, Needs extends ServiceName, Wants extends ServiceName> {
+  readonly config: Config;
+  readonly use: Use<Needs, Wants>;
+  readonly log: Log;
+  /** The service home, which exists and is ours alone. */
+  readonly home: string;
+  /** Aborted when the kernel gives up waiting for this start. */
+  readonly signal: AbortSignal;
+  /** Registers the undo of what was just opened. Undos run last-in first-out. */
+  onStop(undo: () => void | Promise<void>): void;
+  /** Contributes a named readiness check: it throws, with the way out in its message, while not ready. */
+  check(name: string, probe: () => void | Promise<void>): void;
+  /** What the start-up table shows beside this plugin, for example its address. */
+  announce(detail: string): void;
+}
+
+type Provided<Provides extends ServiceName> = [Provides] extends [never]
+  ? // biome-ignore lint/suspicious/noConfusingVoidType: a start that provides nothing returns nothing
+    void
+  : { readonly [Name in Provides]: Services[Name] };
+
+export interface Plugin<
+  Config = unknown,
+  Needs extends ServiceName = never,
+  Wants extends ServiceName = never,
+  Provides extends ServiceName = never,
+> {
+  readonly name: string;
+  /** Services this plugin cannot do without: where one is off, this plugin is off too. */
+  readonly needs?: readonly Needs[];
+  /** Services this plugin uses when they are there. */
+  readonly wants?: readonly Wants[];
+  readonly provides?: readonly Provides[];
+  /** Pure: reads settings, opens nothing. Problems are collected by `env`, not thrown. */
+  configure(env: Env): Config | Off;
+  start(context: StartContext<Config, Needs, Wants>): Provided<Provides> | Promise<Provided<Provides>>;
+}
+
+/** A plugin whose type parameters no longer matter: what the kernel handles. */
+export interface AnyPlugin {
+  readonly name: string;
+  readonly needs?: readonly ServiceName[];
+  readonly wants?: readonly ServiceName[];
+  readonly provides?: readonly ServiceName[];
+  configure(env: Env): unknown;
+  // biome-ignore lint/suspicious/noExplicitAny: the kernel passes exactly what `needs` and `wants` name
+  start(context: any): unknown;
+}
+
+export function definePlugin<
+  Config,
+  const Needs extends ServiceName = never,
+  const Wants extends ServiceName = never,
+  const Provides extends ServiceName = never,
+>(plugin: Plugin<Config, Needs, Wants, Provides>): Plugin<Config, Needs, Wants, Provides> {
+  return plugin;
+}

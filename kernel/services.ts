@@ -1,0 +1,261 @@
+/**
+ * What plugins lend each other. A plugin names a service in `needs` or `wants` and gets it by `use`.
+ * A third party adds its own by declaration merging:
+ *
+ *   declare module "postern/plugin" { interface Services { clock: { now(): Date } } }
+ */
+import type Keyv from "keyv";
+import type {
+  ApprovalDecision,
+  Gate,
+  JsonSchema,
+  ModelName,
+  ToolCall,
+  ToolOutcome,
+  Turn,
+  TurnEvent,
+  TurnRecord,
+  TurnStatus,
+} from "./turn.ts";
+
+export interface Services {
+  kernel: Kernel;
+  store: Store;
+  tools: Tools;
+  agent: Agent;
+  threads: Threads;
+  jobs: Jobs;
+  memory: Memory;
+  approvals: Approvals;
+  externalTools: ExternalTools;
+  chatLimit: Limiter;
+}
+
+// —— kernel: always there ————————————————————————————————————————————————
+
+export interface Kernel {
+  readonly version: string;
+  readonly startedAt: Date;
+  /** Known secret values, hidden in every log line; whoever learns one adds it. */
+  readonly mask: Mask;
+  plugins(): readonly PluginState[];
+  /** Runs every named check. */
+  readiness(): Promise<readonly CheckResult[]>;
+}
+
+export interface PluginState {
+  readonly name: string;
+  readonly on: boolean;
+  /** An address when on, the reason when off. */
+  readonly detail: string;
+}
+
+export interface CheckResult {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+  readonly millis: number;
+}
+
+export interface Mask {
+  add(secret: string): void;
+  /** The text with every known secret value replaced. */
+  hide(text: string): string;
+  /** True where the text holds a known secret value. */
+  finds(text: string): boolean;
+}
+
+// —— store ————————————————————————————————————————————————————————————————
+
+export interface Store {
+  /** Keyed state with an optional time to live. Every write is durable when its promise resolves. */
+  keyed<Value>(namespace: string): Keyv<Value>;
+  /** Ordered and searchable state: the owner's tables, after its numbered migrations have run. */
+  tables(owner: string, migrations: readonly string[]): Sql;
+}
+
+export type SqlValue = string | number | bigint | null | Uint8Array;
+
+/** Synchronous, on one connection; statements are prepared once and kept. */
+export interface Sql {
+  all<Row>(sql: string, ...values: SqlValue[]): Row[];
+  get<Row>(sql: string, ...values: SqlValue[]): Row | undefined;
+  run(sql: string, ...values: SqlValue[]): { readonly changes: number; readonly lastId: number };
+  /** What belongs together commits together; an exception rolls back. Nests. */
+  transaction<Result>(work: () => Result): Result;
+}
+
+// —— limiter ——————————————————————————————————————————————————————————————
+
+/** Counts per key over one or more windows; answers at once, never waits. */
+export interface Limiter {
+  take(key: string): LimitVerdict;
+  peek(key: string): LimitVerdict;
+}
+
+export interface LimitVerdict {
+  readonly ok: boolean;
+  readonly limit: number;
+  readonly remaining: number;
+  /** When the tightest window starts anew. */
+  readonly resetSecs: number;
+}
+
+// —— tool host ————————————————————————————————————————————————————————————
+
+export interface ToolInfo {
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  /** JSON Schema of `params`. */
+  readonly schema: JsonSchema;
+  /** Sentences: what the capabilities file grants. */
+  readonly grants: readonly string[];
+  /** True where a grant goes beyond GET and HEAD. */
+  readonly writes: boolean;
+}
+
+export interface Tools {
+  list(): Promise<readonly ToolInfo[]>;
+  /** Never throws for what a tool did; `signal` cancels the call. */
+  call(
+    call: ToolCall,
+    options: { readonly user: string; readonly signal?: AbortSignal },
+  ): Promise<ToolOutcome>;
+}
+
+// —— agent ————————————————————————————————————————————————————————————————
+
+/** A turn under way. Nobody has to listen: it runs, ends and is stored all the same. */
+export interface RunningTurn extends AsyncIterable<TurnEvent> {
+  readonly id: string;
+  readonly thread: string;
+  readonly record: Promise<TurnRecord>;
+  cancel(): void;
+}
+
+export interface Agent {
+  /** Starts the turn. Throws a `Fault` where it cannot even begin (foreign thread, no such gate, busy). */
+  run(turn: Turn): RunningTurn;
+  /** True where that turn of this user was still running. */
+  cancel(user: string, turn: string): boolean;
+  /** Every event of every turn of this user, on whatever channel; answers its own undo. */
+  watch(
+    user: string,
+    listener: (event: TurnEvent, turn: { readonly id: string; readonly thread: string }) => void,
+  ): () => void;
+  model(): ModelName;
+}
+
+export interface ThreadSummary {
+  readonly id: string;
+  readonly title: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly turns: number;
+  readonly gate?: Gate;
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** Pass as `before` to go on; absent at the end. */
+  readonly next?: string;
+}
+
+export interface Threads {
+  list(
+    user: string,
+    query?: { readonly q?: string; readonly limit?: number; readonly before?: string },
+  ): Page<ThreadSummary>;
+  find(user: string, thread: string): ThreadSummary | undefined;
+  turns(
+    user: string,
+    thread: string,
+    query?: { readonly limit?: number; readonly before?: string },
+  ): Page<TurnRecord>;
+  turn(user: string, turn: string): TurnRecord | undefined;
+  rename(user: string, thread: string, title: string): void;
+  remove(user: string, thread: string): void;
+}
+
+export type JobStatus = "queued" | "running" | "completed";
+
+export interface NewJob {
+  readonly user: string;
+  readonly message: string;
+  readonly channel: string;
+  /** The caller's name for a conversation of this user: jobs of one run in order on one thread. */
+  readonly conversation?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** The same key within 24 hours answers the first submission's job. */
+  readonly idempotencyKey?: string;
+}
+
+export interface Job {
+  readonly id: string;
+  readonly user: string;
+  readonly status: JobStatus;
+  readonly thread?: string;
+  readonly conversation?: string;
+  readonly response?: string;
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly createdAt: string;
+  readonly completedAt?: string;
+}
+
+export interface Jobs {
+  /** On disk when it returns. */
+  submit(job: NewJob): Job;
+  find(id: string): Job | undefined;
+  list(query?: {
+    readonly user?: string;
+    readonly status?: JobStatus;
+    readonly limit?: number;
+    readonly before?: string;
+  }): Page<Job>;
+  cancel(id: string): Job | undefined;
+  /** The job as it is when it completes, or after so many milliseconds. */
+  wait(id: string, millis: number): Promise<Job | undefined>;
+  counts(): { readonly queued: number; readonly running: number };
+  /** Told of every job that completes; answers its own undo. */
+  onCompleted(listener: (job: Job) => void): () => void;
+}
+
+export interface MemoryHit {
+  readonly path: string;
+  readonly snippet: string;
+  readonly score: number;
+  readonly updatedAt: string;
+}
+
+export interface Memory {
+  search(user: string, q: string, limit?: number): Promise<readonly MemoryHit[]>;
+  tree(
+    user: string,
+  ): readonly { readonly path: string; readonly updatedAt: string; readonly bytes: number }[];
+  read(
+    user: string,
+    path: string,
+  ):
+    | { readonly path: string; readonly text: string; readonly updatedAt: string; readonly version: number }
+    | undefined;
+  write(user: string, path: string, text: string): { readonly path: string; readonly version: number };
+  remove(user: string, path: string): boolean;
+}
+
+export interface Approvals {
+  /** What was remembered for this user: tool → always allowed or denied. */
+  remembered(user: string): Readonly<Record<string, "allow" | "deny">>;
+  remember(user: string, tool: string, decision: "allow" | "deny"): void;
+  revoke(user: string, tool: string): boolean;
+  pending(user: string): readonly Gate[];
+}
+
+export interface ExternalTools {
+  /** Names a caller may not shadow, prefixes included. */
+  isReserved(name: string): Promise<boolean>;
+  /** The live external-tool gate of this user's thread. */
+  pending(user: string, thread: string): Extract<Gate, { type: "external_tool" }> | undefined;
+}
+
+export type { ApprovalDecision, TurnStatus };
