@@ -89,15 +89,16 @@ export interface Sql {
 
 /** Counts per key over one or more windows; answers at once, never waits. */
 export interface Limiter {
-  take(key: string): LimitVerdict;
-  peek(key: string): LimitVerdict;
+  take(key: string): Promise<LimitVerdict>;
+  /** The same answer, without counting. */
+  peek(key: string): Promise<LimitVerdict>;
 }
 
 export interface LimitVerdict {
   readonly ok: boolean;
   readonly limit: number;
   readonly remaining: number;
-  /** When the tightest window starts anew. */
+  /** Whole seconds until the tightest window has room again, or one place more. */
   readonly resetSecs: number;
 }
 

@@ -1,0 +1,113 @@
+/** The store: keyed state through Keyv and ordered state in SQL tables, on one connection to one file. */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import KeyvSqlite, { type SqliteDriver } from "@keyv/sqlite";
+import Keyv from "keyv";
+import { type Database, openDatabase } from "./database.ts";
+import { Fault } from "./fault.ts";
+import { definePlugin } from "./plugin.ts";
+import type { SqlValue, Store } from "./services.ts";
+
+export interface OpenStore extends Store {
+  readonly file: string;
+  /** Throws where the file no longer answers. */
+  probe(): void;
+  close(): void;
+}
+
+// How often rows past their time to live are deleted for good.
+const SWEEP_MILLIS = 60_000;
+
+const READS = /^\s*(select|pragma|with)|\breturning\b/i;
+
+export function openStore(file: string): OpenStore {
+  const database = openDatabase(file);
+  database.exec(`CREATE TABLE IF NOT EXISTS migrations (
+    owner TEXT NOT NULL, number INTEGER NOT NULL, applied_at TEXT NOT NULL, PRIMARY KEY (owner, number)
+  ) WITHOUT ROWID`);
+  const driver = sharedDriver(database);
+  const keyed = new Map<string, Keyv>();
+
+  return {
+    file,
+    keyed<Value>(namespace: string): Keyv<Value> {
+      let keyv = keyed.get(namespace);
+      if (keyv === undefined) {
+        const adapter = new KeyvSqlite({ uri: `sqlite://${file}`, table: "keyed", driver, clearExpiredInterval: SWEEP_MILLIS });
+        // Keyv reports a failed write as `false`; a write that was not made must not pass for one that was.
+        keyv = new Keyv({ store: adapter, namespace, throwOnErrors: true });
+        keyed.set(namespace, keyv);
+      }
+      return keyv as Keyv<Value>;
+    },
+    tables(owner, migrations) {
+      migrate(database, owner, migrations);
+      return database;
+    },
+    probe: () => void database.get("SELECT count(*) FROM migrations"),
+    close: () => database.close(),
+  };
+}
+
+/** Lets Keyv use our connection, so that its writes and ours are never at odds over the file. */
+function sharedDriver(database: Database): SqliteDriver {
+  return {
+    name: "custom",
+    connect: async () => ({
+      query: async (sql, ...values) => {
+        const given = values.map((value) => (value === undefined ? null : value)) as SqlValue[];
+        if (READS.test(sql)) return database.all(sql, ...given);
+        database.run(sql, ...given);
+        return [];
+      },
+      close: async () => {},
+    }),
+  };
+}
+
+/** Applies what is missing, each with its number in one transaction, and a snapshot before it. */
+function migrate(database: Database, owner: string, migrations: readonly string[]): void {
+  const query = "SELECT coalesce(max(number), 0) AS number FROM migrations WHERE owner = ?";
+  const applied = database.get<{ number: number }>(query, owner)?.number ?? 0;
+  if (applied > migrations.length) {
+    throw new Fault(
+      "config",
+      "store_newer",
+      `the store ${database.file} was written by a newer Postern (${owner} is at ${applied}, this one knows ${migrations.length}): run that version, or restore ${database.file}.before-${owner}-${migrations.length + 1}`,
+      { param: database.file },
+    );
+  }
+  for (const [index, sql] of migrations.entries()) {
+    const number = index + 1;
+    if (number <= applied) continue;
+    // The owner's first tables are added to the file without touching what is there: nothing to save.
+    if (applied > 0) snapshot(database, `${database.file}.before-${owner}-${number}`);
+    database.transaction(() => {
+      database.exec(sql);
+      database.run("INSERT INTO migrations VALUES (?, ?, ?)", owner, number, new Date().toISOString());
+    });
+  }
+}
+
+function snapshot(database: Database, file: string): void {
+  if (database.file === ":memory:") return;
+  rmSync(file, { force: true });
+  database.run("VACUUM INTO ?", file);
+}
+
+export default definePlugin({
+  name: "store",
+  provides: ["store"],
+  configure: (env) => {
+    const url = env.text("STORE_URL", undefined, "Where state is kept: sqlite://<file>; default store.sqlite in the home");
+    if (url !== undefined && !/^sqlite:\/\/.+/.test(url)) env.refuse("STORE_URL", "sqlite://<path to a file>");
+    return { file: url?.replace(/^sqlite:\/\//, "") };
+  },
+  start({ config, home, onStop, check, announce }) {
+    const store = openStore(config.file ?? join(home, "store.sqlite"));
+    onStop(() => store.close());
+    check("store", () => store.probe());
+    announce(store.file);
+    return { store };
+  },
+});
