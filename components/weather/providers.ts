@@ -1,0 +1,147 @@
+/** Open-Meteo's three hosts: what each is asked, and what is taken from its answer. */
+import type { Place, Units } from "./params.ts";
+import { Refusal } from "./refusal.ts";
+import { describeWeather, labelAirQuality } from "./tables.ts";
+
+const GEOCODING_URL = "https://geocoding-api.open-meteo.com/v1/search";
+const FORECAST_URL = "https://api.open-meteo.com/v1/forecast";
+const AIR_QUALITY_URL = "https://air-quality-api.open-meteo.com/v1/air-quality";
+const FORECAST_DAYS = 5;
+
+const UNITS = {
+  metric: { temperature_unit: "celsius", wind_speed_unit: "ms" },
+  imperial: { temperature_unit: "fahrenheit", wind_speed_unit: "mph" },
+};
+
+/** Answers the parsed body of a GET, or throws a sentence for the model. */
+export type Fetch = (url: string) => unknown;
+
+interface Spot {
+  readonly city: string;
+  readonly country: string;
+  readonly latitude: number;
+  readonly longitude: number;
+}
+
+export function currentWeather(place: Place, fetch: Fetch) {
+  const spot = locate(place, fetch);
+  const answer = fetch(
+    forecastUrl(spot, place.units, {
+      current: "temperature_2m,apparent_temperature,relative_humidity_2m,weather_code,wind_speed_10m",
+    }),
+  );
+  const current = field(answer, "current");
+  return {
+    city: spot.city,
+    country: spot.country,
+    temperature: number(field(current, "temperature_2m")),
+    feels_like: number(field(current, "apparent_temperature")),
+    humidity: integer(field(current, "relative_humidity_2m")),
+    wind_speed: number(field(current, "wind_speed_10m")),
+    description: describeWeather(number(field(current, "weather_code"))),
+    units: place.units,
+  };
+}
+
+export function forecast(place: Place, fetch: Fetch) {
+  const spot = locate(place, fetch);
+  const answer = fetch(
+    forecastUrl(spot, place.units, {
+      daily: "weather_code,temperature_2m_max,temperature_2m_min,precipitation_probability_max",
+      // A day has no meaning without a time zone: without this the provider counts days in UTC.
+      timezone: "auto",
+      forecast_days: String(FORECAST_DAYS),
+    }),
+  );
+  const daily = field(answer, "daily");
+  const column = (name: string) => list(field(daily, name));
+  const [max, min] = [column("temperature_2m_max"), column("temperature_2m_min")];
+  const [codes, rain] = [column("weather_code"), column("precipitation_probability_max")];
+  return {
+    city: spot.city,
+    country: spot.country,
+    units: place.units,
+    entries: column("time")
+      .slice(0, FORECAST_DAYS)
+      .map((date, day) => ({
+        date: text(date),
+        temp_max: number(max[day]),
+        temp_min: number(min[day]),
+        description: describeWeather(number(codes[day])),
+        precipitation_probability_max: integer(rain[day]),
+      })),
+  };
+}
+
+export function airQuality({ lat, lon }: { lat: number; lon: number }, fetch: Fetch) {
+  const answer = fetch(
+    address(AIR_QUALITY_URL, {
+      latitude: String(lat),
+      longitude: String(lon),
+      current: "european_aqi,pm2_5,pm10",
+    }),
+  );
+  const current = field(answer, "current");
+  const europeanAqi = integer(field(current, "european_aqi"));
+  return {
+    lat,
+    lon,
+    european_aqi: europeanAqi,
+    aqi_label: labelAirQuality(europeanAqi),
+    pm2_5: number(field(current, "pm2_5")),
+    pm10: number(field(current, "pm10")),
+  };
+}
+
+function locate({ city, countryCode }: Place, fetch: Fetch): Spot {
+  const answer = fetch(
+    address(GEOCODING_URL, {
+      name: city,
+      count: "1",
+      language: "en",
+      format: "json",
+      ...(countryCode === "" ? {} : { countryCode }),
+    }),
+  );
+  const [first] = list(field(answer, "results"));
+  if (first === undefined) throw new Refusal(`City not found: ${city}`);
+  return {
+    city: text(field(first, "name")) || city,
+    country: text(field(first, "country")),
+    latitude: number(field(first, "latitude")),
+    longitude: number(field(first, "longitude")),
+  };
+}
+
+function forecastUrl(spot: Spot, units: Units, query: Record<string, string>): string {
+  return address(FORECAST_URL, {
+    latitude: String(spot.latitude),
+    longitude: String(spot.longitude),
+    ...query,
+    ...UNITS[units],
+  });
+}
+
+function address(url: string, query: Record<string, string>): string {
+  return `${url}?${new URLSearchParams(query)}`;
+}
+
+function field(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function number(value: unknown): number {
+  return typeof value === "number" ? value : 0;
+}
+
+function integer(value: unknown): number {
+  return Math.round(number(value));
+}
