@@ -14,7 +14,10 @@ const WAYS_OUT: Readonly<Record<number, (file: string) => [code: string, message
     "store_read_only",
     `the store ${file} cannot be written: give its folder and file write permission, or set POSTERN_HOME to a folder of your own`,
   ],
-  10: (file) => ["store_io", `the disk failed while using the store ${file}: check the disk, then start again`],
+  10: (file) => [
+    "store_io",
+    `the disk failed while using the store ${file}: check the disk, then start again`,
+  ],
   11: corrupt,
   13: (file) => [
     "store_full",
@@ -71,7 +74,8 @@ export function openDatabase(file: string): Database {
     file,
     exec: (sql) => guard(() => connection.exec(sql)),
     all: <Row>(sql: string, ...values: SqlValue[]) => guard(() => prepare(sql).all(...values) as Row[]),
-    get: <Row>(sql: string, ...values: SqlValue[]) => guard(() => prepare(sql).get(...values) as Row | undefined),
+    get: <Row>(sql: string, ...values: SqlValue[]) =>
+      guard(() => prepare(sql).get(...values) as Row | undefined),
     run: (sql, ...values) =>
       guard(() => {
         const { changes, lastInsertRowid } = prepare(sql).run(...values);

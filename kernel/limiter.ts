@@ -57,8 +57,7 @@ export function createLimiter({ name, windows, store }: LimiterOptions): Limiter
         return {
           ...window,
           returned: taken.length - inside,
-          // Nothing may wait in Bottleneck's queue: what finds no place is dropped at once.
-          bottleneck: new Bottleneck({ reservoir, highWater: 0, strategy: Bottleneck.strategy.OVERFLOW }),
+          bottleneck: new Bottleneck({ reservoir }),
         };
       }),
     };
@@ -92,14 +91,12 @@ export function createLimiter({ name, windows, store }: LimiterOptions): Limiter
     sql?.run("DELETE FROM limiter_takes WHERE name = ? AND key = ? AND at <= ?", name, key, last);
   }
 
-  async function verdict({ reservoirs, taken }: Bucket, ok: boolean, now: number): Promise<LimitVerdict> {
-    const states = await Promise.all(
-      reservoirs.map(async ({ bottleneck, limit, seconds, returned }) => ({
-        limit,
-        remaining: (await bottleneck.currentReservoir()) ?? 0,
-        resetSecs: Math.max(1, Math.ceil(((taken[returned] ?? now) + seconds * 1000 - now) / 1000)),
-      })),
-    );
+  function verdict({ reservoirs, taken }: Bucket, ok: boolean, now: number): LimitVerdict {
+    const states = reservoirs.map(({ limit, seconds, returned }) => ({
+      limit,
+      remaining: Math.max(0, limit - (taken.length - returned)),
+      resetSecs: Math.max(1, Math.ceil(((taken[returned] ?? now) + seconds * 1000 - now) / 1000)),
+    }));
     // Of two exhausted windows the later one decides when another try makes sense.
     const [tightest] = states.sort((a, b) => a.remaining - b.remaining || b.resetSecs - a.resetSecs);
     if (tightest === undefined) throw new Error("a limiter needs at least one window");
@@ -111,16 +108,13 @@ export function createLimiter({ name, windows, store }: LimiterOptions): Limiter
       const now = Date.now();
       const bucket = open(key, now);
       await giveBack(bucket, now);
-      const held: Reservoir[] = [];
-      for (const reservoir of bucket.reservoirs) {
-        try {
-          await reservoir.bottleneck.schedule(async () => {});
-          held.push(reservoir);
-        } catch (error) {
-          if (!(error instanceof Bottleneck.BottleneckError)) throw error;
-          await Promise.all(held.map(({ bottleneck }) => bottleneck.incrementReservoir(1)));
-          return verdict(bucket, false, now);
-        }
+      // Drawing from the reservoir and looking afterwards is one step of Bottleneck; scheduling a job is four timers.
+      const draw = (count: number) =>
+        Promise.all(bucket.reservoirs.map(({ bottleneck }) => bottleneck.incrementReservoir(-count)));
+      const left = await draw(1);
+      if (left.some((count) => Number(count) < 0)) {
+        await draw(-1);
+        return verdict(bucket, false, now);
       }
       bucket.taken.push(now);
       sql?.run("INSERT INTO limiter_takes (name, key, at) VALUES (?, ?, ?)", name, key, now);
@@ -131,7 +125,7 @@ export function createLimiter({ name, windows, store }: LimiterOptions): Limiter
       const now = Date.now();
       const bucket = open(key, now);
       await giveBack(bucket, now);
-      const seen = await verdict(bucket, true, now);
+      const seen = verdict(bucket, true, now);
       return { ...seen, ok: seen.remaining > 0 };
     },
   };

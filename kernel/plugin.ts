@@ -47,8 +47,10 @@ export interface StartContext<Config, Needs extends ServiceName, Wants extends S
   onStop(undo: () => void | Promise<void>): void;
   /** Contributes a named readiness check: it throws, with the way out in its message, while not ready. */
   check(name: string, probe: () => void | Promise<void>): void;
-  /** What the start-up table shows beside this plugin, for example its address. */
+  /** What the start-up table and the status show beside this plugin, for example its address. */
   announce(detail: string): void;
+  /** A line for the operator's eyes, printed once below the start-up table and never logged. */
+  tell(line: string): void;
 }
 
 type Provided<Provides extends ServiceName> = [Provides] extends [never]
@@ -71,6 +73,15 @@ export interface Plugin<
   /** Pure: reads settings, opens nothing. Problems are collected by `env`, not thrown. */
   configure(env: Env): Config | Off;
   start(context: StartContext<Config, Needs, Wants>): Provided<Provides> | Promise<Provided<Provides>>;
+  /** Read-only: would `start` succeed with this config? Asked by `postern doctor`, with nothing started. */
+  diagnose?(context: { readonly config: Config; readonly home: string }): Promise<readonly Finding[]>;
+}
+
+/** What `postern doctor` found, and what to do about it. */
+export interface Finding {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
 }
 
 /** A plugin whose type parameters no longer matter: what the kernel handles. */
@@ -82,6 +93,8 @@ export interface AnyPlugin {
   configure(env: Env): unknown;
   // biome-ignore lint/suspicious/noExplicitAny: the kernel passes exactly what `needs` and `wants` name
   start(context: any): unknown;
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  diagnose?(context: any): Promise<readonly Finding[]>;
 }
 
 export function definePlugin<

@@ -41,6 +41,8 @@ export interface Kernel {
   plugins(): readonly PluginState[];
   /** Runs every named check. */
   readiness(): Promise<readonly CheckResult[]>;
+  /** Asks the process to stop everything in order and end, as a signal would. */
+  shutdown(): void;
 }
 
 export interface PluginState {

@@ -33,9 +33,14 @@ export function openStore(file: string): OpenStore {
     keyed<Value>(namespace: string): Keyv<Value> {
       let keyv = keyed.get(namespace);
       if (keyv === undefined) {
-        const adapter = new KeyvSqlite({ uri: `sqlite://${file}`, table: "keyed", driver, clearExpiredInterval: SWEEP_MILLIS });
-        // Keyv reports a failed write as `false`; a write that was not made must not pass for one that was.
-        keyv = new Keyv({ store: adapter, namespace, throwOnErrors: true });
+        const adapter = new KeyvSqlite({
+          uri: `sqlite://${file}`,
+          table: "keyed",
+          driver,
+          clearExpiredInterval: SWEEP_MILLIS,
+        });
+        // No "error" listener, on purpose: Keyv would then answer `false` or `undefined` for what failed.
+        keyv = new Keyv({ store: adapter, namespace });
         keyed.set(namespace, keyv);
       }
       return keyv as Keyv<Value>;
@@ -99,8 +104,13 @@ export default definePlugin({
   name: "store",
   provides: ["store"],
   configure: (env) => {
-    const url = env.text("STORE_URL", undefined, "Where state is kept: sqlite://<file>; default store.sqlite in the home");
-    if (url !== undefined && !/^sqlite:\/\/.+/.test(url)) env.refuse("STORE_URL", "sqlite://<path to a file>");
+    const url = env.text(
+      "STORE_URL",
+      undefined,
+      "Where state is kept: sqlite://<file>; default store.sqlite in the home",
+    );
+    if (url !== undefined && !/^sqlite:\/\/.+/.test(url))
+      env.refuse("STORE_URL", "sqlite://<path to a file>");
     return { file: url?.replace(/^sqlite:\/\//, "") };
   },
   start({ config, home, onStop, check, announce }) {

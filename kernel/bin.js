@@ -1,0 +1,48 @@
+#!/usr/bin/env node
+// Plain JavaScript that any Node since 12 can parse: its one job is to be running on the pinned runtime.
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const WANTED = 24;
+const here = dirname(fileURLToPath(import.meta.url));
+
+if (Number(process.versions.node.split(".")[0]) < WANTED) rerun();
+else start();
+
+async function start() {
+  const { enableCompileCache } = await import("node:module");
+  enableCompileCache();
+  // A clone runs its TypeScript; the published package has only what was built from it.
+  const source = join(here, "main.ts");
+  const { main } = await import(existsSync(source) ? source : join(here, "..", "dist", "kernel", "main.js"));
+  process.exitCode = await main(process.argv.slice(2));
+}
+
+function rerun() {
+  let node;
+  try {
+    node = join(dirname(createRequire(import.meta.url).resolve("node/package.json")), "bin", "node");
+  } catch {
+    node = "";
+  }
+  if (!existsSync(node)) {
+    process.stderr.write(
+      `postern needs Node ${WANTED}, and this is ${process.version}. Run "npm install": it brings the right one along.\n`,
+    );
+    process.exitCode = 1;
+    return;
+  }
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    process.on(signal, () => {
+      // A terminal sends Ctrl+C to the child as well; passing it on would count as the second one.
+      if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
+    });
+  }
+  child.on("exit", (code, signal) => {
+    process.exitCode = code ?? (signal === "SIGKILL" ? 137 : 1);
+  });
+}

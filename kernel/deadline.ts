@@ -1,0 +1,16 @@
+/** Waits for work, but not for ever: rejects with the sentence when the time is up. */
+export async function within<Result>(
+  millis: number,
+  tooLate: string,
+  work: () => Result | Promise<Result>,
+): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(tooLate)), millis);
+  });
+  try {
+    return await Promise.race([(async () => work())(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

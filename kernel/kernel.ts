@@ -1,0 +1,197 @@
+/** Starts plugins in order, rolls back a start that failed, stops in exact reverse. Knows no channel and no tool. */
+import type { Settings } from "./env.ts";
+import { Fault, reason } from "./fault.ts";
+import type { RootLog } from "./log.ts";
+import { closure, startOrder } from "./order.ts";
+import { type AnyPlugin, Off, type ServiceName } from "./plugin.ts";
+import { createReadiness } from "./readiness.ts";
+import type { Kernel, Mask, PluginState, Services } from "./services.ts";
+
+export interface BootOptions {
+  readonly plugins: readonly AnyPlugin[];
+  readonly settings: Settings;
+  readonly home: string;
+  readonly log: RootLog;
+  readonly mask: Mask;
+  readonly version: string;
+  /** Starts only what these services take; everything otherwise. */
+  readonly only?: readonly ServiceName[];
+  /** What `kernel.shutdown()` does. */
+  readonly onShutdown?: () => void;
+  readonly startMillis?: number;
+  readonly stopMillis?: number;
+}
+
+export interface Running {
+  readonly states: readonly PluginState[];
+  /** What plugins had to tell the operator. */
+  readonly lines: readonly string[];
+  /** A service by name; a fault where its plugin is off. */
+  service<Name extends ServiceName>(name: Name): Services[Name];
+  /** Every undo, last-in first-out, within the deadline. Answers the names of plugins that failed to stop. */
+  stop(): Promise<readonly string[]>;
+}
+
+const START_MILLIS = 30_000;
+const STOP_MILLIS = 10_000;
+
+interface Undo {
+  readonly plugin: string;
+  readonly run: () => void | Promise<void>;
+}
+
+export async function boot(options: BootOptions): Promise<Running> {
+  const {
+    settings,
+    home,
+    log,
+    mask,
+    version,
+    startMillis = START_MILLIS,
+    stopMillis = STOP_MILLIS,
+  } = options;
+  const chosen = options.only ? closure(options.plugins, options.only) : options.plugins;
+  const ordered = startOrder(chosen);
+  const configs = configureAll(ordered, settings);
+  const whyOff = decideOff(ordered, configs);
+
+  const undos: Undo[] = [];
+  const lines: string[] = [];
+  const services = new Map<string, unknown>();
+  const details = new Map<string, string>(whyOff);
+  const readiness = createReadiness();
+  // In the order in which the composition lists them, which is the order people know.
+  const states = (): readonly PluginState[] =>
+    chosen.map(({ name }) => ({ name, on: !whyOff.has(name), detail: details.get(name) ?? "" }));
+  const kernel: Kernel = {
+    version,
+    startedAt: new Date(),
+    mask,
+    plugins: states,
+    readiness: readiness.run,
+    shutdown: options.onShutdown ?? (() => {}),
+  };
+  services.set("kernel", kernel);
+
+  const unwind = async (): Promise<readonly string[]> => {
+    const failed: string[] = [];
+    const deadline = Date.now() + stopMillis;
+    for (let undo = undos.pop(); undo; undo = undos.pop()) {
+      try {
+        await within(Math.max(1, deadline - Date.now()), `no end within ${stopMillis / 1000} s`, undo.run);
+      } catch (error) {
+        failed.push(undo.plugin);
+        log.error(
+          { plugin: undo.plugin, error },
+          `plugin "${undo.plugin}" did not stop cleanly: ${reason(error)}`,
+        );
+      }
+    }
+    return failed;
+  };
+
+  for (const plugin of ordered) {
+    if (whyOff.has(plugin.name)) continue;
+    const giveUp = new AbortController();
+    const context = {
+      config: configs.get(plugin.name),
+      use: Object.fromEntries(
+        [...(plugin.needs ?? []), ...(plugin.wants ?? [])].map((name) => [name, services.get(name)]),
+      ),
+      log: log.child(plugin.name),
+      home,
+      signal: giveUp.signal,
+      onStop: (run: Undo["run"]) => {
+        // A start that was given up must not leave open what it opens later.
+        if (giveUp.signal.aborted)
+          void Promise.resolve()
+            .then(run)
+            .catch((error) => log.error({ error }, "late undo failed"));
+        else undos.push({ plugin: plugin.name, run });
+      },
+      check: readiness.add,
+      announce: (detail: string) => void details.set(plugin.name, detail),
+      tell: (line: string) => void lines.push(line),
+    };
+    try {
+      const provided = await within(startMillis, `it did not finish within ${startMillis / 1000} s`, () =>
+        plugin.start(context),
+      );
+      for (const service of plugin.provides ?? []) {
+        const value = (provided as Record<string, unknown> | undefined)?.[service];
+        if (value === undefined)
+          throw new Error(`start() did not return the service "${service}" it provides`);
+        services.set(service, value);
+      }
+    } catch (error) {
+      giveUp.abort();
+      await unwind();
+      throw startFault(plugin.name, error);
+    }
+  }
+
+  let stopping: Promise<readonly string[]> | undefined;
+  return {
+    lines,
+    get states() {
+      return states();
+    },
+    service: <Name extends ServiceName>(name: Name) => {
+      const found = services.get(name);
+      if (found === undefined) {
+        const provider = chosen.find(({ provides }) => provides?.includes(name));
+        const why = provider
+          ? `plugin "${provider.name}" is off: ${details.get(provider.name)}`
+          : "no plugin provides it";
+        throw new Fault("unavailable", "service_off", `"${name}" is not available: ${why}`);
+      }
+      return found as Services[Name];
+    },
+    stop: () => {
+      stopping ??= unwind();
+      return stopping;
+    },
+  };
+}
+
+/** Every plugin is configured before the first problem is told, so that the operator sees all of them. */
+function configureAll(plugins: readonly AnyPlugin[], settings: Settings): ReadonlyMap<string, unknown> {
+  const configs = new Map<string, unknown>();
+  for (const plugin of plugins) {
+    try {
+      configs.set(plugin.name, plugin.configure(settings.for(plugin.name)));
+    } catch (error) {
+      settings.problems.push({
+        name: `plugin "${plugin.name}"`,
+        given: `an error: ${reason(error)}`,
+        accepted: "settings it can read",
+      });
+    }
+  }
+  settings.assertSound();
+  return configs;
+}
+
+/** A plugin is off by its own word, or because a service it needs is. */
+function decideOff(
+  ordered: readonly AnyPlugin[],
+  configs: ReadonlyMap<string, unknown>,
+): ReadonlyMap<string, string> {
+  const why = new Map<string, string>();
+  for (const plugin of ordered) {
+    const config = configs.get(plugin.name);
+    const lacking = ordered.find(
+      (other) => why.has(other.name) && other.provides?.some((service) => plugin.needs?.includes(service)),
+    );
+    if (config instanceof Off) why.set(plugin.name, config.why);
+    else if (lacking) why.set(plugin.name, `needs ${lacking.name}, which is off`);
+  }
+  return why;
+}
+
+function startFault(plugin: string, error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  return new Fault("unavailable", "start_failed", `plugin "${plugin}" failed to start: ${reason(error)}`, {
+    cause: error,
+  });
+}

@@ -1,0 +1,73 @@
+/** A listener that a channel opens and closes: a port in use names the setting, a close lets answers finish. */
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Fault, reason } from "./fault.ts";
+
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  /** The settings an operator would change, named in the error. */
+  readonly hostVariable: string;
+  readonly portVariable: string;
+}
+
+export interface Listener {
+  readonly server: Server<typeof IncomingMessage, typeof ServerResponse>;
+  /** As a browser would write it; a wildcard host reads as localhost. */
+  readonly url: string;
+  /** Takes no new request, lets the ones under way finish for so long, then cuts them. */
+  close(graceMillis: number): Promise<void>;
+}
+
+export async function listen(handler: RequestListener, options: ListenOptions): Promise<Listener> {
+  const { host, port } = options;
+  const server = createServer(handler);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) => reject(refusal(error as NodeJS.ErrnoException, options)));
+    server.listen(port, host, resolve);
+  });
+  server.removeAllListeners("error");
+  const shown = host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host;
+  return {
+    server,
+    url: `http://${shown}:${(server.address() as AddressInfo).port}`,
+    close: (graceMillis) =>
+      new Promise((resolve) => {
+        const cut = setTimeout(() => server.closeAllConnections(), graceMillis);
+        server.close(() => {
+          clearTimeout(cut);
+          resolve();
+        });
+        server.closeIdleConnections();
+      }),
+  };
+}
+
+function refusal(
+  error: NodeJS.ErrnoException,
+  { host, port, hostVariable, portVariable }: ListenOptions,
+): Fault {
+  const address = `${host}:${port}`;
+  const say = (code: string, message: string, param: string) =>
+    new Fault("config", code, message, { param, cause: error });
+  if (error.code === "EADDRINUSE") {
+    return say(
+      "port_in_use",
+      `${address} is in use by another process: stop it, or set ${portVariable} to another port`,
+      portVariable,
+    );
+  }
+  if (error.code === "EACCES") {
+    return say(
+      "port_forbidden",
+      `${address} may not be opened by this user: set ${portVariable} to 1024 or above`,
+      portVariable,
+    );
+  }
+  return say(
+    "host_unusable",
+    `${address} cannot be opened (${reason(error)}): check ${hostVariable}`,
+    hostVariable,
+  );
+}

@@ -1,0 +1,36 @@
+/** Named readiness checks, contributed by plugins, run side by side, each with a deadline. */
+import { within } from "./deadline.ts";
+import { Fault, reason } from "./fault.ts";
+import type { CheckResult } from "./services.ts";
+
+const PATIENCE_MILLIS = 3000;
+
+type Probe = () => void | Promise<void>;
+
+export interface Readiness {
+  add(name: string, probe: Probe): void;
+  run(): Promise<readonly CheckResult[]>;
+}
+
+export function createReadiness(): Readiness {
+  const probes = new Map<string, Probe>();
+  return {
+    add(name, probe) {
+      if (probes.has(name))
+        throw new Fault("config", "duplicate_check", `two readiness checks are named "${name}"`);
+      probes.set(name, probe);
+    },
+    run: () => Promise.all([...probes].map(([name, probe]) => examine(name, probe))),
+  };
+}
+
+async function examine(name: string, probe: Probe): Promise<CheckResult> {
+  const began = performance.now();
+  const millis = () => Math.round(performance.now() - began);
+  try {
+    await within(PATIENCE_MILLIS, `no answer within ${PATIENCE_MILLIS / 1000} s`, probe);
+    return { name, ok: true, detail: "", millis: millis() };
+  } catch (error) {
+    return { name, ok: false, detail: reason(error), millis: millis() };
+  }
+}
