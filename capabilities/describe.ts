@@ -1,0 +1,198 @@
+/** What a capabilities file grants, in sentences that a person can agree to. */
+import type { AllowRule, Capabilities, Credential } from "./capabilities.ts";
+import { hostCovers, pathMatches } from "./match.ts";
+
+/** One sentence for each grant, such as "may GET https://api.example.com/v1/*, 60 a minute, 500 an hour". */
+export function describeCapabilities(capabilities: Capabilities): string[] {
+  const { http } = capabilities;
+  const rate = http && `${http.rateLimit.perMinute} a minute, ${http.rateLimit.perHour} an hour`;
+  const requests = usableRules(capabilities).map((rule) => {
+    const uses = (http?.credentials ?? []).flatMap((credential) => describeUse(credential, rule));
+    return [describeRule(rule), rate, ...uses].join(", ");
+  });
+  return [
+    ...(requests.length > 0 ? requests : ["may not use the network"]),
+    ...describeSecrets(capabilities).values(),
+    ...describeBounds(capabilities).map(({ sentence }) => sentence),
+  ];
+}
+
+/** What `after` allows that `before` did not, and the other way round. Nothing in `added`: it does not widen. */
+export function compareCapabilities(
+  before: Capabilities,
+  after: Capabilities,
+): { readonly added: readonly string[]; readonly removed: readonly string[] } {
+  return {
+    added: widenings(before, after, "until now"),
+    removed: widenings(after, before, "from now on"),
+  };
+}
+
+function widenings(narrow: Capabilities, wide: Capabilities, otherwise: string): string[] {
+  const known = describeSecrets(narrow);
+  const secrets = [...describeSecrets(wide)]
+    .filter(([key]) => !known.has(key))
+    .map(([, sentence]) => sentence);
+  const bounds = [...describeRates(narrow), ...describeBounds(narrow)];
+  const raised = [...describeRates(wide), ...describeBounds(wide)].flatMap(({ name, amount, sentence }) => {
+    const other = bounds.find((bound) => bound.name === name);
+    return other !== undefined && amount > other.amount ? [`${sentence}, ${otherwise} ${other.amount}`] : [];
+  });
+  return [...newRequests(narrow, wide), ...newUses(narrow, wide), ...secrets, ...raised];
+}
+
+function newRequests(narrow: Capabilities, wide: Capabilities): string[] {
+  const known = usableRules(narrow);
+  return usableRules(wide).flatMap((rule) => {
+    const methods = rule.methods.filter(
+      (method) => !known.some((other) => other.methods.includes(method) && ruleCovers(other, rule)),
+    );
+    return methods.length > 0 ? [describeRule({ ...rule, methods })] : [];
+  });
+}
+
+/** Where a secret would newly travel, even if the request itself was allowed before. */
+function newUses(narrow: Capabilities, wide: Capabilities): string[] {
+  const known = pairs(narrow);
+  const isKnown = ({ rule, credential }: Pair) =>
+    known.some(
+      (other) =>
+        ruleCovers(other.rule, rule) &&
+        other.credential.secretName === credential.secretName &&
+        JSON.stringify(other.credential.location) === JSON.stringify(credential.location) &&
+        meetingHosts(credential, rule).every((host) =>
+          other.credential.hostPatterns.some((pattern) => hostCovers(pattern, host)),
+        ),
+    );
+  return pairs(wide)
+    .filter((pair) => !isKnown(pair))
+    .map(
+      ({ rule, credential }) =>
+        `may send requests to ${describeUrl(rule)} ${describeUse(credential, rule).join(", ")}`,
+    );
+}
+
+interface Pair {
+  readonly rule: AllowRule;
+  readonly credential: Credential;
+}
+
+function pairs(capabilities: Capabilities): Pair[] {
+  return usableRules(capabilities).flatMap((rule) =>
+    (capabilities.http?.credentials ?? [])
+      .filter((credential) => meetingHosts(credential, rule).length > 0)
+      .map((credential) => ({ rule, credential })),
+  );
+}
+
+/** The hosts for which both the rule and the credential hold. */
+function meetingHosts({ hostPatterns }: Credential, rule: AllowRule): string[] {
+  return hostPatterns.some((pattern) => hostCovers(pattern, rule.host))
+    ? [rule.host]
+    : hostPatterns.filter((pattern) => hostCovers(rule.host, pattern));
+}
+
+function ruleCovers(outer: AllowRule, inner: AllowRule): boolean {
+  return hostCovers(outer.host, inner.host) && pathMatches(outer.pathPrefix, inner.pathPrefix);
+}
+
+/** A rule without methods allows nothing. */
+function usableRules(capabilities: Capabilities): readonly AllowRule[] {
+  return (capabilities.http?.allowlist ?? []).filter((rule) => rule.methods.length > 0);
+}
+
+function describeRule(rule: AllowRule): string {
+  return `may ${rule.methods.join(", ")} ${describeUrl(rule)}`;
+}
+
+function describeUrl({ host, pathPrefix }: AllowRule): string {
+  return pathPrefix.endsWith("/")
+    ? `https://${host}${pathPrefix}*`
+    : `https://${host}${pathPrefix} and ${pathPrefix}/*`;
+}
+
+/** How the credential travels in requests under the rule; nothing where the two never meet. */
+function describeUse(credential: Credential, rule: AllowRule): string[] {
+  const hosts = meetingHosts(credential, rule);
+  if (hosts.length === 0) return [];
+  const { location } = credential;
+  const secret = `\`${credential.secretName}\``;
+  const where = hosts[0] === rule.host ? "" : ` at ${hosts.join(", ")}`;
+  switch (location.type) {
+    case "bearer":
+      return [`as the bearer of ${secret}${where}`];
+    case "basic":
+      return [`with ${secret} as the password of "${location.username}"${where}`];
+    case "header":
+      return [`with ${secret} in the header ${location.name}${where}`];
+    case "query_param":
+      return [`with ${secret} in the query parameter ${location.name}${where}`];
+    case "url_path":
+      return [`with ${secret} in the path in place of ${location.placeholder}${where}`];
+  }
+}
+
+/** What a file says about secrets, besides where requests carry them: a key for each fact, and its sentence. */
+function describeSecrets({ secretNames, auth, requiredSecrets }: Capabilities): Map<string, string> {
+  const facts = new Map<string, string>();
+  for (const name of secretNames) facts.set(`test ${name}`, `may ask whether \`${name}\` is set`);
+  for (const { name } of requiredSecrets) facts.set(`setup ${name}`, `asks you to enter \`${name}\``);
+  if (auth?.envVar !== undefined) {
+    facts.set(
+      `env ${auth.secretName} ${auth.envVar}`,
+      `takes \`${auth.secretName}\` from the environment variable ${auth.envVar} where that is set`,
+    );
+  }
+  if (auth?.oauth !== undefined) {
+    const { authorizationUrl, tokenUrl, scopes, clientIdSecret, clientSecretSecret } = auth.oauth;
+    const at = `${hostOf(authorizationUrl)} and ${hostOf(tokenUrl)}`;
+    facts.set(
+      `oauth ${authorizationUrl} ${tokenUrl} ${auth.secretName}`,
+      `obtains \`${auth.secretName}\` by signing you in at ${at}`,
+    );
+    for (const scope of scopes)
+      facts.set(`scope ${scope}`, `asks for the scope ${scope} when it signs you in`);
+    for (const name of [clientIdSecret, clientSecretSecret]) {
+      if (name === undefined) continue;
+      facts.set(
+        `client ${name} ${tokenUrl}`,
+        `sends \`${name}\` to ${hostOf(tokenUrl)} when it signs you in`,
+      );
+    }
+  }
+  return facts;
+}
+
+function hostOf(url: string): string {
+  return URL.parse(url)?.host ?? url;
+}
+
+interface Bound {
+  readonly name: string;
+  readonly amount: number;
+  readonly sentence: string;
+}
+
+function describeRates({ http }: Capabilities): Bound[] {
+  if (http === undefined) return [];
+  const { perMinute, perHour } = http.rateLimit;
+  return [
+    { name: "minute", amount: perMinute, sentence: `may send ${count(perMinute, "request")} a minute` },
+    { name: "hour", amount: perHour, sentence: `may send ${count(perHour, "request")} an hour` },
+  ];
+}
+
+function describeBounds({ http, limits }: Capabilities): Bound[] {
+  const { memoryMb, timeoutSecs } = limits;
+  const bounds: Bound[] = [
+    { name: "memory", amount: memoryMb, sentence: `may use ${memoryMb} MiB of memory` },
+    { name: "call", amount: timeoutSecs, sentence: `may run for ${count(timeoutSecs, "second")} a call` },
+  ];
+  if (http === undefined) return bounds;
+  const wait = `may wait ${count(http.timeoutSecs, "second")} for one answer`;
+  return [{ name: "request", amount: http.timeoutSecs, sentence: wait }, ...bounds];
+}
+
+function count(amount: number, noun: string): string {
+  return `${amount} ${noun}${amount === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,120 @@
+import { expect, test } from "vitest";
+import { compareCapabilities, describeCapabilities } from "../../capabilities/describe.ts";
+import { parseCapabilities } from "../../capabilities/parse.ts";
+
+function capabilities(http: unknown, rest: object = {}) {
+  return parseCapabilities({ version: "1.0.0", wit_version: "0.1.0", http, ...rest });
+}
+
+const rule = (host: string, path_prefix: string, ...methods: string[]) => ({ host, path_prefix, methods });
+const bearer = (secret_name: string, ...host_patterns: string[]) => ({
+  secret_name,
+  location: { type: "bearer" },
+  host_patterns,
+});
+
+test("a tool without rules, or only with rules that have no methods, may not use the network", () => {
+  expect(describeCapabilities(parseCapabilities({ version: "1.0.0", wit_version: "0.1.0" }))[0]).toBe(
+    "may not use the network",
+  );
+  expect(describeCapabilities(capabilities({ allowlist: [rule("a.com", "/")] }))[0]).toBe(
+    "may not use the network",
+  );
+});
+
+test("a credential is told with each rule it meets, and with the hosts where it meets only some", () => {
+  const sentences = describeCapabilities(
+    capabilities({
+      allowlist: [rule("*.example.com", "/", "GET"), rule("other.com", "/v1", "POST", "PUT")],
+      credentials: { a: bearer("t", "api.example.com") },
+    }),
+  );
+  expect(sentences.slice(0, 2)).toEqual([
+    "may GET https://*.example.com/*, 60 a minute, 500 an hour, as the bearer of `t` at api.example.com",
+    "may POST, PUT https://other.com/v1 and /v1/*, 60 a minute, 500 an hour",
+  ]);
+});
+
+test("each of the five locations has its words", () => {
+  const at = (location: object) =>
+    describeCapabilities(
+      capabilities({
+        allowlist: [rule("a.com", "/", "GET")],
+        credentials: { c: { secret_name: "t", location, host_patterns: ["a.com"] } },
+      }),
+    )[0]?.split("an hour, ")[1];
+  expect(at({ type: "bearer" })).toBe("as the bearer of `t`");
+  expect(at({ type: "basic", username: "me" })).toBe('with `t` as the password of "me"');
+  expect(at({ type: "header", name: "X-Key" })).toBe("with `t` in the header X-Key");
+  expect(at({ type: "query_param", name: "key" })).toBe("with `t` in the query parameter key");
+  expect(at({ type: "url_path", placeholder: "K" })).toBe("with `t` in the path in place of {K}");
+});
+
+test("equal files differ in nothing, and a reordered file neither", () => {
+  const one = capabilities({ allowlist: [rule("a.com", "/", "GET"), rule("b.com", "/", "GET")] });
+  const two = capabilities({ allowlist: [rule("b.com", "/", "GET"), rule("a.com", "/", "GET")] });
+  expect(compareCapabilities(one, two)).toEqual({ added: [], removed: [] });
+});
+
+test("what a former rule covers already is not new", () => {
+  const before = capabilities({ allowlist: [rule("*.example.com", "/", "GET", "POST")] });
+  const after = capabilities({ allowlist: [rule("api.example.com", "/v1/", "GET")] });
+  const { added, removed } = compareCapabilities(before, after);
+  expect(added).toEqual([]);
+  expect(removed).toEqual(["may GET, POST https://*.example.com/*"]);
+});
+
+test("a new host, path, method, wildcard or credential is named, and only that", () => {
+  const before = capabilities({ allowlist: [rule("a.example.com", "/v1/", "GET")] });
+  const widened = (http: object) => compareCapabilities(before, capabilities(http)).added;
+  expect(widened({ allowlist: [rule("a.example.com", "/v1/", "GET", "POST")] })).toEqual([
+    "may POST https://a.example.com/v1/*",
+  ]);
+  expect(widened({ allowlist: [rule("a.example.com", "/", "GET")] })).toEqual([
+    "may GET https://a.example.com/*",
+  ]);
+  expect(widened({ allowlist: [rule("*.example.com", "/v1/", "GET")] })).toEqual([
+    "may GET https://*.example.com/v1/*",
+  ]);
+  expect(
+    widened({
+      allowlist: [rule("a.example.com", "/v1/", "GET")],
+      credentials: { a: bearer("t", "*.example.com") },
+    }),
+  ).toEqual(["may send requests to https://a.example.com/v1/* as the bearer of `t`"]);
+});
+
+test("an exact host does not cover the names below it", () => {
+  const before = capabilities({ allowlist: [rule("example.com", "/", "GET")] });
+  const after = capabilities({ allowlist: [rule("*.example.com", "/", "GET")] });
+  expect(compareCapabilities(before, after).added).toEqual(["may GET https://*.example.com/*"]);
+});
+
+test("raised limits, further secrets, scopes and sign-in hosts are new; lowered ones are removed", () => {
+  const oauth = (scopes: string[]) => ({
+    secret_name: "t",
+    oauth: {
+      authorization_url: "https://id.example.com/a",
+      token_url: "https://id.example.com/t",
+      client_id: "c",
+      scopes,
+    },
+  });
+  const before = capabilities(
+    { rate_limit: { requests_per_minute: 10, requests_per_hour: 100 } },
+    { limits: { memory_mb: 64 }, auth: oauth(["read"]) },
+  );
+  const after = capabilities(
+    { rate_limit: { requests_per_minute: 20, requests_per_hour: 50 } },
+    { limits: { memory_mb: 128 }, auth: oauth(["read", "write"]), secrets: { allowed_names: ["t"] } },
+  );
+  expect(compareCapabilities(before, after)).toEqual({
+    added: [
+      "may ask whether `t` is set",
+      "asks for the scope write when it signs you in",
+      "may send 20 requests a minute, until now 10",
+      "may use 128 MiB of memory, until now 64",
+    ],
+    removed: ["may send 100 requests an hour, from now on 50"],
+  });
+});

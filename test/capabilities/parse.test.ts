@@ -1,0 +1,241 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { describeCapabilities } from "../../capabilities/describe.ts";
+import { CapabilitiesError, parseCapabilities } from "../../capabilities/parse.ts";
+
+const full = {
+  $schema: "./schema.json",
+  version: "1.2.0",
+  wit_version: "0.1.0",
+  http: {
+    allowlist: [{ host: "API.Example.com", path_prefix: "/v1/", methods: ["GET", "POST"] }],
+    rate_limit: { requests_per_minute: 10, requests_per_hour: 100 },
+    timeout_secs: 5,
+    credentials: {
+      a: { secret_name: "t", location: { type: "bearer" }, host_patterns: ["API.example.com"] },
+      b: { secret_name: "t", location: { type: "basic", username: "me" }, host_patterns: ["*.example.com"] },
+      c: {
+        secret_name: "t",
+        location: { type: "header", name: "X-Key" },
+        host_patterns: ["api.example.com"],
+      },
+      d: {
+        secret_name: "t",
+        location: { type: "query_param", name: "key" },
+        host_patterns: ["api.example.com"],
+      },
+      e: {
+        secret_name: "t",
+        location: { type: "url_path", placeholder: "KEY" },
+        host_patterns: ["api.example.com"],
+      },
+    },
+  },
+  limits: { memory_mb: 32, timeout_secs: 20 },
+  secrets: { allowed_names: ["t"] },
+  auth: {
+    secret_name: "t",
+    display_name: "Example",
+    instructions: "Sign in.",
+    setup_url: "https://example.com/setup",
+    token_hint: "ex_…",
+    env_var: "EXAMPLE_TOKEN",
+    oauth: {
+      authorization_url: "https://id.example.com/authorize",
+      token_url: "https://id.example.com/token",
+      client_id_secret: "client_id",
+      client_secret_secret: "client_secret",
+      scopes: ["read", "write"],
+    },
+  },
+  setup: { required_secrets: [{ name: "client_id", prompt: "Client id" }, { name: "client_secret" }] },
+};
+
+function problemsOf(source: unknown) {
+  try {
+    parseCapabilities(source);
+  } catch (error) {
+    if (error instanceof CapabilitiesError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+test("§4.4 every key of a capabilities file is read", () => {
+  expect(parseCapabilities(JSON.stringify(full))).toEqual({
+    version: "1.2.0",
+    witVersion: "0.1.0",
+    http: {
+      allowlist: [{ host: "api.example.com", pathPrefix: "/v1/", methods: ["GET", "POST"] }],
+      rateLimit: { perMinute: 10, perHour: 100 },
+      timeoutSecs: 5,
+      credentials: [
+        { name: "a", secretName: "t", location: { type: "bearer" }, hostPatterns: ["api.example.com"] },
+        {
+          name: "b",
+          secretName: "t",
+          location: { type: "basic", username: "me" },
+          hostPatterns: ["*.example.com"],
+        },
+        {
+          name: "c",
+          secretName: "t",
+          location: { type: "header", name: "X-Key", prefix: "" },
+          hostPatterns: ["api.example.com"],
+        },
+        {
+          name: "d",
+          secretName: "t",
+          location: { type: "query_param", name: "key" },
+          hostPatterns: ["api.example.com"],
+        },
+        {
+          name: "e",
+          secretName: "t",
+          location: { type: "url_path", placeholder: "{KEY}" },
+          hostPatterns: ["api.example.com"],
+        },
+      ],
+    },
+    limits: { memoryMb: 32, timeoutSecs: 20 },
+    secretNames: ["t"],
+    auth: {
+      secretName: "t",
+      displayName: "Example",
+      instructions: "Sign in.",
+      setupUrl: "https://example.com/setup",
+      tokenHint: "ex_…",
+      envVar: "EXAMPLE_TOKEN",
+      oauth: {
+        authorizationUrl: "https://id.example.com/authorize",
+        tokenUrl: "https://id.example.com/token",
+        clientId: undefined,
+        clientIdSecret: "client_id",
+        clientSecretSecret: "client_secret",
+        scopes: ["read", "write"],
+      },
+    },
+    requiredSecrets: [
+      { name: "client_id", prompt: "Client id" },
+      { name: "client_secret", prompt: "client_secret" },
+    ],
+  });
+});
+
+test("§4.4 a file with nothing but its versions grants no network and the default limits", () => {
+  const capabilities = parseCapabilities({ version: "1.0.0", wit_version: "0.1.0" });
+  expect(capabilities.http).toBeUndefined();
+  expect(capabilities.limits).toEqual({ memoryMb: 64, timeoutSecs: 60 });
+  expect(capabilities.secretNames).toEqual([]);
+});
+
+test("all problems are reported at once, each with its path, what is there and what is accepted", () => {
+  const problems = problemsOf({
+    version: 1,
+    http: {
+      allowlist: [
+        { host: "https://api.example.com", path_prefix: "v1", methods: ["get"] },
+        { host: "*", path_prefix: "/a/../b", methods: ["TRACE"], ports: [1] },
+        { path_prefix: "/", methods: [] },
+      ],
+      rate_limit: { requests_per_minute: 0 },
+      credentials: { a: { secret_name: "t", location: { type: "cookie" }, host_patterns: [] } },
+    },
+    limits: { memory_mb: 1e9 },
+  });
+  expect(problems.map(({ path }) => path).sort()).toEqual(
+    [
+      "version",
+      "wit_version",
+      "http.allowlist[0].host",
+      "http.allowlist[0].path_prefix",
+      "http.allowlist[0].methods[0]",
+      "http.allowlist[1].host",
+      "http.allowlist[1].path_prefix",
+      "http.allowlist[1].methods[0]",
+      "http.allowlist[1].ports",
+      "http.allowlist[2].host",
+      "http.rate_limit.requests_per_minute",
+      "http.credentials.a.location.type",
+      "http.credentials.a.host_patterns",
+      "limits.memory_mb",
+    ].sort(),
+  );
+  const at = (path: string) => problems.find((problem) => problem.path === path);
+  expect(at("wit_version")).toEqual({
+    path: "wit_version",
+    given: "nothing",
+    accepted: 'a version such as "1.2.0"',
+  });
+  expect(at("http.allowlist[0].methods[0]")?.given).toBe('"get"');
+  expect(at("http.allowlist[0].methods[0]")?.accepted).toContain("GET, HEAD, POST");
+  expect(at("http.allowlist[1].ports")?.accepted).toBe("one of host, path_prefix, methods");
+  expect(at("http.credentials.a.location.type")?.accepted).toBe(
+    "one of bearer, basic, header, query_param, url_path",
+  );
+  expect(at("http.rate_limit.requests_per_minute")).toEqual({
+    path: "http.rate_limit.requests_per_minute",
+    given: "0",
+    accepted: "a whole number from 1 to 100000 (requests a minute)",
+  });
+});
+
+test.each([
+  ["", ""],
+  ["{", ""],
+  ["[]", ""],
+  ["null", ""],
+])("a text that is no JSON object (%s) is refused as a whole", (text, path) => {
+  expect(problemsOf(text).map((problem) => problem.path)).toEqual([path]);
+});
+
+test.each([
+  "*",
+  "*.com",
+  "a..b",
+  ".a.com",
+  "a.com.",
+  "a.com:443",
+  "a.com/",
+  "user@a.com",
+  "a b.com",
+  "*.*.a.com",
+  "",
+])("%j is no host for an allowlist", (host) => {
+  const http = { allowlist: [{ host, path_prefix: "/", methods: ["GET"] }] };
+  expect(problemsOf({ version: "1.0.0", wit_version: "0.1.0", http }).map(({ path }) => path)).toEqual([
+    "http.allowlist[0].host",
+  ]);
+});
+
+test.each(["", "v1", "//", "/a//b", "/.", "/a/..", "/a/./b", "/%61", "/a?b", "/a#b", "/a\\b", "/a b"])(
+  "%j is no path prefix",
+  (path_prefix) => {
+    const http = { allowlist: [{ host: "a.com", path_prefix, methods: ["GET"] }] };
+    expect(problemsOf({ version: "1.0.0", wit_version: "0.1.0", http }).map(({ path }) => path)).toEqual([
+      "http.allowlist[0].path_prefix",
+    ]);
+  },
+);
+
+test("a credential cannot be put into a header that governs the connection", () => {
+  const credentials = {
+    a: { secret_name: "t", location: { type: "header", name: "hOst" }, host_patterns: ["a.com"] },
+  };
+  expect(problemsOf({ version: "1.0.0", wit_version: "0.1.0", http: { credentials } })[0]?.path).toBe(
+    "http.credentials.a.location.name",
+  );
+});
+
+test("OAuth needs to know the client's id", () => {
+  const oauth = { authorization_url: "https://a.com/x", token_url: "https://a.com/y" };
+  expect(
+    problemsOf({ version: "1.0.0", wit_version: "0.1.0", auth: { secret_name: "t", oauth } })[0]?.path,
+  ).toBe("auth.oauth.client_id");
+});
+
+test("the example of the folder's README parses and reads as the README says", () => {
+  const readme = readFileSync(new URL("../../capabilities/README.md", import.meta.url), "utf8");
+  const block = (language: string) => readme.split(`\`\`\`${language}\n`)[1]?.split("\n```")[0] ?? "";
+  expect(describeCapabilities(parseCapabilities(block("json")))).toEqual(block("text").split("\n"));
+});
