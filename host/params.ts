@@ -1,0 +1,127 @@
+/**
+ * What a model wrote, checked against the schema that a tool gave. The schema is a stranger's: a pattern
+ * that backtracks for hours or references that fan out must not hold up the service, so every look at it
+ * runs against a clock.
+ */
+import { createContext, Script } from "node:vm";
+import { Ajv, type ErrorObject, type Options, type ValidateFunction } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import formats from "ajv-formats";
+import type { JsonSchema } from "../kernel/plugin.ts";
+
+export type ParamsVerdict =
+  | { readonly ok: true }
+  /** `detail` names what is wrong and what is accepted. */
+  | { readonly ok: false; readonly detail: string };
+
+export type ParamsCheck = (params: string) => ParamsVerdict;
+
+const MILLIS = 250;
+const SHOWN_PROBLEMS = 5;
+
+/** Throws where the schema cannot be used, with the reason. */
+export function compileParamsCheck(schema: JsonSchema): ParamsCheck {
+  const validate = withinTime(() => compile(schema));
+  return (params) => {
+    let value: unknown;
+    try {
+      value = JSON.parse(params);
+    } catch (error) {
+      return { ok: false, detail: `not JSON: ${(error as Error).message}` };
+    }
+    try {
+      if (withinTime(() => validate(value))) return { ok: true };
+    } catch (error) {
+      return { ok: false, detail: `the tool's schema cannot be checked: ${(error as Error).message}` };
+    }
+    return {
+      ok: false,
+      detail: explain(validate.errors ?? [])
+        .slice(0, SHOWN_PROBLEMS)
+        .join("; "),
+    };
+  };
+}
+
+function compile(schema: JsonSchema): ValidateFunction {
+  const options: Options = { allErrors: true, verbose: true, strict: false, logger: false };
+  const { $schema } = schema;
+  const draft7 = typeof $schema === "string" && $schema.includes("draft-07");
+  const ajv = draft7 ? new Ajv(options) : new Ajv2020(options);
+  formats.default(ajv);
+  return ajv.compile(schema);
+}
+
+const context = createContext({ work: () => {} });
+const script = new Script("work()");
+
+function withinTime<Result>(work: () => Result): Result {
+  context["work"] = work;
+  try {
+    return script.runInContext(context, { timeout: MILLIS });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ERR_SCRIPT_EXECUTION_TIMEOUT") {
+      throw new Error(`it takes longer than ${MILLIS} ms`);
+    }
+    throw error;
+  }
+}
+
+const BRANCH = /^(.*\/(?:oneOf|anyOf)\/\d+)\//;
+
+/**
+ * Where branches exclude each other by a constant, only the one that was meant says something useful;
+ * where none was meant, only the constants do; where it cannot be told, what all of them say.
+ */
+function explain(errors: readonly ErrorObject[]): readonly string[] {
+  const branchOf = (error: ErrorObject) => BRANCH.exec(error.schemaPath)?.[1] ?? "";
+  const told = errors.filter(({ keyword }) => keyword !== "oneOf" && keyword !== "anyOf");
+  const constants = told.filter(({ keyword }) => keyword === "const");
+  const excluded = new Set(constants.map(branchOf));
+  const meant = Map.groupBy(
+    told.filter((error) => !excluded.has(branchOf(error))),
+    branchOf,
+  );
+  const [first] = constants;
+  if (meant.size === 0 && first !== undefined) {
+    const rivals = constants.filter(({ instancePath }) => instancePath === first.instancePath);
+    const allowedValues = rivals.map(({ params }) => params["allowedValue"]);
+    return [describe({ ...first, keyword: "enum", params: { allowedValues } })];
+  }
+  const sentences = [...meant.values()].map((group) => new Set(group.map(describe)));
+  const shared = sentences.reduce((left, right) => left.intersection(right), sentences[0] ?? new Set());
+  if (shared.size > 0) return [...shared];
+  return [...new Set((told.length > 0 ? told : errors).map(describe))];
+}
+
+function describe({ keyword, instancePath, params, parentSchema, data, message }: ErrorObject): string {
+  const at = instancePath.slice(1).replaceAll("/", ".");
+  const name = at === "" ? "params" : `'${at}'`;
+  const below = (key: unknown) => `'${at === "" ? key : `${at}.${key}`}'`;
+  switch (keyword) {
+    case "required":
+      return `${below(params["missingProperty"])} is missing`;
+    case "additionalProperties":
+      return `${below(params["additionalProperty"])} is not known`;
+    case "const":
+      return `${name} must be ${JSON.stringify(params["allowedValue"])}`;
+    case "enum": {
+      const values = (params["allowedValues"] as unknown[]).map((value) => JSON.stringify(value));
+      return `${name} must be one of ${values.join(", ")}, given ${show(data)}`;
+    }
+    case "minimum":
+    case "maximum": {
+      const { minimum, maximum } = parentSchema as { minimum?: number; maximum?: number };
+      return minimum !== undefined && maximum !== undefined
+        ? `${name} must be between ${minimum} and ${maximum}, given ${show(data)}`
+        : `${name} ${message}, given ${show(data)}`;
+    }
+    default:
+      return `${name} ${message}`;
+  }
+}
+
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? "nothing";
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}

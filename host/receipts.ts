@@ -1,0 +1,113 @@
+/** The audit table: what every tool call did, in so far as the host saw it. No params, no output, no secret. */
+import type { Sql, Store } from "../kernel/plugin.ts";
+
+export interface Receipt {
+  /** The call's id. */
+  readonly id: string;
+  /** ISO 8601, when the call began. */
+  readonly at: string;
+  readonly tool: string;
+  /** SHA-256 of the component that ran. */
+  readonly digest: string;
+  readonly user: string;
+  readonly millis: number;
+  readonly status: "ok" | "error" | "unauthenticated";
+  readonly code?: string;
+  readonly message?: string;
+  readonly requests: readonly ReceiptRequest[];
+  /** Names of the credentials that were put into requests. */
+  readonly credentials: readonly string[];
+  readonly memoryPeak: number;
+  readonly logs: readonly ReceiptLog[];
+  /** Lines over the limit, which were not kept. */
+  readonly logsDropped: number;
+}
+
+export interface ReceiptRequest {
+  readonly method: string;
+  readonly host: string;
+  /** Absent where the request was refused or failed. */
+  readonly status?: number;
+  readonly bytes: number;
+  readonly error?: string;
+}
+
+export interface ReceiptLog {
+  readonly level: string;
+  readonly message: string;
+}
+
+export interface Receipts {
+  add(receipt: Receipt): void;
+  /** Newest first. */
+  list(query?: { readonly tool?: string; readonly limit?: number }): readonly Receipt[];
+  find(id: string): Receipt | undefined;
+}
+
+export interface Retention {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+const MIGRATIONS = [
+  `CREATE TABLE tool_receipts (
+     number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, tool TEXT NOT NULL, receipt TEXT NOT NULL
+   );
+   CREATE INDEX tool_receipts_by_tool ON tool_receipts (tool, number);`,
+];
+
+const KEPT: Retention = { count: 10_000, bytes: 64 * 1024 * 1024 };
+const TRIM_EVERY = 500;
+
+interface Row {
+  receipt: string;
+}
+
+export function openReceipts(store: Store, kept: Retention = KEPT): Receipts {
+  const sql = store.tables("tools", MIGRATIONS);
+  let sinceTrim = 0;
+  return {
+    add(receipt) {
+      const insert = "INSERT INTO tool_receipts (id, tool, receipt) VALUES (?, ?, ?)";
+      sql.run(insert, receipt.id, receipt.tool, JSON.stringify(receipt));
+      sinceTrim++;
+      if (sinceTrim >= Math.min(TRIM_EVERY, kept.count)) {
+        sinceTrim = 0;
+        trim(sql, kept);
+      }
+    },
+    list({ tool, limit = 20 } = {}) {
+      const rows =
+        tool === undefined
+          ? sql.all<Row>("SELECT receipt FROM tool_receipts ORDER BY number DESC LIMIT ?", limit)
+          : sql.all<Row>(
+              "SELECT receipt FROM tool_receipts WHERE tool = ? ORDER BY number DESC LIMIT ?",
+              tool,
+              limit,
+            );
+      return rows.map(parse);
+    },
+    find(id) {
+      const row = sql.get<Row>("SELECT receipt FROM tool_receipts WHERE id = ?", id);
+      return row && parse(row);
+    },
+  };
+}
+
+function parse({ receipt }: Row): Receipt {
+  return JSON.parse(receipt);
+}
+
+/** Drops the oldest until both bounds hold, so that neither many calls nor talkative ones fill the disk. */
+function trim(sql: Sql, { count, bytes }: Retention): void {
+  sql.run(
+    `DELETE FROM tool_receipts WHERE number IN (
+       SELECT number FROM (
+         SELECT number, row_number() OVER newest AS place, sum(length(receipt)) OVER newest AS total
+         FROM tool_receipts WINDOW newest AS (ORDER BY number DESC)
+       ) WHERE place > ? OR total > ?
+     )`,
+    count,
+    bytes,
+  );
+}

@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { SCHEMA } from "../../components/weather/params.ts";
+import { compileParamsCheck } from "../../host/params.ts";
+
+const weather = compileParamsCheck(SCHEMA);
+
+test.each([
+  [{ action: "get_current" }, "'city' is missing"],
+  [{ action: "get_current", city: "Berlin", zip: 1 }, "'zip' is not known"],
+  [{ action: "get_current", city: 7 }, "'city' must be string"],
+  [
+    { action: "get_forecast", city: "B", units: "si" },
+    `'units' must be one of "metric", "imperial", given "si"`,
+  ],
+  [{ action: "get_air_quality", lat: 91, lon: 0 }, "'lat' must be between -90 and 90, given 91"],
+  [{ action: "get_air_quality", lat: 0, lon: -200 }, "'lon' must be between -180 and 180, given -200"],
+  [
+    { action: "get_rain" },
+    `'action' must be one of "get_current", "get_forecast", "get_air_quality", given "get_rain"`,
+  ],
+  [{}, "'action' is missing"],
+  [[], "params must be object"],
+])("params %j are refused with what is wrong", (params, detail) => {
+  expect(weather(JSON.stringify(params))).toEqual({ ok: false, detail });
+});
+
+test("params that match are let through, and text that is not JSON is named", () => {
+  expect(weather('{"action":"get_current","city":""}')).toEqual({ ok: true });
+  expect(weather("{")).toMatchObject({ ok: false, detail: expect.stringMatching(/^not JSON: /) });
+});
+
+test("a schema of draft 7 and one with formats are understood", () => {
+  const dated = compileParamsCheck({
+    $schema: "http://json-schema.org/draft-07/schema#",
+    type: "object",
+    properties: { day: { type: "string", format: "date" } },
+  });
+  expect(dated('{"day":"2026-11-15"}')).toEqual({ ok: true });
+  expect(dated('{"day":"tomorrow"}')).toEqual({ ok: false, detail: `'day' must match format "date"` });
+});
+
+test("a schema that is none is refused when it is compiled", () => {
+  expect(() => compileParamsCheck({ type: "objekt" })).toThrow(/schema is invalid/);
+});
+
+test("a pattern that backtracks without end costs the call, not the service", () => {
+  const hostile = compileParamsCheck({
+    type: "object",
+    properties: { word: { type: "string", pattern: "^(a+)+$" } },
+  });
+  expect(hostile(JSON.stringify({ word: `${"a".repeat(60)}!` }))).toEqual({
+    ok: false,
+    detail: "the tool's schema cannot be checked: it takes longer than 250 ms",
+  });
+  expect(hostile('{"word":"aaa"}')).toEqual({ ok: true });
+});
+
+test("references that fan out cost the call, not the service", () => {
+  const levels = Array.from({ length: 40 }, (_, level) => [
+    `l${level}`,
+    level === 39 ? { type: "string" } : { allOf: [1, 2, 3].map(() => ({ $ref: `#/$defs/l${level + 1}` })) },
+  ]);
+  const hostile = compileParamsCheck({ $ref: "#/$defs/l0", $defs: Object.fromEntries(levels) });
+  expect(hostile("{}")).toMatchObject({ ok: false, detail: expect.stringContaining("longer than 250 ms") });
+});

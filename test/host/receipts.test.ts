@@ -1,0 +1,48 @@
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { openReceipts, type Receipt } from "../../host/receipts.ts";
+import { openStore } from "../../kernel/store.ts";
+import { temporaryHome } from "../support/home.ts";
+
+async function store() {
+  const opened = openStore(join(await temporaryHome(), "store.sqlite"));
+  onTestFinished(() => opened.close());
+  return opened;
+}
+
+const receipt = (number: number, tool = "weather", message = ""): Receipt => ({
+  id: `call-${number}`,
+  at: "2026-11-15T00:00:00.000Z",
+  tool,
+  digest: "ab".repeat(32),
+  user: "operator",
+  millis: 12,
+  status: "ok",
+  requests: [{ method: "GET", host: "api.open-meteo.com", status: 200, bytes: 512 }],
+  credentials: [],
+  memoryPeak: 9_437_184,
+  logs: message === "" ? [] : [{ level: "info", message }],
+  logsDropped: 0,
+});
+
+test("a receipt comes back as it was kept, newest first, by tool and by id", async () => {
+  const receipts = openReceipts(await store());
+  for (const [number, tool] of ["weather", "notes", "weather"].entries()) {
+    receipts.add(receipt(number, tool, "said"));
+  }
+  expect(receipts.list().map(({ id }) => id)).toEqual(["call-2", "call-1", "call-0"]);
+  expect(receipts.list({ tool: "weather", limit: 1 })).toEqual([receipt(2, "weather", "said")]);
+  expect(receipts.find("call-1")).toEqual(receipt(1, "notes", "said"));
+  expect(receipts.find("call-9")).toBeUndefined();
+});
+
+test("receipts are bounded in number and in bytes, and the newest stay", async () => {
+  const few = openReceipts(await store(), { count: 10, bytes: 1e9 });
+  for (let number = 1; number <= 40; number++) few.add(receipt(number));
+  expect(few.list({ limit: 100 }).map(({ id }) => id)).toEqual(
+    Array.from({ length: 10 }, (_, index) => `call-${40 - index}`),
+  );
+  const small = openReceipts(await store(), { count: 20, bytes: 30_000 });
+  for (let number = 1; number <= 40; number++) small.add(receipt(number, "weather", "x".repeat(9000)));
+  expect(small.list({ limit: 100 }).map(({ id }) => id)).toEqual(["call-40", "call-39", "call-38"]);
+});
