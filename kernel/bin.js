@@ -18,7 +18,7 @@ async function start() {
   // A clone runs its TypeScript; the published package has only what was built from it.
   const source = join(here, "main.ts");
   const { main } = await import(existsSync(source) ? source : join(here, "..", "dist", "kernel", "main.js"));
-  process.exitCode = await main(process.argv.slice(2));
+  await main(process.argv.slice(2));
 }
 
 function rerun() {

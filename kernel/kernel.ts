@@ -1,4 +1,6 @@
 /** Starts plugins in order, rolls back a start that failed, stops in exact reverse. Knows no channel and no tool. */
+
+import { within } from "./deadline.ts";
 import type { Settings } from "./env.ts";
 import { Fault, reason } from "./fault.ts";
 import type { RootLog } from "./log.ts";

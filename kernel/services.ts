@@ -4,7 +4,9 @@
  *
  *   declare module "postern/plugin" { interface Services { clock: { now(): Date } } }
  */
+import type Router from "@koa/router";
 import type Keyv from "keyv";
+import type { Context } from "koa";
 import type {
   ApprovalDecision,
   Gate,
@@ -29,6 +31,7 @@ export interface Services {
   approvals: Approvals;
   externalTools: ExternalTools;
   chatLimit: Limiter;
+  web: Web;
 }
 
 // —— kernel: always there ————————————————————————————————————————————————
@@ -259,6 +262,23 @@ export interface ExternalTools {
   isReserved(name: string): Promise<boolean>;
   /** The live external-tool gate of this user's thread. */
   pending(user: string, thread: string): Extract<Gate, { type: "external_tool" }> | undefined;
+}
+
+// —— gateway ——————————————————————————————————————————————————————————————
+
+export interface User {
+  readonly id: string;
+  readonly role: "operator" | "user";
+}
+
+/** The gateway's listener, lent to plugins that mount routes on it. */
+export interface Web {
+  /** Routes here are reached only with a valid token; errors thrown become the JSON envelope. */
+  readonly router: Router;
+  /** Who sent this request. */
+  user(context: Context): User;
+  /** Where people reach the gateway, without a slash at the end. */
+  readonly url: string;
 }
 
 export type { ApprovalDecision, TurnStatus };

@@ -1,0 +1,37 @@
+/** `postern config`: every setting in force, where it came from, secrets masked. */
+import { Fault, reason } from "../fault.ts";
+import type { AnyPlugin } from "../plugin.ts";
+import type { Session } from "../session.ts";
+import { table } from "../table.ts";
+
+const HIDDEN = "(set, hidden)";
+
+export function showConfig({ settings }: Session, plugins: readonly AnyPlugin[], json: boolean): void {
+  const broken: string[] = [];
+  for (const plugin of plugins) {
+    try {
+      plugin.configure(settings.for(plugin.name));
+    } catch (error) {
+      broken.push(`plugin "${plugin.name}" cannot be configured: ${reason(error)}`);
+    }
+  }
+  const rows = settings.declared.map(({ value, secret, ...rest }) => ({
+    ...rest,
+    secret,
+    value: secret && value !== undefined ? HIDDEN : (value ?? null),
+  }));
+  if (json) {
+    process.stdout.write(`${JSON.stringify({ settings: rows, problems: settings.problems }, null, 2)}\n`);
+  } else {
+    const lines = rows.map(({ name, value, source, type, about }) => [
+      name,
+      value ?? "(unset)",
+      source,
+      type,
+      about,
+    ]);
+    process.stdout.write(table([["NAME", "VALUE", "FROM", "TYPE", "MEANING"], ...lines], ""));
+  }
+  if (broken.length > 0) throw new Fault("config", "bad_plugin", broken.join("\n"));
+  settings.assertSound();
+}

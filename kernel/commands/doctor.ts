@@ -1,0 +1,83 @@
+/** `postern doctor`: looks at everything a start would need, changes nothing, says what to do. */
+import { statfsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { reason } from "../fault.ts";
+import { findRunning } from "../home.ts";
+import { type AnyPlugin, type Finding, Off } from "../plugin.ts";
+import type { Session } from "../session.ts";
+import { table } from "../table.ts";
+
+const ENOUGH_DISK = 200 * 1024 * 1024;
+
+export async function examine(session: Session, plugins: readonly AnyPlugin[]): Promise<readonly Finding[]> {
+  const { home, settings } = session;
+  const findings: Finding[] = [attempt("runtime", () => `Node ${process.versions.node}`)];
+  findings.push(attempt("home", () => examineHome(home)));
+  findings.push(attempt("store", () => examineStore(join(home, "store.sqlite"))));
+  findings.push(
+    attempt("service", () => {
+      const notice = findRunning(home);
+      return notice ? `running, pid ${notice.pid}` : "not running";
+    }),
+  );
+  for (const plugin of plugins) {
+    const before = settings.problems.length;
+    try {
+      const config = plugin.configure(settings.for(plugin.name));
+      if (settings.problems.length > before || config instanceof Off) continue;
+      findings.push(...((await plugin.diagnose?.({ config, home })) ?? []));
+    } catch (error) {
+      findings.push({ name: plugin.name, ok: false, detail: reason(error) });
+    }
+  }
+  for (const { name, given, accepted } of settings.problems) {
+    findings.push({ name, ok: false, detail: `given ${given}, accepted: ${accepted}` });
+  }
+  return findings;
+}
+
+export function printFindings(findings: readonly Finding[], json: boolean): void {
+  const healthy = findings.every(({ ok }) => ok);
+  process.exitCode = healthy ? 0 : 1;
+  if (json) process.stdout.write(`${JSON.stringify({ ok: healthy, findings })}\n`);
+  else
+    process.stdout.write(table(findings.map(({ name, ok, detail }) => [ok ? "ok" : "FAIL", name, detail])));
+}
+
+function attempt(name: string, look: () => string): Finding {
+  try {
+    return { name, ok: true, detail: look() };
+  } catch (error) {
+    return { name, ok: false, detail: reason(error) };
+  }
+}
+
+function examineHome(home: string): string {
+  const stat = statSync(home, { throwIfNoEntry: false });
+  if (!stat) return `${home} does not exist yet; the first start makes it`;
+  if (!stat.isDirectory()) throw new Error(`${home} is not a folder: move it away, or set POSTERN_HOME`);
+  if ((stat.mode & 0o077) !== 0) throw new Error(`${home} can be read by others: run "chmod 700 ${home}"`);
+  const { bavail, bsize } = statfsSync(home);
+  if (bavail * bsize < ENOUGH_DISK)
+    throw new Error(`the disk of ${home} is nearly full: free at least 200 MB`);
+  return home;
+}
+
+function examineStore(file: string): string {
+  if (!statSync(file, { throwIfNoEntry: false })) return "no store yet; the first start makes it";
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    const { quick_check: verdict } = database.prepare("PRAGMA quick_check(1)").get() as {
+      quick_check: string;
+    };
+    if (verdict !== "ok") {
+      throw new Error(
+        `${file} is damaged (${verdict}): stop Postern and restore a backup or a ${file}.before-* snapshot`,
+      );
+    }
+    return `${file} is sound`;
+  } finally {
+    database.close();
+  }
+}

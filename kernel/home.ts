@@ -1,0 +1,105 @@
+/** The service home: one folder, ours alone. And the claim that only one service uses it at a time. */
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { Env } from "./env.ts";
+import { Fault, reason } from "./fault.ts";
+import type { PluginState } from "./services.ts";
+
+export function homeSetting(env: Env): string {
+  const given = env.text(
+    "POSTERN_HOME",
+    join(homedir(), ".postern"),
+    "The service home: tokens, store, secrets, tools, logs",
+  );
+  return resolve(given.replace(/^~(?=\/|$)/, homedir()));
+}
+
+/** Creates the folder, mode 0700, and makes sure that it can be written. */
+export function prepareHome(home: string): void {
+  try {
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+    if ((statSync(home).mode & 0o077) !== 0) chmodSync(home, 0o700);
+    accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new Fault(
+      "config",
+      "home_unusable",
+      `the service home ${home} cannot be used (${reason(error)}): make it a folder that you own and can write, or set POSTERN_HOME to another`,
+      { param: "POSTERN_HOME", cause: error },
+    );
+  }
+}
+
+/** What a running service says of itself to `postern status`. */
+export interface Notice {
+  readonly pid: number;
+  readonly version: string;
+  readonly startedAt: string;
+  readonly plugins: readonly PluginState[];
+}
+
+const noticeFile = (home: string) => join(home, "running.json");
+const claimFile = (home: string) => join(home, "running.lock");
+
+/**
+ * Claims the home for this process. The claim is a lock that the operating system drops with the process,
+ * so a killed service never leaves a stale one behind.
+ */
+export function claimHome(home: string): { post(notice: Notice): void; release(): void } {
+  const lock = tryLock(home);
+  if (lock === undefined) {
+    const pid = readNotice(home)?.pid;
+    throw new Fault(
+      "config",
+      "already_running",
+      `another Postern${pid ? ` (pid ${pid})` : ""} runs with the home ${home}: stop it, or set POSTERN_HOME to another folder`,
+      { param: "POSTERN_HOME" },
+    );
+  }
+  return {
+    post: (notice) => writeFileSync(noticeFile(home), JSON.stringify(notice), { mode: 0o600 }),
+    release: () => {
+      rmSync(noticeFile(home), { force: true });
+      lock.close();
+    },
+  };
+}
+
+/** The notice of the service that runs on this home, if one does. */
+export function findRunning(home: string): Notice | undefined {
+  if (!existsSync(claimFile(home))) return undefined;
+  const lock = tryLock(home);
+  lock?.close();
+  return lock === undefined ? readNotice(home) : undefined;
+}
+
+function tryLock(home: string): DatabaseSync | undefined {
+  const lock = new DatabaseSync(claimFile(home));
+  try {
+    lock.exec("BEGIN EXCLUSIVE");
+    return lock;
+  } catch {
+    lock.close();
+    return undefined;
+  }
+}
+
+function readNotice(home: string): Notice | undefined {
+  try {
+    return JSON.parse(readFileSync(noticeFile(home), "utf8")) as Notice;
+  } catch {
+    return undefined;
+  }
+}

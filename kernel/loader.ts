@@ -1,0 +1,47 @@
+/** Third-party plugins: packages or paths named in `PLUGINS`, which import only `postern/plugin`. */
+import { createRequire, registerHooks } from "node:module";
+import { isAbsolute, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { Fault, reason } from "./fault.ts";
+import type { AnyPlugin } from "./plugin.ts";
+
+const CONTRACT = new URL(import.meta.url.endsWith(".ts") ? "./plugin.ts" : "./plugin.js", import.meta.url)
+  .href;
+
+export async function loadPlugins(names: readonly string[], folder: string): Promise<readonly AnyPlugin[]> {
+  if (names.length === 0) return [];
+  // A plugin gets the contract of the Postern that runs it, wherever its own file lies.
+  registerHooks({
+    resolve: (specifier, context, next) =>
+      specifier === "postern/plugin" ? { url: CONTRACT, shortCircuit: true } : next(specifier, context),
+  });
+  return Promise.all(names.map((name) => load(name, folder)));
+}
+
+async function load(name: string, folder: string): Promise<AnyPlugin> {
+  let loaded: { default?: unknown };
+  try {
+    const isPath = name.startsWith(".") || isAbsolute(name);
+    const file = isPath ? resolve(folder, name) : createRequire(join(folder, "package.json")).resolve(name);
+    loaded = (await import(pathToFileURL(file).href)) as { default?: unknown };
+  } catch (error) {
+    throw refusal(
+      name,
+      `cannot be loaded (${reason(error)}): give the path of a module, or the name of a package installed beside ${folder}`,
+      error,
+    );
+  }
+  const plugin = loaded.default as Partial<AnyPlugin> | undefined;
+  if (
+    typeof plugin?.name !== "string" ||
+    typeof plugin.configure !== "function" ||
+    typeof plugin.start !== "function"
+  ) {
+    throw refusal(name, "is not a plugin: its default export must be what definePlugin() returns");
+  }
+  return plugin as AnyPlugin;
+}
+
+function refusal(name: string, message: string, cause?: unknown): Fault {
+  return new Fault("config", "bad_plugin", `PLUGINS: "${name}" ${message}`, { param: "PLUGINS", cause });
+}

@@ -1,0 +1,75 @@
+/** Runs the service: start everything, print the table, wait for a signal, stop in order. */
+import { claimHome, prepareHome } from "./home.ts";
+import { boot, type Running } from "./kernel.ts";
+import type { AnyPlugin } from "./plugin.ts";
+import { fileSink, type Session, stderrSink } from "./session.ts";
+import { table } from "./table.ts";
+
+export interface ServeOptions {
+  readonly version: string;
+  /** True where the terminal UI owns the screen, so that log lines and the table stay off it. */
+  readonly screenTaken: boolean;
+}
+
+// After an orderly stop nothing should be left; whatever still is must not keep the process.
+const LINGER_MILLIS = 1000;
+
+export async function serve(
+  session: Session,
+  plugins: readonly AnyPlugin[],
+  options: ServeOptions,
+): Promise<number> {
+  const { settings, home, mask } = session;
+  const { version, screenTaken } = options;
+  prepareHome(home);
+  const log = session.openLog(screenTaken ? fileSink(home) : stderrSink());
+  const ending = waitForEnd((error) => log.error({ error }, "an error nobody caught: stopping"));
+  const claim = claimHome(home);
+  try {
+    const running = await boot({ plugins, settings, home, log, mask, version, onShutdown: ending.request });
+    claim.post({ pid: process.pid, version, startedAt: new Date().toISOString(), plugins: running.states });
+    if (!screenTaken) process.stdout.write(startUpTable(running, version));
+    const why = await ending.requested;
+    log.info(`${why}: stopping`);
+    const failed = await running.stop();
+    return why === CRASH || failed.length > 0 ? 1 : 0;
+  } finally {
+    claim.release();
+    ending.dispose();
+    setTimeout(() => process.exit(), LINGER_MILLIS).unref();
+  }
+}
+
+function startUpTable(running: Running, version: string): string {
+  const rows = running.states.map(({ name, on, detail }) => [name, on ? "on" : "off", detail]);
+  const ready = `ready in ${Math.round(performance.now())} ms; Ctrl+C stops`;
+  const told = running.lines.map((line) => `\n${line}`).join("");
+  return `Postern ${version}\n${table(rows)}${told}${told ? "\n" : ""}${ready}\n`;
+}
+
+const CRASH = "an error nobody caught";
+
+/** The first signal asks for an orderly stop, the second ends the process at once. */
+function waitForEnd(onCrash: (error: unknown) => void) {
+  const { promise: requested, resolve } = Promise.withResolvers<string>();
+  let asked = false;
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (asked) process.exit(1);
+    asked = true;
+    resolve(signal);
+  };
+  const onError = (error: unknown) => {
+    onCrash(error);
+    resolve(CRASH);
+  };
+  process.on("SIGINT", onSignal).on("SIGTERM", onSignal).on("SIGHUP", onSignal);
+  process.on("uncaughtException", onError).on("unhandledRejection", onError);
+  return {
+    requested,
+    request: () => resolve("asked to stop"),
+    dispose: () => {
+      process.off("SIGINT", onSignal).off("SIGTERM", onSignal).off("SIGHUP", onSignal);
+      process.off("uncaughtException", onError).off("unhandledRejection", onError);
+    },
+  };
+}
