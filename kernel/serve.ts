@@ -23,8 +23,8 @@ export async function serve(
   const { version, screenTaken } = options;
   prepareHome(home);
   const log = session.openLog(screenTaken ? fileSink(home) : stderrSink());
-  const ending = waitForEnd((error) => log.error({ error }, "an error nobody caught: stopping"));
   const claim = claimHome(home);
+  const ending = waitForEnd((error) => log.error({ error }, "an error nobody caught: stopping"));
   try {
     const running = await boot({ plugins, settings, home, log, mask, version, onShutdown: ending.request });
     claim.post({ pid: process.pid, version, startedAt: new Date().toISOString(), plugins: running.states });
@@ -58,6 +58,8 @@ function waitForEnd(onCrash: (error: unknown) => void) {
     asked = true;
     resolve(signal);
   };
+  // With every channel off nothing else would keep the process from ending by itself.
+  const awake = setInterval(() => {}, 2 ** 30);
   const onError = (error: unknown) => {
     onCrash(error);
     resolve(CRASH);
@@ -68,6 +70,7 @@ function waitForEnd(onCrash: (error: unknown) => void) {
     requested,
     request: () => resolve("asked to stop"),
     dispose: () => {
+      clearInterval(awake);
       process.off("SIGINT", onSignal).off("SIGTERM", onSignal).off("SIGHUP", onSignal);
       process.off("uncaughtException", onError).off("unhandledRejection", onError);
     },

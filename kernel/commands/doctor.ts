@@ -66,18 +66,19 @@ function examineHome(home: string): string {
 
 function examineStore(file: string): string {
   if (!statSync(file, { throwIfNoEntry: false })) return "no store yet; the first start makes it";
-  const database = new DatabaseSync(file, { readOnly: true });
+  const verdict = quickCheck(file);
+  if (verdict === "ok") return `${file} is sound`;
+  throw new Error(
+    `${file} is damaged (${verdict}): stop Postern and restore a backup or a ${file}.before-* snapshot`,
+  );
+}
+
+function quickCheck(file: string): string {
   try {
-    const { quick_check: verdict } = database.prepare("PRAGMA quick_check(1)").get() as {
-      quick_check: string;
-    };
-    if (verdict !== "ok") {
-      throw new Error(
-        `${file} is damaged (${verdict}): stop Postern and restore a backup or a ${file}.before-* snapshot`,
-      );
-    }
-    return `${file} is sound`;
-  } finally {
-    database.close();
+    using database = new DatabaseSync(file, { readOnly: true });
+    const [first] = database.prepare("PRAGMA quick_check(1)").all();
+    return String(first?.["quick_check"]);
+  } catch (error) {
+    return reason(error);
   }
 }

@@ -2,7 +2,7 @@ import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { digestOf, openCatalog } from "../../host/catalog.ts";
-import { temporaryHome } from "../support/home.ts";
+import { temporaryFolder } from "../support/home.ts";
 
 const COMPONENT = new TextEncoder().encode("a component");
 
@@ -28,14 +28,14 @@ async function put(
 }
 
 test("a home without tools has an empty catalog", async () => {
-  const catalog = openCatalog(await temporaryHome());
+  const catalog = openCatalog(temporaryFolder());
   expect(await catalog.list()).toEqual([]);
   expect(await catalog.find("weather")).toBeUndefined();
   expect(await catalog.remove("weather")).toBe(false);
 });
 
 test("what another process installs or removes is there at the next look, without a restart", async () => {
-  const home = await temporaryHome();
+  const home = temporaryFolder();
   const catalog = openCatalog(home);
   const names = async () => (await catalog.list()).map(({ name }) => name);
   for (let round = 0; round < 5; round++) {
@@ -55,7 +55,7 @@ test("what another process installs or removes is there at the next look, withou
 });
 
 test("a look at a catalog that did not change reads no tool again", async () => {
-  const home = await temporaryHome();
+  const home = temporaryFolder();
   await put(home, "notes");
   await new Promise((resolve) => setTimeout(resolve, 80));
   const catalog = openCatalog(home);
@@ -64,7 +64,7 @@ test("a look at a catalog that did not change reads no tool again", async () => 
 });
 
 test("the digest is checked at every load: a component changed on disk is refused by name", async () => {
-  const home = await temporaryHome();
+  const home = temporaryFolder();
   await put(home, "notes");
   const catalog = openCatalog(home);
   const tool = await catalog.find("notes");
@@ -77,7 +77,7 @@ test("the digest is checked at every load: a component changed on disk is refuse
 });
 
 test("a folder that holds no sound tool does not hide the others, and is named with the reason", async () => {
-  const home = await temporaryHome();
+  const home = temporaryFolder();
   await put(home, "notes");
   await put(home, "odd", { version: "1.0.0", wit_version: "0.1.0", shell: true });
   await mkdir(join(home, "tools", "void"));

@@ -2,10 +2,10 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openReceipts, type Receipt } from "../../host/receipts.ts";
 import { openStore } from "../../kernel/store.ts";
-import { temporaryHome } from "../support/home.ts";
+import { temporaryFolder } from "../support/home.ts";
 
 async function store() {
-  const opened = openStore(join(await temporaryHome(), "store.sqlite"));
+  const opened = openStore(join(temporaryFolder(), "store.sqlite"));
   onTestFinished(() => opened.close());
   return opened;
 }

@@ -1,11 +1,11 @@
-/** A service home of a test's own, gone when the test is. */
-import { mkdtemp, rm } from "node:fs/promises";
+/** A service home of the test's own, gone when the test is over. */
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-export async function temporaryHome(): Promise<string> {
-  const home = await mkdtemp(join(tmpdir(), "postern-test-"));
-  onTestFinished(() => rm(home, { recursive: true, force: true }));
-  return home;
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "postern-test-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }

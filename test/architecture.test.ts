@@ -1,0 +1,103 @@
+/** The house rules that a machine can keep: which way imports point, no cycles, names that mean something. */
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const FOLDERS = ["kernel", "plugins", "host", "capabilities", "components"];
+const FILES = FOLDERS.flatMap((folder) => globSync(`${folder}/**/*.{ts,js}`, { cwd: ROOT })).filter(
+  (file) => !/(^|\/)(dist|node_modules)\//.test(file),
+);
+const IMPORT = /(?:\bfrom\s*|\bimport\s*\(\s*|\bimport\s+|new URL\(\s*)"(\.{1,2}\/[^"]+)"/g;
+
+/** Each file with the files of ours that it imports, types included. */
+const IMPORTS = new Map(
+  FILES.map((file) => {
+    const text = readFileSync(join(ROOT, file), "utf8");
+    const targets = [...text.matchAll(IMPORT)].map(([, target]) =>
+      relative(ROOT, resolve(ROOT, dirname(file), target as string)),
+    );
+    return [file, targets.filter((target) => /\.(ts|js|mjs)$/.test(target))] as const;
+  }),
+);
+
+function offences(
+  allowed: (file: string, target: string) => boolean,
+  of: (file: string) => boolean,
+): string[] {
+  const found: string[] = [];
+  for (const [file, targets] of IMPORTS) {
+    if (!of(file)) continue;
+    for (const target of targets) if (!allowed(file, target)) found.push(`${file} imports ${target}`);
+  }
+  return found;
+}
+
+const under = (folder: string) => (file: string) => file.startsWith(`${folder}/`);
+
+describe("imports", () => {
+  test("the walk sees the code at all", () => {
+    expect(FILES.length).toBeGreaterThan(20);
+    expect(IMPORTS.get("kernel/kernel.ts")).toContain("kernel/order.ts");
+  });
+
+  test("the kernel imports only itself; main.ts alone knows everyone", () => {
+    const isKernel = (file: string) => under("kernel")(file) && file !== "kernel/main.ts";
+    expect(offences((_file, target) => under("kernel")(target), isKernel)).toEqual([]);
+  });
+
+  test("nobody imports main.ts but the launcher", () => {
+    const isOther = (file: string) => file !== "kernel/bin.js";
+    expect(offences((_file, target) => target !== "kernel/main.ts", isOther)).toEqual([]);
+  });
+
+  test("a plugin imports the kernel and itself, never another plugin and never the host", () => {
+    const ownFolder = (file: string) => file.split("/").slice(0, 2).join("/");
+    const allowed = (file: string, target: string) =>
+      under("kernel")(target) || under(ownFolder(file))(target);
+    expect(offences(allowed, under("plugins"))).toEqual([]);
+  });
+
+  test("the host imports the kernel, the capabilities and itself", () => {
+    const allowed = (_file: string, target: string) =>
+      ["kernel", "capabilities", "host"].some((folder) => under(folder)(target));
+    expect(offences(allowed, under("host"))).toEqual([]);
+  });
+
+  test("capabilities import nothing of ours, and a component knows only its own folder", () => {
+    expect(offences((_file, target) => under("capabilities")(target), under("capabilities"))).toEqual([]);
+    const ownFolder = (file: string) => file.split("/").slice(0, 2).join("/");
+    const isComponent = (file: string) => under("components")(file) && file.split("/").length > 2;
+    expect(offences((file, target) => under(ownFolder(file))(target), isComponent)).toEqual([]);
+  });
+
+  test("there is no import cycle", () => {
+    const done = new Set<string>();
+    const cycles: string[] = [];
+    const visit = (file: string, path: readonly string[]): void => {
+      if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(" → "));
+      if (done.has(file) || path.includes(file)) return;
+      for (const target of IMPORTS.get(file) ?? []) visit(target, [...path, file]);
+      done.add(file);
+    };
+    for (const file of FILES) visit(file, []);
+    expect(cycles).toEqual([]);
+  });
+});
+
+test("the environment is read in one place", () => {
+  const readers = FILES.filter((file) => /process\.env\b/.test(readFileSync(join(ROOT, file), "utf8")));
+  expect(readers).toEqual(["kernel/session.ts"]);
+});
+
+test("no file is named for nothing in particular", () => {
+  const everything = [...FILES, ...globSync("test/**/*.ts", { cwd: ROOT })];
+  expect(everything.filter((file) => /(^|\/)(utils?|helpers?|common|misc)(\.|\/|-)/i.test(file))).toEqual([]);
+});
+
+test("the top level holds what was agreed and nothing else", () => {
+  const agreed =
+    /^(package(-lock)?\.json|tsconfig\.json|kernel|plugins|host|capabilities|components|wit|test|dist|node_modules|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|LICENSE|\..*)$/;
+  expect(globSync("{*,.*}", { cwd: ROOT }).filter((name) => !agreed.test(name))).toEqual([]);
+});

@@ -1,0 +1,210 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../support/home.ts";
+import { postern, startPostern } from "../support/postern.ts";
+
+const QUIET = { CLI_ENABLED: "false", GATEWAY_ENABLED: "false", HTTP_ENABLED: "false" };
+const fixture = (path: string) => fileURLToPath(new URL(`../fixtures/${path}`, import.meta.url));
+
+function inHome(extra: Record<string, string> = {}): {
+  env: Record<string, string>;
+  cwd: string;
+  home: string;
+} {
+  const cwd = temporaryFolder();
+  const home = join(cwd, "home");
+  return { env: { ...QUIET, POSTERN_HOME: home, ...extra }, cwd, home };
+}
+
+describe("usage", () => {
+  test("--help lists the commands with examples", async () => {
+    const { code, stdout } = await postern(["--help"]);
+    expect(code).toBe(0);
+    for (const word of ["serve", "config", "doctor", "status", "tool", "user", "token", "Examples:"])
+      expect(stdout).toContain(word);
+  });
+
+  test("every command and every group explains itself", async () => {
+    for (const command of ["serve", "config", "doctor", "status", "completion", "tool", "user", "token"]) {
+      const { code, stdout } = await postern([command, "--help"]);
+      expect({ command, code }).toEqual({ command, code: 0 });
+      expect(stdout, command).toMatch(/Example/);
+    }
+  });
+
+  test("--version prints the package's version", async () => {
+    expect((await postern(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  test("an unknown command suggests the nearest one and ends with 2", async () => {
+    const { code, stderr } = await postern(["docter"]);
+    expect(stderr).toContain("Did you mean doctor?");
+    expect(code).toBe(2);
+  });
+
+  test("an unknown option ends with 2", async () => {
+    expect((await postern(["config", "--yaml"])).code).toBe(2);
+  });
+
+  test("completion prints a script that bash accepts and that knows the commands", async () => {
+    const { stdout } = await postern(["completion", "bash"]);
+    const typed = `${stdout}\nCOMP_WORDS=(postern con); COMP_CWORD=1; _postern; echo "\${COMPREPLY[@]}"`;
+    expect(spawnSync("bash", ["-c", typed], { encoding: "utf8" }).stdout).toBe("config\n");
+    expect((await postern(["completion", "tcsh"])).code).toBe(2);
+  });
+});
+
+describe("configuration", () => {
+  test("every wrong setting is told at once with what is accepted; exit code 78, and nothing was started", async () => {
+    const { env, cwd, home } = inHome({
+      LOG_LEVEL: "loud",
+      GATEWAY_ENABLED: "perhaps",
+      GATEWAY_PORT: "http",
+      HTTP_PORT: "99999",
+    });
+    const { code, stdout, stderr } = await postern(["serve"], { env, cwd });
+    expect(code).toBe(78);
+    for (const name of ["LOG_LEVEL", "GATEWAY_ENABLED", "GATEWAY_PORT", "HTTP_PORT"])
+      expect(stderr).toContain(`${name}: given`);
+    expect(stdout).toBe("");
+    expect(existsSync(join(home, "store.sqlite"))).toBe(false);
+  });
+
+  test("config shows values with their source and masks secrets", async () => {
+    const { env, cwd } = inHome({ GATEWAY_AUTH_TOKEN: "a-very-secret-token" });
+    writeFileSync(join(cwd, ".env"), "LOG_LEVEL=debug\n");
+    const { code, stdout } = await postern(["config"], { env, cwd });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/LOG_LEVEL\s+debug\s+\.env/);
+    expect(stdout).toMatch(/GATEWAY_AUTH_TOKEN\s+\(set, hidden\)\s+environment/);
+    expect(stdout).toMatch(/GATEWAY_PORT\s+3000\s+default/);
+    expect(stdout).not.toContain("a-very-secret-token");
+  });
+
+  test("§2.1 every option is there with its type and default", async () => {
+    const { stdout } = await postern(["config", "--json"], { env: { POSTERN_HOME: "/nowhere" } });
+    const { settings } = JSON.parse(stdout) as {
+      settings: { name: string; type: string; value: string | null; secret: boolean }[];
+    };
+    const table = Object.fromEntries(
+      settings.map(({ name, type, value, secret }) => [name, secret ? `${type} secret` : `${type} ${value}`]),
+    );
+    expect(table).toMatchObject({
+      CLI_ENABLED: "boolean true",
+      GATEWAY_ENABLED: "boolean true",
+      GATEWAY_HOST: "string 127.0.0.1",
+      GATEWAY_PORT: "port 3000",
+      GATEWAY_AUTH_TOKEN: "string secret",
+      HTTP_ENABLED: "boolean false",
+      HTTP_HOST: "string 0.0.0.0",
+      HTTP_PORT: "port 8080",
+      HTTP_WEBHOOK_SECRET: "string secret",
+      SERVICE_REBORN_WEBUI_TOKEN: "string secret",
+    });
+  });
+});
+
+describe("doctor and status", () => {
+  test("doctor on a fresh machine finds nothing wrong and changes nothing", async () => {
+    const { env, cwd, home } = inHome();
+    const { code, stdout } = await postern(["doctor", "--json"], { env, cwd });
+    expect(JSON.parse(stdout)).toMatchObject({ ok: true });
+    expect(code).toBe(0);
+    expect(existsSync(home)).toBe(false);
+  });
+
+  test("doctor names a damaged store, an open home and a wrong setting, with what to do, and ends with 1", async () => {
+    const { env, cwd, home } = inHome({ GATEWAY_PORT: "x" });
+    mkdirSync(home, { mode: 0o755 });
+    writeFileSync(join(home, "store.sqlite"), "no database at all ".repeat(500));
+    const { code, stdout } = await postern(["doctor"], { env, cwd });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/FAIL\s+home .*chmod 700/);
+    expect(stdout).toMatch(/FAIL\s+store/);
+    expect(stdout).toMatch(/FAIL\s+GATEWAY_PORT .*accepted/);
+  });
+
+  test("status tells a running service from one that was killed", async () => {
+    const { env, cwd } = inHome();
+    expect((await postern(["status"], { env, cwd })).code).toBe(1);
+    const service = startPostern(["serve"], { env, cwd });
+    await service.printed("ready in");
+    const seen = await postern(["status", "--json"], { env, cwd });
+    expect(JSON.parse(seen.stdout)).toMatchObject({ running: true, pid: service.pid });
+    service.kill("SIGKILL");
+    await service.ended;
+    expect((await postern(["status"], { env, cwd })).stdout).toContain("not running");
+  });
+});
+
+describe("serve", () => {
+  test("prints one table, and SIGTERM stops it in order with exit code 0", async () => {
+    const { env, cwd } = inHome();
+    const service = startPostern(["serve"], { env, cwd });
+    await service.printed("ready in");
+    expect(service.stdout()).toMatch(/store\s+on\s+.*store\.sqlite/);
+    expect(service.stdout()).toMatch(/gateway\s+off\s+GATEWAY_ENABLED/);
+    expect(service.stdout()).toMatch(/tui\s+off/);
+    service.kill("SIGTERM");
+    expect(await service.ended).toBe(0);
+  });
+
+  test("a second service on the same home is refused and the first goes on", async () => {
+    const { env, cwd } = inHome();
+    const first = startPostern(["serve"], { env, cwd });
+    await first.printed("ready in");
+    const second = await postern(["serve"], { env, cwd });
+    expect(second.stderr).toContain(`another Postern (pid ${first.pid}) runs`);
+    expect(second.code).toBe(78);
+    first.kill("SIGINT");
+    expect(await first.ended).toBe(0);
+  });
+
+  test("started by another Node it runs on the pinned one", () => {
+    const bin = fileURLToPath(new URL("../../kernel/bin.js", import.meta.url));
+    const old = ["/usr/bin/node", "/usr/local/bin/node"].find((path) => existsSync(path));
+    const runtime = old ?? process.execPath;
+    const env = { PATH: process.env["PATH"] ?? "", POSTERN_HOME: join(temporaryFolder(), "home"), ...QUIET };
+    const { stdout } = spawnSync(runtime, [bin, "doctor"], { encoding: "utf8", env });
+    expect(stdout).toMatch(/runtime\s+Node 24\./);
+  });
+});
+
+describe("third-party plugins", () => {
+  const clock = fixture("third-party/clock.ts");
+
+  test("a path in PLUGINS is loaded, gets its needs and keeps its state", async () => {
+    const { env, cwd } = inHome({ PLUGINS: clock, CLOCK_ZONE: "Europe/Berlin" });
+    for (const start of [1, 2]) {
+      const service = startPostern(["serve"], { env, cwd });
+      await service.printed("ready in");
+      expect(service.stdout()).toMatch(new RegExp(`clock\\s+on\\s+zone Europe/Berlin, start ${start}`));
+      service.kill("SIGTERM");
+      expect(await service.ended).toBe(0);
+    }
+  });
+
+  test("its settings appear in config, and its Off in the table", async () => {
+    const { env, cwd } = inHome({ PLUGINS: clock, CLOCK_ENABLED: "no" });
+    expect((await postern(["config"], { env, cwd })).stdout).toMatch(/CLOCK_ENABLED\s+false\s+environment/);
+  });
+
+  test("its fault ends the start with the fault's own exit code", async () => {
+    const { env, cwd } = inHome({ PLUGINS: clock, CLOCK_ZONE: "nowhere" });
+    const { code, stderr } = await postern(["serve"], { env, cwd });
+    expect(stderr).toContain("CLOCK_ZONE: nowhere is not a time zone");
+    expect(code).toBe(78);
+  });
+
+  test("what is not there, or is no plugin, is refused by name", async () => {
+    const nothing = inHome({ PLUGINS: "./nothing.js" });
+    expect((await postern(["serve"], nothing)).stderr).toContain('PLUGINS: "./nothing.js" cannot be loaded');
+    const other = inHome({ PLUGINS: fixture("third-party/not-a-plugin.js") });
+    const { code, stderr } = await postern(["serve"], other);
+    expect(stderr).toContain("is not a plugin");
+    expect(code).toBe(78);
+  });
+});

@@ -1,0 +1,73 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { readDotEnv, Settings } from "../../kernel/env.ts";
+import { temporaryFolder } from "../support/home.ts";
+
+describe("booleans", () => {
+  test.each(["true", "1", "yes", "on", "TRUE", "On"])("%s is true", (word) => {
+    expect(new Settings({ F: word }).for("p").flag("F", false)).toBe(true);
+  });
+
+  test.each(["false", "0", "no", "off", "No"])("%s is false", (word) => {
+    expect(new Settings({ F: word }).for("p").flag("F", true)).toBe(false);
+  });
+
+  test("anything else is a problem that shows what was given and what is accepted", () => {
+    const settings = new Settings({ F: "maybe" });
+    settings.for("p").flag("F", true);
+    expect(settings.problems).toEqual([
+      { name: "F", given: '"maybe"', accepted: "true/false, 1/0, yes/no, on/off" },
+    ]);
+  });
+});
+
+describe("numbers", () => {
+  test.each(["65536", "-1", "80.5", "http", "0x50", "1e3", "8080 "])("port %j", (text) => {
+    const settings = new Settings({ P: text });
+    settings.for("p").port("P", 1);
+    expect(settings.problems.length).toBe(text.trim() === "8080" ? 0 : 1);
+  });
+});
+
+test("an empty variable counts as unset", () => {
+  expect(new Settings({ P: "" }).for("p").port("P", 7)).toBe(7);
+});
+
+test("all problems are told at once, and a secret is never shown", () => {
+  const settings = new Settings({ A: "x", B: "ftp://y", S: "hunter2hunter2" });
+  const env = settings.for("p");
+  env.integer("A", 1, { min: 1, max: 9 });
+  env.url("B");
+  env.secret("S");
+  env.refuse("S", "at least 20 characters");
+  expect(() => settings.assertSound()).toThrow(/3 settings are wrong; nothing was started/);
+  expect(() => settings.assertSound()).not.toThrow(/hunter2/);
+});
+
+test("the real environment wins over .env, and .env over the default", () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, ".env"), "A=file\nB='from file'\n# a comment\n");
+  const settings = new Settings({ A: "real" }, readDotEnv(folder));
+  const env = settings.for("p");
+  expect([env.text("A"), env.text("B"), env.text("C", "fallback")]).toEqual([
+    "real",
+    "from file",
+    "fallback",
+  ]);
+  expect(settings.declared.map(({ name, source }) => [name, source])).toEqual([
+    ["A", "environment"],
+    ["B", ".env"],
+    ["C", "default"],
+  ]);
+});
+
+test("a folder without .env reads as an empty one", () => {
+  expect(readDotEnv(temporaryFolder())).toEqual({});
+});
+
+test("a secret is handed to the mask as soon as it is read", () => {
+  const seen: string[] = [];
+  new Settings({ S: "value" }, {}, (secret) => void seen.push(secret)).for("p").secret("S");
+  expect(seen).toEqual(["value"]);
+});

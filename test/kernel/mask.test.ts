@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { createLog } from "../../kernel/log.ts";
+import { createMask } from "../../kernel/mask.ts";
+
+const SECRET = 's3cr3t/"quoted"+value';
+
+test("a known secret is hidden as it is, in a URL, in JSON and in base64", () => {
+  const mask = createMask();
+  mask.add(SECRET);
+  const forms = [
+    SECRET,
+    encodeURIComponent(SECRET),
+    JSON.stringify(SECRET),
+    Buffer.from(SECRET).toString("base64"),
+  ];
+  for (const form of forms) {
+    expect(mask.finds(`before ${form} after`)).toBe(true);
+    expect(mask.hide(`before ${form} after`)).not.toContain(form.replaceAll('"', ""));
+  }
+});
+
+test("a secret that contains another is hidden whole", () => {
+  const mask = createMask();
+  mask.add("abcdefgh");
+  mask.add("abcdefghijkl");
+  expect(mask.hide("x abcdefghijkl y")).toBe("x [secret] y");
+});
+
+test("text without a secret passes untouched, and a very short value is no secret", () => {
+  const mask = createMask();
+  mask.add("abc");
+  expect(mask.hide("the abc of passwords and .ssh")).toBe("the abc of passwords and .ssh");
+  expect(mask.finds("abc")).toBe(false);
+});
+
+test.each([false, true])(
+  "no log line carries a known secret, in whatever field it hides (pretty: %s)",
+  async (pretty) => {
+    const lines: string[] = [];
+    const mask = createMask();
+    const log = createLog("debug", mask, { pretty, write: (line) => void lines.push(line) });
+    mask.add(SECRET);
+    const plugin = log.child("p");
+    plugin.info({ nested: { header: `Bearer ${SECRET}` } }, `message ${SECRET}`);
+    plugin.error({ error: new Error(`failed with ${SECRET}`) }, "it failed");
+    await expect.poll(() => lines.join("")).toContain("it failed");
+    expect(lines.join("")).toContain("[secret]");
+    expect(lines.join("")).not.toContain("s3cr3t");
+  },
+);
+
+test("a line of a plugin carries its name, and lines under the level are not written", () => {
+  const lines: string[] = [];
+  const log = createLog("warn", createMask(), { pretty: false, write: (line) => void lines.push(line) });
+  log.child("gateway").info("quiet");
+  log.child("gateway").warn("loud");
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ plugin: "gateway", msg: "loud" }]);
+});

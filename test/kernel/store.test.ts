@@ -1,0 +1,189 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, openSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { Fault } from "../../kernel/fault.ts";
+import { openStore } from "../../kernel/store.ts";
+import { temporaryFolder } from "../support/home.ts";
+import { postern } from "../support/postern.ts";
+
+const fixture = (name: string) => fileURLToPath(new URL(`./fixtures/${name}`, import.meta.url));
+
+function run(name: string, file: string): ChildProcess {
+  const child = spawn(process.execPath, [fixture(name), file], { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return child;
+}
+
+function openTemporary(): { store: ReturnType<typeof openStore>; file: string } {
+  const file = join(temporaryFolder(), "store.sqlite");
+  const store = openStore(file);
+  onTestFinished(() => store.close());
+  return { store, file };
+}
+
+const NUMBERS = ["CREATE TABLE numbers (n INTEGER PRIMARY KEY)"];
+
+describe("keyed state", () => {
+  test("namespaces are apart, values come back as they were, and a time to live ends", async () => {
+    const { store } = openTemporary();
+    const a = store.keyed<object>("a");
+    await a.set("k", { deep: [1, "ü"] });
+    await store.keyed<number>("b").set("k", 2, 20);
+    expect(await a.get("k")).toEqual({ deep: [1, "ü"] });
+    await sleep(40);
+    expect(await store.keyed<number>("b").get("k")).toBeUndefined();
+  });
+
+  test("a write that fails rejects instead of passing for one that was made", async () => {
+    const { store } = openTemporary();
+    const keyed = store.keyed<string>("a");
+    await keyed.set("k", "before");
+    store.tables("test", []).get("PRAGMA query_only = ON");
+    await expect(keyed.set("k", "after")).rejects.toThrow(/cannot be written/);
+  });
+});
+
+describe("tables", () => {
+  test("a transaction that throws leaves nothing behind, and nests", () => {
+    const { store } = openTemporary();
+    const sql = store.tables("test", NUMBERS);
+    expect(() =>
+      sql.transaction(() => {
+        sql.run("INSERT INTO numbers VALUES (1)");
+        sql.transaction(() => sql.run("INSERT INTO numbers VALUES (2)"));
+        throw new Error("changed my mind");
+      }),
+    ).toThrow("changed my mind");
+    expect(sql.all("SELECT n FROM numbers")).toEqual([]);
+  });
+
+  test("migrations run once, in order, with a snapshot before each that changes what is there", () => {
+    const { store, file } = openTemporary();
+    store.tables("test", NUMBERS).run("INSERT INTO numbers VALUES (7)");
+    expect(existsSync(`${file}.before-test-1`)).toBe(false);
+    const sql = store.tables("test", [...NUMBERS, "ALTER TABLE numbers ADD COLUMN word TEXT DEFAULT 'x'"]);
+    expect(sql.all("SELECT n, word FROM numbers")).toEqual([{ n: 7, word: "x" }]);
+    const snapshot = openStore(`${file}.before-test-2`);
+    expect(snapshot.tables("test", NUMBERS).all("SELECT * FROM numbers")).toEqual([{ n: 7 }]);
+    snapshot.close();
+  });
+
+  test("a migration that fails is undone whole and can be tried again", () => {
+    const { store } = openTemporary();
+    store.tables("test", NUMBERS);
+    const broken = [...NUMBERS, "CREATE TABLE half (a); SELECT nonsense FROM nowhere;"];
+    expect(() => store.tables("test", broken)).toThrow(/nowhere/);
+    const sql = store.tables("test", [...NUMBERS, "CREATE TABLE half (a)"]);
+    expect(sql.all("SELECT * FROM half")).toEqual([]);
+  });
+
+  test("a store written by a newer version is refused with the snapshot to go back to", () => {
+    const { store, file } = openTemporary();
+    store.tables("test", [...NUMBERS, "CREATE TABLE more (a)"]);
+    const open = () => store.tables("test", NUMBERS);
+    expect(open).toThrow(Fault);
+    expect(open).toThrow(`restore ${file}.before-test-2`);
+  });
+});
+
+describe("a store in trouble", () => {
+  test("locked by another process: the fault names the file and says to stop the other", {
+    timeout: 20_000,
+  }, async () => {
+    const { store, file } = openTemporary();
+    const sql = store.tables("test", NUMBERS);
+    const other = run("hold-lock.ts", file);
+    await once(other.stdout as NodeJS.ReadableStream, "data");
+    const write = () => sql.run("INSERT INTO numbers VALUES (1)");
+    expect(write).toThrow(
+      expect.objectContaining({ kind: "unavailable", code: "store_locked", param: file }),
+    );
+    other.kill("SIGKILL");
+    await once(other, "exit");
+    expect(write).not.toThrow();
+  });
+
+  test("full: the write that does not fit is refused, the ones before it are kept, and it goes on when there is room", () => {
+    const { store } = openTemporary();
+    const sql = store.tables("test", ["CREATE TABLE blobs (b BLOB)"]);
+    const write = () => sql.run("INSERT INTO blobs VALUES (zeroblob(20000))");
+    write();
+    const pages = sql.get<{ page_count: number }>("PRAGMA page_count")?.page_count;
+    sql.get(`PRAGMA max_page_count = ${pages}`);
+    expect(write).toThrow(expect.objectContaining({ code: "store_full" }));
+    expect(() => sql.transaction(write)).toThrow(/Free some space/);
+    sql.get("PRAGMA max_page_count = 100000");
+    write();
+    expect(sql.get("SELECT count(*) AS count FROM blobs")).toEqual({ count: 2 });
+  });
+
+  test("not a database: the fault says so and what to put in its place", () => {
+    const file = join(temporaryFolder(), "store.sqlite");
+    writeFileSync(file, "this is a letter to my aunt, not a database".repeat(100));
+    expect(() => openStore(file)).toThrow(expect.objectContaining({ code: "store_corrupt" }));
+    expect(() => openStore(file)).toThrow(/snapshot or your backup/);
+  });
+
+  test("damaged in the middle: reading the damaged table is a fault, not a wrong answer", () => {
+    const file = join(temporaryFolder(), "store.sqlite");
+    const first = openStore(file);
+    const sql = first.tables("test", ["CREATE TABLE words (w TEXT)"]);
+    sql.transaction(() => {
+      for (let i = 0; i < 2000; i++) sql.run("INSERT INTO words VALUES (?)", `word ${i} ${"x".repeat(50)}`);
+    });
+    first.close();
+    const descriptor = openSync(file, "r+");
+    for (let page = 4; page < 20; page++)
+      writeSync(descriptor, Buffer.alloc(4096, 0xee), 0, 4096, page * 4096);
+    const store = openStore(file);
+    onTestFinished(() => store.close());
+    const damaged = store.tables("test", ["CREATE TABLE words (w TEXT)"]);
+    expect(() => damaged.all("SELECT * FROM words")).toThrow(
+      expect.objectContaining({ code: "store_corrupt" }),
+    );
+  });
+
+  test("a home that cannot be written ends the start with 78 and the way out", async () => {
+    const home = temporaryFolder();
+    chmodSync(home, 0o555);
+    // Root may write anywhere, so the command runs as nobody where the test runs as root.
+    const uid = process.getuid?.() === 0 ? 65534 : undefined;
+    const options = {
+      env: { POSTERN_HOME: join(home, "inside") },
+      cwd: "/",
+      ...(uid === undefined ? {} : { uid }),
+    };
+    const { code, stderr } = await postern(["serve"], options);
+    expect(stderr).toContain("cannot be used");
+    expect(stderr).toContain("set POSTERN_HOME to another");
+    expect(code).toBe(78);
+  });
+});
+
+test("kill -9 in the middle of 1,000 writes loses none that was acknowledged", async () => {
+  for (const patience of [5, 20, 45]) {
+    const file = join(temporaryFolder(), "store.sqlite");
+    const writer = run("acknowledge.ts", file);
+    let printed = "";
+    (writer.stdout as NodeJS.ReadableStream).on("data", (chunk) => {
+      if (printed === "") void sleep(patience).then(() => writer.kill("SIGKILL"));
+      printed += String(chunk);
+    });
+    await once(writer, "close");
+    const acknowledged = printed
+      .split("\n")
+      .filter((line, index, all) => line !== "" && index < all.length - 1);
+    expect(acknowledged.length).toBeGreaterThan(0);
+    const store = openStore(file);
+    const kept = store.tables("test", NUMBERS).all<{ n: number }>("SELECT n FROM numbers ORDER BY n");
+    for (const number of acknowledged) {
+      expect(kept).toContainEqual({ n: Number(number) });
+      expect(await store.keyed<number>("test").get(number)).toBe(Number(number));
+    }
+    store.close();
+  }
+});

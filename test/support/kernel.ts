@@ -1,0 +1,31 @@
+/** The real kernel in this process, with the plugins of the test. */
+import { onTestFinished } from "vitest";
+import { Settings, type Variables } from "../../kernel/env.ts";
+import { type BootOptions, boot, type Running } from "../../kernel/kernel.ts";
+import { createLog } from "../../kernel/log.ts";
+import { createMask } from "../../kernel/mask.ts";
+import type { AnyPlugin } from "../../kernel/plugin.ts";
+import { temporaryFolder } from "./home.ts";
+
+export interface BootedKernel extends Running {
+  readonly home: string;
+  /** Every log line so far. */
+  readonly logged: readonly string[];
+}
+
+export async function bootKernel(
+  plugins: readonly AnyPlugin[],
+  variables: Variables = {},
+  options: Partial<BootOptions> = {},
+): Promise<BootedKernel> {
+  const logged: string[] = [];
+  const mask = createMask();
+  const home = options.home ?? temporaryFolder();
+  const log = createLog("debug", mask, { pretty: false, write: (line) => void logged.push(line) });
+  const settings = new Settings(variables, {}, mask.add);
+  const running = await boot({ plugins, settings, home, log, mask, version: "0.0.0-test", ...options });
+  onTestFinished(async () => {
+    await running.stop();
+  });
+  return Object.assign(Object.create(running, {}) as Running, { home, logged });
+}

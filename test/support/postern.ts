@@ -1,0 +1,89 @@
+/** The real command line in a real process. */
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+
+const BIN = fileURLToPath(new URL("../../kernel/bin.js", import.meta.url));
+
+export interface PosternOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly uid?: number;
+  readonly input?: string;
+}
+
+export interface PosternProcess {
+  readonly pid: number;
+  stdout(): string;
+  stderr(): string;
+  /** Resolves when the text has been printed; rejects with all output when the process ends without it. */
+  printed(text: string): Promise<void>;
+  kill(signal: NodeJS.Signals): void;
+  readonly ended: Promise<number>;
+}
+
+/** Starts it and leaves it running; it is killed when the test is over. */
+export function startPostern(args: readonly string[], options: PosternOptions = {}): PosternProcess {
+  const child = spawn(process.execPath, [BIN, ...args], {
+    // Nothing of the tester's own settings may leak in.
+    env: { PATH: process.env["PATH"] ?? "", ...options.env },
+    ...(options.cwd ? { cwd: options.cwd } : {}),
+    ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
+  });
+  let stdout = "";
+  let stderr = "";
+  const watchers = new Set<() => void>();
+  const wake = () => {
+    for (const watcher of watchers) watcher();
+  };
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+    stdout += chunk;
+    wake();
+  });
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+    stderr += chunk;
+    wake();
+  });
+  child.stdin.end(options.input);
+  let over = false;
+  const ended = new Promise<number>((resolve) => {
+    child.on("close", (code, signal) => {
+      over = true;
+      resolve(code ?? (signal === "SIGKILL" ? 137 : 1));
+      wake();
+    });
+  });
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await ended;
+  });
+  return {
+    pid: child.pid ?? 0,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    printed: (text) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (stdout.includes(text) || stderr.includes(text)) resolve();
+          else if (over)
+            reject(new Error(`it ended without printing ${JSON.stringify(text)}:\n${stdout}${stderr}`));
+          else return;
+          watchers.delete(look);
+        };
+        watchers.add(look);
+        look();
+      }),
+    kill: (signal) => void child.kill(signal),
+    ended,
+  };
+}
+
+/** Runs it to its end. */
+export async function postern(
+  args: readonly string[],
+  options: PosternOptions = {},
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const running = startPostern(args, options);
+  const code = await running.ended;
+  return { code, stdout: running.stdout(), stderr: running.stderr() };
+}
