@@ -69,6 +69,7 @@ export async function boot(options: BootOptions): Promise<Running> {
     version,
     startedAt: new Date(),
     mask,
+    serving: options.only === undefined,
     plugins: states,
     readiness: readiness.run,
     shutdown: options.onShutdown ?? (() => {}),

@@ -72,7 +72,10 @@ export interface Plugin<
   readonly provides?: readonly Provides[];
   /** Pure: reads settings, opens nothing. Problems are collected by `env`, not thrown. */
   configure(env: Env): Config | Off;
-  start(context: StartContext<Config, Needs, Wants>): Provided<Provides> | Promise<Provided<Provides>>;
+  // What a start returns is checked against `provides`; it must not be guessed from the return type instead.
+  start(
+    context: StartContext<Config, Needs, Wants>,
+  ): NoInfer<Provided<Provides>> | Promise<NoInfer<Provided<Provides>>>;
   /** Read-only: would `start` succeed with this config? Asked by `postern doctor`, with nothing started. */
   diagnose?(context: { readonly config: Config; readonly home: string }): Promise<readonly Finding[]>;
 }

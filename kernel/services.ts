@@ -41,6 +41,11 @@ export interface Kernel {
   readonly startedAt: Date;
   /** Known secret values, hidden in every log line; whoever learns one adds it. */
   readonly mask: Mask;
+  /**
+   * True for the service itself, which holds the home's claim. False for a command that borrows a few
+   * services beside it: such a process works no queue, recovers nothing and sweeps nothing.
+   */
+  readonly serving: boolean;
   plugins(): readonly PluginState[];
   /** Runs every named check. */
   readiness(): Promise<readonly CheckResult[]>;
@@ -219,6 +224,10 @@ export interface Jobs {
     readonly limit?: number;
     readonly before?: string;
   }): Page<Job>;
+  /**
+   * A queued job completes with the error `cancelled`; a running one is stopped, also where another process
+   * (`postern jobs cancel`) asks. A completed one is left as it is.
+   */
   cancel(id: string): Job | undefined;
   /** The job as it is when it completes, or after so many milliseconds. */
   wait(id: string, millis: number): Promise<Job | undefined>;
