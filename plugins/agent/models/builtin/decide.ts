@@ -1,0 +1,288 @@
+/** What to answer: the whole of the built-in model's thinking, a pure function of the messages, the tools and the clock. */
+import type { ModelRequest, ModelTool } from "../model.ts";
+import { calculate } from "./arithmetic.ts";
+import { freshResults, lastCallBefore, questionBefore, wordsOfUser } from "./conversation.ts";
+import { type Filled, fill } from "./fill.ts";
+import { type Intent, intentOf } from "./intent.ts";
+import { type Candidate, choose, isStatement, rank } from "./match.ts";
+import { answerFrom } from "./outcome.ts";
+import { placesBeside } from "./places.ts";
+import { notePath, toSecondPerson } from "./recall.ts";
+import { type Branch, branchesOf, isRecord, type Params } from "./schema.ts";
+import * as talk from "./talk.ts";
+
+export interface Reply {
+  readonly text: string;
+  readonly calls: readonly { readonly name: string; readonly params: Params }[];
+  /** What the text asked for; the next message may answer it. */
+  readonly pending?: Pending;
+}
+
+type Pending =
+  | { readonly type: "missing"; readonly tool: ModelTool; readonly branch: Branch; readonly filled: Filled }
+  | { readonly type: "choice"; readonly candidates: readonly Candidate[] }
+  | { readonly type: "offer"; readonly fact: string };
+
+/** A request longer than this is matched by its opening: nobody names a tool on page three. */
+const LONGEST_REQUEST = 2000;
+/** Words that mean nothing by themselves, though a tool may be called so. */
+const IDIOMS = /\bin order to\b|\bof course\b|\bby the way\b|\bin (?:that|this|any) case\b/gi;
+/** Questions that answer one another, as far back as anyone follows. */
+const LONGEST_CHAIN = 8;
+
+export function decide(request: ModelRequest, now: Date): Reply {
+  const { messages, tools } = request;
+  const results = freshResults(messages);
+  if (results.length > 0) return say(answerFrom(results, questionBefore(messages, messages.length - 1)));
+  const at = messages.length - 1;
+  return messages[at]?.role === "user" ? answer(request, at, now, 0) : say(talk.greeting(tools));
+}
+
+/** The reply to the user's message at this place. */
+function answer(request: ModelRequest, at: number, now: Date, depth: number): Reply {
+  const { tools } = request;
+  const message = request.messages[at];
+  const text = message?.role === "user" ? wordsOfUser(message.text) : "";
+  const intent = intentOf(text);
+  const pending = pendingBefore(request, at, now, depth);
+  const resumed = pending && resume(pending, text, intent, tools, now);
+  if (resumed) return resumed;
+  const small = smallTalk(intent, tools, now);
+  if (small) return small;
+  if (intent.type === "remember") return remember(intent.fact, tools);
+  if (intent.type === "inventory") return call(tools, "memory_tree", {}) ?? say(NO_MEMORY);
+  const asked = text.slice(0, LONGEST_REQUEST).replace(IDIOMS, " ");
+  if (intent.type === "recall") return recall(text, tools);
+  return (
+    follow(request, at, asked, now) ?? matchTool(asked, tools, now) ?? unmatched(intent, text, tools, now)
+  );
+}
+
+/**
+ * What the answer before this message asked, if it asked anything: found by answering that message again.
+ * The text must agree, or it was another model that spoke.
+ */
+function pendingBefore(request: ModelRequest, at: number, now: Date, depth: number): Pending | undefined {
+  const before = request.messages[at - 1];
+  if (depth >= LONGEST_CHAIN || before?.role !== "assistant" || before.calls.length > 0) return undefined;
+  if (request.messages[at - 2]?.role !== "user") return undefined;
+  const again = answer(request, at - 2, now, depth + 1);
+  return again.text.trim() === before.text.trim() ? again.pending : undefined;
+}
+
+function resume(
+  pending: Pending,
+  text: string,
+  intent: Intent,
+  tools: readonly ModelTool[],
+  now: Date,
+): Reply | undefined {
+  if (intent.type === "cancel") return say("All right, I leave it.");
+  switch (pending.type) {
+    case "offer":
+      if (intent.type === "yes") return remember(pending.fact, tools);
+      return intent.type === "no" ? say("All right, I do not keep it.") : undefined;
+    case "choice": {
+      const [named] = choose(
+        rank(
+          text,
+          pending.candidates.map((candidate) => candidate.tool),
+          now,
+        ),
+      );
+      const chosen = named
+        ? pending.candidates.find((one) => one.tool.name === named.tool.name)
+        : byOrder(text, pending.candidates);
+      return chosen && proceed(chosen.tool, chosen.branch, chosen.filled, "");
+    }
+    case "missing": {
+      if (!["request", "yes", "no", "thanks", "sum"].includes(intent.type)) return undefined;
+      const { tool, branch, filled } = pending;
+      const [other] = choose(rank(text, tools, now));
+      if (other && other.tool.name !== tool.name && other.filled.missing.length === 0) return undefined;
+      const asked = filled.missing.map((property) => property.name);
+      return proceed(tool, branch, fill(tool, branch, text, { now, known: filled.params, asked }), text);
+    }
+  }
+}
+
+function byOrder(text: string, candidates: readonly Candidate[]): Candidate | undefined {
+  const order = ["first", "second", "third", "fourth"].findIndex((word) =>
+    new RegExp(`\\b${word}\\b`, "i").test(text),
+  );
+  return candidates[order];
+}
+
+/** "And in Paris?": the last call again, with what is new. */
+function follow(request: ModelRequest, at: number, text: string, now: Date): Reply | undefined {
+  const opening = /^(?:and|what about|how about|now|same for|also)\b[\s,]*/i.exec(text);
+  const last = opening && lastCallBefore(request.messages, at);
+  const tool = last && request.tools.find((one) => one.name === last.name);
+  if (!opening || !last || !tool || tool.name.startsWith("memory_")) return undefined;
+  const known = parse(last.params);
+  const fresh = text.slice(opening[0].length);
+  const branches = branchesOf(tool.schema);
+  const before = branches.find((branch) =>
+    Object.entries(branch.fixed).every(([key, value]) => known[key] === value),
+  );
+  const meant = choose(rank(fresh, request.tools, now));
+  if (meant[0] && meant[0].tool.name !== tool.name) return undefined;
+  const [leaning] = rank(fresh, [tool], now);
+  const moved = leaning && leaning.score > 0 ? leaning.branch : undefined;
+  const branch = moved ?? before ?? branches[0];
+  if (!branch) return undefined;
+  const bare = /^\p{L}[\p{L} .'’-]*\??$/u.test(fresh) ? `in ${fresh}` : fresh;
+  const heard = [fresh, bare].map((words) => fill(tool, branch, words, { now })).find((one) => one.sure > 0);
+  const filled = fill(tool, branch, heard === undefined ? fresh : "", {
+    now,
+    known: { ...known, ...heard?.params },
+  });
+  return heard || moved ? proceed(tool, branch, filled, fresh) : undefined;
+}
+
+function matchTool(text: string, tools: readonly ModelTool[], now: Date): Reply | undefined {
+  const explained =
+    /^(?:how (?:do|can) i use|describe|explain|what does|tell me about|what is)(?: the)?(?: tool)? [`"]?([\w.-]+)[`"]?(?: tool)?(?: do)?[?.!\s]*$/i.exec(
+      text,
+    );
+  const named = tools.find((tool) => tool.name.toLowerCase() === explained?.[1]?.toLowerCase());
+  if (named && /^what is/i.test(text) === false) return say(talk.describe(named));
+  const [first, ...others] = choose(rank(text, tools, now));
+  if (!first) return undefined;
+  const ready = [first, ...others].filter((one) => one.filled.missing.length === 0 && one.filled.sure > 0);
+  const [only] = ready;
+  if (others.length === 0 || (only && ready.length === 1)) {
+    const chosen = others.length === 0 ? first : (only ?? first);
+    return proceed(chosen.tool, chosen.branch, chosen.filled, text);
+  }
+  const candidates = [first, ...others].slice(0, 4);
+  return {
+    ...say(talk.askWhich(candidates.map((one) => one.tool.name))),
+    pending: { type: "choice", candidates },
+  };
+}
+
+/** Calls the tool, or asks for what it still needs. */
+function proceed(tool: ModelTool, branch: Branch, filled: Filled, text: string): Reply {
+  if (filled.missing.length > 0) {
+    return {
+      ...say(talk.askFor(tool, filled.missing, filled.problems)),
+      pending: { type: "missing", tool, branch, filled },
+    };
+  }
+  if (filled.problems.length > 0) return say(talk.unsure(tool, filled.problems));
+  const calls = [filled.params, ...placesBeside(branch, filled.params, text)].map((params) => ({
+    name: tool.name,
+    params,
+  }));
+  return { text: "", calls };
+}
+
+const NO_MEMORY = "I have no memory to look into: it is not among my tools.";
+
+function remember(fact: string, tools: readonly ModelTool[]): Reply {
+  return call(tools, "memory_write", { path: notePath(fact), text: fact }) ?? say(NO_MEMORY);
+}
+
+function recall(question: string, tools: readonly ModelTool[]): Reply {
+  return call(tools, "memory_search", { query: question.slice(0, LONGEST_REQUEST) }) ?? say(NO_MEMORY);
+}
+
+/** No tool fits: the clock, a note, an offer to remember, or the plain truth. */
+function unmatched(intent: Intent, text: string, tools: readonly ModelTool[], now: Date): Reply {
+  if (intent.type === "clock") return say(clock(intent.of, now));
+  const personal = /\b(?:my|mine|i|our|we)\b/i.test(text);
+  const question =
+    /\?\s*$/.test(text) ||
+    /^(?:what|which|who|whose|where|when|how|do|does|did|is|are|am|was|tell me)\b/i.test(text);
+  if (personal && question && has(tools, "memory_search")) return recall(text, tools);
+  if (isStatement(text) && personal && has(tools, "memory_write") && text.length < 300) {
+    const fact = text.replace(/[\s.!]+$/u, "");
+    return {
+      ...say(
+        `I hear that ${toSecondPerson(fact.replace(/^My\b/, "my"))}. I do not chat, but I can keep it: shall I remember that?`,
+      ),
+      pending: { type: "offer", fact },
+    };
+  }
+  return say(talk.lost(tools));
+}
+
+function smallTalk(intent: Intent, tools: readonly ModelTool[], now: Date): Reply | undefined {
+  switch (intent.type) {
+    case "empty":
+      return say('You sent no words. Ask me something, or say "What can you do?"');
+    case "greet":
+      return say(talk.greeting(tools));
+    case "thanks":
+      return say("You are welcome.");
+    case "bye":
+      return say("Goodbye! What you asked me to remember, I keep.");
+    case "mood":
+      return say("I am a program, so I have no moods, but I am running and ready. What can I do for you?");
+    case "help":
+      return say(talk.help(tools));
+    case "identity":
+      return say(talk.identity());
+    case "tools":
+      return say(talk.toolList(tools));
+    case "cancel":
+      return say("There is nothing to cancel.");
+    case "yes":
+    case "no":
+      return say("I did not ask anything. What would you like me to do?");
+    case "echo":
+      return say(intent.text);
+    case "forget":
+      return say(
+        "I cannot delete notes from here. What I remember is listed under Memory; tell me the new fact and I will note it too.",
+      );
+    case "sum": {
+      const value = calculate(intent.expression);
+      return value === undefined ? undefined : say(sum(intent.expression, value));
+    }
+    case "clock":
+      return tools.some((tool) => /time|clock|date/i.test(tool.name))
+        ? undefined
+        : say(clock(intent.of, now));
+    default:
+      return undefined;
+  }
+}
+
+function sum(expression: string, value: number): string {
+  if (!Number.isFinite(value)) return `${expression.trim()} has no value: something is divided by zero.`;
+  return `${expression.trim()} = ${Number(value.toPrecision(12))}`;
+}
+
+function clock(of: "time" | "date", now: Date): string {
+  const date = now.toLocaleDateString("en-GB", {
+    weekday: "long",
+    day: "numeric",
+    month: "long",
+    year: "numeric",
+  });
+  const time = now.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+  return of === "date" ? `Today is ${date}.` : `It is ${time} on ${date}, by this machine's clock.`;
+}
+
+function call(tools: readonly ModelTool[], name: string, params: Params): Reply | undefined {
+  return has(tools, name) ? { text: "", calls: [{ name, params }] } : undefined;
+}
+
+function has(tools: readonly ModelTool[], name: string): boolean {
+  return tools.some((tool) => tool.name === name);
+}
+
+function say(text: string): Reply {
+  return { text, calls: [] };
+}
+
+function parse(text: string): Params {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
