@@ -6,7 +6,7 @@ import type { AnyPlugin, ServiceName } from "./plugin.ts";
 const BUILT_IN: ReadonlySet<string> = new Set(["kernel"]);
 
 /** Who provides what; names doubles. */
-export function providers(plugins: readonly AnyPlugin[]): ReadonlyMap<string, AnyPlugin> {
+function providers(plugins: readonly AnyPlugin[]): ReadonlyMap<string, AnyPlugin> {
   const byService = new Map<string, AnyPlugin>();
   const names = new Set<string>();
   for (const plugin of plugins) {
