@@ -1,0 +1,293 @@
+/**
+ * Core modules, made fit for the pool: every memory gets a maximum, every table a bound, and what a call can
+ * change is exported under private names, so that it can be put back after the call.
+ */
+import { PRIVATE } from "./instance.ts";
+import { Cursor, step } from "./instructions.ts";
+
+export const PAGE_BYTES = 65_536;
+
+/** A table entry costs the host memory that the guest's limit does not count. */
+const MAX_TABLE_ENTRIES = 1_000_000;
+
+/** A module that cannot be run under our limits, with the reason for whoever installs it. */
+export class UnfitModule extends Error {}
+
+export interface FitModule {
+  readonly bytes: Uint8Array;
+  /** Why an instance cannot be put back after a call; empty where it can. */
+  readonly keeps: readonly string[];
+}
+
+const IMPORT = 2;
+const TABLE = 4;
+const MEMORY = 5;
+const GLOBAL = 6;
+const EXPORT = 7;
+const CODE = 10;
+
+const FUNCTION_KIND = 0;
+const TABLE_KIND = 1;
+const MEMORY_KIND = 2;
+const GLOBAL_KIND = 3;
+const TAG_KIND = 4;
+
+// Names end up inside generated JavaScript: nothing that could end a string or a line gets that far.
+const UNSAFE_NAME = /[^\x20-\x7e]|['"`\\]/;
+
+interface Section {
+  readonly id: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** How many memories a module declares that do not start empty. */
+export function countMemories(module: Uint8Array): number {
+  const section = sections(module).find(({ id }) => id === MEMORY);
+  if (section === undefined) return 0;
+  const cursor = new Cursor(module, section.start);
+  let found = 0;
+  for (let count = cursor.u32(); count > 0; count--) {
+    if (readLimits(cursor, "a memory").min > 0) found++;
+  }
+  return found;
+}
+
+/** Bounds the module's memories to so many pages each and opens its state to the pool. */
+export function fitModule(module: Uint8Array, maxPages: number): FitModule {
+  const keeps = new Set<string>();
+  const all = sections(module);
+  const content = (id: number) => all.find((section) => section.id === id);
+  const imported = readImports(module, content(IMPORT));
+  const memories = boundMemories(module, content(MEMORY), maxPages);
+  const tables = boundTables(module, content(TABLE));
+  const globals = findGlobals(module, content(GLOBAL), keeps);
+  findTraces(module, content(CODE), keeps);
+
+  const added: number[][] = [];
+  for (let index = 0; index < memories.count; index++) {
+    added.push(exportEntry(`${PRIVATE}memory-${index}`, MEMORY_KIND, imported.memories + index));
+  }
+  for (const index of globals) {
+    added.push(exportEntry(`${PRIVATE}global-${index}`, GLOBAL_KIND, imported.globals + index));
+  }
+  const replaced = new Map<number, Uint8Array>();
+  if (memories.count > 0) replaced.set(MEMORY, memories.content);
+  if (tables !== undefined) replaced.set(TABLE, tables);
+  replaced.set(EXPORT, extendExports(module, content(EXPORT), added));
+  return { bytes: assemble(module, all, replaced), keeps: [...keeps] };
+}
+
+function sections(module: Uint8Array): Section[] {
+  const cursor = new Cursor(module, 8);
+  const found: Section[] = [];
+  while (cursor.at < module.length) {
+    const id = cursor.byte();
+    const size = cursor.u32();
+    const start = cursor.at;
+    cursor.skip(size);
+    found.push({ id, start, end: cursor.at });
+  }
+  return found;
+}
+
+function safeName(cursor: Cursor): string {
+  const name = cursor.name();
+  if (UNSAFE_NAME.test(name) || name.startsWith(PRIVATE)) {
+    throw new UnfitModule(
+      `a core module uses the name ${JSON.stringify(name.slice(0, 80))}, which is not allowed`,
+    );
+  }
+  return name;
+}
+
+interface Limits {
+  readonly min: number;
+  readonly max: number | undefined;
+}
+
+function readLimits(cursor: Cursor, what: string): Limits {
+  const flags = cursor.byte();
+  if (flags > 1)
+    throw new UnfitModule(`${what} is shared, 64-bit or of a custom page size, which is not supported`);
+  const min = cursor.u32();
+  return { min, max: flags === 1 ? cursor.u32() : undefined };
+}
+
+function readImports(
+  module: Uint8Array,
+  section: Section | undefined,
+): { memories: number; globals: number } {
+  const counts = { memories: 0, globals: 0 };
+  if (section === undefined) return counts;
+  const cursor = new Cursor(module, section.start);
+  for (let count = cursor.u32(); count > 0; count--) {
+    safeName(cursor);
+    safeName(cursor);
+    const kind = cursor.byte();
+    if (kind === FUNCTION_KIND) cursor.leb();
+    else if (kind === TABLE_KIND) {
+      cursor.type();
+      readLimits(cursor, "an imported table");
+    } else if (kind === MEMORY_KIND) {
+      readLimits(cursor, "an imported memory");
+      counts.memories++;
+    } else if (kind === GLOBAL_KIND) {
+      cursor.type();
+      cursor.skip(1);
+      counts.globals++;
+    } else if (kind === TAG_KIND) {
+      cursor.skip(1);
+      cursor.leb();
+    } else throw new UnfitModule(`a core module imports something of the unknown kind ${kind}`);
+  }
+  return counts;
+}
+
+function boundMemories(module: Uint8Array, section: Section | undefined, maxPages: number) {
+  if (section === undefined) return { count: 0, content: new Uint8Array() };
+  const cursor = new Cursor(module, section.start);
+  const count = cursor.u32();
+  const out = [...leb(count)];
+  for (let left = count; left > 0; left--) {
+    const { min, max } = readLimits(cursor, "a memory");
+    if (min > maxPages) {
+      const mib = (pages: number) => `${Math.ceil((pages * PAGE_BYTES) / 2 ** 20)} MiB`;
+      throw new UnfitModule(`it needs ${mib(min)} of memory to start, and its limit is ${mib(maxPages)}`);
+    }
+    // Toolchains leave empty memories behind as placeholders; one of those takes no share of the limit.
+    out.push(1, ...leb(min), ...leb(min === 0 ? 0 : Math.min(max ?? maxPages, maxPages)));
+  }
+  return { count, content: Uint8Array.from(out) };
+}
+
+function boundTables(module: Uint8Array, section: Section | undefined): Uint8Array | undefined {
+  if (section === undefined) return undefined;
+  const cursor = new Cursor(module, section.start);
+  const count = cursor.u32();
+  const out = [...leb(count)];
+  let entries = 0;
+  for (let left = count; left > 0; left--) {
+    if (module[cursor.at] === 0x40)
+      throw new UnfitModule("a table has an initial value, which is not supported");
+    const start = cursor.at;
+    cursor.type();
+    const type = module.subarray(start, cursor.at);
+    const { min, max } = readLimits(cursor, "a table");
+    entries += min;
+    const bound = Math.max(min, Math.floor(MAX_TABLE_ENTRIES / count));
+    out.push(...type, 1, ...leb(min), ...leb(Math.min(max ?? bound, bound)));
+  }
+  if (entries > MAX_TABLE_ENTRIES)
+    throw new UnfitModule(`its tables have ${entries} entries; ${MAX_TABLE_ENTRIES} are allowed`);
+  return Uint8Array.from(out);
+}
+
+const NUMBER_TYPES = new Set([0x7f, 0x7e, 0x7d, 0x7c]);
+
+/** Indexes, among those the module declares, of the globals that code can change. */
+function findGlobals(module: Uint8Array, section: Section | undefined, keeps: Set<string>): number[] {
+  if (section === undefined) return [];
+  const cursor = new Cursor(module, section.start);
+  const found: number[] = [];
+  const count = cursor.u32();
+  for (let index = 0; index < count; index++) {
+    const type = cursor.type();
+    const mutable = cursor.byte() === 1;
+    skipExpression(cursor);
+    if (!mutable) continue;
+    if (NUMBER_TYPES.has(type)) found.push(index);
+    else keeps.add("a global that holds a vector or a reference");
+  }
+  return found;
+}
+
+function skipExpression(cursor: Cursor): void {
+  while (cursor.bytes[cursor.at] !== 0x0b) {
+    if (step(cursor) !== "none")
+      throw new UnfitModule("a global starts as something other than a plain constant");
+  }
+  cursor.skip(1);
+}
+
+function findTraces(module: Uint8Array, section: Section | undefined, keeps: Set<string>): void {
+  if (section === undefined) return;
+  const cursor = new Cursor(module, section.start);
+  for (let bodies = cursor.u32(); bodies > 0; bodies--) {
+    const size = cursor.u32();
+    const end = cursor.at + size;
+    for (let groups = cursor.u32(); groups > 0; groups--) {
+      cursor.leb();
+      cursor.type();
+    }
+    while (cursor.at < end) {
+      const trace = step(cursor);
+      if (trace === "none") continue;
+      if (trace === "table") keeps.add("a table that changes");
+      else if (trace === "drop") keeps.add("segments that can be dropped");
+      else {
+        keeps.add(
+          trace === "heap" ? "objects on the host's heap" : "instructions this version does not know",
+        );
+        return;
+      }
+    }
+    if (cursor.at !== end) {
+      keeps.add("instructions this version does not know");
+      return;
+    }
+  }
+}
+
+function extendExports(module: Uint8Array, section: Section | undefined, added: number[][]): Uint8Array {
+  let count = 0;
+  let entries = new Uint8Array();
+  if (section !== undefined) {
+    const cursor = new Cursor(module, section.start);
+    count = cursor.u32();
+    entries = module.slice(cursor.at, section.end);
+    for (let left = count; left > 0; left--) {
+      safeName(cursor);
+      cursor.skip(1);
+      cursor.leb();
+    }
+  }
+  return Uint8Array.from([...leb(count + added.length), ...entries, ...added.flat()]);
+}
+
+function exportEntry(name: string, kind: number, index: number): number[] {
+  return [name.length, ...new TextEncoder().encode(name), kind, ...leb(index)];
+}
+
+function leb(value: number): number[] {
+  const out: number[] = [];
+  let rest = value;
+  do {
+    const low = rest & 0x7f;
+    rest >>>= 7;
+    out.push(rest === 0 ? low : low | 0x80);
+  } while (rest !== 0);
+  return out;
+}
+
+// Sections other than custom ones come in the order of their numbers, save two that were added later.
+const order = (id: number) => (id === 12 ? 9.5 : id === 13 ? 5.5 : id);
+
+function assemble(module: Uint8Array, all: Section[], replaced: Map<number, Uint8Array>): Uint8Array {
+  const parts: Uint8Array[] = [module.subarray(0, 8)];
+  const put = (id: number, content: Uint8Array) =>
+    parts.push(Uint8Array.from([id, ...leb(content.length)]), content);
+  const waiting = new Map(replaced);
+  for (const { id, start, end } of all) {
+    if (id !== 0 && waiting.has(EXPORT) && order(id) > order(EXPORT)) {
+      put(EXPORT, waiting.get(EXPORT) as Uint8Array);
+      waiting.delete(EXPORT);
+    }
+    const content = waiting.get(id);
+    if (content === undefined) put(id, module.subarray(start, end));
+    else put(id, content);
+    waiting.delete(id);
+  }
+  for (const [id, content] of waiting) put(id, content);
+  return Buffer.concat(parts);
+}

@@ -1,0 +1,35 @@
+/** What we use of WebAssembly's JavaScript interface: the compiler's own description comes only with a browser's. */
+declare namespace WebAssembly {
+  class Module {
+    private constructor();
+    static exports(module: Module): { readonly name: string; readonly kind: string }[];
+  }
+
+  class Instance {
+    constructor(module: Module, imports?: object);
+    readonly exports: Readonly<Record<string, unknown>>;
+  }
+
+  class Memory {
+    private constructor();
+    readonly buffer: ArrayBuffer;
+  }
+
+  class Table {
+    private constructor();
+    readonly length: number;
+  }
+
+  class Global {
+    private constructor();
+    value: unknown;
+  }
+
+  class RuntimeError extends Error {}
+
+  class Exception {
+    private constructor();
+  }
+
+  function compile(bytes: Uint8Array<ArrayBuffer>): Promise<Module>;
+}
