@@ -1,0 +1,93 @@
+/** The whole path of a request, on one screen. */
+import Router from "@koa/router";
+import Koa, { type Middleware } from "koa";
+import { koaBody } from "koa-body";
+import type { Log } from "../../kernel/plugin.ts";
+import { compressAnswers } from "./compression.ts";
+import { answerErrors } from "./errors.ts";
+import { nameRequests, secureAnswers } from "./headers.ts";
+import { type Doorkeeper, FOREIGN_ORIGIN, Refusal } from "./identity.ts";
+import { keepJournal } from "./journal.ts";
+import type { Metrics } from "./metrics.ts";
+import type { OriginCheck } from "./origin.ts";
+import { servePage } from "./page.ts";
+import type { Proxies } from "./proxies.ts";
+
+const BODY_BYTES = 14 * 1024 * 1024;
+/** Before somebody has signed in there is nothing long to say. */
+const OPEN_BODY_BYTES = 64 * 1024;
+
+const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
+
+export interface AppParts {
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly proxies: Proxies;
+  readonly doorkeeper: Doorkeeper;
+  readonly isOwnOrigin: OriginCheck;
+}
+
+export interface App {
+  readonly koa: Koa;
+  /** Reached by anyone. */
+  readonly open: Router;
+  /** Reached only with a valid token. */
+  readonly router: Router;
+}
+
+export function createApp({ log, metrics, proxies, doorkeeper, isOwnOrigin }: AppParts): App {
+  const koa = new Koa();
+  const open = new Router();
+  const router = new Router();
+
+  koa.use(nameRequests());
+  koa.use(keepJournal(log, metrics, proxies));
+  koa.use(secureAnswers(proxies));
+  koa.use(compressAnswers());
+  koa.use(answerErrors(log));
+
+  koa.use(servePage());
+  open.use(jsonBody(OPEN_BODY_BYTES));
+  koa.use(open.routes());
+
+  koa.use(authenticate(doorkeeper, proxies));
+  koa.use(refuseForeignPages(isOwnOrigin));
+  koa.use(jsonBody(BODY_BYTES));
+  koa.use(router.routes());
+  koa.use(router.allowedMethods());
+
+  // A connection that breaks mid-answer ends here, after everything else has had its say.
+  koa.on("error", (error) => log.debug({ error }, "an answer could not be sent whole"));
+  return { koa, open, router };
+}
+
+function jsonBody(bytes: number): Middleware {
+  return koaBody({
+    json: true,
+    jsonLimit: bytes,
+    jsonStrict: false,
+    urlencoded: false,
+    text: false,
+    multipart: false,
+    patchNode: false,
+  });
+}
+
+/** Before any handler, and before a body is read. */
+function authenticate(doorkeeper: Doorkeeper, proxies: Proxies): Middleware {
+  return async (context, next) => {
+    const verdict = await doorkeeper.identify(context.req, proxies.address(context.req));
+    if (verdict instanceof Refusal) throw verdict;
+    context.state["identity"] = verdict;
+    await next();
+  };
+}
+
+/** A cookie is sent along by the browser whoever asked for it; a bearer header is not. */
+function refuseForeignPages(isOwnOrigin: OriginCheck): Middleware {
+  return async (context, next) => {
+    const byCookie = context.state["identity"].session !== undefined;
+    if (byCookie && !SAFE_METHODS.has(context.method) && !isOwnOrigin(context.req)) throw FOREIGN_ORIGIN;
+    await next();
+  };
+}

@@ -1,0 +1,36 @@
+/** For `postern doctor`: could the gateway open its port? */
+import { createServer } from "node:net";
+import { type Finding, reason } from "../../kernel/plugin.ts";
+import { HEALTH } from "./routes/health.ts";
+
+const PATIENCE_MILLIS = 2000;
+
+export async function diagnosePort(config: { host: string; port: number }): Promise<readonly Finding[]> {
+  const address = `${config.host}:${config.port}`;
+  const refusal = await tryPort(config);
+  if (refusal === undefined) return [{ name: "gateway", ok: true, detail: `${address} is free` }];
+  if (await isPostern(config))
+    return [{ name: "gateway", ok: true, detail: `a Postern answers on ${address}` }];
+  const detail = `${address} cannot be opened (${refusal}): stop what uses it, or set GATEWAY_PORT`;
+  return [{ name: "gateway", ok: false, detail }];
+}
+
+function tryPort({ host, port }: { host: string; port: number }): Promise<string | undefined> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once("error", (error) => resolve(reason(error)));
+    server.listen(port, host, () => server.close(() => resolve(undefined)));
+  });
+}
+
+async function isPostern({ host, port }: { host: string; port: number }): Promise<boolean> {
+  const reached = host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host;
+  try {
+    const answer = await fetch(`http://${reached}:${port}/health`, {
+      signal: AbortSignal.timeout(PATIENCE_MILLIS),
+    });
+    return ((await answer.json()) as { service?: unknown }).service === HEALTH.service;
+  } catch {
+    return false;
+  }
+}

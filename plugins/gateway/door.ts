@@ -1,0 +1,85 @@
+/** The listener with its sign-in, before any route of substance: what the rest of the gateway is mounted on. */
+import { type Listener, listen } from "../../kernel/listen.ts";
+import type { Kernel, Log, Store } from "../../kernel/plugin.ts";
+import { type Accounts, createAccounts, digestOf, newSecret } from "./accounts.ts";
+import { type App, createApp } from "./app.ts";
+import { createDoorkeeper, type Doorkeeper, type OperatorToken } from "./identity.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
+import { createOidcCheck } from "./oidc.ts";
+import { provisionOperatorToken } from "./operator-token.ts";
+import { createOriginCheck, type OriginCheck } from "./origin.ts";
+import { createPatience } from "./patience.ts";
+import { createProxies, type Proxies } from "./proxies.ts";
+import type { GatewayConfig } from "./settings.ts";
+
+export interface Door {
+  readonly app: App;
+  readonly accounts: Accounts;
+  readonly doorkeeper: Doorkeeper;
+  readonly isOwnOrigin: OriginCheck;
+  readonly metrics: Metrics;
+  readonly proxies: Proxies;
+  /** Made afresh at this start, where the operator set none. */
+  readonly freshToken: string | undefined;
+  listen(): Promise<Listener>;
+}
+
+// Longer than the idle time of common proxies: they must be the ones to close, or requests get lost in between.
+const KEEP_ALIVE_MILLIS = 75_000;
+
+export interface DoorParts {
+  readonly config: GatewayConfig;
+  readonly home: string;
+  readonly store: Store;
+  readonly kernel: Kernel;
+  readonly log: Log;
+}
+
+export function buildDoor({ config, home, store, kernel, log }: DoorParts): Door {
+  const freshToken = config.authToken === undefined ? newSecret("") : undefined;
+  const operatorTokens: OperatorToken[] = [
+    named(config.operatorToken ?? provisionOperatorToken(home)),
+    // Sessions opened by the link of an earlier start stay, though that link has expired.
+    freshToken === undefined
+      ? named(config.authToken as string)
+      : { source: "operator:link", token: freshToken },
+  ];
+  for (const { token } of operatorTokens) kernel.mask.add(token);
+
+  const accounts = createAccounts(store);
+  const proxies = createProxies(config.trustedProxies);
+  const isOwnOrigin = createOriginCheck(config.allowedOrigins, proxies);
+  const metrics = createMetrics();
+  const doorkeeper = createDoorkeeper({
+    operatorTokens,
+    accounts,
+    ...(config.oidc && { oidc: createOidcCheck(config.oidc) }),
+    patience: createPatience(),
+    log,
+  });
+  const app = createApp({ log, metrics, proxies, doorkeeper, isOwnOrigin });
+  return {
+    app,
+    accounts,
+    doorkeeper,
+    isOwnOrigin,
+    metrics,
+    proxies,
+    freshToken,
+    async listen() {
+      const listener = await listen(app.koa.callback(), {
+        host: config.host,
+        port: config.port,
+        hostVariable: "GATEWAY_HOST",
+        portVariable: "GATEWAY_PORT",
+      });
+      listener.server.keepAliveTimeout = KEEP_ALIVE_MILLIS;
+      return listener;
+    },
+  };
+}
+
+/** A changed token has another name, so that sessions made from the old one end. */
+function named(token: string): OperatorToken {
+  return { source: `operator:${digestOf(digestOf(token)).slice(0, 16)}`, token };
+}

@@ -1,0 +1,51 @@
+/** Who really asks, when a reverse proxy stands in front. Only proxies the operator named are believed. */
+import type { IncomingMessage } from "node:http";
+import ipaddr from "ipaddr.js";
+
+export interface Proxies {
+  /** The address of the client, without an IPv4-in-IPv6 prefix. */
+  address(request: IncomingMessage): string;
+  isHttps(request: IncomingMessage): boolean;
+  /** The host and port that the client typed. */
+  host(request: IncomingMessage): string;
+}
+
+type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
+
+/** An address, or a range such as 10.0.0.0/8; undefined where it is neither. */
+export function parseRange(text: string): Range | undefined {
+  if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
+  if (!ipaddr.isValid(text)) return undefined;
+  const address = ipaddr.process(text);
+  return [address, address.kind() === "ipv4" ? 32 : 128];
+}
+
+export function createProxies(trusted: readonly string[]): Proxies {
+  const ranges = trusted.map(parseRange).filter((range) => range !== undefined);
+  const plain = (text: string): string => (ipaddr.isValid(text) ? ipaddr.process(text).toString() : text);
+  const isTrusted = (text: string): boolean => {
+    if (!ipaddr.isValid(text)) return false;
+    const address = ipaddr.process(text);
+    return ranges.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
+  };
+  const peer = (request: IncomingMessage) => request.socket.remoteAddress ?? "";
+  const forwarded = (request: IncomingMessage, name: string): readonly string[] => {
+    if (!isTrusted(peer(request))) return [];
+    const value = request.headers[name];
+    return String(value ?? "")
+      .split(",")
+      .map((part) => part.trim())
+      .filter((part) => part !== "");
+  };
+
+  return {
+    address(request) {
+      const hops = [...forwarded(request, "x-forwarded-for"), peer(request)];
+      // From our end backwards: the first hop that is no proxy of ours is the client; beyond it anything may be forged.
+      const client = hops.findLast((hop) => !isTrusted(hop)) ?? hops[0] ?? "";
+      return plain(client);
+    },
+    isHttps: (request) => forwarded(request, "x-forwarded-proto").at(-1) === "https",
+    host: (request) => forwarded(request, "x-forwarded-host").at(-1) ?? request.headers.host ?? "",
+  };
+}

@@ -1,0 +1,97 @@
+/**
+ * A route as data: what is asked, who may ask, what is answered. The router, the checks of a request and the
+ * OpenAPI document all come from it, so that they cannot drift apart.
+ */
+import type Router from "@koa/router";
+import { Ajv, type ValidateFunction } from "ajv";
+import type { Context } from "koa";
+import { Fault, type JsonSchema, type User } from "../../kernel/plugin.ts";
+import type { Identity } from "./identity.ts";
+
+export interface Asked<Body, Query> {
+  readonly user: User;
+  readonly identity: Identity;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: Body;
+  readonly context: Context;
+}
+
+export interface Route<Body = unknown, Query = unknown> {
+  readonly method: "get" | "post" | "put" | "patch" | "delete";
+  /** As OpenAPI writes it: /api/threads/{id} */
+  readonly path: string;
+  readonly summary: string;
+  readonly tag: string;
+  /** Who may ask; a user by default. */
+  readonly audience?: "anyone" | "operator";
+  /** The properties of the query; all values arrive as text and are read by these types. */
+  readonly query?: Readonly<Record<string, JsonSchema>>;
+  readonly body?: JsonSchema;
+  /** 200 by default. */
+  readonly status?: number;
+  /** The schema of the answer; a media type where it is not JSON; absent where it has no body. */
+  readonly answer?: JsonSchema | string;
+  /** Statuses it may answer beside the usual refusals, with a word on each. */
+  readonly refusals?: Readonly<Record<number, string>>;
+  handle(asked: Asked<Body, Query>): unknown;
+}
+
+/** Keeps the types of body and query beside the schemas that guarantee them. */
+export function route<Body = unknown, Query = unknown>(definition: Route<Body, Query>): Route {
+  return definition as Route;
+}
+
+const bodies = new Ajv({ allowUnionTypes: true });
+const queries = new Ajv({ coerceTypes: true, allowUnionTypes: true });
+
+export function identityOf(context: Context): Identity {
+  const identity = context.state["identity"] as Identity | undefined;
+  if (identity === undefined) throw new Error(`${context.path} was reached without authentication`);
+  return identity;
+}
+
+export function mount(router: Router, routes: readonly Route[]): void {
+  for (const definition of routes) {
+    const checkBody = definition.body && bodies.compile(definition.body);
+    const checkQuery = queries.compile({ type: "object", properties: definition.query ?? {} });
+    router[definition.method](definition.path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context: Context) => {
+      const { audience, status = 200, answer } = definition;
+      const identity = audience === "anyone" ? undefined : identityOf(context);
+      if (audience === "operator" && identity?.user.role !== "operator")
+        throw new Fault("forbidden", "operator_only", "This takes the operator's token.");
+      const query = { ...context.query };
+      check(checkQuery, query, "the query");
+      const body: unknown = (context.request as { body?: unknown }).body;
+      if (checkBody) {
+        if (body === undefined && !context.is("json")) context.throw(415);
+        check(checkBody, body, "the body");
+      }
+      context.status = status;
+      const given = await definition.handle({
+        // A route for anyone has no identity, and its handler asks for none.
+        identity: identity as Identity,
+        user: identity?.user as User,
+        params: context["params"] as Record<string, string>,
+        query,
+        body,
+        context,
+      });
+      // Giving Koa a body sets a status too; the handler may have chosen another than the usual.
+      const chosen = context.status;
+      context.body = answer === undefined ? null : given;
+      context.status = chosen;
+    });
+  }
+}
+
+function check(validate: ValidateFunction, value: unknown, what: string): void {
+  if (validate(value)) return;
+  const [error] = validate.errors ?? [];
+  const missing = error?.params["missingProperty"] as string | undefined;
+  const param = missing ?? (error?.instancePath.slice(1).replaceAll("/", ".") || undefined);
+  const message = missing
+    ? `\`${missing}\` is missing from ${what}.`
+    : `${param === undefined ? what : `\`${param}\``} ${error?.message ?? "is not valid"}.`;
+  throw new Fault("invalid", "invalid_request", message, param === undefined ? {} : { param });
+}

@@ -1,0 +1,84 @@
+/** Sign-in and sign-out of a browser: a token is exchanged once for a cookie that scripts cannot read. */
+import type { Context } from "koa";
+import type { Accounts } from "../accounts.ts";
+import { type Doorkeeper, FOREIGN_ORIGIN, type Identity, Refusal, SESSION_COOKIE } from "../identity.ts";
+import type { OriginCheck } from "../origin.ts";
+import type { Proxies } from "../proxies.ts";
+import { type Route, route } from "../route.ts";
+import { USER } from "../schemas.ts";
+
+const SESSION_MILLIS = 30 * 86_400_000;
+
+export interface SessionParts {
+  readonly accounts: Accounts;
+  readonly doorkeeper: Doorkeeper;
+  readonly proxies: Proxies;
+  readonly isOwnOrigin: OriginCheck;
+  /** Told when a credential ended, so that what hangs on it ends too. */
+  onRevoked(): void;
+}
+
+export function sessionRoutes({
+  accounts,
+  doorkeeper,
+  proxies,
+  isOwnOrigin,
+  onRevoked,
+}: SessionParts): readonly Route[] {
+  const setCookie = ({ req, res }: Context, value: string, expires: Date): void => {
+    const secure = proxies.isHttps(req) ? "; Secure" : "";
+    res.appendHeader(
+      "Set-Cookie",
+      `${SESSION_COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict; Expires=${expires.toUTCString()}${secure}`,
+    );
+  };
+  const open = (context: Context, { user, source, expiresAt }: Identity) => {
+    const longest = Date.now() + SESSION_MILLIS;
+    const expires = new Date(Math.min(longest, expiresAt?.getTime() ?? longest));
+    setCookie(context, accounts.openSession(user.id, source, expires), expires);
+    return { user };
+  };
+
+  return [
+    route<{ token: string }>({
+      method: "post",
+      path: "/api/session",
+      tag: "session",
+      summary: "Exchange a token for a session cookie",
+      audience: "anyone",
+      body: {
+        type: "object",
+        required: ["token"],
+        properties: { token: { type: "string", minLength: 1, maxLength: 16_384 } },
+      },
+      answer: { type: "object", required: ["user"], properties: { user: USER } },
+      refusals: { 401: "The token is wrong", 403: "A foreign page asked", 429: "Too many wrong tokens" },
+      async handle({ body: { token }, context }) {
+        if (!isOwnOrigin(context.req)) throw FOREIGN_ORIGIN;
+        const verdict = await doorkeeper.admit(token, proxies.address(context.req));
+        if (verdict instanceof Refusal) throw verdict;
+        return open(context, verdict);
+      },
+    }),
+    route({
+      method: "get",
+      path: "/api/session",
+      tag: "session",
+      summary: "Who is signed in",
+      answer: { type: "object", required: ["user"], properties: { user: USER } },
+      handle: ({ user }) => ({ user }),
+    }),
+    route({
+      method: "delete",
+      path: "/api/session",
+      tag: "session",
+      summary: "Sign out: the cookie is void at once",
+      status: 204,
+      handle({ identity, context }) {
+        if (identity.session !== undefined) accounts.closeSession(identity.session);
+        setCookie(context, "", new Date(0));
+        onRevoked();
+      },
+    }),
+  ];
+}
