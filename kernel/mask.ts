@@ -36,5 +36,17 @@ export function createMask(): Mask {
       const known = matcher();
       return known !== undefined && text.search(known) >= 0;
     },
+    tail: (text) => {
+      let longest = 0;
+      for (const secret of secrets) {
+        for (let length = Math.min(secret.length - 1, text.length); length > longest; length--) {
+          if (text.endsWith(secret.slice(0, length))) longest = length;
+        }
+      }
+      return longest;
+    },
+    get size() {
+      return secrets.size;
+    },
   };
 }

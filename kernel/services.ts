@@ -73,6 +73,10 @@ export interface Mask {
   hide(text: string): string;
   /** True where the text holds a known secret value. */
   finds(text: string): boolean;
+  /** How many last characters may be the beginning of a known secret value, which a stream must hold back. */
+  tail(text: string): number;
+  /** How many values are known: what was hidden before it changed has to be hidden again. */
+  readonly size: number;
 }
 
 // —— store ————————————————————————————————————————————————————————————————

@@ -1,0 +1,333 @@
+/** Every write of a turn: opened, item by item as it happens, closed. What was written survives a crash. */
+import { randomUUID } from "node:crypto";
+import type {
+  ExternalTool,
+  Gate,
+  ModelName,
+  Sql,
+  ToolCall,
+  Turn,
+  TurnInput,
+  TurnItem,
+  TurnRecord,
+  TurnStatus,
+  Usage,
+} from "../../kernel/plugin.ts";
+import { NO_USAGE } from "./cost.ts";
+import { titleOf } from "./title.ts";
+
+export interface ThreadRow {
+  readonly id: string;
+  readonly user: string;
+  readonly gate: Gate | undefined;
+  /** Calls of the same answer that wait behind the gate. */
+  readonly pending: readonly ToolCall[];
+  /** The caller's tools, as last declared. */
+  readonly tools: readonly ExternalTool[];
+}
+
+export interface Ending {
+  readonly status: "completed" | "waiting" | "cancelled" | "failed";
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly gate?: Gate;
+  readonly pending?: readonly ToolCall[];
+}
+
+/** One open turn: its items so far, in memory and on disk. */
+export interface TurnWriter {
+  readonly id: string;
+  readonly thread: string;
+  /** Its place among all turns. */
+  readonly seq: number;
+  readonly items: readonly TurnItem[];
+  /** Appends an item, or replaces the one with the same id. */
+  put(item: TurnItem): void;
+  begin(model: ModelName): void;
+  /** A tool that can change the world outside is about to be called. */
+  markWrote(): void;
+  /** The record as it now is. Throws where it cannot be stored; calling it again tries again. */
+  finish(ending: Ending, usage: Usage): TurnRecord;
+  record(): TurnRecord;
+}
+
+export const INTERRUPTED = {
+  code: "interrupted",
+  message: "The turn was interrupted by a restart. What it had done until then is kept.",
+} as const;
+
+export interface Ledger {
+  thread(user: string, id: string): ThreadRow | undefined;
+  knows(turn: string): boolean;
+  /** Opens the turn, and its thread where it has none; a resumed gate is closed in the same step. */
+  open(turn: Turn, id: string, model: ModelName, status: TurnStatus): TurnWriter;
+  /** Closes what a crash left open. */
+  recover(): number;
+}
+
+export function createLedger(sql: Sql): Ledger {
+  const index = (item: TurnItem, thread: string, seq: number): void => {
+    if (item.type !== "message" || item.text === "") return;
+    sql.run("INSERT INTO thread_texts (rowid, text, thread) VALUES (?, ?, ?)", seq, item.text, thread);
+  };
+
+  const insertItem = (turn: string, item: TurnItem): number =>
+    sql.run("INSERT INTO turn_items (id, turn, body) VALUES (?, ?, ?)", item.id, turn, JSON.stringify(item))
+      .lastId;
+
+  function openThread(turn: Turn, now: string): string {
+    const id = randomUUID();
+    const title = titleOf(turn);
+    const { lastId } = sql.run(
+      "INSERT INTO threads (id, user, title, created_at, updated_at) VALUES (?, ?, ?, ?, ?)",
+      id,
+      turn.user,
+      title,
+      now,
+      now,
+    );
+    sql.run("INSERT INTO thread_texts (rowid, text, thread) VALUES (?, ?, ?)", -lastId, title, id);
+    return id;
+  }
+
+  function insertTurn(row: {
+    readonly id: string;
+    readonly thread: string;
+    readonly turn: Turn;
+    readonly input: TurnInput;
+    readonly status: TurnStatus;
+    readonly model: ModelName;
+    readonly now: string;
+  }): number {
+    const { turn } = row;
+    const { lastId } = sql.run(
+      `INSERT INTO turns (id, thread, user, channel, status, input, instructions, context, provider, model, created_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      row.id,
+      row.thread,
+      turn.user,
+      turn.channel,
+      row.status,
+      JSON.stringify(row.input),
+      turn.instructions ?? null,
+      turn.context === undefined ? null : JSON.stringify(turn.context),
+      row.model.provider,
+      row.model.name,
+      row.now,
+    );
+    sql.run(
+      "UPDATE threads SET turns = turns + 1, updated_at = ?, tools = ? WHERE id = ?",
+      row.now,
+      turn.tools?.length ? JSON.stringify(turn.tools) : null,
+      row.thread,
+    );
+    return lastId;
+  }
+
+  /** Earlier items that the caller brought are a turn of their own, so that this one holds only what is its. */
+  function importHistory(turn: Turn, thread: string, model: ModelName, now: string): void {
+    if (turn.history === undefined || turn.history.length === 0) return;
+    const id = randomUUID();
+    const { instructions: _, context: __, ...bare } = turn;
+    const input: TurnInput = { type: "message", text: "" };
+    insertTurn({ id, thread, turn: bare, input, status: "completed", model, now });
+    sql.run("UPDATE turns SET completed_at = ? WHERE id = ?", now, id);
+    for (const item of turn.history) {
+      const own = { ...item, id: randomUUID() };
+      index(own, thread, insertItem(id, own));
+    }
+  }
+
+  function closeGate(thread: string): void {
+    const gate = sql.get<{ gate: string | null }>("SELECT gate FROM threads WHERE id = ?", thread)?.gate;
+    if (gate === null || gate === undefined) return;
+    sql.run("UPDATE threads SET gate = NULL, pending = NULL WHERE id = ?", thread);
+    const { turn } = JSON.parse(gate) as Gate;
+    sql.run("UPDATE turns SET status = 'completed' WHERE id = ? AND status = 'waiting'", turn);
+  }
+
+  return {
+    thread(user, id) {
+      const row = sql.get<{ id: string; gate: string | null; pending: string | null; tools: string | null }>(
+        "SELECT id, gate, pending, tools FROM threads WHERE id = ? AND user = ?",
+        id,
+        user,
+      );
+      if (row === undefined) return undefined;
+      return {
+        id: row.id,
+        user,
+        gate: row.gate === null ? undefined : (JSON.parse(row.gate) as Gate),
+        pending: row.pending === null ? [] : (JSON.parse(row.pending) as ToolCall[]),
+        tools: row.tools === null ? [] : (JSON.parse(row.tools) as ExternalTool[]),
+      };
+    },
+
+    knows: (turn) => sql.get("SELECT 1 FROM turns WHERE id = ?", turn) !== undefined,
+
+    open(turn, id, model, status) {
+      const now = new Date().toISOString();
+      const items: TurnItem[] = [];
+      const { thread, seq } = sql.transaction(() => {
+        const thread = turn.thread ?? openThread(turn, now);
+        if (turn.thread === undefined) importHistory(turn, thread, model, now);
+        if (turn.input.type !== "message") closeGate(thread);
+        const seq = insertTurn({ id, thread, turn, input: turn.input, status, model, now });
+        if (turn.input.type === "message" && turn.input.text !== "") {
+          const item: TurnItem = { type: "message", id: randomUUID(), role: "user", text: turn.input.text };
+          index(item, thread, insertItem(id, item));
+          items.push(item);
+        }
+        return { thread, seq };
+      });
+      return createWriter({ sql, index, insertItem }, { turn, id, thread, seq, items, now, status, model });
+    },
+
+    recover() {
+      return sql.transaction(() => {
+        const open = sql.all<{ id: string; thread: string }>(
+          "SELECT id, thread FROM turns WHERE status IN ('queued', 'running')",
+        );
+        for (const { id, thread } of open) {
+          for (const { seq, body } of sql.all<{ seq: number; body: string }>(
+            "SELECT seq, body FROM turn_items WHERE turn = ? ORDER BY seq",
+            id,
+          )) {
+            sql.run("DELETE FROM thread_texts WHERE rowid = ?", seq);
+            index(JSON.parse(body) as TurnItem, thread, seq);
+          }
+          sql.run(
+            "UPDATE turns SET status = 'failed', error = ?, completed_at = ? WHERE id = ?",
+            JSON.stringify(INTERRUPTED),
+            new Date().toISOString(),
+            id,
+          );
+        }
+        return open.length;
+      });
+    },
+  };
+}
+
+interface Tables {
+  readonly sql: Sql;
+  index(item: TurnItem, thread: string, seq: number): void;
+  insertItem(turn: string, item: TurnItem): number;
+}
+
+function createWriter(
+  { sql, index, insertItem }: Tables,
+  start: {
+    readonly turn: Turn;
+    readonly id: string;
+    readonly thread: string;
+    readonly seq: number;
+    readonly items: TurnItem[];
+    readonly now: string;
+    readonly status: TurnStatus;
+    readonly model: ModelName;
+  },
+): TurnWriter {
+  const { turn, id, thread, items } = start;
+  // Where each item is on disk; absent for what could not be written yet.
+  const stored = new Map<string, number>();
+  // Opening the turn has written and indexed what it came with.
+  const opened = new Set(items.map((item) => item.id));
+  let current: Pick<TurnRecord, "status" | "model" | "usage" | "error" | "gate" | "completedAt"> = {
+    status: start.status,
+    model: start.model,
+    usage: NO_USAGE,
+  };
+
+  const isGone = (): boolean => sql.get("SELECT 1 FROM turns WHERE id = ?", id) === undefined;
+
+  const store = (item: TurnItem): void => {
+    if (stored.has(item.id)) {
+      sql.run("UPDATE turn_items SET body = ? WHERE id = ?", JSON.stringify(item), item.id);
+      return;
+    }
+    try {
+      stored.set(item.id, insertItem(id, item));
+    } catch (error) {
+      // Its thread was deleted while it ran.
+      if (!isGone()) throw error;
+    }
+  };
+
+  const writer: TurnWriter = {
+    id,
+    thread,
+    seq: start.seq,
+    items,
+    put(item) {
+      const at = items.findIndex((other) => other.id === item.id);
+      if (at === -1) items.push(item);
+      else items[at] = item;
+      store(item);
+    },
+    begin(model) {
+      sql.run(
+        "UPDATE turns SET status = 'running', provider = ?, model = ? WHERE id = ?",
+        model.provider,
+        model.name,
+        id,
+      );
+      current = { ...current, status: "running", model };
+    },
+    markWrote: () => void sql.run("UPDATE turns SET wrote = 1 WHERE id = ?", id),
+    finish(ending, usage) {
+      const now = new Date().toISOString();
+      current = {
+        status: ending.status,
+        model: current.model,
+        usage,
+        completedAt: now,
+        ...(ending.error && { error: ending.error }),
+        ...(ending.gate && { gate: ending.gate }),
+      };
+      const before = new Map(stored);
+      try {
+        sql.transaction(() => {
+          if (isGone()) return;
+          for (const item of items) {
+            if (opened.has(item.id)) continue;
+            if (!stored.has(item.id)) store(item);
+            index(item, thread, stored.get(item.id) as number);
+          }
+          sql.run(
+            `UPDATE turns SET status = ?, error = ?, gate = ?, usage = ?, completed_at = ? WHERE id = ?`,
+            ending.status,
+            ending.error ? JSON.stringify(ending.error) : null,
+            ending.gate ? JSON.stringify(ending.gate) : null,
+            JSON.stringify(usage),
+            now,
+            id,
+          );
+          sql.run("UPDATE threads SET updated_at = ? WHERE id = ?", now, thread);
+          if (ending.gate === undefined) return;
+          sql.run(
+            "UPDATE threads SET gate = ?, pending = ? WHERE id = ?",
+            JSON.stringify(ending.gate),
+            ending.pending?.length ? JSON.stringify(ending.pending) : null,
+            thread,
+          );
+        });
+      } catch (error) {
+        stored.clear();
+        for (const [item, seq] of before) stored.set(item, seq);
+        throw error;
+      }
+      return writer.record();
+    },
+    record: () => ({
+      id,
+      thread,
+      user: turn.user,
+      channel: turn.channel,
+      input: turn.input,
+      items: [...items],
+      createdAt: start.now,
+      ...current,
+    }),
+  };
+  return writer;
+}

@@ -1,0 +1,141 @@
+/** Which model answers: as configured, or with `auto` the first that is there. */
+import type { Env, Log, ModelName } from "../../../kernel/plugin.ts";
+import type { Prices } from "../cost.ts";
+import type { Model } from "./model.ts";
+import { createProviderModel, type ProviderName } from "./provider.ts";
+
+const PROVIDERS = ["auto", "builtin", "openai", "anthropic", "ollama", "openai-compatible"] as const;
+
+interface ModelSettings {
+  readonly provider: (typeof PROVIDERS)[number];
+  readonly name: string | undefined;
+  readonly baseUrl: string | undefined;
+  readonly key: string | undefined;
+}
+
+export interface ModelChoice extends ModelSettings {
+  readonly anthropicKey: string | undefined;
+  readonly openaiKey: string | undefined;
+  readonly window: number | undefined;
+  readonly fallback: ModelSettings | undefined;
+}
+
+export interface Models {
+  /** The models to try, best first. */
+  current(): Promise<readonly Model[]>;
+  name(): ModelName;
+}
+
+const USUAL_NAMES: Readonly<Record<string, string>> = {
+  openai: "gpt-5-mini",
+  anthropic: "claude-sonnet-4-5",
+  "openai-compatible": "default",
+};
+const USUAL_WINDOW = 32_000;
+const OLLAMA = "http://127.0.0.1:11434";
+// A server on loopback answers in a few milliseconds, or is not there.
+const PROBE_MILLIS = 200;
+
+export function readModelChoice(env: Env): ModelChoice {
+  const provider = env.oneOf("MODEL_PROVIDER", PROVIDERS, "auto", "Whose model answers");
+  const name = env.text("MODEL_NAME", undefined, "The model's name at its provider");
+  const baseUrl = env.url("MODEL_BASE_URL", undefined, "Where an OpenAI-compatible server answers");
+  const key = env.secret("MODEL_API_KEY", "Key for MODEL_BASE_URL, or for the chosen provider");
+  const anthropicKey = env.secret("ANTHROPIC_API_KEY", "Key for Anthropic");
+  const openaiKey = env.secret("OPENAI_API_KEY", "Key for OpenAI");
+  const window = env.number(
+    "MODEL_CONTEXT_TOKENS",
+    undefined,
+    { min: 1000, max: 10_000_000 },
+    "Tokens of context the model takes, where they are not known by its name",
+  );
+  if (provider === "openai-compatible" && baseUrl === undefined)
+    env.refuse("MODEL_BASE_URL", "the server's URL, as MODEL_PROVIDER is openai-compatible");
+  if (provider === "openai" && key === undefined && openaiKey === undefined && baseUrl === undefined)
+    env.refuse("OPENAI_API_KEY", "a key, as MODEL_PROVIDER is openai");
+  if (provider === "anthropic" && key === undefined && anthropicKey === undefined && baseUrl === undefined)
+    env.refuse("ANTHROPIC_API_KEY", "a key, as MODEL_PROVIDER is anthropic");
+  const fallbackProvider = env.oneOf(
+    "MODEL_FALLBACK_PROVIDER",
+    ["none", "builtin", "openai", "anthropic", "ollama", "openai-compatible"],
+    "none",
+    "Whose model takes over when the first gives up",
+  );
+  const fallback = {
+    name: env.text("MODEL_FALLBACK_NAME", undefined, "Its name at its provider"),
+    baseUrl: env.url("MODEL_FALLBACK_BASE_URL", undefined, "Where it answers"),
+    key: env.secret("MODEL_FALLBACK_API_KEY", "Its key"),
+  };
+  if (fallbackProvider === "openai-compatible" && fallback.baseUrl === undefined)
+    env.refuse(
+      "MODEL_FALLBACK_BASE_URL",
+      "the server's URL, as MODEL_FALLBACK_PROVIDER is openai-compatible",
+    );
+  return {
+    provider,
+    name,
+    baseUrl,
+    key,
+    anthropicKey,
+    openaiKey,
+    window,
+    fallback: fallbackProvider === "none" ? undefined : { provider: fallbackProvider, ...fallback },
+  };
+}
+
+export function createModels(choice: ModelChoice, builtin: Model, prices: Prices, log: Log): Models {
+  const make = (settings: ModelSettings): Model => {
+    if (settings.provider === "builtin" || settings.provider === "auto") return builtin;
+    const provider: ProviderName = settings.provider;
+    const ownKey = { openai: choice.openaiKey, anthropic: choice.anthropicKey }[provider as string];
+    const name = settings.name ?? USUAL_NAMES[provider] ?? "llama3.2";
+    return createProviderModel({
+      provider,
+      name,
+      baseUrl: settings.baseUrl ?? (provider === "ollama" ? `${OLLAMA}/v1` : undefined),
+      key: settings.key ?? ownKey,
+      window: choice.window ?? prices.find({ provider, name })?.window ?? USUAL_WINDOW,
+    });
+  };
+  const rest = choice.fallback === undefined ? [] : [make(choice.fallback)];
+  const sure = certain(choice);
+  let first = make(sure ?? choice);
+
+  // In the background: start-up does not wait for it, and by the first turn it is over.
+  const settled =
+    sure !== undefined
+      ? undefined
+      : findOllama().then((name) => {
+          if (name === undefined) return;
+          first = make({ ...choice, provider: "ollama", name: choice.name ?? name });
+          log.info({ model: first.name.name }, "Ollama answers on loopback: using it");
+        });
+
+  return {
+    async current() {
+      await settled;
+      return [first, ...rest];
+    },
+    name: () => first.name,
+  };
+}
+
+/** What needs no asking around; undefined where only a look at the loopback can tell. */
+function certain(choice: ModelChoice): ModelSettings | undefined {
+  if (choice.provider !== "auto") return choice;
+  if (choice.baseUrl !== undefined) return { ...choice, provider: "openai-compatible" };
+  if (choice.anthropicKey !== undefined) return { ...choice, provider: "anthropic" };
+  if (choice.openaiKey !== undefined) return { ...choice, provider: "openai" };
+  return undefined;
+}
+
+/** The newest model of an Ollama server on loopback. */
+async function findOllama(): Promise<string | undefined> {
+  try {
+    const response = await fetch(`${OLLAMA}/api/tags`, { signal: AbortSignal.timeout(PROBE_MILLIS) });
+    const { models } = (await response.json()) as { models?: readonly { readonly name: string }[] };
+    return models?.[0]?.name;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,90 @@
+/** The agent as a plugin: wires the loop, threads, jobs and safety together and lends them to the channels. */
+import { createLimiter } from "../../kernel/limiter.ts";
+import { definePlugin } from "../../kernel/plugin.ts";
+import { createAgent } from "./agent.ts";
+import { createContext } from "./context.ts";
+import { readPrices } from "./cost.ts";
+import { createHistory } from "./history.ts";
+import { createJobTable } from "./job-table.ts";
+import { createJobs } from "./jobs.ts";
+import { createLedger } from "./ledger.ts";
+import { createBuiltinModel } from "./models/builtin/model.ts";
+import { createModels } from "./models/choose.ts";
+import { createApprovals } from "./safety/approvals.ts";
+import { readSettings } from "./settings.ts";
+import { createSpending } from "./spending.ts";
+import { MIGRATIONS } from "./tables.ts";
+import { createThreads } from "./threads.ts";
+import { isReservedName } from "./toolbox.ts";
+import { createTurnRunner } from "./turn-runner.ts";
+
+export default definePlugin({
+  name: "agent",
+  needs: ["store", "kernel"],
+  wants: ["tools"],
+  provides: ["agent", "threads", "jobs", "approvals", "externalTools", "chatLimit"],
+  configure: readSettings,
+  start({ config, use, home, log, onStop, announce }) {
+    const sql = use.store.tables("agent", MIGRATIONS);
+    const { mask } = use.kernel;
+    const ledger = createLedger(sql);
+    const interrupted = use.kernel.serving ? ledger.recover() : 0;
+    if (interrupted > 0) log.warn({ turns: interrupted }, "turns were interrupted by the last stop");
+    const prices = readPrices(home);
+    const models = createModels(config.model, createBuiltinModel(), prices, log);
+    const history = createHistory(sql, mask);
+    const approvals = createApprovals(sql);
+    const sources = { own: [], host: use.tools, rules: config.approvals, approvals };
+    const runner = createTurnRunner({
+      models,
+      prices,
+      spending: createSpending(sql, config.dailyUsdCap),
+      context: createContext(sql, history),
+      sources,
+      mask,
+      log,
+      maxToolCalls: config.maxToolCalls,
+      preface: async () => [],
+    });
+    const agent = createAgent({
+      ledger,
+      runner,
+      log,
+      timeoutSecs: config.turnTimeoutSecs,
+      forget: history.forget,
+      remember: (user, tool) => approvals.remember(user, tool, "allow"),
+    });
+    onStop(() => agent.stop());
+    const threads = createThreads(sql, agent.cancelThread);
+    const jobs = createJobs({
+      table: createJobTable(sql),
+      agent,
+      turn: threads.turn,
+      log,
+      concurrency: config.jobsConcurrency,
+      retentionDays: config.jobsRetentionDays,
+    });
+    if (use.kernel.serving) jobs.start();
+    onStop(() => jobs.stop());
+    const { provider, name } = models.name();
+    announce(`${name} (${provider})`);
+    return {
+      agent,
+      threads,
+      jobs,
+      approvals,
+      externalTools: {
+        isReserved: (tool) => isReservedName(sources, tool),
+        pending(user, thread) {
+          const gate = ledger.thread(user, thread)?.gate;
+          return gate?.type === "external_tool" ? gate : undefined;
+        },
+      },
+      chatLimit: createLimiter({
+        name: "chat",
+        windows: [{ limit: config.chatRateLimit, seconds: 60 }],
+        store: use.store,
+      }),
+    };
+  },
+});

@@ -1,0 +1,129 @@
+/**
+ * Hides secrets in what goes to a model or a channel: the values we know, and strings whose shape leaves
+ * no doubt. Only values are hidden; ordinary text about passwords, keys or `.ssh` passes untouched.
+ */
+import type { Mask } from "../../../kernel/plugin.ts";
+
+const HIDDEN = "[redacted]";
+
+// What makes a run of letters a secret: an unmistakable beginning and enough of a rest.
+const SHAPES: readonly { readonly start: string; readonly rest: string }[] = [
+  { start: "sk-", rest: "[A-Za-z0-9_-]{20,}" },
+  { start: "sk_live_", rest: "[A-Za-z0-9]{16,}" },
+  { start: "rk_live_", rest: "[A-Za-z0-9]{16,}" },
+  { start: "ghp_", rest: "[A-Za-z0-9]{30,}" },
+  { start: "gho_", rest: "[A-Za-z0-9]{30,}" },
+  { start: "ghu_", rest: "[A-Za-z0-9]{30,}" },
+  { start: "ghs_", rest: "[A-Za-z0-9]{30,}" },
+  { start: "ghr_", rest: "[A-Za-z0-9]{30,}" },
+  { start: "github_pat_", rest: "[A-Za-z0-9_]{30,}" },
+  { start: "glpat-", rest: "[A-Za-z0-9_-]{20,}" },
+  { start: "AKIA", rest: "[A-Z0-9]{16}(?![A-Za-z0-9])" },
+  { start: "ASIA", rest: "[A-Z0-9]{16}(?![A-Za-z0-9])" },
+  { start: "AIza", rest: "[A-Za-z0-9_-]{35}" },
+  { start: "xoxb-", rest: "[A-Za-z0-9-]{20,}" },
+  { start: "xoxp-", rest: "[A-Za-z0-9-]{20,}" },
+  { start: "xoxa-", rest: "[A-Za-z0-9-]{20,}" },
+  { start: "xapp-", rest: "[A-Za-z0-9-]{20,}" },
+  { start: "npm_", rest: "[A-Za-z0-9]{36}" },
+  { start: "hf_", rest: "[A-Za-z0-9]{30,}" },
+  { start: "SG.", rest: "[A-Za-z0-9_-]{16,}\\.[A-Za-z0-9_-]{16,}" },
+  { start: "eyJ", rest: "[A-Za-z0-9_-]{8,}\\.eyJ[A-Za-z0-9_-]{8,}\\.[A-Za-z0-9_-]{16,}" },
+];
+
+const RUN = "[A-Za-z0-9_.-]";
+const KEY_BEGIN = /-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----/;
+const KEY_BLOCK = new RegExp(
+  `${KEY_BEGIN.source}[\\s\\S]*?(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|$)`,
+  "g",
+);
+const SHAPED = new RegExp(
+  `(?<![A-Za-z0-9_])(?:${SHAPES.map(({ start, rest }) => RegExp.escape(start) + rest).join("|")})`,
+  "g",
+);
+const TRAILING_RUN = new RegExp(`(?<!${RUN})${RUN}+$`);
+const LEADING_RUN = new RegExp(`^${RUN}+`);
+// A line that may become the first of a private key.
+const TRAILING_DASHES = /-{1,5}(?:(?<=-{5})B[A-Z0-9 ]*-{0,4})?$/;
+
+// Held text is never longer than this; the longest key block and the longest token are shorter.
+const LONGEST_HELD = 16_384;
+
+function hideShapes(text: string): string {
+  return text.replace(KEY_BLOCK, HIDDEN).replace(SHAPED, HIDDEN);
+}
+
+/** The text without known secret values and without secret-shaped strings. */
+export function redact(mask: Mask, text: string): string {
+  return hideShapes(mask.hide(text));
+}
+
+export interface RedactStream {
+  /** What may be shown now; the rest is held until more text has decided about it. */
+  push(delta: string): string;
+  /** Whatever is still held. */
+  end(): string;
+}
+
+/**
+ * The same over a stream, where a secret may be cut anywhere. Only a tail that could be the beginning of
+ * a secret is held back, so ordinary text is not delayed.
+ */
+export function createRedactStream(mask: Mask): RedactStream {
+  let held = "";
+  // True inside a secret too long to hold: the rest of its run is dropped.
+  let swallowing = false;
+
+  return {
+    push(delta) {
+      held = mask.hide(held + delta);
+      if (swallowing) {
+        const rest = LEADING_RUN.exec(held)?.[0].length ?? 0;
+        held = held.slice(rest);
+        if (held === "") return "";
+        swallowing = false;
+      }
+      const keep = Math.max(mask.tail(held), openKey(held), openShape(held));
+      if (keep > LONGEST_HELD) {
+        const safe = hideShapes(held);
+        held = "";
+        swallowing = true;
+        return safe;
+      }
+      const cut = held.length - keep;
+      const safe = hideShapes(held.slice(0, cut));
+      held = held.slice(cut);
+      return safe;
+    },
+    end() {
+      const safe = redact(mask, held);
+      held = "";
+      return safe;
+    },
+  };
+}
+
+/** Length of a private key that has begun and not ended, or that may be beginning. */
+function openKey(text: string): number {
+  const last = text.lastIndexOf("-----BEGIN ");
+  if (last !== -1) {
+    const block = text.slice(last);
+    if (KEY_BEGIN.test(block)) {
+      return /-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----/.test(block) ? 0 : block.length;
+    }
+  }
+  return TRAILING_DASHES.exec(text)?.[0].length ?? 0;
+}
+
+/** Length of a last word that has, or may get, the shape of a secret. */
+function openShape(text: string): number {
+  const run = TRAILING_RUN.exec(text)?.[0];
+  if (run === undefined) return 0;
+  // A run such as "key.sk-…" or "--sk-…" holds a shape further in.
+  for (let at = 0; at < run.length; at++) {
+    if (at > 0 && /[A-Za-z0-9_]/.test(run[at - 1] as string)) continue;
+    const rest = run.slice(at);
+    if (SHAPES.some(({ start }) => rest.startsWith(start) || start.startsWith(rest))) return rest.length;
+  }
+  return 0;
+}

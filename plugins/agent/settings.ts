@@ -1,0 +1,53 @@
+/** Everything the agent reads from its environment. */
+import type { Env } from "../../kernel/plugin.ts";
+import { type ModelChoice, readModelChoice } from "./models/choose.ts";
+import { type ApprovalRules, readApprovalRules } from "./safety/approvals.ts";
+
+export interface AgentSettings {
+  readonly model: ModelChoice;
+  readonly approvals: ApprovalRules;
+  readonly chatRateLimit: number;
+  readonly maxToolCalls: number;
+  readonly turnTimeoutSecs: number;
+  readonly dailyUsdCap: number | undefined;
+  readonly jobsConcurrency: number;
+  readonly jobsRetentionDays: number;
+}
+
+export function readSettings(env: Env): AgentSettings {
+  return {
+    model: readModelChoice(env),
+    approvals: readApprovalRules(env),
+    chatRateLimit: env.integer(
+      "CHAT_RATE_LIMIT",
+      30,
+      { min: 1, max: 1_000_000 },
+      "Messages a user may send in 60 s, over all channels that chat",
+    ),
+    maxToolCalls: env.integer(
+      "TURN_MAX_TOOL_CALLS",
+      50,
+      { min: 1, max: 10_000 },
+      "Tool calls after which a turn is stopped",
+    ),
+    turnTimeoutSecs: env.integer(
+      "TURN_TIMEOUT_SECS",
+      600,
+      { min: 1, max: 86_400 },
+      "Seconds after which a turn is stopped",
+    ),
+    dailyUsdCap: env.number(
+      "DAILY_USD_CAP",
+      undefined,
+      { min: 0, max: 1_000_000 },
+      "US dollars a user may spend on models in a day (UTC); no cap where unset",
+    ),
+    jobsConcurrency: env.integer("JOBS_CONCURRENCY", 4, { min: 1, max: 256 }, "Jobs that run side by side"),
+    jobsRetentionDays: env.integer(
+      "JOBS_RETENTION_DAYS",
+      30,
+      { min: 1, max: 36_500 },
+      "Days after which a completed job is deleted",
+    ),
+  };
+}

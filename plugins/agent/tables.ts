@@ -1,0 +1,89 @@
+/** The agent's tables. A turn is a row and its items are rows, so that appending a turn costs that turn. */
+
+export const MIGRATIONS = [
+  `CREATE TABLE threads (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    user TEXT NOT NULL,
+    title TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    turns INTEGER NOT NULL DEFAULT 0,
+    gate TEXT,
+    pending TEXT,
+    tools TEXT,
+    summary TEXT,
+    summarised_to INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE INDEX threads_by_user ON threads (user, updated_at DESC, id DESC);
+  CREATE INDEX threads_waiting ON threads (user) WHERE gate IS NOT NULL;
+
+  CREATE TABLE turns (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    thread TEXT NOT NULL REFERENCES threads (id) ON DELETE CASCADE,
+    user TEXT NOT NULL,
+    channel TEXT NOT NULL,
+    status TEXT NOT NULL,
+    input TEXT NOT NULL,
+    instructions TEXT,
+    context TEXT,
+    error TEXT,
+    gate TEXT,
+    provider TEXT NOT NULL,
+    model TEXT NOT NULL,
+    usage TEXT,
+    wrote INTEGER NOT NULL DEFAULT 0,
+    created_at TEXT NOT NULL,
+    completed_at TEXT
+  ) STRICT;
+  CREATE INDEX turns_by_thread ON turns (thread, seq);
+  CREATE INDEX turns_open ON turns (status) WHERE status IN ('queued', 'running');
+
+  CREATE TABLE turn_items (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    turn TEXT NOT NULL REFERENCES turns (id) ON DELETE CASCADE,
+    body TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX turn_items_by_turn ON turn_items (turn, seq);
+
+  -- A message is at its item's number, a title at minus its thread's.
+  CREATE VIRTUAL TABLE thread_texts USING fts5 (text, thread UNINDEXED, tokenize = 'unicode61 remove_diacritics 2');
+
+  CREATE TABLE approvals (
+    user TEXT NOT NULL, tool TEXT NOT NULL, decision TEXT NOT NULL, PRIMARY KEY (user, tool)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE spending (
+    user TEXT NOT NULL, day TEXT NOT NULL, usd REAL NOT NULL, PRIMARY KEY (user, day)
+  ) STRICT, WITHOUT ROWID;`,
+
+  `CREATE TABLE jobs (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    user TEXT NOT NULL,
+    channel TEXT NOT NULL,
+    message TEXT NOT NULL,
+    conversation TEXT,
+    metadata TEXT,
+    idempotency_key TEXT,
+    status TEXT NOT NULL,
+    thread TEXT,
+    turn TEXT,
+    response TEXT,
+    error TEXT,
+    stop_asked INTEGER NOT NULL DEFAULT 0,
+    created_at TEXT NOT NULL,
+    completed_at TEXT
+  ) STRICT;
+  CREATE INDEX jobs_by_user ON jobs (user, seq);
+  CREATE INDEX jobs_by_status ON jobs (status, seq);
+  CREATE INDEX jobs_by_user_and_status ON jobs (user, status, seq);
+  CREATE INDEX jobs_waiting ON jobs (user, seq) WHERE status = 'queued';
+  CREATE INDEX jobs_by_key ON jobs (user, idempotency_key) WHERE idempotency_key IS NOT NULL;
+
+  CREATE TABLE conversations (
+    user TEXT NOT NULL, name TEXT NOT NULL, thread TEXT NOT NULL, PRIMARY KEY (user, name)
+  ) STRICT, WITHOUT ROWID;`,
+];

@@ -1,0 +1,175 @@
+/** Brings one turn together with its model, its tools and its history, and counts what it costs. */
+import type { Log, Mask, ModelName, Turn, TurnEvent, Usage } from "../../kernel/plugin.ts";
+import { assemble, type Context, digest } from "./context.ts";
+import { NO_USAGE, type Prices, type TokenCount } from "./cost.ts";
+import { type Preface, renderItems, type Show } from "./history.ts";
+import type { Ending, TurnWriter } from "./ledger.ts";
+import { runLoop } from "./loop.ts";
+import type { Models } from "./models/choose.ts";
+import type { Model, ModelRequest } from "./models/model.ts";
+import { streamSteadily } from "./models/steady.ts";
+import { SUMMARY_SYSTEM, systemText } from "./prompt.ts";
+import type { Beginning } from "./resume.ts";
+import { redact } from "./safety/redact.ts";
+import type { Spending } from "./spending.ts";
+import { estimateText, estimateTokens, estimateTools } from "./tokens.ts";
+import { openToolbox, type Toolbox, type ToolboxSources } from "./toolbox.ts";
+
+export interface RunnerParts {
+  readonly models: Models;
+  readonly prices: Prices;
+  readonly spending: Spending;
+  readonly context: Context;
+  readonly sources: ToolboxSources;
+  readonly mask: Mask;
+  readonly log: Log;
+  readonly maxToolCalls: number;
+  /** What is put before the model each turn: identity, missions, skills. */
+  preface(user: string): Promise<readonly string[]>;
+}
+
+export interface OpenRun {
+  /** Says that it starts, and with which model. */
+  begin(): Promise<void>;
+  loop(beginning: Beginning): Promise<Ending>;
+  usage(): Usage;
+  /** The ending without a secret that an error may have quoted. */
+  hide(ending: Ending): Ending;
+}
+
+export interface TurnRunner {
+  model(): ModelName;
+  open(turn: Turn, writer: TurnWriter, signal: AbortSignal, emit: (event: TurnEvent) => void): OpenRun;
+}
+
+// Kept free for the answer.
+const LONGEST_ANSWER = 8192;
+// Of the room for messages, what history leaves to the turn itself.
+const SHARE_OF_TURN = 0.25;
+
+export function createTurnRunner(parts: RunnerParts): TurnRunner {
+  const { models, prices, spending, mask } = parts;
+
+  return {
+    model: () => models.name(),
+    open(turn, writer, signal, emit) {
+      let usage = NO_USAGE;
+      let chain: readonly Model[] = [];
+
+      const count = (model: ModelName, tokens: TokenCount): void => {
+        spending.add(turn.user, prices.add(NO_USAGE, model, tokens));
+        usage = prices.add(usage, model, tokens);
+      };
+
+      async function summarise(model: Model, transcript: string): Promise<string> {
+        if (model.name.provider === "builtin") return digest(transcript);
+        const request: ModelRequest = {
+          system: SUMMARY_SYSTEM,
+          messages: [{ role: "user", text: transcript }],
+          tools: [],
+          temperature: undefined,
+        };
+        let text = "";
+        try {
+          for await (const part of model.stream(request, signal)) {
+            if (part.type === "text") text += part.delta;
+            else if (part.type === "usage") count(model.name, part);
+          }
+        } catch (error) {
+          if (signal.aborted) throw error;
+          // The turn matters more than its summary.
+          parts.log.warn({ error }, "the model could not summarise; a digest takes its place");
+          text = "";
+        }
+        return text.trim() === "" ? digest(transcript) : redact(mask, text);
+      }
+
+      /** How a request to each model is made; history is read once for a turn. */
+      function composer(toolbox: Toolbox, system: string): (model: Model) => Promise<ModelRequest> {
+        const preface: Preface = { instructions: turn.instructions, context: turn.context };
+        const pasts = new Map<Model, ReturnType<Context["past"]>>();
+        const show: Show = { mask, outputs: new WeakMap() };
+        const fixed = estimateText(system) + estimateTools(toolbox.forModel);
+        return async (model) => {
+          const budget = Math.max(
+            0,
+            model.window - fixed - Math.min(LONGEST_ANSWER, Math.floor(model.window / 4)),
+          );
+          const alone = renderItems(writer.items, preface, [], show).messages;
+          const size = alone.reduce((sum, message) => sum + estimateTokens(message), 0);
+          const past =
+            pasts.get(model) ??
+            parts.context.past({
+              thread: writer.thread,
+              before: writer.seq,
+              budget: budget - Math.max(size, budget * SHARE_OF_TURN),
+              summarise: (transcript) => summarise(model, transcript),
+            });
+          pasts.set(model, past);
+          const known = await past;
+          const present = renderItems(writer.items, preface, known.open, show);
+          return {
+            system,
+            messages: assemble(known, present, budget),
+            tools: toolbox.forModel,
+            temperature: turn.temperature,
+          };
+        };
+      }
+
+      return {
+        async begin() {
+          chain = await models.current();
+          const name = chain[0]?.name ?? models.name();
+          emit({ type: "started", turn: writer.id, thread: writer.thread, model: name });
+          writer.begin(name);
+        },
+
+        async loop(beginning) {
+          const [toolbox, preface] = await Promise.all([
+            openToolbox(parts.sources, {
+              user: turn.user,
+              thread: writer.thread,
+              external: turn.tools ?? [],
+            }),
+            parts.preface(turn.user),
+          ]);
+          const requestFor = composer(toolbox, systemText(new Date(), preface));
+          async function* ask() {
+            spending.assertLeft(turn.user);
+            let serving = chain[0];
+            const steady = streamSteadily(chain, requestFor, {
+              signal,
+              notice: (code, message) => emit({ type: "notice", code, message: redact(mask, message) }),
+              onModel: (model) => {
+                if (model !== serving) writer.begin(model.name);
+                serving = model;
+              },
+            });
+            for await (const part of steady) {
+              if (part.type === "usage") count(serving?.name ?? models.name(), part);
+              else yield part;
+            }
+          }
+          return runLoop({
+            writer,
+            toolbox,
+            mask,
+            signal,
+            maxToolCalls: parts.maxToolCalls,
+            pending: beginning.pending,
+            approved: beginning.approved,
+            emit,
+            ask,
+          });
+        },
+
+        usage: () => usage,
+        hide: (ending) =>
+          ending.error === undefined
+            ? ending
+            : { ...ending, error: { ...ending.error, message: redact(mask, ending.error.message) } },
+      };
+    },
+  };
+}

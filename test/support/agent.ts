@@ -1,0 +1,87 @@
+/** The real kernel with the agent, a scripted model and, where wanted, a few tools of the test's own. */
+import { onTestFinished } from "vitest";
+import type { Variables } from "../../kernel/env.ts";
+import {
+  type AnyPlugin,
+  definePlugin,
+  type ToolInfo,
+  type ToolOutcome,
+  type TurnEvent,
+} from "../../kernel/plugin.ts";
+import store from "../../kernel/store.ts";
+import agentPlugin from "../../plugins/agent/plugin.ts";
+import { type BootedKernel, bootKernel } from "./kernel.ts";
+import { type ModelServer, startModelServer } from "./model-server.ts";
+
+export interface TestTool extends Partial<Omit<ToolInfo, "name">> {
+  run(params: unknown, signal: AbortSignal | undefined): ToolOutcome | Promise<ToolOutcome>;
+}
+
+/** A plugin that provides `tools` from functions, as any third party could. */
+export function toolsPlugin(tools: Readonly<Record<string, TestTool>>): AnyPlugin {
+  return definePlugin({
+    name: "test-tools",
+    provides: ["tools"],
+    configure: () => ({}),
+    start: () => ({
+      tools: {
+        list: async () =>
+          Object.entries(tools).map(([name, { run: _, ...info }]) => ({
+            name,
+            version: "1.0.0",
+            description: `The ${name} tool.`,
+            schema: { type: "object" },
+            grants: [`may use ${name}`],
+            writes: false,
+            ...info,
+          })),
+        call: async ({ name, params }, { signal }) =>
+          (await tools[name]?.run(JSON.parse(params), signal)) ?? {
+            status: "error",
+            code: "missing",
+            message: `no tool ${name}`,
+          },
+      },
+    }),
+  });
+}
+
+export async function scriptedModel(): Promise<ModelServer> {
+  const server = await startModelServer();
+  onTestFinished(() => server.close());
+  return server;
+}
+
+export interface AgentOptions {
+  readonly model?: ModelServer;
+  readonly variables?: Variables;
+  readonly tools?: Readonly<Record<string, TestTool>>;
+  /** Starts on the home of an earlier one. */
+  readonly home?: string;
+}
+
+export function bootAgent({ model, variables, tools, home }: AgentOptions = {}): Promise<BootedKernel> {
+  return bootKernel(
+    [store as AnyPlugin, ...(tools ? [toolsPlugin(tools)] : []), agentPlugin as AnyPlugin],
+    {
+      ...(model ? { MODEL_BASE_URL: model.url, MODEL_NAME: "scripted" } : { MODEL_PROVIDER: "builtin" }),
+      ...variables,
+    },
+    home === undefined ? {} : { home },
+  );
+}
+
+/** Every event of a turn, to its end. */
+export async function eventsOf(turn: AsyncIterable<TurnEvent>): Promise<TurnEvent[]> {
+  const events: TurnEvent[] = [];
+  for await (const event of turn) events.push(event);
+  return events;
+}
+
+export function textIn(events: readonly TurnEvent[]): string {
+  return events.map((event) => (event.type === "text" ? event.delta : "")).join("");
+}
+
+export function message(text: string) {
+  return { type: "message", text } as const;
+}

@@ -1,0 +1,154 @@
+/**
+ * A scripted OpenAI-compatible chat-completions server on a real socket. Each request takes the next answer
+ * of the script; when the script is at its end the server says "ok".
+ *
+ *   const model = await startModelServer();
+ *   model.script({ text: ["Hel", "lo"] }, { calls: [{ name: "weather", arguments: { city: "Berlin" } }] });
+ *   // MODEL_BASE_URL=model.url
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface ScriptedCall {
+  readonly id?: string;
+  readonly name: string;
+  /** An object, or a text that is sent as it is, however malformed. */
+  readonly arguments: unknown;
+}
+
+export interface Answer {
+  readonly text?: string | readonly string[];
+  readonly calls?: readonly ScriptedCall[];
+  readonly usage?: { readonly input: number; readonly output: number; readonly cached?: number };
+  /** Answers with this status before any token. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Milliseconds before the first token, and between tokens. */
+  readonly delay?: number;
+  /** What happens after the text, in place of a proper end. */
+  readonly end?: "cut" | "error" | "stall" | "empty";
+}
+
+export interface ChatRequest {
+  readonly model: string;
+  readonly messages: readonly {
+    readonly role: string;
+    readonly content: string | null | readonly { readonly text: string }[];
+    readonly tool_calls?: readonly {
+      readonly id: string;
+      readonly function: { name: string; arguments: string };
+    }[];
+    readonly tool_call_id?: string;
+  }[];
+  readonly tools?: readonly {
+    readonly function: { readonly name: string; readonly description: string; readonly parameters: unknown };
+  }[];
+  readonly temperature?: number;
+}
+
+export type Scripted = Answer | ((request: ChatRequest) => Answer);
+
+export interface ModelServer {
+  /** For MODEL_BASE_URL. */
+  readonly url: string;
+  readonly requests: readonly ChatRequest[];
+  script(...answers: Scripted[]): void;
+  /** What every request gets once the script is at its end. */
+  otherwise(answer: Scripted): void;
+  /** Ends every connection and the server. */
+  close(): Promise<void>;
+}
+
+export async function startModelServer(port = 0): Promise<ModelServer> {
+  const requests: ChatRequest[] = [];
+  const script: Scripted[] = [];
+  let fallback: Scripted = { text: "ok" };
+
+  const server = createServer((request, response) => {
+    readBody(request)
+      .then(async (body) => {
+        const asked = JSON.parse(body) as ChatRequest;
+        requests.push(asked);
+        const next = script.shift() ?? fallback;
+        await answer(response, typeof next === "function" ? next(asked) : next);
+      })
+      .catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    requests,
+    script: (...answers) => void script.push(...answers),
+    otherwise: (next) => {
+      fallback = next;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function answer(response: ServerResponse, scripted: Answer): Promise<void> {
+  const { text = [], calls = [], usage, status, headers = {}, delay = 0, end } = scripted;
+  if (status !== undefined) {
+    response.writeHead(status, { "content-type": "application/json", ...headers });
+    response.end(JSON.stringify({ error: { message: `scripted ${status}`, type: "scripted" } }));
+    return;
+  }
+  response.writeHead(200, { "content-type": "text/event-stream", ...headers });
+  response.flushHeaders();
+  const send = (body: object) =>
+    response.write(
+      `data: ${JSON.stringify({ id: "chatcmpl-1", created: 1, model: "scripted", ...body })}\n\n`,
+    );
+  const choose = (delta: object, finish: string | null = null) =>
+    send({ choices: [{ index: 0, delta, finish_reason: finish }] });
+
+  for (const delta of [text].flat()) {
+    if (delay > 0) await sleep(delay);
+    choose({ role: "assistant", content: delta });
+  }
+  if (end === "stall") return;
+  if (end === "cut") {
+    // Given time to arrive: a reset would take unread bytes with it.
+    await sleep(20);
+    response.destroy();
+    return;
+  }
+  if (end === "error") {
+    send({ error: { message: "scripted failure in the stream", type: "server_error" } });
+    response.end();
+    return;
+  }
+  for (const [index, call] of calls.entries()) {
+    const written = typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments);
+    const half = Math.ceil(written.length / 2);
+    const id = call.id ?? `call_${Math.random().toString(36).slice(2, 10)}`;
+    choose({ tool_calls: [{ index, id, type: "function", function: { name: call.name, arguments: "" } }] });
+    for (const piece of [written.slice(0, half), written.slice(half)]) {
+      choose({ tool_calls: [{ index, function: { arguments: piece } }] });
+    }
+  }
+  choose({}, calls.length > 0 ? "tool_calls" : "stop");
+  const { input, output, cached = 0 } = usage ?? { input: 10, output: 5 };
+  send({
+    choices: [],
+    usage: {
+      prompt_tokens: input,
+      completion_tokens: output,
+      total_tokens: input + output,
+      prompt_tokens_details: { cached_tokens: cached },
+    },
+  });
+  response.end("data: [DONE]\n\n");
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  let body = "";
+  for await (const chunk of request.setEncoding("utf8")) body += chunk;
+  return body;
+}
