@@ -24,3 +24,24 @@ export interface ToolRequest {
 export type ToolReply =
   | { readonly ok: true; readonly status: number; readonly body: Uint8Array }
   | { readonly ok: false; readonly error: string };
+
+/** One call's way to the network: what the bridge asks on the tool's behalf, and what the receipt is told. */
+export interface BrokeredCall {
+  /** Never rejects: what was refused or went wrong is a sentence in the reply. */
+  send(request: ToolRequest, signal: AbortSignal): Promise<ToolReply>;
+  /** What was asked for so far, refused or not, in order. */
+  readonly traffic: readonly TrafficEntry[];
+}
+
+export interface TrafficEntry {
+  readonly method: string;
+  readonly host: string;
+  /** Absent where the request was refused or failed. */
+  readonly status?: number;
+  /** Of the body, as the tool gets it. */
+  readonly bytes: number;
+  readonly millis: number;
+  /** Names of the secrets that were put in. */
+  readonly credentials: readonly string[];
+  readonly error?: string;
+}

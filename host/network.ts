@@ -2,7 +2,7 @@
 import { PassThrough, type Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { Agent, buildConnector, fetch as guardedFetch, request as sendRequest } from "undici";
+import { Agent, buildConnector, request as sendRequest } from "undici";
 import { reason } from "../kernel/fault.ts";
 import { AddressRefused, type Lookup, resolve, resolvePublic } from "./address.ts";
 import type { AllowedRequest, PrivateHosts } from "./policy.ts";
@@ -22,8 +22,6 @@ export interface SendBounds {
 export interface Network {
   /** Throws a `NetworkError` whose message is a sentence for the tool. */
   send(request: AllowedRequest, bounds: SendBounds): Promise<WireReply>;
-  /** `fetch` with the same guard on addresses, for OAuth's token requests. */
-  fetch(url: string, init: RequestInit): Promise<Response>;
   close(): Promise<void>;
 }
 
@@ -94,8 +92,6 @@ export function createNetwork({ privateHosts, lookup }: NetworkOptions): Network
         throw new NetworkError(`The request to ${url.host} failed: ${reason(error)}`);
       }
     },
-    fetch: (url, init) =>
-      guardedFetch(url, { ...(init as object), dispatcher: agent }) as unknown as Promise<Response>,
     close: () => agent.destroy(),
   };
 }

@@ -1,0 +1,129 @@
+/**
+ * Tapes of HTTP exchanges, for authors' tests: `tool run --record file` keeps them, `--replay file` plays them
+ * back. A tape sits before the credentials on the way out and after the scrub on the way in, so there is no
+ * secret for it to keep, and none is needed to play it.
+ */
+import { readFile, writeFile } from "node:fs/promises";
+import { Fault, reason } from "../kernel/fault.ts";
+import { NetworkError } from "./network.ts";
+import type { AllowedRequest } from "./policy.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly body: Uint8Array;
+}
+
+/** A recorder sends and keeps; a player answers by itself. */
+export type Tape =
+  | {
+      readonly type: "recorder";
+      record(request: AllowedRequest, send: () => Promise<Answer>): Promise<Answer>;
+    }
+  | { readonly type: "player"; play(request: AllowedRequest): Answer };
+
+/** One exchange as it stands in the file. A body that is not UTF-8 text is kept in base64. */
+export interface RecordedExchange {
+  readonly request: {
+    readonly method: string;
+    readonly url: string;
+    readonly body?: string;
+    readonly body_base64?: string;
+  };
+  readonly reply:
+    | { readonly status: number; readonly body?: string; readonly body_base64?: string }
+    | { readonly error: string };
+}
+
+/** Records into `file`, which is replaced; it is complete after each exchange. */
+export function recordTo(file: string): Tape {
+  const exchanges: RecordedExchange[] = [];
+  return {
+    type: "recorder",
+    async record(request, send) {
+      const keep = async (reply: RecordedExchange["reply"]) => {
+        exchanges.push({ request: write(request), reply });
+        await writeFile(file, `${JSON.stringify({ exchanges }, undefined, 2)}\n`);
+      };
+      try {
+        const answer = await send();
+        await keep({ status: answer.status, ...writeBody(answer.body) });
+        return answer;
+      } catch (error) {
+        await keep({ error: reason(error) });
+        throw error;
+      }
+    },
+  };
+}
+
+/** Plays `file` back: for each request the next exchange with the same method, URL and body, at the end the last again. */
+export async function replayFrom(file: string): Promise<Tape> {
+  const exchanges = await readTape(file);
+  const played = new Set<RecordedExchange>();
+  return {
+    type: "player",
+    play(request) {
+      const wanted = JSON.stringify(write(request));
+      const same = exchanges.filter((exchange) => JSON.stringify(exchange.request) === wanted);
+      const found = same.find((exchange) => !played.has(exchange)) ?? same.at(-1);
+      if (found === undefined) {
+        throw new NetworkError(
+          `The recording ${file} has no answer for ${request.method} ${request.url.href}. Record it again.`,
+        );
+      }
+      played.add(found);
+      if ("error" in found.reply) throw new NetworkError(found.reply.error);
+      return { status: found.reply.status, body: readBody(found.reply) };
+    },
+  };
+}
+
+async function readTape(file: string): Promise<readonly RecordedExchange[]> {
+  const wrong = (why: string, cause?: unknown) =>
+    new Fault("invalid", "bad_recording", `${file} is no recording: ${why}. Make one with --record.`, {
+      param: file,
+      cause,
+    });
+  let tape: { exchanges?: RecordedExchange[] } | null;
+  try {
+    tape = JSON.parse(await readFile(file, "utf8"));
+  } catch (error) {
+    throw wrong(reason(error), error);
+  }
+  if (!Array.isArray(tape?.exchanges)) throw wrong("it has no list of exchanges");
+  return tape.exchanges.map((exchange, index) => {
+    const { request, reply } = exchange ?? {};
+    if (typeof request?.method !== "string" || typeof request.url !== "string" || typeof reply !== "object") {
+      throw wrong(`exchange ${index + 1} lacks a request with method and url, or a reply`);
+    }
+    // In our own order of keys, so that a file written by hand compares equal.
+    const { method, url, body, body_base64 } = request;
+    return {
+      request: {
+        method,
+        url,
+        ...(body !== undefined && { body }),
+        ...(body_base64 !== undefined && { body_base64 }),
+      },
+      reply,
+    };
+  });
+}
+
+function write({ method, url, body }: AllowedRequest): RecordedExchange["request"] {
+  return { method, url: url.href, ...(body !== undefined && writeBody(body)) };
+}
+
+function writeBody(body: Uint8Array): { body: string } | { body_base64: string } {
+  try {
+    return { body: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body) };
+  } catch {
+    return { body_base64: Buffer.from(body).toString("base64") };
+  }
+}
+
+function readBody(reply: { readonly body?: string; readonly body_base64?: string }): Uint8Array {
+  return reply.body_base64 === undefined
+    ? Buffer.from(reply.body ?? "")
+    : Buffer.from(reply.body_base64, "base64");
+}

@@ -1,0 +1,112 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { afterEach, expect, test } from "vitest";
+import { createNetwork, MAX_REPLY_BYTES, type Network } from "../../host/network.ts";
+import { type Answering, openUpstream } from "../support/upstream.ts";
+
+const undo: (() => Promise<void> | void)[] = [];
+
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step();
+});
+
+function networkFor(...privateHosts: string[]): Network {
+  const network = createNetwork({
+    privateHosts: new Set(privateHosts),
+    lookup: async () => [{ address: "127.0.0.1", family: 4 }],
+  });
+  undo.push(network.close);
+  return network;
+}
+
+function get(network: Network, url: string) {
+  return network.send(
+    { method: "GET", url: new URL(url), headers: {}, body: undefined },
+    { timeoutMs: 20_000, signal: new AbortController().signal },
+  );
+}
+
+async function serve(answer: Answering, tls?: { key: string; cert: string }) {
+  const server = await openUpstream(answer, tls);
+  undo.push(server.close);
+  return server;
+}
+
+const encodings = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync };
+
+test.each(Object.entries(encodings))("an answer in %s is decoded", async (encoding, compress) => {
+  const { port } = await serve((_, response) =>
+    response.writeHead(200, { "content-encoding": encoding }).end(compress(Buffer.from("unfolded"))),
+  );
+  const { body } = await get(networkFor(`api.test:${port}`), `http://api.test:${port}/`);
+  expect(Buffer.from(body).toString()).toBe("unfolded");
+});
+
+test.each(Object.entries(encodings))("a bomb in %s stops at the cap", async (encoding, compress) => {
+  const bomb = compress(Buffer.alloc(20 * MAX_REPLY_BYTES));
+  expect(bomb.byteLength).toBeLessThan(MAX_REPLY_BYTES / 5);
+  const { port } = await serve((_, response) =>
+    response.writeHead(200, { "content-encoding": encoding }).end(bomb),
+  );
+  await expect(get(networkFor(`api.test:${port}`), `http://api.test:${port}/`)).rejects.toThrow(
+    `more than ${MAX_REPLY_BYTES} bytes`,
+  );
+});
+
+test.each(["gzip, gzip", "zstd", "constructor"])("the encoding %j is refused", async (encoding) => {
+  const { port } = await serve((_, response) =>
+    response.writeHead(200, { "content-encoding": encoding }).end("x"),
+  );
+  await expect(get(networkFor(`api.test:${port}`), `http://api.test:${port}/`)).rejects.toThrow(
+    "not asked for",
+  );
+});
+
+test("an answer that is not what its encoding says is an error, not a crash", async () => {
+  const { port } = await serve((_, response) =>
+    response.writeHead(200, { "content-encoding": "gzip" }).end("not gzip at all"),
+  );
+  await expect(get(networkFor(`api.test:${port}`), `http://api.test:${port}/`)).rejects.toThrow("failed");
+});
+
+/** A key and a certificate for one name, signed by itself. */
+function selfSigned(name: string): { key: string; cert: string } {
+  const folder = mkdtempSync(join(tmpdir(), "postern-tls-"));
+  undo.push(() => rmSync(folder, { recursive: true }));
+  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+  execFileSync(
+    "openssl",
+    [
+      "req",
+      "-x509",
+      "-newkey",
+      "ec",
+      "-pkeyopt",
+      "ec_paramgen_curve:prime256v1",
+      "-nodes",
+      "-days",
+      "2",
+    ].concat(["-keyout", key, "-out", cert, "-subj", `/CN=${name}`, "-addext", `subjectAltName=DNS:${name}`]),
+    { stdio: "ignore" },
+  );
+  return { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
+}
+
+test("TLS is verified: an unknown authority and a foreign name are refused, a known one passes", async () => {
+  const pair = selfSigned("api.test");
+  const { port, requests } = await serve((_, response) => response.end("secure"), pair);
+  const hosts = [`api.test:${port}`, `other.test:${port}`];
+  await expect(get(networkFor(...hosts), `https://api.test:${port}/`)).rejects.toThrow(/self.signed/i);
+
+  const usual = getCACertificates("default");
+  setDefaultCACertificates([...usual, pair.cert]);
+  undo.push(() => setDefaultCACertificates(usual));
+  const network = networkFor(...hosts);
+  await expect(get(network, `https://other.test:${port}/`)).rejects.toThrow(/altnames/i);
+  expect(requests).toHaveLength(0);
+  expect(Buffer.from((await get(network, `https://api.test:${port}/`)).body).toString()).toBe("secure");
+});

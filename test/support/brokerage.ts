@@ -1,0 +1,165 @@
+/** A real broker on a real store in a folder of its own, with a name service that a test decides on. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseCapabilities } from "../../capabilities/parse.ts";
+import type { Lookup } from "../../host/address.ts";
+import { type Broker, createBroker } from "../../host/broker.ts";
+import { createCredentialSource } from "../../host/credentials.ts";
+import type { BrokeredCall, Grant, ToolReply, ToolRequest } from "../../host/grant.ts";
+import { createNetwork, type Network } from "../../host/network.ts";
+import { createRefresh } from "../../host/oauth.ts";
+import type { Tape } from "../../host/recording.ts";
+import { loadKey, openVault, type Vault } from "../../host/secrets.ts";
+import { createLog } from "../../kernel/log.ts";
+import { createMask } from "../../kernel/mask.ts";
+import type { Mask } from "../../kernel/services.ts";
+import { type OpenStore, openStore } from "../../kernel/store.ts";
+import { type Answering, openUpstream, type Upstream } from "./upstream.ts";
+
+export interface Brokerage {
+  readonly home: string;
+  readonly store: OpenStore;
+  readonly vault: Vault;
+  readonly mask: Mask;
+  readonly network: Network;
+  readonly broker: Broker;
+  /** Everything that was logged. */
+  readonly logged: readonly string[];
+  open(http: unknown, options?: CallOptions): BrokeredCall;
+  close(): Promise<void>;
+}
+
+export interface CallOptions {
+  /** Further keys of the capabilities file. */
+  readonly rest?: object;
+  readonly tape?: Tape;
+  readonly user?: string;
+  readonly tool?: string;
+  readonly millis?: number;
+}
+
+export interface BrokerageOptions {
+  readonly privateHosts?: readonly string[];
+  readonly addresses?: Readonly<Record<string, readonly string[]>>;
+  readonly lookup?: Lookup;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Continues in the folder of an earlier one. */
+  readonly home?: string;
+}
+
+export async function openBrokerage(options: BrokerageOptions = {}): Promise<Brokerage> {
+  const home = options.home ?? (await mkdtemp(join(tmpdir(), "postern-broker-")));
+  const store = openStore(join(home, "store.sqlite"));
+  const mask = createMask();
+  const logged: string[] = [];
+  const log = createLog("debug", mask, { pretty: false, write: (line) => logged.push(line) });
+  const key = await loadKey(home, undefined);
+  const vault = await openVault({ keyed: store.keyed("secrets"), key, mask });
+  const privateHosts = new Set(options.privateHosts ?? []);
+  const network = createNetwork({
+    privateHosts,
+    lookup: options.lookup ?? lookupIn(options.addresses ?? {}),
+  });
+  const source = createCredentialSource({
+    values: vault.values,
+    environment: (name) => options.environment?.[name],
+    refresh: createRefresh({ values: vault.values, network, privateHosts }),
+  });
+  const broker = createBroker({ network, source, privateHosts, store, log });
+  return {
+    home,
+    store,
+    vault,
+    mask,
+    network,
+    broker,
+    logged,
+    open: (http, call = {}) => broker.open(grantOf(http, call), call.tape),
+    async close() {
+      await network.close();
+      store.close();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+export function grantOf(http: unknown, { rest, user, tool, millis }: CallOptions = {}): Grant {
+  return {
+    id: "call",
+    tool: tool ?? "probe",
+    user: user ?? "ada",
+    capabilities: parseCapabilities({ version: "1.0.0", wit_version: "0.1.0", http, ...rest }),
+    deadline: Date.now() + (millis ?? 20_000),
+  };
+}
+
+function lookupIn(addresses: Readonly<Record<string, readonly string[]>>): Lookup {
+  return async (host) => {
+    const found = addresses[host];
+    if (found === undefined) throw new Error(`the test knows no address of ${host}`);
+    return found.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+  };
+}
+
+export function ask(
+  call: BrokeredCall,
+  url: string,
+  request: Partial<Omit<ToolRequest, "body">> & { body?: string; signal?: AbortSignal } = {},
+): Promise<ToolReply> {
+  const { body, signal, ...rest } = request;
+  return call.send(
+    {
+      method: "GET",
+      headersJson: "{}",
+      timeoutMs: undefined,
+      ...rest,
+      url,
+      body: body === undefined ? undefined : Buffer.from(body),
+    },
+    signal ?? new AbortController().signal,
+  );
+}
+
+export function textOf(reply: ToolReply): string {
+  return reply.ok ? Buffer.from(reply.body).toString() : `refused: ${reply.error}`;
+}
+
+const undo: (() => Promise<void>)[] = [];
+
+/** Closes whatever the functions below opened; for `afterEach`. */
+export async function closeAll(): Promise<void> {
+  for (const step of undo.splice(0).reverse()) await step();
+}
+
+export async function trackedUpstream(answer?: Answering): Promise<Upstream> {
+  const server = await openUpstream(answer);
+  undo.push(server.close);
+  return server;
+}
+
+export async function trackedBrokerage(options: BrokerageOptions = {}): Promise<Brokerage> {
+  const opened = await openBrokerage(options);
+  undo.push(opened.close);
+  return opened;
+}
+
+/** A broker that may reach one server, as `api.test`. */
+export async function withServer(answer?: Answering, options: BrokerageOptions = {}) {
+  const server = await trackedUpstream(answer);
+  const host = `api.test:${server.port}`;
+  const addresses = { "api.test": ["127.0.0.1"] };
+  const opened = await trackedBrokerage({ privateHosts: [host], addresses, ...options });
+  return { server, opened, url: `http://${host}` };
+}
+
+/** `http` of a capabilities file that allows GET and POST anywhere on a host. */
+export const everywhere = (host: string) => ({
+  allowlist: [{ host, path_prefix: "/", methods: ["GET", "POST"] }],
+});
+
+/** The same for `api.test`, with the secret `token` put in at a location. */
+export const credential = (location: object) => ({
+  ...everywhere("api.test"),
+  credentials: { main: { secret_name: "token", location, host_patterns: ["api.test"] } },
+});
