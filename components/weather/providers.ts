@@ -123,7 +123,8 @@ function forecastUrl(spot: Spot, units: Units, query: Record<string, string>): s
 }
 
 function address(url: string, query: Record<string, string>): string {
-  return `${url}?${new URLSearchParams(query)}`;
+  const pairs = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+  return `${url}?${pairs.join("&")}`;
 }
 
 function field(value: unknown, name: string): unknown {

@@ -1,0 +1,170 @@
+/** The built component in the real host: recorded upstream answers through the real pool and broker. */
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { SCHEMA } from "../../../components/weather/params.ts";
+import { commit } from "../../../host/install.ts";
+import { replayFrom } from "../../../host/recording.ts";
+import { openToolHost, type ToolHost } from "../../../host/tool-host.ts";
+import { createLog } from "../../../kernel/log.ts";
+import { createMask } from "../../../kernel/mask.ts";
+import { type OpenStore, openStore } from "../../../kernel/store.ts";
+import { builtWeather, recording, WEATHER_CAPABILITIES } from "../../support/weather.ts";
+
+let home: string;
+let store: OpenStore;
+let host: ToolHost;
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "postern-test-"));
+  store = openStore(join(home, "store.sqlite"));
+  const mask = createMask();
+  const log = createLog("silent", mask, { pretty: false, write: () => {} });
+  const config = {
+    privateHosts: new Set<string>(),
+    secretsKey: undefined,
+    workers: 1,
+    variable: () => undefined,
+  };
+  host = await openToolHost({ config, home, store, mask, log });
+  const { bytes } = await builtWeather();
+  const candidate = await host.examine(bytes, await readFile(WEATHER_CAPABILITIES, "utf8"));
+  await commit(host.catalog, "weather", candidate, false);
+}, 120_000);
+
+afterAll(async () => {
+  await host.close();
+  store.close();
+  await rm(home, { recursive: true, force: true });
+});
+
+async function ask(params: unknown, tape?: string) {
+  const text = typeof params === "string" ? params : JSON.stringify(params);
+  const { outcome, receipt } = await host.run(
+    { id: "call", name: "weather", params: text },
+    { user: "operator", ...(tape !== undefined && { tape: await replayFrom(recording(tape)) }) },
+  );
+  return {
+    output: outcome.status === "ok" ? JSON.parse(outcome.output) : undefined,
+    error: outcome.status === "ok" ? undefined : outcome.message,
+    receipt,
+  };
+}
+
+describe("§4.4 the weather tool", () => {
+  test("§4.4 it describes itself and gives its schema", async () => {
+    const tool = await host.catalog.find("weather");
+    expect(tool?.description).toContain("get_air_quality");
+    expect(tool?.schema).toEqual(SCHEMA);
+  });
+
+  test("§4.4 get_current answers every field, metric by default", async () => {
+    const { output, receipt } = await ask({ action: "get_current", city: "Berlin" }, "current-berlin");
+    expect(output).toEqual({
+      city: "Berlin",
+      country: "Germany",
+      temperature: 7.4,
+      feels_like: 4.1,
+      humidity: 86,
+      wind_speed: 4.52,
+      description: "Slight rain",
+      units: "metric",
+    });
+    expect(receipt?.requests).toMatchObject([
+      { method: "GET", host: "geocoding-api.open-meteo.com", status: 200 },
+      { method: "GET", host: "api.open-meteo.com", status: 200 },
+    ]);
+    expect(receipt?.memoryPeak).toBeGreaterThan(1e6);
+    expect(receipt?.logs[0]?.message).toContain("geocoding-api");
+  });
+
+  test("§4.4 country_code narrows the search, imperial asks for Fahrenheit and mph", async () => {
+    const params = { action: "get_current", city: "Paris", country_code: "us", units: "imperial" };
+    expect((await ask(params, "current-paris-texas-imperial")).output).toEqual({
+      city: "Paris",
+      country: "United States",
+      temperature: 63.2,
+      feels_like: 61.9,
+      humidity: 71,
+      wind_speed: 8.3,
+      description: "Partly cloudy",
+      units: "imperial",
+    });
+  });
+
+  test("§4.4 get_forecast answers 5 entries; an unknown code reads Unknown, a missing number 0", async () => {
+    const { output } = await ask({ action: "get_forecast", city: "Berlin" }, "forecast-berlin");
+    expect(output).toMatchObject({ city: "Berlin", country: "Germany", units: "metric" });
+    expect(output.entries).toHaveLength(5);
+    expect(output.entries[0]).toEqual({
+      date: "2026-11-14",
+      temp_max: 8.1,
+      temp_min: 4.4,
+      description: "Slight rain",
+      precipitation_probability_max: 95,
+    });
+    expect(output.entries[4]).toMatchObject({ description: "Unknown", precipitation_probability_max: 0 });
+  });
+
+  test("§4.4 get_air_quality answers the index, its label and the particles", async () => {
+    const { output } = await ask({ action: "get_air_quality", lat: 52.52, lon: 13.41 }, "air-berlin");
+    expect(output).toEqual({
+      lat: 52.52,
+      lon: 13.41,
+      european_aqi: 43,
+      aqi_label: "Moderate",
+      pm2_5: 18.7,
+      pm10: 24.1,
+    });
+  });
+
+  test("§4.4 an empty result list gives City not found", async () => {
+    const { error } = await ask({ action: "get_current", city: "Atlantis" }, "city-not-found");
+    expect(error).toBe("City not found: Atlantis");
+  });
+
+  test("§4.4 a non-2xx upstream status gives API error with status and body", async () => {
+    const { error } = await ask({ action: "get_forecast", city: "Berlin" }, "upstream-error");
+    expect(error).toBe(
+      'API error (HTTP 429): {"error":true,"reason":"Minutely API request limit exceeded. Please try again in one minute."}',
+    );
+  });
+
+  test("§4.4 a transport failure gives HTTP request failed and the detail", async () => {
+    const { error } = await ask({ action: "get_current", city: "Berlin" }, "transport-failure");
+    expect(error).toBe("HTTP request failed: geocoding-api.open-meteo.com did not answer within 15 seconds.");
+  });
+
+  test.each([
+    [{ action: "get_current", city: "" }, "'city' must not be empty"],
+    [{ action: "get_current", city: "  " }, "'city' must not be empty"],
+    [{ action: "get_forecast" }, "Invalid parameters: 'city' is missing"],
+    [
+      { action: "get_air_quality", lat: 91, lon: 0 },
+      "Invalid parameters: 'lat' must be between -90 and 90, given 91",
+    ],
+    [
+      { action: "get_air_quality", lat: 0, lon: -181 },
+      "Invalid parameters: 'lon' must be between -180 and 180, given -181",
+    ],
+    ["{", expect.stringMatching(/^Invalid parameters: not JSON/)],
+  ])("§4.4 params %j are refused before any request", async (params, message) => {
+    const { error, receipt } = await ask(params, "air-berlin");
+    expect(error).toEqual(message);
+    expect(receipt?.requests).toEqual([]);
+  });
+
+  test("§4.4 the three hosts, path prefix /v1/ and GET are all it may reach", async () => {
+    const tool = await host.catalog.find("weather");
+    expect(tool?.capabilities.http?.allowlist).toEqual(
+      ["geocoding-api.open-meteo.com", "api.open-meteo.com", "air-quality-api.open-meteo.com"].map(
+        (name) => ({
+          host: name,
+          pathPrefix: "/v1/",
+          methods: ["GET"],
+        }),
+      ),
+    );
+  });
+});
