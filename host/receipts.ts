@@ -1,5 +1,6 @@
 /** The audit table: what every tool call did, in so far as the host saw it. No params, no output, no secret. */
 import type { Sql, Store } from "../kernel/plugin.ts";
+import type { TrafficEntry } from "./grant.ts";
 
 export interface Receipt {
   /** The call's id. */
@@ -14,22 +15,14 @@ export interface Receipt {
   readonly status: "ok" | "error" | "unauthenticated";
   readonly code?: string;
   readonly message?: string;
-  readonly requests: readonly ReceiptRequest[];
+  /** Hosts contacted, with status and bytes; refused requests too. */
+  readonly requests: readonly TrafficEntry[];
   /** Names of the credentials that were put into requests. */
   readonly credentials: readonly string[];
   readonly memoryPeak: number;
   readonly logs: readonly ReceiptLog[];
   /** Lines over the limit, which were not kept. */
   readonly logsDropped: number;
-}
-
-export interface ReceiptRequest {
-  readonly method: string;
-  readonly host: string;
-  /** Absent where the request was refused or failed. */
-  readonly status?: number;
-  readonly bytes: number;
-  readonly error?: string;
 }
 
 export interface ReceiptLog {

@@ -18,7 +18,9 @@ const receipt = (number: number, tool = "weather", message = ""): Receipt => ({
   user: "operator",
   millis: 12,
   status: "ok",
-  requests: [{ method: "GET", host: "api.open-meteo.com", status: 200, bytes: 512 }],
+  requests: [
+    { method: "GET", host: "api.open-meteo.com", status: 200, bytes: 512, millis: 9, credentials: [] },
+  ],
   credentials: [],
   memoryPeak: 9_437_184,
   logs: message === "" ? [] : [{ level: "info", message }],

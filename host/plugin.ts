@@ -1,0 +1,129 @@
+/**
+ * The tool host as a plugin: `tools` for the agent, `toolHost` for the `tool` commands. Starting costs next
+ * to nothing: the compiler, the workers and the network come in with the first use.
+ */
+import { describeCapabilities } from "../capabilities/describe.ts";
+import { definePlugin, reason, type ToolInfo } from "../kernel/plugin.ts";
+import type { InstalledTool } from "./catalog.ts";
+import { parsePrivateHosts } from "./policy.ts";
+import { parseKey } from "./secrets.ts";
+import type { HostConfig, ToolHost } from "./tool-host.ts";
+
+declare module "../kernel/services.ts" {
+  interface Services {
+    toolHost: { open(): Promise<ToolHost> };
+  }
+}
+
+// The other plugins start first: what is warmed up here is not needed before the first chat.
+const WARM_UP_AFTER_MILLIS = 200;
+
+const KEY = "POSTERN_SECRETS_KEY";
+
+export default definePlugin({
+  name: "tools",
+  needs: ["kernel", "store"],
+  provides: ["tools", "toolHost"],
+  configure(env): HostConfig {
+    const privateHosts = parsePrivateHosts(
+      env.list(
+        "TOOLS_PRIVATE_HOSTS",
+        "host:port,… that tools may reach although private, also by plain http",
+      ),
+    );
+    if (privateHosts === undefined) env.refuse("TOOLS_PRIVATE_HOSTS", "host:port, separated by commas");
+    const workers = env.integer(
+      "TOOLS_WORKERS",
+      0,
+      { min: 0, max: 64 },
+      "Tool calls that compute at once; 0: one per core",
+    );
+    const secretsKey = env.secret(
+      KEY,
+      "The key of stored secrets; default: the file secrets.key in the home",
+    );
+    if (secretsKey !== undefined && !isKey(secretsKey))
+      env.refuse(KEY, "32 bytes as 64 hex digits or in base64");
+    return {
+      privateHosts: privateHosts ?? new Set(),
+      secretsKey,
+      workers: workers === 0 ? undefined : workers,
+      variable: (name) => env.secret(name, "A tool's credential"),
+    };
+  },
+  start({ config, use, home, log, onStop, check, announce }) {
+    const { store, kernel } = use;
+    let opened: Promise<ToolHost> | undefined;
+    const stopping = new AbortController();
+    const open = (): Promise<ToolHost> => {
+      opened ??= import("./tool-host.ts").then(({ openToolHost }) =>
+        openToolHost({ config, home, store, mask: kernel.mask, log }),
+      );
+      return opened;
+    };
+    onStop(async () => {
+      stopping.abort();
+      await (await opened?.catch(() => undefined))?.close();
+    });
+    check("tools", async () => void (await (await open()).catalog.list()));
+
+    const announceTools = async (host: ToolHost) => {
+      const names = (await host.catalog.list()).map(({ name }) => name);
+      announce(names.length === 0 ? "none installed" : names.join(", "));
+      for (const { name, reason: why } of await host.catalog.broken())
+        log.warn(`tool ${name} is left out: ${why}`);
+    };
+    const warmUp = async () => {
+      const host = await open();
+      await announceTools(host);
+      await host.provideShipped((line) => log.info(line), stopping.signal);
+      await announceTools(host);
+    };
+    if (kernel.serving) {
+      const timer = setTimeout(() => {
+        warmUp().catch((error) => {
+          if (!stopping.signal.aborted)
+            log.warn({ error }, `the tools that come with Postern: ${reason(error)}`);
+        });
+      }, WARM_UP_AFTER_MILLIS);
+      onStop(() => clearTimeout(timer));
+    }
+
+    return {
+      toolHost: { open },
+      tools: {
+        list: async () => (await (await open()).catalog.list()).map(toInfo),
+        async call(call, options) {
+          try {
+            return (await (await open()).run(call, options)).outcome;
+          } catch (error) {
+            log.error({ error, tool: call.name }, `a call of ${call.name} failed for a reason of our own`);
+            const message = `The tool host cannot run ${call.name}: ${kernel.mask.hide(reason(error))}`;
+            return { status: "error", code: "unavailable", message };
+          }
+        },
+      },
+    };
+  },
+});
+
+function toInfo({ name, description, schema, capabilities }: InstalledTool): ToolInfo {
+  const methods = capabilities.http?.allowlist.flatMap((rule) => rule.methods) ?? [];
+  return {
+    name,
+    version: capabilities.version,
+    description,
+    schema,
+    grants: describeCapabilities(capabilities),
+    writes: methods.some((method) => method !== "GET" && method !== "HEAD"),
+  };
+}
+
+function isKey(text: string): boolean {
+  try {
+    parseKey(text, KEY);
+    return true;
+  } catch {
+    return false;
+  }
+}

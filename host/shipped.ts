@@ -1,0 +1,99 @@
+/**
+ * The tools that come with Postern, put into the home the first time. Each is offered once: what a user
+ * removed stays removed, what a user replaced stays replaced, and only what is still ours is renewed.
+ */
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { findPackageJSON } from "node:module";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { Fault } from "../kernel/plugin.ts";
+import { type Catalog, digestOf } from "./catalog.ts";
+import { type Candidate, commit } from "./install.ts";
+
+export interface ShippedOptions {
+  readonly catalog: Catalog;
+  /** Every check of an install. */
+  readonly examine: (component: Uint8Array, capabilitiesText: string) => Promise<Candidate>;
+  readonly progress: (line: string) => void;
+  readonly signal: AbortSignal;
+}
+
+const SHIPPED = ["weather"];
+
+const ROOT = dirname(findPackageJSON(import.meta.url) ?? ".");
+
+/** Tool → digest as we installed it. */
+type Offered = Record<string, string>;
+
+export async function provideShipped(options: ShippedOptions): Promise<void> {
+  const file = join(options.catalog.folder, ".shipped.json");
+  const offered = await readOffered(file);
+  for (const name of SHIPPED) {
+    const digest = await provide(name, offered[name], options);
+    if (digest === offered[name]) continue;
+    await mkdir(options.catalog.folder, { recursive: true });
+    offered[name] = digest;
+    const draft = `${file}.${process.pid}`;
+    await writeFile(draft, JSON.stringify(offered));
+    await rename(draft, file);
+  }
+}
+
+/** Answers the digest that is now known as ours. */
+async function provide(name: string, known: string | undefined, options: ShippedOptions): Promise<string> {
+  const { catalog, examine, progress, signal } = options;
+  const wasm = join(ROOT, "components", name, "dist", `${name}.wasm`);
+  const installed = await catalog.find(name);
+  const isTheUsers = known === undefined ? installed !== undefined : installed?.digest !== known;
+  if (isTheUsers) return known ?? "";
+  if (!existsSync(wasm)) {
+    if (known !== undefined) return known;
+    await build(name, progress, signal);
+  }
+  const component = await readFile(wasm);
+  if (known !== undefined && digestOf(component) === known) return known;
+  progress(`${name}: installing the tool that comes with Postern`);
+  const candidate = await examine(
+    component,
+    await readFile(join(ROOT, "capabilities", `${name}.json`), "utf8"),
+  );
+  signal.throwIfAborted();
+  await commit(catalog, name, candidate, known !== undefined);
+  progress(`${name}: installed`);
+  return candidate.digest;
+}
+
+/** In a process of its own: the compiler needs hundreds of megabytes, which then go with it. */
+async function build(name: string, progress: (line: string) => void, signal: AbortSignal): Promise<void> {
+  const child = spawn(process.execPath, [join(ROOT, "components", "build.ts"), name], {
+    stdio: ["ignore", "ignore", "pipe"],
+    signal,
+  });
+  let last = "";
+  createInterface({ input: child.stderr }).on("line", (line) => {
+    last = line;
+    progress(line);
+  });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
+  if (code !== 0) {
+    throw new Fault(
+      "unavailable",
+      "tool_build",
+      `${last || `${name} could not be built`}; try: npm run component ${name}`,
+    );
+  }
+}
+
+async function readOffered(file: string): Promise<Offered> {
+  try {
+    return JSON.parse(await readFile(file, "utf8"));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    throw error;
+  }
+}

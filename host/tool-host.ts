@@ -1,0 +1,141 @@
+/** The parts of the tool host put together. Everything heavy is imported from here, and here only. */
+import { existsSync } from "node:fs";
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Log, Mask, Store } from "../kernel/plugin.ts";
+import { type Authorized, authorizeTool, type Prompt, setUpTool } from "./auth.ts";
+import { createBroker } from "./broker.ts";
+import { type Catalog, digestOf, type InstalledTool, openCatalog } from "./catalog.ts";
+import { inspect } from "./component.ts";
+import { createCredentialSource } from "./credentials.ts";
+import { type Candidate, examine } from "./install.ts";
+import { createNetwork } from "./network.ts";
+import { createRefresh } from "./oauth.ts";
+import type { PrivateHosts } from "./policy.ts";
+import { createPool } from "./pool.ts";
+import { openReceipts, type Receipts } from "./receipts.ts";
+import { createRunner, type Runner } from "./runner.ts";
+import { loadKey, openVault } from "./secrets.ts";
+import { provideShipped } from "./shipped.ts";
+import { createComponent } from "./transpile.ts";
+
+export interface HostConfig {
+  readonly privateHosts: PrivateHosts;
+  readonly secretsKey: string | undefined;
+  /** Calls that compute at once; undefined for as many as there are cores. */
+  readonly workers: number | undefined;
+  /** Reads the environment variable that a capabilities file names. */
+  readonly variable: (name: string) => string | undefined;
+}
+
+export interface HostParts {
+  readonly config: HostConfig;
+  readonly home: string;
+  readonly store: Store;
+  readonly mask: Mask;
+  readonly log: Log;
+}
+
+export interface ToolHost {
+  readonly catalog: Catalog;
+  readonly receipts: Receipts;
+  readonly run: Runner;
+  /** Every check of an install; installs nothing, and where it throws leaves nothing behind. */
+  examine(
+    component: Uint8Array,
+    capabilitiesText: string,
+    progress?: (line: string) => void,
+  ): Promise<Candidate>;
+  /** False where there is no such tool. Calls under way finish. */
+  remove(name: string): Promise<boolean>;
+  /** Deletes the compiled code of a component, unless a tool has it. */
+  dropCode(digest: string): Promise<void>;
+  /** Gets the credential of a tool: from the environment, by signing in, or from the person. */
+  authorize(tool: InstalledTool, prompt: Prompt): Promise<Authorized>;
+  /** Asks for the secrets a tool needs beforehand; answers the names of those that were entered. */
+  setUp(tool: InstalledTool, prompt: Prompt): Promise<readonly string[]>;
+  /** Of the secrets that a tool names, those that are not set. */
+  missingSecrets(tool: InstalledTool): Promise<readonly string[]>;
+  /** Puts the tools that come with Postern into a home that was never offered them. */
+  provideShipped(progress: (line: string) => void, signal?: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openToolHost({ config, home, store, mask, log }: HostParts): Promise<ToolHost> {
+  const { privateHosts, variable } = config;
+  const key = await loadKey(home, config.secretsKey);
+  const vault = await openVault({ keyed: store.keyed("secrets"), key, mask });
+  const { secrets, values } = vault;
+  const network = createNetwork({ privateHosts });
+  const refresh = createRefresh({ values, network, privateHosts });
+  const source = createCredentialSource({ values, environment: variable, refresh });
+  const broker = createBroker({ network, source, privateHosts, store, log });
+  const pool = createPool(config.workers === undefined ? {} : { size: config.workers });
+  const catalog = openCatalog(home);
+  const receipts = openReceipts(store);
+  const run = createRunner({ cache: join(home, "cache"), catalog, pool, broker, receipts, mask });
+
+  const cache = join(home, "cache");
+
+  async function dropCode(digest: string): Promise<void> {
+    if ((await catalog.list()).some((tool) => tool.digest === digest)) return;
+    const entries = existsSync(cache) ? await readdir(cache) : [];
+    const doomed = entries.filter((entry) => entry.startsWith(digest));
+    await Promise.all(doomed.map((entry) => rm(join(cache, entry), { recursive: true, force: true })));
+  }
+
+  const check: ToolHost["examine"] = async (component, capabilitiesText, progress = () => {}) => {
+    try {
+      return await examine(component, capabilitiesText, async (bytes, sha256, { limits: { memoryMb } }) => {
+        await inspect(bytes);
+        const read = async () => bytes;
+        return pool.describe(createComponent({ sha256, read, cache, memoryMb, onProgress: progress }));
+      });
+    } catch (error) {
+      await dropCode(digestOf(component));
+      throw error;
+    }
+  };
+
+  return {
+    catalog,
+    receipts,
+    run,
+    examine: check,
+    async remove(name) {
+      const tool = await catalog.find(name);
+      const isRemoved = await catalog.remove(name);
+      if (tool !== undefined) await dropCode(tool.digest);
+      return isRemoved;
+    },
+    dropCode,
+    authorize: async ({ name, capabilities }, prompt) =>
+      authorizeTool({
+        tool: name,
+        capabilities,
+        installed: (await catalog.list()).map((tool) => tool.capabilities),
+        vault,
+        network,
+        privateHosts,
+        environment: variable,
+        prompt,
+      }),
+    setUp: ({ capabilities }, prompt) => setUpTool({ capabilities, secrets, prompt }),
+    async missingSecrets({ capabilities: { http, auth, requiredSecrets } }) {
+      const named = [
+        ...(http?.credentials ?? []).map(({ secretName }) => secretName),
+        ...requiredSecrets.map(({ name }) => name),
+      ];
+      const missing = await Promise.all(
+        [...new Set(named)].map(async (name) => ((await source.has(name, auth)) ? [] : [name])),
+      );
+      return missing.flat();
+    },
+    provideShipped: (progress, signal = new AbortController().signal) =>
+      provideShipped({ catalog, examine: (bytes, text) => check(bytes, text, progress), progress, signal }),
+    async close() {
+      await pool.close();
+      await network.close();
+    },
+  };
+}
