@@ -1,0 +1,19 @@
+/** How a command gets at the tool host: opened for it, closed after it. */
+import type { Workbench } from "../../kernel/workbench.ts";
+import type {} from "../plugin.ts";
+import type { ToolHost } from "../tool-host.ts";
+import { progress } from "./terminal.ts";
+
+type Work = (host: ToolHost) => Promise<void>;
+
+export function withHost(workbench: Workbench, work: Work): Promise<void> {
+  return workbench.with(["toolHost"], async ({ toolHost }) => work(await toolHost.open()));
+}
+
+/** With the tools that come with Postern, which a fresh home does not have yet. */
+export function withShipped(workbench: Workbench, work: Work): Promise<void> {
+  return withHost(workbench, async (host) => {
+    await host.provideShipped(progress);
+    await work(host);
+  });
+}

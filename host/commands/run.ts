@@ -1,0 +1,60 @@
+/** `tool run`: one call outside of any chat, with its HTTP exchanges kept or played back if asked. */
+import { randomUUID } from "node:crypto";
+import { resolve } from "node:path";
+import { Fault } from "../../kernel/plugin.ts";
+import type { Workbench } from "../../kernel/workbench.ts";
+import type { Tape } from "../recording.ts";
+import { noSuchTool } from "./install.ts";
+import { withShipped } from "./opening.ts";
+import { type JsonOption, print, progress } from "./terminal.ts";
+
+interface RunOptions extends JsonOption {
+  readonly record?: string;
+  readonly replay?: string;
+}
+
+const USER = "operator";
+
+export async function run(
+  workbench: Workbench,
+  name: string,
+  params = "{}",
+  options: RunOptions,
+): Promise<void> {
+  const tape = await openTape(workbench, options);
+  await withShipped(workbench, async (host) => {
+    if ((await host.catalog.find(name)) === undefined) throw noSuchTool(name);
+    const interrupted = new AbortController();
+    const interrupt = () => interrupted.abort();
+    process.once("SIGINT", interrupt);
+    try {
+      const { outcome, receipt } = await host.run(
+        { id: randomUUID(), name, params },
+        { user: USER, signal: interrupted.signal, ...(tape && { tape }) },
+      );
+      const isOk = outcome.status === "ok";
+      for (const { level, message } of receipt?.logs ?? []) progress(`${level}: ${message}`);
+      if (isOk || options.json) {
+        const output = isOk ? outcome.output : null;
+        const error = isOk ? null : outcome.message;
+        print(options, { output, error, receipt }, () => output ?? "");
+      } else {
+        progress(`${name}: ${outcome.message}`);
+      }
+      if (!isOk) process.exitCode = 1;
+    } finally {
+      process.off("SIGINT", interrupt);
+    }
+  });
+}
+
+async function openTape(workbench: Workbench, { record, replay }: RunOptions): Promise<Tape | undefined> {
+  if (record !== undefined && replay !== undefined) {
+    throw new Fault("invalid", "record_or_replay", "--record and --replay exclude each other");
+  }
+  if (record === undefined && replay === undefined) return undefined;
+  const { recordTo, replayFrom } = await import("../recording.ts");
+  return record === undefined
+    ? replayFrom(resolve(workbench.folder, replay ?? ""))
+    : recordTo(resolve(workbench.folder, record));
+}

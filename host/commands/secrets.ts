@@ -1,0 +1,42 @@
+/** `tool auth` and `tool setup`: the secrets a tool needs, entered here and never shown again. */
+import type { Workbench } from "../../kernel/workbench.ts";
+import type { InstalledTool } from "../catalog.ts";
+import type { ToolHost } from "../tool-host.ts";
+import { noSuchTool } from "./install.ts";
+import { withHost } from "./opening.ts";
+import { terminalPrompt } from "./prompt.ts";
+import { type JsonOption, print } from "./terminal.ts";
+
+const HOW = {
+  environment: "from the environment",
+  oauth: "by signing in",
+  manual: "as entered",
+};
+
+export function auth(workbench: Workbench, name: string, options: JsonOption): Promise<void> {
+  return withTool(workbench, name, async (host, tool) => {
+    const { by, secret } = await host.authorize(tool, terminalPrompt());
+    print(options, { name, secret, by }, () => `${name} has \`${secret}\`, ${HOW[by]}.`);
+  });
+}
+
+export function setup(workbench: Workbench, name: string, options: JsonOption): Promise<void> {
+  return withTool(workbench, name, async (host, tool) => {
+    const entered = await host.setUp(tool, terminalPrompt());
+    print(options, { name, entered }, () =>
+      entered.length === 0 ? `${name}: nothing was changed.` : `${name} has ${entered.join(", ")}.`,
+    );
+  });
+}
+
+function withTool(
+  workbench: Workbench,
+  name: string,
+  work: (host: ToolHost, tool: InstalledTool) => Promise<void>,
+): Promise<void> {
+  return withHost(workbench, async (host) => {
+    const tool = await host.catalog.find(name);
+    if (tool === undefined) throw noSuchTool(name);
+    await work(host, tool);
+  });
+}

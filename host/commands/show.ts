@@ -1,0 +1,110 @@
+/** `tool list`, `tool info` and `tool log`: what is there and what it did. */
+import { describeCapabilities } from "../../capabilities/describe.ts";
+import { table } from "../../kernel/table.ts";
+import type { Workbench } from "../../kernel/workbench.ts";
+import type { Receipt } from "../receipts.ts";
+import { noSuchTool } from "./install.ts";
+import { withHost, withShipped } from "./opening.ts";
+import { bullets, type JsonOption, print, shorten } from "./terminal.ts";
+
+export async function list(workbench: Workbench, options: JsonOption): Promise<void> {
+  await withShipped(workbench, async ({ catalog }) => {
+    const [tools, broken] = [await catalog.list(), await catalog.broken()];
+    const value = {
+      tools: tools.map(({ name, capabilities, description, digest, installedAt }) => ({
+        name,
+        version: capabilities.version,
+        description,
+        digest,
+        installed_at: installedAt,
+      })),
+      broken,
+    };
+    print(options, value, () => {
+      if (tools.length + broken.length === 0)
+        return 'No tool is installed. "postern tool install --help" says how.';
+      const rows = value.tools.map(({ name, version, description }) => [
+        name,
+        version,
+        shorten(description, 90),
+      ]);
+      return table(
+        [
+          ["NAME", "VERSION", "WHAT IT IS FOR"],
+          ...rows,
+          ...broken.map(({ name, reason }) => [name, "broken", shorten(reason, 90)]),
+        ],
+        "",
+      ).trimEnd();
+    });
+  });
+}
+
+export async function info(workbench: Workbench, name: string, options: JsonOption): Promise<void> {
+  await withShipped(workbench, async ({ catalog, receipts, missingSecrets }) => {
+    const tool = await catalog.find(name);
+    if (tool === undefined) throw noSuchTool(name);
+    const { digest, installedAt, description, schema, capabilities, folder } = tool;
+    const grants = describeCapabilities(capabilities);
+    const [last] = receipts.list({ tool: name, limit: 1 });
+    const { version } = capabilities;
+    const missing = await missingSecrets(tool);
+    print(
+      options,
+      {
+        name,
+        version,
+        digest,
+        installed_at: installedAt,
+        folder,
+        description,
+        schema,
+        grants,
+        missing_secrets: missing,
+        last_call: last ?? null,
+      },
+      () =>
+        [
+          `${name} ${version}`,
+          `${description}\n`,
+          table(
+            [
+              ["SHA-256", digest],
+              ["installed", installedAt],
+              ["folder", folder],
+              ["secrets", missing.length === 0 ? "all set" : `missing: ${missing.join(", ")}`],
+              ["last call", last === undefined ? "none" : `${last.at}, ${last.status}`],
+            ],
+            "",
+          ),
+          `It\n${bullets(grants)}\n`,
+          `Params\n${JSON.stringify(schema, undefined, 2)}`,
+        ].join("\n"),
+    );
+  });
+}
+
+export async function log(
+  workbench: Workbench,
+  name: string | undefined,
+  options: JsonOption & { readonly limit: number },
+): Promise<void> {
+  await withHost(workbench, async ({ receipts }) => {
+    const { limit } = options;
+    const found = receipts.list(name === undefined ? { limit } : { tool: name, limit });
+    print(options, { receipts: found }, () =>
+      found.length === 0
+        ? `No call ${name === undefined ? "" : `of ${name} `}is on record.`
+        : table(
+            [["WHEN", "TOOL", "USER", "OUTCOME", "MS", "REQUESTS", "WHAT WAS SAID"], ...found.map(row)],
+            "",
+          ).trimEnd(),
+    );
+  });
+}
+
+function row({ at, tool, user, status, code, millis, requests, message, logs }: Receipt): readonly string[] {
+  const contacted = requests.map(({ host, status: answered }) => `${host} ${answered ?? "refused"}`);
+  const said = message ?? logs.at(-1)?.message ?? "";
+  return [at, tool, user, code ?? status, String(millis), contacted.join(", ") || "none", shorten(said, 100)];
+}

@@ -1,0 +1,39 @@
+/** How the `tool` commands speak: results on stdout, progress on stderr, so that `--json` can be piped. */
+import { confirm, isCancel } from "@clack/prompts";
+import { Fault } from "../../kernel/plugin.ts";
+
+export interface JsonOption {
+  readonly json?: boolean;
+}
+
+export function print({ json = false }: JsonOption, value: unknown, text: () => string): void {
+  process.stdout.write(json ? `${JSON.stringify(value, undefined, 2)}\n` : `${text()}\n`);
+}
+
+export function progress(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+export function isInteractive(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true;
+}
+
+/** Asks on a terminal; anywhere else `--yes` is the only way to agree. */
+export async function agree(question: string, { yes = false }: { readonly yes?: boolean }): Promise<void> {
+  if (yes) return;
+  if (!isInteractive()) {
+    throw new Fault("invalid", "not_agreed", `${question} Nobody can be asked here; --yes agrees.`);
+  }
+  const answer = await confirm({ message: question, initialValue: false, output: process.stderr });
+  if (isCancel(answer) || !answer)
+    throw new Fault("invalid", "not_agreed", "Not agreed; nothing was changed.");
+}
+
+export function bullets(sentences: readonly string[]): string {
+  return sentences.map((sentence) => `  - ${sentence}`).join("\n");
+}
+
+export function shorten(text: string, length: number): string {
+  const [line = ""] = text.split("\n");
+  return line.length > length || line.length < text.length ? `${line.slice(0, length - 1)}…` : line;
+}
