@@ -1,0 +1,78 @@
+/**
+ * The components of test/fixtures. Each is built from its source the first time it is wanted and kept in
+ * test/.cache: `.js` with the QuickJS toolchain, `.wat` as a core module, `.wit` as a world whose every export traps.
+ */
+import { createHash, randomUUID } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Component, createComponent, sha256 } from "../../host/transpile.ts";
+
+const ROOT = join(import.meta.dirname, "..", "..");
+const FIXTURES = join(ROOT, "test", "fixtures");
+const WIT = join(ROOT, "wit");
+export const CACHE = join(ROOT, "test", ".cache");
+
+/** Counts the changes to how fixtures are built. */
+const REVISION = "1";
+
+export async function fixture(name: string): Promise<Uint8Array> {
+  const source = readFileSync(join(FIXTURES, name));
+  return kept(name, source, () => build(name, source.toString()));
+}
+
+/** The same tool as `echo.js`, built the way the shipped tools are. */
+export async function componentizeJsFixture(name: string): Promise<Uint8Array> {
+  const source = readFileSync(join(FIXTURES, name));
+  return kept(`componentize-js-${name}`, source, async () => {
+    const { componentize } = await import("@bytecodealliance/componentize-js");
+    const { component } = await componentize({
+      sourcePath: join(FIXTURES, name),
+      witPath: WIT,
+      worldName: "sandboxed-tool",
+      disableFeatures: ["http", "fetch-event"],
+    });
+    return component;
+  });
+}
+
+/** A component that the pool takes. */
+export function toComponent(bytes: Uint8Array, memoryMb = 64): Component {
+  return createComponent({ sha256: sha256(bytes), read: async () => bytes, cache: CACHE, memoryMb });
+}
+
+async function kept(name: string, source: Uint8Array, make: () => Promise<Uint8Array>): Promise<Uint8Array> {
+  const wit = readFileSync(join(WIT, "tool.wit"));
+  const digest = createHash("sha256").update(REVISION).update(source).update(wit).digest("hex").slice(0, 16);
+  const file = join(CACHE, `${name}-${digest}.wasm`);
+  try {
+    return new Uint8Array(readFileSync(file));
+  } catch {
+    const made = new Uint8Array(await make());
+    mkdirSync(CACHE, { recursive: true });
+    // Several test files may build the same fixture at once: each writes its own and moves it into place.
+    const draft = `${file}.${randomUUID()}`;
+    writeFileSync(draft, made);
+    renameSync(draft, file);
+    return made;
+  }
+}
+
+async function build(name: string, source: string): Promise<Uint8Array> {
+  if (name.endsWith(".js")) {
+    const { componentize } = await import("componentize-qjs");
+    const options = { witPath: WIT, jsSource: source, world: "sandboxed-tool", sync: true };
+    return (await componentize(options)).component;
+  }
+  const { componentEmbed, componentNew, parse } = await import("@bytecodealliance/jco");
+  if (name.endsWith(".wit"))
+    return componentNew(await componentEmbed({ witSource: source, dummy: true, world: "fixture" }), []);
+  const world = `package fixture:fixture;
+    world fixture { import wasi:cli/stdout@0.2.6; export postern:tool/tool@0.1.0; }
+    package wasi:cli@0.2.6 { interface stdout { use wasi:io/streams@0.2.6.{output-stream}; get-stdout: func() -> output-stream; } }
+    package wasi:io@0.2.6 { interface streams { resource output-stream; } }
+    ${readFileSync(join(WIT, "tool.wit"), "utf8").replace(/package (.*?);([\s\S]*)/, "package $1 { $2 }")}`;
+  return componentNew(
+    await componentEmbed({ binary: await parse(source), witSource: world, world: "fixture" }),
+    [],
+  );
+}
