@@ -121,7 +121,7 @@ function indexForms(forms: readonly Buffer[]): Table {
   const bitmap = new Uint8Array(1 << 16);
   const slot = (head: number) => Math.imul(head, 0x9e3779b1) >>> 16;
   for (const form of [...forms].sort((a, b) => b.length - a.length)) {
-    const head = form.readUInt32BE(0);
+    const head = form.readInt32BE(0);
     byHead.set(head, [...(byHead.get(head) ?? []), form]);
     bitmap[slot(head)] = 1;
   }
@@ -130,7 +130,7 @@ function indexForms(forms: readonly Buffer[]): Table {
       if (forms.length === 0 || bytes.length - from < SHORTEST) return undefined;
       let head = 0;
       for (let next = from; next < bytes.length; next++) {
-        head = ((head << 8) | (bytes[next] as number)) >>> 0;
+        head = (head << 8) | (bytes[next] as number);
         const start = next - 3;
         if (start < from || bitmap[slot(head)] === 0) continue;
         for (const form of byHead.get(head) ?? []) {

@@ -138,35 +138,39 @@ export function createRefresh(
 ): (name: string, record: SecretRecord) => Promise<SecretRecord> {
   const underway = new Map<string, Promise<SecretRecord>>();
   return async (name, record) => {
-    const { expiresAt, refreshToken } = record.oauth ?? {};
-    if (record.oauth === undefined || expiresAt === undefined) return record;
-    if (expiresAt - REFRESH_EARLY_MILLIS > Date.now()) return record;
-    if (refreshToken === undefined) {
-      if (expiresAt > Date.now()) return record;
-      throw signedOut(name, "its token has expired and cannot be renewed");
-    }
+    if (!isEnding(record, REFRESH_EARLY_MILLIS)) return record;
     let renewal = underway.get(name);
     if (renewal === undefined) {
-      renewal = renew(options, name, record.oauth, refreshToken).finally(() => underway.delete(name));
+      renewal = renew(options, name, record).finally(() => underway.delete(name));
       underway.set(name, renewal);
     }
     // While the old token still holds, a server that is down for a moment stops nobody.
     return renewal.catch((error: unknown) => {
-      if (expiresAt > Date.now() + 1000) return record;
+      if (!isEnding(record, 0)) return record;
       throw error;
     });
   };
 }
 
-async function renew(options: OAuthOptions, name: string, grant: OAuthGrant, refreshToken: string) {
-  const exchange = await createExchange(options, grant, [refreshToken]);
+function isEnding({ oauth }: SecretRecord, earlyMillis: number): boolean {
+  return (oauth?.expiresAt ?? Number.POSITIVE_INFINITY) - earlyMillis <= Date.now();
+}
+
+async function renew(options: OAuthOptions, name: string, seen: SecretRecord): Promise<SecretRecord> {
+  // Somebody else may have renewed it since it was read, and refresh tokens are good for one use.
+  const record = (await options.values.read(name)) ?? seen;
+  const { oauth } = record;
+  if (oauth === undefined || !isEnding(record, REFRESH_EARLY_MILLIS)) return record;
+  const { refreshToken } = oauth;
+  if (refreshToken === undefined) throw signedOut(name, "its token has expired and cannot be renewed");
+  const exchange = await createExchange(options, oauth, [refreshToken]);
   try {
     const { server, client, auth, options: requestOptions } = exchange;
     const response = await refreshTokenGrantRequest(server, client, auth, refreshToken, requestOptions);
     const token = await processRefreshTokenResponse(server, client, response);
-    const record = recordOf(token, grant, refreshToken);
-    await options.values.write(name, record);
-    return record;
+    const renewed = recordOf(token, oauth, refreshToken);
+    await options.values.write(name, renewed);
+    return renewed;
   } catch (error) {
     throw exchange.explain(error, name);
   }

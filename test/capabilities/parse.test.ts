@@ -227,6 +227,17 @@ test("a credential cannot be put into a header that governs the connection", () 
   );
 });
 
+test.each([
+  "POSTERN_SECRETS_KEY",
+  "SERVICE_REBORN_WEBUI_TOKEN",
+  "GATEWAY_AUTH_TOKEN",
+  "MODEL_API_KEY",
+  "A B",
+])("a tool cannot be given %s as its credential", (env_var) => {
+  const auth = { secret_name: "t", env_var };
+  expect(problemsOf({ version: "1.0.0", wit_version: "0.1.0", auth })[0]?.path).toBe("auth.env_var");
+});
+
 test("OAuth needs to know the client's id", () => {
   const oauth = { authorization_url: "https://a.com/x", token_url: "https://a.com/y" };
   expect(

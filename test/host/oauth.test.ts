@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createRefresh } from "../../host/oauth.ts";
 import type { SecretRecord } from "../../host/secrets.ts";
@@ -35,7 +36,6 @@ async function hold(endsIn: number): Promise<SecretRecord> {
   // The server hands its first refresh token out for a code, so a real code is needed.
   const redirectUri = "http://127.0.0.1:1/oauth/callback";
   const verifier = "v".repeat(43);
-  const { createHash } = await import("node:crypto");
   const url = new URL(server.authorizationUrl);
   for (const [name, value] of Object.entries({
     response_type: "code",
@@ -93,6 +93,15 @@ test("many requests at once make one renewal, and the rotated refresh token serv
   expect(renewals()).toBe(1);
   expect((await ask(opened.open(http), `http://api.test:${api.port}/`)).ok).toBe(true);
   expect(renewals()).toBe(2);
+});
+
+test("whoever still holds the old record gets the renewed one, not a second renewal", async () => {
+  const old = await hold(-1);
+  await ask(opened.open(http), `http://api.test:${api.port}/`);
+  const privateHosts = new Set([`id.test:${server.port}`]);
+  const refresh = createRefresh({ values: opened.vault.values, network: opened.network, privateHosts });
+  expect(await refresh("token", old)).toEqual(await opened.vault.values.read("token"));
+  expect(renewals()).toBe(1);
 });
 
 test("a server that fails to renew stops nobody while the old token holds", async () => {
