@@ -30,6 +30,7 @@ const STATUS_WORDS: Readonly<Record<number, readonly [type: string, code: string
   405: ["invalid_request_error", "method_not_allowed", "This address does not take this method."],
   413: ["invalid_request_error", "body_too_large", "The request body is larger than 14 MiB."],
   415: ["invalid_request_error", "unsupported_media_type", "The body has to be application/json."],
+  426: ["invalid_request_error", "upgrade_required", "This address speaks WebSocket only."],
 };
 
 const BUG = envelope(

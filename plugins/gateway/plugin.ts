@@ -2,10 +2,21 @@
 import { definePlugin, type Web } from "../../kernel/plugin.ts";
 import { diagnosePort } from "./diagnosis.ts";
 import { buildDoor } from "./door.ts";
-import { identityOf, mount } from "./route.ts";
+import { describeApi } from "./openapi.ts";
+import { identityOf, mount, type Route, route } from "./route.ts";
+import { accountRoutes } from "./routes/accounts.ts";
+import { approvalRoutes } from "./routes/approvals.ts";
+import { chatRoutes } from "./routes/chat.ts";
 import { healthRoutes } from "./routes/health.ts";
+import { jobRoutes } from "./routes/jobs.ts";
+import { memoryRoutes } from "./routes/memory.ts";
 import { sessionRoutes } from "./routes/session.ts";
+import { statusRoutes } from "./routes/status.ts";
+import { threadRoutes } from "./routes/threads.ts";
+import { toolRoutes } from "./routes/tools.ts";
 import { readSettings } from "./settings.ts";
+import { createHub } from "./socket/hub.ts";
+import { acceptSockets, SOCKET_PATH } from "./socket/upgrade.ts";
 
 // The kernel gives the whole service ten seconds to stop.
 const GRACE_MILLIS = 3000;
@@ -18,30 +29,49 @@ export default definePlugin({
   configure: readSettings,
   diagnose: ({ config }) => diagnosePort(config),
   async start({ config, use, log, home, onStop, announce, tell }) {
-    const door = buildDoor({ config, home, log, store: use.store, kernel: use.kernel });
-    const routes = [...healthRoutes(use.kernel), ...sessionRoutes({ ...door, onRevoked: () => {} })];
-    const isOpen = ({ audience }: { audience?: string }) => audience === "anyone";
-    mount(door.app.open, routes.filter(isOpen));
-    mount(
-      door.app.router,
-      routes.filter((route) => !isOpen(route)),
-    );
+    const { kernel, agent, threads, jobs, memory, approvals, chatLimit, tools } = use;
+    const door = buildDoor({ config, home, log, store: use.store, kernel });
+    const { app, metrics } = door;
+    const hub = createHub(agent, door.doorkeeper, log);
+    const { follow, recheck: onRevoked } = hub;
+    metrics.gauge("postern_sockets", "Open sockets", () => hub.sockets);
+    metrics.gauge("postern_jobs_queued", "Jobs that wait", () => jobs.counts().queued);
+    metrics.gauge("postern_jobs_running", "Jobs that run", () => jobs.counts().running);
+
+    const routes: readonly Route[] = [
+      ...healthRoutes(kernel),
+      ...sessionRoutes({ ...door, onRevoked }),
+      ...statusRoutes({ kernel, agent, jobs, tools, metrics, usersOnline: () => hub.users }),
+      ...chatRoutes({ agent, threads, chatLimit, follow }),
+      ...threadRoutes(threads),
+      ...jobRoutes(jobs),
+      ...memoryRoutes(memory),
+      ...approvalRoutes({ agent, approvals, follow }),
+      ...toolRoutes(tools),
+      ...accountRoutes({ accounts: door.accounts, onRevoked }),
+    ];
+    const document = describeApi(kernel.version, routes);
+    mount(app.open, routes.filter(isOpen));
+    mount(app.router, [...routes.filter((definition) => !isOpen(definition)), documentRoute(document)]);
+    app.router.get(SOCKET_PATH, (context) => context.throw(426));
 
     const listener = await door.listen();
     onStop(() => listener.close(GRACE_MILLIS));
+    acceptSockets(listener.server, { ...door, hub, log });
+    onStop(() => hub.close());
     announce(listener.url);
     tell(
       door.freshToken === undefined
         ? `Open ${listener.url}/ and sign in with GATEWAY_AUTH_TOKEN`
         : `Open ${listener.url}/?token=${door.freshToken}`,
     );
-    if (isExposed(config.host))
+    if (!/^(127\.|::1$|localhost$)/.test(config.host))
       tell(
         "The gateway is open to your network: put an HTTPS reverse proxy in front before it goes further.",
       );
 
     const web: Web = {
-      router: door.app.router,
+      router: app.router,
       user: (context) => identityOf(context).user,
       url: listener.url,
     };
@@ -49,6 +79,17 @@ export default definePlugin({
   },
 });
 
-function isExposed(host: string): boolean {
-  return !/^(127\.|::1$|localhost$)/.test(host);
+function isOpen({ audience }: Route): boolean {
+  return audience === "anyone";
+}
+
+function documentRoute(document: object): Route {
+  return route({
+    method: "get",
+    path: "/api/openapi.json",
+    tag: "status",
+    summary: "This API, described",
+    answer: { type: "object" },
+    handle: () => document,
+  });
 }

@@ -27,6 +27,8 @@ export interface Route<Body = unknown, Query = unknown> {
   readonly audience?: "anyone" | "operator";
   /** The properties of the query; all values arrive as text and are read by these types. */
   readonly query?: Readonly<Record<string, JsonSchema>>;
+  /** Those of them that have to be there. */
+  readonly required?: readonly string[];
   readonly body?: JsonSchema;
   /** 200 by default. */
   readonly status?: number;
@@ -54,7 +56,11 @@ export function identityOf(context: Context): Identity {
 export function mount(router: Router, routes: readonly Route[]): void {
   for (const definition of routes) {
     const checkBody = definition.body && bodies.compile(definition.body);
-    const checkQuery = queries.compile({ type: "object", properties: definition.query ?? {} });
+    const checkQuery = queries.compile({
+      type: "object",
+      properties: definition.query ?? {},
+      required: definition.required ?? [],
+    });
     router[definition.method](definition.path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context: Context) => {
       const { audience, status = 200, answer } = definition;
       const identity = audience === "anyone" ? undefined : identityOf(context);

@@ -5,7 +5,7 @@ import { type Doorkeeper, FOREIGN_ORIGIN, type Identity, Refusal, SESSION_COOKIE
 import type { OriginCheck } from "../origin.ts";
 import type { Proxies } from "../proxies.ts";
 import { type Route, route } from "../route.ts";
-import { USER } from "../schemas.ts";
+import { object, ref } from "../schemas.ts";
 
 const SESSION_MILLIS = 30 * 86_400_000;
 
@@ -51,7 +51,7 @@ export function sessionRoutes({
         required: ["token"],
         properties: { token: { type: "string", minLength: 1, maxLength: 16_384 } },
       },
-      answer: { type: "object", required: ["user"], properties: { user: USER } },
+      answer: object({ user: ref("User") }),
       refusals: { 401: "The token is wrong", 403: "A foreign page asked", 429: "Too many wrong tokens" },
       async handle({ body: { token }, context }) {
         if (!isOwnOrigin(context.req)) throw FOREIGN_ORIGIN;
@@ -65,7 +65,7 @@ export function sessionRoutes({
       path: "/api/session",
       tag: "session",
       summary: "Who is signed in",
-      answer: { type: "object", required: ["user"], properties: { user: USER } },
+      answer: object({ user: ref("User") }),
       handle: ({ user }) => ({ user }),
     }),
     route({

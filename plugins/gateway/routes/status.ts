@@ -1,0 +1,63 @@
+/** How the service is doing: for people as JSON, for Prometheus as its text. */
+import type { Agent, Jobs, Kernel, Tools } from "../../../kernel/plugin.ts";
+import type { Metrics } from "../metrics.ts";
+import { type Route, route } from "../route.ts";
+import { flag, list, object, ref, text, whole } from "../schemas.ts";
+
+export interface StatusParts {
+  readonly kernel: Kernel;
+  readonly agent: Agent;
+  readonly jobs: Jobs;
+  readonly tools: Tools | undefined;
+  readonly metrics: Metrics;
+  usersOnline(): number;
+}
+
+/** Plugins that no message comes in by. */
+const INNER = new Set(["store", "agent", "tools", "mind"]);
+
+export function statusRoutes(parts: StatusParts): readonly Route[] {
+  const { kernel, agent, jobs, tools, metrics, usersOnline } = parts;
+  return [
+    route({
+      method: "get",
+      path: "/api/status",
+      tag: "status",
+      summary: "Version, channels, model, tools and what is going on",
+      answer: object({
+        version: text,
+        uptime_secs: whole,
+        channels: list(object({ name: text, on: flag, detail: text })),
+        model: ref("ModelName"),
+        tools: list(text),
+        users_online: whole,
+        jobs: object({ queued: whole, running: whole }),
+      }),
+      handle: async ({ user }) => ({
+        version: kernel.version,
+        uptime_secs: Math.floor((Date.now() - kernel.startedAt.getTime()) / 1000),
+        channels: kernel
+          .plugins()
+          .filter(({ name }) => !INNER.has(name))
+          // A detail may be an address or a path of the machine, which concerns whoever runs it.
+          .map(({ name, on, detail }) => ({ name, on, detail: user.role === "operator" ? detail : "" })),
+        model: agent.model(),
+        tools: ((await tools?.list()) ?? []).map(({ name }) => name),
+        users_online: usersOnline(),
+        jobs: jobs.counts(),
+      }),
+    }),
+    route({
+      method: "get",
+      path: "/metrics",
+      tag: "status",
+      summary: "Numbers for Prometheus",
+      audience: "operator",
+      answer: "text/plain",
+      handle({ context }) {
+        context.type = metrics.contentType;
+        return metrics.render();
+      },
+    }),
+  ];
+}

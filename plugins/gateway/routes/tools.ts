@@ -1,0 +1,35 @@
+/** The installed tools, as everybody may see them. */
+import { Fault, type Tools } from "../../../kernel/plugin.ts";
+import { type Route, route } from "../route.ts";
+import { list, object, ref } from "../schemas.ts";
+import { toolJson } from "../wire.ts";
+
+export function toolRoutes(tools: Tools | undefined): readonly Route[] {
+  const all = async () => (await tools?.list()) ?? [];
+  return [
+    route({
+      method: "get",
+      path: "/api/tools",
+      tag: "tools",
+      summary: "Installed tools, with what each may do in words",
+      answer: object({ tools: list(ref("Tool")) }),
+      handle: async () => ({ tools: (await all()).map(toolJson) }),
+    }),
+    route({
+      method: "get",
+      path: "/api/tools/{name}",
+      tag: "tools",
+      summary: "One tool",
+      answer: ref("Tool"),
+      refusals: { 404: "There is no such tool" },
+      async handle({ params }) {
+        const found = (await all()).find(({ name }) => name === params["name"]);
+        if (!found)
+          throw new Fault("missing", "tool_not_found", `There is no tool ${params["name"]}.`, {
+            param: "name",
+          });
+        return toolJson(found);
+      },
+    }),
+  ];
+}

@@ -1,0 +1,78 @@
+/** From an HTTP request to a socket: who asks, from which page, and how many they have already. */
+import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import { WebSocketServer } from "ws";
+import type { Log } from "../../../kernel/plugin.ts";
+import { type Doorkeeper, FOREIGN_ORIGIN, Refusal } from "../identity.ts";
+import type { OriginCheck } from "../origin.ts";
+import type { Proxies } from "../proxies.ts";
+import type { ResumePoint } from "./connection.ts";
+import type { Hub } from "./hub.ts";
+
+export const SOCKET_PATH = "/api/chat/ws";
+
+const MOST_PER_USER = 32;
+const MOST = 2000;
+/** Nothing is read from a client but the frames that keep a connection alive. */
+const LARGEST_MESSAGE = 1024;
+
+export interface UpgradeParts {
+  readonly hub: Hub;
+  readonly doorkeeper: Doorkeeper;
+  readonly proxies: Proxies;
+  readonly isOwnOrigin: OriginCheck;
+  readonly log: Log;
+}
+
+export function acceptSockets(
+  server: Server,
+  { hub, doorkeeper, proxies, isOwnOrigin, log }: UpgradeParts,
+): void {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: LARGEST_MESSAGE,
+    perMessageDeflate: false,
+    clientTracking: false,
+  });
+
+  const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    const url = new URL(request.url ?? "/", "http://localhost");
+    if (url.pathname !== SOCKET_PATH) return refuse(socket, 404, "There is no socket at this address");
+    if (!isOwnOrigin(request)) return refuse(socket, 403, FOREIGN_ORIGIN.message);
+    const address = proxies.address(request);
+    const verdict = await doorkeeper.identify(request, address);
+    if (verdict instanceof Refusal) return refuse(socket, verdict.status, verdict.message);
+    const { user } = verdict;
+    if (hub.countOf(user.id) >= MOST_PER_USER)
+      return refuse(socket, 429, `You have ${MOST_PER_USER} sockets open: close one`);
+    if (hub.sockets >= MOST) return refuse(socket, 503, "Too many sockets are open");
+    sockets.handleUpgrade(request, socket, head, (opened) => {
+      log.info({ user: user.id, address }, "a socket opened");
+      hub.connect(opened, verdict, resumePoint(url));
+    });
+  };
+
+  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on("error", () => socket.destroy());
+    upgrade(request, socket, head).catch((error) => {
+      log.error({ error }, "an upgrade failed by a bug");
+      refuse(socket, 500, "Something went wrong in the server");
+    });
+  });
+}
+
+function resumePoint({ searchParams }: URL): ResumePoint | undefined {
+  const stream = searchParams.get("stream");
+  const after = searchParams.get("after") ?? "";
+  return stream !== null && /^\d{1,15}$/.test(after) ? { stream, after: Number(after) } : undefined;
+}
+
+function refuse(socket: Duplex, status: number, text: string): void {
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    "Connection: close",
+    "Content-Type: text/plain; charset=utf-8",
+    `Content-Length: ${Buffer.byteLength(text)}`,
+  ];
+  socket.end(`${lines.join("\r\n")}\r\n\r\n${text}`);
+}
