@@ -50,6 +50,7 @@ function describe(definition: Route): JsonSchema {
   const schema = typeof answer === "string" ? { type: "string" } : answer;
   const usual: Readonly<Record<number, string>> = {
     ...(body || inQuery.length > 0 ? { 400: "The request is wrong; `param` says where" } : {}),
+    ...(body ? { 413: "The body is too large", 415: "The body is not JSON" } : {}),
     ...(audience === "anyone" ? {} : { 401: "The token is missing or wrong" }),
     ...(audience === "operator" ? { 403: "It takes the operator's token" } : {}),
     ...refusals,

@@ -1,0 +1,244 @@
+/** The real kernel with agent and gateway on a real port. Every JSON answer is held against the OpenAPI document. */
+import { Ajv, type ValidateFunction } from "ajv";
+import formats from "ajv-formats";
+import { onTestFinished } from "vitest";
+import WebSocket from "ws";
+import type { Variables } from "../../kernel/env.ts";
+import { type AnyPlugin, definePlugin } from "../../kernel/plugin.ts";
+import store from "../../kernel/store.ts";
+import agentPlugin from "../../plugins/agent/plugin.ts";
+import gatewayPlugin from "../../plugins/gateway/plugin.ts";
+import { type TestTool, toolsPlugin } from "./agent.ts";
+import { type BootedKernel, bootKernel } from "./kernel.ts";
+import type { ModelServer } from "./model-server.ts";
+
+export const OPERATOR_TOKEN = "the-operator-of-tests";
+
+export interface GatewayOptions {
+  readonly model?: ModelServer;
+  readonly tools?: Readonly<Record<string, TestTool>>;
+  readonly variables?: Variables;
+  readonly plugins?: readonly AnyPlugin[];
+  readonly home?: string;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what the schema has already checked
+  readonly body: any;
+  readonly text: string;
+}
+
+export interface Asking {
+  readonly method?: string;
+  readonly body?: unknown;
+  readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface TestGateway {
+  readonly url: string;
+  readonly service: BootedKernel;
+  ask(path: string, asking?: Asking): Promise<Answered>;
+  /** Adds a user and answers a token of theirs. */
+  addUser(id: string): Promise<string>;
+  socket(options?: SocketOptions): Promise<TestSocket>;
+}
+
+export interface SocketOptions {
+  readonly token?: string;
+  readonly query?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: as above
+export type Frame = any;
+
+export interface TestSocket {
+  readonly frames: readonly Frame[];
+  readonly raw: WebSocket;
+  /** The first frame from now or before for which this holds. */
+  until(holds: (frame: Frame) => boolean): Promise<Frame>;
+  readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
+}
+
+export async function openGateway(options: GatewayOptions = {}): Promise<TestGateway> {
+  const { model, tools, variables, plugins = [], home } = options;
+  const service = await bootKernel(
+    [
+      store as AnyPlugin,
+      ...(tools ? [toolsPlugin(tools)] : []),
+      agentPlugin as AnyPlugin,
+      ...(agentPlugin.provides?.includes("memory" as never) ? [] : [notebook as AnyPlugin]),
+      gatewayPlugin as AnyPlugin,
+      ...plugins,
+    ],
+    {
+      GATEWAY_PORT: "0",
+      GATEWAY_AUTH_TOKEN: OPERATOR_TOKEN,
+      ...(model ? { MODEL_BASE_URL: model.url, MODEL_NAME: "scripted" } : { MODEL_PROVIDER: "builtin" }),
+      ...variables,
+    },
+    home === undefined ? {} : { home },
+  );
+  const { url } = service.service("web");
+  const headersOf = (token: string | undefined) => (token ? { authorization: `Bearer ${token}` } : {});
+  const fetchJson = async (path: string, asking: Asking): Promise<Answered> => {
+    const { method = "GET", body, token = OPERATOR_TOKEN, headers } = asking;
+    const answer = await fetch(url + path, {
+      method,
+      headers: {
+        ...headersOf(token),
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    const isJson = answer.headers.get("content-type")?.startsWith("application/json");
+    return { status: answer.status, headers: answer.headers, text, body: isJson ? JSON.parse(text) : text };
+  };
+  const checks = createChecks((await fetchJson("/api/openapi.json", {})).body);
+  const ask: TestGateway["ask"] = async (path, asking = {}) => {
+    const answer = await fetchJson(path, asking);
+    checks.answer(asking.method ?? "GET", path, answer);
+    return answer;
+  };
+  return {
+    url,
+    service,
+    ask,
+    async addUser(id) {
+      await ask("/api/users", { method: "POST", body: { id } });
+      const made = await ask("/api/tokens", { method: "POST", body: { user: id, name: "test" } });
+      return made.body.token;
+    },
+    async socket({ token = OPERATOR_TOKEN, query = "", headers = {} } = {}) {
+      const raw = new WebSocket(`${url.replace("http", "ws")}/api/chat/ws${query}`, {
+        headers: { ...headersOf(token), ...headers },
+      });
+      onTestFinished(() => raw.terminate());
+      const frames: Frame[] = [];
+      const watchers = new Set<() => void>();
+      raw.on("message", (data) => {
+        const frame = JSON.parse(String(data));
+        checks.frame(frame);
+        frames.push(frame);
+        for (const watcher of watchers) watcher();
+      });
+      const closed = new Promise<{ code: number; reason: string }>((resolve) => {
+        raw.on("close", (code, reason) => resolve({ code, reason: String(reason) }));
+      });
+      await new Promise<void>((resolve, reject) => {
+        raw.once("open", resolve);
+        raw.once("unexpected-response", (_, response) => {
+          let body = "";
+          response.setEncoding("utf8").on("data", (chunk: string) => {
+            body += chunk;
+          });
+          response.on("end", () => reject(new Error(`${response.statusCode} ${body}`)));
+        });
+        raw.on("error", reject);
+      });
+      return {
+        frames,
+        raw,
+        closed,
+        until: (holds) =>
+          new Promise((resolve) => {
+            const look = () => {
+              const found = frames.find(holds);
+              if (found === undefined) return;
+              watchers.delete(look);
+              resolve(found);
+            };
+            watchers.add(look);
+            look();
+          }),
+      };
+    },
+  };
+}
+
+function createChecks(document: Frame) {
+  const ajv = new Ajv({ strict: false });
+  formats.default(ajv);
+  ajv.addSchema(document, "api");
+  const compiled = new Map<string, ValidateFunction>();
+  const check = (pointer: string, value: unknown, what: string): void => {
+    let validate = compiled.get(pointer);
+    if (validate === undefined) {
+      validate = ajv.compile({ $ref: `api#${pointer}` });
+      compiled.set(pointer, validate);
+    }
+    if (!validate(value))
+      throw new Error(
+        `${what} does not fit the OpenAPI document: ${ajv.errorsText(validate.errors)}\n${JSON.stringify(value)}`,
+      );
+  };
+  const pointerPart = (part: string) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"));
+  const patterns = Object.keys(document.paths).map((path) => ({
+    path,
+    pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`),
+  }));
+  return {
+    frame: (frame: unknown) => check("/components/schemas/SocketFrame", frame, "a frame"),
+    answer(method: string, target: string, { status, body, headers }: Answered) {
+      const [path = ""] = target.split("?");
+      // The most literal path wins: /api/memory/file is no id.
+      const found =
+        patterns.find((known) => known.path === path) ?? patterns.find(({ pattern }) => pattern.test(path));
+      const verb = method.toLowerCase();
+      const operation = found && document.paths[found.path][verb];
+      if (!found || !operation) return;
+      const described = operation.responses[status];
+      const what = `${method} ${path} ${status}`;
+      if (described === undefined) {
+        if (status < 500) throw new Error(`${what} is not in the OpenAPI document: ${JSON.stringify(body)}`);
+        return;
+      }
+      const [type] = Object.keys(described.content ?? {});
+      const given = headers.get("content-type")?.split(";")[0];
+      if (type !== given && !(type === undefined && body === ""))
+        throw new Error(`${what} is ${given}, the OpenAPI document says ${type}`);
+      if (type === "application/json")
+        check(
+          `/paths/${pointerPart(found.path)}/${verb}/responses/${status}/content/application~1json/schema`,
+          body,
+          what,
+        );
+    },
+  };
+}
+
+/** Stands for the agent's memory until a test needs the real one. */
+export const notebook = definePlugin({
+  name: "notebook",
+  provides: ["memory"],
+  configure: () => ({}),
+  start() {
+    const files = new Map<string, { path: string; text: string; updatedAt: string; version: number }>();
+    const keyOf = (user: string, path: string) => `${user}\n${path}`;
+    const of = (user: string) =>
+      [...files].filter(([key]) => key.startsWith(`${user}\n`)).map(([, file]) => file);
+    return {
+      memory: {
+        search: async (user, q, limit) =>
+          of(user)
+            .filter(({ text }) => text.includes(q))
+            .slice(0, limit)
+            .map(({ path, text, updatedAt }) => ({ path, snippet: text, score: 1, updatedAt })),
+        tree: (user) =>
+          of(user).map(({ path, text, updatedAt }) => ({ path, updatedAt, bytes: Buffer.byteLength(text) })),
+        read: (user, path) => files.get(keyOf(user, path)),
+        write(user, path, text) {
+          const version = (files.get(keyOf(user, path))?.version ?? 0) + 1;
+          files.set(keyOf(user, path), { path, text, version, updatedAt: new Date().toISOString() });
+          return { path, version };
+        },
+        remove: (user, path) => files.delete(keyOf(user, path)),
+      },
+    };
+  },
+});
