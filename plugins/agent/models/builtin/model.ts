@@ -5,7 +5,6 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate as breathe } from "node:timers/promises";
 import type { Model, ModelMessage, ModelRequest } from "../model.ts";
-import { decide } from "./decide.ts";
 
 const WINDOW = 128_000;
 const CHARACTERS_PER_TOKEN = 4;
@@ -17,6 +16,8 @@ export function createBuiltinModel(options: { readonly now?: () => Date } = {}):
     window: WINDOW,
     async *stream(request, signal) {
       signal.throwIfAborted();
+      // Loaded with the first message: the schema validator would slow down every start.
+      const { decide } = await import("./decide.ts");
       const reply = decide(request, now());
       for (const delta of deltasOf(reply.text)) {
         yield { type: "text", delta };

@@ -8,12 +8,19 @@ const MILLIS = 50;
 const script = new Script("pattern.test(text)");
 const context = createContext({ pattern: /^/, text: "" });
 
+/** Patterns that could not be decided: not tried again, for a text has many words. */
+const undecided = new Set<string>();
+const MOST_UNDECIDED = 100;
+
 export function matchesPattern(source: string, text: string): boolean {
+  if (undecided.has(source)) return false;
   try {
     context["pattern"] = compile(source);
     context["text"] = text;
     return script.runInContext(context, { timeout: MILLIS }) === true;
   } catch {
+    if (undecided.size >= MOST_UNDECIDED) undecided.clear();
+    undecided.add(source);
     return false;
   }
 }

@@ -1,5 +1,6 @@
 /** A tool's JSON Schema as the built-in model reads it: branches of named properties, and a validator. */
-import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import type { ErrorObject, ValidateFunction } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import type { JsonSchema } from "../../../../kernel/plugin.ts";
 import { matchesPattern } from "./pattern.ts";
@@ -126,7 +127,7 @@ const guarded = (pattern: string) => ({
   toString: () => pattern,
 });
 
-const ajv = new Ajv({
+const ajv = new Ajv2020({
   strict: false,
   allErrors: true,
   validateFormats: true,

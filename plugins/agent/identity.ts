@@ -1,0 +1,53 @@
+/** Who the agent is and whom it serves: files of the operator in the home, and documents of the user in memory. */
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import type { Memory } from "../../kernel/plugin.ts";
+
+/** In the order in which they are read out. */
+const FILES: readonly { readonly name: string; readonly about: string }[] = [
+  { name: "AGENTS.md", about: "how to work" },
+  { name: "SOUL.md", about: "how to be" },
+  { name: "IDENTITY.md", about: "who you are" },
+  { name: "USER.md", about: "about the user" },
+];
+
+const LONGEST = 16_000;
+
+/** The section of the prompt; empty where nobody wrote any. */
+export async function identityPrompt(
+  home: string,
+  memory: Pick<Memory, "read">,
+  user: string,
+): Promise<string> {
+  const sections: string[] = [];
+  for (const { name, about } of FILES) {
+    const shared = await readShared(join(home, name));
+    const own = memory.read(user, name)?.text ?? "";
+    for (const [text, whose] of [
+      [shared, "from the operator"],
+      [own, "from this user's memory"],
+    ] as const) {
+      if (text.trim() !== "") sections.push(`## ${name} (${about}, ${whose})\n${cap(text.trim())}`);
+    }
+  }
+  return sections.join("\n\n");
+}
+
+/** Only as much as is shown: the file may be anything. */
+async function readShared(file: string): Promise<string> {
+  const handle = await open(file, "r").catch(() => undefined);
+  if (!handle) return "";
+  try {
+    if (!(await handle.stat()).isFile()) return "";
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(LONGEST * 4), 0, LONGEST * 4, 0);
+    return buffer.toString("utf8", 0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+function cap(text: string): string {
+  return text.length <= LONGEST
+    ? text
+    : `${text.slice(0, LONGEST)}\n[… the rest is left out …]`.toWellFormed();
+}

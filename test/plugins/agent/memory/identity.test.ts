@@ -1,0 +1,32 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { identityPrompt } from "../../../../plugins/agent/identity.ts";
+import { openMemory } from "./open-memory.ts";
+
+test("identity files of the home and of the user's memory go into the prompt, each with its origin", async () => {
+  const { memory, folder } = openMemory();
+  writeFileSync(join(folder, "AGENTS.md"), "Answer briefly.\n");
+  memory.write("ann", "AGENTS.md", "Answer in French.");
+  memory.write("ann", "USER.md", "Ann likes trains.");
+  memory.write("bob", "USER.md", "Bob likes boats.");
+  expect(await identityPrompt(folder, memory, "ann")).toBe(
+    "## AGENTS.md (how to work, from the operator)\nAnswer briefly.\n\n" +
+      "## AGENTS.md (how to work, from this user's memory)\nAnswer in French.\n\n" +
+      "## USER.md (about the user, from this user's memory)\nAnn likes trains.",
+  );
+});
+
+test("there is no section where nobody wrote one, and a folder of that name is none", async () => {
+  const { memory, folder } = openMemory();
+  mkdirSync(join(folder, "SOUL.md"));
+  expect(await identityPrompt(folder, memory, "ann")).toBe("");
+});
+
+test("a long identity file is cut and says so", async () => {
+  const { memory, folder } = openMemory();
+  writeFileSync(join(folder, "SOUL.md"), "x".repeat(100_000));
+  const prompt = await identityPrompt(folder, memory, "ann");
+  expect(prompt.length).toBeLessThan(17_000);
+  expect(prompt).toContain("the rest is left out");
+});

@@ -1,0 +1,186 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { openMemory } from "./open-memory.ts";
+
+describe("documents", () => {
+  test("what is written is read again after a restart", async () => {
+    const first = openMemory();
+    expect(first.memory.write("ann", "notes/bike.md", "my bike is red")).toEqual({
+      path: "notes/bike.md",
+      version: 1,
+    });
+    await first.close();
+    const { memory } = openMemory(first.folder);
+    expect(memory.read("ann", "notes/bike.md")).toMatchObject({ text: "my bike is red", version: 1 });
+    expect((await memory.search("ann", "what colour is my bike?"))[0]).toMatchObject({
+      path: "notes/bike.md",
+      snippet: "my bike is red",
+    });
+  });
+
+  test("earlier texts are kept as versions, and the same text again is no version", () => {
+    const { memory } = openMemory();
+    memory.write("ann", "a.md", "one");
+    expect(memory.write("ann", "a.md", "two").version).toBe(2);
+    expect(memory.write("ann", "a.md", "two").version).toBe(2);
+    expect(memory.readVersion("ann", "a.md", 1)?.text).toBe("one");
+    expect(memory.readVersion("ann", "a.md", 9)).toBeUndefined();
+    expect(memory.read("ann", "a.md")?.text).toBe("two");
+  });
+
+  test("a hundred versions are kept, the oldest go", () => {
+    const { memory } = openMemory();
+    for (let at = 1; at <= 103; at += 1) memory.write("ann", "a.md", `text ${at}`);
+    expect(memory.readVersion("ann", "a.md", 3)).toBeUndefined();
+    expect(memory.readVersion("ann", "a.md", 4)?.text).toBe("text 4");
+  });
+
+  test("nobody reads, lists, finds or removes what is another's", async () => {
+    const { memory } = openMemory();
+    memory.write("ann", "secret.md", "the treasure is under the oak");
+    memory.write("bob", "mine.md", "an oak in my garden");
+    expect(memory.read("bob", "secret.md")).toBeUndefined();
+    expect(memory.tree("bob").map(({ path }) => path)).toEqual(["mine.md"]);
+    expect((await memory.search("bob", "treasure oak")).map(({ path }) => path)).toEqual(["mine.md"]);
+    expect(memory.remove("bob", "secret.md")).toBe(false);
+    expect(memory.read("ann", "secret.md")?.text).toContain("treasure");
+  });
+
+  test("what is removed is gone from search and from the versions", async () => {
+    const { memory } = openMemory();
+    memory.write("ann", "a.md", "purple elephants");
+    expect(memory.remove("ann", "a.md")).toBe(true);
+    expect(await memory.search("ann", "elephants")).toEqual([]);
+    memory.write("ann", "a.md", "new");
+    expect(memory.readVersion("ann", "a.md", 1)?.text).toBe("new");
+  });
+
+  test.each([
+    "",
+    "  ",
+    "/",
+    "..",
+    "../x",
+    "a/../b",
+    "a//b",
+    "a/./b",
+    "a\\b",
+    "a\0b",
+    "a\nb",
+    "x".repeat(300),
+    "a/".repeat(20) + "b",
+    "\ud800",
+  ])("the path %j is refused", (path) => {
+    const { memory } = openMemory();
+    expect(() => memory.write("ann", path, "x")).toThrow(/memory path/);
+  });
+
+  test("a text that is too large is refused and says how large it may be", () => {
+    const { memory } = openMemory();
+    expect(() => memory.write("ann", "a.md", "x".repeat(300_000))).toThrow(/256 KiB/);
+  });
+
+  test("whatever text is written, it is read back, and any query is answered", async () => {
+    const { memory } = openMemory();
+    await fc.assert(
+      fc.asyncProperty(
+        fc.string({ unit: "binary", maxLength: 300 }),
+        fc.string({ unit: "grapheme", maxLength: 100 }),
+        async (text, query) => {
+          memory.write("ann", "any.md", text);
+          expect(memory.read("ann", "any.md")?.text).toBe(text.replaceAll("\0", ""));
+          await memory.search("ann", query);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe("search by words", () => {
+  test("a rarer word weighs more, and other forms of a word are found", async () => {
+    const { memory } = openMemory();
+    for (let at = 0; at < 50; at += 1)
+      memory.write("ann", `day/${at}.md`, `breakfast number ${at} with coffee`);
+    memory.write("ann", "trip.md", "breakfast in Lisbon, then sailing");
+    const hits = await memory.search("ann", "breakfast when we sailed");
+    expect(hits[0]?.path).toBe("trip.md");
+    expect(hits[0]?.score).toBeGreaterThan(hits[1]?.score ?? 0);
+  });
+
+  test("what holds all of several common words is found, however old it is", async () => {
+    const { memory } = openMemory();
+    memory.write("ann", "old.md", "alpha beta");
+    for (let at = 0; at < 300; at += 1) memory.write("ann", `n/${at}.md`, `alpha ${at}`);
+    for (let at = 0; at < 300; at += 1) memory.write("ann", `m/${at}.md`, `beta ${at}`);
+    expect((await memory.search("ann", "alpha beta"))[0]?.path).toBe("old.md");
+  });
+
+  test("operators of the index's own language are only words", async () => {
+    const { memory } = openMemory();
+    memory.write("ann", "a.md", "near the station");
+    for (const query of ['"', "NEAR(", "text:x OR owner:*", "AND OR NOT", "a* -b ^c", "') --"])
+      await memory.search("ann", query);
+    expect((await memory.search("ann", 'NEAR "station"'))[0]?.path).toBe("a.md");
+  });
+
+  test("a long text is shown where the words are", async () => {
+    const { memory } = openMemory();
+    memory.write(
+      "ann",
+      "long.md",
+      `${"filler words everywhere ".repeat(100)}the zebra sleeps ${"more filler ".repeat(100)}`,
+    );
+    const [hit] = await memory.search("ann", "zebra");
+    expect(hit?.snippet).toContain("the zebra sleeps");
+    expect(hit?.snippet.length).toBeLessThan(300);
+  });
+
+  test("the limit is kept", async () => {
+    const { memory } = openMemory();
+    for (let at = 0; at < 30; at += 1) memory.write("ann", `${at}.md`, `apple ${at}`);
+    expect(await memory.search("ann", "apple", 3)).toHaveLength(3);
+  });
+});
+
+describe("the model's tools", () => {
+  const context = { user: "ann", thread: "t" };
+  const open = () => {
+    const { memory } = openMemory();
+    return async (name: string, params: object) => {
+      const outcome = await memory.tools.find((tool) => tool.name === name)?.run(params, context);
+      return outcome?.status === "ok" ? JSON.parse(outcome.output) : outcome;
+    };
+  };
+
+  test("write, append, read, read a version, search and list", async () => {
+    const run = open();
+    expect(await run("memory_write", { path: "/todo.md", text: "milk" })).toEqual({
+      path: "todo.md",
+      version: 1,
+    });
+    expect(await run("memory_write", { path: "todo.md", text: "bread", append: true })).toEqual({
+      path: "todo.md",
+      version: 2,
+    });
+    expect(await run("memory_read", { path: "todo.md" })).toMatchObject({ text: "milk\nbread", version: 2 });
+    expect(await run("memory_read", { path: "todo.md", version: 1 })).toMatchObject({ text: "milk" });
+    expect(await run("memory_search", { query: "bread" })).toMatchObject({
+      results: [{ path: "todo.md", snippet: "milk\nbread" }],
+    });
+    expect(await run("memory_tree", {})).toMatchObject({ documents: [{ path: "todo.md", bytes: 10 }] });
+    expect(await run("memory_tree", { prefix: "notes/" })).toEqual({ documents: [] });
+  });
+
+  test("what cannot be done is an outcome that says why", async () => {
+    const run = open();
+    expect(await run("memory_read", { path: "none.md" })).toMatchObject({
+      status: "error",
+      code: "no_document",
+    });
+    expect(await run("memory_write", { path: "../etc/passwd", text: "x" })).toMatchObject({
+      status: "error",
+      code: "bad_path",
+    });
+  });
+});
