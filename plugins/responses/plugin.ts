@@ -1,0 +1,48 @@
+/** The Responses API: the whole agent behind a wire format that programs already speak. Mounted on the gateway. */
+import { definePlugin, Off } from "../../kernel/plugin.ts";
+import { createAnswers } from "./answer.ts";
+import { createBegin } from "./begin.ts";
+import { createRequests } from "./requests.ts";
+import { mountRoutes } from "./routes.ts";
+
+export default definePlugin({
+  name: "responses",
+  needs: ["web", "agent", "threads", "store", "chatLimit", "kernel"],
+  wants: ["externalTools"],
+  configure(env) {
+    const isOn = env.flag("RESPONSES_ENABLED", true, "The Responses API on the gateway");
+    const config = {
+      timeoutSecs: env.integer(
+        "RESPONSES_TURN_TIMEOUT_SECS",
+        120,
+        { min: 1, max: 3600 },
+        "Longest turn of a request that does not stream",
+      ),
+      replay: env.flag(
+        "RESPONSES_STATELESS_REPLAY",
+        true,
+        "Take input that replays a whole tool loop as the history of a new thread",
+      ),
+    };
+    return isOn ? config : new Off("RESPONSES_ENABLED is false");
+  },
+  start({ config, use, log, announce }) {
+    const { web, agent, threads, store, chatLimit, kernel, externalTools } = use;
+    const pageOf = (thread: string) => `${web.url}/?thread=${thread}`;
+    const { requests, sql } = createRequests(store);
+    const { replay, timeoutSecs } = config;
+    mountRoutes({
+      web,
+      agent,
+      threads,
+      requests,
+      chatLimit,
+      externalTools,
+      begin: createBegin({ agent, threads, requests, sql, pageOf, replay }),
+      answers: createAnswers({ agent, threads, requests, log, pageOf, timeoutSecs }),
+      startedAt: kernel.startedAt,
+      log,
+    });
+    announce(`${web.url}/api/v1/responses`);
+  },
+});

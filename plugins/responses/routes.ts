@@ -1,0 +1,162 @@
+/** The endpoints, under the prefix of the version and under the one that older clients are pinned to. */
+import type { Context, Middleware } from "koa";
+import type { Agent, ExternalTools, Limiter, Log, Threads, Web } from "../../kernel/plugin.ts";
+import { Fault } from "../../kernel/plugin.ts";
+import type { Answers } from "./answer.ts";
+import { type createBegin, repeatKeyOf } from "./begin.ts";
+import { parseResponseId } from "./id.ts";
+import { listInput } from "./input-items.ts";
+import { invalid, refusalOf } from "./refusal.ts";
+import { parseRequest } from "./request.ts";
+import type { Requests, TakenRequest } from "./requests.ts";
+import { PLACEHOLDER_MODEL } from "./response.ts";
+import type { ResponseObject, WireTool } from "./wire.ts";
+
+const PREFIXES = ["/api/v1", "/v1"];
+
+export interface RouteParts {
+  readonly web: Web;
+  readonly agent: Agent;
+  readonly threads: Threads;
+  readonly requests: Requests;
+  readonly chatLimit: Limiter;
+  /** Absent in a composition that cannot pause a turn for the caller's own tools. */
+  readonly externalTools: ExternalTools | undefined;
+  readonly begin: ReturnType<typeof createBegin>;
+  readonly answers: Answers;
+  readonly startedAt: Date;
+  readonly log: Log;
+}
+
+export function mountRoutes(parts: RouteParts): void {
+  const { web, agent, threads, requests, begin, answers } = parts;
+  const guard = answerFaults(parts.log);
+
+  async function create(context: Context): Promise<void> {
+    const user = web.user(context).id;
+    await takePlace(context, parts.chatLimit, user);
+    const { body } = context.request as { readonly body?: unknown };
+    const request = parseRequest(body, parts.externalTools !== undefined);
+    await refuseReserved(request.tools, parts.externalTools);
+    const begun = begin(user, request, repeatKeyOf(context.get("idempotency-key"), body));
+    context.state["turnBegan"] = true;
+    if (request.stream) {
+      context.respond = false;
+      await answers.stream(begun, request.model, context.res);
+    } else context.body = await answers.whole(begun, request.model);
+  }
+
+  function find(context: Context): TakenRequest {
+    const id = parseResponseId(String(context["params"].id));
+    const taken = id && requests.find(web.user(context).id, id.turn);
+    if (taken === undefined || taken.thread !== id?.thread) throw notFound();
+    return taken;
+  }
+
+  function show(taken: TakenRequest): ResponseObject {
+    const response = answers.current(taken, PLACEHOLDER_MODEL);
+    if (response === undefined) throw notFound();
+    return response;
+  }
+
+  function retrieve(context: Context): void {
+    context.body = show(find(context));
+  }
+
+  async function cancel(context: Context): Promise<void> {
+    const taken = find(context);
+    if (agent.cancel(taken.user, taken.id)) await begin.live.get(taken.id)?.record;
+    context.body = show(taken);
+  }
+
+  /** The conversation goes with the last of its responses; until then the others build on it. */
+  function remove(context: Context): void {
+    const taken = find(context);
+    show(taken);
+    agent.cancel(taken.user, taken.id);
+    requests.remove(taken.id);
+    const isOurs = () =>
+      threads.turns(taken.user, taken.thread).items.every(({ channel }) => channel === "responses");
+    if (
+      requests.countOf(taken.user, taken.thread) === 0 &&
+      threads.find(taken.user, taken.thread) &&
+      isOurs()
+    )
+      threads.remove(taken.user, taken.thread);
+    context.body = { id: context["params"].id, object: "response", deleted: true };
+  }
+
+  function inputItems(context: Context): void {
+    const taken = find(context);
+    show(taken);
+    context.body = listInput(taken, context.query);
+  }
+
+  function models(context: Context): void {
+    const created = Math.floor(parts.startedAt.getTime() / 1000);
+    const ids = new Set([PLACEHOLDER_MODEL, agent.model().name]);
+    context.body = {
+      object: "list",
+      data: [...ids].map((id) => ({ id, object: "model", created, owned_by: "postern" })),
+    };
+  }
+
+  for (const prefix of PREFIXES) {
+    web.router
+      .post(`${prefix}/responses`, guard, create)
+      .get(`${prefix}/responses/:id`, guard, retrieve)
+      .delete(`${prefix}/responses/:id`, guard, remove)
+      .post(`${prefix}/responses/:id/cancel`, guard, cancel)
+      .get(`${prefix}/responses/:id/input_items`, guard, inputItems)
+      .get(`${prefix}/models`, guard, models);
+  }
+}
+
+function answerFaults(log: Log): Middleware {
+  return async (context, next) => {
+    try {
+      await next();
+    } catch (error) {
+      const { status, headers, body } = refusalOf(error, context.state["turnBegan"] === true);
+      if (status >= 500) log.error({ error, request: context.state["requestId"] }, body.error.message);
+      context.status = status;
+      context.set(headers);
+      context.body = body;
+    }
+  };
+}
+
+/** Counts the request against its user's share of the chat-send rate, and says what is left of it. */
+async function takePlace(context: Context, limiter: Limiter, user: string): Promise<void> {
+  const { ok, limit, remaining, resetSecs } = await limiter.take(user);
+  context.set({
+    "x-ratelimit-limit-requests": String(limit),
+    "x-ratelimit-remaining-requests": String(remaining),
+    "x-ratelimit-reset-requests": `${resetSecs}s`,
+  });
+  if (ok) return;
+  throw new Fault(
+    "limited",
+    "rate_limit_exceeded",
+    `You have sent ${limit} requests within a minute, which is the most. Try again in ${resetSecs} s.`,
+    { retryAfterSecs: resetSecs },
+  );
+}
+
+async function refuseReserved(
+  tools: readonly WireTool[] | undefined,
+  externalTools: ExternalTools | undefined,
+): Promise<void> {
+  if (!tools?.length || externalTools === undefined) return;
+  for (const [index, { name }] of tools.entries()) {
+    if (!(await externalTools.isReserved(name))) continue;
+    throw invalid(
+      `tools[${index}].name`,
+      "reserved_tool_name",
+      `"tools[${index}].name": "${name}" is the name of an action the agent has already. Rename your tool.`,
+    );
+  }
+}
+
+const notFound = () =>
+  new Fault("missing", "response_not_found", "You have no response with this id.", { param: "response_id" });
