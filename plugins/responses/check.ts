@@ -26,7 +26,8 @@ export function compile<Shape>(schema: SchemaObject): Check<Shape> {
 }
 
 function refuse(error: ErrorObject, at: string) {
-  const missing = error.keyword === "required" ? (error.params as { missingProperty: string }).missingProperty : undefined;
+  const missing =
+    error.keyword === "required" ? (error.params as { missingProperty: string }).missingProperty : undefined;
   const param = join(at, [
     ...error.instancePath.split("/").slice(1),
     ...(missing === undefined ? [] : [missing]),

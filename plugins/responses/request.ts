@@ -82,9 +82,17 @@ interface GivenTool {
 const checkTool = compile<GivenTool>({
   type: "object",
   refusal: "must be an object with type, name and parameters",
-  required: ["type", "name"],
+  // The type first: what another kind of tool lacks besides is of no interest.
+  allOf: [
+    {
+      required: ["type"],
+      properties: {
+        type: { const: "function", refusal: 'must be "function": no other kind of tool is taken here' },
+      },
+    },
+  ],
+  required: ["name"],
   properties: {
-    type: { const: "function", refusal: 'must be "function": no other kind of tool is taken here' },
     name: {
       type: "string",
       pattern: "^[A-Za-z0-9_-]{1,64}$",
