@@ -177,7 +177,7 @@ export function gateError(gate: Exclude<Gate, { type: "external_tool" }>, pageOf
       };
 }
 
-export function usageOf(usage: Usage): WireUsage {
+function usageOf(usage: Usage): WireUsage {
   return {
     input_tokens: usage.inputTokens,
     input_tokens_details: { cached_tokens: usage.cachedTokens },
