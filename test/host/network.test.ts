@@ -73,13 +73,16 @@ test("an answer that is not what its encoding says is an error, not a crash", as
   await expect(get(networkFor(`api.test:${port}`), `http://api.test:${port}/`)).rejects.toThrow("failed");
 });
 
+// Node can read certificates but not make them.
+const OPENSSL = "openssl";
+
 /** A key and a certificate for one name, signed by itself. */
 function selfSigned(name: string): { key: string; cert: string } {
   const folder = mkdtempSync(join(tmpdir(), "postern-tls-"));
   undo.push(() => rmSync(folder, { recursive: true }));
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
   execFileSync(
-    "openssl",
+    OPENSSL,
     [
       "req",
       "-x509",
