@@ -5,7 +5,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { Agent, buildConnector, request as sendRequest } from "undici";
 import { reason } from "../kernel/fault.ts";
 import { AddressRefused, type Lookup, resolve, resolvePublic } from "./address.ts";
-import type { AllowedRequest, PrivateHosts } from "./policy.ts";
+import { type AllowedRequest, hostAndPort, type PrivateHosts } from "./policy.ts";
 
 export interface WireReply {
   readonly status: number;
@@ -44,8 +44,11 @@ const DECODERS = {
 export function createNetwork({ privateHosts, lookup }: NetworkOptions): Network {
   const connect: buildConnector.connector = (options, callback) => {
     const { hostname, protocol } = options;
-    const port = options.port || (protocol === "https:" ? 443 : 80);
-    const find = privateHosts.has(`${hostname}:${port}`) ? resolve : resolvePublic;
+    // The dispatcher takes the brackets off an IPv6 literal; here it is written as in a URL again.
+    const origin = new URL(
+      `${protocol}//${hostname.includes(":") ? `[${hostname}]` : hostname}:${options.port || ""}`,
+    );
+    const find = privateHosts.has(hostAndPort(origin)) ? resolve : resolvePublic;
     find(hostname, lookup).then(
       (addresses) => {
         // The connector is told what was found, so that it has no reason to ask the name service again.
@@ -72,15 +75,16 @@ export function createNetwork({ privateHosts, lookup }: NetworkOptions): Network
         const reply = await sendRequest(url, {
           dispatcher: agent,
           method,
-          headers: { "accept-encoding": Object.keys(DECODERS).join(", "), ...headers },
+          headers: { "accept-encoding": "gzip, br", ...headers },
           body: body ?? null,
           signal: either,
         });
-        const { location } = reply.headers;
+        const { location, "content-encoding": encoding } = reply.headers;
+        const isEmpty = method === "HEAD" || reply.statusCode === 204 || reply.statusCode === 304;
         return {
           status: reply.statusCode,
           location: Array.isArray(location) ? location[0] : location,
-          body: await readBody(reply.body, String(reply.headers["content-encoding"] ?? ""), url.host, either),
+          body: await readBody(reply.body, isEmpty ? "" : String(encoding ?? ""), url.host, either),
         };
       } catch (error) {
         if (error instanceof NetworkError) throw error;

@@ -23,9 +23,9 @@ function networkFor(...privateHosts: string[]): Network {
   return network;
 }
 
-function get(network: Network, url: string) {
+function get(network: Network, url: string, method = "GET") {
   return network.send(
-    { method: "GET", url: new URL(url), headers: {}, body: undefined },
+    { method, url: new URL(url), headers: {}, body: undefined },
     { timeoutMs: 20_000, signal: new AbortController().signal },
   );
 }
@@ -47,7 +47,7 @@ test.each(Object.entries(encodings))("an answer in %s is decoded", async (encodi
 });
 
 test.each(Object.entries(encodings))("a bomb in %s stops at the cap", async (encoding, compress) => {
-  const bomb = compress(Buffer.alloc(20 * MAX_REPLY_BYTES));
+  const bomb = compress(Buffer.alloc(3 * MAX_REPLY_BYTES));
   expect(bomb.byteLength).toBeLessThan(MAX_REPLY_BYTES / 5);
   const { port } = await serve((_, response) =>
     response.writeHead(200, { "content-encoding": encoding }).end(bomb),
@@ -63,6 +63,23 @@ test.each(["gzip, gzip", "zstd", "constructor"])("the encoding %j is refused", a
   );
   await expect(get(networkFor(`api.test:${port}`), `http://api.test:${port}/`)).rejects.toThrow(
     "not asked for",
+  );
+});
+
+test("an answer without a body needs no decoding, whatever its headers say", async () => {
+  const { port } = await serve((_, response) =>
+    response.writeHead(200, { "content-encoding": "gzip", "content-length": "20" }).end(),
+  );
+  const { body } = await get(networkFor(`api.test:${port}`), `http://api.test:${port}/`, "HEAD");
+  expect(body.byteLength).toBe(0);
+});
+
+test("an IPv6 literal is excepted by its host and port like any other host", async () => {
+  const { port } = await serve((_, response) => response.end());
+  await expect(get(networkFor(), `http://[::1]:${port}/`)).rejects.toThrow("is a loopback address");
+  // Nothing of ours listens there: to be told so, it must have been dialled.
+  await expect(get(networkFor(`[::1]:${port}`), `http://[::1]:${port}/`)).rejects.toThrow(
+    /ECONNREFUSED|EADDRNOTAVAIL|EAFNOSUPPORT|ENETUNREACH/,
   );
 });
 
