@@ -1,0 +1,268 @@
+/** The plugin in the real kernel: what the agent sees of tools. */
+import { existsSync } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { commit } from "../../host/install.ts";
+import tools from "../../host/plugin.ts";
+import store from "../../kernel/store.ts";
+import type { ToolCall } from "../../kernel/turn.ts";
+import { fixture } from "../support/components.ts";
+import { type BootedKernel, bootKernel } from "../support/kernel.ts";
+import { allowing, installProber, toolHost } from "../support/tool-host.ts";
+import { openUpstream } from "../support/upstream.ts";
+import { builtWeather } from "../support/weather.ts";
+
+const NEVER_SERVING = { only: ["tools", "toolHost"] } as const;
+
+async function upstream() {
+  const server = await openUpstream();
+  onTestFinished(() => server.close());
+  return server;
+}
+
+const probe = (params: object): ToolCall => ({ id: "call", name: "prober", params: JSON.stringify(params) });
+
+async function bootWithProber(variables = {}, capabilities = allowing("127.0.0.1")): Promise<BootedKernel> {
+  const kernel = await bootKernel([store, tools], variables, NEVER_SERVING);
+  await installProber(await kernel.service("toolHost").open(), capabilities);
+  return kernel;
+}
+
+describe("tools of the agent", () => {
+  test("a tool is listed with its words, its schema and its grants in sentences", async () => {
+    const kernel = await bootWithProber();
+    expect(await kernel.service("tools").list()).toEqual([
+      {
+        name: "prober",
+        version: "1.0.0",
+        description: "Probes what its host lets it do.",
+        schema: expect.objectContaining({ type: "object" }),
+        grants: expect.arrayContaining(["may GET https://127.0.0.1/v1/*, 60 a minute, 500 an hour"]),
+        writes: false,
+      },
+    ]);
+  });
+
+  test("a tool that may do more than GET and HEAD is said to write", async () => {
+    const kernel = await bootWithProber({}, allowing("127.0.0.1").replace('["GET"]', '["GET","POST"]'));
+    expect((await kernel.service("tools").list())[0]?.writes).toBe(true);
+  });
+
+  test("an allowed request reaches the upstream, and the receipt says where, with what and how long", async () => {
+    const { port, requests } = await upstream();
+    const kernel = await bootWithProber({ TOOLS_PRIVATE_HOSTS: `127.0.0.1:${port}` });
+    const outcome = await kernel
+      .service("tools")
+      .call(probe({ url: `http://127.0.0.1:${port}/v1/x` }), { user: "ada" });
+    expect(outcome).toEqual({ status: "ok", output: '{"answers":[200]}', receipt: expect.any(String) });
+    expect(requests).toHaveLength(1);
+    const { receipts } = await kernel.service("toolHost").open();
+    expect(receipts.list()).toEqual([
+      {
+        id: outcome.status === "ok" ? outcome.receipt : "",
+        at: expect.stringMatching(/^\d{4}-.*Z$/),
+        tool: "prober",
+        digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+        user: "ada",
+        millis: expect.any(Number),
+        status: "ok",
+        requests: [
+          {
+            method: "GET",
+            host: `127.0.0.1:${port}`,
+            status: 200,
+            bytes: 2,
+            millis: expect.any(Number),
+            credentials: [],
+          },
+        ],
+        credentials: [],
+        memoryPeak: expect.any(Number),
+        logs: [{ level: "info", message: `probing http://127.0.0.1:${port}/v1/x` }],
+        logsDropped: 0,
+      },
+    ]);
+    expect(receipts.list()[0]?.memoryPeak).toBeGreaterThan(100_000);
+  });
+
+  test("§4.4 a host that is not listed is blocked, and the receipt keeps the refusal", async () => {
+    const { port, requests } = await upstream();
+    const kernel = await bootWithProber(
+      { TOOLS_PRIVATE_HOSTS: `127.0.0.1:${port}` },
+      allowing("api.example.com"),
+    );
+    const outcome = await kernel
+      .service("tools")
+      .call(probe({ url: `http://127.0.0.1:${port}/v1/x` }), { user: "ada" });
+    expect(outcome).toMatchObject({ status: "ok", output: expect.stringContaining("127.0.0.1") });
+    expect(requests).toEqual([]);
+    const [receipt] = (await kernel.service("toolHost").open()).receipts.list();
+    expect(receipt?.requests[0]).toMatchObject({ bytes: 0, error: expect.stringContaining("127.0.0.1") });
+    expect(receipt?.requests[0]?.status).toBeUndefined();
+  });
+
+  test("§8 the 61st request of a minute is refused with the time to wait, for this user only", async () => {
+    const { port, requests } = await upstream();
+    const kernel = await bootWithProber({ TOOLS_PRIVATE_HOSTS: `127.0.0.1:${port}` });
+    const ask = async (times: number, user: string): Promise<(number | string)[]> => {
+      const params = { url: `http://127.0.0.1:${port}/v1/x`, times };
+      const outcome = await kernel.service("tools").call(probe(params), { user });
+      return outcome.status === "ok" ? JSON.parse(outcome.output).answers : [outcome.message];
+    };
+    expect(new Set(await ask(50, "ada"))).toEqual(new Set([200]));
+    const answers = await ask(11, "ada");
+    expect(answers.slice(0, 10)).toEqual(Array(10).fill(200));
+    expect(answers[10]).toMatch(
+      /^The rate limit of 60 requests a minute is used up. Try again in \d+ seconds?\.$/,
+    );
+    expect(requests).toHaveLength(60);
+    expect(await ask(1, "grace")).toEqual([200]);
+  });
+
+  test("a loop without end is killed at its deadline, reported, and the next call works", async () => {
+    const capabilities = JSON.stringify({
+      ...JSON.parse(allowing("127.0.0.1")),
+      limits: { timeout_secs: 1 },
+    });
+    const kernel = await bootWithProber({}, capabilities);
+    const call = (params: object) => kernel.service("tools").call(probe(params), { user: "ada" });
+    expect(await call({ loop: true })).toMatchObject({
+      status: "error",
+      code: "timeout",
+      message: "The tool did not answer within 1 seconds and was ended.",
+    });
+    expect(await call({})).toMatchObject({ status: "ok" });
+    const [, killed] = (await kernel.service("toolHost").open()).receipts.list();
+    expect(killed).toMatchObject({
+      status: "error",
+      code: "timeout",
+      logs: [{ message: "probing nothing" }],
+    });
+  });
+
+  test("a call ends when its signal does", async () => {
+    const kernel = await bootWithProber();
+    const cancel = new AbortController();
+    setTimeout(() => cancel.abort(), 300);
+    expect(
+      await kernel.service("tools").call(probe({ loop: true }), { user: "ada", signal: cancel.signal }),
+    ).toMatchObject({ status: "error", code: "cancelled" });
+  });
+
+  test("params that do not match the schema never reach the tool", async () => {
+    const kernel = await bootWithProber();
+    expect(await kernel.service("tools").call(probe({ times: 0 }), { user: "ada" })).toMatchObject({
+      status: "error",
+      code: "invalid_params",
+      message: "Invalid parameters: 'times' must be between 1 and 100, given 0",
+    });
+  });
+
+  test("a credential that is not set stops the call before any request, as an auth gate", async () => {
+    const kernel = await bootWithProber(
+      {},
+      allowing("127.0.0.1", {
+        credentials: {
+          probe: { secret_name: "probe_token", location: { type: "bearer" }, host_patterns: ["127.0.0.1"] },
+        },
+      }),
+    );
+    expect(await kernel.service("tools").call(probe({}), { user: "ada" })).toMatchObject({
+      status: "unauthenticated",
+      tool: "prober",
+      secret: "probe_token",
+    });
+  });
+
+  test("a tool that was changed on disk is refused by its digest, a removed one is gone", async () => {
+    const installer = await toolHost();
+    await installProber(installer, allowing("127.0.0.1"));
+    const kernel = await bootKernel([store, tools], {}, { ...NEVER_SERVING, home: installer.home });
+    const host = await kernel.service("toolHost").open();
+    const call = () => kernel.service("tools").call(probe({}), { user: "ada" });
+    await writeFile(join(host.catalog.folder, "prober", "component.wasm"), "something else");
+    expect(await call()).toMatchObject({
+      status: "error",
+      code: "unavailable",
+      message: expect.stringContaining("was changed on disk"),
+    });
+    await host.remove("prober");
+    expect(await call()).toMatchObject({ status: "error", code: "no_such_tool" });
+    expect(await kernel.service("tools").list()).toEqual([]);
+  });
+
+  test("calls in flight finish when their tool is removed or replaced", async () => {
+    const server = await openUpstream((_, response) => void setTimeout(() => response.end("late"), 700));
+    onTestFinished(() => server.close());
+    const kernel = await bootWithProber({ TOOLS_PRIVATE_HOSTS: `127.0.0.1:${server.port}` });
+    const host = await kernel.service("toolHost").open();
+    const running = kernel
+      .service("tools")
+      .call(probe({ url: `http://127.0.0.1:${server.port}/v1/x` }), { user: "ada" });
+    await expect.poll(() => server.requests.length, { timeout: 20_000 }).toBe(1);
+    await host.remove("prober");
+    expect(await running).toMatchObject({ status: "ok", output: '{"answers":[200]}' });
+  });
+
+  test("another process's install is there at the next call, without a restart", async () => {
+    const kernel = await bootKernel([store, tools], {}, NEVER_SERVING);
+    const call = () => kernel.service("tools").call(probe({}), { user: "ada" });
+    expect(await call()).toMatchObject({ code: "no_such_tool" });
+    const other = await toolHost({}, kernel.home);
+    await installProber(other, allowing("api.example.com"));
+    expect(await call()).toMatchObject({ status: "ok" });
+  });
+});
+
+describe("the plugin", () => {
+  test("bad settings are refused by name", async () => {
+    const boot = bootKernel([store, tools], {
+      TOOLS_PRIVATE_HOSTS: "10.0.0.1",
+      POSTERN_SECRETS_KEY: "short",
+    });
+    await expect(boot).rejects.toThrow(/TOOLS_PRIVATE_HOSTS[\s\S]*POSTERN_SECRETS_KEY: given \(hidden\)/);
+  });
+
+  test("the readiness check answers", async () => {
+    const kernel = await bootKernel([store, tools], {}, NEVER_SERVING);
+    expect(await kernel.service("kernel").readiness()).toEqual(
+      expect.arrayContaining([expect.objectContaining({ name: "tools", ok: true })]),
+    );
+  });
+
+  test("a service offers the weather tool once: what a user removed stays removed", {
+    timeout: 180_000,
+  }, async () => {
+    await builtWeather();
+    const kernel = await bootKernel([store, tools]);
+    const names = async (running: BootedKernel) =>
+      (await running.service("tools").list()).map(({ name }) => name);
+    await expect.poll(() => names(kernel), { timeout: 90_000 }).toEqual(["weather"]);
+    await expect
+      .poll(
+        () =>
+          kernel
+            .service("kernel")
+            .plugins()
+            .find(({ name }) => name === "tools")?.detail,
+      )
+      .toBe("weather");
+    const host = await kernel.service("toolHost").open();
+    await host.remove("weather");
+    await host.provideShipped(() => {});
+    expect(await names(kernel)).toEqual([]);
+    expect(existsSync(join(kernel.home, "cache"))).toBe(true);
+  });
+
+  test("a tool of the user's own under a shipped name is left alone", async () => {
+    const host = await toolHost();
+    const candidate = await host.examine(await fixture("prober.js"), allowing("api.example.com"));
+    await commit(host.catalog, "weather", candidate, false);
+    await host.provideShipped(() => {});
+    expect((await host.catalog.find("weather"))?.digest).toBe(candidate.digest);
+    await rm(join(host.catalog.folder, "weather"), { recursive: true });
+    await host.provideShipped(() => {});
+    expect(await host.catalog.list()).toEqual([]);
+  });
+});

@@ -1,0 +1,63 @@
+/** A tool host of the test's own, and a tool that probes it. */
+import { cp, readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { onTestFinished } from "vitest";
+import { digestOf } from "../../host/catalog.ts";
+import { commit } from "../../host/install.ts";
+import { type HostConfig, openToolHost, type ToolHost } from "../../host/tool-host.ts";
+import { createLog } from "../../kernel/log.ts";
+import { createMask } from "../../kernel/mask.ts";
+import { openStore } from "../../kernel/store.ts";
+import { CACHE, fixture, toComponent } from "./components.ts";
+import { temporaryFolder } from "./home.ts";
+
+export async function toolHost(
+  config: Partial<HostConfig> = {},
+  home = temporaryFolder(),
+): Promise<ToolHost & { readonly home: string }> {
+  const store = openStore(join(home, "store.sqlite"));
+  const mask = createMask();
+  const log = createLog("silent", mask, { pretty: false, write: () => {} });
+  const host = await openToolHost({
+    config: {
+      privateHosts: new Set(),
+      secretsKey: undefined,
+      workers: 1,
+      variable: () => undefined,
+      ...config,
+    },
+    home,
+    store,
+    mask,
+    log,
+  });
+  onTestFinished(async () => {
+    await host.close();
+    store.close();
+  });
+  return { ...host, home };
+}
+
+/** Capabilities that allow GET below /v1/ at one host. */
+export function allowing(host: string, more: object = {}): string {
+  return JSON.stringify({
+    version: "1.0.0",
+    wit_version: "0.1.0",
+    http: { allowlist: [{ host, path_prefix: "/v1/", methods: ["GET"] }], ...more },
+  });
+}
+
+export async function installProber(host: ToolHost, capabilities: string): Promise<void> {
+  const bytes = await fixture("prober.js");
+  await copyCode(bytes, dirname(host.catalog.folder));
+  await commit(host.catalog, "prober", await host.examine(bytes, capabilities), true);
+}
+
+/** Spares every home the seconds it takes to transpile the same component again. */
+async function copyCode(bytes: Uint8Array, home: string): Promise<void> {
+  await toComponent(bytes).load();
+  for (const entry of await readdir(CACHE)) {
+    if (!entry.startsWith(digestOf(bytes)) || entry.endsWith(".draft")) continue;
+    await cp(join(CACHE, entry), join(home, "cache", entry), { recursive: true });
+  }
+}
