@@ -14,7 +14,11 @@ const VERSION = (JSON.parse(readFileSync(PACKAGE, "utf8")) as { version: string 
 
 /** Every plugin Postern ships, in the order of the start-up table. */
 async function shippedPlugins(): Promise<readonly AnyPlugin[]> {
-  const modules = await Promise.all([import("./store.ts")]);
+  const modules = await Promise.all([
+    import("./store.ts"),
+    import("../plugins/agent/plugin.ts"),
+    import("../plugins/gateway/plugin.ts"),
+  ]);
   return modules.map((module) => module.default as AnyPlugin);
 }
 

@@ -1,0 +1,219 @@
+/** The page's state and what can be done to it. Components render it and call these functions, nothing more. */
+import { begun, doubt, fold, fromTurn, reconcile, type TurnView } from "./turn-view.ts";
+import {
+  type Accepted,
+  ask,
+  type Gate,
+  Refused,
+  type Status,
+  type ThreadRow,
+  type Turn,
+  type TurnFrame,
+  type User,
+} from "./wire.ts";
+
+export interface AppState {
+  readonly user: User | undefined;
+  readonly signedOut: boolean;
+  readonly connected: boolean;
+  readonly status: Status | undefined;
+  readonly threads: readonly ThreadRow[];
+  readonly query: string;
+  readonly thread: string | undefined;
+  readonly turns: readonly TurnView[];
+  /** Said by the page itself: what went wrong with the last request, until dismissed. */
+  readonly trouble: string | undefined;
+  /** Read out by screen readers. */
+  readonly announcement: string;
+  /** On a narrow screen the sidebar is behind a button. */
+  readonly isMenuOpen: boolean;
+}
+
+const BLANK: AppState = {
+  user: undefined,
+  signedOut: false,
+  connected: false,
+  status: undefined,
+  threads: [],
+  query: "",
+  thread: undefined,
+  turns: [],
+  trouble: undefined,
+  announcement: "",
+  isMenuOpen: false,
+};
+
+let state = BLANK;
+const listeners = new Set<() => void>();
+
+export const getState = (): AppState => state;
+
+export function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export function update(change: Partial<AppState>): void {
+  state = { ...state, ...change };
+  for (const listener of listeners) listener();
+}
+
+/** Runs a request; what is refused stays on the screen until it is dismissed. */
+export async function attempt<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Refused && error.status === 401) update({ signedOut: true, user: undefined });
+    else update({ trouble: error instanceof Error ? error.message : String(error) });
+    return undefined;
+  }
+}
+
+// —— sign-in ——————————————————————————————————————————————————————————————
+
+/** A token in the address is exchanged for a cookie and leaves the address bar before anything else happens. */
+export async function signIn(token?: string): Promise<void> {
+  const given = token ?? new URLSearchParams(location.search).get("token");
+  if (location.search) history.replaceState(null, "", location.pathname + location.hash);
+  try {
+    const { user } = given
+      ? await ask<{ user: User }>("POST", "/api/session", { token: given })
+      : await ask<{ user: User }>("GET", "/api/session");
+    update({ user, signedOut: false, trouble: undefined });
+    await Promise.all([loadStatus(), loadThreads()]);
+  } catch (error) {
+    const wrong = given && error instanceof Error ? error.message : undefined;
+    update({ signedOut: true, user: undefined, trouble: wrong });
+  }
+}
+
+export async function signOut(): Promise<void> {
+  await attempt(() => ask("DELETE", "/api/session"));
+  update({ ...BLANK, signedOut: true });
+}
+
+// —— reading ——————————————————————————————————————————————————————————————
+
+export async function loadStatus(): Promise<void> {
+  const status = await attempt(() => ask<Status>("GET", "/api/status"));
+  if (status) update({ status });
+}
+
+export async function loadThreads(query = state.query): Promise<void> {
+  update({ query });
+  const search = new URLSearchParams({ limit: "50", ...(query ? { q: query } : {}) });
+  const page = await attempt(() => ask<{ threads: readonly ThreadRow[] }>("GET", `/api/threads?${search}`));
+  if (page && state.query === query) update({ threads: page.threads });
+}
+
+export async function openThread(thread: string | undefined): Promise<void> {
+  if (thread !== state.thread) update({ thread, turns: [] });
+  if (thread !== undefined) await reloadThread();
+}
+
+/** What the server has is the truth; a turn that only this page knows of yet is kept. */
+export async function reloadThread(): Promise<void> {
+  const { thread } = state;
+  if (thread === undefined) return;
+  const page = await attempt(() => ask<{ turns: readonly Turn[] }>("GET", `/api/threads/${thread}`));
+  if (!page || state.thread !== thread) return;
+  const stored = page.turns.map(fromTurn);
+  const known = new Set(stored.map(({ id }) => id));
+  const live = new Map(state.turns.map((turn) => [turn.id, turn]));
+  const merged = stored.map((turn) => reconcile(turn, live.get(turn.id)));
+  update({ turns: [...merged, ...state.turns.filter((turn) => !known.has(turn.id))] });
+}
+
+// —— doing ————————————————————————————————————————————————————————————————
+
+/** Answers true where the message was taken, so that the composer may forget it. */
+export async function send(message: string): Promise<boolean> {
+  update({ trouble: undefined });
+  const body = { message, ...(state.thread && { thread_id: state.thread }) };
+  const taken = await attempt(() => ask<Accepted>("POST", "/api/chat/send", body));
+  if (taken) follow(taken, message);
+  return taken !== undefined;
+}
+
+export async function retry({ id, asked }: TurnView): Promise<void> {
+  const taken = await attempt(() => ask<Accepted>("POST", `/api/turns/${id}/retry`));
+  if (taken) follow(taken, asked);
+}
+
+/** Shows the turn that was just accepted; its first frames may have come before the answer did. */
+function follow({ thread_id: thread, message_id: id }: Accepted, asked: string | undefined): void {
+  if (state.thread === undefined) {
+    update({ thread });
+    history.replaceState(null, "", `#/chat/${thread}`);
+  }
+  if (state.thread !== thread) return;
+  const early = state.turns.some((turn) => turn.id === id);
+  const turns = early ? state.turns : [...state.turns, begun(id, thread, asked)];
+  update({ turns: turns.map((turn) => (turn.id === id && asked ? { ...turn, asked } : turn)) });
+  void loadThreads();
+  if (early) void reloadThread();
+}
+
+export async function cancel(turn: string): Promise<void> {
+  await attempt(() => ask("POST", `/api/turns/${turn}/cancel`));
+}
+
+export async function decide(gate: Gate, decision: string): Promise<void> {
+  const taken = await attempt(() => ask<Accepted>("POST", `/api/approvals/${gate.id}`, { decision }));
+  if (!taken) return;
+  update({ turns: state.turns.map((turn) => (turn.gate?.id === gate.id ? withoutGate(turn) : turn)) });
+  follow(taken, undefined);
+}
+
+function withoutGate({ gate: _answered, ...turn }: TurnView): TurnView {
+  return turn;
+}
+
+export async function rename(thread: string, title: string): Promise<void> {
+  await attempt(() => ask("PATCH", `/api/threads/${thread}`, { title }));
+  await loadThreads();
+}
+
+export async function remove(thread: string): Promise<void> {
+  await attempt(() => ask("DELETE", `/api/threads/${thread}`));
+  if (state.thread === thread) location.hash = "#/";
+  await loadThreads();
+}
+
+// —— events ———————————————————————————————————————————————————————————————
+
+export function receive(frame: TurnFrame): void {
+  if (frame.type === "done" || frame.type === "failed") void loadThreads();
+  if (frame.thread_id !== state.thread) return;
+  const isKnown = state.turns.some(({ id }) => id === frame.turn_id);
+  const turns = isKnown ? state.turns : [...state.turns, begun(frame.turn_id, frame.thread_id, undefined)];
+  update({
+    turns: turns.map((turn) => (turn.id === frame.turn_id ? fold(turn, frame) : turn)),
+    ...announce(frame),
+  });
+  // A turn that another channel began: its question is in the store.
+  if (!isKnown) void reloadThread();
+}
+
+/** Events were missed while the connection was down: what is stored tells what happened. */
+export function resync(): void {
+  update({ turns: state.turns.map(doubt) });
+  void reloadThread();
+  void loadThreads();
+}
+
+/** Only the start and the end are read out: every delta would drown the listener. */
+function announce(frame: TurnFrame): { announcement?: string } {
+  switch (frame.type) {
+    case "started":
+      return { announcement: "Postern is answering." };
+    case "gate":
+      return { announcement: "Postern waits for your decision." };
+    case "done":
+      return { announcement: frame.status === "cancelled" ? "Stopped." : "The answer is complete." };
+    case "failed":
+      return { announcement: `The answer failed: ${frame.message}` };
+    default:
+      return {};
+  }
+}

@@ -1,0 +1,79 @@
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { send } from "./app.ts";
+import { Bar } from "./bar.tsx";
+import { Composer } from "./composer.tsx";
+import { TurnBlock } from "./turn-block.tsx";
+import { isOver } from "./turn-view.ts";
+import { useApp } from "./use-app.ts";
+
+// Closer than this to the end counts as reading along.
+const NEAR_PIXELS = 80;
+
+export function Chat() {
+  const { thread, threads, turns, status } = useApp();
+  const scroller = useRef<HTMLDivElement>(null);
+  const readsAlong = useRef(true);
+  const title = threads.find(({ id }) => id === thread)?.title ?? "New chat";
+  const running = turns.findLast((turn) => !isOver(turn));
+
+  // Follows the text only while the reader is at the end; whoever scrolled up is left in peace.
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (element && readsAlong.current) element.scrollTop = element.scrollHeight;
+  }, [turns]);
+  useEffect(() => {
+    readsAlong.current = true;
+  }, [thread]);
+  const onScroll = () => {
+    const element = scroller.current;
+    if (!element) return;
+    readsAlong.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_PIXELS;
+  };
+
+  return (
+    <>
+      <Bar title={title}>
+        <span class="model">{status && `${status.model.provider} · ${status.model.name}`}</span>
+      </Bar>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+      <section class="talk" ref={scroller} onScroll={onScroll} tabIndex={0} aria-label="Conversation">
+        <div>
+          {turns.map((turn, index) => (
+            <TurnBlock key={turn.id} turn={turn} isLast={index === turns.length - 1} />
+          ))}
+          {turns.length === 0 && thread === undefined && <Welcome />}
+        </div>
+      </section>
+      <Composer thread={thread} running={running?.id} />
+    </>
+  );
+}
+
+const EXAMPLES = [
+  "What can you do?",
+  "Remember that my bike is red",
+  "What is the weather in Berlin, in metric units?",
+];
+
+function Welcome() {
+  const { status } = useApp();
+  return (
+    <div class="welcome">
+      <h2>What shall we do?</h2>
+      {status?.model.provider === "builtin" && (
+        <p>
+          The built-in model answers: it works offline, calls tools and remembers, but it is no language
+          model. For one, set <code>ANTHROPIC_API_KEY</code>, <code>OPENAI_API_KEY</code> or{" "}
+          <code>MODEL_BASE_URL</code> and start Postern again.
+        </p>
+      )}
+      <div class="examples">
+        {EXAMPLES.map((example) => (
+          <button type="button" key={example} onClick={() => void send(example)}>
+            {example}
+          </button>
+        ))}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,67 @@
+import { render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { openThread, signIn, update } from "./app.ts";
+import { Chat } from "./chat.tsx";
+import { JobsPage } from "./jobs-page.tsx";
+import { MemoryPage } from "./memory-page.tsx";
+import { PeoplePage } from "./people-page.tsx";
+import { Sidebar } from "./sidebar.tsx";
+import { SignIn } from "./sign-in.tsx";
+import { keepConnected } from "./socket.ts";
+import { applyTheme } from "./theme.ts";
+import { ToolsPage } from "./tools-page.tsx";
+import { useApp } from "./use-app.ts";
+
+const readRoute = () => location.hash.replace(/^#\//, "").split("/");
+
+function Page({ name }: { name: string }) {
+  switch (name) {
+    case "tools":
+      return <ToolsPage />;
+    case "jobs":
+      return <JobsPage />;
+    case "memory":
+      return <MemoryPage />;
+    case "people":
+      return <PeoplePage />;
+    default:
+      return <Chat />;
+  }
+}
+
+function App() {
+  const { user, signedOut, announcement, isMenuOpen } = useApp();
+  const [route, setRoute] = useState(readRoute);
+  const [name = "", thread] = route;
+
+  useEffect(() => {
+    const onHash = () => {
+      setRoute(readRoute());
+      update({ isMenuOpen: false });
+    };
+    addEventListener("hashchange", onHash);
+    return () => removeEventListener("hashchange", onHash);
+  }, []);
+  useEffect(() => (user ? keepConnected() : undefined), [user?.id]);
+  useEffect(() => {
+    if (user && (name === "" || name === "chat")) void openThread(thread || undefined);
+  }, [user?.id, name, thread]);
+
+  if (signedOut) return <SignIn />;
+  if (!user) return <p class="unseen">Loading…</p>;
+  return (
+    <div class={`frame ${isMenuOpen ? "menu-open" : ""}`}>
+      <Sidebar page={name || "chat"} />
+      <main class="main">
+        <Page name={name} />
+      </main>
+      <p class="unseen" aria-live="polite">
+        {announcement}
+      </p>
+    </div>
+  );
+}
+
+applyTheme();
+render(<App />, document.getElementById("app") as HTMLElement);
+void signIn();

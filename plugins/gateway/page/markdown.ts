@@ -1,0 +1,55 @@
+/** Model text becomes safe HTML: Markdown, sanitised, with code coloured. Nothing a model writes is trusted. */
+import DOMPurify from "dompurify";
+import hljs from "highlight.js/lib/core";
+import bash from "highlight.js/lib/languages/bash";
+import css from "highlight.js/lib/languages/css";
+import go from "highlight.js/lib/languages/go";
+import javascript from "highlight.js/lib/languages/javascript";
+import json from "highlight.js/lib/languages/json";
+import markdown from "highlight.js/lib/languages/markdown";
+import python from "highlight.js/lib/languages/python";
+import rust from "highlight.js/lib/languages/rust";
+import sql from "highlight.js/lib/languages/sql";
+import typescript from "highlight.js/lib/languages/typescript";
+import xml from "highlight.js/lib/languages/xml";
+import yaml from "highlight.js/lib/languages/yaml";
+import { Marked } from "marked";
+
+const LANGUAGES = { bash, css, go, javascript, json, markdown, python, rust, sql, typescript, xml, yaml };
+for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
+
+const escapeHtml = (text: string) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+
+const marked = new Marked({
+  gfm: true,
+  breaks: true,
+  renderer: {
+    code({ text, lang }) {
+      const language = (lang ?? "").trim().split(/\s/)[0] ?? "";
+      const body = hljs.getLanguage(language) ? hljs.highlight(text, { language }).value : escapeHtml(text);
+      return `<figure class="code"><figcaption>${escapeHtml(language || "text")}</figcaption><pre tabindex="0"><code>${body}</code></pre></figure>`;
+    },
+    // An image would tell its server that the text was read; its address is shown instead of loaded.
+    image: ({ href, text }) => `<a href="${escapeHtml(href)}">${escapeHtml(text || href)}</a>`,
+    html: ({ text }) => escapeHtml(text),
+  },
+});
+
+DOMPurify.addHook("afterSanitizeAttributes", (node) => {
+  if (node.tagName !== "A") return;
+  node.setAttribute("target", "_blank");
+  node.setAttribute("rel", "noopener noreferrer nofollow");
+});
+
+const ALLOWED = {
+  ALLOWED_TAGS: [
+    ..."p br strong em del code pre a ul ol li blockquote hr h1 h2 h3 h4 h5 h6".split(" "),
+    ..."table thead tbody tr th td span figure figcaption input".split(" "),
+  ],
+  ALLOWED_ATTR: ["href", "class", "align", "type", "checked", "disabled", "start", "tabindex"],
+  ALLOWED_URI_REGEXP: /^(https?|mailto):/i,
+};
+
+export function toHtml(text: string): string {
+  return DOMPurify.sanitize(marked.parse(text, { async: false }), ALLOWED);
+}
