@@ -58,16 +58,24 @@ export interface AgentOptions {
   readonly tools?: Readonly<Record<string, TestTool>>;
   /** Starts on the home of an earlier one. */
   readonly home?: string;
+  /** False for a command beside the service. */
+  readonly serving?: boolean;
 }
 
-export function bootAgent({ model, variables, tools, home }: AgentOptions = {}): Promise<BootedKernel> {
+export function bootAgent({
+  model,
+  variables,
+  tools,
+  home,
+  serving = true,
+}: AgentOptions = {}): Promise<BootedKernel> {
   return bootKernel(
     [store as AnyPlugin, ...(tools ? [toolsPlugin(tools)] : []), agentPlugin as AnyPlugin],
     {
       ...(model ? { MODEL_BASE_URL: model.url, MODEL_NAME: "scripted" } : { MODEL_PROVIDER: "builtin" }),
       ...variables,
     },
-    home === undefined ? {} : { home },
+    { ...(home !== undefined && { home }), ...(!serving && { only: ["jobs"] }) },
   );
 }
 

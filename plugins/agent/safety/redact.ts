@@ -33,10 +33,8 @@ const SHAPES: readonly { readonly start: string; readonly rest: string }[] = [
 
 const RUN = "[A-Za-z0-9_.-]";
 const KEY_BEGIN = /-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----/;
-const KEY_BLOCK = new RegExp(
-  `${KEY_BEGIN.source}[\\s\\S]*?(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|$)`,
-  "g",
-);
+const KEY_END = /-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----/;
+const KEY_BLOCK = new RegExp(`${KEY_BEGIN.source}[\\s\\S]*?(?:${KEY_END.source}|$)`, "g");
 const SHAPED = new RegExp(
   `(?<![A-Za-z0-9_])(?:${SHAPES.map(({ start, rest }) => RegExp.escape(start) + rest).join("|")})`,
   "g",
@@ -71,57 +69,63 @@ export interface RedactStream {
  */
 export function createRedactStream(mask: Mask): RedactStream {
   let held = "";
+  // The last character let go: whether a shape begins after it is seen from it.
+  let last = "";
   // True inside a secret too long to hold: the rest of its run is dropped.
   let swallowing = false;
+
+  const release = (text: string): string => {
+    const safe = hideShapes(last + text).slice(last.length);
+    last = text.at(-1) ?? last;
+    return safe;
+  };
 
   return {
     push(delta) {
       held = mask.hide(held + delta);
       if (swallowing) {
-        const rest = LEADING_RUN.exec(held)?.[0].length ?? 0;
-        held = held.slice(rest);
+        held = held.slice(LEADING_RUN.exec(held)?.[0].length ?? 0);
         if (held === "") return "";
         swallowing = false;
       }
-      const keep = Math.max(mask.tail(held), openKey(held), openShape(held));
+      const keep = Math.max(mask.tail(held), openKey(held), openShape(held, last));
       if (keep > LONGEST_HELD) {
-        const safe = hideShapes(held);
-        held = "";
         swallowing = true;
-        return safe;
+        const all = held;
+        held = "";
+        return release(all);
       }
       const cut = held.length - keep;
-      const safe = hideShapes(held.slice(0, cut));
+      const free = held.slice(0, cut);
       held = held.slice(cut);
-      return safe;
+      return release(free);
     },
     end() {
-      const safe = redact(mask, held);
+      const rest = mask.hide(held);
       held = "";
-      return safe;
+      return release(rest);
     },
   };
 }
 
 /** Length of a private key that has begun and not ended, or that may be beginning. */
 function openKey(text: string): number {
-  const last = text.lastIndexOf("-----BEGIN ");
-  if (last !== -1) {
-    const block = text.slice(last);
-    if (KEY_BEGIN.test(block)) {
-      return /-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----/.test(block) ? 0 : block.length;
-    }
-  }
-  return TRAILING_DASHES.exec(text)?.[0].length ?? 0;
+  const begin = text.lastIndexOf("-----BEGIN ");
+  const block = begin === -1 ? "" : text.slice(begin);
+  if (!KEY_BEGIN.test(block)) return TRAILING_DASHES.exec(text)?.[0].length ?? 0;
+  const end = KEY_END.exec(block);
+  if (end === null) return block.length;
+  return TRAILING_DASHES.exec(block.slice(end.index + end[0].length))?.[0].length ?? 0;
 }
 
 /** Length of a last word that has, or may get, the shape of a secret. */
-function openShape(text: string): number {
+function openShape(text: string, before: string): number {
   const run = TRAILING_RUN.exec(text)?.[0];
   if (run === undefined) return 0;
   // A run such as "key.sk-…" or "--sk-…" holds a shape further in.
   for (let at = 0; at < run.length; at++) {
-    if (at > 0 && /[A-Za-z0-9_]/.test(run[at - 1] as string)) continue;
+    const left = at > 0 ? run[at - 1] : run.length === text.length ? before : "";
+    if (left !== undefined && /[A-Za-z0-9_]/.test(left)) continue;
     const rest = run.slice(at);
     if (SHAPES.some(({ start }) => rest.startsWith(start) || start.startsWith(rest))) return rest.length;
   }
