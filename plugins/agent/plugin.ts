@@ -5,13 +5,17 @@ import { createAgent } from "./agent.ts";
 import { createContext } from "./context.ts";
 import { readPrices } from "./cost.ts";
 import { createHistory } from "./history.ts";
+import { identityPrompt } from "./identity.ts";
 import { createJobTable } from "./job-table.ts";
 import { createJobs } from "./jobs.ts";
 import { createLedger } from "./ledger.ts";
+import { createMemory } from "./memory/memory.ts";
+import { createMissions } from "./missions.ts";
 import { createBuiltinModel } from "./models/builtin/model.ts";
 import { createModels } from "./models/choose.ts";
 import { createApprovals } from "./safety/approvals.ts";
 import { readSettings } from "./settings.ts";
+import { createSkills } from "./skills.ts";
 import { createSpending } from "./spending.ts";
 import { MIGRATIONS } from "./tables.ts";
 import { createThreads } from "./threads.ts";
@@ -22,7 +26,7 @@ export default definePlugin({
   name: "agent",
   needs: ["store", "kernel"],
   wants: ["tools"],
-  provides: ["agent", "threads", "jobs", "approvals", "externalTools", "chatLimit"],
+  provides: ["agent", "threads", "jobs", "memory", "approvals", "externalTools", "chatLimit"],
   configure: readSettings,
   start({ config, use, home, log, onStop, announce }) {
     const sql = use.store.tables("agent", MIGRATIONS);
@@ -30,11 +34,16 @@ export default definePlugin({
     const ledger = createLedger(sql);
     const interrupted = use.kernel.serving ? ledger.recover() : 0;
     if (interrupted > 0) log.warn({ turns: interrupted }, "turns were interrupted by the last stop");
+    const memory = createMemory({ store: use.store, vectors: config.memoryVectors, log });
+    onStop(() => memory.close());
+    const skills = createSkills(home);
+    const missions = createMissions(use.store);
     const prices = readPrices(home);
     const models = createModels(config.model, createBuiltinModel(), prices, log);
     const history = createHistory(sql, mask);
     const approvals = createApprovals(sql);
-    const sources = { own: [], host: use.tools, rules: config.approvals, approvals };
+    const own = [...memory.tools, ...skills.tools, ...missions.tools];
+    const sources = { own, host: use.tools, rules: config.approvals, approvals };
     const runner = createTurnRunner({
       models,
       prices,
@@ -44,7 +53,11 @@ export default definePlugin({
       mask,
       log,
       maxToolCalls: config.maxToolCalls,
-      preface: async () => [],
+      preface: async (user) => [
+        await identityPrompt(home, memory, user),
+        missions.prompt(user),
+        await skills.prompt(),
+      ],
     });
     const agent = createAgent({
       ledger,
@@ -72,6 +85,7 @@ export default definePlugin({
       agent,
       threads,
       jobs,
+      memory,
       approvals,
       externalTools: {
         isReserved: (tool) => isReservedName(sources, tool),

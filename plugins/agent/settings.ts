@@ -10,6 +10,7 @@ export interface AgentSettings {
   readonly maxToolCalls: number;
   readonly turnTimeoutSecs: number;
   readonly dailyUsdCap: number | undefined;
+  readonly memoryVectors: boolean;
   readonly jobsConcurrency: number;
   readonly jobsRetentionDays: number;
 }
@@ -41,6 +42,11 @@ export function readSettings(env: Env): AgentSettings {
       undefined,
       { min: 0, max: 1_000_000 },
       "US dollars a user may spend on models in a day (UTC); no cap where unset",
+    ),
+    memoryVectors: env.flag(
+      "MEMORY_VECTORS",
+      true,
+      "Whether memory is also searched by meaning, with an offline model",
     ),
     jobsConcurrency: env.integer("JOBS_CONCURRENCY", 4, { min: 1, max: 256 }, "Jobs that run side by side"),
     jobsRetentionDays: env.integer(

@@ -27,7 +27,7 @@ interface ThreadColumns {
   readonly gate: string | null;
 }
 
-export interface TurnColumns {
+interface TurnColumns {
   readonly seq: number;
   readonly id: string;
   readonly thread: string;
@@ -134,7 +134,7 @@ export function createThreads(sql: Sql, onRemove: (thread: string) => void): Thr
   };
 }
 
-export function readItems(sql: Sql, turn: string): TurnItem[] {
+function readItems(sql: Sql, turn: string): TurnItem[] {
   return sql
     .all<{ body: string }>("SELECT body FROM turn_items WHERE turn = ? ORDER BY seq", turn)
     .map(({ body }) => JSON.parse(body) as TurnItem);

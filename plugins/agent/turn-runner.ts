@@ -134,7 +134,7 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
             }),
             parts.preface(turn.user),
           ]);
-          const requestFor = composer(toolbox, systemText(new Date(), preface));
+          const requestFor = composer(toolbox, redact(mask, systemText(new Date(), preface)));
           async function* ask() {
             spending.assertLeft(turn.user);
             let serving = chain[0];

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { bootAgent, eventsOf, message, scriptedModel, textIn } from "../../support/agent.ts";
 
@@ -148,4 +150,51 @@ describe("a turn", () => {
     expect(events.at(-1)).toMatchObject({ type: "done", status: "completed" });
     expect(textIn(events)).not.toBe("");
   });
+});
+
+describe("with no configuration at all", () => {
+  const said = async (kernel: Awaited<ReturnType<typeof bootAgent>>, text: string) =>
+    textIn(
+      await eventsOf(kernel.service("agent").run({ user: "ann", channel: "test", input: message(text) })),
+    );
+
+  test("what it is told is remembered over a restart", async () => {
+    const before = await bootAgent();
+    expect(await said(before, "What can you do?")).toMatch(/remember/i);
+    await said(before, "remember that my bike is red");
+    await before.stop();
+    const kernel = await bootAgent({ home: before.home });
+    expect(await said(kernel, "what colour is my bike?")).toMatch(/red/i);
+    expect(kernel.service("memory").tree("eve")).toEqual([]);
+  });
+
+  test("a tool is called with the right parameters, and its failure is told plainly", async () => {
+    const asked: unknown[] = [];
+    const kernel = await bootAgent({
+      tools: {
+        weather: {
+          ...WEATHER,
+          description: "Current weather and forecast for a city.",
+          run: (params) => {
+            asked.push(params);
+            return { status: "error", code: "tool_error", message: "HTTP request failed: no network" };
+          },
+        },
+      },
+    });
+    expect(await said(kernel, "weather in Berlin in imperial units")).toContain("no network");
+    expect(asked).toEqual([{ city: "Berlin", units: "imperial" }]);
+  });
+});
+
+test("identity files, missions and skills are put before the model, without secrets", async () => {
+  const model = await scriptedModel();
+  const kernel = await bootAgent({ model, variables: { MODEL_API_KEY: "identity-secret-1" } });
+  writeFileSync(join(kernel.home, "AGENTS.md"), "Always rhyme. The key is identity-secret-1.");
+  await kernel.service("agent").run({ user: "ann", channel: "test", input: message("Hi") }).record;
+  const system = String(model.requests[0]?.messages[0]?.content);
+  expect(system).toContain("Always rhyme. The key is [secret].");
+  expect(model.requests[0]?.tools?.map((tool) => tool.function.name)).toEqual(
+    expect.arrayContaining(["memory_write", "memory_search", "skill_load", "mission_create"]),
+  );
 });

@@ -68,8 +68,9 @@ test("tries again until the first token has come, never after", async () => {
 
 test("gives up after four tries and goes on to the next model; the last one's failure is told", async () => {
   const down = (name: string) =>
-    playing(name, async function* () {
-      throw fails("model_unreachable");
+    playing(name, async function* (attempt) {
+      if (attempt > 0) throw fails("model_unreachable");
+      yield { type: "text", delta: "never" };
     });
   const [one, two] = [down("one"), down("two")];
   const { served, notices, error } = await run([one, two]);
