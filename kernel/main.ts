@@ -16,6 +16,7 @@ const VERSION = (JSON.parse(readFileSync(PACKAGE, "utf8")) as { version: string 
 async function shippedPlugins(): Promise<readonly AnyPlugin[]> {
   const modules = await Promise.all([
     import("./store.ts"),
+    import("../host/plugin.ts"),
     import("../plugins/agent/plugin.ts"),
     import("../plugins/gateway/plugin.ts"),
   ]);
@@ -28,7 +29,12 @@ interface Group {
 }
 
 /** Commands that belong to a plugin; their code is read when one of them is typed. */
-const GROUPS: Readonly<Record<string, Group>> = {};
+const GROUPS: Readonly<Record<string, Group>> = {
+  tool: {
+    about: "install, inspect, run and remove tools",
+    load: () => import("../host/commands.ts"),
+  },
+};
 
 async function allPlugins(session: Session): Promise<readonly AnyPlugin[]> {
   const { loadPlugins } = await import("./loader.ts");
