@@ -114,13 +114,17 @@ test("a failed response of a thread that is not there streams as created, in pro
 async function startStalled(service: Service): Promise<{ id: string; rest: Promise<string> }> {
   const body = { model: "any", stream: true, input: "Hi" };
   const answer = await service.send("POST", "/api/v1/responses", body);
-  const reader = (answer.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader();
+  const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+  const decoder = new TextDecoder();
+  const next = async () => {
+    const { done, value } = await reader.read();
+    return done ? undefined : decoder.decode(value, { stream: true });
+  };
   let text = "";
-  while (!text.includes("Well,")) text += (await reader.read()).value ?? "";
+  while (!text.includes("Well,")) text += await next();
   const rest = (async () => {
     let more = "";
-    for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read())
-      more += value;
+    for (let chunk = await next(); chunk !== undefined; chunk = await next()) more += chunk;
     return more;
   })();
   return { id: /"id":"(resp_[0-9a-f]+)"/.exec(text)?.[1] as string, rest };
