@@ -42,12 +42,6 @@ export interface BrokerOptions {
 const MAX_REQUESTS_A_CALL = 50;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-/** What is learnt about one request on its way. */
-interface Trail {
-  leaks: Leaks;
-  credentials: readonly string[];
-}
-
 /** The request will not be sent; the message is a sentence for the tool. */
 class Refused extends Error {}
 
@@ -98,23 +92,22 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
         request: AllowedRequest,
         rules: HttpCapabilities,
         bounds: SendBounds,
-        trail: Trail,
-      ): Promise<Answer> {
+        used: string[],
+      ) {
         const { filled, names } = await fill(request, auth, rules);
-        trail.credentials = names;
-        // A token may have been refreshed just now.
-        if (names.length > 0) trail.leaks = await leaksFor(auth);
+        used.push(...names);
         const { status, location, body } = await network.send(filled, bounds);
         if (REDIRECTS.has(status) && location !== undefined) throw redirected(request.url, status, location);
-        return { status, body: trail.leaks.scrub(body) };
+        // Asked for again: a token may have been refreshed on the way.
+        return { status, body: (await leaksFor(auth)).scrub(body) };
       }
 
-      async function attempt(request: ToolRequest, signal: AbortSignal, trail: Trail): Promise<Answer> {
+      async function attempt(request: ToolRequest, signal: AbortSignal, used: string[]): Promise<Answer> {
         const ruling = rule(http, request, privateHosts);
         if (!ruling.ok) throw new Refused(ruling.error);
         if (http === undefined) throw new Refused("The tool may not use the network.");
         const allowed = ruling.request;
-        if (carries(allowed, trail.leaks)) {
+        if (carries(allowed, await leaksFor(auth))) {
           throw new Refused(
             "The request carries the value of a secret: nothing was sent. Postern puts credentials in.",
           );
@@ -122,27 +115,31 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
         if (tape?.type === "player") return tape.play(allowed);
         await takePlace(grant, http);
         const bounds = { signal, timeoutMs: timeoutOf(request, http, grant) };
-        const send = () => sendLive(allowed, http, bounds, trail);
+        const send = () => sendLive(allowed, http, bounds, used);
         return tape === undefined ? send() : tape.record(allowed, send);
+      }
+
+      async function explain(error: unknown): Promise<string> {
+        return isExpected(error)
+          ? (await leaksFor(auth)).scrubText(error.message)
+          : ourFault(error, grant.tool);
       }
 
       async function track(request: ToolRequest, signal: AbortSignal): Promise<ToolReply> {
         const began = performance.now();
-        const trail: Trail = { leaks: await leaksFor(auth), credentials: [] };
-        const reply = await attempt(request, signal, trail).then(
+        const credentials: string[] = [];
+        const reply = await attempt(request, signal, credentials).then(
           ({ status, body }): ToolReply => ({ ok: true, status, body }),
-          (error: unknown): ToolReply => ({
-            ok: false,
-            error: isExpected(error) ? trail.leaks.scrubText(error.message) : ourFault(error, grant.tool),
-          }),
+          async (error: unknown): Promise<ToolReply> => ({ ok: false, error: await explain(error) }),
         );
+        const leaks = await leaksFor(auth);
         traffic.push({
-          method: trail.leaks.scrubText(request.method).slice(0, 16),
-          host: trail.leaks.scrubText(URL.parse(request.url)?.host ?? "").slice(0, 255),
+          method: leaks.scrubText(request.method).slice(0, 16),
+          host: leaks.scrubText(URL.parse(request.url)?.host ?? "").slice(0, 255),
           ...(reply.ok ? { status: reply.status } : { error: reply.error }),
           bytes: reply.ok ? reply.body.byteLength : 0,
           millis: Math.round(performance.now() - began),
-          credentials: trail.credentials,
+          credentials,
         });
         return reply;
       }

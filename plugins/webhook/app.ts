@@ -1,0 +1,190 @@
+/** The whole request path: rate → size → content type → secret → body, then the job. */
+import Router from "@koa/router";
+import Koa, { type Context, type Middleware as KoaMiddleware } from "koa";
+import { koaBody } from "koa-body";
+import { Fault, type Job, type Jobs, type Limiter, type Log } from "../../kernel/plugin.ts";
+import { clientAddress, type Range } from "./client-address.ts";
+import { answerErrors, LARGEST_BODY, tooLarge } from "./errors.ts";
+import { jobRecord, submissionRecord } from "./record.ts";
+import { isSame, isSigned } from "./secret.ts";
+import { parseSubmission } from "./submission.ts";
+
+export interface AppOptions {
+  readonly jobs: Pick<Jobs, "find" | "wait">;
+  readonly submit: Jobs["submit"];
+  readonly limiter: Limiter;
+  readonly proxies: readonly Range[];
+  readonly secret: string | undefined;
+  readonly log: Log;
+  /** Aborted when the channel stops: who waits for a job is answered with the job as it is. */
+  readonly stopping: AbortSignal;
+}
+
+interface State {
+  /** What the caller said of the body. */
+  declared?: { readonly type: string | undefined; readonly encoding: string | undefined };
+  bytes?: Buffer;
+}
+
+type Middleware = KoaMiddleware<State>;
+
+const LONGEST_WAIT_SECS = 60;
+
+const JSON_TYPE = /^\s*application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i;
+
+export function createApp(options: AppOptions): Koa<State> {
+  const router = new Router<State>()
+    .post("/webhook", limitSize, readBytes, requireJson, requireSecret(options.secret), submitJob(options))
+    .get("/jobs/:id", requireSecret(options.secret), showJob(options));
+  const app = new Koa<State>();
+  // Koa's own handler prints to standard error; what it would see has been answered and logged here.
+  app.silent = true;
+  app.use(answerErrors(options.log)).use(limitRate(options)).use(router.routes()).use(refuseRest(router));
+  return app;
+}
+
+function limitRate({ limiter, proxies }: AppOptions): Middleware {
+  return async (context, next) => {
+    const peer = context.req.socket.remoteAddress ?? "";
+    const verdict = await limiter.take(clientAddress(peer, context.get("x-forwarded-for"), proxies));
+    context.set("x-ratelimit-limit", String(verdict.limit));
+    context.set("x-ratelimit-remaining", String(verdict.remaining));
+    context.set("x-ratelimit-reset", String(verdict.resetSecs));
+    if (!verdict.ok) {
+      throw new Fault(
+        "limited",
+        "rate_limit_exceeded",
+        `more than ${verdict.limit} requests within a minute: try again in ${verdict.resetSecs} s`,
+        { retryAfterSecs: verdict.resetSecs },
+      );
+    }
+    await next();
+  };
+}
+
+const limitSize: Middleware = async (context, next) => {
+  if (Number(context.get("content-length")) > LARGEST_BODY) {
+    // The rest of the body is not worth reading; the caller has to open a new connection.
+    context.set("connection", "close");
+    throw tooLarge();
+  }
+  await next();
+};
+
+const parseBytes = koaBody({
+  json: false,
+  urlencoded: false,
+  text: true,
+  textTypes: ["application/octet-stream"],
+  textLimit: LARGEST_BODY,
+  // One character for each byte: a signature covers the bytes as they were sent.
+  encoding: "latin1",
+});
+
+/**
+ * The size is ruled on before type and encoding are looked at, and the signature needs the bytes: so the
+ * body is read as plain bytes, whatever the caller calls them.
+ */
+const readBytes: Middleware = async (context, next) => {
+  const { "content-type": type, "content-encoding": encoding } = context.req.headers;
+  context.state.declared = { type, encoding };
+  context.req.headers["content-type"] = "application/octet-stream";
+  delete context.req.headers["content-encoding"];
+  await parseBytes(context, async () => {
+    const text: unknown = context.request.body;
+    context.state.bytes = Buffer.from(typeof text === "string" ? text : "", "latin1");
+    await next();
+  });
+};
+
+const requireJson: Middleware = async (context, next) => {
+  const { type, encoding } = context.state.declared ?? {};
+  const refuse = (message: string) => new Fault("invalid", "unsupported_media_type", message);
+  if (!JSON_TYPE.test(type ?? "")) throw refuse('Content-Type must be "application/json", in UTF-8');
+  if (encoding && encoding.toLowerCase() !== "identity")
+    throw refuse("Content-Encoding is not supported: send the body uncompressed");
+  await next();
+};
+
+function requireSecret(secret: string | undefined): Middleware {
+  return async (context, next) => {
+    const refuse = (code: string, message: string) => new Fault("unauthenticated", code, message);
+    if (secret === undefined) {
+      throw refuse(
+        "secret_not_configured",
+        "the webhook secret is not configured: the operator has to set HTTP_WEBHOOK_SECRET",
+      );
+    }
+    const given = context.get("x-webhook-secret");
+    const signature = context.get("x-hub-signature-256");
+    const bytes = context.state.bytes;
+    if (given === "" && (signature === "" || bytes === undefined))
+      throw refuse("missing_secret", "X-Webhook-Secret is missing");
+    // The signature of no body is the same for every request, so it proves nothing for one without.
+    const proven =
+      given !== "" ? isSame(given, secret) : bytes !== undefined && isSigned(bytes, signature, secret);
+    if (!proven) throw refuse("invalid_secret", "X-Webhook-Secret or X-Hub-Signature-256 is wrong");
+    await next();
+  };
+}
+
+function submitJob({ jobs, submit, stopping }: AppOptions): Middleware {
+  return async (context) => {
+    const submission = parseSubmission(context.state.bytes ?? Buffer.of(), context.get("idempotency-key"));
+    const job = submit(submission);
+    const seconds = preferredWait(context);
+    const known = seconds > 0 ? await waitFor(jobs, job, seconds, stopping) : job;
+    context.body = submissionRecord(known);
+  };
+}
+
+/** RFC 7240: a preference that makes no sense is ignored, one that is honoured is named in the answer. */
+function preferredWait(context: Context): number {
+  const [, digits] = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,9})"?\s*(?:$|[,;])/i.exec(context.get("prefer")) ?? [];
+  if (digits === undefined) return 0;
+  const seconds = Math.min(Number(digits), LONGEST_WAIT_SECS);
+  context.set("preference-applied", `wait=${seconds}`);
+  return seconds;
+}
+
+async function waitFor(
+  jobs: AppOptions["jobs"],
+  job: Job,
+  seconds: number,
+  stopping: AbortSignal,
+): Promise<Job> {
+  const { promise: stopped, resolve } = Promise.withResolvers<void>();
+  const onStop = () => resolve();
+  stopping.addEventListener("abort", onStop, { once: true });
+  if (stopping.aborted) resolve();
+  try {
+    await Promise.race([jobs.wait(job.id, seconds * 1000), stopped]);
+  } finally {
+    stopping.removeEventListener("abort", onStop);
+  }
+  return jobs.find(job.id) ?? job;
+}
+
+function showJob({ jobs }: AppOptions): Middleware {
+  return (context) => {
+    const id = (context as unknown as { params: { id: string } }).params.id;
+    const job = jobs.find(id);
+    if (job === undefined)
+      throw new Fault("missing", "job_not_found", "there is no job with this id", { param: "job_id" });
+    context.body = jobRecord(job);
+  };
+}
+
+function refuseRest(router: Router<State>): Middleware {
+  return (context) => {
+    const allowed = router.match(context.path, "").path.flatMap(({ methods }) => methods);
+    if (allowed.length === 0)
+      throw new Fault(
+        "missing",
+        "no_such_path",
+        `${context.path} is not here: POST /webhook or GET /jobs/{job_id}`,
+      );
+    context.set("allow", allowed.join(", "));
+    throw new Fault("invalid", "method_not_allowed", `${context.path} takes ${allowed.join(", ")}`);
+  };
+}

@@ -1,0 +1,163 @@
+/**
+ * Callbacks owed to the operator's URL. One is owed from the moment its job is accepted, in the same
+ * transaction, so that neither a crash before the job completes nor one before the delivery forgets it.
+ */
+import { Agent, request } from "undici";
+import { type Job, type Jobs, type Log, type NewJob, reason, type Store } from "../../kernel/plugin.ts";
+import { assertPublic, type CallbackTarget, lookupFor } from "./callback-target.ts";
+import { jobRecord } from "./record.ts";
+import { sign } from "./secret.ts";
+
+export interface CallbackOptions {
+  readonly jobs: Jobs;
+  readonly store: Store;
+  readonly log: Log;
+  readonly target: CallbackTarget;
+  readonly secret: string;
+}
+
+export interface Callbacks {
+  /** Submits the job and owes its callback, both or neither. */
+  submit(job: NewJob): Job;
+  stop(): Promise<void>;
+}
+
+const MIGRATIONS = [
+  `CREATE TABLE webhook_callbacks (
+    job TEXT PRIMARY KEY,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    -- In milliseconds; null until the job completes.
+    due_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX webhook_callbacks_due ON webhook_callbacks (due_at) WHERE due_at IS NOT NULL;`,
+];
+
+/** Seconds before each further try: about a day, then it is given up. */
+const BACKOFF_SECS = [1, 10, 60, 300, 1800, 3600, 10_800, 21_600, 43_200] as const;
+const AT_ONCE = 8;
+const TIMEOUT_MILLIS = 10_000;
+
+interface Owed {
+  readonly job: string;
+  readonly attempts: number;
+}
+
+export function createCallbacks({ jobs, store, log, target, secret }: CallbackOptions): Callbacks {
+  const sql = store.tables("webhook", MIGRATIONS);
+  const agent = new Agent({ connect: { lookup: lookupFor(target), timeout: TIMEOUT_MILLIS } });
+  const giveUp = new AbortController();
+  const underWay = new Map<string, Promise<void>>();
+  let timer: NodeJS.Timeout | undefined;
+
+  const forget = (job: string) => sql.run("DELETE FROM webhook_callbacks WHERE job = ?", job);
+  const makeDue = (job: string, at: number) =>
+    sql.run("UPDATE webhook_callbacks SET due_at = ? WHERE job = ?", at, job);
+
+  /** Sends what is due, as many at once as allowed, and wakes again for the next. */
+  function pump(): void {
+    clearTimeout(timer);
+    if (giveUp.signal.aborted) return;
+    const next = sql.all<Owed & { due_at: number }>(
+      "SELECT job, attempts, due_at FROM webhook_callbacks WHERE due_at IS NOT NULL ORDER BY due_at LIMIT ?",
+      2 * AT_ONCE,
+    );
+    for (const owed of next) {
+      if (underWay.has(owed.job)) continue;
+      if (underWay.size >= AT_ONCE) return;
+      if (owed.due_at > Date.now()) {
+        timer = setTimeout(pump, owed.due_at - Date.now());
+        return;
+      }
+      const sending = deliver(owed).finally(() => {
+        underWay.delete(owed.job);
+        pump();
+      });
+      underWay.set(owed.job, sending);
+    }
+  }
+
+  async function deliver({ job: id, attempts }: Owed): Promise<void> {
+    const job = jobs.find(id);
+    if (job === undefined) return void forget(id);
+    try {
+      await send(job);
+      forget(id);
+    } catch (error) {
+      // A stop is no fault of the receiver's: the try does not count and is made again after the start.
+      if (giveUp.signal.aborted) return;
+      const delay = BACKOFF_SECS[attempts];
+      const fields = { job: id, attempts: attempts + 1 };
+      if (delay === undefined) {
+        forget(id);
+        log.error(fields, `callback for job ${id} given up: ${reason(error)}`);
+        return;
+      }
+      sql.run(
+        "UPDATE webhook_callbacks SET attempts = attempts + 1, due_at = ? WHERE job = ?",
+        Date.now() + delay * 1000,
+        id,
+      );
+      log.warn(fields, `callback for job ${id} failed, next try in ${delay} s: ${reason(error)}`);
+    }
+  }
+
+  async function send(job: Job): Promise<void> {
+    assertPublic(target);
+    const body = JSON.stringify({
+      type: "job.completed",
+      job: {
+        ...jobRecord(job),
+        user_id: job.user,
+        ...(job.conversation !== undefined && { conversation_id: job.conversation }),
+      },
+    });
+    const { statusCode, body: answer } = await request(target.url, {
+      method: "POST",
+      dispatcher: agent,
+      headers: {
+        "content-type": "application/json",
+        "user-agent": "postern",
+        "x-hub-signature-256": sign(body, secret),
+        // The same for every try, so that a receiver can tell a repetition.
+        "x-postern-delivery": job.id,
+      },
+      body,
+      signal: AbortSignal.any([giveUp.signal, AbortSignal.timeout(TIMEOUT_MILLIS)]),
+    });
+    await answer.dump();
+    if (statusCode < 200 || statusCode > 299) throw new Error(`the receiver answered ${statusCode}`);
+  }
+
+  const stopListening = jobs.onCompleted(({ id }) => {
+    try {
+      if (makeDue(id, Date.now()).changes > 0) pump();
+    } catch (error) {
+      // The job's own completion must not suffer; the next start finds the callback still owed.
+      log.error({ error, job: id }, `callback for job ${id} waits for the next start: ${reason(error)}`);
+    }
+  });
+  // What completed without us listening: between a job's completion and a crash.
+  for (const { job } of sql.all<Owed>("SELECT job FROM webhook_callbacks WHERE due_at IS NULL")) {
+    const status = jobs.find(job)?.status;
+    if (status === undefined || status === "completed") makeDue(job, Date.now());
+  }
+  pump();
+
+  return {
+    submit: (submission) =>
+      sql.transaction(() => {
+        const job = jobs.submit(submission);
+        // A repeated submission answers a job that may be over and called back already.
+        if (job.status !== "completed")
+          sql.run("INSERT OR IGNORE INTO webhook_callbacks (job) VALUES (?)", job.id);
+        return job;
+      }),
+    async stop() {
+      stopListening();
+      clearTimeout(timer);
+      giveUp.abort();
+      await Promise.allSettled(underWay.values());
+      await agent.destroy();
+    },
+  };
+}

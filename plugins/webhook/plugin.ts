@@ -1,0 +1,113 @@
+/** The webhook channel: external systems post a message, get a job, and poll it or are called back. */
+import { definePlugin, type Finding, Off } from "../../kernel/plugin.ts";
+import { type CallbackTarget, isListed, parseHostPort } from "./callback-target.ts";
+import { parseProxies } from "./client-address.ts";
+
+const NO_SECRET = "HTTP_WEBHOOK_SECRET is not set: every request gets 401";
+
+// An answer held back by "Prefer: wait" is released at once when we stop; this is for bytes on the wire.
+const GRACE_MILLIS = 5000;
+
+export default definePlugin({
+  name: "webhook",
+  needs: ["jobs", "store"],
+  configure(env) {
+    const enabled = env.flag("HTTP_ENABLED", false, "Turns the webhook channel on");
+    const host = env.text("HTTP_HOST", "0.0.0.0", "Where the webhook channel listens");
+    const port = env.port("HTTP_PORT", 8080, "The webhook channel's port");
+    const secret = env.secret(
+      "HTTP_WEBHOOK_SECRET",
+      "What a caller sends in X-Webhook-Secret, or signs with",
+    );
+    const rate = env.integer(
+      "HTTP_RATE_LIMIT",
+      60,
+      { min: 1, max: 1_000_000 },
+      "Webhook requests a minute for each address",
+    );
+    const proxies = parseProxies(
+      env.list("TRUSTED_PROXIES", "Addresses or ranges (CIDR) whose X-Forwarded-For is believed"),
+    );
+    if (proxies === undefined)
+      env.refuse("TRUSTED_PROXIES", "addresses or ranges such as 10.0.0.1 or 10.0.0.0/8");
+    const callback = readCallback(
+      env.url("HTTP_CALLBACK_URL", undefined, "Told of every completed webhook job, signed"),
+      env.list(
+        "HTTP_CALLBACK_PRIVATE_HOSTS",
+        "host:port that callbacks may reach although it is private or plain http",
+      ),
+      env.refuse,
+    );
+    if (callback && !secret)
+      env.refuse(
+        "HTTP_WEBHOOK_SECRET",
+        "a secret: HTTP_CALLBACK_URL is set, and callbacks are signed with it",
+      );
+    return enabled
+      ? { host, port, secret, rate, proxies: proxies ?? [], callback }
+      : new Off("HTTP_ENABLED is not true");
+  },
+
+  async start({ config, use, log, onStop, announce }) {
+    const [{ createCallbacks }, { createApp }, { createLimiter }, { listen }] = await Promise.all([
+      import("./callbacks.ts"),
+      import("./app.ts"),
+      import("../../kernel/limiter.ts"),
+      import("../../kernel/listen.ts"),
+    ]);
+    const { secret, callback } = config;
+    const callbacks =
+      callback && secret !== undefined
+        ? createCallbacks({ jobs: use.jobs, store: use.store, log, target: callback, secret })
+        : undefined;
+    if (callbacks) onStop(() => callbacks.stop());
+
+    const stopping = new AbortController();
+    const app = createApp({
+      jobs: use.jobs,
+      submit: callbacks?.submit ?? use.jobs.submit,
+      limiter: createLimiter({ name: "webhook", windows: [{ limit: config.rate, seconds: 60 }] }),
+      proxies: config.proxies,
+      secret,
+      log,
+      stopping: stopping.signal,
+    });
+    const listener = await listen(app.callback(), {
+      host: config.host,
+      port: config.port,
+      hostVariable: "HTTP_HOST",
+      portVariable: "HTTP_PORT",
+    });
+    onStop(() => {
+      stopping.abort();
+      return listener.close(GRACE_MILLIS);
+    });
+    announce(secret === undefined ? `${listener.url} (${NO_SECRET})` : listener.url);
+  },
+
+  async diagnose({ config }): Promise<readonly Finding[]> {
+    const { examineListener } = await import("./diagnosis.ts");
+    const secret: Finding = config.secret
+      ? { name: "webhook secret", ok: true, detail: "set" }
+      : { name: "webhook secret", ok: false, detail: `${NO_SECRET}; set it to a long random text` };
+    return [await examineListener(config.host, config.port), secret];
+  },
+});
+
+function readCallback(
+  url: string | undefined,
+  privateHosts: readonly string[],
+  refuse: (name: string, accepted: string) => void,
+): CallbackTarget | undefined {
+  const listed = privateHosts.map(parseHostPort);
+  if (listed.includes(undefined))
+    refuse("HTTP_CALLBACK_PRIVATE_HOSTS", "host:port, several separated by commas");
+  if (url === undefined) return undefined;
+  const target = { url: new URL(url), mayBePrivate: false };
+  target.mayBePrivate = isListed(target.url, listed);
+  if (target.url.username || target.url.password)
+    refuse("HTTP_CALLBACK_URL", "a URL without user and password");
+  if (target.url.protocol !== "https:" && !target.mayBePrivate)
+    refuse("HTTP_CALLBACK_URL", "an https URL, or one whose host:port is in HTTP_CALLBACK_PRIVATE_HOSTS");
+  return target;
+}

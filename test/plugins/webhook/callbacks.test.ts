@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../../support/home.ts";
+import { startReceiver } from "../../support/receiver.ts";
+import { bootWebhook, completed, signature } from "../../support/webhook.ts";
+
+const HELLO = { user_id: "ada", message: "hello", conversation_id: "c1" };
+
+const toPort = (port: number) => ({
+  HTTP_CALLBACK_URL: `http://127.0.0.1:${port}/done`,
+  HTTP_CALLBACK_PRIVATE_HOSTS: `127.0.0.1:${port}`,
+});
+
+test("a completed job is posted to HTTP_CALLBACK_URL, signed over the raw body with the webhook secret", async () => {
+  const receiver = await startReceiver();
+  const webhook = await bootWebhook(toPort(receiver.port));
+  const { json } = await webhook.post(HELLO);
+  await receiver.received(1);
+  const [{ headers, body }] = receiver.deliveries as [(typeof receiver.deliveries)[0]];
+  expect(headers["x-hub-signature-256"]).toBe(signature(body));
+  expect(headers["x-postern-delivery"]).toBe(json.job_id);
+  expect(headers["content-type"]).toBe("application/json");
+  expect(JSON.parse(body)).toEqual({
+    type: "job.completed",
+    job: { ...(await completed(webhook, json.job_id)), user_id: "ada", conversation_id: "c1" },
+  });
+});
+
+test("a receiver that fails is tried again, with the same delivery name, until it answers 2xx", async () => {
+  const receiver = await startReceiver((nth) => (nth === 1 ? 500 : 200));
+  const webhook = await bootWebhook(toPort(receiver.port));
+  await webhook.post(HELLO);
+  await receiver.received(2);
+  const [first, second] = receiver.deliveries;
+  expect(second).toEqual({
+    ...first,
+    headers: expect.objectContaining({ "x-postern-delivery": first?.headers["x-postern-delivery"] }),
+  });
+  expect(webhook.kernel.logged.join("")).toContain("the receiver answered 500");
+});
+
+test("a redirect is not followed: it counts as a failure", async () => {
+  const receiver = await startReceiver((nth) => (nth === 1 ? 302 : 200));
+  const webhook = await bootWebhook(toPort(receiver.port));
+  await webhook.post(HELLO);
+  await receiver.received(2);
+  expect(webhook.kernel.logged.join("")).toContain("the receiver answered 302");
+});
+
+test("a callback that could not be delivered survives a restart", async () => {
+  const reserved = await startReceiver((nth) => (nth === 1 ? 503 : 200));
+  const home = temporaryFolder();
+  const before = await bootWebhook(toPort(reserved.port), { home });
+  const { json } = await before.post(HELLO);
+  await reserved.received(1);
+  await before.kernel.stop();
+  await bootWebhook(toPort(reserved.port), { home });
+  await reserved.received(2);
+  expect(reserved.deliveries[1]?.headers["x-postern-delivery"]).toBe(json.job_id);
+});
+
+test("a job that completed while nobody could call back is called back after the next start", async () => {
+  const receiver = await startReceiver((nth) => (nth === 1 ? 503 : 200));
+  const home = temporaryFolder();
+  const owing = await bootWebhook(toPort(receiver.port), { home });
+  const { json } = await owing.post(HELLO);
+  await owing.kernel.stop();
+  const silent = await bootWebhook({}, { home });
+  await completed(silent, json.job_id);
+  await silent.kernel.stop();
+  await bootWebhook(toPort(receiver.port), { home });
+  await receiver.received(1);
+  expect(receiver.deliveries.at(-1)?.headers["x-postern-delivery"]).toBe(json.job_id);
+});
+
+test.for(["https://127.0.0.1", "https://localhost", "https://[::1]", "https://[::ffff:127.0.0.1]"])(
+  "a callback never reaches the private address behind %s unless it is listed",
+  async (origin) => {
+    const receiver = await startReceiver();
+    const webhook = await bootWebhook({ HTTP_CALLBACK_URL: `${origin}:${receiver.port}/` });
+    const { json } = await webhook.post(HELLO);
+    await completed(webhook, json.job_id);
+    while (!webhook.kernel.logged.join("").includes("private address")) await sleep(20);
+    expect(webhook.kernel.logged.join("")).toContain("HTTP_CALLBACK_PRIVATE_HOSTS");
+    expect(receiver.deliveries).toEqual([]);
+  },
+);
+
+test("callback_url in metadata is only metadata", async () => {
+  const receiver = await startReceiver();
+  const webhook = await bootWebhook();
+  const metadata = { callback_url: `http://127.0.0.1:${receiver.port}/` };
+  const { json } = await webhook.post({ ...HELLO, metadata }, { prefer: "wait=30" });
+  expect(json.status).toBe("completed");
+  expect(receiver.deliveries).toEqual([]);
+});

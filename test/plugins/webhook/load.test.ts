@@ -1,0 +1,49 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, onTestFinished, test } from "vitest";
+import { startModelServer } from "../../support/model-server.ts";
+import { bootWebhook, SECRET, scripted } from "../../support/webhook.ts";
+
+const JOBS = 10_000;
+const AT_ONCE = 20;
+const BOUND_BYTES = 60 * 1024 * 1024;
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+function heapUsed(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
+
+test("ten thousand queued jobs stay on disk: the heap does not grow with them, and the next is taken as before", async () => {
+  const model = await startModelServer();
+  onTestFinished(() => model.close());
+  model.otherwise({ text: ["thinking"], end: "stall" });
+  const webhook = await bootWebhook({ ...scripted(model), LOG_LEVEL: "error" });
+  const submit = async (count: number) => {
+    const answer = await fetch(`${webhook.url}/webhook`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-webhook-secret": SECRET },
+      body: JSON.stringify({ user_id: `user-${count % 100}`, message: `job ${count} ${"x".repeat(2000)}` }),
+    });
+    expect(answer.status).toBe(200);
+    await answer.arrayBuffer();
+  };
+  let sent = 0;
+  const sendUpTo = (total: number) =>
+    Promise.all(
+      Array.from({ length: AT_ONCE }, async () => {
+        while (sent < total) await submit(sent++);
+      }),
+    );
+  await sendUpTo(500);
+  const before = heapUsed();
+  await sendUpTo(JOBS);
+  expect(heapUsed() - before).toBeLessThan(BOUND_BYTES);
+  const { queued, running } = webhook.kernel.service("jobs").counts();
+  expect(queued + running).toBe(JOBS);
+  const { json } = await webhook.post({ user_id: "ada", message: "one more" });
+  expect(json.status).toBe("queued");
+  expect((await webhook.get(`/jobs/${json.job_id}`)).status).toBe(200);
+}, 120_000);
