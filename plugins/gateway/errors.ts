@@ -28,7 +28,11 @@ const STATUS_WORDS: Readonly<Record<number, readonly [type: string, code: string
   400: ["invalid_request_error", "bad_request", "The request body could not be read: it is not valid JSON."],
   404: ["not_found_error", "not_found", "There is nothing at this address."],
   405: ["invalid_request_error", "method_not_allowed", "This address does not take this method."],
-  413: ["invalid_request_error", "body_too_large", "The request body is larger than 14 MiB."],
+  413: [
+    "invalid_request_error",
+    "body_too_large",
+    "The request body is larger than 14 MiB, or than 64 KiB before sign-in.",
+  ],
   415: ["invalid_request_error", "unsupported_media_type", "The body has to be application/json."],
   426: ["invalid_request_error", "upgrade_required", "This address speaks WebSocket only."],
 };

@@ -48,16 +48,20 @@ export function createOidcCheck({ issuer, audience, domains }: OidcConfig): Oidc
       const isVerdict = error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout);
       return isVerdict ? { type: "unknown" } : { type: "unavailable", why: reason(error) };
     }
-    const email = typeof payload["email"] === "string" ? payload["email"].toLowerCase() : undefined;
+    const email = emailOf(payload);
     const domain = email?.split("@").at(-1) ?? "";
     const proven = payload["email_verified"] !== false;
     if (domains.length > 0 && !(proven && domains.includes(domain))) return { type: "foreign_domain" };
-    // The prefix keeps a provider from naming somebody "operator".
+    // The @ in the one and the prefix in the other keep a provider from naming somebody "operator".
     const id = email !== undefined && proven ? email : payload.sub && `oidc:${payload.sub}`;
     if (!id) return { type: "unknown" };
     const end = payload.exp === undefined ? Number.POSITIVE_INFINITY : payload.exp * 1000;
     return { type: "user", id, expiresAt: new Date(Math.min(end, Date.now() + LONGEST_MILLIS)) };
   };
+}
+
+function emailOf({ email }: JWTPayload & { readonly email?: unknown }): string | undefined {
+  return typeof email === "string" && /^[^\s@]+@[^\s@]+$/.test(email) ? email.toLowerCase() : undefined;
 }
 
 async function discover(issuer: string): Promise<JWTVerifyGetKey> {

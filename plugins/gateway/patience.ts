@@ -3,6 +3,7 @@
  * turn, so that guessing in parallel gains nothing. What was right before is not made to wait.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import ipaddr from "ipaddr.js";
 
 const FREE_FAILURES = 5;
 const STEP_MILLIS = 200;
@@ -31,7 +32,8 @@ export function createPatience(): Patience {
     return record && Date.now() - record.lastAt < FORGET_MILLIS ? record : undefined;
   };
   return {
-    failed(address) {
+    failed(from) {
+      const address = networkOf(from);
       const record = recent(address) ?? { failures: 0, lastAt: 0, nextAt: 0 };
       record.failures++;
       record.lastAt = Date.now();
@@ -40,8 +42,8 @@ export function createPatience(): Patience {
       const oldest = records.keys().next().value;
       if (records.size > MOST_ADDRESSES && oldest !== undefined) records.delete(oldest);
     },
-    async wait(address) {
-      const record = recent(address);
+    async wait(from) {
+      const record = recent(networkOf(from));
       if (record === undefined || record.failures < FREE_FAILURES) return undefined;
       const now = Date.now();
       const step = Math.min(LONGEST_STEP_MILLIS, STEP_MILLIS * (record.failures - FREE_FAILURES + 1));
@@ -52,4 +54,10 @@ export function createPatience(): Patience {
       return undefined;
     },
   };
+}
+
+/** Whoever has one IPv6 address has the 2⁶⁴ beside it too. */
+function networkOf(address: string): string {
+  if (!ipaddr.IPv6.isValid(address)) return address;
+  return ipaddr.IPv6.parse(address).parts.slice(0, 4).join(":");
 }

@@ -35,6 +35,7 @@ export default definePlugin({
     const hub = createHub(agent, door.doorkeeper, log);
     const { follow, recheck: onRevoked } = hub;
     metrics.gauge("postern_sockets", "Open sockets", () => hub.sockets);
+    metrics.gauge("postern_streams", "Users whose events are kept for a socket", () => hub.streams);
     metrics.gauge("postern_jobs_queued", "Jobs that wait", () => jobs.counts().queued);
     metrics.gauge("postern_jobs_running", "Jobs that run", () => jobs.counts().running);
 

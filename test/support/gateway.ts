@@ -99,7 +99,9 @@ export async function openGateway(options: GatewayOptions = {}): Promise<TestGat
     const isJson = answer.headers.get("content-type")?.startsWith("application/json");
     return { status: answer.status, headers: answer.headers, text, body: isJson ? JSON.parse(text) : text };
   };
-  const checks = createChecks((await fetchJson("/api/openapi.json", {})).body);
+  const [line = ""] = service.lines;
+  const token = /\?token=(.+)$/.exec(line)?.[1] ?? OPERATOR_TOKEN;
+  const checks = createChecks((await fetchJson("/api/openapi.json", { token })).body);
   const ask: TestGateway["ask"] = async (path, asking = {}) => {
     const answer = await fetchJson(path, asking);
     checks.answer(asking.method ?? "GET", path, answer);

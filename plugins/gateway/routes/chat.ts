@@ -48,13 +48,17 @@ export const acceptedJson = ({ thread, id }: RunningTurn) => ({
 export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): readonly Route[] {
   const say = async (user: User, context: Context, said: Message): Promise<RunningTurn> => {
     await takePlace(chatLimit, user, context);
-    follow(user.id);
     return agent.run({
       user: user.id,
       channel: CHANNEL,
       input: { type: "message", text: said.message },
       ...(said.thread_id !== undefined && { thread: said.thread_id }),
     });
+  };
+  const send = async (user: User, context: Context, said: Message) => {
+    // Whoever does not wait for the answer reads it from the socket, perhaps a moment later.
+    follow(user.id);
+    return acceptedJson(await say(user, context, said));
   };
   const findTurn = (user: User, id: string): TurnRecord => {
     const turn = threads.turn(user.id, id);
@@ -102,7 +106,7 @@ export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): re
       status: 202,
       answer: ACCEPTED,
       refusals: { 404: "There is no such thread", 429: "Too many messages" },
-      handle: async ({ user, context, body }) => acceptedJson(await say(user, context, body)),
+      handle: ({ user, context, body }) => send(user, context, body),
     }),
     route({
       method: "get",
@@ -133,7 +137,7 @@ export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): re
       status: 202,
       answer: ACCEPTED,
       refusals: { 404: "There is no such turn", 429: "Too many messages" },
-      async handle({ user, context, params }) {
+      handle({ user, context, params }) {
         const { input, thread } = findTurn(user, params["id"] ?? "");
         if (input.type !== "message")
           throw new Fault(
@@ -144,7 +148,7 @@ export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): re
               param: "id",
             },
           );
-        return acceptedJson(await say(user, context, { message: input.text, thread_id: thread }));
+        return send(user, context, { message: input.text, thread_id: thread });
       },
     }),
   ];

@@ -22,6 +22,8 @@ export interface Hub {
   countOf(user: string): number;
   readonly sockets: number;
   readonly users: number;
+  /** Read or not. */
+  readonly streams: number;
   /** Closes the sockets of those who are no longer signed in. */
   recheck(): void;
   close(): Promise<void>;
@@ -96,6 +98,9 @@ export function createHub(agent: Agent, doorkeeper: Doorkeeper, log: Log, times:
     },
     get users() {
       return [...seats.values()].filter(({ connections }) => connections.size > 0).length;
+    },
+    get streams() {
+      return seats.size;
     },
     recheck,
     async close() {

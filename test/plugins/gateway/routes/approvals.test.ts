@@ -1,0 +1,76 @@
+import { expect, test } from "vitest";
+import { scriptedModel, type TestTool } from "../../../support/agent.ts";
+import { type Frame, openGateway } from "../../../support/gateway.ts";
+
+const isDone = (status: string) => (frame: Frame) => frame.type === "done" && frame.status === status;
+
+function mailTool(sent: unknown[]): Readonly<Record<string, TestTool>> {
+  return {
+    mail: {
+      writes: true,
+      grants: ["send to mail.example"],
+      run: (params) => {
+        sent.push(params);
+        return { status: "ok", output: "sent" };
+      },
+    },
+  };
+}
+
+test("a gate waits with the grants in words until it is answered, and an always is remembered until revoked", async () => {
+  const model = await scriptedModel();
+  const sent: unknown[] = [];
+  const gateway = await openGateway({ model, tools: mailTool(sent) });
+  const socket = await gateway.socket();
+  model.script({ calls: [{ name: "mail", arguments: { to: "a" } }] }, { text: "It is sent." });
+  const { body } = await gateway.ask("/api/chat", { method: "POST", body: { message: "Send it" } });
+  expect(body).toMatchObject({
+    status: "waiting",
+    gate: { type: "approval", grants: ["send to mail.example"] },
+  });
+  expect(sent).toEqual([]);
+  await socket.until(({ type }) => type === "gate");
+
+  const { pending } = (await gateway.ask("/api/approvals")).body;
+  expect(pending).toMatchObject([{ id: body.gate.id, thread_id: body.thread_id, call: { name: "mail" } }]);
+  const decide = (decision: string) =>
+    gateway.ask(`/api/approvals/${body.gate.id}`, { method: "POST", body: { decision } });
+  expect((await decide("perhaps")).status).toBe(400);
+  expect((await decide("done")).status).toBe(400);
+  expect((await decide("always")).status).toBe(202);
+  expect((await socket.until(isDone("completed"))).turn.items.at(-1).text).toBe("It is sent.");
+  expect(sent).toEqual([{ to: "a" }]);
+  expect((await decide("once")).status).toBe(404);
+
+  expect((await gateway.ask("/api/approvals")).body).toEqual({ pending: [], remembered: { mail: "allow" } });
+  const revoke = () => gateway.ask("/api/approvals/remembered/mail", { method: "DELETE" });
+  expect((await revoke()).status).toBe(204);
+  expect((await revoke()).status).toBe(404);
+  expect((await gateway.ask("/api/approvals")).body.remembered).toEqual({});
+});
+
+test("a denied call is not made, and the model is told", async () => {
+  const model = await scriptedModel();
+  const sent: unknown[] = [];
+  const gateway = await openGateway({ model, tools: mailTool(sent) });
+  model.script({ calls: [{ name: "mail", arguments: {} }] }, { text: "Then not." });
+  const { body } = await gateway.ask("/api/chat", { method: "POST", body: { message: "Send it" } });
+  const socket = await gateway.socket();
+  await gateway.ask(`/api/approvals/${body.gate.id}`, { method: "POST", body: { decision: "deny" } });
+  await socket.until(isDone("completed"));
+  expect(sent).toEqual([]);
+});
+
+test("a gate survives a restart", async () => {
+  const model = await scriptedModel();
+  const sent: unknown[] = [];
+  const before = await openGateway({ model, tools: mailTool(sent) });
+  model.script({ calls: [{ name: "mail", arguments: {} }] }, { text: "Sent." });
+  const { body } = await before.ask("/api/chat", { method: "POST", body: { message: "Send it" } });
+  await before.service.stop();
+  const after = await openGateway({ model, tools: mailTool(sent), home: before.service.home });
+  const socket = await after.socket();
+  await after.ask(`/api/approvals/${body.gate.id}`, { method: "POST", body: { decision: "once" } });
+  await socket.until(isDone("completed"));
+  expect(sent).toHaveLength(1);
+});

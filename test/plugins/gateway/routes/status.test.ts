@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { openGateway } from "../../../support/gateway.ts";
+
+const tools = { weather: { run: () => ({ status: "ok", output: "sunny" }) as const } };
+
+test("§4.1 the status tells version, channels, model, tools, people and jobs", async () => {
+  const gateway = await openGateway({ tools });
+  await gateway.socket();
+  const { body } = await gateway.ask("/api/status");
+  expect(body).toMatchObject({
+    version: "0.0.0-test",
+    model: { provider: "builtin" },
+    tools: ["weather"],
+    users_online: 1,
+    jobs: { queued: 0, running: 0 },
+  });
+  expect(body.channels).toContainEqual({ name: "gateway", on: true, detail: gateway.url });
+  expect(body.channels.map(({ name }: { name: string }) => name)).not.toContain("store");
+});
+
+test("an ordinary user learns nothing of the machine from the status", async () => {
+  const gateway = await openGateway({ tools });
+  const token = await gateway.addUser("alice");
+  const { body } = await gateway.ask("/api/status", { token });
+  expect(new Set(body.channels.map(({ detail }: { detail: string }) => detail))).toEqual(new Set([""]));
+});
+
+test("tools are listed with their grants in words", async () => {
+  const gateway = await openGateway({ tools });
+  const { body } = await gateway.ask("/api/tools");
+  expect(body.tools).toMatchObject([{ name: "weather", grants: ["may use weather"] }]);
+  expect((await gateway.ask("/api/tools/weather")).body).toEqual(body.tools[0]);
+  expect((await gateway.ask("/api/tools/none")).status).toBe(404);
+});
+
+test("metrics are for the operator, and count requests by route, not by address", async () => {
+  const gateway = await openGateway();
+  await gateway.ask("/api/threads/some-id-or-other");
+  const { status, text } = await gateway.ask("/metrics");
+  expect(status).toBe(200);
+  expect(text).toContain('postern_http_requests_total{method="GET",route="/api/threads/:id",status="404"} 1');
+  expect(text).not.toContain("some-id-or-other");
+  expect(text).toMatch(/postern_sockets 0/);
+  expect(text).toMatch(/nodejs_version_info/);
+});
+
+test("the printed line opens the page, and its token is in no log line", async () => {
+  const gateway = await openGateway({ variables: { GATEWAY_AUTH_TOKEN: "" } });
+  const line = gateway.service.lines.find((told) => told.startsWith("Open "));
+  const token = /\?token=([\w-]{43})$/.exec(line ?? "")?.[1] as string;
+  expect(line).toBe(`Open ${gateway.url}/?token=${token}`);
+  expect((await gateway.ask("/api/status", { token })).status).toBe(200);
+  const page = await fetch(`${gateway.url}/?token=${token}`);
+  expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+  expect(await page.text()).not.toContain(token);
+  expect(gateway.service.logged.join("")).not.toContain(token);
+});

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { scriptedModel } from "../../../support/agent.ts";
+import { openGateway, type TestGateway } from "../../../support/gateway.ts";
+
+const say = async (gateway: TestGateway, message: string, thread_id?: string) =>
+  (await gateway.ask("/api/chat", { method: "POST", body: { message, ...(thread_id && { thread_id }) } }))
+    .body;
+
+test("threads are listed newest first, in pages, and searched by what was said", async () => {
+  const model = await scriptedModel();
+  const gateway = await openGateway({ model });
+  for (const word of ["apples", "pears", "plums"]) await say(gateway, `Tell me about ${word}`);
+  const first = (await gateway.ask("/api/threads?limit=2")).body;
+  expect(first.threads).toHaveLength(2);
+  const second = (await gateway.ask(`/api/threads?limit=2&before=${encodeURIComponent(first.next)}`)).body;
+  expect(second.threads).toHaveLength(1);
+  expect(second.next).toBeNull();
+  const found = (await gateway.ask("/api/threads?q=pears")).body.threads;
+  expect(found).toHaveLength(1);
+  expect(found[0].title).toContain("pears");
+  expect((await gateway.ask("/api/threads?q=")).body.threads).toHaveLength(3);
+  expect((await gateway.ask("/api/threads?limit=many")).status).toBe(400);
+  expect((await gateway.ask("/api/threads?before=nonsense")).status).toBe(400);
+});
+
+test("a thread shows its turns oldest first, and earlier ones by its next", async () => {
+  const model = await scriptedModel();
+  const gateway = await openGateway({ model });
+  const { thread_id } = await say(gateway, "one");
+  for (const message of ["two", "three"]) await say(gateway, message, thread_id);
+  const texts = ({ turns }: { turns: { input: { text: string } }[] }) => turns.map(({ input }) => input.text);
+  const page = (await gateway.ask(`/api/threads/${thread_id}?limit=2`)).body;
+  expect(texts(page)).toEqual(["two", "three"]);
+  expect(page.thread).toMatchObject({ id: thread_id, turns: 3 });
+  const earlier = (await gateway.ask(`/api/threads/${thread_id}?limit=2&before=${page.next}`)).body;
+  expect(texts(earlier)).toEqual(["one"]);
+  expect(earlier.next).toBeNull();
+});
+
+test("a thread is renamed and deleted, and then it is 404 everywhere", async () => {
+  const model = await scriptedModel();
+  const gateway = await openGateway({ model });
+  const { thread_id, message_id } = await say(gateway, "one");
+  const path = `/api/threads/${thread_id}`;
+  const renamed = await gateway.ask(path, { method: "PATCH", body: { title: "<b>My title</b>" } });
+  expect(renamed.body.title).toBe("<b>My title</b>");
+  expect((await gateway.ask(path, { method: "PATCH", body: { title: "" } })).status).toBe(400);
+  expect((await gateway.ask(path, { method: "DELETE" })).status).toBe(204);
+  expect((await gateway.ask(path)).status).toBe(404);
+  expect((await gateway.ask(path, { method: "DELETE" })).status).toBe(404);
+  expect((await gateway.ask(path, { method: "PATCH", body: { title: "x" } })).status).toBe(404);
+  expect((await gateway.ask(`/api/turns/${message_id}`)).status).toBe(404);
+});
