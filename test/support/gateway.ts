@@ -4,7 +4,7 @@ import formats from "ajv-formats";
 import { onTestFinished } from "vitest";
 import WebSocket from "ws";
 import type { Variables } from "../../kernel/env.ts";
-import { type AnyPlugin, definePlugin } from "../../kernel/plugin.ts";
+import type { AnyPlugin } from "../../kernel/plugin.ts";
 import store from "../../kernel/store.ts";
 import agentPlugin from "../../plugins/agent/plugin.ts";
 import gatewayPlugin from "../../plugins/gateway/plugin.ts";
@@ -70,7 +70,6 @@ export async function openGateway(options: GatewayOptions = {}): Promise<TestGat
       store as AnyPlugin,
       ...(tools ? [toolsPlugin(tools)] : []),
       agentPlugin as AnyPlugin,
-      ...(agentPlugin.provides?.includes("memory" as never) ? [] : [notebook as AnyPlugin]),
       gatewayPlugin as AnyPlugin,
       ...plugins,
     ],
@@ -213,34 +212,3 @@ function createChecks(document: Frame) {
     },
   };
 }
-
-/** Stands for the agent's memory until a test needs the real one. */
-export const notebook = definePlugin({
-  name: "notebook",
-  provides: ["memory"],
-  configure: () => ({}),
-  start() {
-    const files = new Map<string, { path: string; text: string; updatedAt: string; version: number }>();
-    const keyOf = (user: string, path: string) => `${user}\n${path}`;
-    const of = (user: string) =>
-      [...files].filter(([key]) => key.startsWith(`${user}\n`)).map(([, file]) => file);
-    return {
-      memory: {
-        search: async (user, q, limit) =>
-          of(user)
-            .filter(({ text }) => text.includes(q))
-            .slice(0, limit)
-            .map(({ path, text, updatedAt }) => ({ path, snippet: text, score: 1, updatedAt })),
-        tree: (user) =>
-          of(user).map(({ path, text, updatedAt }) => ({ path, updatedAt, bytes: Buffer.byteLength(text) })),
-        read: (user, path) => files.get(keyOf(user, path)),
-        write(user, path, text) {
-          const version = (files.get(keyOf(user, path))?.version ?? 0) + 1;
-          files.set(keyOf(user, path), { path, text, version, updatedAt: new Date().toISOString() });
-          return { path, version };
-        },
-        remove: (user, path) => files.delete(keyOf(user, path)),
-      },
-    };
-  },
-});
