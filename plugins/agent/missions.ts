@@ -137,15 +137,24 @@ function missionTools(missions: Omit<Missions, "tools">): OwnTool[] {
       name: "mission_complete",
       description: "Marks a mission of the user as completed.",
       schema: object(
-        { id: { type: "string", minLength: 1, description: "The mission's id, as mission_list shows it" } },
-        ["id"],
+        {
+          mission: {
+            type: "string",
+            minLength: 1,
+            description: "The mission's id, or its goal word for word",
+          },
+        },
+        ["mission"],
       ),
       async run(params, { user }) {
-        const { id } = params as { id: string };
-        const mission = missions.complete(user, id.trim());
+        const named = (params as { mission: string }).mission.trim();
+        const byGoal = missions
+          .list(user, "open")
+          .find(({ goal }) => goal.toLowerCase() === named.toLowerCase());
+        const mission = missions.complete(user, byGoal?.id ?? named);
         return mission
           ? ok(mission)
-          : failed("no_mission", `There is no mission ${id}. mission_list shows what there is.`);
+          : failed("no_mission", `There is no mission ${named}. mission_list shows what there is.`);
       },
     },
   ];

@@ -45,12 +45,7 @@ export function memoryTools(memory: MemoryReader): OwnTool[] {
           const { path, version } = params as { path: string; version?: number };
           const found =
             version === undefined ? memory.read(user, path) : memory.readVersion(user, path, version);
-          if (!found)
-            throw new Fault(
-              "missing",
-              "no_document",
-              `There is no document ${path}${version === undefined ? "" : ` in version ${version}`}. memory_tree lists what there is.`,
-            );
+          if (!found) throw noDocument(version === undefined ? path : `${path} in version ${version}`);
           return { path: found.path, text: found.text, version: found.version, updated_at: found.updatedAt };
         }),
     },
@@ -77,6 +72,18 @@ export function memoryTools(memory: MemoryReader): OwnTool[] {
         }),
     },
     {
+      name: "memory_remove",
+      description:
+        "Forgets a document of the user's memory with all its versions. Only when the user asks for it.",
+      schema: object({ path: PATH }, ["path"]),
+      run: (params, { user }) =>
+        outcome(() => {
+          const { path } = params as { path: string };
+          if (!memory.remove(user, path)) throw noDocument(path);
+          return { path, removed: true };
+        }),
+    },
+    {
       name: "memory_tree",
       description: "Lists the documents in the user's memory.",
       schema: object(
@@ -94,6 +101,14 @@ export function memoryTools(memory: MemoryReader): OwnTool[] {
         }),
     },
   ];
+}
+
+function noDocument(which: string): Fault {
+  return new Fault(
+    "missing",
+    "no_document",
+    `There is no document ${which}. memory_tree lists what there is.`,
+  );
 }
 
 function object(properties: object, required: readonly string[]) {

@@ -30,7 +30,9 @@ test("a mission is put before the model each turn until it is completed, over a 
 
   const { missions, run } = openMissions(first.folder);
   expect(missions.prompt("ann")).toContain(`- ${mission.id}: learn Spanish`);
-  expect(await run("ann", "mission_complete", { id: mission.id })).toMatchObject({ status: "completed" });
+  expect(await run("ann", "mission_complete", { mission: mission.id })).toMatchObject({
+    status: "completed",
+  });
   expect(missions.prompt("ann")).toBe("");
   expect(await run("ann", "mission_list", {})).toMatchObject({
     missions: [{ id: mission.id, status: "completed" }],
@@ -42,7 +44,10 @@ test("missions of another user are neither shown nor completed", async () => {
   const { missions, run } = openMissions();
   const { id } = missions.create("ann", "learn Spanish");
   expect(missions.prompt("bob")).toBe("");
-  expect(await run("bob", "mission_complete", { id })).toMatchObject({ status: "error", code: "no_mission" });
+  expect(await run("bob", "mission_complete", { mission: id })).toMatchObject({
+    status: "error",
+    code: "no_mission",
+  });
   expect(missions.list("ann", "open")).toHaveLength(1);
 });
 

@@ -2,6 +2,30 @@
 
 const TOKEN = /\s*(\d+(?:\.\d+)?|[-+*/^()%×÷−])/y;
 
+const SPOKEN: readonly (readonly [RegExp, string])[] = [
+  [/(\d+(?:\.\d+)?)\s*(?:%|percent) of\s+/g, "$1 / 100 * "],
+  [/\bplus\b/g, "+"],
+  [/\bminus\b/g, "-"],
+  [/\b(?:times|multiplied by)\b/g, "*"],
+  [/\b(?:divided by|over)\b/g, "/"],
+  [/\bto the power of\b/g, "^"],
+];
+const LONGEST = 200;
+
+/** The expression in "what is 10 plus 5?"; undefined where there is more than a sum. */
+export function readSum(text: string): string | undefined {
+  if (text.length > LONGEST) return undefined;
+  let expression = text
+    .toLowerCase()
+    .replace(/^\s*(?:(?:what(?:['’]?s| is)|how much is|calculate|compute|solve|work out|evaluate)\s+)/u, "")
+    .replace(/[\s=?!]+$/u, "");
+  for (const [words, sign] of SPOKEN) expression = expression.replace(words, sign);
+  expression = expression.replace(/\s+/g, " ").trim();
+  return /[-+*/^%×÷x−]/.test(expression.slice(1)) && calculate(expression) !== undefined
+    ? expression
+    : undefined;
+}
+
 /** The value of a text that is an expression and nothing but; undefined for any other text. */
 export function calculate(text: string): number | undefined {
   const tokens = tokensOf(text);

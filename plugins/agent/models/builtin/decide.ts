@@ -1,15 +1,23 @@
 /** What to answer: the whole of the built-in model's thinking, a pure function of the messages, the tools and the clock. */
 import type { ModelRequest, ModelTool } from "../model.ts";
 import { calculate } from "./arithmetic.ts";
-import { freshResults, lastCallBefore, questionBefore, wordsOfUser } from "./conversation.ts";
+import {
+  freshResults,
+  lastCallBefore,
+  questionBefore,
+  type ToolMessage,
+  unwrap,
+  wordsOfUser,
+} from "./conversation.ts";
 import { type Filled, fill } from "./fill.ts";
 import { type Intent, intentOf } from "./intent.ts";
 import { type Candidate, choose, isStatement, rank } from "./match.ts";
 import { answerFrom } from "./outcome.ts";
 import { placesBeside } from "./places.ts";
-import { notePath, toSecondPerson } from "./recall.ts";
+import { answerFromNotes, bestNotes, isPersonal, notePath, toSecondPerson } from "./recall.ts";
 import { type Branch, branchesOf, isRecord, type Params } from "./schema.ts";
 import * as talk from "./talk.ts";
+import { contentStems } from "./words.ts";
 
 export interface Reply {
   readonly text: string;
@@ -33,7 +41,10 @@ const LONGEST_CHAIN = 8;
 export function decide(request: ModelRequest, now: Date): Reply {
   const { messages, tools } = request;
   const results = freshResults(messages);
-  if (results.length > 0) return say(answerFrom(results, questionBefore(messages, messages.length - 1)));
+  if (results.length > 0) {
+    const question = questionBefore(messages, messages.length - 1);
+    return forgetFound(results, question, tools) ?? say(answerFrom(results, { question, tools }));
+  }
   const at = messages.length - 1;
   return messages[at]?.role === "user" ? answer(request, at, now, 0) : say(talk.greeting(tools));
 }
@@ -52,7 +63,9 @@ function answer(request: ModelRequest, at: number, now: Date, depth: number): Re
   if (intent.type === "remember") return remember(intent.fact, tools);
   if (intent.type === "inventory") return call(tools, "memory_tree", {}) ?? say(NO_MEMORY);
   const asked = text.slice(0, LONGEST_REQUEST).replace(IDIOMS, " ");
-  if (intent.type === "recall") return recall(text, tools);
+  if (intent.type === "recall") return recall(intent.topic, tools);
+  if (intent.type === "forget") return recall(intent.fact, tools);
+  if (intent.type === "skills") return say(talk.skillList(request.system));
   return (
     follow(request, at, asked, now) ?? matchTool(asked, tools, now) ?? unmatched(intent, text, tools, now)
   );
@@ -83,23 +96,25 @@ function resume(
       if (intent.type === "yes") return remember(pending.fact, tools);
       return intent.type === "no" ? say("All right, I do not keep it.") : undefined;
     case "choice": {
-      const [named] = choose(
+      const named = choose(
         rank(
           text,
           pending.candidates.map((candidate) => candidate.tool),
           now,
         ),
       );
-      const chosen = named
-        ? pending.candidates.find((one) => one.tool.name === named.tool.name)
-        : byOrder(text, pending.candidates);
+      const name = named.length === 1 ? named[0]?.tool.name : undefined;
+      const chosen =
+        byOrder(text, pending.candidates) ??
+        pending.candidates.find((candidate) => candidate.tool.name === name);
       return chosen && proceed(chosen.tool, chosen.branch, chosen.filled, "");
     }
     case "missing": {
       if (!["request", "yes", "no", "thanks", "sum"].includes(intent.type)) return undefined;
       const { tool, branch, filled } = pending;
+      // Words that make a whole request by themselves are one.
       const [other] = choose(rank(text, tools, now));
-      if (other && other.tool.name !== tool.name && other.filled.missing.length === 0) return undefined;
+      if (other?.filled.missing.length === 0 && other.filled.sure > 0) return undefined;
       const asked = filled.missing.map((property) => property.name);
       return proceed(tool, branch, fill(tool, branch, text, { now, known: filled.params, asked }), text);
     }
@@ -155,6 +170,12 @@ function matchTool(text: string, tools: readonly ModelTool[], now: Date): Reply 
     const chosen = others.length === 0 ? first : (only ?? first);
     return proceed(chosen.tool, chosen.branch, chosen.filled, text);
   }
+  // "What are my missions?" wants the one that lists them, which needs nothing.
+  const [lister, ...listers] = [first, ...others].filter(
+    (one) => !one.branch.properties.some((property) => property.required),
+  );
+  if (lister && listers.length === 0 && (isAsking(text) || /^(?:show|list|see)\b/i.test(text)))
+    return proceed(lister.tool, lister.branch, lister.filled, text);
   const candidates = [first, ...others].slice(0, 4);
   return {
     ...say(talk.askWhich(candidates.map((one) => one.tool.name))),
@@ -188,20 +209,44 @@ function recall(question: string, tools: readonly ModelTool[]): Reply {
   return call(tools, "memory_search", { query: question.slice(0, LONGEST_REQUEST) }) ?? say(NO_MEMORY);
 }
 
+/** What the user wants forgotten, once the search for it is back: only the note that says all of it. */
+function forgetFound(
+  results: readonly ToolMessage[],
+  question: string,
+  tools: readonly ModelTool[],
+): Reply | undefined {
+  const intent = intentOf(question);
+  const [result] = results;
+  if (intent.type !== "forget" || result?.call.name !== "memory_search" || result.failed) return undefined;
+  const notes = bestNotes(intent.fact, parse(unwrap(result.output).text));
+  const [note] = notes;
+  if (!note) return say("I have no note about that, so there is nothing to forget.");
+  if (note.share < 1 || notes.length > 1)
+    return say(`${answerFromNotes(notes)}\n\nTell me in the same words which one to forget.`);
+  return call(tools, "memory_remove", { path: note.path }) ?? say("I cannot delete notes here.");
+}
+
+/** A question, not a request in a question's clothes. */
+function isAsking(text: string): boolean {
+  if (/^(?:can|could|would|will) you\b/i.test(text)) return false;
+  return (
+    /\?\s*$/.test(text) ||
+    /^(?:what|which|who|whose|where|when|how|why|do|does|did|is|are|am|was)\b/i.test(text)
+  );
+}
+
 /** No tool fits: the clock, a note, an offer to remember, or the plain truth. */
 function unmatched(intent: Intent, text: string, tools: readonly ModelTool[], now: Date): Reply {
   if (intent.type === "clock") return say(clock(intent.of, now));
-  const personal = /\b(?:my|mine|i|our|we)\b/i.test(text);
-  const question =
-    /\?\s*$/.test(text) ||
-    /^(?:what|which|who|whose|where|when|how|do|does|did|is|are|am|was|tell me)\b/i.test(text);
-  if (personal && question && has(tools, "memory_search")) return recall(text, tools);
-  if (isStatement(text) && personal && has(tools, "memory_write") && text.length < 300) {
+  const isQuestion = isAsking(text);
+  const isAboutMe = isPersonal(text) && /^tell me\b/i.test(text);
+  if ((isQuestion || isAboutMe) && contentStems(text).size > 0 && has(tools, "memory_search"))
+    return recall(text, tools);
+  if (isStatement(text) && isPersonal(text) && has(tools, "memory_write") && text.length < 300) {
     const fact = text.replace(/[\s.!]+$/u, "");
+    const heard = toSecondPerson(fact.replace(/^My\b/, "my"));
     return {
-      ...say(
-        `I hear that ${toSecondPerson(fact.replace(/^My\b/, "my"))}. I do not chat, but I can keep it: shall I remember that?`,
-      ),
+      ...say(`I hear that ${heard}. I do not chat, but I can keep it: shall I remember that?`),
       pending: { type: "offer", fact },
     };
   }
@@ -233,10 +278,6 @@ function smallTalk(intent: Intent, tools: readonly ModelTool[], now: Date): Repl
       return say("I did not ask anything. What would you like me to do?");
     case "echo":
       return say(intent.text);
-    case "forget":
-      return say(
-        "I cannot delete notes from here. What I remember is listed under Memory; tell me the new fact and I will note it too.",
-      );
     case "sum": {
       const value = calculate(intent.expression);
       return value === undefined ? undefined : say(sum(intent.expression, value));

@@ -4,14 +4,16 @@ import type { ModelTool } from "../model.ts";
 import { takeBoolean, takeChoice, takeList } from "./choices.ts";
 import { takeDate, takeDateTime, takeTime } from "./dates.ts";
 import { type Kind, kindOf } from "./kinds.ts";
-import { takeLabelled, takeNext } from "./numbers.ts";
+import { countNumbers, takeLabelled, takeNext } from "./numbers.ts";
 import { takeBareName, takeCountry, takePlace } from "./places.ts";
 import { type Branch, isRecord, type Params, type Property, problemsOf, textOf } from "./schema.ts";
 import { Source } from "./source.ts";
 import { means } from "./synonyms.ts";
 import {
+  type ToolWords,
   takeIdentifier,
   takeLabelledText,
+  takePath,
   takeQuoted,
   takeRemainder,
   takeSpoken,
@@ -41,6 +43,7 @@ export interface FillOptions {
 const ORDER: readonly Kind[] = [
   "url",
   "email",
+  "path",
   "datetime",
   "date",
   "time",
@@ -71,11 +74,20 @@ export function fill(tool: ModelTool, branch: Branch, text: string, options: Fil
     ORDER.indexOf(kindOf(property)) - (asked.has(property.name) ? ORDER.length : 0);
   const sorted = [...open()].sort((one, other) => place(one) - place(other));
   for (const property of sorted) put(property, takeByKind(source, property, options.now));
-  for (const property of open().filter(isNumber)) {
-    if (property.required || asked.has(property.name)) put(property, takeNext(source, property));
+  const numbers = open().filter(
+    (property) => isNumber(property) && (property.required || asked.has(property.name)),
+  );
+  // One number for two properties is the number of something else, unless it answers a question.
+  if (asked.size > 0 || countNumbers(source) >= numbers.length) {
+    for (const property of numbers) put(property, takeNext(source, property));
   }
+  const name = wordsOfName(tool.name);
   const sure = branch.properties.filter(
-    (property) => property.required && Object.hasOwn(found, property.name),
+    (property) =>
+      property.required &&
+      Object.hasOwn(found, property.name) &&
+      // "a mission: …" names the tool, not its parameter of that name.
+      !wordsOfName(property.name).every((word) => name.includes(word)),
   ).length;
 
   const wanting = () =>
@@ -86,7 +98,7 @@ export function fill(tool: ModelTool, branch: Branch, text: string, options: Fil
   for (const property of wanting()) put(property, takeQuoted(source));
   const own = ownWords(tool, branch);
   for (const property of wanting().filter((one) => kindOf(one) === "place")) {
-    put(property, takeBareName(source, own));
+    put(property, takeBareName(source, own.isOwn));
   }
   const left = wanting();
   const only = left[0];
@@ -97,7 +109,7 @@ export function fill(tool: ModelTool, branch: Branch, text: string, options: Fil
     if (asked.has(property.name) && kindOf(property) === "boolean") put(property, yesOrNo(source.rest));
   }
   const first = open().find((property) => asked.has(property.name));
-  if (first && isText(first)) put(first, bareAnswer(source.rest));
+  if (first && isText(first)) put(first, bareAnswer(source.rest, kindOf(first)));
 
   return settle(tool.schema, branch, { ...options.known, ...found, ...branch.fixed }, sure);
 }
@@ -162,6 +174,8 @@ function takeString(source: Source, property: Property, kind: Kind, now: Date): 
       return takeTime(source);
     case "currency":
       return source.takeMatch(/\b([A-Z]{3})\b/);
+    case "path":
+      return takePath(source);
     case "place":
       return takePlace(source, property);
     case "country":
@@ -217,7 +231,7 @@ function yesOrNo(answer: string): boolean | undefined {
 }
 
 /** A whole answer to "which city?": without "it's", "in" and the full stop. */
-function bareAnswer(rest: string): string | undefined {
+function bareAnswer(rest: string, kind: Kind): string | undefined {
   const answer = rest
     .replace(/\uE000+/gu, " ")
     .trim()
@@ -228,10 +242,12 @@ function bareAnswer(rest: string): string | undefined {
     .replace(/[.!?]+$/u, "")
     .replace(/^["'“](.*)["'”]$/u, "$1")
     .trim();
+  if (kind === "id" && /\s/u.test(answer)) return undefined;
   return answer === "" || (answer.length < 4 && isStop(answer)) ? undefined : answer;
 }
 
-function ownWords(tool: ModelTool, branch: Branch): (stemmed: string) => boolean {
+function ownWords(tool: ModelTool, branch: Branch): ToolWords {
+  const name = new Set(wordsOfName(tool.name).map(stem));
   const stems = new Set([
     ...wordsOfName(tool.name).map(stem),
     ...contentStems(tool.description),
@@ -239,7 +255,10 @@ function ownWords(tool: ModelTool, branch: Branch): (stemmed: string) => boolean
     ...Object.values(branch.fixed).flatMap((value) => wordsOfName(textOf(value)).map(stem)),
     ...branch.properties.flatMap((property) => wordsOfName(property.name).map(stem)),
   ]);
-  return (stemmed) => stems.has(stemmed) || [...stems].some((own) => means(own, stemmed));
+  return {
+    isName: (stemmed) => name.has(stemmed),
+    isOwn: (stemmed) => stems.has(stemmed) || [...stems].some((own) => means(own, stemmed)),
+  };
 }
 
 function accepts(property: Property, value: unknown): boolean {

@@ -1,5 +1,7 @@
 /** What a message is, before any tool is thought of. Whole-message patterns: a greeting inside a request is none. */
 
+import { readSum } from "./arithmetic.ts";
+
 export type Intent =
   | {
       readonly type:
@@ -11,6 +13,7 @@ export type Intent =
         | "help"
         | "identity"
         | "tools"
+        | "skills"
         | "cancel"
         | "yes"
         | "no";
@@ -18,19 +21,23 @@ export type Intent =
   | { readonly type: "echo"; readonly text: string }
   | { readonly type: "remember"; readonly fact: string }
   | { readonly type: "recall"; readonly topic: string }
-  | { readonly type: "inventory" | "forget" }
+  | { readonly type: "forget"; readonly fact: string }
+  | { readonly type: "inventory" }
   | { readonly type: "clock"; readonly of: "time" | "date" }
   | { readonly type: "sum"; readonly expression: string }
   | { readonly type: "request" };
 
-type Plain = Exclude<Intent["type"], "empty" | "echo" | "remember" | "recall" | "clock" | "sum" | "request">;
+type Plain = Exclude<
+  Intent["type"],
+  "empty" | "echo" | "remember" | "forget" | "recall" | "skills" | "clock" | "sum" | "request"
+>;
 
 const POLITE = "(?:please |kindly |can you |could you |would you |will you |hey,? |ok,? |so,? )*";
 
 const WHOLE: readonly (readonly [Plain, RegExp])[] = [
   [
     "greet",
-    /^(?:hi|hello|hey|hiya|howdy|yo|greetings|good (?:morning|afternoon|evening|day)|moin|salut|hola|hallo)(?:[ ,]+(?:there|all|again|postern|you|world|everyone|friend))*$/,
+    /^(?:hi|hello|hey|hiya|howdy|yo|greetings|good (?:morning|afternoon|evening|day)|moin|salut|hola|hallo|👋)(?:[ ,]+(?:there|all|again|postern|you|world|everyone|friend))*$/,
   ],
   [
     "thanks",
@@ -67,18 +74,20 @@ const WHOLE: readonly (readonly [Plain, RegExp])[] = [
   ["no", /^(?:no|nope|nah|don['’]?t|false|negative|n)$/],
   [
     "inventory",
-    /^(?:what|which (?:things|facts|notes)) (?:do|can) you (?:remember|know|recall)(?: about me| so far| of me)?$|^what have (?:i|you) (?:told you|noted|remembered|saved|stored)(?: so far)?$|^(?:list|show|open)(?: me)?(?: all)?(?: (?:the|my|your))? (?:notes|memories|memory)$|^what(?:['’]s| is) in (?:your|my|the) memory$/,
-  ],
-  [
-    "forget",
-    /^(?:forget|delete|erase|remove)(?: (?:that|about|my note|the note|what i said|everything|all|my memory|the memory|memory)\b.*)$/,
+    /^what (?:should|did|do) (?:i|you) (?:want me to |ask you to |ask me to )?remember$|^(?:what|which (?:things|facts|notes)) (?:do|can) you (?:remember|know|recall)(?: about me| so far| of me)?$|^what have (?:i|you) (?:told you|noted|remembered|saved|stored)(?: so far)?$|^(?:list|show|open)(?: me)?(?: all)?(?: (?:the|my|your))? (?:notes|memories|memory)$|^what(?:['’]s| is) in (?:your|my|the) memory$/,
   ],
 ];
 
 const REMEMBER = new RegExp(
-  `^${POLITE}(?:(?:remember|memori[sz]e|note|keep in mind|don['’]?t forget|do not forget|never forget)(?: down)?(?: that\\b| this\\b| the following\\b)?|(?:make|take) a note(?: that\\b| of\\b)?|write down(?: that\\b)?|save (?:this|that|to memory)|i want you to remember(?: that\\b)?)\\s*[:,-]?\\s+(.+)$`,
+  `^${POLITE}(?:(?:remember|memori[sz]e|note|keep in mind|don['’]?t forget|do not forget|never forget)(?: down)?(?: that\\b| this\\b| the following\\b)?|(?:make|take|write|add|save|leave)(?: me)?(?: down)? a note(?: that\\b| of\\b| saying\\b| to self\\b)?|write down(?: that\\b)?|save (?:this|that|to memory)|i want you to remember(?: that\\b)?)\\s*[:,-]?\\s+(.+)$`,
   "isu",
 );
+
+const FORGET =
+  /^(?:please |can you |could you )*(?:forget|delete|erase|remove)(?: (?:that|about|what i (?:said|told you) about|(?:my|the) note(?: that| about)?))\s+(.+)$/isu;
+
+const SKILLS =
+  /^(?:(?:list|show)(?: me)?(?: all)?(?: (?:the|your|my))? skills|(?:what|which) skills (?:do you have|are there|can you load|have you got)|skills)$/;
 
 const RECALL: readonly RegExp[] = [
   /^(?:what|when|where|which|who|how)\b.*\b(?:did|have|had) i (?:ever )?(?:say|said|tell|told|mention|mentioned|note|noted|write|written|wrote|save|saved)\b(?: (?:to )?you)?(?: (?:about|regarding|on|of))?\s*(.*)$/isu,
@@ -92,8 +101,6 @@ const TIME =
   /^(?:what(?:['’]?s| is)(?: the)?(?: (?:current|exact|local))? time(?: (?:is it|now|right now|please))*|what time is it(?: (?:now|right now|please))*|(?:tell me )?the time|time|current time|do you have the time)$/;
 const DATE =
   /^(?:what(?:['’]?s| is)(?: the)? (?:(?:current |today['’]?s )?(?:date|day)(?: (?:is it|today|now))*|today)|what (?:day|date) is (?:it|today|it today)|(?:today['’]?s )?date|which day is (?:it|today)|what (?:year|month) is (?:it|this))$/;
-const SUM =
-  /^(?:what(?:['’]?s| is)|how much is|calculate|compute|solve|work out|evaluate)?\s*([-−(\d][\d\s.,+*/^()%×÷x−-]*[\d)])\s*=?$/;
 const ECHO =
   /^(?:please )?(?:echo|repeat(?: after me)?|(?:say|reply|respond|answer)(?: (?:with|only|just|exactly|the word))*)\s*(?::\s*(.+)|["“'](.+)["”']|exactly:?\s+(.+))$/isu;
 
@@ -103,6 +110,8 @@ export function intentOf(text: string): Intent {
   const fact = REMEMBER.exec(said)?.[1];
   if (fact !== undefined && !/\?\s*$/.test(said))
     return { type: "remember", fact: fact.trim().replace(/[\s.!]+$/u, "") };
+  const forgotten = FORGET.exec(said)?.[1];
+  if (forgotten !== undefined) return { type: "forget", fact: forgotten.replace(/[\s.!?]+$/u, "") };
   const echo = ECHO.exec(said);
   const repeated = echo?.slice(1).find((group) => group !== undefined);
   if (repeated !== undefined) return { type: "echo", text: repeated.trim() };
@@ -115,15 +124,13 @@ export function intentOf(text: string): Intent {
   for (const form of new Set([bare, whole])) {
     const plain = WHOLE.find(([, pattern]) => form.length < 200 && pattern.test(form));
     if (plain) return { type: plain[0] };
+    if (SKILLS.test(form)) return { type: "skills" };
     if (TIME.test(form)) return { type: "clock", of: "time" };
     if (DATE.test(form)) return { type: "clock", of: "date" };
-    const sum =
-      form.length < 200
-        ? SUM.exec(`${form}${/\)\s*[=?]*\s*$/.test(said) && !form.endsWith(")") ? ")" : ""}`)
-        : null;
-    if (sum?.[1] !== undefined && /[-+*/^%×÷x−]/.test(sum[1].slice(1)))
-      return { type: "sum", expression: sum[1] };
   }
+  if (!/[\p{L}\p{N}]/u.test(said)) return { type: "empty" };
+  const expression = readSum(said);
+  if (expression !== undefined) return { type: "sum", expression };
   for (const pattern of RECALL) {
     const topic = pattern.exec(said)?.[1];
     if (topic !== undefined) return { type: "recall", topic: topic.replace(/[\s.!?]+$/u, "") || said };

@@ -15,6 +15,7 @@ export type Kind =
   | "country"
   | "currency"
   | "id"
+  | "path"
   | "place"
   | "text"
   | "list"
@@ -35,6 +36,7 @@ const BY_FORMAT: Readonly<Record<string, Kind>> = {
 const BY_NAME: readonly (readonly [RegExp, Kind])[] = [
   [/^(e?mail|email address)$|\be?mail( address)?$/, "email"],
   [/\b(url|uri|link|website|webpage)$/, "url"],
+  [/\b(path|file|filename|folder|directory)$/, "path"],
   [/\bcountry( code)?\b/, "country"],
   [/\bcurrenc(y|ies)\b/, "currency"],
   [/\b(date ?time|timestamp|starts? at|ends? at)\b/, "datetime"],

@@ -3,7 +3,7 @@ import type { ModelTool } from "../model.ts";
 import { type Filled, fill } from "./fill.ts";
 import { type Branch, branchesOf, isRecord, textOf } from "./schema.ts";
 import { relatedTo } from "./synonyms.ts";
-import { contentStems, isGeneric, stem, wordsOf, wordsOfName } from "./words.ts";
+import { contentStems, isGeneric, isNumeral, stem, wordsOf, wordsOfName } from "./words.ts";
 
 export interface Candidate {
   readonly tool: ModelTool;
@@ -13,7 +13,7 @@ export interface Candidate {
 }
 
 /** From here on a request is taken to mean the tool. */
-export const CONFIDENT = 2;
+const CONFIDENT = 2;
 /** Two tools nearer than this are both meant: the user decides. */
 const CLOSE = 0.5;
 
@@ -21,7 +21,7 @@ const WEIGHT = { name: 3, generic: 0.8, fixed: 2.5, described: 1, property: 0.7,
 const SYNONYM = 0.6;
 const NAMED = 10;
 
-/** Every tool in its best branch, best first. */
+/** Every tool the text touches at all, in its best branch, best first. */
 export function rank(text: string, tools: readonly ModelTool[], now: Date): Candidate[] {
   const asked = contentStems(text);
   for (const joined of adjoined(text)) asked.add(joined);
@@ -29,7 +29,7 @@ export function rank(text: string, tools: readonly ModelTool[], now: Date): Cand
   for (const tool of tools) {
     const best = branchesOf(tool.schema)
       .map((branch) => weigh(tool, branch, text, asked, now))
-      .reduce<Candidate | undefined>((top, next) => (top && top.score >= next.score ? top : next), undefined);
+      .reduce((top, next) => (next && (!top || next.score > top.score) ? next : top), undefined);
     if (best) candidates.push(best);
   }
   return candidates.sort((one, other) => other.score - one.score);
@@ -48,11 +48,12 @@ function weigh(
   text: string,
   asked: ReadonlySet<string>,
   now: Date,
-): Candidate {
+): Candidate | undefined {
   const terms = termsOf(tool, branch);
   const hits: { term: string; weight: number; kind: Term["kind"] }[] = [];
   for (const word of asked) {
-    const hit = hitOf(word, terms);
+    // A number is a value, never a topic.
+    const hit = isNumeral(word) ? undefined : hitOf(word, terms);
     if (hit) hits.push(hit);
   }
   // Two words for one idea ("goal", "mission") count once; long descriptions must not outweigh names.
@@ -67,10 +68,11 @@ function weigh(
       [...once.values()].filter((hit) => hit.kind === kind).reduce((total, hit) => total + hit.weight, 0),
     );
   let score = sum("name", 8) + sum("described", 3) + sum("property", 1);
-  const filled = fill(tool, branch, text, { now });
-  if (score > 0 && filled.sure > 0) score += filled.missing.length === 0 ? 1 : 0.4;
-  if (score > 0 && isStatement(text)) score -= 1;
   if (isNamed(tool.name, text)) score += NAMED;
+  if (score === 0) return undefined;
+  const filled = fill(tool, branch, text, { now });
+  if (filled.sure > 0) score += filled.missing.length === 0 ? 1 : 0.4;
+  if (isStatement(text)) score -= 1;
   return { tool, branch, filled, score };
 }
 
@@ -111,7 +113,9 @@ function hitOf(word: string, terms: ReadonlyMap<string, Term>) {
   for (const other of relatedTo(word)) {
     const term = terms.get(other);
     const weight = (term?.weight ?? 0) * SYNONYM;
-    if (term && weight > (best?.weight ?? 0)) best = { term: other, weight, kind: term.kind };
+    // What a parameter is called is too weak a sign to stretch.
+    if (term && term.kind !== "property" && weight > (best?.weight ?? 0))
+      best = { term: other, weight, kind: term.kind };
   }
   return best;
 }

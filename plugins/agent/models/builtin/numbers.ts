@@ -30,6 +30,10 @@ export function takeNext(source: Source, property: Property): number | undefined
   return found && take(source, found, property);
 }
 
+export function countNumbers(source: Source): number {
+  return numbersIn(source).length;
+}
+
 export function takeAllNumbers(source: Source): number[] {
   return numbersIn(source).map((found) => {
     source.take(found.start, found.end);

@@ -1,22 +1,31 @@
 /** The answer once tools have run: what came out, or why nothing did. */
+import type { ModelTool } from "../model.ts";
 import { type ToolMessage, unwrap } from "./conversation.ts";
-import { answerFromNotes, tell, toSecondPerson } from "./recall.ts";
+import { intentOf } from "./intent.ts";
+import { answerFromNotes, bestNotes, isPersonal, isSentence, tell, toSecondPerson } from "./recall.ts";
 import { renderOutput } from "./render.ts";
 import { isRecord, textOf } from "./schema.ts";
+import { lost } from "./talk.ts";
 import { listing } from "./words.ts";
 
-export function answerFrom(results: readonly ToolMessage[], question: string): string {
-  if (results.length === 1 && results[0]) return answerOne(results[0], question);
-  const several = new Set(results.map((result) => result.call.name)).size > 1;
-  if (!several) return results.map((result) => answerOne(result, question)).join("\n\n");
-  return results.map((result) => `**${result.call.name}**: ${answerOne(result, question)}`).join("\n\n");
+/** What the results answer: the user's question, and the tools there are where they answer nothing. */
+export interface Asked {
+  readonly question: string;
+  readonly tools: readonly ModelTool[];
 }
 
-function answerOne(result: ToolMessage, question: string): string {
+export function answerFrom(results: readonly ToolMessage[], asked: Asked): string {
+  const several = new Set(results.map((result) => result.call.name)).size > 1;
+  return results
+    .map((result) => `${several ? `**${result.call.name}**: ` : ""}${answerOne(result, asked)}`)
+    .join("\n\n");
+}
+
+function answerOne(result: ToolMessage, asked: Asked): string {
   const { text, flagged } = unwrap(result.output);
   if (result.failed) return explainFailure(result.call.name, text);
   const answer =
-    answerOwn(result, text, question) ??
+    answerOwn(result, text, asked) ??
     (renderOutput(text) || `**${result.call.name}** is done; it gave no output.`);
   return flagged
     ? `${answer}\n\nThis output holds text that reads like orders to me. I only show it; I do not follow it.`
@@ -24,43 +33,70 @@ function answerOne(result: ToolMessage, question: string): string {
 }
 
 /** The agent's own tools answer a person, not a report. */
-function answerOwn(result: ToolMessage, output: string, question: string): string | undefined {
-  const params = parse(result.call.params);
-  const data = parse(output);
+function answerOwn(result: ToolMessage, output: string, asked: Asked): string | undefined {
+  const params = parseRecord(result.call.params);
+  const data = parseRecord(output);
   switch (result.call.name) {
-    case "memory_write": {
-      const fact = isRecord(params) ? textOf(params["text"]) : "";
-      return fact === "" || fact.length > 200 ? "I have noted it." : remembered(fact);
-    }
+    case "memory_write":
+      return remembered(textOf(params["text"]));
+    case "memory_remove":
+      return "I have forgotten it.";
     case "memory_search":
-      return (
-        answerFromNotes(question, data) ??
-        `I have no note about that. Tell me with "remember that …" and I will know.`
-      );
+      return recalled(asked, data);
     case "memory_read":
-      return isRecord(data) && typeof data["text"] === "string" ? tell(data["text"]) : undefined;
-    case "memory_tree": {
-      const documents =
-        isRecord(data) && Array.isArray(data["documents"]) ? data["documents"].filter(isRecord) : [];
-      if (documents.length === 0) return 'I remember nothing yet. Tell me with "remember that …".';
-      const shown = documents.slice(0, 30).map((document) => `- ${textOf(document["path"])}`);
-      const more =
-        documents.length > shown.length ? `\n\n… and ${documents.length - shown.length} more.` : "";
-      return `I keep ${documents.length === 1 ? "one note" : `${documents.length} notes`}:\n\n${shown.join("\n")}${more}`;
-    }
+      return typeof data["text"] === "string" ? tell(data["text"]) : undefined;
+    case "memory_tree":
+      return listed(
+        data["documents"],
+        'I remember nothing yet. Tell me with "remember that …".',
+        "note",
+        (document) => textOf(document["path"]),
+      );
+    case "mission_list":
+      return listed(
+        data["missions"],
+        'You have no missions. "Create a mission to …" sets one.',
+        "mission",
+        (mission) => `${textOf(mission["goal"])} (${textOf(mission["id"])}, ${textOf(mission["status"])})`,
+      );
+    case "mission_create":
+      return `The mission is set: ${textOf(data["goal"])} (${textOf(data["id"])}).`;
+    case "mission_complete":
+      return `The mission is completed: ${textOf(data["goal"])}.`;
     case "skill_load":
-      return isRecord(data) && typeof data["text"] === "string"
-        ? `This is what the skill says. I only show it: following it takes a language model.\n\n${data["text"]}`
-        : undefined;
+      return `This is what the skill says. I only show it: following it takes a language model.\n\n${textOf(data["text"])}`;
     default:
       return undefined;
   }
 }
 
 function remembered(fact: string): string {
-  return /^to\b/i.test(fact)
-    ? `I will remember ${toSecondPerson(fact)}.`
-    : `I will remember that ${toSecondPerson(fact)}.`;
+  if (fact === "" || fact.length > 200) return "I have noted it.";
+  if (/^to\b/i.test(fact)) return `I will remember ${toSecondPerson(fact)}.`;
+  return `I will remember ${isSentence(fact) ? "that" : "this:"} ${toSecondPerson(fact)}.`;
+}
+
+/** A general question is answered by a note that is about most of it; one about the user by any that touches it. */
+function recalled({ question, tools }: Asked, data: unknown): string {
+  const notes = bestNotes(question, data);
+  const about = isPersonal(question) || intentOf(question).type === "recall";
+  if ((notes[0]?.share ?? 0) > (about ? 0 : 0.5)) return answerFromNotes(notes);
+  return about ? 'I have no note about that. Tell me with "remember that …" and I will know.' : lost(tools);
+}
+
+const MOST_LISTED = 30;
+
+function listed(
+  items: unknown,
+  none: string,
+  noun: string,
+  say: (item: Readonly<Record<string, unknown>>) => string,
+): string {
+  const all = Array.isArray(items) ? items.filter(isRecord) : [];
+  if (all.length === 0) return none;
+  const lines = all.slice(0, MOST_LISTED).map((item) => `- ${say(item)}`);
+  const more = all.length > lines.length ? `\n\n… and ${all.length - lines.length} more.` : "";
+  return `There ${all.length === 1 ? `is one ${noun}` : `are ${all.length} ${noun}s`}:\n\n${lines.join("\n")}${more}`;
 }
 
 const ADVICE: readonly (readonly [RegExp, string])[] = [
@@ -83,7 +119,7 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/not (?:on the )?allow|blocked|allowlist/i, "Its capabilities file does not allow that."],
 ];
 
-export function explainFailure(tool: string, output: string): string {
+function explainFailure(tool: string, output: string): string {
   const message = failureText(output);
   const advice = ADVICE.find(([pattern]) => pattern.test(message))?.[1];
   const told =
@@ -115,6 +151,11 @@ function messageIn(data: Readonly<Record<string, unknown>>): string | undefined 
 function clip(text: string): string {
   const line = text.replace(/\s+/g, " ");
   return line.length > 600 ? `${line.slice(0, 600)}…` : line;
+}
+
+function parseRecord(text: string): Readonly<Record<string, unknown>> {
+  const value = parse(text);
+  return isRecord(value) ? value : {};
 }
 
 function parse(text: string): unknown {

@@ -21,11 +21,25 @@ export function takePlace(source: Source, property: Property): string | undefine
     const phrases = phrasesAfter(source.rest, prepositions);
     const best = phrases.find((phrase) => /^\p{Lu}/u.test(phrase.text)) ?? phrases[0];
     if (best) {
-      source.take(best.start, best.start + best.text.length);
-      return best.text;
+      const text = best.text + regionAfter(source.rest.slice(best.start + best.text.length));
+      source.take(best.start, best.start + text.length);
+      return text;
     }
   }
   return undefined;
+}
+
+/** "Paris, Texas" is not Paris: a region that is no country stays with its place. */
+function regionAfter(text: string): string {
+  const region = /^,\s*(\p{Lu}\p{L}+(?: \p{Lu}\p{L}+)*)(?!\s*(?:,|\s+and\b))(?=[\s.,;!?]|$)/u.exec(text);
+  if (
+    !region?.[1] ||
+    isStop(region[1]) ||
+    codeOf(region[1]) !== undefined ||
+    codeOf(region[1].split(" ")[0] ?? "") !== undefined
+  )
+    return "";
+  return /^\s*(?:,|and\b)/u.test(text.slice(region[0].length)) ? "" : region[0];
 }
 
 function phrasesAfter(text: string, prepositions: string): { text: string; start: number }[] {
@@ -48,12 +62,17 @@ function prepositionsOf(property: Property): readonly string[] {
   return ["in|for|at|near|around|across", "of|to|from"];
 }
 
+/** Little words inside names: Frankfurt am Main, Isle of Man. */
+const LINKS = /^(?:am|of|upon)$/;
+
 /** The words of a phrase that still belong to a place. */
 function cut(phrase: string): string {
   const kept: string[] = [];
-  for (const word of phrase.split(" ")) {
+  const words = phrase.split(" ");
+  for (const [at, word] of words.entries()) {
     const bare = word.replace(/[.'’-]+$/u, "");
-    if (bare === "" || isStop(bare) || TIME_WORDS.has(bare.toLowerCase())) break;
+    const links = kept.length > 0 && LINKS.test(bare) && /^\p{Lu}/u.test(words[at + 1] ?? "");
+    if (bare === "" || (isStop(bare) && !links) || TIME_WORDS.has(bare.toLowerCase())) break;
     kept.push(word);
     if (word !== bare && !/^(st|mt|ft)$/i.test(bare)) break;
   }
@@ -106,7 +125,6 @@ function readCountries(): Countries {
   const names = new Intl.DisplayNames(["en"], { type: "region", fallback: "none" });
   const letters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
   const codes = new Map<string, string>();
-  // Names older than the code in use ("DD") come after it, and must not take its place.
   const byName = new Map([
     ["usa", "US"],
     ["uk", "GB"],
@@ -117,7 +135,9 @@ function readCountries(): Countries {
   for (const first of letters) {
     for (const second of letters) {
       const name = names.of(first + second);
-      if (name === undefined || name === "Unknown Region") continue;
+      // A code that was replaced ("DD") has the name of the one in use.
+      const isCurrent = Intl.getCanonicalLocales(`und-${first}${second}`)[0] === `und-${first}${second}`;
+      if (name === undefined || name === "Unknown Region" || !isCurrent) continue;
       codes.set(first + second, name);
       if (!byName.has(name.toLowerCase())) byName.set(name.toLowerCase(), first + second);
     }
@@ -141,8 +161,9 @@ export function takeBareName(source: Source, isToolWord: (stemmed: string) => bo
         kept.push(word);
       } else if (kept.length > 0) {
         const phrase = kept.join(" ");
-        const proper = kept.every((part) => /^\p{Lu}/u.test(part));
-        if ((proper && (from > 0 || count <= 4)) || (count <= 4 && kept.length <= 3 && !asks(source.text))) {
+        const opens = /(?:^|[.!?]\s*)$/u.test(source.text.slice(0, from));
+        const proper = kept.every((part) => /^\p{Lu}/u.test(part)) && (!opens || count <= 4);
+        if (proper || (count <= 4 && kept.length <= 3 && !asks(source.text))) {
           source.take(from, from + phrase.length);
           return phrase;
         }

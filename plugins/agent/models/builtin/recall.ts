@@ -1,7 +1,7 @@
 /** Remembering and recalling through the agent's memory tools. */
 import { isRecord, textOf } from "./schema.ts";
 import { means } from "./synonyms.ts";
-import { capitalise, contentStems } from "./words.ts";
+import { capitalise, contentStems, stem } from "./words.ts";
 
 const MAX_SLUG = 60;
 
@@ -23,34 +23,71 @@ function fingerprint(text: string): string {
   return hash.toString(36).padStart(6, "0").slice(-6);
 }
 
-interface Note {
+export interface Note {
+  readonly path: string;
   readonly text: string;
-  readonly shared: number;
+  /** How much of the question it shares, from 0 to 1. */
+  readonly share: number;
 }
 
-/** The answer out of a memory search: the notes that share most words with the question. */
-export function answerFromNotes(question: string, output: unknown): string | undefined {
+/** The notes of a memory search that share most words with the question, and any at all. */
+export function bestNotes(question: string, output: unknown): readonly Note[] {
   const results = isRecord(output) && Array.isArray(output["results"]) ? output["results"] : [];
-  const asked = [...contentStems(question)];
-  const notes: Note[] = results.filter(isRecord).map((result) => {
+  const weights = weigh(question);
+  const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0);
+  const notes = results.filter(isRecord).map((result): Note => {
     const text = textOf(result["snippet"]).trim();
     const stems = [...contentStems(text)];
-    return { text, shared: asked.filter((word) => stems.some((other) => means(word, other))).length };
+    let shared = 0;
+    for (const [word, weight] of weights) if (stems.some((other) => means(word, other))) shared += weight;
+    return { path: textOf(result["path"]), text, share: total === 0 ? 0 : shared / total };
   });
-  const most = Math.max(0, ...notes.map((note) => note.shared));
-  if (most === 0) return undefined;
-  const told = notes.filter((note) => note.text !== "" && note.shared === most).slice(0, 5);
-  const [only] = told;
-  if (only && told.length === 1) return tell(only.text);
-  return `This is what I have about it:\n\n${told.map((note) => `- ${capitalise(toSecondPerson(oneLine(note.text)))}`).join("\n")}`;
+  const most = Math.max(0, ...notes.map((note) => note.share));
+  return most === 0 ? [] : notes.filter((note) => note.text !== "" && note.share === most).slice(0, 5);
+}
+
+/** What the question is about weighs more than what it asks of it: the bike in "what colour is my bike?". */
+function weigh(question: string): ReadonlyMap<string, number> {
+  const subject =
+    /\b(?:my|our|the|about)\s+((?:(?!\b(?:my|our|the|about)\b).)+)$/isu.exec(question)?.[1] ?? "";
+  const about = contentStems(subject);
+  const weights = new Map<string, number>();
+  for (const word of contentStems(question)) weights.set(word, about.has(word) ? 2 : 1);
+  for (const asking of ASKING) weights.delete(asking);
+  return weights;
+}
+
+/** Words about remembering itself. */
+const ASKING = ["remember", "recall", "remind", "told", "mention", "memory", "note", "search", "forget"].map(
+  stem,
+);
+
+export function answerFromNotes(notes: readonly Note[]): string {
+  const [only] = notes;
+  if (only && notes.length === 1) return tell(only.text);
+  const lines = notes.map((note) => `- ${capitalise(toSecondPerson(oneLine(note.text)))}`);
+  return `This is what I have about it:\n\n${lines.join("\n")}`;
+}
+
+/** The user speaks of themselves. */
+export function isPersonal(text: string): boolean {
+  return /\b(?:my|mine|i|our|we)\b/i.test(text);
+}
+
+/** True for what stands after "that": "my bike is red", not "buy milk". */
+export function isSentence(fact: string): boolean {
+  return /^(?:i|my|we|our|he|she|it|they|there|the|his|her|their)\b|\b(?:is|are|was|were|am|has|have|had|will|can|likes?|loves?|lives?|works?|wants?|needs?)\b/i.test(
+    fact,
+  );
 }
 
 export function tell(note: string): string {
   if (note.includes("\n") || note.length > 200)
     return `I have this note:\n\n> ${note.trim().replaceAll("\n", "\n> ")}`;
-  return /^(?:to|that)\b/i.test(note)
-    ? `You asked me to remember ${toSecondPerson(note)}.`
-    : `You told me that ${toSecondPerson(lowerOpening(note)).replace(/[.!]+$/, "")}.`;
+  if (/^to\b/i.test(note)) return `You asked me to remember ${toSecondPerson(note)}.`;
+  return isSentence(note)
+    ? `You told me that ${toSecondPerson(lowerOpening(note)).replace(/[.!]+$/, "")}.`
+    : `You asked me to remember this: ${toSecondPerson(note)}`;
 }
 
 function oneLine(text: string): string {
@@ -70,6 +107,9 @@ const TURNED: Readonly<Record<string, string>> = {
   my: "your",
   mine: "yours",
   myself: "yourself",
+  you: "me",
+  your: "my",
+  yours: "mine",
   am: "are",
   "i'm": "you're",
   "i’m": "you’re",

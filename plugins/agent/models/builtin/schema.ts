@@ -139,7 +139,9 @@ const ajv = new Ajv2020({
 });
 addFormats.default(ajv);
 
-const validators = new WeakMap<JsonSchema, ValidateFunction | null>();
+/** By text: the same schema comes as a new object with every request. */
+const validators = new Map<string, ValidateFunction | null>();
+const MOST_VALIDATORS = 500;
 
 /** What the schema says against these parameters; a schema that cannot be compiled says nothing. */
 export function problemsOf(schema: JsonSchema, params: unknown): readonly Problem[] {
@@ -149,7 +151,8 @@ export function problemsOf(schema: JsonSchema, params: unknown): readonly Proble
 }
 
 function validatorOf(schema: JsonSchema): ValidateFunction | null {
-  const known = validators.get(schema);
+  const key = JSON.stringify(schema);
+  const known = validators.get(key);
   if (known !== undefined) return known;
   // Dialect and identity are left aside: two callers may give different schemas the same name.
   const { $schema: _dialect, $id: _id, id: _oldId, $async: _async, ...own } = schema;
@@ -161,7 +164,8 @@ function validatorOf(schema: JsonSchema): ValidateFunction | null {
   } finally {
     ajv.removeSchema(own);
   }
-  validators.set(schema, validate);
+  if (validators.size >= MOST_VALIDATORS) validators.clear();
+  validators.set(key, validate);
   return validate;
 }
 

@@ -46,6 +46,14 @@ export function toolList(tools: readonly ModelTool[]): string {
   return `I have ${tools.length === 1 ? "one tool" : `${tools.length} tools`}:\n\n${tools.map(line).join("\n")}`;
 }
 
+/** The skills are named in the system text, where every model reads them. */
+export function skillList(system: string): string {
+  const lines = /^Skills: .*\n((?:- .+(?:\n|$))+)/mu.exec(system)?.[1]?.trim();
+  if (lines === undefined)
+    return "There are no skills. A folder with a `SKILL.md` in `skills` in the home adds one.";
+  return `There are these skills; "load the skill …" shows one:\n\n${lines}`;
+}
+
 function line(tool: ModelTool): string {
   const about = firstSentence(tool.description);
   return about === "" ? `- **${tool.name}**` : `- **${tool.name}**: ${about}`;
@@ -106,7 +114,7 @@ export function lost(tools: readonly ModelTool[]): string {
   const others = tools.filter((tool) => !OWN.test(tool.name));
   const offer =
     others.length > 0
-      ? `My tools are ${listing(others.slice(0, 8).map((tool) => `**${tool.name}**`))}`
+      ? `${others.length === 1 ? "My tool is" : "My tools are"} ${listing(others.slice(0, 8).map((tool) => `**${tool.name}**`))}`
       : "No tool is installed";
   return (
     "I am the built-in model, and none of my tools fits that. I do not make things up, so I have no answer. " +
@@ -122,7 +130,7 @@ export function unsure(tool: ModelTool, problems: readonly string[]): string {
   );
 }
 
-export function firstSentence(text: string): string {
+function firstSentence(text: string): string {
   const line = text.trim().split("\n")[0] ?? "";
   const sentence = /^.*?[.!?](?=\s|$)/u.exec(line)?.[0] ?? line;
   return sentence.length > 160 ? `${sentence.slice(0, 157)}…` : sentence;

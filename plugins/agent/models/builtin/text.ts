@@ -1,7 +1,7 @@
 /** Free text in a request: in quotation marks, after a label, or what is left of the sentence. */
 import type { Property } from "./schema.ts";
 import { type Source, TAKEN } from "./source.ts";
-import { isGeneric, isStop, wordsOf, wordsOfName } from "./words.ts";
+import { isGeneric, isStop, stem, wordsOf, wordsOfName } from "./words.ts";
 
 const QUOTED = /"([^"]+)"|“([^”]+)”|«([^»]+)»|`([^`]+)`|(?<![\p{L}\p{N}])'([^']+)'(?![\p{L}\p{N}])/u;
 
@@ -31,6 +31,9 @@ export function takeLabelledText(source: Source, property: Property): string | u
   );
   const word = beside?.[1]?.replace(/\.$/, "");
   if (!beside || !word || word.includes(TAKEN) || isStop(word)) return undefined;
+  // Where more words follow, the value may be all of them; that is for the remainder to say.
+  const following = /^ ([\p{L}\p{N}]+)/u.exec(source.rest.slice(beside.index + beside[0].length))?.[1];
+  if (following !== undefined && !isStop(following)) return undefined;
   return takeSpan(source, beside.index + beside[0].length - (beside[1] ?? "").length, word.length);
 }
 
@@ -66,18 +69,49 @@ export function takeToken(source: Source, accept: (found: string) => boolean): s
   return source.takeMatch(/(?<!\S)[("'#]?([^\s("'#]{1,64}?)[.,;:!?)"']*(?!\S)/u, accept);
 }
 
+export interface ToolWords {
+  /** Words of its name. */
+  isName(stemmed: string): boolean;
+  /** Any word the tool uses of itself, or one that means the same. */
+  isOwn(stemmed: string): boolean;
+}
+
 /**
- * What is left once the opening ("please search the web for") is gone: words of the tool, of courtesy and
- * of grammar are skipped until the first that is none of these.
+ * What is left once the opening ("please search the web for") is gone. Up to the first word of the tool,
+ * courtesy, grammar and everyday verbs are skipped; after it only grammar and the tool's name.
  */
-export function takeRemainder(source: Source, isToolWord: (stemmed: string) => boolean): string | undefined {
-  const opening = wordsOf(source.rest).find(
-    (word) => !isStop(word.text) && !isGeneric(word.stem) && !isToolWord(word.stem),
-  );
-  if (!opening) return undefined;
-  const end = source.rest.indexOf(TAKEN, opening.start);
-  const value = trimEnd(source.rest.slice(opening.start, end < 0 ? undefined : end));
-  return value === "" ? undefined : takeSpan(source, opening.start, value.length);
+export function takeRemainder(source: Source, tool: ToolWords): string | undefined {
+  let named = false;
+  let start: number | undefined;
+  for (const word of wordsOf(source.rest)) {
+    const own = named ? tool.isName(word.stem) : tool.isOwn(word.stem);
+    if (own) named = true;
+    if (own && /^\s*:/u.test(source.rest.slice(word.end))) {
+      start = source.rest.indexOf(":", word.end) + 1;
+      break;
+    }
+    if (own || isStop(word.text) || (!named && isGeneric(word.stem))) continue;
+    start = word.start;
+    break;
+  }
+  if (start === undefined) return undefined;
+  const from = start + (/^\s*/u.exec(source.rest.slice(start))?.[0].length ?? 0);
+  const end = source.rest.indexOf(TAKEN, from);
+  const value = withoutName(trimEnd(source.rest.slice(from, end < 0 ? undefined : end)), tool);
+  return value === "" ? undefined : takeSpan(source, from, value.length);
+}
+
+/** "the soup skill" names soup. */
+function withoutName(text: string, tool: ToolWords): string {
+  const last = /\s+(\p{L}+)$/u.exec(text);
+  return last?.[1] !== undefined && tool.isName(stem(last[1])) ? text.slice(0, last.index) : text;
+}
+
+const PATH =
+  /(?<![\p{L}\p{N}])((?:[\p{L}\p{N}_.-]+\/)+[\p{L}\p{N}_.-]*[\p{L}\p{N}_-]|[\p{L}\p{N}_-]+\.[\p{L}\p{N}]{1,8})(?![\p{L}\p{N}/])/u;
+
+export function takePath(source: Source): string | undefined {
+  return source.takeMatch(PATH);
 }
 
 /** Cuts punctuation and the little words that led to a value already taken. */

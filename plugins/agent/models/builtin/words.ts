@@ -67,7 +67,7 @@ export function stem(word: string): string {
 }
 
 export function isStop(word: string): boolean {
-  return STOP.has(word.toLowerCase());
+  return STOP.has(word.toLowerCase().replace(/['’].*$/u, ""));
 }
 
 export function isGeneric(stemmed: string): boolean {
@@ -79,6 +79,10 @@ export function contentStems(text: string): Set<string> {
   const stems = new Set<string>();
   for (const word of wordsOf(text)) if (!isStop(word.text)) stems.add(word.stem);
   return stems;
+}
+
+export function isNumeral(word: string): boolean {
+  return /^\p{N}+$/u.test(word);
 }
 
 export function capitalise(text: string): string {

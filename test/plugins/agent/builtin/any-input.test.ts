@@ -68,7 +68,7 @@ test("whatever is said, it ends, never throws, and every call fits its tool's sc
         if (answer.calls.length > 0) expect((await dialogue.result({ ok: true })).calls).toEqual([]);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
 
@@ -135,7 +135,7 @@ test("whatever schema a caller declares and whatever messages came before, it an
         }
       },
     ),
-    { numRuns: 200 },
+    { numRuns: 100 },
   );
 });
 

@@ -73,6 +73,22 @@ describe("a request is matched to a tool and its parameters are filled", () => {
     ["search the web for cute cats", "web_search", { query: "cute cats" }],
     ["create a mission to learn Spanish", "mission_create", { goal: "learn Spanish" }],
     ["list my missions", "mission_list", {}],
+    ["what are my missions?", "mission_list", {}],
+    ["I want to set a mission: write a book", "mission_create", { goal: "write a book" }],
+    ["complete the mission learn Spanish", "mission_complete", { mission: "learn Spanish" }],
+    ["load the soup skill", "skill_load", { name: "soup" }],
+    ["read notes/my-bike.md", "memory_read", { path: "notes/my-bike.md" }],
+    ["What's the weather in Paris, Texas?", "weather", { action: "get_current", city: "Paris, Texas" }],
+    [
+      "weather in Frankfurt am Main tomorrow",
+      "weather",
+      { action: "get_forecast", city: "Frankfurt am Main" },
+    ],
+    [
+      "temperature in Berlin, Germany",
+      "weather",
+      { action: "get_current", city: "Berlin", country_code: "DE" },
+    ],
   ])("%s", async (request, name, params) => {
     const answer = await startDialogue(tools).say(request);
     expect(answer.calls.map((call) => call.name)).toEqual([name]);

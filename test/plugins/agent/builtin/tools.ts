@@ -1,5 +1,10 @@
 /** Tools as installers and callers declare them: some with branches, some with a single identifier. */
+import { openStore } from "../../../../kernel/store.ts";
+import { createMemory } from "../../../../plugins/agent/memory/memory.ts";
+import { createMissions } from "../../../../plugins/agent/missions.ts";
 import type { ModelTool } from "../../../../plugins/agent/models/model.ts";
+import { createSkills } from "../../../../plugins/agent/skills.ts";
+import { quiet } from "../memory/open-memory.ts";
 
 const place = {
   city: { type: "string", description: "Name of the city, for example Berlin" },
@@ -110,34 +115,9 @@ export const webSearch: ModelTool = {
   },
 };
 
-const text = { type: "string" };
-
-export const own: readonly ModelTool[] = [
-  {
-    name: "memory_write",
-    description: "Writes a document into the user's memory",
-    schema: { type: "object", properties: { path: text, text }, required: ["path", "text"] },
-  },
-  {
-    name: "memory_search",
-    description: "Searches the user's memory",
-    schema: { type: "object", properties: { query: text, limit: { type: "integer" } }, required: ["query"] },
-  },
-  {
-    name: "memory_read",
-    description: "Reads a document from memory",
-    schema: { type: "object", properties: { path: text }, required: ["path"] },
-  },
-  { name: "memory_tree", description: "Lists memory", schema: { type: "object", properties: {} } },
-  {
-    name: "mission_create",
-    description: "Sets a lasting goal that is kept in sight in every conversation",
-    schema: { type: "object", properties: { goal: text }, required: ["goal"] },
-  },
-  { name: "mission_list", description: "Lists the missions", schema: { type: "object", properties: {} } },
-  {
-    name: "mission_complete",
-    description: "Marks a mission as completed",
-    schema: { type: "object", properties: { id: text }, required: ["id"] },
-  },
-];
+/** The agent's own, as they are. */
+export const own: readonly ModelTool[] = (() => {
+  const store = openStore(":memory:");
+  const memory = createMemory({ store, vectors: false, log: quiet });
+  return [...memory.tools, ...createMissions(store).tools, ...createSkills("/nowhere").tools];
+})();

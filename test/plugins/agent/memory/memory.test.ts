@@ -92,7 +92,7 @@ describe("documents", () => {
           await memory.search("ann", query);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 60 },
     );
   });
 });
@@ -170,6 +170,16 @@ describe("the model's tools", () => {
     });
     expect(await run("memory_tree", {})).toMatchObject({ documents: [{ path: "todo.md", bytes: 10 }] });
     expect(await run("memory_tree", { prefix: "notes/" })).toEqual({ documents: [] });
+  });
+
+  test("a document is forgotten only once", async () => {
+    const run = open();
+    await run("memory_write", { path: "a.md", text: "x" });
+    expect(await run("memory_remove", { path: "a.md" })).toEqual({ path: "a.md", removed: true });
+    expect(await run("memory_remove", { path: "a.md" })).toMatchObject({
+      status: "error",
+      code: "no_document",
+    });
   });
 
   test("what cannot be done is an outcome that says why", async () => {
