@@ -1,6 +1,7 @@
 /**
- * Headers that govern the connection or the framing of the message. They are the sender's own: in the hands
- * of a tool they smuggle a second request, name another host, or ask for an answer we do not bound.
+ * Headers that govern the connection or the framing of the message, or that make some servers act on another
+ * method or path than the request's. In the hands of a tool they smuggle a second request, name another host,
+ * ask for an answer we do not bound, or walk around the rule that let the request through.
  */
 export const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   "accept-encoding",
@@ -17,4 +18,9 @@ export const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   "trailer",
   "transfer-encoding",
   "upgrade",
+  "x-http-method",
+  "x-http-method-override",
+  "x-method-override",
+  "x-original-url",
+  "x-rewrite-url",
 ]);

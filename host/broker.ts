@@ -42,6 +42,12 @@ export interface BrokerOptions {
 const MAX_REQUESTS_A_CALL = 50;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
+/** What is learnt about one request on its way. */
+interface Trail {
+  leaks: Leaks;
+  credentials: readonly string[];
+}
+
 /** The request will not be sent; the message is a sentence for the tool. */
 class Refused extends Error {}
 
@@ -92,22 +98,23 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
         request: AllowedRequest,
         rules: HttpCapabilities,
         bounds: SendBounds,
-        used: string[],
-      ) {
+        trail: Trail,
+      ): Promise<Answer> {
         const { filled, names } = await fill(request, auth, rules);
-        used.push(...names);
+        trail.credentials = names;
+        // A token may have been refreshed just now.
+        if (names.length > 0) trail.leaks = await leaksFor(auth);
         const { status, location, body } = await network.send(filled, bounds);
         if (REDIRECTS.has(status) && location !== undefined) throw redirected(request.url, status, location);
-        // Asked for again: a token may have been refreshed on the way.
-        return { status, body: (await leaksFor(auth)).scrub(body) };
+        return { status, body: trail.leaks.scrub(body) };
       }
 
-      async function attempt(request: ToolRequest, signal: AbortSignal, used: string[]): Promise<Answer> {
+      async function attempt(request: ToolRequest, signal: AbortSignal, trail: Trail): Promise<Answer> {
         const ruling = rule(http, request, privateHosts);
         if (!ruling.ok) throw new Refused(ruling.error);
         if (http === undefined) throw new Refused("The tool may not use the network.");
         const allowed = ruling.request;
-        if (carries(allowed, await leaksFor(auth))) {
+        if (carries(allowed, trail.leaks)) {
           throw new Refused(
             "The request carries the value of a secret: nothing was sent. Postern puts credentials in.",
           );
@@ -115,31 +122,30 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
         if (tape?.type === "player") return tape.play(allowed);
         await takePlace(grant, http);
         const bounds = { signal, timeoutMs: timeoutOf(request, http, grant) };
-        const send = () => sendLive(allowed, http, bounds, used);
+        const send = () =>
+          sendLive(allowed, http, bounds, trail).catch((error: unknown) => {
+            throw isExpected(error) ? new NetworkError(trail.leaks.scrubText(error.message)) : error;
+          });
         return tape === undefined ? send() : tape.record(allowed, send);
-      }
-
-      async function explain(error: unknown): Promise<string> {
-        return isExpected(error)
-          ? (await leaksFor(auth)).scrubText(error.message)
-          : ourFault(error, grant.tool);
       }
 
       async function track(request: ToolRequest, signal: AbortSignal): Promise<ToolReply> {
         const began = performance.now();
-        const credentials: string[] = [];
-        const reply = await attempt(request, signal, credentials).then(
+        const trail: Trail = { leaks: await leaksFor(auth), credentials: [] };
+        const reply = await attempt(request, signal, trail).then(
           ({ status, body }): ToolReply => ({ ok: true, status, body }),
-          async (error: unknown): Promise<ToolReply> => ({ ok: false, error: await explain(error) }),
+          (error: unknown): ToolReply => ({
+            ok: false,
+            error: isExpected(error) ? trail.leaks.scrubText(error.message) : ourFault(error, grant.tool),
+          }),
         );
-        const leaks = await leaksFor(auth);
         traffic.push({
-          method: leaks.scrubText(request.method).slice(0, 16),
-          host: leaks.scrubText(URL.parse(request.url)?.host ?? "").slice(0, 255),
+          method: trail.leaks.scrubText(request.method).slice(0, 16),
+          host: trail.leaks.scrubText(URL.parse(request.url)?.host ?? "").slice(0, 255),
           ...(reply.ok ? { status: reply.status } : { error: reply.error }),
           bytes: reply.ok ? reply.body.byteLength : 0,
           millis: Math.round(performance.now() - began),
-          credentials,
+          credentials: trail.credentials,
         });
         return reply;
       }

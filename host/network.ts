@@ -41,6 +41,9 @@ const DECODERS = {
   br: createBrotliDecompress,
 };
 
+const READS = new Set(["GET", "HEAD"]);
+const LOST = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
+
 export function createNetwork({ privateHosts, lookup }: NetworkOptions): Network {
   const connect: buildConnector.connector = (options, callback) => {
     const { hostname, protocol } = options;
@@ -72,12 +75,18 @@ export function createNetwork({ privateHosts, lookup }: NetworkOptions): Network
       const timeout = AbortSignal.timeout(timeoutMs);
       try {
         const either = AbortSignal.any([signal, timeout]);
-        const reply = await sendRequest(url, {
-          dispatcher: agent,
-          method,
-          headers: { "accept-encoding": "gzip, br", ...headers },
-          body: body ?? null,
-          signal: either,
+        const sendOnce = () =>
+          sendRequest(url, {
+            dispatcher: agent,
+            method,
+            headers: { "accept-encoding": "gzip, br", ...headers },
+            body: body ?? null,
+            signal: either,
+          });
+        // A server may close a kept connection just as it is used again: nothing was answered, so reading asks anew.
+        const reply = await sendOnce().catch((error: unknown) => {
+          if (READS.has(method) && LOST.has(String((error as NodeJS.ErrnoException).code))) return sendOnce();
+          throw error;
         });
         const { location, "content-encoding": encoding } = reply.headers;
         const isEmpty = method === "HEAD" || reply.statusCode === 204 || reply.statusCode === 304;

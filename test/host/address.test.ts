@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { AddressRefused, refuseAddress, resolve, resolvePublic } from "../../host/address.ts";
 
@@ -73,4 +74,31 @@ test("localhost as the system resolves it is refused, and excepted hosts may be 
 
 test("a name without addresses is refused", async () => {
   await expect(resolvePublic("a.example", answer())).rejects.toThrow("has no address");
+});
+
+test("an inner IPv4 address is reached by no IPv6 spelling of it", () => {
+  const byte = fc.integer({ min: 0, max: 255 });
+  const inner = fc.oneof(
+    fc.tuple(fc.constant(10), byte, byte, byte),
+    fc.tuple(fc.constant(127), byte, byte, byte),
+    fc.tuple(fc.constant(192), fc.constant(168), byte, byte),
+    fc.tuple(fc.constant(169), fc.constant(254), byte, byte),
+  );
+  fc.assert(
+    fc.property(inner, ([a, b, c, d]) => {
+      const high = (a * 256 + b).toString(16);
+      const low = (c * 256 + d).toString(16);
+      for (const address of [
+        `${a}.${b}.${c}.${d}`,
+        `::ffff:${high}:${low}`,
+        `::ffff:0:${high}:${low}`,
+        `::${high}:${low}`,
+        `64:ff9b::${high}:${low}`,
+        `64:ff9b:1::${high}:${low}`,
+        `2002:${high}:${low}::1`,
+      ]) {
+        expect([address, refuseAddress(address)]).not.toEqual([address, undefined]);
+      }
+    }),
+  );
 });

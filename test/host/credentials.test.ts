@@ -1,4 +1,7 @@
+import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
+import type { Credential, CredentialLocation } from "../../capabilities/capabilities.ts";
+import { placeCredential } from "../../host/credentials.ts";
 import {
   ask,
   closeAll,
@@ -133,4 +136,32 @@ test("§4.4 existence is answered only for names the capabilities list", async (
     rest: { secrets: { allowed_names: ["token", "absent"] } },
   });
   expect(await opened.broker.existingSecrets(capabilities)).toEqual(["token"]);
+});
+
+test("whatever a secret holds, it stays in its place: same host, same path around it, one parameter more", () => {
+  const url = new URL("https://api.test/a/%7BKEY%7D/b?c=d");
+  const request = { method: "GET", url, headers: {}, body: undefined };
+  const at = (location: CredentialLocation): Credential => ({
+    name: "main",
+    secretName: "token",
+    location,
+    hostPatterns: ["api.test"],
+  });
+  const value = fc.string({ unit: "grapheme", minLength: 1 }).filter((text) => !/^\.*$/.test(text));
+  fc.assert(
+    fc.property(value, (secret) => {
+      const inPath = placeCredential(request, at({ type: "url_path", placeholder: "{KEY}" }), secret).url;
+      expect(inPath.origin + inPath.search).toBe("https://api.test?c=d");
+      const segments = inPath.pathname.split("/");
+      expect([segments.length, segments[1], segments[3]]).toEqual([4, "a", "b"]);
+      expect(decodeURIComponent(segments[2] ?? "")).toBe(secret);
+      const inQuery = placeCredential(request, at({ type: "query_param", name: "key" }), secret).url;
+      expect(inQuery.origin + inQuery.pathname).toBe(url.origin + url.pathname);
+      expect([...inQuery.searchParams]).toEqual([
+        ["c", "d"],
+        ["key", secret],
+      ]);
+    }),
+    { numRuns: 2000 },
+  );
 });

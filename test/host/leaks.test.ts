@@ -1,4 +1,6 @@
+import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
+import { createLeaks } from "../../host/leaks.ts";
 import { ask, closeAll, credential, everywhere, textOf, withServer } from "../support/brokerage.ts";
 
 const SECRET = "s3cr3t/+value with=everything&\"quoted'é";
@@ -108,4 +110,34 @@ test("another tool's secret is replaced as well", async () => {
   );
   await opened.vault.secrets.set("others", "other-tools-secret");
   expect(textOf(await ask(opened.open(everywhere("api.test")), url))).toBe("the value [secret] leaked");
+});
+
+test("whatever the secret is and wherever it stands, it is found and replaced, and nothing else is", () => {
+  const secret = fc
+    .string({ unit: "grapheme", minLength: 6, maxLength: 40 })
+    .filter((text) => text.trim() === text);
+  const around = fc.uint8Array({ maxLength: 20 });
+  const form = fc.constantFrom(...Object.values(forms));
+  fc.assert(
+    fc.property(secret, around, around, form, (value, before, after, write) => {
+      const leaks = createLeaks(["another-secret", value]);
+      const bytes = Buffer.concat([before, Buffer.from(write(value)), after]);
+      expect(leaks.finds(bytes)).toBe(true);
+      const scrubbed = Buffer.from(leaks.scrub(bytes));
+      expect(scrubbed.includes(Buffer.from(value))).toBe(false);
+      expect(scrubbed.includes("[secret]")).toBe(true);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("bytes that hold no secret come back untouched, however many secrets there are", () => {
+  const leaks = createLeaks(Array.from({ length: 50 }, (_, index) => `secret-number-${index}-x`));
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 500 }), (bytes) => {
+      expect(leaks.scrub(bytes)).toBe(bytes);
+    }),
+  );
+  expect(createLeaks(["short"]).finds("a short word")).toBe(false);
+  expect(createLeaks([]).finds("anything at all")).toBe(false);
 });

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, expect, test } from "vitest";
@@ -72,6 +73,38 @@ test("an answer without a body needs no decoding, whatever its headers say", asy
   );
   const { body } = await get(networkFor(`api.test:${port}`), `http://api.test:${port}/`, "HEAD");
   expect(body.byteLength).toBe(0);
+});
+
+test("a kept connection that the server gave up is no error for a read, and a write is not sent twice", async () => {
+  const used = new WeakSet<object>();
+  const { port, requests } = await serve((_, response) => {
+    const { socket } = response;
+    if (socket === null || used.has(socket)) socket?.destroy();
+    else {
+      used.add(socket);
+      response.end("fresh");
+    }
+  });
+  const network = networkFor(`api.test:${port}`);
+  const url = `http://api.test:${port}/`;
+  let asked = 0;
+  // Until a kept connection happens to be used again.
+  while (requests.length === asked) {
+    expect(Buffer.from((await get(network, url)).body).toString()).toBe("fresh");
+    asked++;
+    await sleep(5);
+  }
+  const before = requests.length;
+  let written = 0;
+  for (let isLost = false; !isLost; written++) {
+    await get(network, url);
+    await sleep(5);
+    isLost = await get(network, url, "POST").then(
+      () => false,
+      () => true,
+    );
+  }
+  expect(requests.slice(before).filter(({ method }) => method === "POST")).toHaveLength(written);
 });
 
 test("an IPv6 literal is excepted by its host and port like any other host", async () => {

@@ -327,6 +327,8 @@ describe("headers and body", () => {
     "Expect",
     "Proxy-Authorization",
     "Accept-Encoding",
+    "X-HTTP-Method-Override",
+    "X-Original-URL",
   ])("the header %s is not a tool's to set", (name) => {
     expect(withHeaders(JSON.stringify({ [name]: "x" }))).toContain("set by Postern");
   });

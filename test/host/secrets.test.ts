@@ -148,3 +148,15 @@ test("POSTERN_SECRETS_KEY takes 32 bytes in hex or base64, comes before the file
     expect(String(error)).not.toContain("wrong-and-private");
   }
 });
+
+test("only the broker's side of the host ever has a vault in its hands", async () => {
+  const host = join(import.meta.dirname, "..", "..", "host");
+  const sources = (await readdir(host, { recursive: true })).filter((file) => file.endsWith(".ts"));
+  const holders: string[] = [];
+  for (const file of sources) {
+    if (/\b(SecretValues|Vault|openVault|vault)\b/.test(await readFile(join(host, file), "utf8")))
+      holders.push(file);
+  }
+  // `tool-host.ts` puts the parts together; `auth.ts` stores what a sign-in brings.
+  expect(holders.sort()).toEqual(["auth.ts", "credentials.ts", "oauth.ts", "secrets.ts", "tool-host.ts"]);
+});
