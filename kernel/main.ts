@@ -34,6 +34,14 @@ const GROUPS: Readonly<Record<string, Group>> = {
     about: "install, inspect, run and remove tools",
     load: () => import("../host/commands.ts"),
   },
+  user: {
+    about: "add and list the people who may use this Postern",
+    load: async () => ({ register: (await import("../plugins/gateway/commands.ts")).registerUser }),
+  },
+  token: {
+    about: "make, list and revoke people's tokens",
+    load: async () => ({ register: (await import("../plugins/gateway/commands.ts")).registerToken }),
+  },
 };
 
 async function allPlugins(session: Session): Promise<readonly AnyPlugin[]> {

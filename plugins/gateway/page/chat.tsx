@@ -5,6 +5,7 @@ import { Composer } from "./composer.tsx";
 import { TurnBlock } from "./turn-block.tsx";
 import { isOver } from "./turn-view.ts";
 import { useApp } from "./use-app.ts";
+import type { ModelName } from "./wire.ts";
 
 // Closer than this to the end counts as reading along.
 const NEAR_PIXELS = 80;
@@ -33,7 +34,7 @@ export function Chat() {
   return (
     <>
       <Bar title={title}>
-        <span class="model">{status && `${status.model.provider} · ${status.model.name}`}</span>
+        <span class="model">{status && modelWords(status.model)}</span>
       </Bar>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
       <section class="talk" ref={scroller} onScroll={onScroll} tabIndex={0} aria-label="Conversation">
@@ -76,4 +77,8 @@ function Welcome() {
       </div>
     </div>
   );
+}
+
+function modelWords({ provider, name }: ModelName): string {
+  return provider === name ? name : `${provider} · ${name}`;
 }

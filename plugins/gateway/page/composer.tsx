@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { cancel, send } from "./app.ts";
 
 /** A draft survives a reload, a lost connection and a look at another thread. */
@@ -9,7 +9,7 @@ export function Composer({ thread, running }: { thread: string | undefined; runn
   const [isSending, setSending] = useState(false);
   const box = useRef<HTMLTextAreaElement>(null);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     setText(localStorage.getItem(draftKey(thread)) ?? "");
     if (matchMedia("(pointer: fine)").matches) box.current?.focus();
   }, [thread]);

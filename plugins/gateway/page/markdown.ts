@@ -29,6 +29,11 @@ const marked = new Marked({
       const body = hljs.getLanguage(language) ? hljs.highlight(text, { language }).value : escapeHtml(text);
       return `<figure class="code"><figcaption>${escapeHtml(language || "text")}</figcaption><pre tabindex="0"><code>${body}</code></pre></figure>`;
     },
+    // The page has its own first two levels.
+    heading({ tokens, depth }) {
+      const level = Math.min(depth + 2, 6);
+      return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>`;
+    },
     // An image would tell its server that the text was read; its address is shown instead of loaded.
     image: ({ href, text }) => `<a href="${escapeHtml(href)}">${escapeHtml(text || href)}</a>`,
     html: ({ text }) => escapeHtml(text),

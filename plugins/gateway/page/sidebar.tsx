@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { loadThreads, remove, rename, signOut, update } from "./app.ts";
+import { loadThreads, openThread, remove, rename, signOut, update } from "./app.ts";
 import { applyTheme, currentTheme, type Theme } from "./theme.ts";
 import { useApp } from "./use-app.ts";
 import type { ThreadRow } from "./wire.ts";
@@ -32,7 +32,7 @@ export function Sidebar({ page }: { page: string }) {
           ),
         )}
       </nav>
-      <button type="button" class="primary" onClick={() => (location.hash = "#/")}>
+      <button type="button" class="primary" onClick={startNew}>
         New chat
       </button>
       <input
@@ -57,6 +57,11 @@ export function Sidebar({ page }: { page: string }) {
       </div>
     </aside>
   );
+}
+
+function startNew(): void {
+  void openThread(undefined);
+  location.hash = "#/";
 }
 
 function Thread({ row, isOpen }: { row: ThreadRow; isOpen: boolean }) {
