@@ -1,10 +1,11 @@
 /** The agent as channels know it: starts turns, one at a time on each thread, and sees every one to its end. */
 import { randomUUID } from "node:crypto";
 import { type Agent, Fault, type Log, reason, type Turn, type TurnEvent } from "../../kernel/plugin.ts";
-import type { Ending, Ledger, TurnWriter } from "./ledger.ts";
+import type { Ledger } from "./ledger.ts";
 import { type Beginning, beginningOf, gatePending } from "./resume.ts";
 import type { TurnRunner } from "./turn-runner.ts";
 import { createTurnStream, type TurnStream } from "./turn-stream.ts";
+import type { Ending, TurnWriter } from "./turn-writer.ts";
 
 export interface AgentParts {
   readonly ledger: Ledger;

@@ -140,6 +140,8 @@ export function createJobs(parts: JobsParts): RunningJobs {
       for (const timer of timers) clearInterval(timer);
     },
     submit(job) {
+      if (job.user === "")
+        throw new Fault("invalid", "no_user", "A job belongs to a user.", { param: "user" });
       const { row, isNew } = table.insert(job);
       // Not in this call: the caller should hear "queued" before anything runs.
       if (isNew) setImmediate(safely(pump));

@@ -1,4 +1,4 @@
-/** Every write of a turn: opened, item by item as it happens, closed. What was written survives a crash. */
+/** Threads and turns as they are opened and, after a crash, closed. What was written is never lost. */
 import { randomUUID } from "node:crypto";
 import type {
   ExternalTool,
@@ -9,12 +9,10 @@ import type {
   Turn,
   TurnInput,
   TurnItem,
-  TurnRecord,
   TurnStatus,
-  Usage,
 } from "../../kernel/plugin.ts";
-import { NO_USAGE } from "./cost.ts";
 import { titleOf } from "./title.ts";
+import { createTurnWriter, type TurnWriter } from "./turn-writer.ts";
 
 export interface ThreadRow {
   readonly id: string;
@@ -24,30 +22,6 @@ export interface ThreadRow {
   readonly pending: readonly ToolCall[];
   /** The caller's tools, as last declared. */
   readonly tools: readonly ExternalTool[];
-}
-
-export interface Ending {
-  readonly status: "completed" | "waiting" | "cancelled" | "failed";
-  readonly error?: { readonly code: string; readonly message: string };
-  readonly gate?: Gate;
-  readonly pending?: readonly ToolCall[];
-}
-
-/** One open turn: its items so far, in memory and on disk. */
-export interface TurnWriter {
-  readonly id: string;
-  readonly thread: string;
-  /** Its place among all turns. */
-  readonly seq: number;
-  readonly items: readonly TurnItem[];
-  /** Appends an item, or replaces the one with the same id. */
-  put(item: TurnItem): void;
-  begin(model: ModelName): void;
-  /** A tool that can change the world outside is about to be called. */
-  markWrote(): void;
-  /** The record as it now is. Throws where it cannot be stored; calling it again tries again. */
-  finish(ending: Ending, usage: Usage): TurnRecord;
-  record(): TurnRecord;
 }
 
 export const INTERRUPTED = {
@@ -179,7 +153,10 @@ export function createLedger(sql: Sql): Ledger {
         }
         return { thread, seq };
       });
-      return createWriter({ sql, index, insertItem }, { turn, id, thread, seq, items, now, status, model });
+      return createTurnWriter(
+        { sql, index, insertItem },
+        { turn, id, thread, seq, items, now, status, model },
+      );
     },
 
     recover() {
@@ -206,128 +183,4 @@ export function createLedger(sql: Sql): Ledger {
       });
     },
   };
-}
-
-interface Tables {
-  readonly sql: Sql;
-  index(item: TurnItem, thread: string, seq: number): void;
-  insertItem(turn: string, item: TurnItem): number;
-}
-
-function createWriter(
-  { sql, index, insertItem }: Tables,
-  start: {
-    readonly turn: Turn;
-    readonly id: string;
-    readonly thread: string;
-    readonly seq: number;
-    readonly items: TurnItem[];
-    readonly now: string;
-    readonly status: TurnStatus;
-    readonly model: ModelName;
-  },
-): TurnWriter {
-  const { turn, id, thread, items } = start;
-  // Where each item is on disk; absent for what could not be written yet.
-  const stored = new Map<string, number>();
-  // Opening the turn has written and indexed what it came with.
-  const opened = new Set(items.map((item) => item.id));
-  let current: Pick<TurnRecord, "status" | "model" | "usage" | "error" | "gate" | "completedAt"> = {
-    status: start.status,
-    model: start.model,
-    usage: NO_USAGE,
-  };
-
-  const isGone = (): boolean => sql.get("SELECT 1 FROM turns WHERE id = ?", id) === undefined;
-
-  const store = (item: TurnItem): void => {
-    if (stored.has(item.id)) {
-      sql.run("UPDATE turn_items SET body = ? WHERE id = ?", JSON.stringify(item), item.id);
-      return;
-    }
-    try {
-      stored.set(item.id, insertItem(id, item));
-    } catch (error) {
-      // Its thread was deleted while it ran.
-      if (!isGone()) throw error;
-    }
-  };
-
-  const writer: TurnWriter = {
-    id,
-    thread,
-    seq: start.seq,
-    items,
-    put(item) {
-      const at = items.findIndex((other) => other.id === item.id);
-      if (at === -1) items.push(item);
-      else items[at] = item;
-      store(item);
-    },
-    begin(model) {
-      sql.run(
-        "UPDATE turns SET status = 'running', provider = ?, model = ? WHERE id = ?",
-        model.provider,
-        model.name,
-        id,
-      );
-      current = { ...current, status: "running", model };
-    },
-    markWrote: () => void sql.run("UPDATE turns SET wrote = 1 WHERE id = ?", id),
-    finish(ending, usage) {
-      const now = new Date().toISOString();
-      current = {
-        status: ending.status,
-        model: current.model,
-        usage,
-        completedAt: now,
-        ...(ending.error && { error: ending.error }),
-        ...(ending.gate && { gate: ending.gate }),
-      };
-      const before = new Map(stored);
-      try {
-        sql.transaction(() => {
-          if (isGone()) return;
-          for (const item of items) {
-            if (opened.has(item.id)) continue;
-            if (!stored.has(item.id)) store(item);
-            index(item, thread, stored.get(item.id) as number);
-          }
-          sql.run(
-            `UPDATE turns SET status = ?, error = ?, gate = ?, usage = ?, completed_at = ? WHERE id = ?`,
-            ending.status,
-            ending.error ? JSON.stringify(ending.error) : null,
-            ending.gate ? JSON.stringify(ending.gate) : null,
-            JSON.stringify(usage),
-            now,
-            id,
-          );
-          sql.run("UPDATE threads SET updated_at = ? WHERE id = ?", now, thread);
-          if (ending.gate === undefined) return;
-          sql.run(
-            "UPDATE threads SET gate = ?, pending = ? WHERE id = ?",
-            JSON.stringify(ending.gate),
-            ending.pending?.length ? JSON.stringify(ending.pending) : null,
-            thread,
-          );
-        });
-      } catch (error) {
-        stored.clear();
-        for (const [item, seq] of before) stored.set(item, seq);
-        throw error;
-      }
-      return writer.record();
-    },
-    record: () => ({
-      id,
-      thread,
-      user: turn.user,
-      channel: turn.channel,
-      input: turn.input,
-      items: [...items],
-      createdAt: start.now,
-      ...current,
-    }),
-  };
-  return writer;
 }

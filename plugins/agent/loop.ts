@@ -8,10 +8,10 @@ import {
   type ToolOutcome,
   type TurnEvent,
 } from "../../kernel/plugin.ts";
-import type { Ending, TurnWriter } from "./ledger.ts";
 import type { ModelPart } from "./models/model.ts";
 import { createRedactStream, redact } from "./safety/redact.ts";
 import type { Plan, Toolbox } from "./toolbox.ts";
+import type { Ending, TurnWriter } from "./turn-writer.ts";
 
 export interface LoopRun {
   readonly writer: TurnWriter;

@@ -13,6 +13,7 @@ import { createMemory } from "./memory/memory.ts";
 import { createMissions } from "./missions.ts";
 import { createBuiltinModel } from "./models/builtin/model.ts";
 import { createModels } from "./models/choose.ts";
+import { diagnoseModel } from "./models/diagnose.ts";
 import { createApprovals } from "./safety/approvals.ts";
 import { readSettings } from "./settings.ts";
 import { createSkills } from "./skills.ts";
@@ -28,6 +29,7 @@ export default definePlugin({
   wants: ["tools"],
   provides: ["agent", "threads", "jobs", "memory", "approvals", "externalTools", "chatLimit"],
   configure: readSettings,
+  diagnose: ({ config }) => diagnoseModel(config.model),
   start({ config, use, home, log, onStop, announce }) {
     const sql = use.store.tables("agent", MIGRATIONS);
     const { mask } = use.kernel;
@@ -79,8 +81,9 @@ export default definePlugin({
     });
     if (use.kernel.serving) jobs.start();
     onStop(() => jobs.stop());
-    const { provider, name } = models.name();
-    announce(`${name} (${provider})`);
+    const show = () => announce(`${models.name().name} (${models.name().provider})`);
+    show();
+    void models.current().then(show);
     return {
       agent,
       threads,

@@ -45,12 +45,19 @@ export async function isReservedName({ own, host }: ToolboxSources, name: string
   return ((await host?.list()) ?? []).some((tool) => tool.name === name);
 }
 
+/** A host that cannot say what it has costs the turn its installed tools, not its answer. */
 export async function openToolbox(
   sources: ToolboxSources,
   scope: { readonly user: string; readonly thread: string; readonly external: readonly ExternalTool[] },
+  onTrouble: (why: string) => void,
 ): Promise<Toolbox> {
+  const listed =
+    (await sources.host?.list().catch((error: unknown): readonly ToolInfo[] => {
+      onTrouble(reason(error));
+      return [];
+    })) ?? [];
   const own = new Map(sources.own.map((tool) => [tool.name, tool]));
-  const installed = new Map(((await sources.host?.list()) ?? []).map((tool) => [tool.name, tool]));
+  const installed = new Map(listed.map((tool) => [tool.name, tool]));
   const external = new Map(
     scope.external
       .filter(({ name }) => !own.has(name) && !installed.has(name))

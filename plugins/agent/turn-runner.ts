@@ -1,9 +1,16 @@
 /** Brings one turn together with its model, its tools and its history, and counts what it costs. */
-import type { Log, Mask, ModelName, Turn, TurnEvent, Usage } from "../../kernel/plugin.ts";
+import {
+  type Log,
+  type Mask,
+  type ModelName,
+  reason,
+  type Turn,
+  type TurnEvent,
+  type Usage,
+} from "../../kernel/plugin.ts";
 import { assemble, type Context, digest } from "./context.ts";
 import { NO_USAGE, type Prices, type TokenCount } from "./cost.ts";
 import { type Preface, renderItems, type Show } from "./history.ts";
-import type { Ending, TurnWriter } from "./ledger.ts";
 import { runLoop } from "./loop.ts";
 import type { Models } from "./models/choose.ts";
 import type { Model, ModelRequest } from "./models/model.ts";
@@ -14,6 +21,7 @@ import { redact } from "./safety/redact.ts";
 import type { Spending } from "./spending.ts";
 import { estimateText, estimateTokens, estimateTools } from "./tokens.ts";
 import { openToolbox, type Toolbox, type ToolboxSources } from "./toolbox.ts";
+import type { Ending, TurnWriter } from "./turn-writer.ts";
 
 export interface RunnerParts {
   readonly models: Models;
@@ -56,6 +64,9 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
       let usage = NO_USAGE;
       let chain: readonly Model[] = [];
 
+      const notice = (code: string, message: string): void =>
+        emit({ type: "notice", code, message: redact(mask, message) });
+
       const count = (model: ModelName, tokens: TokenCount): void => {
         spending.add(turn.user, prices.add(NO_USAGE, model, tokens));
         usage = prices.add(usage, model, tokens);
@@ -78,7 +89,7 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
         } catch (error) {
           if (signal.aborted) throw error;
           // The turn matters more than its summary.
-          parts.log.warn({ error }, "the model could not summarise; a digest takes its place");
+          parts.log.warn(`the model could not summarise, a digest takes its place: ${reason(error)}`);
           text = "";
         }
         return text.trim() === "" ? digest(transcript) : redact(mask, text);
@@ -126,11 +137,11 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
         },
 
         async loop(beginning) {
+          const scope = { user: turn.user, thread: writer.thread, external: turn.tools ?? [] };
           const [toolbox, preface] = await Promise.all([
-            openToolbox(parts.sources, {
-              user: turn.user,
-              thread: writer.thread,
-              external: turn.tools ?? [],
+            openToolbox(parts.sources, scope, (why) => {
+              parts.log.warn(`the turn goes on without installed tools: ${why}`);
+              notice("tools_unavailable", `The installed tools are not available now: ${why}`);
             }),
             parts.preface(turn.user),
           ]);
@@ -140,7 +151,7 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
             let serving = chain[0];
             const steady = streamSteadily(chain, requestFor, {
               signal,
-              notice: (code, message) => emit({ type: "notice", code, message: redact(mask, message) }),
+              notice,
               onModel: (model) => {
                 if (model !== serving) writer.begin(model.name);
                 serving = model;

@@ -66,6 +66,11 @@ export async function startModelServer(port = 0): Promise<ModelServer> {
   let fallback: Scripted = { text: "ok" };
 
   const server = createServer((request, response) => {
+    if (request.method === "GET") {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end('{"object":"list","data":[{"id":"scripted","object":"model"}]}');
+      return;
+    }
     readBody(request)
       .then(async (body) => {
         const asked = JSON.parse(body) as ChatRequest;

@@ -31,8 +31,13 @@ const USUAL_NAMES: Readonly<Record<string, string>> = {
   anthropic: "claude-sonnet-4-5",
   "openai-compatible": "default",
 };
-const USUAL_WINDOW = 32_000;
 const OLLAMA = "http://127.0.0.1:11434";
+const USUAL_URLS: Readonly<Record<string, string>> = {
+  openai: "https://api.openai.com/v1",
+  anthropic: "https://api.anthropic.com/v1",
+  ollama: `${OLLAMA}/v1`,
+};
+const USUAL_WINDOW = 32_000;
 // A server on loopback answers in a few milliseconds, or is not there.
 const PROBE_MILLIS = 200;
 
@@ -83,17 +88,30 @@ export function readModelChoice(env: Env): ModelChoice {
   };
 }
 
+/** Where the configured model answers, for whoever wants to look; undefined where nothing has to be reached. */
+export function endpointOf(
+  choice: ModelChoice,
+): { readonly url: string; readonly key: string | undefined } | undefined {
+  const sure = certain(choice);
+  const { provider, baseUrl } = sure ?? { provider: "builtin", baseUrl: undefined };
+  const url = baseUrl ?? USUAL_URLS[provider];
+  return url === undefined ? undefined : { url, key: sure?.key ?? ownKey(choice, provider) };
+}
+
+function ownKey(choice: ModelChoice, provider: string): string | undefined {
+  return { openai: choice.openaiKey, anthropic: choice.anthropicKey }[provider];
+}
+
 export function createModels(choice: ModelChoice, builtin: Model, prices: Prices, log: Log): Models {
   const make = (settings: ModelSettings): Model => {
     if (settings.provider === "builtin" || settings.provider === "auto") return builtin;
     const provider: ProviderName = settings.provider;
-    const ownKey = { openai: choice.openaiKey, anthropic: choice.anthropicKey }[provider as string];
     const name = settings.name ?? USUAL_NAMES[provider] ?? "llama3.2";
     return createProviderModel({
       provider,
       name,
-      baseUrl: settings.baseUrl ?? (provider === "ollama" ? `${OLLAMA}/v1` : undefined),
-      key: settings.key ?? ownKey,
+      baseUrl: settings.baseUrl ?? USUAL_URLS[provider] ?? "",
+      key: settings.key ?? ownKey(choice, provider),
       window: choice.window ?? prices.find({ provider, name })?.window ?? USUAL_WINDOW,
     });
   };

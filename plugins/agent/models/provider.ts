@@ -9,7 +9,7 @@ export type ProviderName = "openai" | "anthropic" | "ollama" | "openai-compatibl
 export interface ProviderSettings {
   readonly provider: ProviderName;
   readonly name: string;
-  readonly baseUrl: string | undefined;
+  readonly baseUrl: string;
   readonly key: string | undefined;
   readonly window: number;
 }
@@ -41,10 +41,8 @@ export function createProviderModel(settings: ProviderSettings): Model {
 }
 
 async function load({ provider, name, baseUrl, key }: ProviderSettings): Promise<LanguageModel> {
-  const place = {
-    ...(baseUrl !== undefined && { baseURL: baseUrl }),
-    ...(key !== undefined && { apiKey: key }),
-  };
+  // Always told both: a provider's package would otherwise look for them in the environment itself.
+  const place = { baseURL: baseUrl, apiKey: key ?? "" };
   switch (provider) {
     case "openai": {
       const { createOpenAI } = await import("@ai-sdk/openai");
@@ -56,9 +54,10 @@ async function load({ provider, name, baseUrl, key }: ProviderSettings): Promise
     }
     default: {
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+      const own = key === undefined ? {} : { apiKey: key };
       return createOpenAICompatible({
-        ...place,
-        baseURL: baseUrl ?? "http://127.0.0.1:11434/v1",
+        ...own,
+        baseURL: baseUrl,
         name: provider,
         includeUsage: true,
       }).chatModel(name);

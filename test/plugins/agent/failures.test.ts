@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { TurnRecord } from "../../../kernel/plugin.ts";
+import { type AnyPlugin, definePlugin, type TurnRecord } from "../../../kernel/plugin.ts";
+import store from "../../../kernel/store.ts";
+import agentPlugin from "../../../plugins/agent/plugin.ts";
 import { bootAgent, eventsOf, message, scriptedModel, textIn } from "../../support/agent.ts";
+import { bootKernel } from "../../support/kernel.ts";
 import { startModelServer } from "../../support/model-server.ts";
 
 const ASK = { user: "ann", channel: "test", input: message("Hi") } as const;
@@ -266,4 +269,25 @@ describe("a restart", () => {
     const next = await kernel.service("agent").run({ ...ASK, thread: turn.thread }).record;
     expect(next.status).toBe("completed");
   });
+});
+
+test("a tool host that cannot list its tools costs the turn its tools, not its answer", async () => {
+  const model = await scriptedModel();
+  const broken = definePlugin({
+    name: "broken-tools",
+    provides: ["tools"],
+    configure: () => ({}),
+    start: () => ({
+      tools: {
+        list: () => Promise.reject(new Error("the catalog is unreadable")),
+        call: () => Promise.reject(new Error("never")),
+      },
+    }),
+  });
+  const kernel = await bootKernel([store, broken, agentPlugin] as readonly AnyPlugin[], {
+    MODEL_BASE_URL: model.url,
+  });
+  const events = await eventsOf(kernel.service("agent").run(ASK));
+  expect(events).toContainEqual(expect.objectContaining({ type: "notice", code: "tools_unavailable" }));
+  expect(events.at(-1)?.type).toBe("done");
 });

@@ -1,0 +1,34 @@
+/** For `postern doctor`: does the configured model's server answer, and does it take our key? */
+import { type Finding, reason } from "../../../kernel/plugin.ts";
+import { endpointOf, type ModelChoice } from "./choose.ts";
+
+const PATIENCE_MILLIS = 3000;
+
+export async function diagnoseModel(choice: ModelChoice): Promise<readonly Finding[]> {
+  const endpoint = endpointOf(choice);
+  if (endpoint === undefined)
+    return [finding(true, "no model is configured: Ollama on loopback, or else the builtin model, answers")];
+  const { url, key } = endpoint;
+  try {
+    const response = await fetch(`${url.replace(/\/+$/, "")}/models`, {
+      headers:
+        key === undefined
+          ? {}
+          : { authorization: `Bearer ${key}`, "x-api-key": key, "anthropic-version": "2023-06-01" },
+      signal: AbortSignal.timeout(PATIENCE_MILLIS),
+    });
+    await response.body?.cancel();
+    if (response.status === 401 || response.status === 403)
+      return [finding(false, `${url} refuses the key (${response.status}): check the API key`)];
+    return response.status >= 500
+      ? [finding(false, `${url} answers ${response.status}: it is up but not well`)]
+      : [finding(true, `${url} answers`)];
+  } catch (error) {
+    const why = error instanceof Error && error.cause !== undefined ? reason(error.cause) : reason(error);
+    return [finding(false, `${url} cannot be reached (${why}): start its server, or check MODEL_BASE_URL`)];
+  }
+}
+
+function finding(ok: boolean, detail: string): Finding {
+  return { name: "model", ok, detail };
+}

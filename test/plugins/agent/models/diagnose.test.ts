@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { Settings, type Variables } from "../../../../kernel/env.ts";
+import { readModelChoice } from "../../../../plugins/agent/models/choose.ts";
+import { diagnoseModel } from "../../../../plugins/agent/models/diagnose.ts";
+import { scriptedModel } from "../../../support/agent.ts";
+import { startModelServer } from "../../../support/model-server.ts";
+
+const diagnose = (variables: Variables) =>
+  diagnoseModel(readModelChoice(new Settings(variables).for("agent")));
+
+test("a model's server that answers is well, one that does not is told with the way out", async () => {
+  const server = await scriptedModel();
+  expect(await diagnose({ MODEL_BASE_URL: server.url })).toMatchObject([{ name: "model", ok: true }]);
+  const gone = await startModelServer();
+  await gone.close();
+  expect(await diagnose({ MODEL_BASE_URL: gone.url })).toMatchObject([
+    { ok: false, detail: expect.stringMatching(/ECONNREFUSED.*MODEL_BASE_URL/) },
+  ]);
+});
+
+test("without any model configured there is nothing to reach", async () => {
+  expect(await diagnose({})).toMatchObject([{ ok: true, detail: expect.stringContaining("builtin") }]);
+});
