@@ -1,6 +1,6 @@
 /** The Responses API over a real socket: the real kernel with gateway and agent, and a token for each user. */
 import type { Variables } from "../../../kernel/env.ts";
-import { type AnyPlugin, definePlugin } from "../../../kernel/plugin.ts";
+import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import store from "../../../kernel/store.ts";
 import agent from "../../../plugins/agent/plugin.ts";
 import { createAccounts } from "../../../plugins/gateway/accounts.ts";
@@ -39,26 +39,10 @@ export interface Service {
   tokenOf(user: string): string;
 }
 
-const memory = definePlugin({
-  name: "memory",
-  provides: ["memory"],
-  configure: () => ({}),
-  start: () => ({
-    memory: {
-      search: async () => [],
-      tree: () => [],
-      read: () => undefined,
-      write: (_user, path) => ({ path, version: 1 }),
-      remove: () => false,
-    },
-  }),
-});
-
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const { model, variables, tools, home, unwired = false } = options;
   const plugins = [
     store,
-    memory,
     ...(tools ? [toolsPlugin(tools)] : []),
     unwired ? withoutExternalTools(agent as AnyPlugin) : agent,
     gateway,
