@@ -1,0 +1,144 @@
+/** Durable submissions beside a bare Koa route, and what a submission costs when very many are stored. */
+import { mkdtempSync, rmSync } from "node:fs";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate as breathe } from "node:timers/promises";
+import Koa from "koa";
+import { koaBody } from "koa-body";
+import { Pool } from "undici";
+import { Settings } from "../../kernel/env.ts";
+import { boot } from "../../kernel/kernel.ts";
+import { createLog } from "../../kernel/log.ts";
+import { createMask } from "../../kernel/mask.ts";
+import type { Jobs } from "../../kernel/plugin.ts";
+import { SECRET, WEBHOOK_SETTINGS, webhookPlugins } from "../support/webhook-plugins.ts";
+import { type Bench, type Figure, interleave, median, spread } from "./bench.ts";
+
+const ROUNDS = 5;
+const SUBMISSIONS = 1000;
+const AT_ONCE = 16;
+const STORED = [0, 10_000, 100_000] as const;
+
+const headers = { "content-type": "application/json", "x-webhook-secret": SECRET };
+const body = JSON.stringify({ user_id: "ada", message: "What is 6 times 7?" });
+
+/** Submissions a second, so many at once, over kept connections. */
+async function rate(pool: Pool): Promise<number> {
+  let left = SUBMISSIONS;
+  const began = performance.now();
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      while (left-- > 0) await submit(pool);
+    }),
+  );
+  return (SUBMISSIONS / (performance.now() - began)) * 1000;
+}
+
+async function latency(pool: Pool): Promise<number> {
+  const samples: number[] = [];
+  for (let count = 0; count < 100; count++) {
+    const began = performance.now();
+    await submit(pool);
+    samples.push(performance.now() - began);
+  }
+  return median(samples);
+}
+
+async function submit(pool: Pool): Promise<void> {
+  const answer = await pool.request({ method: "POST", path: "/webhook", headers, body });
+  await answer.body.dump();
+  if (answer.statusCode !== 200) throw new Error(`answered ${answer.statusCode}`);
+}
+
+async function bareKoa(): Promise<Server> {
+  const app = new Koa().use(koaBody()).use((context) => {
+    context.body = { job_id: "00000000-0000-0000-0000-000000000000", status: "queued" };
+  });
+  return new Promise((resolve) => {
+    const server = app.listen(0, "127.0.0.1", () => resolve(server));
+  });
+}
+
+async function fill(jobs: Jobs, count: number): Promise<void> {
+  for (let index = 0; index < count; index++) {
+    jobs.submit({ user: `user-${index % 1000}`, channel: "webhook", message: `stored ${index}` });
+    // Both ends of the kept connections live here and have to see each other close them.
+    if (index % 100 === 0) await breathe();
+  }
+}
+
+export const bench: Bench = {
+  name: "webhook",
+  about:
+    "submissions on disk before they are answered; target: latency with 100,000 stored within 1.5× of none",
+  async run(progress) {
+    const home = mkdtempSync(join(tmpdir(), "postern-bench-"));
+    const mask = createMask();
+    const log = createLog("silent", mask, { pretty: false, write: () => {} });
+    // Nobody answers at this address, and one job at a time waits for it: what is stored stays queued.
+    const settings = new Settings({
+      ...WEBHOOK_SETTINGS,
+      MODEL_PROVIDER: "openai-compatible",
+      MODEL_BASE_URL: "http://192.0.2.1/v1",
+      MODEL_NAME: "none",
+      JOBS_CONCURRENCY: "1",
+    });
+    const running = await boot({ plugins: webhookPlugins, settings, home, log, mask, version: "0.0.0" });
+    const bare = await bareKoa();
+    const detail = running.states.find(({ name }) => name === "webhook")?.detail ?? "";
+    const ours = new Pool(detail, { connections: AT_ONCE });
+    const theirs = new Pool(`http://127.0.0.1:${(bare.address() as AddressInfo).port}`, {
+      connections: AT_ONCE,
+    });
+    try {
+      await Promise.all([rate(ours), rate(theirs)]);
+      const rates = await interleave(
+        { "a bare Koa route": () => rate(theirs), "durable submissions": () => rate(ours) },
+        ROUNDS,
+        progress,
+      );
+      const baseline = median(rates["a bare Koa route"] ?? []);
+      const figures = Object.entries(rates).map(
+        ([name, values]): Figure => ({
+          name,
+          median: median(values),
+          spread: spread(values),
+          unit: "a second",
+          ratio: median(values) / baseline,
+        }),
+      );
+      return [...figures, ...(await growth(ours, running.service("jobs"), progress))];
+    } finally {
+      await Promise.all([ours.destroy(), theirs.destroy()]);
+      bare.close();
+      await running.stop();
+      rmSync(home, { recursive: true, force: true });
+    }
+  },
+};
+
+async function growth(pool: Pool, jobs: Jobs, progress: (text: string) => void): Promise<readonly Figure[]> {
+  const figures: Figure[] = [];
+  let stored = 0;
+  for (const goal of STORED) {
+    progress(`${goal} stored jobs`);
+    await fill(jobs, goal - stored);
+    stored = goal;
+    const samples: number[] = [];
+    for (let round = 0; round < ROUNDS; round++) samples.push(await latency(pool));
+    const middle = median(samples);
+    const ratio = middle / (figures[0]?.median ?? middle);
+    const last = goal === STORED.at(-1);
+    figures.push({
+      name: `latency with ${goal.toLocaleString("en")} more stored`,
+      median: middle,
+      spread: spread(samples),
+      unit: "ms",
+      ratio,
+      ...(last && { target: { words: "≤ 1.5× of none", met: ratio <= 1.5 } }),
+    });
+  }
+  return figures;
+}
