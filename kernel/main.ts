@@ -19,6 +19,8 @@ async function shippedPlugins(): Promise<readonly AnyPlugin[]> {
     import("../host/plugin.ts"),
     import("../plugins/agent/plugin.ts"),
     import("../plugins/gateway/plugin.ts"),
+    import("../plugins/responses/plugin.ts"),
+    import("../plugins/webhook/plugin.ts"),
   ]);
   return modules.map((module) => module.default as AnyPlugin);
 }
@@ -33,6 +35,10 @@ const GROUPS: Readonly<Record<string, Group>> = {
   tool: {
     about: "install, inspect, run and remove tools",
     load: () => import("../host/commands.ts"),
+  },
+  jobs: {
+    about: "list, show and cancel jobs",
+    load: () => import("../plugins/webhook/commands.ts"),
   },
   user: {
     about: "add and list the people who may use this Postern",
