@@ -7,6 +7,14 @@ import { auth, setup } from "./commands/secrets.ts";
 import { info, list, log } from "./commands/show.ts";
 
 export function register(group: Command, workbench: Workbench): void {
+  group.addHelpText(
+    "after",
+    `
+Examples:
+  $ postern tool install hello.wasm --capabilities hello.capabilities.json --name hello
+  $ postern tool run weather '{"action":"get_current","city":"Berlin"}'
+  $ postern tool log`,
+  );
   const verb = (usage: string, about: string, ...examples: string[]) =>
     group
       .command(usage)

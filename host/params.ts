@@ -1,7 +1,7 @@
 /**
  * What a model wrote, checked against the schema that a tool gave. The schema is a stranger's: a pattern
- * that backtracks for hours or references that fan out must not hold up the service, so every look at it
- * runs against a clock.
+ * that backtracks for hours or references that fan out must not hold up the service, so where a schema has
+ * any, it is looked at against a clock.
  */
 import { createContext, Script } from "node:vm";
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from "ajv";
@@ -16,12 +16,18 @@ export type ParamsVerdict =
 
 export type ParamsCheck = (params: string) => ParamsVerdict;
 
-const MILLIS = 250;
+// Generous, since it is the wall's time and the machine may be busy.
+const COMPILE_MILLIS = 3000;
+const CHECK_MILLIS = 1000;
+/** What can take longer than in proportion to its length. */
+const RISKY = /"(pattern|patternProperties|\$ref|\$dynamicRef|uniqueItems|unevaluated\w+)":/;
 const SHOWN_PROBLEMS = 5;
 
 /** Throws where the schema cannot be used, with the reason. */
 export function compileParamsCheck(schema: JsonSchema): ParamsCheck {
-  const validate = withinTime(() => compile(schema));
+  const isRisky = RISKY.test(JSON.stringify(schema));
+  const compile = openCompiler(schema);
+  const validate = isRisky ? withinTime(COMPILE_MILLIS, compile) : compile();
   return (params) => {
     let value: unknown;
     try {
@@ -30,7 +36,7 @@ export function compileParamsCheck(schema: JsonSchema): ParamsCheck {
       return { ok: false, detail: `not JSON: ${(error as Error).message}` };
     }
     try {
-      if (withinTime(() => validate(value))) return { ok: true };
+      if (isRisky ? withinTime(CHECK_MILLIS, () => validate(value)) : validate(value)) return { ok: true };
     } catch (error) {
       return { ok: false, detail: `the tool's schema cannot be checked: ${(error as Error).message}` };
     }
@@ -43,25 +49,27 @@ export function compileParamsCheck(schema: JsonSchema): ParamsCheck {
   };
 }
 
-function compile(schema: JsonSchema): ValidateFunction {
+function openCompiler(schema: JsonSchema): () => ValidateFunction {
   const options: Options = { allErrors: true, verbose: true, strict: false, logger: false };
   const { $schema } = schema;
   const draft7 = typeof $schema === "string" && $schema.includes("draft-07");
   const ajv = draft7 ? new Ajv(options) : new Ajv2020(options);
   formats.default(ajv);
-  return ajv.compile(schema);
+  // Compiles the schema of schemas, which takes longest and is not the stranger's.
+  ajv.validateSchema({});
+  return () => ajv.compile(schema);
 }
 
 const context = createContext({ work: () => {} });
 const script = new Script("work()");
 
-function withinTime<Result>(work: () => Result): Result {
+function withinTime<Result>(millis: number, work: () => Result): Result {
   context["work"] = work;
   try {
-    return script.runInContext(context, { timeout: MILLIS });
+    return script.runInContext(context, { timeout: millis });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ERR_SCRIPT_EXECUTION_TIMEOUT") {
-      throw new Error(`it takes longer than ${MILLIS} ms`);
+      throw new Error(`it takes longer than ${millis} ms`);
     }
     throw error;
   }

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { type Mask, reason, type ToolCall, type ToolOutcome } from "../kernel/plugin.ts";
 import type { Broker } from "./broker.ts";
 import type { Catalog, InstalledTool } from "./catalog.ts";
-import type { BrokeredCall, Grant } from "./grant.ts";
+import type { Grant, TrafficEntry } from "./grant.ts";
 import { compileParamsCheck, type ParamsCheck } from "./params.ts";
 import type { Pool, PoolReport } from "./pool.ts";
 import type { Receipt, Receipts } from "./receipts.ts";
@@ -40,7 +40,16 @@ interface Prepared {
   readonly check: ParamsCheck;
 }
 
-const NOTHING_RAN: PoolReport = { logs: [], droppedLogs: 0, memoryPeakBytes: 0, millis: 0 };
+interface Attempt {
+  readonly outcome: ToolOutcome;
+  readonly report: PoolReport;
+  readonly traffic: readonly TrafficEntry[];
+}
+
+const NOTHING_RAN = {
+  report: { logs: [], droppedLogs: 0, memoryPeakBytes: 0, millis: 0 },
+  traffic: [],
+} as const;
 
 export function createRunner(parts: RunnerParts): Runner {
   const { cache, catalog, pool, broker, receipts, mask } = parts;
@@ -63,37 +72,35 @@ export function createRunner(parts: RunnerParts): Runner {
 
   async function attempt(
     tool: InstalledTool,
-    grant: Grant,
-    brokered: BrokeredCall,
+    id: string,
     params: string,
-    { signal, tape }: RunOptions,
-  ): Promise<{ readonly outcome: ToolOutcome; readonly report: PoolReport }> {
-    const fail = (code: string, message: string) => ({
-      outcome: { status: "error", code, message, receipt: grant.id } as const,
-      report: NOTHING_RAN,
-    });
+    options: RunOptions,
+  ): Promise<Attempt> {
+    const { user, signal, tape } = options;
+    const { capabilities } = tool;
     const { component, check } = prepare(tool);
     const verdict = check(params);
-    if (!verdict.ok) return fail("invalid_params", `Invalid parameters: ${verdict.detail}`);
+    if (!verdict.ok) return failed(id, "invalid_params", `Invalid parameters: ${verdict.detail}`);
     const missing =
-      tape?.type === "player" ? undefined : await broker.missingCredential(tool.name, tool.capabilities);
+      tape?.type === "player" ? undefined : await broker.missingCredential(tool.name, capabilities);
     if (missing !== undefined) {
-      return {
-        outcome: { status: "unauthenticated", tool: tool.name, ...missing },
-        report: NOTHING_RAN,
-      };
+      return { ...NOTHING_RAN, outcome: { status: "unauthenticated", tool: tool.name, ...missing } };
     }
+    const secrets = await broker.existingSecrets(capabilities);
+    const timeoutMs = capabilities.limits.timeoutSecs * 1000;
+    const grant: Grant = { id, tool: tool.name, user, capabilities, deadline: Date.now() + timeoutMs };
+    const { send, traffic } = broker.open(grant, tape);
     const ended = await pool.call({
       component,
       params,
-      timeoutMs: grant.deadline - Date.now(),
-      http: (request, over) => brokered.send(request, over),
-      secrets: await broker.existingSecrets(tool.capabilities),
+      timeoutMs,
+      http: send,
+      secrets,
       ...(signal && { signal }),
     });
     return ended.ok
-      ? { outcome: { status: "ok", output: ended.output, receipt: grant.id }, report: ended }
-      : { ...fail(ended.code, mask.hide(ended.message)), report: ended };
+      ? { outcome: { status: "ok", output: ended.output, receipt: id }, report: ended, traffic }
+      : { ...failed(id, ended.code, mask.hide(ended.message)), report: ended, traffic };
   }
 
   return async (call, options) => {
@@ -105,36 +112,21 @@ export function createRunner(parts: RunnerParts): Runner {
       const message = `There is no tool named "${call.name}".`;
       return { outcome: { status: "error", code: "no_such_tool", message } };
     }
+    const id = randomUUID();
     const at = Date.now();
-    const grant: Grant = {
-      id: randomUUID(),
-      tool: tool.name,
-      user: options.user,
-      capabilities: tool.capabilities,
-      deadline: at + tool.capabilities.limits.timeoutSecs * 1000,
-    };
-    const brokered = broker.open(grant, options.tape);
-    const { outcome, report } = await attempt(tool, grant, brokered, call.params, options).catch(
-      (error: unknown) => ({
-        outcome: {
-          status: "error",
-          code: "unavailable",
-          message: mask.hide(reason(error)),
-          receipt: grant.id,
-        } as const,
-        report: NOTHING_RAN,
-      }),
+    const { outcome, report, traffic } = await attempt(tool, id, call.params, options).catch(
+      (error: unknown) => failed(id, "unavailable", mask.hide(reason(error))),
     );
     const receipt: Receipt = {
-      id: grant.id,
+      id,
       at: new Date(at).toISOString(),
       tool: tool.name,
       digest: tool.digest,
       user: options.user,
       millis: Date.now() - at,
       ...summary(outcome),
-      requests: brokered.traffic,
-      credentials: [...new Set(brokered.traffic.flatMap(({ credentials }) => credentials))],
+      requests: traffic,
+      credentials: [...new Set(traffic.flatMap(({ credentials }) => credentials))],
       memoryPeak: report.memoryPeakBytes,
       logs: report.logs.map(({ level, message }) => ({ level, message: mask.hide(message) })),
       logsDropped: report.droppedLogs,
@@ -142,6 +134,10 @@ export function createRunner(parts: RunnerParts): Runner {
     receipts.add(receipt);
     return { outcome, receipt };
   };
+}
+
+function failed(receipt: string, code: string, message: string): Attempt {
+  return { ...NOTHING_RAN, outcome: { status: "error", code, message, receipt } };
 }
 
 function summary(outcome: ToolOutcome): Pick<Receipt, "status" | "code" | "message"> {

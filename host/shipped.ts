@@ -10,7 +10,7 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { Fault } from "../kernel/plugin.ts";
 import { type Catalog, digestOf } from "./catalog.ts";
-import { type Candidate, commit } from "./install.ts";
+import { type Candidate, commit, compareWithInstalled } from "./install.ts";
 
 export interface ShippedOptions {
   readonly catalog: Catalog;
@@ -26,6 +26,9 @@ const ROOT = dirname(findPackageJSON(import.meta.url) ?? ".");
 
 /** Tool → digest as we installed it. */
 type Offered = Record<string, string>;
+
+/** In place of a digest: there was a tool of that name before ours was ever offered. */
+const THE_USERS = "";
 
 export async function provideShipped(options: ShippedOptions): Promise<void> {
   const file = join(options.catalog.folder, ".shipped.json");
@@ -46,23 +49,39 @@ async function provide(name: string, known: string | undefined, options: Shipped
   const { catalog, examine, progress, signal } = options;
   const wasm = join(ROOT, "components", name, "dist", `${name}.wasm`);
   const installed = await catalog.find(name);
-  const isTheUsers = known === undefined ? installed !== undefined : installed?.digest !== known;
-  if (isTheUsers) return known ?? "";
+  const isOffered = known !== undefined;
+  const hasChanged = isOffered && installed?.digest !== known;
+  if (hasChanged) return known;
   if (!existsSync(wasm)) {
-    if (known !== undefined) return known;
+    if (isOffered) return known;
+    if (installed !== undefined) return THE_USERS;
     await build(name, progress, signal);
   }
   const component = await readFile(wasm);
-  if (known !== undefined && digestOf(component) === known) return known;
+  const digest = digestOf(component);
+  if (installed?.digest === digest) return digest;
+  if (!isOffered && installed !== undefined) return THE_USERS;
   progress(`${name}: installing the tool that comes with Postern`);
   const candidate = await examine(
     component,
     await readFile(join(ROOT, "capabilities", `${name}.json`), "utf8"),
   );
+  const replaced = isOffered ? await compareWithInstalled(catalog, name, candidate, true) : undefined;
+  if (replaced !== undefined && replaced.added.length > 0) {
+    progress(
+      `${name}: the new version may do more, so it waits for you: postern tool install ${wasm} --force`,
+    );
+    return replaced.digest;
+  }
   signal.throwIfAborted();
-  await commit(catalog, name, candidate, known !== undefined);
+  try {
+    await commit(catalog, name, candidate, isOffered);
+  } catch (error) {
+    // A service and a command that start at once both offer it; either will do.
+    if ((await catalog.find(name))?.digest !== digest) throw error;
+  }
   progress(`${name}: installed`);
-  return candidate.digest;
+  return digest;
 }
 
 /** In a process of its own: the compiler needs hundreds of megabytes, which then go with it. */

@@ -1,4 +1,5 @@
 /** How a command gets at the tool host: opened for it, closed after it. */
+import { reason } from "../../kernel/plugin.ts";
 import type { Workbench } from "../../kernel/workbench.ts";
 import type {} from "../plugin.ts";
 import type { ToolHost } from "../tool-host.ts";
@@ -13,7 +14,8 @@ export function withHost(workbench: Workbench, work: Work): Promise<void> {
 /** With the tools that come with Postern, which a fresh home does not have yet. */
 export function withShipped(workbench: Workbench, work: Work): Promise<void> {
   return withHost(workbench, async (host) => {
-    await host.provideShipped(progress);
+    // Whatever keeps a shipped tool from being built, the others are there.
+    await host.provideShipped(progress).catch((error) => progress(reason(error)));
     await work(host);
   });
 }

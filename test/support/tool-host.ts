@@ -54,7 +54,7 @@ export async function installProber(host: ToolHost, capabilities: string): Promi
 }
 
 /** Spares every home the seconds it takes to transpile the same component again. */
-async function copyCode(bytes: Uint8Array, home: string): Promise<void> {
+export async function copyCode(bytes: Uint8Array, home: string): Promise<void> {
   await toComponent(bytes).load();
   for (const entry of await readdir(CACHE)) {
     if (!entry.startsWith(digestOf(bytes)) || entry.endsWith(".draft")) continue;
