@@ -8,14 +8,11 @@ import { answerErrors } from "./errors.ts";
 import { nameRequests, secureAnswers } from "./headers.ts";
 import { type Doorkeeper, FOREIGN_ORIGIN, Refusal } from "./identity.ts";
 import { keepJournal } from "./journal.ts";
+import { BODY_BYTES, OPEN_BODY_BYTES } from "./limits.ts";
 import type { Metrics } from "./metrics.ts";
 import type { OriginCheck } from "./origin.ts";
 import { servePage } from "./page.ts";
 import type { Proxies } from "./proxies.ts";
-
-const BODY_BYTES = 14 * 1024 * 1024;
-/** Before somebody has signed in there is nothing long to say. */
-const OPEN_BODY_BYTES = 64 * 1024;
 
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 

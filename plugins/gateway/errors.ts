@@ -25,7 +25,11 @@ const TABLE: Readonly<Record<FaultKind, readonly [status: number, type: string]>
 
 /** What Koa and the body parser answer by themselves: a status, without our words. */
 const STATUS_WORDS: Readonly<Record<number, readonly [type: string, code: string, message: string]>> = {
-  400: ["invalid_request_error", "bad_request", "The request body could not be read: it is not valid JSON."],
+  400: [
+    "invalid_request_error",
+    "bad_request",
+    "The request body could not be read: it is not what its type says.",
+  ],
   404: ["not_found_error", "not_found", "There is nothing at this address."],
   405: ["invalid_request_error", "method_not_allowed", "This address does not take this method."],
   413: [
@@ -33,7 +37,11 @@ const STATUS_WORDS: Readonly<Record<number, readonly [type: string, code: string
     "body_too_large",
     "The request body is larger than 14 MiB, or than 64 KiB before sign-in.",
   ],
-  415: ["invalid_request_error", "unsupported_media_type", "The body has to be application/json."],
+  415: [
+    "invalid_request_error",
+    "unsupported_media_type",
+    "The body is not of the type that this address takes.",
+  ],
   426: ["invalid_request_error", "upgrade_required", "This address speaks WebSocket only."],
 };
 

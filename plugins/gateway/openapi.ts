@@ -33,7 +33,7 @@ export function describeApi(version: string, routes: readonly Route[]): JsonSche
 }
 
 function describe(definition: Route): JsonSchema {
-  const { summary, tag, audience, query = {}, body, status = 200, answer, refusals = {} } = definition;
+  const { summary, tag, audience, query = {}, body, form, status = 200, answer, refusals = {} } = definition;
   const inPath = [...definition.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: "path",
@@ -49,8 +49,8 @@ function describe(definition: Route): JsonSchema {
   const type = typeof answer === "string" ? answer : "application/json";
   const schema = typeof answer === "string" ? { type: "string" } : answer;
   const usual: Readonly<Record<number, string>> = {
-    ...(body || inQuery.length > 0 ? { 400: "The request is wrong; `param` says where" } : {}),
-    ...(body ? { 413: "The body is too large", 415: "The body is not JSON" } : {}),
+    ...(body || form || inQuery.length > 0 ? { 400: "The request is wrong; `param` says where" } : {}),
+    ...(body || form ? { 413: "The body is too large", 415: "The body is of another type" } : {}),
     ...(audience === "anyone" ? {} : { 401: "The token is missing or wrong" }),
     ...(audience === "operator" ? { 403: "It takes the operator's token" } : {}),
     ...refusals,
@@ -65,6 +65,12 @@ function describe(definition: Route): JsonSchema {
     parameters: [...inPath, ...inQuery],
     ...(audience === "anyone" && { security: [] }),
     ...(body && { requestBody: { required: true, content: { "application/json": { schema: body } } } }),
+    ...(form && {
+      requestBody: {
+        required: true,
+        content: { "multipart/form-data": { schema: { type: "object", properties: form } } },
+      },
+    }),
     responses: {
       [status]: {
         description: STATUS_CODES[status],

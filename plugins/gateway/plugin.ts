@@ -10,9 +10,11 @@ import { chatRoutes } from "./routes/chat.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { jobRoutes } from "./routes/jobs.ts";
 import { memoryRoutes } from "./routes/memory.ts";
+import { receiptRoutes } from "./routes/receipts.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { statusRoutes } from "./routes/status.ts";
 import { threadRoutes } from "./routes/threads.ts";
+import { toolAdminRoutes } from "./routes/tool-admin.ts";
 import { toolRoutes } from "./routes/tools.ts";
 import { readSettings } from "./settings.ts";
 import { createHub } from "./socket/hub.ts";
@@ -24,7 +26,7 @@ const GRACE_MILLIS = 3000;
 export default definePlugin({
   name: "gateway",
   needs: ["kernel", "store", "agent", "threads", "jobs", "memory", "approvals", "chatLimit"],
-  wants: ["tools"],
+  wants: ["tools", "toolAdmin"],
   provides: ["web"],
   configure: readSettings,
   diagnose: ({ config }) => diagnosePort(config),
@@ -49,6 +51,8 @@ export default definePlugin({
       ...memoryRoutes(memory),
       ...approvalRoutes({ agent, approvals, follow }),
       ...toolRoutes(tools),
+      ...toolAdminRoutes(use.toolAdmin, door.proxies),
+      ...receiptRoutes(use.toolAdmin),
       ...accountRoutes({ accounts: door.accounts, onRevoked }),
     ];
     const document = describeApi(kernel.version, routes);

@@ -6,6 +6,7 @@ import type Router from "@koa/router";
 import { Ajv, type ValidateFunction } from "ajv";
 import type { Context } from "koa";
 import { Fault, type JsonSchema, type User } from "../../kernel/plugin.ts";
+import { readForm } from "./form.ts";
 import type { Identity } from "./identity.ts";
 
 export interface Asked<Body, Query> {
@@ -30,6 +31,8 @@ export interface Route<Body = unknown, Query = unknown> {
   /** Those of them that have to be there. */
   readonly required?: readonly string[];
   readonly body?: JsonSchema;
+  /** In place of a body in JSON: the fields of a form, which is how files are sent. The handler gets a `FormData`. */
+  readonly form?: Readonly<Record<string, JsonSchema>>;
   /** 200 by default. */
   readonly status?: number;
   /** The schema of the answer; a media type where it is not JSON; absent where it has no body. */
@@ -68,7 +71,7 @@ export function mount(router: Router, routes: readonly Route[]): void {
         throw new Fault("forbidden", "operator_only", "This takes the operator's token.");
       const query = { ...context.query };
       check(checkQuery, query, "the query");
-      const body: unknown = (context.request as { body?: unknown }).body;
+      const body = definition.form ? await readForm(context) : (context.request as { body?: unknown }).body;
       if (checkBody) {
         if (body === undefined && !context.is("json")) context.throw(415);
         check(checkBody, body, "the body");

@@ -127,6 +127,14 @@ const frame: JsonSchema = {
   ],
 };
 
+const toolBase = {
+  version: text,
+  description: text,
+  schema: { type: "object" },
+  grants: list(text),
+  writes: flag,
+};
+
 export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   Error: object({
     error: object({ message: text, type: text, param: { type: ["string", "null"] }, code: text }),
@@ -148,14 +156,35 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     { id: text, user: text, status: oneOf("queued", "running", "completed"), created_at: time },
     { thread_id: text, conversation_id: text, response: text, error: failure, completed_at: time },
   ),
-  Tool: object({
-    name: text,
-    version: text,
-    description: text,
-    schema: { type: "object" },
-    grants: list(text),
-    writes: flag,
+  Tool: object({ name: text, ...toolBase }),
+  ToolProposal: object(
+    { digest: text, ...toolBase },
+    { replaces: object({ version: text, added: list(text), removed: list(text) }) },
+  ),
+  ToolSetup: object({
+    secrets: list(object({ name: text, is_set: flag, question: text }, { instructions: text, url: text })),
+    signs_in: flag,
   }),
+  Receipt: object(
+    {
+      id: text,
+      at: time,
+      tool: text,
+      user: text,
+      millis: { type: "number" },
+      status: oneOf("ok", "error", "unauthenticated"),
+      requests: list(
+        object(
+          { method: text, host: text, bytes: whole, millis: { type: "number" } },
+          { status: whole, error: text },
+        ),
+      ),
+      credentials: list(text),
+      memory_peak: whole,
+      logs: list(object({ level: text, message: text })),
+    },
+    { code: text, message: text },
+  ),
   Account: object({ id: text, role: oneOf("operator", "user"), created_at: time }),
   Token: object({
     id: text,

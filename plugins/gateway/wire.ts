@@ -5,6 +5,9 @@ import type {
   Page,
   ThreadSummary,
   ToolInfo,
+  ToolProposal,
+  ToolReceipt,
+  ToolSetup,
   TurnEvent,
   TurnRecord,
   Usage,
@@ -78,6 +81,43 @@ export function jobJson(job: Job): Json {
 
 export function toolJson({ name, version, description, schema, grants, writes }: ToolInfo): Json {
   return { name, version, description, schema, grants, writes };
+}
+
+export function proposalJson({ digest, replaces, ...info }: ToolProposal): Json {
+  const { version, description, schema, grants, writes } = info;
+  return { digest, version, description, schema, grants, writes, ...(replaces && { replaces }) };
+}
+
+export function setupJson({ secrets, signsIn }: ToolSetup): Json {
+  return {
+    secrets: secrets.map(({ isSet, ...secret }) => ({ ...secret, is_set: isSet })),
+    signs_in: signsIn,
+  };
+}
+
+export function receiptJson(receipt: ToolReceipt): Json {
+  const { id, at, tool, user, millis, status, code, message, credentials, memoryPeak, logs } = receipt;
+  return {
+    id,
+    at,
+    tool,
+    user,
+    millis,
+    status,
+    ...(code !== undefined && { code }),
+    ...(message !== undefined && { message }),
+    requests: receipt.requests.map((request) => ({
+      method: request.method,
+      host: request.host,
+      bytes: request.bytes,
+      millis: request.millis,
+      ...(request.status !== undefined && { status: request.status }),
+      ...(request.error !== undefined && { error: request.error }),
+    })),
+    credentials,
+    memory_peak: memoryPeak,
+    logs: logs.map(({ level, message: line }) => ({ level, message: line })),
+  };
 }
 
 export function accountJson({ id, role, createdAt }: Account): Json {

@@ -54,6 +54,7 @@ test("user A can read and change nothing of user B by any route of the OpenAPI d
     gate: [gated.gate.id],
     tool: ["mail"],
     name: ["mail"],
+    secret: ["mail_key"],
     q: [SECRET],
     path: ["notes/bob.md", "../bob/notes/bob.md", "/bob/notes/bob.md"],
     before: [],

@@ -41,7 +41,7 @@ test("a per-user token on an operator route gets 403", async () => {
   expect(operatorRoutes.length).toBeGreaterThanOrEqual(6);
   for (const [method, path] of operatorRoutes) {
     if (path === "/api/session") continue;
-    const answer = await gateway.ask(path.replace(/\{\w+\}/, "x"), {
+    const answer = await gateway.ask(path.replaceAll(/\{\w+\}/g, "x"), {
       method,
       token,
       ...(method === "POST" && { body: { id: "mallory", user: "operator", name: "mine" } }),
