@@ -1,7 +1,6 @@
 /** The whole path of a request, on one screen. */
 import Router from "@koa/router";
 import Koa, { type Middleware } from "koa";
-import { koaBody } from "koa-body";
 import type { Log } from "../../kernel/plugin.ts";
 import { compressAnswers } from "./compression.ts";
 import { answerErrors } from "./errors.ts";
@@ -58,16 +57,26 @@ export function createApp({ log, metrics, proxies, doorkeeper, isOwnOrigin }: Ap
   return { koa, open, router };
 }
 
+/** The parser is a large module: it is read with the first body, not at every start. */
 function jsonBody(bytes: number): Middleware {
-  return koaBody({
-    json: true,
-    jsonLimit: bytes,
-    jsonStrict: false,
-    urlencoded: false,
-    text: false,
-    multipart: false,
-    patchNode: false,
-  });
+  let parser: Promise<Middleware> | undefined;
+  const load = async (): Promise<Middleware> => {
+    const { koaBody } = await import("koa-body");
+    return koaBody({
+      json: true,
+      jsonLimit: bytes,
+      jsonStrict: false,
+      urlencoded: false,
+      text: false,
+      multipart: false,
+      patchNode: false,
+    });
+  };
+  return async (context, next) => {
+    if (!context.is("json")) return next();
+    parser ??= load();
+    return (await parser)(context, next);
+  };
 }
 
 /** Before any handler, and before a body is read. */

@@ -5,7 +5,6 @@ import { type Accounts, createAccounts, digestOf, newSecret } from "./accounts.t
 import { type App, createApp } from "./app.ts";
 import { createDoorkeeper, type Doorkeeper, type OperatorToken } from "./identity.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
-import { createOidcCheck } from "./oidc.ts";
 import { provisionOperatorToken } from "./operator-token.ts";
 import { createOriginCheck, type OriginCheck } from "./origin.ts";
 import { createPatience } from "./patience.ts";
@@ -35,7 +34,7 @@ export interface DoorParts {
   readonly log: Log;
 }
 
-export function buildDoor({ config, home, store, kernel, log }: DoorParts): Door {
+export async function buildDoor({ config, home, store, kernel, log }: DoorParts): Promise<Door> {
   const freshToken = config.authToken === undefined ? newSecret("") : undefined;
   const operatorTokens: OperatorToken[] = [
     named(config.operatorToken ?? provisionOperatorToken(home)),
@@ -50,10 +49,12 @@ export function buildDoor({ config, home, store, kernel, log }: DoorParts): Door
   const proxies = createProxies(config.trustedProxies);
   const isOwnOrigin = createOriginCheck(config.allowedOrigins, proxies);
   const metrics = createMetrics();
+  // Few have an identity provider; the others need not read the code for one.
+  const oidc = config.oidc && (await import("./oidc.ts")).createOidcCheck(config.oidc);
   const doorkeeper = createDoorkeeper({
     operatorTokens,
     accounts,
-    ...(config.oidc && { oidc: createOidcCheck(config.oidc) }),
+    ...(oidc && { oidc }),
     patience: createPatience(),
     log,
   });

@@ -3,7 +3,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { type Log, reason, type User } from "../../kernel/plugin.ts";
 import { type Accounts, digestOf, OPERATOR } from "./accounts.ts";
-import { looksLikeJwt, type OidcCheck } from "./oidc.ts";
+import type { OidcCheck } from "./oidc.ts";
 import type { Patience } from "./patience.ts";
 
 export const SESSION_COOKIE = "postern_session";
@@ -162,6 +162,10 @@ export function createDoorkeeper(options: DoorkeeperOptions): Doorkeeper {
         : accounts.findSession(session) !== undefined && isSourceLive(source);
     },
   };
+}
+
+function looksLikeJwt(token: string): boolean {
+  return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token);
 }
 
 function readCookie(header: string | undefined, name: string): string | undefined {

@@ -22,10 +22,6 @@ const CLOCK_SKEW_SECS = 30;
 // A JWT without an end is still only believed for so long.
 const LONGEST_MILLIS = 86_400_000;
 
-export function looksLikeJwt(token: string): boolean {
-  return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token);
-}
-
 export function createOidcCheck({ issuer, audience, domains }: OidcConfig): OidcCheck {
   let keys: Promise<JWTVerifyGetKey> | undefined;
   const findKeys = (): Promise<JWTVerifyGetKey> => {

@@ -32,7 +32,7 @@ export default definePlugin({
   diagnose: ({ config }) => diagnosePort(config),
   async start({ config, use, log, home, onStop, announce, tell }) {
     const { kernel, agent, threads, jobs, memory, approvals, chatLimit, tools } = use;
-    const door = buildDoor({ config, home, log, store: use.store, kernel });
+    const door = await buildDoor({ config, home, log, store: use.store, kernel });
     const { app, metrics } = door;
     const hub = createHub(agent, door.doorkeeper, log);
     const { follow, recheck: onRevoked } = hub;

@@ -29,7 +29,7 @@ async function openDoor(environment: Record<string, string> = LOCAL, home?: stri
     needs: ["kernel", "store"],
     configure: readSettings,
     async start({ config, use, log, home: folder, onStop }) {
-      const built = buildDoor({ config: config as GatewayConfig, home: folder, log, ...use });
+      const built = await buildDoor({ config: config as GatewayConfig, home: folder, log, ...use });
       door = built;
       const routes = [...healthRoutes(use.kernel), ...sessionRoutes({ ...built, onRevoked: () => {} })];
       mount(
