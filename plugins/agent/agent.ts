@@ -109,7 +109,9 @@ export function createAgent({
       keepTrying(writer, final, usage);
     }
     active.delete(writer.id);
-    const record = { ...writer.record() };
+    const record = writer.record();
+    // Told when it is stored: whoever hears of a gate may answer it at once.
+    if (record.gate !== undefined) emit(entry, { type: "gate", gate: record.gate });
     if (usage.inputTokens + usage.outputTokens > 0) emit(entry, { type: "usage", usage });
     if (final.status === "failed") {
       const { code, message } = final.error ?? { code: "failed", message: "The turn failed." };

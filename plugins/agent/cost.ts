@@ -37,7 +37,10 @@ export interface Prices {
   add(usage: Usage, model: ModelName, tokens: TokenCount): Usage;
 }
 
-const FREE = new Set(["builtin", "ollama"]);
+/** Runs on the operator's own machine. */
+export function isFree({ provider }: ModelName): boolean {
+  return provider === "builtin" || provider === "ollama";
+}
 
 /** The shipped table; a `prices.json` in the home adds to it and wins. */
 export function readPrices(home: string): Prices {
@@ -45,9 +48,9 @@ export function readPrices(home: string): Prices {
   // Longest first: "gpt-5-mini" must not be taken for a dated "gpt-5".
   const names = Object.keys(table).sort((a, b) => b.length - a.length);
 
-  const find = ({ provider, name }: ModelName): Price | undefined => {
-    if (FREE.has(provider)) return undefined;
-    const bare = name.slice(name.lastIndexOf("/") + 1).toLowerCase();
+  const find = (model: ModelName): Price | undefined => {
+    if (isFree(model)) return undefined;
+    const bare = model.name.slice(model.name.lastIndexOf("/") + 1).toLowerCase();
     const known = names.find((candidate) => bare === candidate || bare.startsWith(`${candidate}-`));
     return known === undefined ? undefined : table[known];
   };

@@ -25,6 +25,8 @@ const MOST_TOKENS = 2_000_000;
 
 export interface Show {
   readonly mask: Mask;
+  /** Own tools whose output is meant to be followed. */
+  readonly trusted: ReadonlySet<string>;
   /** Results already rendered: a turn is rendered anew for each answer of the model. */
   readonly outputs?: WeakMap<TurnItem, string>;
 }
@@ -129,9 +131,7 @@ function outputOf(item: TurnItem, call: ToolCall, outcome: ToolOutcome, show: Sh
   const known = show.outputs?.get(item);
   if (known !== undefined) return known;
   const text = redact(show.mask, outcome.status === "ok" ? outcome.output : outcome.message);
-  // A skill is there to be followed, and a mission is the user's own.
-  const isTrusted = call.name.startsWith("skill_") || call.name.startsWith("mission_");
-  const output = isTrusted ? text : wrapOutput(text, call.name);
+  const output = show.trusted.has(call.name) ? text : wrapOutput(text, call.name);
   show.outputs?.set(item, output);
   return output;
 }
@@ -156,7 +156,8 @@ export interface History {
   forget(thread: string): void;
 }
 
-export function createHistory(sql: Sql, mask: Mask): History {
+export function createHistory(sql: Sql, show: Pick<Show, "mask" | "trusted">): History {
+  const { mask } = show;
   // In order of use: the first is the one to drop.
   const kept = new Map<string, Kept>();
 
@@ -181,7 +182,7 @@ export function createHistory(sql: Sql, mask: Mask): History {
       kept.set(thread, entry);
       const after = Math.max(from, entry.turns.at(-1)?.seq ?? 0);
       for (const row of readRows(sql, thread, after, before)) {
-        const { messages, open } = renderItems(row.items, row.preface, entry.open, { mask });
+        const { messages, open } = renderItems(row.items, row.preface, entry.open, show);
         const tokens = messages.reduce((sum, message) => sum + estimateTokens(message), 0);
         entry.turns.push({ seq: row.seq, messages, tokens, isWhole: messages[0]?.role !== "tool" });
         entry.open = open;

@@ -115,11 +115,9 @@ async function settle(run: LoopRun, calls: readonly ToolCall[]): Promise<Ending 
   // An external call waits for the caller, who cannot answer the other gates: those come first.
   const [first] = waiting.toSorted((a, b) => rank(a.plan) - rank(b.plan));
   if (first === undefined) return undefined;
-  const gate = openGate(run.writer, first.call, first.plan, first.outcome);
-  run.emit({ type: "gate", gate });
   return {
     status: "waiting",
-    gate,
+    gate: openGate(run.writer, first.call, first.plan, first.outcome),
     pending: waiting.map(({ call }) => call).filter((call) => call !== first.call),
   };
 }

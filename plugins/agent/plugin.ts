@@ -1,9 +1,10 @@
 /** The agent as a plugin: wires the loop, threads, jobs and safety together and lends them to the channels. */
+import { join } from "node:path";
 import { createLimiter } from "../../kernel/limiter.ts";
 import { definePlugin } from "../../kernel/plugin.ts";
 import { createAgent } from "./agent.ts";
 import { createContext } from "./context.ts";
-import { readPrices } from "./cost.ts";
+import { isFree, readPrices } from "./cost.ts";
 import { createHistory } from "./history.ts";
 import { identityPrompt } from "./identity.ts";
 import { createJobTable } from "./job-table.ts";
@@ -42,9 +43,11 @@ export default definePlugin({
     const missions = createMissions(use.store);
     const prices = readPrices(home);
     const models = createModels(config.model, createBuiltinModel(), prices, log);
-    const history = createHistory(sql, mask);
     const approvals = createApprovals(sql);
     const own = [...memory.tools, ...skills.tools, ...missions.tools];
+    // A skill is there to be followed and a mission is the user's own; memory may hold what a page once said.
+    const trusted = new Set([...skills.tools, ...missions.tools].map((tool) => tool.name));
+    const history = createHistory(sql, { mask, trusted });
     const sources = { own, host: use.tools, rules: config.approvals, approvals };
     const runner = createTurnRunner({
       models,
@@ -53,6 +56,7 @@ export default definePlugin({
       context: createContext(sql, history),
       sources,
       mask,
+      trusted,
       log,
       maxToolCalls: config.maxToolCalls,
       preface: async (user) => [
@@ -83,7 +87,14 @@ export default definePlugin({
     onStop(() => jobs.stop());
     const show = () => announce(`${models.name().name} (${models.name().provider})`);
     show();
-    void models.current().then(show);
+    void models.current().then((chain) => {
+      show();
+      const unpriced = chain.filter(({ name }) => !isFree(name) && prices.find(name) === undefined);
+      if (config.dailyUsdCap !== undefined && unpriced.length > 0)
+        log.warn(
+          `DAILY_USD_CAP cannot count ${unpriced.map(({ name }) => name.name).join(", ")}: add the price to ${join(home, "prices.json")}`,
+        );
+    });
     return {
       agent,
       threads,

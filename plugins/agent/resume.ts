@@ -17,7 +17,7 @@ const PLAIN: Beginning = { items: [], pending: [], approved: undefined, remember
 
 export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginning {
   const { input } = turn;
-  if (thread !== undefined && turn.history !== undefined)
+  if (thread !== undefined && turn.history?.length)
     throw invalid("history_on_thread", "Earlier items can only be brought to a new thread.", "history");
   if (input.type === "message") {
     if (input.text.trim() === "" && !turn.history?.length)

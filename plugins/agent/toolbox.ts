@@ -57,10 +57,11 @@ export async function openToolbox(
       return [];
     })) ?? [];
   const own = new Map(sources.own.map((tool) => [tool.name, tool]));
-  const installed = new Map(listed.map((tool) => [tool.name, tool]));
+  const isOwn = (name: string) => own.has(name) || OWN_PREFIXES.some((prefix) => name.startsWith(prefix));
+  const installed = new Map(listed.filter(({ name }) => !isOwn(name)).map((tool) => [tool.name, tool]));
   const external = new Map(
     scope.external
-      .filter(({ name }) => !own.has(name) && !installed.has(name))
+      .filter(({ name }) => !isOwn(name) && !installed.has(name))
       .map((tool) => [tool.name, tool]),
   );
   const forModel: readonly ModelTool[] = [

@@ -30,6 +30,8 @@ export interface RunnerParts {
   readonly context: Context;
   readonly sources: ToolboxSources;
   readonly mask: Mask;
+  /** Own tools whose output is meant to be followed. */
+  readonly trusted: ReadonlySet<string>;
   readonly log: Log;
   readonly maxToolCalls: number;
   /** What is put before the model each turn: identity, missions, skills. */
@@ -80,6 +82,7 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
           tools: [],
           temperature: undefined,
         };
+        notice("summarising", "The thread has outgrown the model's window; its beginning is summarised.");
         let text = "";
         try {
           for await (const part of model.stream(request, signal)) {
@@ -99,7 +102,7 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
       function composer(toolbox: Toolbox, system: string): (model: Model) => Promise<ModelRequest> {
         const preface: Preface = { instructions: turn.instructions, context: turn.context };
         const pasts = new Map<Model, ReturnType<Context["past"]>>();
-        const show: Show = { mask, outputs: new WeakMap() };
+        const show: Show = { mask, trusted: parts.trusted, outputs: new WeakMap() };
         const fixed = estimateText(system) + estimateTools(toolbox.forModel);
         return async (model) => {
           const budget = Math.max(

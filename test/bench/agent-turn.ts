@@ -33,7 +33,7 @@ function openAgent(home: string) {
   const sql = store.tables("agent", MIGRATIONS);
   const mask = createMask();
   mask.add("a-secret-the-loop-knows");
-  const history = createHistory(sql, mask);
+  const history = createHistory(sql, { mask, trusted: new Set() });
   const runner = createTurnRunner({
     models: { current: async () => [instant], name: () => instant.name },
     prices: readPrices(home),
@@ -41,6 +41,7 @@ function openAgent(home: string) {
     context: createContext(sql, history),
     sources: { own: [], host: undefined, rules: new Map(), approvals: createApprovals(sql) },
     mask,
+    trusted: new Set(),
     log: SILENT,
     maxToolCalls: 10,
     preface: async () => [],
