@@ -87,12 +87,13 @@ export function createPool({ size = availableParallelism() }: { readonly size?: 
     env: {},
     execArgv: [],
     // The guest's memory is bounded by its module; this bounds what its strings cost outside of it.
-    resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
+    resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8, stackSizeMb: 4 },
   });
   // A worker that dies between calls is replaced; the call that it was busy with hears of it by its own promise.
   threads.on("error", () => {});
   const admission = new Admission(size, Math.max(size, MAX_THREADS));
-  const closing = new AbortController();
+  const running = new Set<() => void>();
+  let isClosed = false;
   const loaded = new Map<string, Promise<ComponentCode>>();
 
   const load = (component: Component): Promise<ComponentCode> => {
@@ -112,10 +113,19 @@ export function createPool({ size = availableParallelism() }: { readonly size?: 
     const started = performance.now();
     const logs: LogEntry[] = [];
     const shared = new Int32Array(new SharedArrayBuffer(4 * SHARED_FIELDS));
-    const end = new AbortController();
-    const over = new AbortController();
-    const stop = AbortSignal.any([end.signal, closing.signal, ...(call.signal ? [call.signal] : [])]);
-    const timer = setTimeout(() => end.abort(), call.timeoutMs);
+    let over: AbortController | undefined;
+    // One controller of its own for each call: signals made by AbortSignal.any outlive it for as long as the pool.
+    const stop = new AbortController();
+    let why: Lost | undefined;
+    const end = (lost: Lost) => {
+      why ??= lost;
+      stop.abort();
+    };
+    const cancel = () => end(CANCELLED);
+    const timer = setTimeout(() => end(timedOut(call.timeoutMs)), call.timeoutMs);
+    call.signal?.addEventListener("abort", cancel);
+    running.add(cancel);
+    if (isClosed || call.signal?.aborted) cancel();
     const report = (outcome: WorkerOutcome | Lost): Finished => ({
       outcome,
       logs,
@@ -123,38 +133,42 @@ export function createPool({ size = availableParallelism() }: { readonly size?: 
       memoryPeakBytes: Atomics.load(shared, MEMORY_KIB) * 1024,
       millis: performance.now() - started,
     });
-    const explain = (error: unknown): Lost => {
-      if (end.signal.aborted) return timedOut(call.timeoutMs);
-      if (stop.aborted) return { ok: false, code: "cancelled", message: "The call was cancelled." };
-      return explainLoss(error, call.component);
-    };
-
     const { port1, port2 } = new MessageChannel();
     let slot: Slot | undefined;
     let done: Promise<void> | undefined;
     // The worker still cleans up after its answer: the slot and the deadline stay until it is through.
     const leave = () => {
       clearTimeout(timer);
+      call.signal?.removeEventListener("abort", cancel);
+      running.delete(cancel);
       slot?.leave();
     };
     try {
-      slot = await admission.enter(stop);
+      slot = await admission.enter(stop.signal);
       const answered = answer(port1, shared, slot, {
         load: () => load(call.component),
-        http: (request) => call.http(request, over.signal),
+        http: (request) => {
+          over ??= new AbortController();
+          return call.http(request, over.signal);
+        },
         log: (entry) => logs.push(entry),
       });
       const { key, memoryBytes } = call.component;
       const task: Task = { component: key, memoryBytes, ask, secrets: call.secrets, port: port2, shared };
-      done = threads.run(task, { transferList: [port2], signal: stop }) as Promise<void>;
+      done = threads.run(task, { transferList: [port2], signal: stop.signal }) as Promise<void>;
       done.then(leave, leave);
       return report(await Promise.race([answered, done.then(() => answered)]));
     } catch (error) {
       if (done === undefined) leave();
       port1.close();
-      return report(explain(error));
+      // The port only knows that the worker is gone; its task knows why.
+      const cause = await done?.then(
+        () => error,
+        (own: unknown) => own,
+      );
+      return report(why ?? explainLoss(cause ?? error, call.component));
     } finally {
-      over.abort();
+      over?.abort();
     }
   };
 
@@ -180,7 +194,8 @@ export function createPool({ size = availableParallelism() }: { readonly size?: 
     },
     forget: (component) => void loaded.delete(component.key),
     async close() {
-      closing.abort();
+      isClosed = true;
+      for (const cancel of running) cancel();
       await threads.destroy();
     },
   };
@@ -231,6 +246,8 @@ function answer(
     });
   });
 }
+
+const CANCELLED: Lost = { ok: false, code: "cancelled", message: "The call was cancelled." };
 
 function timedOut(millis: number): Lost {
   const secs = Math.round(millis / 100) / 10;
