@@ -27,7 +27,8 @@ export class Admission {
   }
 
   /** Rejects when `signal` is aborted first. */
-  enter(signal: AbortSignal): Promise<Slot> {
+  async enter(signal: AbortSignal): Promise<Slot> {
+    if (!signal.aborted && this.#queue.size === 0 && this.#hasRoom()) return this.#open();
     return new Promise((resolve, reject) => {
       const giveUp = () => {
         this.#queue.delete(enter);
@@ -46,9 +47,13 @@ export class Admission {
     });
   }
 
+  #hasRoom(): boolean {
+    return this.#computing < this.#cores && this.#inside < this.#threads;
+  }
+
   #admit(): void {
     for (const enter of this.#queue) {
-      if (this.#computing >= this.#cores || this.#inside >= this.#threads) return;
+      if (!this.#hasRoom()) return;
       this.#queue.delete(enter);
       enter(this.#open());
     }

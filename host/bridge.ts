@@ -1,6 +1,7 @@
 /**
  * What crosses between the pool and a worker, and the worker's side of it: the imports a tool sees. A worker
- * asks over the call's own port and sleeps until the flag moves; the port is all it has, and stands for the grant.
+ * asks over its line and sleeps until the flag moves; the line is all it has, and stands for the grant of the call
+ * that it was lent to.
  */
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import type { ToolReply, ToolRequest } from "./grant.ts";
@@ -20,8 +21,13 @@ export interface Task {
   readonly memoryBytes: number;
   readonly ask: Ask;
   readonly secrets: readonly string[];
+  /** Comes with the worker's first task, and is its line from then on. */
+  readonly line?: LineEnd;
+}
+
+export interface LineEnd {
   readonly port: MessagePort;
-  /** Fields by number, see below; it survives the worker. */
+  /** Fields by number, see below; they survive the worker. */
   readonly shared: Int32Array<SharedArrayBuffer>;
 }
 
@@ -82,7 +88,7 @@ export interface Bridge {
 }
 
 interface Current {
-  readonly task: Task;
+  readonly line: LineEnd;
   readonly secrets: ReadonlySet<string>;
   readonly partial: { stdout: string; stderr: string };
   logs: number;
@@ -90,6 +96,7 @@ interface Current {
 }
 
 export function createBridge(): Bridge {
+  let line: LineEnd | undefined;
   let current: Current | undefined;
   let isShut = false;
   const wasi = createWasi((stream, bytes) => {
@@ -113,7 +120,7 @@ export function createBridge(): Bridge {
       if (body !== undefined && body.byteLength > MAX_BODY_BYTES)
         throw refusal("the request body is over 1 MiB");
       const request = { method, url, headersJson, body, timeoutMs };
-      const down = ask(current.task, { type: "http", request });
+      const down = ask(current.line, { type: "http", request });
       if (down.type !== "reply") throw new Error("the pool answered something else");
       if (!down.reply.ok) throw refusal(down.reply.error);
       return { status: down.reply.status, body: down.reply.body };
@@ -125,11 +132,13 @@ export function createBridge(): Bridge {
     imports: { ...wasi.interfaces, "postern:tool/host": host },
     resources: wasi.resources,
     begin: (task) => {
+      line ??= task.line;
+      if (line === undefined) throw new Error("the first task of a worker brings its line");
       const partial = { stdout: "", stderr: "" };
-      current = { task, secrets: new Set(task.secrets), partial, logs: 0, lastWords: "" };
+      current = { line, secrets: new Set(task.secrets), partial, logs: 0, lastWords: "" };
     },
     load: () => {
-      const down = current && ask(current.task, { type: "load" });
+      const down = current && ask(current.line, { type: "load" });
       if (down?.type !== "code") throw new Error("the pool answered something else");
       return down.code;
     },
@@ -143,12 +152,12 @@ export function createBridge(): Bridge {
     },
     lastWords: () => current?.lastWords ?? "",
     noteMemory: (bytes) => {
-      if (current !== undefined) Atomics.store(current.task.shared, MEMORY_KIB, bytes / 1024);
+      if (current !== undefined) Atomics.store(current.line.shared, MEMORY_KIB, bytes / 1024);
     },
     end: (outcome) => {
       if (current === undefined) return;
       for (const stream of ["stdout", "stderr"] as const) flush(current, stream, current.partial[stream]);
-      send(current.task.port, { type: "outcome", outcome });
+      send(current.line.port, { type: "outcome", outcome });
       current = undefined;
     },
   };
@@ -163,18 +172,18 @@ function send(port: MessagePort, message: Upward): void {
   port.postMessage(message);
 }
 
-function ask(task: Task, message: Upward): Downward {
-  Atomics.store(task.shared, REPLIED, 0);
-  send(task.port, message);
-  Atomics.wait(task.shared, REPLIED, 0);
-  const received = receiveMessageOnPort(task.port) as { readonly message: Downward } | undefined;
+function ask({ port, shared }: LineEnd, message: Upward): Downward {
+  Atomics.store(shared, REPLIED, 0);
+  send(port, message);
+  Atomics.wait(shared, REPLIED, 0);
+  const received = receiveMessageOnPort(port) as { readonly message: Downward } | undefined;
   if (received === undefined) throw new Error("the pool woke this worker without an answer");
   return received.message;
 }
 
 function keepLog(call: Current, { level, message }: LogEntry): void {
   if (call.logs++ >= MAX_LOGS) {
-    Atomics.add(call.task.shared, DROPPED_LOGS, 1);
+    Atomics.add(call.line.shared, DROPPED_LOGS, 1);
     return;
   }
   const isLong = message.length * 3 > MAX_LOG_BYTES && Buffer.byteLength(message) > MAX_LOG_BYTES;
@@ -185,7 +194,7 @@ function keepLog(call: Current, { level, message }: LogEntry): void {
         .replace(/\ufffd+$/, "")
     : message;
   // At once, not with the outcome: a call that is ended from outside keeps what it had said.
-  send(call.task.port, { type: "log", entry: { level, message: kept } });
+  send(call.line.port, { type: "log", entry: { level, message: kept } });
 }
 
 function writeLines(call: Current, stream: "stdout" | "stderr", bytes: Uint8Array): void {

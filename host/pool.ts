@@ -1,25 +1,11 @@
 /** Tool calls on worker threads: each alone, with a deadline, and always ending in an outcome. */
 import { availableParallelism } from "node:os";
-import { MessageChannel, type MessagePort } from "node:worker_threads";
-import { Piscina } from "piscina";
 import { Fault, reason } from "../kernel/fault.ts";
 import { Admission, type Slot } from "./admission.ts";
-import {
-  type Ask,
-  type ComponentCode,
-  type Downward,
-  DROPPED_LOGS,
-  type FailureCode,
-  type LogEntry,
-  MEMORY_KIB,
-  REPLIED,
-  SHARED_FIELDS,
-  type Task,
-  type Upward,
-  type WorkerOutcome,
-} from "./bridge.ts";
+import type { Ask, ComponentCode, FailureCode, LogEntry, WorkerOutcome } from "./bridge.ts";
 import type { ToolReply, ToolRequest } from "./grant.ts";
-import { siblingFile } from "./sibling-file.ts";
+import type { LineCall, Seen } from "./line.ts";
+import { Threads } from "./threads.ts";
 import type { Component } from "./transpile.ts";
 
 export type { LogEntry, LogLevel } from "./bridge.ts";
@@ -66,7 +52,6 @@ export interface Pool {
 
 /** Threads beyond the cores are for calls that sleep: in a request, or in a loop that will be ended. */
 const MAX_THREADS = 64;
-const IDLE_MILLIS = 30_000;
 const MAX_LOADED = 8;
 const DESCRIBE_MILLIS = 10_000;
 
@@ -79,19 +64,9 @@ interface Lost {
 }
 
 export function createPool({ size = availableParallelism() }: { readonly size?: number } = {}): Pool {
-  const threads = new Piscina({
-    filename: siblingFile("worker"),
-    minThreads: size,
-    maxThreads: Math.max(size, MAX_THREADS),
-    idleTimeout: IDLE_MILLIS,
-    env: {},
-    execArgv: [],
-    // The guest's memory is bounded by its module; this bounds what its strings cost outside of it.
-    resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8, stackSizeMb: 4 },
-  });
-  // A worker that dies between calls is replaced; the call that it was busy with hears of it by its own promise.
-  threads.on("error", () => {});
-  const admission = new Admission(size, Math.max(size, MAX_THREADS));
+  const most = Math.max(size, MAX_THREADS);
+  const threads = new Threads(size, most);
+  const admission = new Admission(size, most);
   const running = new Set<() => void>();
   let isClosed = false;
   const loaded = new Map<string, Promise<ComponentCode>>();
@@ -112,9 +87,7 @@ export function createPool({ size = availableParallelism() }: { readonly size?: 
   const run = async (ask: Ask, call: Omit<PoolCall, "params">): Promise<Finished> => {
     const started = performance.now();
     const logs: LogEntry[] = [];
-    const shared = new Int32Array(new SharedArrayBuffer(4 * SHARED_FIELDS));
-    let over: AbortController | undefined;
-    // One controller of its own for each call: signals made by AbortSignal.any outlive it for as long as the pool.
+    // One controller for each call: signals made by AbortSignal.any live as long as what they were made of.
     const stop = new AbortController();
     let why: Lost | undefined;
     const end = (lost: Lost) => {
@@ -126,49 +99,48 @@ export function createPool({ size = availableParallelism() }: { readonly size?: 
     call.signal?.addEventListener("abort", cancel);
     running.add(cancel);
     if (isClosed || call.signal?.aborted) cancel();
-    const report = (outcome: WorkerOutcome | Lost): Finished => ({
-      outcome,
-      logs,
-      droppedLogs: Atomics.load(shared, DROPPED_LOGS),
-      memoryPeakBytes: Atomics.load(shared, MEMORY_KIB) * 1024,
-      millis: performance.now() - started,
-    });
-    const { port1, port2 } = new MessageChannel();
+
     let slot: Slot | undefined;
-    let done: Promise<void> | undefined;
-    // The worker still cleans up after its answer: the slot and the deadline stay until it is through.
     const leave = () => {
       clearTimeout(timer);
       call.signal?.removeEventListener("abort", cancel);
       running.delete(cancel);
       slot?.leave();
     };
+    const report = (outcome: WorkerOutcome | Lost, seen: Seen = UNSEEN): Finished => ({
+      outcome,
+      logs,
+      ...seen,
+      millis: performance.now() - started,
+    });
+    let requests: AbortController | undefined;
+    let run: ReturnType<Threads["run"]> | undefined;
     try {
       slot = await admission.enter(stop.signal);
-      const answered = answer(port1, shared, slot, {
+      const { promise, resolve, reject } = Promise.withResolvers<Finished>();
+      const { key, memoryBytes } = call.component;
+      const task = { component: key, memoryBytes, ask, secrets: call.secrets };
+      const served: LineCall = {
+        slot,
         load: () => load(call.component),
         http: (request) => {
-          over ??= new AbortController();
-          return call.http(request, over.signal);
+          requests ??= new AbortController();
+          return call.http(request, requests.signal);
         },
         log: (entry) => logs.push(entry),
-      });
-      const { key, memoryBytes } = call.component;
-      const task: Task = { component: key, memoryBytes, ask, secrets: call.secrets, port: port2, shared };
-      done = threads.run(task, { transferList: [port2], signal: stop.signal }) as Promise<void>;
-      done.then(leave, leave);
-      return report(await Promise.race([answered, done.then(() => answered)]));
+        resolve: (outcome, seen) => resolve(report(outcome, seen)),
+        reject,
+      };
+      run = threads.run(task, served, stop.signal);
+      // The worker still cleans up after its answer: the slot and the deadline stay until it is through.
+      run.done.then(leave, leave);
+      run.done.then(() => reject(new Error("it ended without an answer")), reject);
+      return await promise;
     } catch (error) {
-      if (done === undefined) leave();
-      port1.close();
-      // The port only knows that the worker is gone; its task knows why.
-      const cause = await done?.then(
-        () => error,
-        (own: unknown) => own,
-      );
-      return report(why ?? explainLoss(cause ?? error, call.component));
+      if (run === undefined) leave();
+      return report(why ?? explainLoss(error, call.component), run?.line()?.seen());
     } finally {
-      over?.abort();
+      requests?.abort();
     }
   };
 
@@ -196,56 +168,12 @@ export function createPool({ size = availableParallelism() }: { readonly size?: 
     async close() {
       isClosed = true;
       for (const cancel of running) cancel();
-      await threads.destroy();
+      await threads.close();
     },
   };
 }
 
-interface Answers {
-  load(): Promise<ComponentCode>;
-  http(request: ToolRequest): Promise<ToolReply>;
-  log(entry: LogEntry): void;
-}
-
-/** Serves one call's port until the outcome comes. Rejects where the code cannot be had, or the worker is gone. */
-function answer(
-  port: MessagePort,
-  shared: Int32Array<SharedArrayBuffer>,
-  slot: Slot,
-  { load, http, log }: Answers,
-): Promise<WorkerOutcome> {
-  return new Promise((resolve, reject) => {
-    const reply = (down: Downward) => {
-      slot.wake();
-      // Reply before waking: the worker reads the port the moment the flag moves.
-      port.postMessage(down);
-      Atomics.store(shared, REPLIED, 1);
-      Atomics.notify(shared, REPLIED);
-    };
-    // The worker closes its end when it is done, or when it dies; what it had sent comes first.
-    port.on("close", () => reject(new Error("it went away without an answer")));
-    port.on("message", (up: Upward) => {
-      if (up.type === "log") log(up.entry);
-      else if (up.type === "outcome") resolve(up.outcome);
-      else if (up.type === "load") {
-        slot.sleep();
-        load().then(
-          (code) => reply({ type: "code", code }),
-          (error) => {
-            reject(error);
-            reply({ type: "no_code" });
-          },
-        );
-      } else {
-        slot.sleep();
-        http(up.request).then(
-          (answer) => reply({ type: "reply", reply: answer }),
-          (error) => reply({ type: "reply", reply: { ok: false, error: reason(error) } }),
-        );
-      }
-    });
-  });
-}
+const UNSEEN: Seen = { droppedLogs: 0, memoryPeakBytes: 0 };
 
 const CANCELLED: Lost = { ok: false, code: "cancelled", message: "The call was cancelled." };
 

@@ -1,5 +1,4 @@
 /** The Piscina worker: it keeps clean instances of the components it ran last, and runs one call at a time. */
-import { once } from "node:events";
 import { compileFunction } from "node:vm";
 import {
   type ComponentCode,
@@ -25,8 +24,8 @@ const bridge = createBridge();
 /** Least recently used first. */
 const held = new Map<string, Held>();
 
-/** Answers on the call's port; the task itself is done when the next call may come. */
-export default async function work(task: Task): Promise<void> {
+/** Answers on the worker's line; the task itself is done when the next call may come. */
+export default function work(task: Task): void {
   bridge.begin(task);
   let taken: { readonly holder: Held; readonly instance: Instance } | undefined;
   let outcome: WorkerOutcome;
@@ -44,10 +43,6 @@ export default async function work(task: Task): Promise<void> {
   // An instance that failed may be in any state; the next call, if there is one, opens its own.
   const isSound = outcome.ok || outcome.code === "tool_error" || outcome.code === "bad_response";
   if (taken !== undefined && isSound) taken.holder.instance = renew(taken.holder, taken.instance);
-  // Closing takes a turn of this thread's event loop, which would otherwise sleep through it and keep every port.
-  const closed = once(task.port, "close");
-  task.port.close();
-  await closed;
 }
 
 function renew({ open }: Held, instance: Instance): Instance | undefined {

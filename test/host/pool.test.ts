@@ -140,13 +140,15 @@ describe("§4.4 a hostile tool ends in an outcome", () => {
       { url: "https://slow" },
       {
         http: async () => {
-          await pause(1500);
+          await pause(3000);
           return { ok: true, status: 200, body: new Uint8Array() };
         },
       },
     );
-    const loop = await call("endless-loop.js", {}, { timeoutMs: 1000 });
-    expect(loop).toMatchObject({ ok: false, code: "timeout", message: expect.stringContaining("1 seconds") });
+    // The first call pays for loading, so that the deadline of the second one is all loop.
+    expect(await call("endless-loop.js", "stop")).toMatchObject({ ok: true });
+    const loop = await call("endless-loop.js", {}, { timeoutMs: 2000 });
+    expect(loop).toMatchObject({ ok: false, code: "timeout", message: expect.stringContaining("2 seconds") });
     expect(loop.logs).toEqual([{ level: "info", message: "before the loop" }]);
     expect(await slow).toMatchObject({ ok: true });
     expect(await call("endless-loop.js", "stop")).toMatchObject({ ok: true, output: '"stopped"' });
@@ -220,20 +222,22 @@ describe("cancelling", () => {
 });
 
 describe("many calls", () => {
-  test("64 calls that wait for slow servers wait together, not behind two workers", async () => {
+  test("24 calls that wait for slow servers wait together, not behind two workers", async () => {
     let waiting = 0;
     let most = 0;
     const http = async () => {
       most = Math.max(most, ++waiting);
-      // Released by the number of those who wait, not by a clock: all 64 must get here at the same time.
-      while (most < 64) await pause(5);
+      // Released by the number of those who wait, not by a clock: all of them must get here at the same time.
+      while (most < 24) await pause(5);
       waiting--;
       return { ok: true as const, status: 200, body: new Uint8Array() };
     };
-    const calls = Array.from({ length: 64 }, () => call("echo.js", { url: "https://slow" }, { http }));
+    const calls = Array.from({ length: 24 }, () =>
+      call("echo.js", { url: "https://slow" }, { http, timeoutMs: 80_000 }),
+    );
     for (const outcome of await Promise.all(calls)) expect(outcome).toMatchObject({ ok: true });
-    expect(most).toBe(64);
-  });
+    expect(most).toBe(24);
+  }, 90_000);
 
   test("200 calls at once of two tools each get their own answer", async () => {
     const outcomes = await Promise.all(
