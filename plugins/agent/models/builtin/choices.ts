@@ -78,11 +78,24 @@ function besideLabel(text: string, at: number, property: Property): boolean {
   return before.some((word) => wordsOfName(property.name).map(stem).includes(word.stem));
 }
 
+/** What is said for "not so". */
+const OPPOSITES: Readonly<Record<string, string>> = {
+  on: "off",
+  enabled: "disabled",
+  active: "inactive",
+  public: "private",
+  visible: "hidden",
+  open: "closed",
+};
+
 export function takeBoolean(source: Source, property: Property): boolean | undefined {
   const label = wordsOfName(property.name).filter(
     (word) => !["is", "has", "include", "with", "enable"].includes(word),
   );
   if (label.length === 0) return undefined;
+  const opposite = OPPOSITES[label.at(-1) ?? ""];
+  if (opposite !== undefined && source.takeMatch(new RegExp(`\\b${opposite}\\b`, "iu")) !== undefined)
+    return false;
   const spelled = label.join("[\\s_-]+");
   const match = new RegExp(
     `(\\b(?:no|not|without|non|disable|exclude|don't)\\s+(?:\\w+\\s+)?)?\\b${spelled}\\w*(?:\\s*(?:[:=]|is|to)?\\s*\\b(true|false|yes|no|on|off)\\b)?`,

@@ -26,7 +26,6 @@ export function unwrap(output: string): Data {
 }
 
 export type ToolMessage = Extract<ModelMessage, { role: "tool" }>;
-export type AssistantMessage = Extract<ModelMessage, { role: "assistant" }>;
 
 /** The results the model has not answered from yet: the tool messages at the end. */
 export function freshResults(messages: readonly ModelMessage[]): readonly ToolMessage[] {

@@ -1,35 +1,20 @@
 /** What to answer: the whole of the built-in model's thinking, a pure function of the messages, the tools and the clock. */
+
 import type { ModelRequest, ModelTool } from "../model.ts";
-import { calculate } from "./arithmetic.ts";
-import {
-  freshResults,
-  lastCallBefore,
-  questionBefore,
-  type ToolMessage,
-  unwrap,
-  wordsOfUser,
-} from "./conversation.ts";
+import { freshResults, lastCallBefore, questionBefore, wordsOfUser } from "./conversation.ts";
 import { type Filled, fill } from "./fill.ts";
 import { type Intent, intentOf } from "./intent.ts";
+import { parseRecord } from "./json.ts";
 import { type Candidate, choose, isStatement, rank } from "./match.ts";
 import { answerFrom } from "./outcome.ts";
 import { placesBeside } from "./places.ts";
-import { answerFromNotes, bestNotes, isPersonal, notePath, toSecondPerson } from "./recall.ts";
-import { type Branch, branchesOf, isRecord, type Params } from "./schema.ts";
+import { isPersonal, toSecondPerson } from "./recall.ts";
+import { forgetFound, recall, recallAll, remember } from "./remembering.ts";
+import { has, type Pending, type Reply, say } from "./reply.ts";
+import { type Branch, branchesOf } from "./schema.ts";
+import { clock, smallTalk } from "./small-talk.ts";
 import * as talk from "./talk.ts";
 import { contentStems } from "./words.ts";
-
-export interface Reply {
-  readonly text: string;
-  readonly calls: readonly { readonly name: string; readonly params: Params }[];
-  /** What the text asked for; the next message may answer it. */
-  readonly pending?: Pending;
-}
-
-type Pending =
-  | { readonly type: "missing"; readonly tool: ModelTool; readonly branch: Branch; readonly filled: Filled }
-  | { readonly type: "choice"; readonly candidates: readonly Candidate[] }
-  | { readonly type: "offer"; readonly fact: string };
 
 /** A request longer than this is matched by its opening: nobody names a tool on page three. */
 const LONGEST_REQUEST = 2000;
@@ -61,7 +46,7 @@ function answer(request: ModelRequest, at: number, now: Date, depth: number): Re
   const small = smallTalk(intent, tools, now);
   if (small) return small;
   if (intent.type === "remember") return remember(intent.fact, tools);
-  if (intent.type === "inventory") return call(tools, "memory_tree", {}) ?? say(NO_MEMORY);
+  if (intent.type === "inventory") return recallAll(tools);
   const asked = text.slice(0, LONGEST_REQUEST).replace(IDIOMS, " ");
   if (intent.type === "recall") return recall(intent.topic, tools);
   if (intent.type === "forget") return recall(intent.fact, tools);
@@ -134,7 +119,7 @@ function follow(request: ModelRequest, at: number, text: string, now: Date): Rep
   const last = opening && lastCallBefore(request.messages, at);
   const tool = last && request.tools.find((one) => one.name === last.name);
   if (!opening || !last || !tool || tool.name.startsWith("memory_")) return undefined;
-  const known = parse(last.params);
+  const known = parseRecord(last.params);
   const fresh = text.slice(opening[0].length);
   const branches = branchesOf(tool.schema);
   const before = branches.find((branch) =>
@@ -199,33 +184,6 @@ function proceed(tool: ModelTool, branch: Branch, filled: Filled, text: string):
   return { text: "", calls };
 }
 
-const NO_MEMORY = "I have no memory to look into: it is not among my tools.";
-
-function remember(fact: string, tools: readonly ModelTool[]): Reply {
-  return call(tools, "memory_write", { path: notePath(fact), text: fact }) ?? say(NO_MEMORY);
-}
-
-function recall(question: string, tools: readonly ModelTool[]): Reply {
-  return call(tools, "memory_search", { query: question.slice(0, LONGEST_REQUEST) }) ?? say(NO_MEMORY);
-}
-
-/** What the user wants forgotten, once the search for it is back: only the note that says all of it. */
-function forgetFound(
-  results: readonly ToolMessage[],
-  question: string,
-  tools: readonly ModelTool[],
-): Reply | undefined {
-  const intent = intentOf(question);
-  const [result] = results;
-  if (intent.type !== "forget" || result?.call.name !== "memory_search" || result.failed) return undefined;
-  const notes = bestNotes(intent.fact, parse(unwrap(result.output).text));
-  const [note] = notes;
-  if (!note) return say("I have no note about that, so there is nothing to forget.");
-  if (note.share < 1 || notes.length > 1)
-    return say(`${answerFromNotes(notes)}\n\nTell me in the same words which one to forget.`);
-  return call(tools, "memory_remove", { path: note.path }) ?? say("I cannot delete notes here.");
-}
-
 /** A question, not a request in a question's clothes. */
 function isAsking(text: string): boolean {
   if (/^(?:can|could|would|will) you\b/i.test(text)) return false;
@@ -251,79 +209,4 @@ function unmatched(intent: Intent, text: string, tools: readonly ModelTool[], no
     };
   }
   return say(talk.lost(tools));
-}
-
-function smallTalk(intent: Intent, tools: readonly ModelTool[], now: Date): Reply | undefined {
-  switch (intent.type) {
-    case "empty":
-      return say('You sent no words. Ask me something, or say "What can you do?"');
-    case "greet":
-      return say(talk.greeting(tools));
-    case "thanks":
-      return say("You are welcome.");
-    case "bye":
-      return say("Goodbye! What you asked me to remember, I keep.");
-    case "mood":
-      return say("I am a program, so I have no moods, but I am running and ready. What can I do for you?");
-    case "help":
-      return say(talk.help(tools));
-    case "identity":
-      return say(talk.identity());
-    case "tools":
-      return say(talk.toolList(tools));
-    case "cancel":
-      return say("There is nothing to cancel.");
-    case "yes":
-    case "no":
-      return say("I did not ask anything. What would you like me to do?");
-    case "echo":
-      return say(intent.text);
-    case "sum": {
-      const value = calculate(intent.expression);
-      return value === undefined ? undefined : say(sum(intent.expression, value));
-    }
-    case "clock":
-      return tools.some((tool) => /time|clock|date/i.test(tool.name))
-        ? undefined
-        : say(clock(intent.of, now));
-    default:
-      return undefined;
-  }
-}
-
-function sum(expression: string, value: number): string {
-  if (!Number.isFinite(value)) return `${expression.trim()} has no value: something is divided by zero.`;
-  return `${expression.trim()} = ${Number(value.toPrecision(12))}`;
-}
-
-function clock(of: "time" | "date", now: Date): string {
-  const date = now.toLocaleDateString("en-GB", {
-    weekday: "long",
-    day: "numeric",
-    month: "long",
-    year: "numeric",
-  });
-  const time = now.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
-  return of === "date" ? `Today is ${date}.` : `It is ${time} on ${date}, by this machine's clock.`;
-}
-
-function call(tools: readonly ModelTool[], name: string, params: Params): Reply | undefined {
-  return has(tools, name) ? { text: "", calls: [{ name, params }] } : undefined;
-}
-
-function has(tools: readonly ModelTool[], name: string): boolean {
-  return tools.some((tool) => tool.name === name);
-}
-
-function say(text: string): Reply {
-  return { text, calls: [] };
-}
-
-function parse(text: string): Params {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : {};
-  } catch {
-    return {};
-  }
 }

@@ -51,6 +51,7 @@ const ORDER: readonly Kind[] = [
   "number",
   "boolean",
   "currency",
+  "language",
   "place",
   "country",
   "id",
@@ -65,6 +66,8 @@ export function fill(tool: ModelTool, branch: Branch, text: string, options: Fil
   const found: Params = {};
   takeJson(source, branch, found);
 
+  const hasCountry = branch.properties.some((property) => kindOf(property) === "country");
+  const scope: Scope = { now: options.now, hasCountry };
   const open = () => branch.properties.filter((property) => !Object.hasOwn(found, property.name));
   const put = (property: Property, value: unknown) => {
     if (value !== undefined && accepts(property, value)) found[property.name] = value;
@@ -73,7 +76,7 @@ export function fill(tool: ModelTool, branch: Branch, text: string, options: Fil
   const place = (property: Property) =>
     ORDER.indexOf(kindOf(property)) - (asked.has(property.name) ? ORDER.length : 0);
   const sorted = [...open()].sort((one, other) => place(one) - place(other));
-  for (const property of sorted) put(property, takeByKind(source, property, options.now));
+  for (const property of sorted) put(property, takeByKind(source, property, scope));
   const numbers = open().filter(
     (property) => isNumber(property) && (property.required || asked.has(property.name)),
   );
@@ -142,7 +145,13 @@ function settle(schema: JsonSchema, branch: Branch, params: Params, sure: number
   return { params, missing, problems, sure };
 }
 
-function takeByKind(source: Source, property: Property, now: Date): unknown {
+/** What a single value cannot know: the time, and what its neighbours take. */
+interface Scope {
+  readonly now: Date;
+  readonly hasCountry: boolean;
+}
+
+function takeByKind(source: Source, property: Property, scope: Scope): unknown {
   const kind = kindOf(property);
   switch (kind) {
     case "choice":
@@ -154,30 +163,32 @@ function takeByKind(source: Source, property: Property, now: Date): unknown {
     case "list":
       return takeList(source, property);
     case "object":
-      return takeObject(source, property, now);
+      return takeObject(source, property, scope);
     default:
-      return takeLabelledText(source, property) ?? takeString(source, property, kind, now);
+      return takeLabelledText(source, property) ?? takeString(source, property, kind, scope);
   }
 }
 
-function takeString(source: Source, property: Property, kind: Kind, now: Date): unknown {
+function takeString(source: Source, property: Property, kind: Kind, scope: Scope): unknown {
   switch (kind) {
     case "url":
       return source.takeMatch(/\bhttps?:\/\/[^\s<>"'\uE000]*[^\s<>"'.,;:!?)\uE000]/iu);
     case "email":
       return source.takeMatch(/[\w.+-]+@[\w-]+(?:\.[\w-]+)+/u);
     case "date":
-      return takeDate(source, now);
+      return takeDate(source, scope.now);
     case "datetime":
-      return takeDateTime(source, now);
+      return takeDateTime(source, scope.now);
     case "time":
       return takeTime(source);
     case "currency":
       return source.takeMatch(/\b([A-Z]{3})\b/);
     case "path":
       return takePath(source);
+    case "language":
+      return source.takeMatch(/\b(?:to|into|in)\s+(\p{Lu}\p{L}+)/u);
     case "place":
-      return takePlace(source, property);
+      return takePlace(source, property, !scope.hasCountry);
     case "country":
       return takeCountry(source, property);
     case "id":
@@ -189,7 +200,7 @@ function takeString(source: Source, property: Property, kind: Kind, now: Date): 
   }
 }
 
-function takeObject(source: Source, property: Property, now: Date): Params | undefined {
+function takeObject(source: Source, property: Property, scope: Scope): Params | undefined {
   if (!property.required || !isRecord(property.schema["properties"])) return undefined;
   const params: Params = {};
   for (const [name, raw] of Object.entries(property.schema["properties"])) {
@@ -201,7 +212,7 @@ function takeObject(source: Source, property: Property, now: Date): Params | und
     };
     if (kindOf(inner) === "object") continue;
     const value =
-      takeByKind(source, inner, now) ??
+      takeByKind(source, inner, scope) ??
       (inner.required && isNumber(inner) ? takeNext(source, inner) : undefined);
     if (value !== undefined && accepts(inner, value)) params[name] = value;
   }
@@ -247,7 +258,14 @@ function bareAnswer(rest: string, kind: Kind): string | undefined {
 }
 
 function ownWords(tool: ModelTool, branch: Branch): ToolWords {
-  const name = new Set(wordsOfName(tool.name).map(stem));
+  const name = new Set(
+    [
+      "tool",
+      "function",
+      ...wordsOfName(tool.name),
+      ...branch.properties.flatMap((one) => wordsOfName(one.name)),
+    ].map(stem),
+  );
   const stems = new Set([
     ...wordsOfName(tool.name).map(stem),
     ...contentStems(tool.description),

@@ -14,6 +14,7 @@ export type Kind =
   | "url"
   | "country"
   | "currency"
+  | "language"
   | "id"
   | "path"
   | "place"
@@ -39,6 +40,7 @@ const BY_NAME: readonly (readonly [RegExp, Kind])[] = [
   [/\b(path|file|filename|folder|directory)$/, "path"],
   [/\bcountry( code)?\b/, "country"],
   [/\bcurrenc(y|ies)\b/, "currency"],
+  [/\b(language|lang)$/, "language"],
   [/\b(date ?time|timestamp|starts? at|ends? at)\b/, "datetime"],
   [/\b(date|day|birthday|deadline|due)\b/, "date"],
   [/\btime$/, "time"],

@@ -10,12 +10,16 @@ export interface Candidate {
   readonly branch: Branch;
   readonly filled: Filled;
   readonly score: number;
+  /** Where the tool stands in the list. */
+  readonly place: number;
 }
 
 /** From here on a request is taken to mean the tool. */
 const CONFIDENT = 2;
 /** Two tools nearer than this are both meant: the user decides. */
 const CLOSE = 0.5;
+/** Two tools of the same name, everyday verbs aside, may be this far apart and still do the same. */
+const ALIKE = 2;
 
 const WEIGHT = { name: 3, generic: 0.8, fixed: 2.5, described: 1, property: 0.7, choice: 1 };
 const SYNONYM = 0.6;
@@ -26,19 +30,40 @@ export function rank(text: string, tools: readonly ModelTool[], now: Date): Cand
   const asked = contentStems(text);
   for (const joined of adjoined(text)) asked.add(joined);
   const candidates: Candidate[] = [];
-  for (const tool of tools) {
+  for (const [place, tool] of tools.entries()) {
+    if (tool.name.startsWith("memory_") && !MEMORY.test(text)) continue;
     const best = branchesOf(tool.schema)
       .map((branch) => weigh(tool, branch, text, asked, now))
       .reduce((top, next) => (next && (!top || next.score > top.score) ? next : top), undefined);
-    if (best) candidates.push(best);
+    if (best) candidates.push({ ...best, place });
   }
   return candidates.sort((one, other) => other.score - one.score);
+}
+
+/** Remembering has its own ways of being asked for; its tools are matched only by name. */
+const MEMORY = /\b(?:memory|memories|notes?|documents?)\b|\bmemory_|\.md\b/i;
+
+/** One name is the other with an everyday verb before it. */
+function areAlike(one: ModelTool, other: ModelTool): boolean {
+  const [short = [], long = []] = [one, other]
+    .map((tool) => wordsOfName(tool.name).map(stem))
+    .sort((first, second) => first.length - second.length);
+  return (
+    short.every((word) => long.includes(word)) &&
+    long.every((word) => short.includes(word) || isGeneric(word))
+  );
 }
 
 /** The one that is meant, several that may be, or none. */
 export function choose(candidates: readonly Candidate[]): readonly Candidate[] {
   const top = candidates[0];
   if (!top || top.score < CONFIDENT) return [];
+  // `weather` and `get_weather` do the same. The tools a caller declares are listed last, and are meant here.
+  const alike = candidates.filter(
+    (one) => top.score - one.score <= ALIKE && one.score >= CONFIDENT && areAlike(one.tool, top.tool),
+  );
+  const last = alike.reduce((chosen, one) => (one.place > chosen.place ? one : chosen), top);
+  if (last !== top) return [last];
   return candidates.filter((one) => one.score >= CONFIDENT && top.score - one.score < CLOSE);
 }
 
@@ -73,7 +98,7 @@ function weigh(
   const filled = fill(tool, branch, text, { now });
   if (filled.sure > 0) score += filled.missing.length === 0 ? 1 : 0.4;
   if (isStatement(text)) score -= 1;
-  return { tool, branch, filled, score };
+  return { tool, branch, filled, score, place: 0 };
 }
 
 interface Term {
@@ -95,7 +120,13 @@ function termsOf(tool: ModelTool, branch: Branch): Map<string, Term> {
     }
   }
   for (const word of propertyWords) add(word, WEIGHT.property, "property");
-  for (const word of wordsOfName(tool.name)) add(stem(word), WEIGHT.name, "name");
+  // A tool called just "search" or "add" is meant by that word.
+  const name = wordsOfName(tool.name).map(stem);
+  const isPlain = name.every(isGeneric);
+  for (const word of name) {
+    if (isPlain) terms.set(word, { weight: WEIGHT.name, kind: "name" });
+    else add(word, WEIGHT.name, "name");
+  }
   for (const value of Object.values(branch.fixed)) {
     for (const word of wordsOfName(textOf(value))) add(stem(word), WEIGHT.fixed, "name");
   }

@@ -1,7 +1,9 @@
 /** The answer once tools have run: what came out, or why nothing did. */
+
 import type { ModelTool } from "../model.ts";
 import { type ToolMessage, unwrap } from "./conversation.ts";
 import { intentOf } from "./intent.ts";
+import { parseJson, parseRecord } from "./json.ts";
 import { answerFromNotes, bestNotes, isPersonal, isSentence, tell, toSecondPerson } from "./recall.ts";
 import { renderOutput } from "./render.ts";
 import { isRecord, textOf } from "./schema.ts";
@@ -128,7 +130,7 @@ function explainFailure(tool: string, output: string): string {
 }
 
 function failureText(output: string): string {
-  const data = parse(output.trim());
+  const data = parseJson(output.trim());
   return clip(
     isRecord(data)
       ? (messageIn(data) ?? renderOutput(output))
@@ -151,17 +153,4 @@ function messageIn(data: Readonly<Record<string, unknown>>): string | undefined 
 function clip(text: string): string {
   const line = text.replace(/\s+/g, " ");
   return line.length > 600 ? `${line.slice(0, 600)}…` : line;
-}
-
-function parseRecord(text: string): Readonly<Record<string, unknown>> {
-  const value = parse(text);
-  return isRecord(value) ? value : {};
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -16,12 +16,12 @@ const PHRASE = /^\p{L}[\p{L}.'’-]*(?: \p{L}[\p{L}.'’-]*){0,5}/u;
 const LEAD = "(?:the (?:city|town|region|village|area) of )?(?:the )?";
 
 /** Takes the place that this property's role asks for; a capitalised one before any other. */
-export function takePlace(source: Source, property: Property): string | undefined {
+export function takePlace(source: Source, property: Property, withCountry: boolean): string | undefined {
   for (const prepositions of prepositionsOf(property)) {
     const phrases = phrasesAfter(source.rest, prepositions);
     const best = phrases.find((phrase) => /^\p{Lu}/u.test(phrase.text)) ?? phrases[0];
     if (best) {
-      const text = best.text + regionAfter(source.rest.slice(best.start + best.text.length));
+      const text = best.text + regionAfter(source.rest.slice(best.start + best.text.length), withCountry);
       source.take(best.start, best.start + text.length);
       return text;
     }
@@ -29,17 +29,15 @@ export function takePlace(source: Source, property: Property): string | undefine
   return undefined;
 }
 
-/** "Paris, Texas" is not Paris: a region that is no country stays with its place. */
-function regionAfter(text: string): string {
-  const region = /^,\s*(\p{Lu}\p{L}+(?: \p{Lu}\p{L}+)*)(?!\s*(?:,|\s+and\b))(?=[\s.,;!?]|$)/u.exec(text);
-  if (
-    !region?.[1] ||
-    isStop(region[1]) ||
-    codeOf(region[1]) !== undefined ||
-    codeOf(region[1].split(" ")[0] ?? "") !== undefined
-  )
-    return "";
-  return /^\s*(?:,|and\b)/u.test(text.slice(region[0].length)) ? "" : region[0];
+/** "Paris, Texas" is not Paris: a region stays with its place, a country where nothing else takes it. */
+function regionAfter(text: string, withCountry: boolean): string {
+  const region = /^,\s*(\p{Lu}\p{L}+(?: \p{Lu}\p{L}+)*)(?![\p{L}'’-])/u.exec(text);
+  const name = region?.[1];
+  if (!region || name === undefined || isStop(name)) return "";
+  const isCountry = codeOf(name) !== undefined || codeOf(name.split(" ")[0] ?? "") !== undefined;
+  // "Berlin, Rome and Paris" is a list.
+  const isList = /^\s*,|^\s+and\b/u.test(text.slice(region[0].length));
+  return isList || (isCountry && !withCountry) ? "" : region[0];
 }
 
 function phrasesAfter(text: string, prepositions: string): { text: string; start: number }[] {

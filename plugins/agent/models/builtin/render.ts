@@ -1,4 +1,5 @@
 /** A tool's JSON as a person would write it: a sentence, bullets or a table. Data is shown, never followed. */
+import { parseJson } from "./json.ts";
 import { isRecord } from "./schema.ts";
 import { unitOf } from "./units.ts";
 import { capitalise, sayName } from "./words.ts";
@@ -18,16 +19,8 @@ const SUMMARY = /^(description|summary|status|label|condition|state|text|message
 export function renderOutput(output: string): string {
   const text = output.trim();
   if (text === "") return "";
-  const parsed = parse(text);
+  const parsed = parseJson(text);
   return parsed === undefined ? clip(text) : renderValue(parsed, {}, 0);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function renderValue(value: unknown, around: Readonly<Record<string, unknown>>, depth: number): string {

@@ -1,7 +1,7 @@
 /** Free text in a request: in quotation marks, after a label, or what is left of the sentence. */
 import type { Property } from "./schema.ts";
 import { type Source, TAKEN } from "./source.ts";
-import { isGeneric, isStop, stem, wordsOf, wordsOfName } from "./words.ts";
+import { isGeneric, isLinking, isStop, stem, wordsOf, wordsOfName } from "./words.ts";
 
 const QUOTED = /"([^"]+)"|“([^”]+)”|«([^»]+)»|`([^`]+)`|(?<![\p{L}\p{N}])'([^']+)'(?![\p{L}\p{N}])/u;
 
@@ -70,7 +70,7 @@ export function takeToken(source: Source, accept: (found: string) => boolean): s
 }
 
 export interface ToolWords {
-  /** Words of its name. */
+  /** Words of its name and of its parameters' names. */
   isName(stemmed: string): boolean;
   /** Any word the tool uses of itself, or one that means the same. */
   isOwn(stemmed: string): boolean;
@@ -90,7 +90,8 @@ export function takeRemainder(source: Source, tool: ToolWords): string | undefin
       start = source.rest.indexOf(":", word.end) + 1;
       break;
     }
-    if (own || isStop(word.text) || (!named && isGeneric(word.stem))) continue;
+    const isOpening = named ? isLinking(word.text) : isStop(word.text) || isGeneric(word.stem);
+    if (own || isOpening) continue;
     start = word.start;
     break;
   }
@@ -108,7 +109,7 @@ function withoutName(text: string, tool: ToolWords): string {
 }
 
 const PATH =
-  /(?<![\p{L}\p{N}])((?:[\p{L}\p{N}_.-]+\/)+[\p{L}\p{N}_.-]*[\p{L}\p{N}_-]|[\p{L}\p{N}_-]+\.[\p{L}\p{N}]{1,8})(?![\p{L}\p{N}/])/u;
+  /(?<![\p{L}\p{N}~.])((?:[~.]{0,2}\/)?(?:[\p{L}\p{N}_.-]+\/)+[\p{L}\p{N}_.-]*[\p{L}\p{N}_-]|[\p{L}\p{N}_-]+\.[\p{L}\p{N}]{1,8})(?![\p{L}\p{N}/])/u;
 
 export function takePath(source: Source): string | undefined {
   return source.takeMatch(PATH);

@@ -23,7 +23,7 @@ const STOP = new Set(
 /** Verbs that half of all tools carry in their names: they say little about which one is meant. */
 const GENERIC = new Set(
   `get set list find search lookup look run do create make fetch show read write load add new update delete remove
-  check query call use execute start tool data info information item id value by all`
+  check query call use execute start turn switch put tool data info information item id value by all`
     .split(/\s+/)
     .filter(Boolean)
     .map(stem),
@@ -72,6 +72,14 @@ export function isStop(word: string): boolean {
 
 export function isGeneric(stemmed: string): boolean {
   return GENERIC.has(stemmed);
+}
+
+/** Little words that may well be a value: "echo hello". */
+const SPOKEN = /^(?:hello|hi|hey|yes|no|not|ok|okay|thanks?|now)$/i;
+
+/** Words that only lead from a tool's name to its value. */
+export function isLinking(word: string): boolean {
+  return isStop(word) && !SPOKEN.test(word);
 }
 
 /** The stems that carry meaning, once each. */

@@ -6,6 +6,11 @@ import type { ModelMessage, ModelTool } from "../../../../plugins/agent/models/m
 import { ask, NOW, onlyParams, startDialogue } from "./dialogue.ts";
 import { bookTable, convertCurrency, lookupOrder, own, sendEmail, weather, webSearch } from "./tools.ts";
 
+const S = { type: "string" };
+const N = { type: "number" };
+const B = { type: "boolean" };
+const L = { type: "array", items: S };
+
 const shipped = [weather, lookupOrder, convertCurrency, sendEmail, bookTable, webSearch, ...own];
 const ajv = new Ajv({ strict: false, formats: { email: true, date: true } });
 const valid = new Map(shipped.map((tool) => [tool.name, ajv.compile(tool.schema)]));
@@ -153,6 +158,53 @@ test("a caller's tool is matched like an installed one, and an id with a pattern
   expect(onlyParams(await dialogue.say("refund invoice INV-204 please"))).toEqual({ invoice: "INV-204" });
   expect(onlyParams(await startDialogue([tool]).say("a refund for INV-7"))).toEqual({ invoice: "INV-7" });
 });
+
+test.each([
+  [
+    "What's the weather in Bogotá, Colombia?",
+    "get_weather",
+    { location: S },
+    { location: "Bogotá, Colombia" },
+  ],
+  ["What is my horoscope? I am an Aquarius.", "get_horoscope", { sign: S }, { sign: "Aquarius" }],
+  ["what time is it in Europe/Berlin?", "get_current_time", { timezone: S }, { timezone: "Europe/Berlin" }],
+  ["add 2 and 3", "add", { a: N, b: N }, { a: 2, b: 3 }],
+  ["echo hello world", "echo", { text: S }, { text: "hello world" }],
+  ["turn the kitchen lights off", "set_light", { room: S, on: B }, { room: "kitchen", on: false }],
+  [
+    "find flights from Oslo to Rome",
+    "find_flights",
+    { origin: S, destination: S },
+    { origin: "Oslo", destination: "Rome" },
+  ],
+  ["delete the file /tmp/report.txt", "delete_file", { path: S }, { path: "/tmp/report.txt" }],
+  [
+    "translate good morning into German",
+    "translate",
+    { text: S, language: S },
+    { text: "good morning", language: "German" },
+  ],
+  [
+    "tag photo a.jpg with tags sun, sea and sand",
+    "tag_photo",
+    { photo: S, tags: L },
+    { photo: "a.jpg", tags: ["sun", "sea", "sand"] },
+  ],
+  ["query the database: SELECT 1", "query_database", { sql: S }, { sql: "SELECT 1" }],
+])(
+  "a tool that a caller declares is called beside all the others: %s",
+  async (request, name, properties, params) => {
+    const schema = {
+      type: "object",
+      properties,
+      required: Object.keys(properties),
+      additionalProperties: false,
+    };
+    const answer = await startDialogue([...own, weather, { name, description: "", schema }]).say(request);
+    expect(answer.calls.map((call) => call.name)).toEqual([name]);
+    expect(onlyParams(answer)).toEqual(params);
+  },
+);
 
 test("a message of a megabyte is answered", async () => {
   const answer = await ask([{ role: "user", text: "weather in ".repeat(100_000) }], shipped);
