@@ -90,7 +90,8 @@ export function createJobTable(sql: Sql) {
       const free = `status = 'queued' AND NOT EXISTS (
         SELECT 1 FROM jobs AS other WHERE other.status = 'running' AND other.user = jobs.user
           AND other.conversation = jobs.conversation)`;
-      const query = `SELECT * FROM jobs WHERE ${free} AND user > ? ORDER BY user, seq LIMIT 1`;
+      // Named, because the planner would rather sort all that is queued.
+      const query = `SELECT * FROM jobs INDEXED BY jobs_waiting WHERE ${free} AND user > ? ORDER BY user, seq LIMIT 1`;
       return sql.get<JobRow>(query, user) ?? (user === "" ? undefined : sql.get<JobRow>(query, ""));
     },
 

@@ -56,3 +56,15 @@ test("a line of a plugin carries its name, and lines under the level are not wri
   log.child("gateway").warn("loud");
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ plugin: "gateway", msg: "loud" }]);
 });
+
+test("the tail is what may still become a known value, and the size tells when another is known", () => {
+  const mask = createMask();
+  expect([mask.tail("anything"), mask.size]).toEqual([0, 0]);
+  mask.add("swordfish");
+  const before = mask.size;
+  expect(mask.tail("the sword")).toBe(5);
+  expect(mask.tail("the swordfish")).toBe(0);
+  expect(mask.tail("the sword is")).toBe(1);
+  mask.add("another-value");
+  expect(mask.size).toBeGreaterThan(before);
+});

@@ -57,10 +57,11 @@ export function createApprovals(sql: Sql): Approvals {
     pending: (user) =>
       sql
         .all<{ gate: string }>(
-          "SELECT gate FROM threads WHERE user = ? AND gate IS NOT NULL ORDER BY updated_at",
+          "SELECT gate FROM threads INDEXED BY threads_waiting WHERE user = ? AND gate IS NOT NULL",
           user,
         )
         .map(({ gate }) => JSON.parse(gate) as Gate)
-        .filter(({ type }) => type !== "external_tool"),
+        .filter(({ type }) => type !== "external_tool")
+        .sort((one, other) => one.openedAt.localeCompare(other.openedAt)),
   };
 }
