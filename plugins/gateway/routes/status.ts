@@ -14,7 +14,7 @@ export interface StatusParts {
 }
 
 /** Plugins that no message comes in by. */
-const INNER = new Set(["store", "agent", "tools", "mind"]);
+const INNER = new Set(["store", "agent", "tools"]);
 
 export function statusRoutes(parts: StatusParts): readonly Route[] {
   const { kernel, agent, jobs, tools, metrics, usersOnline } = parts;
