@@ -27,6 +27,7 @@ async function shippedPlugins(): Promise<readonly AnyPlugin[]> {
 
 interface Group {
   readonly about: string;
+  readonly example: string;
   load(): Promise<{ register(group: Command, workbench: Workbench): void }>;
 }
 
@@ -34,18 +35,22 @@ interface Group {
 const GROUPS: Readonly<Record<string, Group>> = {
   tool: {
     about: "install, inspect, run and remove tools",
+    example: "postern tool install weather.wasm --capabilities weather.json --name weather",
     load: () => import("../host/commands.ts"),
   },
   jobs: {
     about: "list, show and cancel jobs",
+    example: "postern jobs list --status running",
     load: () => import("../plugins/webhook/commands.ts"),
   },
   user: {
     about: "add and list the people who may use this Postern",
+    example: "postern user add ann",
     load: async () => ({ register: (await import("../plugins/gateway/commands.ts")).registerUser }),
   },
   token: {
     about: "make, list and revoke people's tokens",
+    example: "postern token create ann --name laptop",
     load: async () => ({ register: (await import("../plugins/gateway/commands.ts")).registerToken }),
   },
 };
@@ -168,8 +173,8 @@ Examples:
       process.stdout.write(completionScript(program, known));
     });
 
-  for (const [name, { about, load }] of Object.entries(GROUPS)) {
-    const group = program.command(name).description(about);
+  for (const [name, { about, example, load }] of Object.entries(GROUPS)) {
+    const group = program.command(name).description(about).addHelpText("after", `\nExample:\n  $ ${example}`);
     // Completion describes every command; anything else reads only the group that was typed.
     if (asked !== name && asked !== "completion" && asked !== "help") continue;
     const [{ openSession }, { createWorkbench }, { register }] = await Promise.all([

@@ -1,10 +1,8 @@
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import axe from "axe-core";
 import { describe, expect, test } from "vitest";
 import { type BrowserPage, hasBrowser, openPage, useBrowser } from "../../../support/browser.ts";
 import { type Served, servePostern } from "../../../support/served.ts";
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 async function signedIn(served: Served, options: Parameters<typeof openPage>[0] = {}): Promise<BrowserPage> {
   const page = await openPage(options);
@@ -173,7 +171,7 @@ describe.skipIf(!hasBrowser)("the page in a browser", { timeout: 60_000 }, () =>
     for (const hash of ["", "#/tools", "#/jobs", "#/memory", "#/people"]) {
       if (hash) await page.goto(`${served.url}/${hash}`);
       await page.getByRole("heading", { level: 1 }).waitFor();
-      await page.evaluate(AXE);
+      await page.evaluate(axe.source);
       const { violations } = (await page.evaluate("axe.run()")) as {
         violations: { id: string; impact: string; nodes: { html: string }[] }[];
       };
