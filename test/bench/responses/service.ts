@@ -1,0 +1,38 @@
+/** The service under measurement in a process of its own; tells its address and, when asked, its memory. */
+import { Settings } from "../../../kernel/env.ts";
+import { boot } from "../../../kernel/kernel.ts";
+import { createLog } from "../../../kernel/log.ts";
+import { createMask } from "../../../kernel/mask.ts";
+import type { AnyPlugin } from "../../../kernel/plugin.ts";
+import store from "../../../kernel/store.ts";
+import agent from "../../../plugins/agent/plugin.ts";
+import gateway from "../../../plugins/gateway/plugin.ts";
+import responses from "../../../plugins/responses/plugin.ts";
+
+const [home, modelUrl, token] = process.argv.slice(2) as [string, string, string];
+const mask = createMask();
+const running = await boot({
+  plugins: [store, agent, gateway, responses] as AnyPlugin[],
+  settings: new Settings(
+    {
+      GATEWAY_PORT: "0",
+      GATEWAY_AUTH_TOKEN: token,
+      CHAT_RATE_LIMIT: "1000000",
+      MODEL_BASE_URL: modelUrl,
+      MODEL_NAME: "scripted",
+    },
+    {},
+    mask.add,
+  ),
+  home,
+  mask,
+  log: createLog("info", mask, { pretty: false, write: (line) => void process.stderr.write(line) }),
+  version: "0.0.0-bench",
+});
+
+process.on("message", () => {
+  globalThis.gc?.();
+  process.send?.({ rss: process.memoryUsage().rss });
+});
+process.on("disconnect", () => void running.stop().then(() => process.exit()));
+process.send?.({ url: `${running.service("web").url}/api/v1/responses` });
