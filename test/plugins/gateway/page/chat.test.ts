@@ -49,10 +49,10 @@ describe.skipIf(!hasBrowser)("the page in a browser", { timeout: 60_000 }, () =>
     await say(page, "Show me code");
     await page.locator("strong", { hasText: "bold" }).waitFor();
     await page.getByRole("button", { name: "Copy" }).waitFor();
-    expect(await page.locator("figure.code code").innerText()).toBe("const a = 1;");
+    expect(await page.locator("figure.code code").textContent()).toBe("const a = 1;");
     await page.reload();
     await page.locator("strong", { hasText: "bold" }).waitFor();
-    expect(await page.locator(".asked").innerText()).toContain("Show me code");
+    expect(await page.locator(".asked").textContent()).toContain("Show me code");
     expect(await page.locator("strong", { hasText: "bold" }).count()).toBe(1);
     expect(page.complaints).toEqual([]);
   });
