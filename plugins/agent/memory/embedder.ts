@@ -30,7 +30,21 @@ interface Job {
   reject(error: Error): void;
 }
 
-export function createEmbedder(log: Log): Embedder {
+export interface EmbedderOptions {
+  readonly log: Log;
+  /** The thread's file; beside this one it is TypeScript in a clone and JavaScript in the package. */
+  readonly worker?: URL;
+  readonly idleMillis?: number;
+}
+
+const EXTENSION = import.meta.url.endsWith(".ts") ? "ts" : "js";
+const WORKER = new URL(`./embedding-worker.${EXTENSION}`, import.meta.url);
+
+export function createEmbedder({
+  log,
+  worker: file = WORKER,
+  idleMillis = IDLE_MILLIS,
+}: EmbedderOptions): Embedder {
   let worker: Worker | undefined;
   let ready: PromiseWithResolvers<boolean> | undefined;
   let isLoaded = false;
@@ -45,9 +59,7 @@ export function createEmbedder(log: Log): Embedder {
   function start(): void {
     if (worker || broken !== undefined) return;
     ready = Promise.withResolvers();
-    // Beside this file it is TypeScript in a clone and JavaScript in the package.
-    const file = import.meta.url.endsWith(".ts") ? "./embedding-worker.ts" : "./embedding-worker.js";
-    const started = new Worker(new URL(file, import.meta.url), { env: {}, execArgv: [] });
+    const started = new Worker(file, { env: {}, execArgv: [] });
     worker = started;
     started.unref();
     started.on("message", (message: EmbeddingAnswer) => onMessage(message));
@@ -93,7 +105,7 @@ export function createEmbedder(log: Log): Embedder {
       lastId += 1;
       worker.postMessage({ id: lastId, text: current.text } satisfies EmbeddingRequest);
     } else {
-      idle = setTimeout(() => void stop("it was idle"), IDLE_MILLIS).unref();
+      idle = setTimeout(() => void stop("it was idle"), idleMillis).unref();
     }
   }
 

@@ -2,7 +2,7 @@
 import type { Log, Memory, Store } from "../../../kernel/plugin.ts";
 import type { OwnTool } from "../own-tool.ts";
 import { createDocuments, type Document } from "./documents.ts";
-import { createEmbedder } from "./embedder.ts";
+import { createEmbedder, type EmbedderOptions } from "./embedder.ts";
 import { createIndexer } from "./indexer.ts";
 import { search } from "./search.ts";
 import { MIGRATIONS } from "./tables.ts";
@@ -22,7 +22,7 @@ export interface OpenMemory extends Memory {
 
 export interface MemoryOptions {
   readonly store: Store;
-  readonly vectors: boolean;
+  readonly vectors: boolean | Pick<EmbedderOptions, "worker" | "idleMillis">;
   readonly log: Log;
 }
 
@@ -31,7 +31,7 @@ const USUAL_HITS = 10;
 export function createMemory({ store, vectors: isOn, log }: MemoryOptions): OpenMemory {
   const sql = store.tables("memory", MIGRATIONS);
   const documents = createDocuments(sql);
-  const embedder = isOn ? createEmbedder(log) : undefined;
+  const embedder = isOn === false ? undefined : createEmbedder({ log, ...(isOn === true ? {} : isOn) });
   const vectors = createVectors(sql);
   const indexer = embedder && createIndexer(sql, embedder, vectors, log);
   const meaning = embedder && { embedder, vectors };

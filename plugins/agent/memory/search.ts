@@ -42,7 +42,7 @@ export async function search(
 }
 
 async function searchMeaning({ meaning }: SearchParts, user: string, query: string): Promise<Ranked[]> {
-  if (!meaning?.embedder.isReady() || query.trim() === "") return [];
+  if (!meaning?.vectors.has(user) || !meaning.embedder.isReady() || query.trim() === "") return [];
   const patience = new Promise<undefined>((resolve) =>
     setTimeout(resolve, PATIENCE_MILLIS, undefined).unref(),
   );

@@ -77,6 +77,10 @@ export function createVectors(sql: Sql) {
 
     forget,
 
+    /** True where this user has any, so that nobody loads the model for nothing. */
+    has: (user: string): boolean =>
+      sql.get("SELECT 1 FROM memory_vectors WHERE user = ? LIMIT 1", user) !== undefined,
+
     /** Documents by the likeness of their nearest passage. */
     search(user: string, query: Float32Array): Ranked[] {
       const near = nearest(signsOf(user), toWords(signsOfVector(query)));

@@ -1,7 +1,7 @@
 /** What the built-in model reads out of the messages: they are the only state it has. */
 import type { ModelMessage } from "../model.ts";
 
-const BLOCK = /^\s*<(instructions|user-context)(?:\s[^>]*)?>[\s\S]*?<\/\1>/;
+const BLOCK = /^\s*<(instructions|user-context|summary)(?:\s[^>]*)?>[\s\S]*?<\/\1>/;
 
 /** The user's own words, without the blocks a channel put ahead of them. */
 export function wordsOfUser(text: string): string {

@@ -1,0 +1,73 @@
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { Log } from "../../../../kernel/plugin.ts";
+import { openStore } from "../../../../kernel/store.ts";
+import { createEmbedder } from "../../../../plugins/agent/memory/embedder.ts";
+import { createMemory } from "../../../../plugins/agent/memory/memory.ts";
+import { temporaryFolder } from "../../../support/home.ts";
+import { quiet } from "./open-memory.ts";
+
+const counting = new URL("./fixtures/counting-worker.ts", import.meta.url);
+const broken = new URL("./fixtures/broken-worker.ts", import.meta.url);
+
+function openWith(worker: URL, warnings: string[] = []) {
+  const log: Log = { ...quiet, warn: (_fields, message) => void warnings.push(message ?? "") };
+  const store = openStore(join(temporaryFolder(), "store.sqlite"));
+  const memory = createMemory({ store, vectors: { worker }, log });
+  onTestFinished(async () => {
+    await memory.close();
+    store.close();
+  });
+  return memory;
+}
+
+test("where the model cannot be loaded, the operator is told once and words still find", async () => {
+  const warnings: string[] = [];
+  const memory = openWith(broken, warnings);
+  memory.write("ann", "a.md", "red bike");
+  expect(await memory.vectorsReady()).toBe(false);
+  memory.write("ann", "b.md", "blue car");
+  expect((await memory.search("ann", "bike")).map(({ path }) => path)).toEqual(["a.md"]);
+  expect(warnings).toEqual(["vectors are off until the next start: memory is searched by words alone"]);
+});
+
+test("a text the model cannot take keeps no other from its vector", async () => {
+  const memory = openWith(counting);
+  memory.write("ann", "a.md", "apple");
+  memory.write("ann", "p.md", "poison");
+  memory.write("ann", "z.md", "zebra");
+  await memory.vectorsReady();
+  await memory.settled();
+  await expect.poll(async () => (await memory.search("ann", "a")).map(({ path }) => path)).toEqual(["a.md"]);
+  expect((await memory.search("ann", "poison")).map(({ path }) => path)).toContain("p.md");
+});
+
+test("a question goes before the documents that wait", async () => {
+  const embedder = createEmbedder({ log: quiet, worker: counting });
+  onTestFinished(() => embedder.close());
+  await embedder.whenReady();
+  const order: string[] = [];
+  const waiting = ["one", "two", "three"].map((text) => embedder.embed(text).then(() => order.push(text)));
+  await embedder.embed("question", true).then(() => order.push("question"));
+  await Promise.all(waiting);
+  expect(order).toEqual(["one", "question", "two", "three"]);
+});
+
+test("a thread that was idle is ended, and started again when it is needed", async () => {
+  const embedder = createEmbedder({ log: quiet, worker: counting, idleMillis: 30 });
+  onTestFinished(() => embedder.close());
+  expect(await embedder.whenReady()).toBe(true);
+  const first = await embedder.embed("a");
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(await embedder.embed("a")).toEqual(first);
+});
+
+test("what waits when memory closes is refused, not forgotten in silence", async () => {
+  const embedder = createEmbedder({ log: quiet, worker: counting });
+  await embedder.whenReady();
+  const waiting = embedder.embed("a");
+  const refused = expect(waiting).rejects.toThrow("memory is closed");
+  await embedder.close();
+  await refused;
+  await expect(embedder.embed("b")).rejects.toThrow("memory is closed");
+});
