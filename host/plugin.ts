@@ -1,13 +1,12 @@
 /**
- * The tool host as a plugin: `tools` for the agent, `toolHost` for the `tool` commands. Starting costs next
+ * The tool host as a plugin: `tools` for the agent, `toolAdmin` for the page, `toolHost` for the `tool` commands. Starting costs next
  * to nothing: the compiler, the workers and the network come in with the first use.
  */
-import { describeCapabilities } from "../capabilities/describe.ts";
-import { definePlugin, reason, type ToolInfo } from "../kernel/plugin.ts";
-import type { InstalledTool } from "./catalog.ts";
+import { definePlugin, reason, type ToolAdmin } from "../kernel/plugin.ts";
 import { parsePrivateHosts } from "./policy.ts";
 import { parseKey } from "./secrets.ts";
 import type { HostConfig, ToolHost } from "./tool-host.ts";
+import { toInfo } from "./tool-info.ts";
 
 declare module "../kernel/services.ts" {
   interface Services {
@@ -23,7 +22,7 @@ const KEY = "POSTERN_SECRETS_KEY";
 export default definePlugin({
   name: "tools",
   needs: ["kernel", "store"],
-  provides: ["tools", "toolHost"],
+  provides: ["tools", "toolAdmin", "toolHost"],
   configure(env): HostConfig {
     const privateHosts = parsePrivateHosts(
       env.list(
@@ -76,6 +75,7 @@ export default definePlugin({
     const warmUp = async () => {
       const host = await open();
       await announceTools(host);
+      await host.code.sweep();
       await host.provideShipped((line) => log.info(line), stopping.signal);
       await announceTools(host);
     };
@@ -91,6 +91,7 @@ export default definePlugin({
 
     return {
       toolHost: { open },
+      toolAdmin: adminOf(async () => (await open()).admin),
       tools: {
         list: async () => (await (await open()).catalog.list()).map(toInfo),
         async call(call, options) {
@@ -107,15 +108,18 @@ export default definePlugin({
   },
 });
 
-function toInfo({ name, description, schema, capabilities }: InstalledTool): ToolInfo {
-  const methods = capabilities.http?.allowlist.flatMap((rule) => rule.methods) ?? [];
+/** The admin before the host is open: each question opens it. */
+function adminOf(admin: () => Promise<ToolAdmin>): ToolAdmin {
   return {
-    name,
-    version: capabilities.version,
-    description,
-    schema,
-    grants: describeCapabilities(capabilities),
-    writes: methods.some((method) => method !== "GET" && method !== "HEAD"),
+    examine: async (...args) => (await admin()).examine(...args),
+    install: async (...args) => (await admin()).install(...args),
+    remove: async (...args) => (await admin()).remove(...args),
+    setup: async (...args) => (await admin()).setup(...args),
+    setSecret: async (...args) => (await admin()).setSecret(...args),
+    beginSignIn: async (...args) => (await admin()).beginSignIn(...args),
+    finishSignIn: async (...args) => (await admin()).finishSignIn(...args),
+    receipts: async (...args) => (await admin()).receipts(...args),
+    receipt: async (...args) => (await admin()).receipt(...args),
   };
 }
 

@@ -33,7 +33,11 @@ export interface ReceiptLog {
 export interface Receipts {
   add(receipt: Receipt): void;
   /** Newest first. */
-  list(query?: { readonly tool?: string; readonly limit?: number }): readonly Receipt[];
+  list(query?: {
+    readonly tool?: string;
+    readonly user?: string;
+    readonly limit?: number;
+  }): readonly Receipt[];
   find(id: string): Receipt | undefined;
 }
 
@@ -69,16 +73,17 @@ export function openReceipts(store: Store, kept: Retention = KEPT): Receipts {
         trim(sql, kept);
       }
     },
-    list({ tool, limit = 20 } = {}) {
-      const rows =
-        tool === undefined
-          ? sql.all<Row>("SELECT receipt FROM tool_receipts ORDER BY number DESC LIMIT ?", limit)
-          : sql.all<Row>(
-              "SELECT receipt FROM tool_receipts WHERE tool = ? ORDER BY number DESC LIMIT ?",
-              tool,
-              limit,
-            );
-      return rows.map(parse);
+    list({ tool = null, user = null, limit = 20 } = {}) {
+      return sql
+        .all<Row>(
+          `SELECT receipt FROM tool_receipts
+           WHERE (?1 IS NULL OR tool = ?1) AND (?2 IS NULL OR receipt ->> 'user' = ?2)
+           ORDER BY number DESC LIMIT ?3`,
+          tool,
+          user,
+          limit,
+        )
+        .map(parse);
     },
     find(id) {
       const row = sql.get<Row>("SELECT receipt FROM tool_receipts WHERE id = ?", id);

@@ -1,11 +1,10 @@
 /** The parts of the tool host put together. Everything heavy is imported from here, and here only. */
-import { existsSync } from "node:fs";
-import { readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
-import type { Log, Mask, Store } from "../kernel/plugin.ts";
+import type { Log, Mask, Store, ToolAdmin } from "../kernel/plugin.ts";
+import { createAdmin } from "./admin.ts";
 import { type Authorized, authorizeTool, type Prompt, setUpTool } from "./auth.ts";
 import { createBroker } from "./broker.ts";
 import { type Catalog, digestOf, type InstalledTool, openCatalog } from "./catalog.ts";
+import { type CodeCache, openCodeCache } from "./code-cache.ts";
 import { inspect } from "./component.ts";
 import { createCredentialSource } from "./credentials.ts";
 import { type Candidate, examine } from "./install.ts";
@@ -40,6 +39,8 @@ export interface ToolHost {
   readonly catalog: Catalog;
   readonly receipts: Receipts;
   readonly run: Runner;
+  readonly code: CodeCache;
+  readonly admin: ToolAdmin;
   /** Every check of an install; installs nothing, and where it throws leaves nothing behind. */
   examine(
     component: Uint8Array,
@@ -48,8 +49,6 @@ export interface ToolHost {
   ): Promise<Candidate>;
   /** False where there is no such tool. Calls under way finish. */
   remove(name: string): Promise<boolean>;
-  /** Deletes the compiled code of a component, unless a tool has it. */
-  dropCode(digest: string): Promise<void>;
   /** Gets the credential of a tool: from the environment, by signing in, or from the person. */
   authorize(tool: InstalledTool, prompt: Prompt): Promise<Authorized>;
   /** Asks for the secrets a tool needs beforehand; answers the names of those that were entered. */
@@ -73,42 +72,50 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   const pool = createPool(config.workers === undefined ? {} : { size: config.workers });
   const catalog = openCatalog(home);
   const receipts = openReceipts(store);
-  const run = createRunner({ cache: join(home, "cache"), catalog, pool, broker, receipts, mask });
-
-  const cache = join(home, "cache");
-
-  async function dropCode(digest: string): Promise<void> {
-    if ((await catalog.list()).some((tool) => tool.digest === digest)) return;
-    const entries = existsSync(cache) ? await readdir(cache) : [];
-    const doomed = entries.filter((entry) => entry.startsWith(digest));
-    await Promise.all(doomed.map((entry) => rm(join(cache, entry), { recursive: true, force: true })));
-  }
+  const code = openCodeCache(home, catalog);
+  const run = createRunner({ cache: code.folder, catalog, pool, broker, receipts, mask });
 
   const check: ToolHost["examine"] = async (component, capabilitiesText, progress = () => {}) => {
     try {
       return await examine(component, capabilitiesText, async (bytes, sha256, { limits: { memoryMb } }) => {
         await inspect(bytes);
         const read = async () => bytes;
-        return pool.describe(createComponent({ sha256, read, cache, memoryMb, onProgress: progress }));
+        return pool.describe(
+          createComponent({ sha256, read, cache: code.folder, memoryMb, onProgress: progress }),
+        );
       });
     } catch (error) {
-      await dropCode(digestOf(component));
+      await code.drop(digestOf(component));
       throw error;
     }
+  };
+
+  const remove: ToolHost["remove"] = async (name) => {
+    const tool = await catalog.find(name);
+    const isRemoved = await catalog.remove(name);
+    if (tool !== undefined) await code.drop(tool.digest);
+    return isRemoved;
   };
 
   return {
     catalog,
     receipts,
     run,
+    code,
+    admin: createAdmin({
+      catalog,
+      code,
+      receipts,
+      secrets,
+      source,
+      values,
+      network,
+      privateHosts,
+      examine: check,
+      remove,
+    }),
     examine: check,
-    async remove(name) {
-      const tool = await catalog.find(name);
-      const isRemoved = await catalog.remove(name);
-      if (tool !== undefined) await dropCode(tool.digest);
-      return isRemoved;
-    },
-    dropCode,
+    remove,
     authorize: async ({ name, capabilities }, prompt) =>
       authorizeTool({
         tool: name,

@@ -20,7 +20,7 @@ export async function install(workbench: Workbench, wasm: string, options: Insta
   checkName(name);
   const component = await read(workbench, wasm);
   const capabilitiesText = (await read(workbench, options.capabilities)).toString("utf8");
-  await withHost(workbench, async ({ catalog, examine, dropCode }) => {
+  await withHost(workbench, async ({ catalog, examine, code }) => {
     progress(`checking ${wasm} (${megabytes(component)})`);
     const candidate = await examine(component, capabilitiesText, progress);
     let replaced: Replacement | undefined;
@@ -28,11 +28,11 @@ export async function install(workbench: Workbench, wasm: string, options: Insta
       replaced = await compareWithInstalled(catalog, name, candidate, force);
       await agreeToWiden(name, replaced, options);
     } catch (error) {
-      await dropCode(candidate.digest);
+      await code.drop(candidate.digest);
       throw error;
     }
     const { digest, installedAt } = await commit(catalog, name, candidate, force);
-    if (replaced !== undefined) await dropCode(replaced.digest);
+    if (replaced !== undefined) await code.drop(replaced.digest);
     const { version } = candidate.capabilities;
     print(
       options,
@@ -71,10 +71,10 @@ export async function check(
     options.capabilities === undefined
       ? JSON.stringify({ version: "0.0.0", wit_version: WIT_VERSION })
       : (await read(workbench, options.capabilities)).toString("utf8");
-  await withHost(workbench, async ({ examine, dropCode }) => {
+  await withHost(workbench, async ({ examine, code }) => {
     progress(`checking ${wasm} (${megabytes(component)})`);
     const { digest, description, schema, grants } = await examine(component, capabilitiesText, progress);
-    await dropCode(digest);
+    await code.drop(digest);
     print(options, { ok: true, digest, description, schema, grants }, () => {
       const about = `${wasm} can be installed (SHA-256 ${digest}).\n\n${description}\n\n${JSON.stringify(schema, undefined, 2)}\n`;
       return options.capabilities === undefined

@@ -1,0 +1,160 @@
+/** What the `tool` commands do, for whoever has no terminal: the page of the operator. */
+import {
+  Fault,
+  type ToolAdmin,
+  type ToolInfo,
+  type ToolProposal,
+  type ToolSetup,
+  type ToolUpload,
+} from "../kernel/plugin.ts";
+import type { Catalog, InstalledTool } from "./catalog.ts";
+import type { CodeCache } from "./code-cache.ts";
+import type { CredentialSource } from "./credentials.ts";
+import { type Candidate, checkName, commit, compareWithInstalled } from "./install.ts";
+import { beginSignIn, mergeScopes, type OAuthOptions, type SignIn } from "./oauth.ts";
+import type { Receipts } from "./receipts.ts";
+import type { Secrets } from "./secrets.ts";
+import { describeTool, toInfo } from "./tool-info.ts";
+
+export interface AdminParts extends OAuthOptions {
+  readonly catalog: Catalog;
+  readonly code: CodeCache;
+  readonly receipts: Receipts;
+  readonly secrets: Secrets;
+  readonly source: CredentialSource;
+  readonly examine: (component: Uint8Array, capabilitiesText: string) => Promise<Candidate>;
+  readonly remove: (name: string) => Promise<boolean>;
+}
+
+const SIGN_IN_MILLIS = 10 * 60 * 1000;
+const MAX_SIGN_INS = 50;
+
+interface PendingSignIn {
+  readonly tool: string;
+  readonly signIn: SignIn;
+  readonly until: number;
+}
+
+export function createAdmin(parts: AdminParts): ToolAdmin {
+  const { catalog, code, receipts, secrets, source } = parts;
+  let pending: PendingSignIn[] = [];
+
+  const examineUpload = async (name: string, { component, capabilities }: ToolUpload): Promise<Candidate> => {
+    checkName(name);
+    return parts.examine(component, capabilities);
+  };
+
+  return {
+    async examine(name, upload): Promise<ToolProposal> {
+      const candidate = await examineUpload(name, upload);
+      const replaced = await compareWithInstalled(catalog, name, candidate, true);
+      return {
+        ...describeTool(candidate),
+        digest: candidate.digest,
+        ...(replaced && {
+          replaces: { version: replaced.version, added: replaced.added, removed: replaced.removed },
+        }),
+      };
+    },
+    async install(name, upload, { replace }): Promise<ToolInfo> {
+      const candidate = await examineUpload(name, upload);
+      const replaced = await compareWithInstalled(catalog, name, candidate, replace);
+      const tool = await commit(catalog, name, candidate, replace);
+      if (replaced !== undefined) await code.drop(replaced.digest);
+      return toInfo(tool);
+    },
+    remove: parts.remove,
+    async setup(name): Promise<ToolSetup> {
+      const tool = await installed(catalog, name);
+      const { auth } = tool.capabilities;
+      const asked = await Promise.all(
+        secretsOf(tool).map(async (secret) => ({ ...secret, isSet: await source.has(secret.name, auth) })),
+      );
+      return { secrets: asked, signsIn: auth?.oauth !== undefined };
+    },
+    async setSecret(name, secret, value) {
+      const tool = await installed(catalog, name);
+      const accepted = secretsOf(tool).map((known) => known.name);
+      if (!accepted.includes(secret)) {
+        throw new Fault(
+          "invalid",
+          "unknown_secret",
+          `${name} asks for no secret \`${secret}\`; it asks for ${accepted.join(", ") || "none"}.`,
+          { param: "secret" },
+        );
+      }
+      await secrets.set(secret, value);
+    },
+    async beginSignIn(name, redirectUri) {
+      const { capabilities } = await installed(catalog, name);
+      const { auth } = capabilities;
+      if (auth?.oauth === undefined) {
+        throw new Fault("invalid", "no_sign_in", `${name} does not sign in elsewhere.`, { param: "name" });
+      }
+      const tools = (await catalog.list()).map((tool) => tool.capabilities);
+      const held = (await parts.values.read(auth.secretName))?.oauth?.scopes;
+      const signIn = await beginSignIn({
+        values: parts.values,
+        network: parts.network,
+        privateHosts: parts.privateHosts,
+        secretName: auth.secretName,
+        setup: auth.oauth,
+        scopes: mergeScopes(auth.secretName, [capabilities, ...tools], held),
+        redirectUri,
+      });
+      const now = Date.now();
+      pending = pending.filter(({ until }) => until > now).slice(-MAX_SIGN_INS + 1);
+      pending.push({ tool: name, signIn, until: now + SIGN_IN_MILLIS });
+      return { url: signIn.url };
+    },
+    async finishSignIn(redirected) {
+      const now = Date.now();
+      const found = pending.find(({ signIn, until }) => until > now && signIn.isAnswer(redirected));
+      if (found === undefined) {
+        throw new Fault(
+          "invalid",
+          "no_such_sign_in",
+          "This address answers no sign-in that was begun here in the last ten minutes. Begin it again.",
+        );
+      }
+      // An answer is good for one try: whoever saw it cannot use it again.
+      pending = pending.filter((other) => other !== found);
+      await found.signIn.finish(redirected);
+      return { tool: found.tool };
+    },
+    receipts: async (query) => receipts.list(query),
+    receipt: async (id) => receipts.find(id),
+  };
+}
+
+async function installed(catalog: Catalog, name: string): Promise<InstalledTool> {
+  const tool = await catalog.find(name);
+  if (tool === undefined) {
+    throw new Fault("missing", "no_such_tool", `There is no tool ${name}.`, { param: "name" });
+  }
+  return tool;
+}
+
+/** What a person can enter for a tool: what it requires, and credentials that no sign-in provides. */
+function secretsOf({ capabilities: { requiredSecrets, http, auth } }: InstalledTool) {
+  const required = requiredSecrets.map(({ name, prompt }) => ({ name, question: prompt }));
+  const byHand =
+    auth !== undefined && auth.oauth === undefined
+      ? [
+          {
+            name: auth.secretName,
+            question:
+              auth.tokenHint === undefined ? auth.displayName : `${auth.displayName} (${auth.tokenHint})`,
+            ...(auth.instructions !== "" && { instructions: auth.instructions }),
+            ...(auth.setupUrl !== undefined && { url: auth.setupUrl }),
+          },
+        ]
+      : [];
+  const covered = new Set([...required.map(({ name }) => name), auth?.secretName]);
+  const others = new Set((http?.credentials ?? []).map(({ secretName }) => secretName));
+  return [
+    ...required,
+    ...byHand,
+    ...[...others].filter((name) => !covered.has(name)).map((name) => ({ name, question: name })),
+  ];
+}

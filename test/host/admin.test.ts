@@ -1,0 +1,113 @@
+/** What the operator's page can do with tools, against a real host and a real authorization server. */
+import { expect, onTestFinished, test } from "vitest";
+import { openAuthorizationServer } from "../support/authorization-server.ts";
+import { fixture } from "../support/components.ts";
+import { allowing, copyCode, toolHost } from "../support/tool-host.ts";
+import { openUpstream } from "../support/upstream.ts";
+
+const CALLBACK = "http://127.0.0.1:3000/oauth/callback";
+
+async function open(privateHosts: readonly string[] = []) {
+  const host = await toolHost({ privateHosts: new Set(privateHosts) });
+  const component = await fixture("prober.js");
+  await copyCode(component, host.home);
+  const upload = (capabilities: string) => ({ component, capabilities });
+  return { ...host, upload };
+}
+
+test("an upload is examined, installed, replaced only when agreed, and removed", async () => {
+  const { admin, upload, catalog } = await open();
+  const narrow = upload(allowing("api.example.com"));
+  const wide = upload(allowing("*.example.com"));
+  expect(await admin.examine("prober", narrow)).toMatchObject({
+    version: "1.0.0",
+    digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+    description: "Probes what its host lets it do.",
+    writes: false,
+  });
+  expect(await catalog.list()).toEqual([]);
+  expect(await admin.install("prober", narrow, { replace: false })).toMatchObject({ name: "prober" });
+  expect((await admin.examine("prober", wide)).replaces?.added).toEqual([
+    "may GET https://*.example.com/v1/*",
+  ]);
+  await expect(admin.install("prober", wide, { replace: false })).rejects.toMatchObject({
+    code: "tool_exists",
+  });
+  await admin.install("prober", wide, { replace: true });
+  expect((await catalog.find("prober"))?.capabilities.http?.allowlist[0]?.host).toBe("*.example.com");
+  expect(await admin.remove("prober")).toBe(true);
+  expect(await admin.remove("prober")).toBe(false);
+  await expect(admin.install("skill_x", narrow, { replace: false })).rejects.toMatchObject({
+    code: "tool_name",
+  });
+});
+
+test("a tool says which secrets it needs, takes only those, and then runs with them", async () => {
+  const server = await openUpstream();
+  onTestFinished(() => server.close());
+  const { admin, upload, run } = await open([`127.0.0.1:${server.port}`]);
+  const credentials = {
+    probe: { secret_name: "probe_token", location: { type: "bearer" }, host_patterns: ["127.0.0.1"] },
+  };
+  const auth = {
+    secret_name: "probe_token",
+    display_name: "Probe",
+    instructions: "Ask Ada.",
+    setup_url: "https://example.com/tokens",
+    token_hint: "begins with tok",
+  };
+  const setup = { required_secrets: [{ name: "client_id", prompt: "Client id" }] };
+  const capabilities = JSON.stringify({ ...JSON.parse(allowing("127.0.0.1", { credentials })), auth, setup });
+  await admin.install("prober", upload(capabilities), { replace: false });
+  expect(await admin.setup("prober")).toEqual({
+    secrets: [
+      { name: "client_id", question: "Client id", isSet: false },
+      {
+        name: "probe_token",
+        question: "Probe (begins with tok)",
+        instructions: "Ask Ada.",
+        url: "https://example.com/tokens",
+        isSet: false,
+      },
+    ],
+    signsIn: false,
+  });
+  await expect(admin.setSecret("prober", "other", "x")).rejects.toMatchObject({ code: "unknown_secret" });
+  await expect(admin.setup("nobody")).rejects.toMatchObject({ kind: "missing" });
+  await expect(admin.beginSignIn("prober", CALLBACK)).rejects.toMatchObject({ code: "no_sign_in" });
+  await admin.setSecret("prober", "probe_token", "tok-1234567");
+  expect((await admin.setup("prober")).secrets[1]?.isSet).toBe(true);
+  const params = JSON.stringify({ url: `http://127.0.0.1:${server.port}/v1/x` });
+  await run({ id: "call", name: "prober", params }, { user: "ada" });
+  expect(server.requests[0]?.headers.authorization).toBe("Bearer tok-1234567");
+  expect(await admin.receipts({ user: "ada" })).toMatchObject([{ credentials: ["probe_token"] }]);
+  expect(await admin.receipts({ user: "grace" })).toEqual([]);
+  const [receipt] = await admin.receipts({ tool: "prober", limit: 1 });
+  expect(await admin.receipt(receipt?.id ?? "")).toEqual(receipt);
+});
+
+test("a sign-in goes through the browser and back, and its answer is good once", async () => {
+  const server = await openAuthorizationServer({ id: "the-client" });
+  onTestFinished(() => server.close());
+  const { admin, upload } = await open([`127.0.0.1:${server.port}`]);
+  const here = (url: string) => url.replace("id.test", "127.0.0.1");
+  const oauth = {
+    authorization_url: here(server.authorizationUrl),
+    token_url: here(server.tokenUrl),
+    client_id: "the-client",
+    scopes: ["read"],
+  };
+  const auth = { secret_name: "probe_token", display_name: "Probe", oauth };
+  const capabilities = JSON.stringify({ ...JSON.parse(allowing("127.0.0.1")), auth });
+  await admin.install("prober", upload(capabilities), { replace: false });
+  expect(await admin.setup("prober")).toEqual({ secrets: [], signsIn: true });
+  const { url } = await admin.beginSignIn("prober", CALLBACK);
+  const answer = await server.signIn(url);
+  // It names itself by another host name than this test reaches it by.
+  answer.searchParams.delete("iss");
+  const forged = new URL(answer);
+  forged.searchParams.set("state", "made-up");
+  await expect(admin.finishSignIn(forged)).rejects.toMatchObject({ code: "no_such_sign_in" });
+  expect(await admin.finishSignIn(answer)).toEqual({ tool: "prober" });
+  await expect(admin.finishSignIn(answer)).rejects.toMatchObject({ code: "no_such_sign_in" });
+});
