@@ -6,6 +6,7 @@ import type { Receipt } from "../../host/receipts.ts";
 import { fixture } from "../support/components.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { postern, startPostern } from "../support/postern.ts";
+import { posternInTerminal } from "../support/terminal.ts";
 import { allowing, copyCode } from "../support/tool-host.ts";
 import { openUpstream } from "../support/upstream.ts";
 import { builtWeather, recording } from "../support/weather.ts";
@@ -176,6 +177,59 @@ describe("run", () => {
       error: "Invalid parameters: params must be object",
       receipt: { code: "invalid_params" },
     });
+  });
+});
+
+describe("on a terminal", () => {
+  test("a replacement that may do more is asked about, and No changes nothing", MINUTES, async () => {
+    const { cwd, home, env, tool, install } = await workplace();
+    withoutShipped(home);
+    await install();
+    writeFileSync(join(cwd, "prober.json"), allowing("*.example.com"));
+    const args = [
+      "tool",
+      "install",
+      "prober.wasm",
+      "--capabilities",
+      "prober.json",
+      "--name",
+      "prober",
+      "--force",
+    ];
+    const grants = async () => JSON.parse((await tool("info", "prober", "--json")).stdout).grants[0];
+
+    const refused = posternInTerminal(args, { env, cwd });
+    await refused.shows("Replace prober with a version that may do more?");
+    expect(refused.text()).toContain("may GET https://*.example.com/v1/*");
+    refused.type("n");
+    expect(await refused.ended).toBe(1);
+    expect(await grants()).toContain("127.0.0.1");
+
+    const agreed = posternInTerminal(args, { env, cwd });
+    await agreed.shows("Replace prober with a version that may do more?");
+    agreed.type("y");
+    expect(await agreed.ended).toBe(0);
+    expect(await grants()).toContain("*.example.com");
+  });
+
+  test("a token is asked for with its hint, and never shown", MINUTES, async () => {
+    const auth = { secret_name: "probe_token", display_name: "Probe", token_hint: "begins with tok" };
+    const capabilities = {
+      ...JSON.parse(allowing("127.0.0.1")),
+      auth,
+      secrets: { allowed_names: ["probe_token"] },
+    };
+    const { cwd, home, env, tool, install } = await workplace(JSON.stringify(capabilities));
+    withoutShipped(home);
+    await install();
+    const session = posternInTerminal(["tool", "auth", "prober"], { env, cwd });
+    await session.shows("Probe token");
+    expect(session.text()).toContain("begins with tok");
+    session.type("tok-3f9a1c77e2\r");
+    expect(await session.ended).toBe(0);
+    expect(session.text()).not.toContain("3f9a");
+    const { stdout } = await tool("run", "prober", '{"secret":"probe_token"}');
+    expect(JSON.parse(stdout)).toMatchObject({ isSet: true });
   });
 });
 

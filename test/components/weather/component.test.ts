@@ -4,9 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SCHEMA } from "../../../components/weather/params.ts";
+import { digestOf } from "../../../host/catalog.ts";
 import { commit } from "../../../host/install.ts";
+import { createPool } from "../../../host/pool.ts";
 import { replayFrom } from "../../../host/recording.ts";
 import { openToolHost, type ToolHost } from "../../../host/tool-host.ts";
+import { createComponent } from "../../../host/transpile.ts";
 import { createLog } from "../../../kernel/log.ts";
 import { createMask } from "../../../kernel/mask.ts";
 import { type OpenStore, openStore } from "../../../kernel/store.ts";
@@ -153,6 +156,27 @@ describe("§4.4 the weather tool", () => {
     const { error, receipt } = await ask(params, "air-berlin");
     expect(error).toEqual(message);
     expect(receipt?.requests).toEqual([]);
+  });
+
+  test("§4.4 requests send Accept and a User-Agent", async () => {
+    const pool = createPool({ size: 1 });
+    const headers: unknown[] = [];
+    const { bytes } = await builtWeather();
+    const cache = join(home, "cache");
+    await pool.call({
+      component: createComponent({ sha256: digestOf(bytes), read: async () => bytes, cache, memoryMb: 64 }),
+      params: '{"action":"get_air_quality","lat":1,"lon":2}',
+      timeoutMs: 60_000,
+      http: async ({ headersJson }) => {
+        headers.push(JSON.parse(headersJson));
+        return { ok: true, status: 200, body: Buffer.from("{}") };
+      },
+      secrets: [],
+    });
+    await pool.close();
+    expect(headers).toEqual([
+      { Accept: "application/json", "User-Agent": expect.stringMatching(/^postern-weather\//) },
+    ]);
   });
 
   test("§4.4 the three hosts, path prefix /v1/ and GET are all it may reach", async () => {
