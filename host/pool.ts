@@ -115,6 +115,8 @@ export function createPool({ size = availableParallelism() }: { readonly size?: 
     });
     let requests: AbortController | undefined;
     let run: ReturnType<Threads["run"]> | undefined;
+    // A worker will ask for the code once it is there; reading and compiling need not wait for that.
+    if (!threads.knows(call.component.key)) load(call.component).catch(() => {});
     try {
       slot = await admission.enter(stop.signal);
       const { promise, resolve, reject } = Promise.withResolvers<Finished>();

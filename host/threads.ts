@@ -63,6 +63,11 @@ export class Threads {
     return { done, line: () => placement.line };
   }
 
+  /** True where a worker has just run the component, and so has its code. */
+  knows(component: string): boolean {
+    return [...this.#lines.values()].some(({ lastComponent }) => lastComponent === component);
+  }
+
   close(): Promise<void> {
     return this.#piscina.destroy();
   }
