@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Fault } from "../../kernel/plugin.ts";
 import { newSecret } from "./accounts.ts";
 
-export const OPERATOR_TOKEN_FILE = "webui-token";
+const OPERATOR_TOKEN_FILE = "webui-token";
 
 export function provisionOperatorToken(home: string): string {
   const file = join(home, OPERATOR_TOKEN_FILE);

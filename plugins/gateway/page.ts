@@ -7,7 +7,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import type { Middleware } from "koa";
 
 /** Where the build puts the bundle: index.html and what it loads. */
-export const PAGE_FOLDER = fileURLToPath(new URL("./page/dist/", import.meta.url));
+const PAGE_FOLDER = fileURLToPath(new URL("./page/dist/", import.meta.url));
 
 interface PageFile {
   readonly type: string;

@@ -54,10 +54,13 @@ export default definePlugin({
       ...toolAdminRoutes(use.toolAdmin, door.proxies),
       ...receiptRoutes(use.toolAdmin),
       ...accountRoutes({ accounts: door.accounts, onRevoked }),
+      documentRoute(() => describeApi(kernel.version, routes)),
     ];
-    const document = describeApi(kernel.version, routes);
     mount(app.open, routes.filter(isOpen));
-    mount(app.router, [...routes.filter((definition) => !isOpen(definition)), documentRoute(document)]);
+    mount(
+      app.router,
+      routes.filter((definition) => !isOpen(definition)),
+    );
     app.router.get(SOCKET_PATH, (context) => context.throw(426));
 
     const listener = await door.listen();
@@ -88,13 +91,13 @@ function isOpen({ audience }: Route): boolean {
   return audience === "anyone";
 }
 
-function documentRoute(document: object): Route {
+function documentRoute(describe: () => object): Route {
   return route({
     method: "get",
     path: "/api/openapi.json",
     tag: "status",
     summary: "This API, described",
     answer: { type: "object" },
-    handle: () => document,
+    handle: describe,
   });
 }

@@ -73,7 +73,7 @@ export function mount(router: Router, routes: readonly Route[]): void {
       check(checkQuery, query, "the query");
       const body = definition.form ? await readForm(context) : (context.request as { body?: unknown }).body;
       if (checkBody) {
-        if (body === undefined && !context.is("json")) context.throw(415);
+        if (context.request.length !== 0 && context.is("json") === false) context.throw(415);
         check(checkBody, body, "the body");
       }
       context.status = status;

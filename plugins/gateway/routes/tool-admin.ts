@@ -6,7 +6,7 @@ import { type Route, route } from "../route.ts";
 import { object, ref, text } from "../schemas.ts";
 import { proposalJson, setupJson, toolJson } from "../wire.ts";
 
-export const CALLBACK_PATH = "/oauth/callback";
+const CALLBACK_PATH = "/oauth/callback";
 
 const upload = {
   name: { type: "string" },

@@ -11,7 +11,7 @@ export interface HubTimes {
   readonly keepMillis: number;
 }
 
-export const TIMES: HubTimes = { beatMillis: 30_000, keepMillis: 10 * 60_000 };
+const TIMES: HubTimes = { beatMillis: 30_000, keepMillis: 10 * 60_000 };
 
 const STOP_MILLIS = 1000;
 

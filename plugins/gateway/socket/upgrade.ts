@@ -36,16 +36,20 @@ export function acceptSockets(
   });
 
   const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
-    const url = new URL(request.url ?? "/", "http://localhost");
-    if (url.pathname !== SOCKET_PATH) return refuse(socket, 404, "There is no socket at this address");
-    if (!isOwnOrigin(request)) return refuse(socket, 403, FOREIGN_ORIGIN.message);
+    const url = URL.parse(request.url ?? "/", "http://localhost");
     const address = proxies.address(request);
+    const no = (status: number, text: string): void => {
+      log.info({ address, status }, `a socket was refused: ${text}`);
+      refuse(socket, status, text);
+    };
+    if (url?.pathname !== SOCKET_PATH) return no(404, "There is no socket at this address");
+    if (!isOwnOrigin(request)) return no(403, FOREIGN_ORIGIN.message);
     const verdict = await doorkeeper.identify(request, address);
-    if (verdict instanceof Refusal) return refuse(socket, verdict.status, verdict.message);
+    if (verdict instanceof Refusal) return no(verdict.status, verdict.message);
     const { user } = verdict;
     if (hub.countOf(user.id) >= MOST_PER_USER)
-      return refuse(socket, 429, `You have ${MOST_PER_USER} sockets open: close one`);
-    if (hub.sockets >= MOST) return refuse(socket, 503, "Too many sockets are open");
+      return no(429, `You have ${MOST_PER_USER} sockets open: close one`);
+    if (hub.sockets >= MOST) return no(503, "Too many sockets are open");
     sockets.handleUpgrade(request, socket, head, (opened) => {
       log.info({ user: user.id, address }, "a socket opened");
       hub.connect(opened, verdict, resumePoint(url));

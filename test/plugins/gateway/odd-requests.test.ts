@@ -1,0 +1,89 @@
+import { connect } from "node:net";
+import { expect, test } from "vitest";
+import { OPERATOR_TOKEN, openGateway } from "../../support/gateway.ts";
+
+/** Sends bytes as they are, where fetch would tidy them up; answers the status line. */
+function sendRaw(url: string, lines: readonly string[]): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => socket.write(`${lines.join("\r\n")}\r\n\r\n`));
+    let text = "";
+    socket.setEncoding("utf8").on("data", (chunk: string) => {
+      text += chunk;
+      if (text.includes("\r\n")) {
+        resolve(text.split("\r\n")[0] as string);
+        socket.destroy();
+      }
+    });
+    socket.on("error", reject);
+    socket.on("close", () => resolve(text.split("\r\n")[0] ?? ""));
+  });
+}
+
+test("odd addresses get an answer of the caller's fault, never 500", async () => {
+  const gateway = await openGateway();
+  const headers = ["Host: localhost", `Authorization: Bearer ${OPERATOR_TOKEN}`, "Connection: close"];
+  const targets = [
+    "/api/threads/%E0%A4%A",
+    "/api/threads/%00",
+    "/api/threads/%2e%2e%2fmemory",
+    "//evil.example/api/status",
+    "/api/../../etc/passwd",
+    "/api/threads?limit=1&limit=2",
+    "/api/memory?limit=-1",
+    "/api/jobs?before=%27%3B--",
+    "http://evil.example/api/nothing",
+    "*",
+  ];
+  for (const target of targets) {
+    const line = await sendRaw(gateway.url, [`GET ${target} HTTP/1.1`, ...headers]);
+    expect([target, line]).toEqual([target, expect.stringMatching(/^HTTP\/1\.1 4\d\d /)]);
+  }
+});
+
+test("odd upgrades are refused and the service goes on", async () => {
+  const gateway = await openGateway();
+  const upgrade = ["Connection: Upgrade", "Upgrade: websocket", "Host: localhost"];
+  const signed = `Authorization: Bearer ${OPERATOR_TOKEN}`;
+  const requests = [
+    ["GET /elsewhere HTTP/1.1", ...upgrade, signed],
+    ["GET /api/chat/ws HTTP/1.1", ...upgrade, signed],
+    [
+      "GET /api/chat/ws HTTP/1.1",
+      ...upgrade,
+      signed,
+      "Sec-WebSocket-Key: short",
+      "Sec-WebSocket-Version: 13",
+    ],
+    ["POST /api/chat/ws HTTP/1.1", ...upgrade, signed, "Content-Length: 0"],
+    ["GET //// HTTP/1.1", ...upgrade],
+    ["GET http://[ HTTP/1.1", ...upgrade],
+  ];
+  for (const lines of requests) expect(await sendRaw(gateway.url, lines)).toMatch(/^HTTP\/1\.1 4\d\d /);
+  expect((await gateway.ask("/api/status")).status).toBe(200);
+});
+
+test("a request without a body, with null or with an empty body is 400 and says so", async () => {
+  const gateway = await openGateway();
+  for (const body of [undefined, null]) {
+    const answer = await gateway.ask("/api/chat", { method: "POST", body });
+    expect(answer.status).toBe(400);
+    expect(answer.body.error.type).toBe("invalid_request_error");
+  }
+  const empty = await fetch(`${gateway.url}/api/chat`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${OPERATOR_TOKEN}`, "content-type": "application/json" },
+    body: "",
+  });
+  expect(empty.status).toBe(400);
+});
+
+test("HEAD answers as GET does, without a body", async () => {
+  const gateway = await openGateway();
+  const answer = await fetch(`${gateway.url}/api/status`, {
+    method: "HEAD",
+    headers: { authorization: `Bearer ${OPERATOR_TOKEN}` },
+  });
+  expect(answer.status).toBe(200);
+  expect(await answer.text()).toBe("");
+});
