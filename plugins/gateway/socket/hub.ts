@@ -42,9 +42,12 @@ export function createHub(agent: Agent, doorkeeper: Doorkeeper, log: Log, times:
     let seat = seats.get(user);
     if (seat === undefined) {
       const connections = new Set<Connection>();
-      const stream = openStream(agent, user, () => {
-        for (const connection of connections) connection.pump();
-      });
+      const stream = openStream(
+        (listener) => agent.watch(user, listener),
+        () => {
+          for (const connection of connections) connection.pump();
+        },
+      );
       seat = { stream, connections, leftAt: Date.now() };
       seats.set(user, seat);
     }

@@ -29,18 +29,16 @@ export interface UserStream {
   close(): void;
 }
 
-export function openStream(
-  agent: Agent,
-  user: string,
-  onEvent: () => void,
-  bounds: RingBounds = BOUNDS,
-): UserStream {
+/** Tells a listener of every event of one user; answers its own undo. */
+export type Watch = (listener: Parameters<Agent["watch"]>[1]) => () => void;
+
+export function openStream(watch: Watch, onEvent: () => void, bounds: RingBounds = BOUNDS): UserStream {
   const name = randomBytes(6).toString("hex");
   const ring = createRing(bounds);
   /** The number of the first frame of each turn that has not ended. */
   const open = new Map<string, number>();
 
-  const unwatch = agent.watch(user, (event, turn) => {
+  const unwatch = watch((event, turn) => {
     const head = { turn_id: turn.id, thread_id: turn.thread };
     ring.push(turn.id, (id) => JSON.stringify({ type: event.type, id, ...head, ...eventJson(event) }));
     if (event.type === "started") open.set(turn.id, ring.last);
