@@ -37,6 +37,8 @@ export interface Begun {
 
 export type Begin = (user: string, request: CreateRequest, repeat: RepeatKey | undefined) => Begun;
 
+export const CHANNEL = "responses";
+
 const NOT_FOUND: WireError = {
   type: "not_found_error",
   code: "previous_response_not_found",
@@ -133,7 +135,7 @@ function turnOf(user: string, request: CreateRequest, ask: Ask, thread: string |
   const brought = standsAlone ? [system, ...history] : history;
   return {
     user,
-    channel: "responses",
+    channel: CHANNEL,
     input: inputOf(ask),
     ...(thread !== undefined && { thread }),
     ...(instructions !== "" && !standsAlone && { instructions }),

@@ -1,5 +1,6 @@
 /** JSON Schemas compiled once; what they refuse becomes a fault that names the field in the caller's words. */
 import { Ajv, type ErrorObject, type SchemaObject } from "ajv";
+import { Fault } from "../../kernel/plugin.ts";
 import { invalid } from "./refusal.ts";
 
 const ajv = new Ajv({ verbose: true, allowUnionTypes: true });
@@ -25,7 +26,7 @@ export function compile<Shape>(schema: SchemaObject): Check<Shape> {
   };
 }
 
-function refuse(error: ErrorObject, at: string) {
+function refuse(error: ErrorObject, at: string): Fault {
   const missing =
     error.keyword === "required" ? (error.params as { missingProperty: string }).missingProperty : undefined;
   const param = join(at, [
@@ -34,7 +35,10 @@ function refuse(error: ErrorObject, at: string) {
   ]);
   const parent = error.parentSchema as SchemaObject & { refusal?: string };
   const must = missing === undefined ? (parent.refusal ?? error.message ?? "is not valid") : "is required";
-  return invalid(param, `invalid_${fieldOf(param)}`, `${param === "" ? "The body" : `"${param}"`} ${must}.`);
+  const words = `${param === "" ? "The body" : `"${param}"`} ${must}.`;
+  return param === ""
+    ? new Fault("invalid", "invalid_body", words)
+    : invalid(param, `invalid_${fieldOf(param)}`, words);
 }
 
 function join(at: string, pointer: readonly string[]): string {
@@ -47,7 +51,7 @@ function join(at: string, pointer: readonly string[]): string {
 }
 
 /** The last name of a path: `tools[0].name` is about a name. */
-const fieldOf = (param: string): string => /([A-Za-z_]+)(?:\[\d+\])*$/.exec(param)?.[1] ?? "request";
+const fieldOf = (param: string): string => /([A-Za-z_]+)(?:\[\d+\])*$/.exec(param)?.[1] ?? "field";
 
 /** Undefined for what nests too deeply to be written down. */
 export function bytesOf(value: unknown): number | undefined {

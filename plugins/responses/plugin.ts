@@ -28,7 +28,7 @@ export default definePlugin({
   },
   start({ config, use, log, announce }) {
     const { web, agent, threads, store, chatLimit, kernel, externalTools } = use;
-    const pageOf = (thread: string) => `${web.url}/?thread=${thread}`;
+    const pageOf = (thread: string) => `${web.url}/#/chat/${thread}`;
     const { requests, sql } = createRequests(store);
     const { replay, timeoutSecs } = config;
     mountRoutes({

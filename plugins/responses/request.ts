@@ -36,7 +36,7 @@ const MOST_METADATA = 16 * 1024;
 
 const checkBody = compile<Body>({
   type: "object",
-  refusal: "must be a JSON object",
+  refusal: "must be a JSON object, sent as application/json",
   required: ["model"],
   properties: {
     model: {

@@ -3,7 +3,7 @@ import type { Context, Middleware } from "koa";
 import type { Agent, ExternalTools, Limiter, Log, Threads, Web } from "../../kernel/plugin.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import type { Answers } from "./answer.ts";
-import { type createBegin, repeatKeyOf } from "./begin.ts";
+import { CHANNEL, type createBegin, repeatKeyOf } from "./begin.ts";
 import { parseResponseId } from "./id.ts";
 import { listInput } from "./input-items.ts";
 import { invalid, refusalOf } from "./refusal.ts";
@@ -71,18 +71,11 @@ export function mountRoutes(parts: RouteParts): void {
 
   /** The conversation goes with the last of its responses; until then the others build on it. */
   function remove(context: Context): void {
-    const taken = find(context);
-    show(taken);
-    agent.cancel(taken.user, taken.id);
-    requests.remove(taken.id);
-    const isOurs = () =>
-      threads.turns(taken.user, taken.thread).items.every(({ channel }) => channel === "responses");
-    if (
-      requests.countOf(taken.user, taken.thread) === 0 &&
-      threads.find(taken.user, taken.thread) &&
-      isOurs()
-    )
-      threads.remove(taken.user, taken.thread);
+    const { id, user, thread } = find(context);
+    agent.cancel(user, id);
+    requests.remove(id);
+    const isEmpty = requests.countOf(user, thread) === 0 && threads.find(user, thread) !== undefined;
+    if (isEmpty && isOursAlone(threads, user, thread)) threads.remove(user, thread);
     context.body = { id: context["params"].id, object: "response", deleted: true };
   }
 
@@ -109,6 +102,16 @@ export function mountRoutes(parts: RouteParts): void {
       .post(`${prefix}/responses/:id/cancel`, guard, cancel)
       .get(`${prefix}/responses/:id/input_items`, guard, inputItems)
       .get(`${prefix}/models`, guard, models);
+  }
+}
+
+/** False where people went on with the conversation on another channel. */
+function isOursAlone(threads: Threads, user: string, thread: string): boolean {
+  for (let before: string | undefined; ; ) {
+    const { items, next } = threads.turns(user, thread, before === undefined ? {} : { before });
+    if (items.some(({ channel }) => channel !== CHANNEL)) return false;
+    if (next === undefined) return true;
+    before = next;
   }
 }
 

@@ -5,6 +5,10 @@ import { bearer, type Service, startService, textOf } from "./service.ts";
 
 const NOWHERE = `resp_${"0".repeat(64)}`;
 
+/** The thread's id, out of a response's. */
+const threadOf = (id: string): string =>
+  id.slice(-32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+
 async function refusalOf(answer: Response) {
   return { status: answer.status, ...((await answer.json()) as { error: Record<string, string | null> }) };
 }
@@ -111,8 +115,11 @@ test("a failed response of a thread that is not there streams as created, in pro
 });
 
 /** A stream's first bytes, and the id in them. */
-async function startStalled(service: Service): Promise<{ id: string; rest: Promise<string> }> {
-  const body = { model: "any", stream: true, input: "Hi" };
+async function startStalled(
+  service: Service,
+  previous: string | null = null,
+): Promise<{ id: string; rest: Promise<string> }> {
+  const body = { model: "any", stream: true, input: "Hi", previous_response_id: previous };
   const answer = await service.send("POST", "/api/v1/responses", body);
   const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
   const decoder = new TextDecoder();
@@ -196,6 +203,54 @@ test("DELETE forgets a response; the conversation goes with the last of its resp
   expect(threads()).toHaveLength(1);
   await drop(second.id);
   expect(threads()).toHaveLength(0);
+});
+
+test("DELETE leaves a conversation that people went on with on another channel", async () => {
+  const service = await startService();
+  const { id } = await service.create({ input: "Hello" });
+  const [thread] = service.kernel.service("threads").list("operator").items;
+  const input = { type: "message", text: "Hello again" } as const;
+  const turn = { user: "operator", channel: "gateway", thread: thread?.id as string, input };
+  await service.kernel.service("agent").run(turn).record;
+  await service.send("DELETE", `/api/v1/responses/${id}`);
+  expect(service.kernel.service("threads").list("operator").items).toHaveLength(1);
+});
+
+test("a request on a thread whose turn still runs waits in line and is queued until then", async () => {
+  const model = await scriptedModel();
+  const service = await startService({ model });
+  const first = await service.create({ input: "Hi" });
+  model.script({ text: "Well,", end: "stall" }, { text: "Second." });
+  const { id, rest } = await startStalled(service, first.id);
+  const second = service.create({ input: "And?", previous_response_id: first.id });
+  const waiting = () =>
+    service.kernel
+      .service("threads")
+      .turns("operator", threadOf(first.id))
+      .items.find(({ status }) => status === "queued");
+  await vi.waitUntil(waiting);
+  const queued = `resp_${waiting()?.id.replaceAll("-", "")}${first.id.slice(-32)}`;
+  expect(await service.retrieve(queued)).toMatchObject({ status: "queued", output: [] });
+  await service.send("POST", `/api/v1/responses/${id}/cancel`);
+  await rest;
+  expect(await second).toMatchObject({ id: queued, status: "completed" });
+});
+
+test("a request that waits for its answer is told that it was cancelled", async () => {
+  const model = await scriptedModel();
+  const service = await startService({ model });
+  const first = await service.create({ input: "Hi" });
+  model.script({ text: "Well,", end: "stall" });
+  const second = service.create({ input: "And?", previous_response_id: first.id });
+  const running = () =>
+    service.kernel
+      .service("threads")
+      .turns("operator", threadOf(first.id))
+      .items.find(({ status }) => status === "running");
+  await vi.waitUntil(running);
+  const id = `resp_${running()?.id.replaceAll("-", "")}${first.id.slice(-32)}`;
+  await service.send("POST", `/v1/responses/${id}/cancel`);
+  expect(await second).toMatchObject({ id, status: "cancelled", model: "any", error: null });
 });
 
 test("a response is gone with its thread, whoever deleted that", async () => {
