@@ -106,8 +106,8 @@ test("§4.3 whatever a turn says, its events make the same items as the response
         [...replayed.open(), ...replayed.replay(record)],
       ]) {
         const last = stream.at(-1);
-        expect(last?.type).toBe("response.completed");
-        const { output } = (last as Extract<StreamEvent, { type: "response.completed" }>).response;
+        if (last?.type !== "response.completed") throw new Error(`it ends with ${last?.type}`);
+        const { output } = last.response;
         expect(accumulate(stream)).toEqual(output);
         expect(output.findIndex(({ type }) => type === "function_call")).toBe(calls ? output.length - 1 : -1);
       }
