@@ -11,6 +11,9 @@ const FILES: readonly { readonly name: string; readonly about: string }[] = [
   { name: "USER.md", about: "about the user" },
 ];
 
+/** Paths whose text goes into the prompt: only the person may write them, never a model that read something odd. */
+export const IDENTITY_PATHS: ReadonlySet<string> = new Set(FILES.map(({ name }) => name));
+
 const LONGEST = 16_000;
 
 /** The section of the prompt; empty where nobody wrote any. */

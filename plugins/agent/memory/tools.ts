@@ -1,7 +1,9 @@
 /** Memory as the model sees it. */
 import { Fault, type Memory, type ToolOutcome } from "../../../kernel/plugin.ts";
+import { IDENTITY_PATHS } from "../identity.ts";
 import type { OwnTool } from "../own-tool.ts";
 import type { Document } from "./documents.ts";
+import { cleanPath } from "./path.ts";
 
 export interface MemoryReader extends Memory {
   readVersion(user: string, path: string, version: number): Document | undefined;
@@ -28,6 +30,7 @@ export function memoryTools(memory: MemoryReader): OwnTool[] {
       run: (params, { user }) =>
         outcome(() => {
           const { path, text, append } = params as { path: string; text: string; append?: boolean };
+          refuseIdentity(path);
           const before = append === true ? memory.read(user, path)?.text : undefined;
           return memory.write(
             user,
@@ -79,6 +82,7 @@ export function memoryTools(memory: MemoryReader): OwnTool[] {
       run: (params, { user }) =>
         outcome(() => {
           const { path } = params as { path: string };
+          refuseIdentity(path);
           if (!memory.remove(user, path)) throw noDocument(path);
           return { path, removed: true };
         }),
@@ -101,6 +105,16 @@ export function memoryTools(memory: MemoryReader): OwnTool[] {
         }),
     },
   ];
+}
+
+/** What a tool's output or a web page talks a model into must not outlive the turn as part of the prompt. */
+function refuseIdentity(path: string): void {
+  if (!IDENTITY_PATHS.has(cleanPath(path))) return;
+  throw new Fault(
+    "forbidden",
+    "identity_file",
+    `${path} is part of your instructions, so only the user writes it, on the Memory page. Keep this in another document.`,
+  );
 }
 
 function noDocument(which: string): Fault {
