@@ -72,6 +72,7 @@ export async function boot(options: BootOptions): Promise<Running> {
     serving: options.only === undefined,
     plugins: states,
     readiness: readiness.run,
+    recentLog: log.recent,
     shutdown: options.onShutdown ?? (() => {}),
   };
   services.set("kernel", kernel);

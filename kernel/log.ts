@@ -1,7 +1,6 @@
 /** The log: JSON lines, or pretty on a terminal; one named child per plugin; known secrets hidden in every line. */
-import { Writable } from "node:stream";
 import { pino } from "pino";
-import pretty from "pino-pretty";
+import { prettyFactory } from "pino-pretty";
 import type { Mask } from "./services.ts";
 
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
@@ -25,27 +24,25 @@ export interface LogSink {
 
 export interface RootLog extends Log {
   child(name: string): Log;
+  /** The newest lines as JSON texts, oldest first. */
+  recent(): readonly string[];
 }
+
+const KEPT_LINES = 500;
 
 /** Masking works on the finished line, so that no field, nested object or stack can slip past it. */
 export function createLog(level: LogLevel, mask: Mask, sink: LogSink): RootLog {
-  const hidden = (line: string) => sink.write(mask.hide(line));
-  const stream = sink.pretty
-    ? pretty({
-        colorize: true,
-        ignore: "pid,hostname",
-        translateTime: "SYS:HH:MM:ss",
-        destination: new Writable({
-          write(chunk, _encoding, done) {
-            hidden(String(chunk));
-            done();
-          },
-        }),
-      })
-    : { write: hidden };
+  const recent: string[] = [];
+  const print = sink.pretty ? prettyPrinter(sink) : sink.write;
+  const write = (line: string) => {
+    const hidden = mask.hide(line);
+    recent.push(hidden.trimEnd());
+    if (recent.length > KEPT_LINES) recent.shift();
+    print(hidden);
+  };
   const root = pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, errorKey: "error" },
-    stream,
+    { write },
   );
   return {
     debug: root.debug.bind(root),
@@ -53,5 +50,11 @@ export function createLog(level: LogLevel, mask: Mask, sink: LogSink): RootLog {
     warn: root.warn.bind(root),
     error: root.error.bind(root),
     child: (plugin) => root.child({ plugin }),
+    recent: () => recent,
   };
+}
+
+function prettyPrinter(sink: LogSink): (line: string) => void {
+  const format = prettyFactory({ colorize: true, ignore: "pid,hostname", translateTime: "SYS:HH:MM:ss" });
+  return (line) => sink.write(format(line));
 }

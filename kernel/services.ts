@@ -50,6 +50,8 @@ export interface Kernel {
   plugins(): readonly PluginState[];
   /** Runs every named check. */
   readiness(): Promise<readonly CheckResult[]>;
+  /** The newest log lines as JSON texts, oldest first, secrets hidden. */
+  recentLog(): readonly string[];
   /** Asks the process to stop everything in order and end, as a signal would. */
   shutdown(): void;
 }

@@ -68,3 +68,12 @@ test("the tail is what may still become a known value, and the size tells when a
   mask.add("another-value");
   expect(mask.size).toBeGreaterThan(before);
 });
+
+test("the newest lines are kept for the operator's page, with secrets hidden", () => {
+  const mask = createMask();
+  const log = createLog("info", mask, { pretty: false, write: () => {} });
+  mask.add(SECRET);
+  for (let i = 0; i < 600; i++) log.info(`line ${i} ${SECRET}`);
+  expect(log.recent()).toHaveLength(500);
+  expect(log.recent().at(-1)).toContain("line 599 [secret]");
+});

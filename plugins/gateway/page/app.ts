@@ -94,7 +94,7 @@ export async function signOut(): Promise<void> {
 
 // —— reading ——————————————————————————————————————————————————————————————
 
-export async function loadStatus(): Promise<void> {
+async function loadStatus(): Promise<void> {
   const status = await attempt(() => ask<Status>("GET", "/api/status"));
   if (status) update({ status });
 }
@@ -112,7 +112,7 @@ export async function openThread(thread: string | undefined): Promise<void> {
 }
 
 /** What the server has is the truth; a turn that only this page knows of yet is kept. */
-export async function reloadThread(): Promise<void> {
+async function reloadThread(): Promise<void> {
   const { thread } = state;
   if (thread === undefined) return;
   const page = await attempt(() => ask<{ turns: readonly Turn[] }>("GET", `/api/threads/${thread}`));

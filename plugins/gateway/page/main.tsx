@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { openThread, signIn, update } from "./app.ts";
 import { Chat } from "./chat.tsx";
 import { JobsPage } from "./jobs-page.tsx";
+import { LogsPage } from "./logs-page.tsx";
 import { MemoryPage } from "./memory-page.tsx";
 import { PeoplePage } from "./people-page.tsx";
 import { Sidebar } from "./sidebar.tsx";
@@ -24,6 +25,8 @@ function Page({ name }: { name: string }) {
       return <MemoryPage />;
     case "people":
       return <PeoplePage />;
+    case "logs":
+      return <LogsPage />;
     default:
       return <Chat />;
   }

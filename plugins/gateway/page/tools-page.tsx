@@ -1,9 +1,13 @@
 import { useEffect, useState } from "preact/hooks";
 import { attempt } from "./app.ts";
 import { Bar } from "./bar.tsx";
+import { InstallTool } from "./install-tool.tsx";
+import { Receipts } from "./receipts.tsx";
+import { ToolSetup } from "./tool-setup.tsx";
+import { useApp } from "./use-app.ts";
 import { ask } from "./wire.ts";
 
-interface Tool {
+export interface Tool {
   readonly name: string;
   readonly version: string;
   readonly description: string;
@@ -11,17 +15,17 @@ interface Tool {
   readonly writes: boolean;
 }
 
-interface Approvals {
-  readonly remembered: Readonly<Record<string, "allow" | "deny">>;
-}
+type Remembered = Readonly<Record<string, "allow" | "deny">>;
 
 export function ToolsPage() {
+  const { user } = useApp();
   const [tools, setTools] = useState<readonly Tool[]>();
-  const [remembered, setRemembered] = useState<Approvals["remembered"]>({});
+  const [remembered, setRemembered] = useState<Remembered>({});
+  const isOperator = user?.role === "operator";
 
   const load = async () => {
     const found = await attempt(() => ask<{ tools: readonly Tool[] }>("GET", "/api/tools"));
-    const approvals = await attempt(() => ask<Approvals>("GET", "/api/approvals"));
+    const approvals = await attempt(() => ask<{ remembered: Remembered }>("GET", "/api/approvals"));
     if (found) setTools(found.tools);
     if (approvals) setRemembered(approvals.remembered);
   };
@@ -30,31 +34,27 @@ export function ToolsPage() {
     await attempt(() => ask("DELETE", `/api/approvals/remembered/${tool}`));
     await load();
   };
+  const remove = async (tool: string) => {
+    if (!confirm(`Remove ${tool}? Its secrets stay, in case you install it again.`)) return;
+    await attempt(() => ask("DELETE", `/api/tools/${tool}`));
+    await load();
+  };
 
   return (
     <>
       <Bar title="Tools" />
       <div class="page">
         <div>
-          {tools?.length === 0 && (
-            <p class="soft">No tools are installed. “postern tool install” adds one.</p>
-          )}
+          {isOperator && <InstallTool onInstalled={() => void load()} />}
+          {tools?.length === 0 && <p class="soft">No tools are installed.</p>}
           {tools?.map((tool) => (
             <article class="card" key={tool.name}>
               <h2>
                 {tool.name} <span class="tag">{tool.version}</span>
                 {tool.writes && <span class="tag">asks before it runs</span>}
               </h2>
-              <span class="soft">{tool.description}</span>
-              {tool.grants.length === 0 ? (
-                <span>May do nothing outside its sandbox.</span>
-              ) : (
-                <ul>
-                  {tool.grants.map((grant) => (
-                    <li key={grant}>{grant}</li>
-                  ))}
-                </ul>
-              )}
+              <p class="soft">{tool.description}</p>
+              <Grants of={tool.grants} />
               {remembered[tool.name] && (
                 <span class="row">
                   {remembered[tool.name] === "allow" ? "Always allowed by you." : "Always denied by you."}
@@ -63,10 +63,30 @@ export function ToolsPage() {
                   </button>
                 </span>
               )}
+              {isOperator && <ToolSetup tool={tool.name} />}
+              <Receipts tool={tool.name} />
+              {isOperator && (
+                <span class="row">
+                  <button type="button" class="danger" onClick={() => void remove(tool.name)}>
+                    Remove {tool.name}
+                  </button>
+                </span>
+              )}
             </article>
           ))}
         </div>
       </div>
     </>
+  );
+}
+
+export function Grants({ of: grants }: { of: readonly string[] }) {
+  if (grants.length === 0) return <span>It may do nothing outside its sandbox.</span>;
+  return (
+    <ul>
+      {grants.map((grant) => (
+        <li key={grant}>{grant}</li>
+      ))}
+    </ul>
   );
 }

@@ -68,7 +68,7 @@ describe("documents", () => {
     "a\0b",
     "a\nb",
     "x".repeat(300),
-    "a/".repeat(20) + "b",
+    `${"a/".repeat(20)}b`,
     "\ud800",
   ])("the path %j is refused", (path) => {
     const { memory } = openMemory();
