@@ -1,6 +1,6 @@
 import { useRef, useState } from "preact/hooks";
 import { attempt } from "./app.ts";
-import { Grants } from "./tools-page.tsx";
+import { Grants } from "./grants.tsx";
 import { ask } from "./wire.ts";
 
 interface Proposal {

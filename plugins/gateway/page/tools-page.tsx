@@ -1,13 +1,14 @@
 import { useEffect, useState } from "preact/hooks";
 import { attempt } from "./app.ts";
 import { Bar } from "./bar.tsx";
+import { Grants } from "./grants.tsx";
 import { InstallTool } from "./install-tool.tsx";
 import { Receipts } from "./receipts.tsx";
 import { ToolSetup } from "./tool-setup.tsx";
 import { useApp } from "./use-app.ts";
 import { ask } from "./wire.ts";
 
-export interface Tool {
+interface Tool {
   readonly name: string;
   readonly version: string;
   readonly description: string;
@@ -77,16 +78,5 @@ export function ToolsPage() {
         </div>
       </div>
     </>
-  );
-}
-
-export function Grants({ of: grants }: { of: readonly string[] }) {
-  if (grants.length === 0) return <span>It may do nothing outside its sandbox.</span>;
-  return (
-    <ul>
-      {grants.map((grant) => (
-        <li key={grant}>{grant}</li>
-      ))}
-    </ul>
   );
 }

@@ -1,0 +1,11 @@
+/** What a tool may do, in the words of its capabilities file. */
+export function Grants({ of: grants }: { of: readonly string[] }) {
+  if (grants.length === 0) return <span>It may do nothing outside its sandbox.</span>;
+  return (
+    <ul>
+      {grants.map((grant) => (
+        <li key={grant}>{grant}</li>
+      ))}
+    </ul>
+  );
+}
