@@ -100,7 +100,7 @@ export function createBridge(): Bridge {
   let current: Current | undefined;
   let isShut = false;
   const wasi = createWasi((stream, bytes) => {
-    if (current !== undefined) writeLines(current, stream, bytes);
+    if (current !== undefined && !isShut) writeLines(current, stream, bytes);
   });
 
   const host = {

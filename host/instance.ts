@@ -1,6 +1,6 @@
 /**
  * A component's instance that can be made clean. A call may change linear memory, numeric globals and the
- * glue's own tables. The first two are put back from a copy made right after instantiation; the glue is made
+ * glue's own tables. The first two are put back from a copy made before the first call; the glue is made
  * anew around the same core instances, unless the call cannot have touched its tables. Where that is not the
  * whole truth the instance says so, and is dropped.
  */
@@ -53,11 +53,28 @@ interface Forwarder {
 /** Large enough that a chunk costs little to visit, small enough that most of them stay untouched. */
 const CHUNK_BYTES = 16_384;
 
-/** `resources` counts what the imports handed out so far. */
-export function openInstance(
+/**
+ * Opens an instance. `resources` counts what the imports handed out so far. Where it can be cleaned it is first
+ * asked for its description: engines do work on their first call that every call would otherwise do again.
+ */
+export function openInstance(linkable: Linkable, imports: object, resources: () => number): Instance {
+  if (linkable.restorable) {
+    try {
+      const before = resources();
+      const warm = open(linkable, imports, resources, (tool) => void tool.description());
+      if (resources() === before) return warm;
+    } catch {
+      // It may still be able to do its work.
+    }
+  }
+  return open(linkable, imports, resources, () => {});
+}
+
+function open(
   { instantiate, modules, restorable, plain }: Linkable,
   imports: object,
   resources: () => number,
+  prepare: (tool: ToolExports) => void,
 ): Instance {
   const cores: { readonly exports: Exports }[] = [];
   const forwarders: Map<string, Forwarder>[] = [];
@@ -117,6 +134,7 @@ export function openInstance(
   };
 
   let tool = instantiate(getCoreModule, imports, link).tool;
+  prepare(tool);
   const state = cores.flatMap(({ exports }) =>
     Object.entries(exports).flatMap(([name, value]) => (name.startsWith(PRIVATE) ? [value] : [])),
   );

@@ -8,7 +8,7 @@ import type { LineCall, Seen } from "./line.ts";
 import { Threads } from "./threads.ts";
 import type { Component } from "./transpile.ts";
 
-export type { LogEntry, LogLevel } from "./bridge.ts";
+export type { LogEntry } from "./bridge.ts";
 
 export interface PoolCall {
   readonly component: Component;

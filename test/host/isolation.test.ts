@@ -63,6 +63,28 @@ describe("every call starts from a clean instance", () => {
     expect(await outputs(await fixture("table-smuggler.wat"), params, 3)).toEqual([0, 0, 0]);
   });
 
+  test("a component that starts is told of no secret and sends no request", async () => {
+    const component = toComponent(await fixture("eager.js"));
+    const asked: unknown[] = [];
+    const outcome = await pool.call({
+      component,
+      params: "{}",
+      timeoutMs: 20_000,
+      secrets: ["token"],
+      http: async (request) => {
+        asked.push(request);
+        return { ok: true, status: 200, body: new Uint8Array() };
+      },
+    });
+    const learnt = {
+      secret: false,
+      reply: null,
+      refused: "a component cannot send requests while it starts",
+    };
+    expect(outcome).toMatchObject({ ok: true, output: JSON.stringify(learnt) });
+    expect(asked).toEqual([]);
+  });
+
   test("time goes on and randomness differs from call to call", async () => {
     const bytes = await componentizeJsFixture("clock.js");
     const found = (await outputs(bytes, "{}", 3)) as { now: number; random: number }[];
