@@ -50,6 +50,8 @@ export default definePlugin({
       variable: (name) => env.secret(name, "A tool's credential"),
     };
   },
+  diagnose: async ({ config, home }) =>
+    (await import("./diagnosis.ts")).diagnoseTools(home, config.secretsKey),
   start({ config, use, home, log, onStop, check, announce }) {
     const { store, kernel } = use;
     let opened: Promise<ToolHost> | undefined;
@@ -58,6 +60,10 @@ export default definePlugin({
       opened ??= import("./tool-host.ts").then(({ openToolHost }) =>
         openToolHost({ config, home, store, mask: kernel.mask, log }),
       );
+      // What kept it shut may be mended while the service runs.
+      opened.catch(() => {
+        opened = undefined;
+      });
       return opened;
     };
     onStop(async () => {
@@ -78,6 +84,7 @@ export default definePlugin({
       await host.code.sweep();
       await host.provideShipped((line) => log.info(line), stopping.signal);
       await announceTools(host);
+      await host.warmUp();
     };
     if (kernel.serving) {
       const timer = setTimeout(() => {

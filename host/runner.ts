@@ -33,7 +33,11 @@ export interface RunnerParts {
   readonly mask: Mask;
 }
 
-export type Runner = (call: ToolCall, options: RunOptions) => Promise<Run>;
+export interface Runner {
+  run(call: ToolCall, options: RunOptions): Promise<Run>;
+  /** Loads the tool that is likeliest to be called first, so that its first call is as quick as the next ones. */
+  warmUp(): Promise<void>;
+}
 
 interface Prepared {
   readonly component: Component;
@@ -103,7 +107,7 @@ export function createRunner(parts: RunnerParts): Runner {
       : { ...failed(id, ended.code, mask.hide(ended.message)), report: ended, traffic };
   }
 
-  return async (call, options) => {
+  async function run(call: ToolCall, options: RunOptions): Promise<Run> {
     const tool = await catalog.find(call.name);
     if (tool === undefined) {
       const gone = prepared.get(call.name);
@@ -133,6 +137,17 @@ export function createRunner(parts: RunnerParts): Runner {
     };
     receipts.add(receipt);
     return { outcome, receipt };
+  }
+
+  return {
+    run,
+    async warmUp() {
+      const tools = await catalog.list();
+      const [last] = receipts.list({ limit: 1 });
+      // One, whatever is installed: memory is for tools in use.
+      const tool = tools.find(({ name }) => name === last?.tool) ?? tools[0];
+      if (tool !== undefined) await pool.describe(prepare(tool).component);
+    },
   };
 }
 

@@ -38,7 +38,8 @@ export interface HostParts {
 export interface ToolHost {
   readonly catalog: Catalog;
   readonly receipts: Receipts;
-  readonly run: Runner;
+  readonly run: Runner["run"];
+  readonly warmUp: Runner["warmUp"];
   readonly code: CodeCache;
   readonly admin: ToolAdmin;
   /** Every check of an install; installs nothing, and where it throws leaves nothing behind. */
@@ -73,7 +74,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   const catalog = openCatalog(home);
   const receipts = openReceipts(store);
   const code = openCodeCache(home, catalog);
-  const run = createRunner({ cache: code.folder, catalog, pool, broker, receipts, mask });
+  const { run, warmUp } = createRunner({ cache: code.folder, catalog, pool, broker, receipts, mask });
 
   const check: ToolHost["examine"] = async (component, capabilitiesText, progress = () => {}) => {
     try {
@@ -101,6 +102,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     catalog,
     receipts,
     run,
+    warmUp,
     code,
     admin: createAdmin({
       catalog,
