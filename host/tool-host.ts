@@ -16,7 +16,7 @@ import { openReceipts, type Receipts } from "./receipts.ts";
 import { createRunner, type Runner } from "./runner.ts";
 import { loadKey, openVault } from "./secrets.ts";
 import { provideShipped } from "./shipped.ts";
-import { createComponent } from "./transpile.ts";
+import { type ComponentSource, createComponent, prepare } from "./transpile.ts";
 
 export interface HostConfig {
   readonly privateHosts: PrivateHosts;
@@ -80,10 +80,16 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     try {
       return await examine(component, capabilitiesText, async (bytes, sha256, { limits: { memoryMb } }) => {
         await inspect(bytes);
-        const read = async () => bytes;
-        return pool.describe(
-          createComponent({ sha256, read, cache: code.folder, memoryMb, onProgress: progress }),
-        );
+        const source: ComponentSource = {
+          sha256,
+          read: async () => bytes,
+          cache: code.folder,
+          memoryMb,
+          onProgress: progress,
+        };
+        // Beforehand, since a slow machine may transpile for longer than a component may describe itself.
+        await prepare(source);
+        return pool.describe(createComponent(source));
       });
     } catch (error) {
       await code.drop(digestOf(component));
