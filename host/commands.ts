@@ -1,10 +1,14 @@
 /** `postern tool …`: the command line of the tool host. What each verb does is in `commands/`. */
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Workbench } from "../kernel/workbench.ts";
+import { ENGINES } from "./build/engines.ts";
+import { build } from "./commands/build.ts";
 import { check, install, remove } from "./commands/install.ts";
+import { create } from "./commands/new.ts";
 import { run } from "./commands/run.ts";
 import { auth, setup } from "./commands/secrets.ts";
 import { info, list, log } from "./commands/show.ts";
+import { LANGUAGES } from "./project.ts";
 
 export function register(group: Command, workbench: Workbench): void {
   group.addHelpText(
@@ -69,6 +73,19 @@ Examples:
     .option("--capabilities <file>", "what the tool would be allowed to do")
     .action((wasm, options) => check(workbench, wasm, options));
 
+  verb("new <dir>", "make a project for a tool of your own", "new countdown", "new countdown --lang rust")
+    .addOption(new Option("--lang <language>", "what it is written in").choices(LANGUAGES).default("ts"))
+    .action((directory, options) => create(workbench, directory, options));
+
+  verb(
+    "build <dir>",
+    "make a component of such a project",
+    "build countdown",
+    "build countdown --engine quickjs",
+  )
+    .addOption(engine())
+    .action((directory, options) => build(workbench, directory, options));
+
   verb("auth <name>", "give a tool the credential it needs", "auth notes").action((name, options) =>
     auth(workbench, name, options),
   );
@@ -80,6 +97,12 @@ Examples:
   verb("log [name]", "show the receipts of tool calls, newest first", "log", "log weather --limit 5 --json")
     .option("--limit <count>", "how many", positive, 20)
     .action((name, options) => log(workbench, name, options));
+}
+
+function engine(): Option {
+  return new Option("--engine <engine>", "what runs the JavaScript; quickjs makes smaller components")
+    .choices(ENGINES)
+    .default("spidermonkey");
 }
 
 function positive(text: string): number {

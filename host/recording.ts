@@ -18,6 +18,8 @@ export type Tape =
   | {
       readonly type: "recorder";
       record(request: AllowedRequest, send: () => Promise<Answer>): Promise<Answer>;
+      /** Writes what there is, also of a call that sent nothing. */
+      save(): Promise<void>;
     }
   | { readonly type: "player"; play(request: AllowedRequest): Answer };
 
@@ -34,15 +36,22 @@ export interface RecordedExchange {
     | { readonly error: string };
 }
 
-/** Records into `file`, which is replaced; it is complete after each exchange. */
-export function recordTo(file: string): Tape {
+export type Recorder = Extract<Tape, { type: "recorder" }>;
+
+/**
+ * Records a call with these params into `file`, which is replaced; it is complete after each exchange.
+ * `hide` sees the text last: should an author have typed a secret into the params, it is not kept either.
+ */
+export function recordTo(file: string, params: unknown, hide: (text: string) => string): Recorder {
   const exchanges: RecordedExchange[] = [];
+  const save = () => writeFile(file, `${hide(JSON.stringify({ params, exchanges }, undefined, 2))}\n`);
   return {
     type: "recorder",
+    save,
     async record(request, send) {
       const keep = async (reply: RecordedExchange["reply"]) => {
         exchanges.push({ request: write(request), reply });
-        await writeFile(file, `${JSON.stringify({ exchanges }, undefined, 2)}\n`);
+        await save();
       };
       try {
         const answer = await send();
@@ -59,7 +68,7 @@ export function recordTo(file: string): Tape {
 
 /** Plays `file` back: for each request the next exchange with the same method, URL and body, at the end the last again. */
 export async function replayFrom(file: string): Promise<Tape> {
-  const exchanges = await readTape(file);
+  const { exchanges } = await readRecording(file);
   const played = new Set<RecordedExchange>();
   return {
     type: "player",
@@ -79,20 +88,26 @@ export async function replayFrom(file: string): Promise<Tape> {
   };
 }
 
-async function readTape(file: string): Promise<readonly RecordedExchange[]> {
+/** A call that was recorded: what it was asked, where the file says so, and what it was answered. */
+export interface Recording {
+  readonly params?: unknown;
+  readonly exchanges: readonly RecordedExchange[];
+}
+
+export async function readRecording(file: string): Promise<Recording> {
   const wrong = (why: string, cause?: unknown) =>
     new Fault("invalid", "bad_recording", `${file} is no recording: ${why}. Make one with --record.`, {
       param: file,
       cause,
     });
-  let tape: { exchanges?: RecordedExchange[] } | null;
+  let tape: { params?: unknown; exchanges?: RecordedExchange[] } | null;
   try {
     tape = JSON.parse(await readFile(file, "utf8"));
   } catch (error) {
     throw wrong(reason(error), error);
   }
   if (!Array.isArray(tape?.exchanges)) throw wrong("it has no list of exchanges");
-  return tape.exchanges.map((exchange, index) => {
+  const exchanges = tape.exchanges.map((exchange, index) => {
     const { request, reply } = exchange ?? {};
     if (typeof request?.method !== "string" || typeof request.url !== "string" || typeof reply !== "object") {
       throw wrong(`exchange ${index + 1} lacks a request with method and url, or a reply`);
@@ -109,6 +124,7 @@ async function readTape(file: string): Promise<readonly RecordedExchange[]> {
       reply,
     };
   });
+  return { ...(tape.params !== undefined && { params: tape.params }), exchanges };
 }
 
 function write({ method, url, body }: AllowedRequest): RecordedExchange["request"] {

@@ -40,6 +40,8 @@ export interface ToolHost {
   readonly receipts: Receipts;
   readonly run: Runner["run"];
   readonly warmUp: Runner["warmUp"];
+  /** A text without the values of known secrets. */
+  readonly hide: Mask["hide"];
   readonly code: CodeCache;
   readonly admin: ToolAdmin;
   /** Every check of an install; installs nothing, and where it throws leaves nothing behind. */
@@ -109,6 +111,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     receipts,
     run,
     warmUp,
+    hide: mask.hide,
     code,
     admin: createAdmin({
       catalog,

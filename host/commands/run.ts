@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { Fault } from "../../kernel/plugin.ts";
 import type { Workbench } from "../../kernel/workbench.ts";
 import type { Tape } from "../recording.ts";
+import type { ToolHost } from "../tool-host.ts";
 import { noSuchTool } from "./install.ts";
 import { withShipped } from "./opening.ts";
 import { type JsonOption, print, progress } from "./terminal.ts";
@@ -21,9 +22,12 @@ export async function run(
   params = "{}",
   options: RunOptions,
 ): Promise<void> {
-  const tape = await openTape(workbench, options);
+  if (options.record !== undefined && options.replay !== undefined) {
+    throw new Fault("invalid", "record_or_replay", "--record and --replay exclude each other");
+  }
   await withShipped(workbench, async (host) => {
     if ((await host.catalog.find(name)) === undefined) throw noSuchTool(name);
+    const tape = await openTape(workbench, params, options, host);
     const interrupted = new AbortController();
     const interrupt = () => interrupted.abort();
     process.once("SIGINT", interrupt);
@@ -32,6 +36,7 @@ export async function run(
         { id: randomUUID(), name, params },
         { user: USER, signal: interrupted.signal, ...(tape && { tape }) },
       );
+      if (tape?.type === "recorder") await tape.save();
       const isOk = outcome.status === "ok";
       for (const { level, message } of receipt?.logs ?? []) progress(`${level}: ${message}`);
       if (isOk || options.json) {
@@ -48,13 +53,23 @@ export async function run(
   });
 }
 
-async function openTape(workbench: Workbench, { record, replay }: RunOptions): Promise<Tape | undefined> {
-  if (record !== undefined && replay !== undefined) {
-    throw new Fault("invalid", "record_or_replay", "--record and --replay exclude each other");
-  }
+async function openTape(
+  { folder }: Workbench,
+  params: string,
+  { record, replay }: RunOptions,
+  { hide }: ToolHost,
+): Promise<Tape | undefined> {
   if (record === undefined && replay === undefined) return undefined;
   const { recordTo, replayFrom } = await import("../recording.ts");
-  return record === undefined
-    ? replayFrom(resolve(workbench.folder, replay ?? ""))
-    : recordTo(resolve(workbench.folder, record));
+  if (replay !== undefined) return replayFrom(resolve(folder, replay));
+  return record === undefined ? undefined : recordTo(resolve(folder, record), parse(params), hide);
+}
+
+/** Params that are not JSON are refused later, by the tool's schema. */
+function parse(params: string): unknown {
+  try {
+    return JSON.parse(params);
+  } catch {
+    return params;
+  }
 }

@@ -35,7 +35,7 @@ test("what was recorded plays back the same without network and without secrets"
       await ask(call, `${url}/away`),
     ].map((reply) => (reply.ok ? [reply.status, Buffer.from(reply.body).toString("hex")] : reply.error));
   };
-  const live = await play(opened.open(http, { tape: recordTo(file) }));
+  const live = await play(opened.open(http, { tape: recordTo(file, {}, String) }));
   expect(server.requests).toHaveLength(5);
   expect(await readFile(file, "utf8")).not.toContain("recorded-nowhere");
 
@@ -51,7 +51,7 @@ test("a secret that a server works into its redirect does not get onto the tape"
   );
   await opened.vault.secrets.set("token", "recorded-nowhere");
   const file = join(opened.home, "tape.json");
-  await ask(opened.open(credential({ type: "bearer" }), { tape: recordTo(file) }), `${url}/a`);
+  await ask(opened.open(credential({ type: "bearer" }), { tape: recordTo(file, {}, String) }), `${url}/a`);
   const text = await readFile(file, "utf8");
   expect(text).toContain("a redirect to [secret].evil.test");
   expect(text).not.toContain("recorded-nowhere");

@@ -1,0 +1,57 @@
+/** From a project's sources to its component: types checked, bundled, componentized, moved into place. */
+import { randomUUID } from "node:crypto";
+import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import type { Project } from "../project.ts";
+import { bundle } from "./bundle.ts";
+import { buildCrate } from "./crate.ts";
+import { componentize, type Engine } from "./engines.ts";
+import { checkTypes } from "./types.ts";
+
+export interface BuildOptions {
+  readonly engine: Engine;
+  /** Told in a few words what takes long. */
+  readonly progress: (line: string) => void;
+}
+
+export interface Built {
+  readonly file: string;
+  readonly bytes: number;
+  readonly millis: number;
+}
+
+/** Throws a `Fault` whose message lists what is wrong, each with the author's file, line and column. */
+export async function buildProject(project: Project, options: BuildOptions): Promise<Built> {
+  const { progress } = options;
+  const began = performance.now();
+  const component =
+    project.language === "rust" ? await buildCrate(project, progress) : await buildScript(project, options);
+  await mkdir(dirname(project.component), { recursive: true });
+  // Written beside its place: whoever reads the component gets a whole one.
+  const draft = `${project.component}.${randomUUID()}`;
+  try {
+    await writeFile(draft, component);
+    await rename(draft, project.component);
+  } finally {
+    await rm(draft, { force: true });
+  }
+  const { size } = await stat(project.component);
+  const millis = Math.round(performance.now() - began);
+  const file = relative(project.folder, project.component);
+  progress(`${file}: ${(size / 1e6).toFixed(1)} MB in ${(millis / 1000).toFixed(1)} s`);
+  return { file: project.component, bytes: size, millis };
+}
+
+async function buildScript(project: Project, { engine, progress }: BuildOptions): Promise<Uint8Array> {
+  // Both take seconds, and neither needs what the other finds.
+  progress("checking types and bundling");
+  const work = join(project.folder, "dist", `.build-${randomUUID()}`);
+  await mkdir(work, { recursive: true });
+  try {
+    const [script] = await Promise.all([bundle(project, engine, join(work, "tool.js")), checkTypes(project)]);
+    progress(`making a component of it with ${engine}`);
+    return await componentize(project, script, engine);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}

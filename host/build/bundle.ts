@@ -1,0 +1,69 @@
+/** One script of a project's sources and the npm packages they use. */
+import { readFile } from "node:fs/promises";
+import { SourceMap } from "node:module";
+import { dirname, join, relative, resolve } from "node:path";
+import type { BuildFailure } from "esbuild";
+import { type Project, WIT } from "../project.ts";
+import type { Engine } from "./engines.ts";
+import { buildFault } from "./mistakes.ts";
+
+export interface Script {
+  readonly file: string;
+  readonly source: string;
+  /** Where a place of the script stands in the author's own sources; all counted from 1. */
+  origin(line: number, column: number): string | undefined;
+}
+
+export async function bundle(project: Project, engine: Engine, file: string): Promise<Script> {
+  const { build } = await import("esbuild");
+  const { metafile } = await build({
+    entryPoints: [project.entry],
+    absWorkingDir: project.folder,
+    outfile: file,
+    bundle: true,
+    format: "esm",
+    target: "es2023",
+    platform: "neutral",
+    mainFields: ["module", "main"],
+    conditions: ["import", "default"],
+    external: ["postern:*"],
+    inject: engine === "quickjs" ? [join(WIT, "quickjs-globals.js")] : [],
+    sourcemap: "external",
+    metafile: true,
+    logLevel: "silent",
+  }).catch((error: unknown) => {
+    throw isBuildFailure(error) ? explain(error, project) : error;
+  });
+  const exported = Object.values(metafile.outputs).flatMap((output) => output.exports);
+  if (!exported.includes("tool")) {
+    const message = `it must export "tool", an object with description, schema and execute; it exports ${exported.join(", ") || "nothing"}`;
+    throw buildFault([{ file: relative(project.folder, project.entry), line: 0, column: 0, message }]);
+  }
+  const map = new SourceMap(JSON.parse(await readFile(`${file}.map`, "utf8")));
+  return {
+    file,
+    source: await readFile(file, "utf8"),
+    origin(line, column) {
+      const entry = map.findEntry(line - 1, column - 1);
+      if (!("originalSource" in entry)) return undefined;
+      const source = relative(project.folder, resolve(dirname(file), entry.originalSource));
+      return `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
+    },
+  };
+}
+
+function isBuildFailure(error: unknown): error is BuildFailure {
+  return error instanceof Error && Array.isArray((error as Partial<BuildFailure>).errors);
+}
+
+function explain({ errors }: BuildFailure, project: Project): Error {
+  return buildFault(
+    errors.map(({ text, location }) => ({
+      file: location?.file ?? relative(project.folder, project.entry),
+      line: location?.line ?? 0,
+      // esbuild counts columns from 0.
+      column: (location?.column ?? -1) + 1,
+      message: text.startsWith("Could not resolve") ? `${text}: is it installed?` : text,
+    })),
+  );
+}

@@ -1,0 +1,18 @@
+/** `tool build`: an author's project made into a component. */
+import { relative, resolve } from "node:path";
+import type { Workbench } from "../../kernel/workbench.ts";
+import type { Engine } from "../build/engines.ts";
+import { openProject } from "../project.ts";
+import { type JsonOption, print, progress } from "./terminal.ts";
+
+export async function build(
+  { folder }: Workbench,
+  directory: string,
+  options: JsonOption & { readonly engine: Engine },
+): Promise<void> {
+  const { engine } = options;
+  const project = openProject(resolve(folder, directory));
+  const { buildProject } = await import("../build/build.ts");
+  const { file, bytes, millis } = await buildProject(project, { engine, progress });
+  print(options, { file, bytes, millis, engine }, () => `Built ${relative(folder, file)}`);
+}

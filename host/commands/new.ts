@@ -1,0 +1,66 @@
+/** `tool new`: a project folder with everything an author needs, from the templates beside the contract. */
+import { cp, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { basename, join, relative, resolve } from "node:path";
+import { Fault } from "../../kernel/plugin.ts";
+import type { Workbench } from "../../kernel/workbench.ts";
+import { checkName } from "../install.ts";
+import { ENTRIES, type Language, WIT } from "../project.ts";
+import { type JsonOption, print } from "./terminal.ts";
+
+/** How the templates call the tool, and its source. */
+const TEMPLATE = { name: "my-tool", entry: ENTRIES.ts };
+
+/** Copied from beside the contract; a Rust author has no use for the types. */
+const CONTRACT = ["tool.wit"];
+const TYPES = ["guest.d.ts", "globals.d.ts"];
+
+export async function create(
+  { folder }: Workbench,
+  directory: string,
+  options: JsonOption & { readonly lang: Language },
+): Promise<void> {
+  const target = resolve(folder, directory);
+  const name = basename(target);
+  checkName(name);
+  const files = await createProject(target, name, options.lang);
+  const here = relative(folder, target) || ".";
+  print(options, { folder: target, name, language: options.lang, files }, () =>
+    [
+      `${here} is a tool's project now: ${files.join(", ")}`,
+      "",
+      "Next:",
+      `  postern tool build ${here}`,
+      `  postern tool check ${here}`,
+      `  postern tool dev ${here}        builds and tries it at each change`,
+    ].join("\n"),
+  );
+}
+
+async function createProject(target: string, name: string, language: Language): Promise<readonly string[]> {
+  await mkdir(target, { recursive: true });
+  if ((await readdir(target)).length > 0) {
+    throw new Fault("invalid", "folder_not_empty", `${target} is not empty; give a folder that is new`, {
+      param: target,
+    });
+  }
+  const templates = join(WIT, "templates");
+  for (const part of ["shared", language]) await cp(join(templates, part), target, { recursive: true });
+  // npm leaves a file of that name out of a package.
+  await rename(join(target, "gitignore"), join(target, ".gitignore"));
+  const wit = join(target, "wit");
+  await mkdir(wit);
+  for (const file of language === "rust" ? CONTRACT : [...CONTRACT, ...TYPES])
+    await cp(join(WIT, file), join(wit, file));
+  await cp(join(WIT, "..", "capabilities", "schema.json"), join(wit, "capabilities.schema.json"));
+  const files = (await readdir(target, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(target, join(entry.parentPath, entry.name)))
+    .sort();
+  for (const file of files.filter((path) => !path.startsWith("wit/"))) {
+    const text = await readFile(join(target, file), "utf8");
+    const named = text.replaceAll(TEMPLATE.name, name);
+    const filled = file === "README.md" ? named.replaceAll(TEMPLATE.entry, ENTRIES[language]) : named;
+    if (filled !== text) await writeFile(join(target, file), filled);
+  }
+  return files;
+}

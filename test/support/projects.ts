@@ -1,0 +1,28 @@
+/** Authors' projects in temporary folders, as `tool new` makes them. */
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { temporaryFolder } from "./home.ts";
+import { postern } from "./postern.ts";
+
+const BIN = fileURLToPath(new URL("../../kernel/bin.js", import.meta.url));
+
+/** Answers the folder of a new project called `countdown`. */
+export async function newProject(lang: "ts" | "js" | "rust" = "ts"): Promise<string> {
+  const cwd = temporaryFolder();
+  const { code, stderr } = await postern(["tool", "new", "countdown", "--lang", lang], {
+    cwd,
+    env: { POSTERN_HOME: join(cwd, "home") },
+  });
+  if (code !== 0) throw new Error(stderr);
+  return join(cwd, "countdown");
+}
+
+/** A PATH on which `postern` and the pinned Node are found first, as after `npm install`. */
+export function pathWithPostern(): string {
+  const bin = join(temporaryFolder(), "bin");
+  mkdirSync(bin);
+  symlinkSync(BIN, join(bin, "postern"));
+  symlinkSync(process.execPath, join(bin, "node"));
+  return `${bin}:${process.env["PATH"]}`;
+}

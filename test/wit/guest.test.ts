@@ -1,0 +1,46 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+const ROOT = join(import.meta.dirname, "..", "..");
+
+/** The part of the transpiler that is not among what jco hands on. */
+interface Bindgen {
+  readonly $init?: Promise<void>;
+  generateTypes(name: string, options: object): [file: string, content: Uint8Array][];
+}
+
+test("wit/guest.d.ts is what the toolchain generates from wit/tool.wit (renew it with vitest -u)", async () => {
+  const jco = createRequire(import.meta.url).resolve("@bytecodealliance/jco");
+  const bindgen: Bindgen = await import(
+    createRequire(jco).resolve("@bytecodealliance/jco-transpile/component")
+  );
+  await bindgen.$init;
+  const generated = bindgen.generateTypes("tool", {
+    wit: { tag: "source", val: readFileSync(join(ROOT, "wit", "tool.wit"), "utf8") },
+    world: "sandboxed-tool",
+    features: { tag: "list", val: [] },
+    asyncMode: { tag: "sync" },
+    guest: true,
+    tlaCompat: false,
+  });
+  const modules = generated
+    .filter(([file]) => file.startsWith("interfaces/"))
+    .map(([, content]) => new TextDecoder().decode(content));
+  const text = [
+    "/** `tool.wit` as a TypeScript author sees it. Generated: a test of Postern's keeps the two the same. */\n",
+    ...modules,
+    `declare module "postern:tool/tool@0.1.0" {
+      /** What a tool's module exports as \`tool\`. */
+      export type Tool = typeof import("postern:tool/tool@0.1.0");
+    }`,
+  ].join("\n");
+  const formatted = execFileSync(
+    join(ROOT, "node_modules", ".bin", "biome"),
+    ["format", "--stdin-file-path=wit/guest.d.ts"],
+    { cwd: ROOT, input: text, encoding: "utf8" },
+  );
+  await expect(formatted).toMatchFileSnapshot(join(ROOT, "wit", "guest.d.ts"));
+});

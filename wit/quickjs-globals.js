@@ -1,0 +1,80 @@
+/** What QuickJS lacks of the globals that a tool may use; bundled in by `postern tool build --engine quickjs`. */
+import { log } from "postern:tool/host@0.1.0";
+
+export class TextEncoder {
+  encode(text = "") {
+    const escaped = encodeURIComponent(text.toWellFormed());
+    const bytes = [];
+    for (let at = 0; at < escaped.length; at++) {
+      if (escaped[at] === "%") {
+        bytes.push(Number.parseInt(escaped.slice(at + 1, at + 3), 16));
+        at += 2;
+      } else bytes.push(escaped.charCodeAt(at));
+    }
+    return new Uint8Array(bytes);
+  }
+}
+
+export class TextDecoder {
+  #fatal;
+  #ignoreBOM;
+
+  constructor(encoding = "utf-8", { fatal = false, ignoreBOM = false } = {}) {
+    if (!/^utf-?8$/i.test(encoding)) throw new RangeError(`TextDecoder knows utf-8, not ${encoding}`);
+    this.#fatal = fatal;
+    this.#ignoreBOM = ignoreBOM;
+  }
+
+  decode(bytes = new Uint8Array()) {
+    const parts = [];
+    let at = 0;
+    while (at < bytes.length) {
+      const { point, length } = readPoint(bytes, at);
+      if (point === undefined && this.#fatal) throw new TypeError("The bytes are not UTF-8.");
+      parts.push(String.fromCodePoint(point ?? 0xfffd));
+      at += length;
+    }
+    if (parts[0] === "\uFEFF" && !this.#ignoreBOM) parts.shift();
+    return parts.join("");
+  }
+}
+
+/** Of bytes that are no character, as many are taken together as could have begun one. */
+function readPoint(bytes, at) {
+  const first = bytes[at];
+  if (first < 0x80) return { point: first, length: 1 };
+  const wanted = first >= 0xf0 && first < 0xf5 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 1;
+  if (wanted === 1 || first >= 0xf5) return { point: undefined, length: 1 };
+  let point = first & (0xff >> (wanted + 1));
+  for (let index = 1; index < wanted; index++) {
+    const next = bytes[at + index];
+    const isRight = next !== undefined && next >> 6 === 2 && isPossible(first, index, next);
+    if (!isRight) return { point: undefined, length: index };
+    point = (point << 6) | (next & 0x3f);
+  }
+  return { point, length: wanted };
+}
+
+/** Overlong forms, surrogates and what lies beyond Unicode show in the second byte. */
+function isPossible(first, index, next) {
+  if (index !== 1) return true;
+  if (first === 0xe0) return next >= 0xa0;
+  if (first === 0xed) return next < 0xa0;
+  if (first === 0xf0) return next >= 0x90;
+  if (first === 0xf4) return next < 0x90;
+  return true;
+}
+
+const show = (value) => (typeof value === "string" ? value : (JSON.stringify(value) ?? String(value)));
+const say =
+  (level) =>
+  (...values) =>
+    log(level, values.map(show).join(" "));
+
+export const console = {
+  debug: say("debug"),
+  log: say("info"),
+  info: say("info"),
+  warn: say("warn"),
+  error: say("error"),
+};

@@ -1,0 +1,70 @@
+/** The tool. What it may reach is in capabilities.json; the host checks every request against it. */
+import { httpRequest, log } from "postern:tool/host@0.1.0";
+
+/** What params look like. The model reads it, and the host lets nothing else through to `execute`. */
+const SCHEMA = {
+  type: "object",
+  properties: {
+    date: { type: "string", format: "date", description: "The day to count to, such as 2030-01-31" },
+    country: {
+      type: "string",
+      pattern: "^[A-Z]{2}$",
+      description: "Instead of a date: count to the next public holiday of this country, such as DE",
+    },
+  },
+  additionalProperties: false,
+};
+
+/** @type {import("postern:tool/tool@0.1.0").Tool} */
+export const tool = {
+  description: () => "Counts the days until a date, or until the next public holiday of a country.",
+
+  schema: () => JSON.stringify(SCHEMA),
+
+  execute({ params }) {
+    try {
+      return { output: JSON.stringify(countdown(JSON.parse(params))) };
+    } catch (error) {
+      return { error: explain(error) };
+    }
+  },
+};
+
+/** @param {{ date?: string, country?: string }} params */
+function countdown({ date, country }) {
+  if (date !== undefined) return { date, days: daysUntil(date) };
+  if (country === undefined) throw new Error("Give 'date' or 'country'.");
+  const [next] = nextHolidays(country);
+  if (next === undefined) throw new Error(`No public holiday of ${country} is known.`);
+  return { ...next, days: daysUntil(next.date) };
+}
+
+/** @param {string} date */
+function daysUntil(date) {
+  const today = new Date().toISOString().slice(0, 10);
+  return Math.round((Date.parse(date) - Date.parse(today)) / 86_400_000);
+}
+
+/**
+ * @param {string} country
+ * @returns {{ date: string, name: string }[]}
+ */
+function nextHolidays(country) {
+  const url = `https://date.nager.at/api/v3/NextPublicHolidays/${country}`;
+  log("info", `asking for the public holidays of ${country}`);
+  const { status, body } = httpRequest("GET", url, "{}", undefined, undefined);
+  const text = new TextDecoder().decode(body);
+  if (status !== 200) throw new Error(`date.nager.at answered ${status}: ${text.slice(0, 200)}`);
+  /** @type {{ date: string, name: string }[]} */
+  const holidays = JSON.parse(text);
+  return holidays.map(({ date, name }) => ({ date, name }));
+}
+
+/**
+ * The host throws its refusals with the sentence as `payload`.
+ * @param {unknown} error
+ */
+function explain(error) {
+  const { payload, message } = /** @type {{ payload?: string, message?: string }} */ (error);
+  return payload ?? message ?? String(error);
+}

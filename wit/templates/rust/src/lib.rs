@@ -1,0 +1,99 @@
+//! The tool. What it may reach is in capabilities.json; the host checks every request against it.
+
+wit_bindgen::generate!({ path: "wit", world: "sandboxed-tool" });
+
+use exports::postern::tool::tool::{Guest, Request, Response};
+use postern::tool::host::{http_request, log, Level};
+use serde_json::{json, Value};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+struct Tool;
+export!(Tool);
+
+impl Guest for Tool {
+    fn description() -> String {
+        "Counts the days until a date, or until the next public holiday of a country.".into()
+    }
+
+    /// What params look like. The model reads it, and the host lets nothing else through to `execute`.
+    fn schema() -> String {
+        json!({
+            "type": "object",
+            "properties": {
+                "date": { "type": "string", "format": "date", "description": "The day to count to, such as 2030-01-31" },
+                "country": {
+                    "type": "string",
+                    "pattern": "^[A-Z]{2}$",
+                    "description": "Instead of a date: count to the next public holiday of this country, such as DE"
+                }
+            },
+            "additionalProperties": false
+        })
+        .to_string()
+    }
+
+    fn execute(request: Request) -> Response {
+        match countdown(&request.params) {
+            Ok(output) => Response {
+                output: Some(output.to_string()),
+                error: None,
+            },
+            Err(error) => Response {
+                output: None,
+                error: Some(error),
+            },
+        }
+    }
+}
+
+fn countdown(params: &str) -> Result<Value, String> {
+    let params: Value = serde_json::from_str(params).map_err(|error| error.to_string())?;
+    if let Some(date) = params["date"].as_str() {
+        return Ok(json!({ "date": date, "days": days_until(date)? }));
+    }
+    let country = params["country"]
+        .as_str()
+        .ok_or("Give 'date' or 'country'.")?;
+    let next = next_holiday(country)?;
+    let date = next["date"].as_str().unwrap_or_default();
+    Ok(json!({ "date": date, "name": next["name"], "days": days_until(date)? }))
+}
+
+fn next_holiday(country: &str) -> Result<Value, String> {
+    let url = format!("https://date.nager.at/api/v3/NextPublicHolidays/{country}");
+    log(
+        Level::Info,
+        &format!("asking for the public holidays of {country}"),
+    );
+    let answer = http_request("GET", &url, "{}", None, None)?;
+    let text = String::from_utf8_lossy(&answer.body);
+    if answer.status != 200 {
+        return Err(format!(
+            "date.nager.at answered {}: {text:.200}",
+            answer.status
+        ));
+    }
+    let holidays: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let next = holidays.get(0).cloned();
+    next.ok_or_else(|| format!("No public holiday of {country} is known."))
+}
+
+fn days_until(date: &str) -> Result<i64, String> {
+    let today = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_err(|error| error.to_string())?;
+    Ok(
+        day_number(date).ok_or_else(|| format!("{date} is not a date."))?
+            - (today.as_secs() / 86_400) as i64,
+    )
+}
+
+/// Days since 1970-01-01 in the proleptic Gregorian calendar.
+fn day_number(date: &str) -> Option<i64> {
+    let mut parts = date.splitn(3, '-').map(|part| part.parse::<i64>().ok());
+    let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
+    let year = if month <= 2 { year - 1 } else { year };
+    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    Some(era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468)
+}
