@@ -2,7 +2,8 @@
  * Builds a shipped tool: `node components/build.ts weather` bundles components/weather/tool.ts and turns it
  * into components/weather/dist/weather.wasm. Progress goes to stderr.
  */
-import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rename, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -15,9 +16,7 @@ export async function build(name: string, progress: (line: string) => void): Pro
   const began = performance.now();
   progress(`${name}: bundling the TypeScript`);
   const { build: bundle } = await import("esbuild");
-  // Two builds at once must not read each other's half-written files; the last rename wins.
-  const work = join(folder, "dist", `.build-${process.pid}`);
-  await mkdir(work, { recursive: true });
+  const work = await mkdtemp(join(tmpdir(), "postern-build-"));
   try {
     const source = join(work, "tool.js");
     await bundle({
@@ -38,9 +37,10 @@ export async function build(name: string, progress: (line: string) => void): Pro
       // Clocks and randomness stay: without them the time would be that of the build, for ever.
       disableFeatures: ["http", "fetch-event"],
     });
-    const draft = join(work, "tool.wasm");
-    await writeFile(draft, component);
     await mkdir(dirname(output), { recursive: true });
+    // Two builds at once must not read each other's half-written file; the last rename wins.
+    const draft = `${output}.${process.pid}`;
+    await writeFile(draft, component);
     await rename(draft, output);
   } finally {
     await rm(work, { recursive: true, force: true });

@@ -2,6 +2,8 @@
  * The tool host as a plugin: `tools` for the agent, `toolAdmin` for the page, `toolHost` for the `tool` commands. Starting costs next
  * to nothing: the compiler, the workers and the network come in with the first use.
  */
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { definePlugin, reason, type ToolAdmin } from "../kernel/plugin.ts";
 import { parsePrivateHosts } from "./policy.ts";
 import { parseKey } from "./secrets.ts";
@@ -72,9 +74,12 @@ export default definePlugin({
     });
     check("tools", async () => void (await (await open()).catalog.list()));
 
-    const announceTools = async (host: ToolHost) => {
-      const names = (await host.catalog.list()).map(({ name }) => name);
+    const announceNames = (names: readonly string[]) =>
       announce(names.length === 0 ? "none installed" : names.join(", "));
+    // By the names of the folders alone: reading what is in them would take longer than the whole start.
+    announceNames(existsSync(join(home, "tools")) ? readdirSync(join(home, "tools")).filter(isVisible) : []);
+    const announceTools = async (host: ToolHost) => {
+      announceNames((await host.catalog.list()).map(({ name }) => name));
       for (const { name, reason: why } of await host.catalog.broken())
         log.warn(`tool ${name} is left out: ${why}`);
     };
@@ -114,6 +119,10 @@ export default definePlugin({
     };
   },
 });
+
+function isVisible(name: string): boolean {
+  return !name.startsWith(".");
+}
 
 /** The admin before the host is open: each question opens it. */
 function adminOf(admin: () => Promise<ToolAdmin>): ToolAdmin {

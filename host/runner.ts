@@ -1,6 +1,6 @@
 /** One tool call, from the model's words to an outcome and a receipt. Whatever a tool does is an outcome. */
 import { randomUUID } from "node:crypto";
-import { type Mask, reason, type ToolCall, type ToolOutcome } from "../kernel/plugin.ts";
+import { type Log, type Mask, reason, type ToolCall, type ToolOutcome } from "../kernel/plugin.ts";
 import type { Broker } from "./broker.ts";
 import type { Catalog, InstalledTool } from "./catalog.ts";
 import type { Grant, TrafficEntry } from "./grant.ts";
@@ -31,6 +31,7 @@ export interface RunnerParts {
   readonly broker: Broker;
   readonly receipts: Receipts;
   readonly mask: Mask;
+  readonly log: Log;
 }
 
 export interface Runner {
@@ -56,7 +57,7 @@ const NOTHING_RAN = {
 } as const;
 
 export function createRunner(parts: RunnerParts): Runner {
-  const { cache, catalog, pool, broker, receipts, mask } = parts;
+  const { cache, catalog, pool, broker, receipts, mask, log } = parts;
   const prepared = new Map<string, Prepared & { readonly tool: InstalledTool }>();
 
   function prepare(tool: InstalledTool): Prepared {
@@ -135,7 +136,12 @@ export function createRunner(parts: RunnerParts): Runner {
       logs: report.logs.map(({ level, message }) => ({ level, message: mask.hide(message) })),
       logsDropped: report.droppedLogs,
     };
-    receipts.add(receipt);
+    try {
+      receipts.add(receipt);
+    } catch (error) {
+      // What the tool did is done; the model must still hear of it.
+      log.error({ error, receipt }, `the receipt of a call of ${tool.name} could not be kept`);
+    }
     return { outcome, receipt };
   }
 

@@ -76,7 +76,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   const catalog = openCatalog(home);
   const receipts = openReceipts(store);
   const code = openCodeCache(home, catalog);
-  const { run, warmUp } = createRunner({ cache: code.folder, catalog, pool, broker, receipts, mask });
+  const { run, warmUp } = createRunner({ cache: code.folder, catalog, pool, broker, receipts, mask, log });
 
   const check: ToolHost["examine"] = async (component, capabilitiesText, progress = () => {}) => {
     try {
