@@ -1,7 +1,7 @@
 /** How a taken request is answered: whole when its turn has ended, or event by event while it runs. */
 import type { ServerResponse } from "node:http";
 import type { Agent, Log, RunningTurn, Threads, TurnRecord } from "../../kernel/plugin.ts";
-import type { Begun } from "./begin.ts";
+import type { Begun } from "./intake.ts";
 import { refusalOf } from "./refusal.ts";
 import type { Requests, TakenRequest } from "./requests.ts";
 import { inSeconds, type PageOf, respond, respondWith } from "./response.ts";

@@ -1,7 +1,7 @@
 /** The Responses API: the whole agent behind a wire format that programs already speak. Mounted on the gateway. */
 import { definePlugin, Off } from "../../kernel/plugin.ts";
 import { createAnswers } from "./answer.ts";
-import { createBegin } from "./begin.ts";
+import { createIntake } from "./intake.ts";
 import { createRequests } from "./requests.ts";
 import { mountRoutes } from "./routes.ts";
 
@@ -38,7 +38,7 @@ export default definePlugin({
       requests,
       chatLimit,
       externalTools,
-      begin: createBegin({ agent, threads, requests, sql, pageOf, replay }),
+      intake: createIntake({ agent, threads, requests, sql, pageOf, replay }),
       answers: createAnswers({ agent, threads, requests, log, pageOf, timeoutSecs }),
       startedAt: kernel.startedAt,
       log,

@@ -3,9 +3,9 @@ import type { Context, Middleware } from "koa";
 import type { Agent, ExternalTools, Limiter, Log, Threads, Web } from "../../kernel/plugin.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import type { Answers } from "./answer.ts";
-import { CHANNEL, type createBegin, repeatKeyOf } from "./begin.ts";
 import { parseResponseId } from "./id.ts";
 import { listInput } from "./input-items.ts";
+import { CHANNEL, type Intake, repeatKeyOf } from "./intake.ts";
 import { invalid, refusalOf } from "./refusal.ts";
 import { parseRequest } from "./request.ts";
 import type { Requests, TakenRequest } from "./requests.ts";
@@ -22,14 +22,14 @@ export interface RouteParts {
   readonly chatLimit: Limiter;
   /** Absent in a composition that cannot pause a turn for the caller's own tools. */
   readonly externalTools: ExternalTools | undefined;
-  readonly begin: ReturnType<typeof createBegin>;
+  readonly intake: Intake;
   readonly answers: Answers;
   readonly startedAt: Date;
   readonly log: Log;
 }
 
 export function mountRoutes(parts: RouteParts): void {
-  const { web, agent, threads, requests, begin, answers } = parts;
+  const { web, agent, threads, requests, intake, answers } = parts;
   const guard = answerFaults(parts.log);
 
   async function create(context: Context): Promise<void> {
@@ -38,7 +38,7 @@ export function mountRoutes(parts: RouteParts): void {
     const { body } = context.request as { readonly body?: unknown };
     const request = parseRequest(body, parts.externalTools !== undefined);
     await refuseReserved(request.tools, parts.externalTools);
-    const begun = begin(user, request, repeatKeyOf(context.get("idempotency-key"), body));
+    const begun = intake.take(user, request, repeatKeyOf(context.get("idempotency-key"), body));
     context.state["turnBegan"] = true;
     if (request.stream) {
       context.respond = false;
@@ -65,7 +65,7 @@ export function mountRoutes(parts: RouteParts): void {
 
   async function cancel(context: Context): Promise<void> {
     const taken = find(context);
-    if (agent.cancel(taken.user, taken.id)) await begin.live.get(taken.id)?.record;
+    if (agent.cancel(taken.user, taken.id)) await intake.running(taken.id)?.record;
     context.body = show(taken);
   }
 

@@ -19,7 +19,7 @@ import type { RepeatKey, Requests, TakenRequest } from "./requests.ts";
 import { gateError, outputOf, type PageOf } from "./response.ts";
 import type { WireError } from "./wire.ts";
 
-export interface BeginParts {
+export interface IntakeParts {
   readonly agent: Agent;
   readonly threads: Threads;
   readonly requests: Requests;
@@ -35,7 +35,11 @@ export interface Begun {
   readonly running: RunningTurn | undefined;
 }
 
-export type Begin = (user: string, request: CreateRequest, repeat: RepeatKey | undefined) => Begun;
+export interface Intake {
+  take(user: string, request: CreateRequest, repeat: RepeatKey | undefined): Begun;
+  /** The turn of that response, while it runs. */
+  running(id: string): RunningTurn | undefined;
+}
 
 export const CHANNEL = "responses";
 
@@ -46,9 +50,7 @@ const NOT_FOUND: WireError = {
     '"previous_response_id" names no response of yours. Begin a new thread, or use the id of one that is there.',
 };
 
-export function createBegin({ agent, threads, requests, sql, pageOf, replay }: BeginParts): Begin & {
-  readonly live: ReadonlyMap<string, RunningTurn>;
-} {
+export function createIntake({ agent, threads, requests, sql, pageOf, replay }: IntakeParts): Intake {
   const live = new Map<string, RunningTurn>();
 
   function resolve(user: string, id: string) {
@@ -64,31 +66,25 @@ export function createBegin({ agent, threads, requests, sql, pageOf, replay }: B
     return earlier?.thread === previous.thread ? threads.find(user, previous.thread) : undefined;
   }
 
-  function begin(user: string, request: CreateRequest, repeat: RepeatKey | undefined): Begun {
+  /** `run` starts a turn; what it did is undone by whoever lent it, should the rest fail. */
+  function begin(
+    user: string,
+    request: CreateRequest,
+    repeat: RepeatKey | undefined,
+    run: (turn: Turn) => RunningTurn,
+  ): Begun {
     const known = repeat && repeated(user, repeat);
     if (known) return { taken: known, running: live.get(known.id) };
     const continues = request.previous !== undefined;
     const input = parseInput(request.input, { continues, replay, resolve: (id) => resolve(user, id) });
     const thread = previousThread(user, request);
+    const gate = thread?.gate;
     const failure =
-      continues && thread === undefined
-        ? NOT_FOUND
-        : thread?.gate && refuseGate(thread.gate, input.ask, pageOf);
-    if (input.ask.type === "resume" && failure === undefined) refuseResume(thread?.gate, input.ask);
-    const turn = failure ? undefined : turnOf(user, request, input.ask, thread?.id);
-    const running = turn && agent.run(turn);
-    const taken = takenOf(user, request, input, { running, failure });
-    try {
-      requests.add(taken, repeat);
-    } catch (error) {
-      running?.cancel();
-      throw error;
-    }
-    if (running) {
-      live.set(running.id, running);
-      const forget = () => void live.delete(running.id);
-      running.record.then(forget, forget);
-    }
+      continues && thread === undefined ? NOT_FOUND : gate && refuseGate(gate, input.ask, pageOf);
+    if (input.ask.type === "resume" && failure === undefined) refuseResume(gate, input.ask);
+    const running = failure ? undefined : run(turnOf(user, request, input.ask, thread?.id));
+    const taken = takenOf(user, request, input, { running, failure, gate });
+    requests.add(taken, repeat);
     return { taken, running };
   }
 
@@ -96,16 +92,22 @@ export function createBegin({ agent, threads, requests, sql, pageOf, replay }: B
     user: string,
     { echo, previous, tools }: CreateRequest,
     { ask, items }: Input,
-    { running, failure }: { running: RunningTurn | undefined; failure: WireError | undefined },
+    outcome: {
+      readonly running: RunningTurn | undefined;
+      readonly failure: WireError | undefined;
+      readonly gate: Gate | undefined;
+    },
   ): TakenRequest {
-    const inherits = ask.type === "resume" && tools === undefined && previous !== undefined;
+    const { running, failure, gate } = outcome;
+    // The agent goes on with the thread's catalog where a resume does not repeat it, and so does the answer.
+    const inherited =
+      ask.type === "resume" && tools === undefined && gate ? requests.find(user, gate.turn) : undefined;
     return {
       id: running?.id ?? randomUUID(),
       user,
       thread: running?.thread ?? previous?.thread ?? randomUUID(),
       createdAt: new Date().toISOString(),
-      // The agent goes on with the thread's catalog where a resume does not repeat it, and so does the answer.
-      echo: inherits ? { ...echo, tools: requests.find(user, previous.turn)?.echo.tools ?? [] } : echo,
+      echo: inherited ? { ...echo, tools: inherited.echo.tools } : echo,
       input: items,
       error: failure,
     };
@@ -121,7 +123,31 @@ export function createBegin({ agent, threads, requests, sql, pageOf, replay }: B
     );
   }
 
-  return Object.assign((...given: Parameters<Begin>) => sql.transaction(() => begin(...given)), { live });
+  return {
+    take(user, request, repeat) {
+      let started: RunningTurn | undefined;
+      const run = (turn: Turn): RunningTurn => {
+        started = agent.run(turn);
+        return started;
+      };
+      try {
+        const begun = sql.transaction(() => begin(user, request, repeat, run));
+        if (started) keep(started);
+        return begun;
+      } catch (error) {
+        // What could not be written down must not go on unseen.
+        started?.cancel();
+        throw error;
+      }
+    },
+    running: (id) => live.get(id),
+  };
+
+  function keep(turn: RunningTurn): void {
+    live.set(turn.id, turn);
+    const forget = () => void live.delete(turn.id);
+    turn.record.then(forget, forget);
+  }
 }
 
 function turnOf(user: string, request: CreateRequest, ask: Ask, thread: string | undefined): Turn {
