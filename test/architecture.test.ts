@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const FOLDERS = ["kernel", "plugins", "host", "capabilities", "components"];
-const FILES = FOLDERS.flatMap((folder) => globSync(`${folder}/**/*.{ts,js}`, { cwd: ROOT })).filter(
+const FILES = FOLDERS.flatMap((folder) => globSync(`${folder}/**/*.{ts,tsx,js}`, { cwd: ROOT })).filter(
   (file) => !/(^|\/)(dist|node_modules)\//.test(file),
 );
 const IMPORT = /(?:\bfrom\s*|\bimport\s*\(\s*|\bimport\s+|new URL\(\s*)"(\.{1,2}\/[^"]+)"/g;
@@ -18,7 +18,7 @@ const IMPORTS = new Map(
     const targets = [...text.matchAll(IMPORT)].map(([, target]) =>
       relative(ROOT, resolve(ROOT, dirname(file), target as string)),
     );
-    return [file, targets.filter((target) => /\.(ts|js|mjs)$/.test(target))] as const;
+    return [file, targets.filter((target) => /\.(ts|tsx|js)$/.test(target))] as const;
   }),
 );
 

@@ -10,7 +10,7 @@ import { keepJournal } from "./journal.ts";
 import { BODY_BYTES, OPEN_BODY_BYTES } from "./limits.ts";
 import type { Metrics } from "./metrics.ts";
 import type { OriginCheck } from "./origin.ts";
-import { servePage } from "./page.ts";
+import type { ServedPage } from "./page.ts";
 import type { Proxies } from "./proxies.ts";
 
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
@@ -21,6 +21,7 @@ export interface AppParts {
   readonly proxies: Proxies;
   readonly doorkeeper: Doorkeeper;
   readonly isOwnOrigin: OriginCheck;
+  readonly page: ServedPage;
 }
 
 export interface App {
@@ -31,7 +32,7 @@ export interface App {
   readonly router: Router;
 }
 
-export function createApp({ log, metrics, proxies, doorkeeper, isOwnOrigin }: AppParts): App {
+export function createApp({ log, metrics, proxies, doorkeeper, isOwnOrigin, page }: AppParts): App {
   const koa = new Koa();
   const open = new Router();
   const router = new Router();
@@ -42,7 +43,7 @@ export function createApp({ log, metrics, proxies, doorkeeper, isOwnOrigin }: Ap
   koa.use(compressAnswers());
   koa.use(answerErrors(log));
 
-  koa.use(servePage());
+  koa.use(page.middleware);
   open.use(jsonBody(OPEN_BODY_BYTES));
   koa.use(open.routes());
 

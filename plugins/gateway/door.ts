@@ -7,12 +7,14 @@ import { createDoorkeeper, type Doorkeeper, type OperatorToken } from "./identit
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { provisionOperatorToken } from "./operator-token.ts";
 import { createOriginCheck, type OriginCheck } from "./origin.ts";
+import { type ServedPage, servePage } from "./page.ts";
 import { createPatience } from "./patience.ts";
 import { createProxies, type Proxies } from "./proxies.ts";
 import type { GatewayConfig } from "./settings.ts";
 
 export interface Door {
   readonly app: App;
+  readonly page: ServedPage;
   readonly accounts: Accounts;
   readonly doorkeeper: Doorkeeper;
   readonly isOwnOrigin: OriginCheck;
@@ -58,9 +60,11 @@ export async function buildDoor({ config, home, store, kernel, log }: DoorParts)
     patience: createPatience(),
     log,
   });
-  const app = createApp({ log, metrics, proxies, doorkeeper, isOwnOrigin });
+  const page = servePage();
+  const app = createApp({ log, metrics, proxies, doorkeeper, isOwnOrigin, page });
   return {
     app,
+    page,
     accounts,
     doorkeeper,
     isOwnOrigin,

@@ -9,6 +9,7 @@ import { approvalRoutes } from "./routes/approvals.ts";
 import { chatRoutes } from "./routes/chat.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { jobRoutes } from "./routes/jobs.ts";
+import { logRoutes } from "./routes/logs.ts";
 import { memoryRoutes } from "./routes/memory.ts";
 import { receiptRoutes } from "./routes/receipts.ts";
 import { sessionRoutes } from "./routes/session.ts";
@@ -19,6 +20,9 @@ import { toolRoutes } from "./routes/tools.ts";
 import { readSettings } from "./settings.ts";
 import { createHub } from "./socket/hub.ts";
 import { acceptSockets, SOCKET_PATH } from "./socket/upgrade.ts";
+
+// Everything else starts first: nobody opens the page within the first moments.
+const WARM_UP_AFTER_MILLIS = 500;
 
 // The kernel gives the whole service ten seconds to stop.
 const GRACE_MILLIS = 3000;
@@ -53,6 +57,7 @@ export default definePlugin({
       ...toolRoutes(tools),
       ...toolAdminRoutes(use.toolAdmin, door.proxies),
       ...receiptRoutes(use.toolAdmin),
+      ...logRoutes(kernel),
       ...accountRoutes({ accounts: door.accounts, onRevoked }),
       documentRoute(() => describeApi(kernel.version, routes)),
     ];
@@ -77,6 +82,11 @@ export default definePlugin({
       tell(
         "The gateway is open to your network: put an HTTPS reverse proxy in front before it goes further.",
       );
+
+    const warmUp = setTimeout(() => {
+      door.page.warmUp().catch((error) => log.error({ error }, "the page cannot be bundled"));
+    }, WARM_UP_AFTER_MILLIS);
+    onStop(() => clearTimeout(warmUp));
 
     const web: Web = {
       router: app.router,

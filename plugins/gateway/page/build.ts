@@ -1,18 +1,17 @@
-/** Bundles the page into dist/: `node plugins/gateway/page/build.ts`. No CDN, nothing but what is in this folder. */
-import { cp, mkdir, rename, rm } from "node:fs/promises";
+/** Bundles the page: no CDN, nothing but what is in this folder and what it imports. */
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { build } from "esbuild";
 
 const HERE = import.meta.dirname;
+const AS_THEY_ARE = ["index.html", "style.css", "icon.svg"];
 
-export async function buildPage(): Promise<string> {
-  const output = join(HERE, "dist");
-  const work = join(HERE, `.dist-${process.pid}`);
-  await rm(work, { recursive: true, force: true });
-  await mkdir(work);
-  await build({
+/** Each file's path below the gateway's address, and what is in it. */
+export async function bundlePage(): Promise<ReadonlyMap<string, Uint8Array>> {
+  const { outputFiles } = await build({
     entryPoints: [join(HERE, "main.tsx")],
-    outfile: join(work, "main.js"),
+    write: false,
     bundle: true,
     minify: true,
     format: "esm",
@@ -22,12 +21,15 @@ export async function buildPage(): Promise<string> {
     legalComments: "none",
     logLevel: "error",
   });
-  await Promise.all(
-    ["index.html", "style.css", "icon.svg"].map((file) => cp(join(HERE, file), join(work, file))),
-  );
-  await rm(output, { recursive: true, force: true });
-  await rename(work, output);
-  return output;
+  const [script] = outputFiles;
+  if (script === undefined) throw new Error("the bundler answered no script");
+  const others = AS_THEY_ARE.map(async (name) => [name, await readFile(join(HERE, name))] as const);
+  return new Map<string, Uint8Array>([["main.js", script.contents], ...(await Promise.all(others))]);
 }
 
-if (process.argv[1] === import.meta.filename) await buildPage();
+// `node plugins/gateway/page/build.ts <folder>`: for the published package, which has no bundler at hand.
+if (process.argv[1] === import.meta.filename) {
+  const [folder = join(HERE, "dist")] = parseArgs({ allowPositionals: true }).positionals;
+  await mkdir(folder, { recursive: true });
+  for (const [name, contents] of await bundlePage()) await writeFile(join(folder, name), contents);
+}

@@ -1,4 +1,5 @@
 import { decide } from "./app.ts";
+import { Grants } from "./grants.tsx";
 import type { Gate } from "./wire.ts";
 
 /** What the thread waits for, in words, with the answers that go on. */
@@ -9,13 +10,7 @@ export function GateCard({ gate }: { gate: Gate }) {
         <section class="gate" aria-label="Approval">
           <strong>May {gate.call.name} run?</strong>
           <pre class="log">{gate.call.params}</pre>
-          {gate.grants && gate.grants.length > 0 && (
-            <ul>
-              {gate.grants.map((grant) => (
-                <li key={grant}>{grant}</li>
-              ))}
-            </ul>
-          )}
+          <Grants of={gate.grants ?? []} />
           <Answers
             gate={gate}
             choices={{ once: "Allow once", always: "Always allow this tool", deny: "Deny" }}

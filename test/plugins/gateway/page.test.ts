@@ -1,17 +1,12 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, get } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import Koa from "koa";
 import { expect, onTestFinished, test } from "vitest";
 import { servePage } from "../../../plugins/gateway/page.ts";
-import { temporaryFolder } from "../../support/home.ts";
 
 async function serve(files: Readonly<Record<string, string>>): Promise<string> {
-  const folder = temporaryFolder();
-  mkdirSync(join(folder, "assets"));
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-  const app = new Koa().use(servePage(folder));
+  const bundle = new Map(Object.entries(files).map(([name, text]) => [name, Buffer.from(text)]));
+  const app = new Koa().use(servePage(async () => bundle).middleware);
   const server = createServer(app.callback()).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   onTestFinished(() => void server.close());
@@ -20,15 +15,15 @@ async function serve(files: Readonly<Record<string, string>>): Promise<string> {
 
 test("the page's files are served with their type, compressed, and revalidated by a tag", async () => {
   const script = "console.log(1);".repeat(200);
-  const url = await serve({ "index.html": "<!doctype html>Hello", "assets/page.js": script });
+  const url = await serve({ "index.html": "<!doctype html>Hello", "page.js": script });
   const index = await fetch(`${url}/`);
   expect(index.headers.get("content-type")).toBe("text/html; charset=utf-8");
   expect(await index.text()).toContain("Hello");
-  const answer = await fetch(`${url}/assets/page.js`, { headers: { "accept-encoding": "br" } });
+  const answer = await fetch(`${url}/page.js`, { headers: { "accept-encoding": "br" } });
   expect(answer.headers.get("content-encoding")).toBe("br");
   expect(answer.headers.get("content-type")).toMatch(/^(text|application)\/javascript/);
   expect(await answer.text()).toBe(script);
-  const again = await fetch(`${url}/assets/page.js`, {
+  const again = await fetch(`${url}/page.js`, {
     // Without the second header fetch would ask for a fresh copy.
     headers: { "if-none-match": answer.headers.get("etag") as string, "cache-control": "max-age=0" },
   });
@@ -42,7 +37,25 @@ test("nothing outside of the page's folder can be reached", async () => {
     expect((await fetch(url + path)).status).toBe(404);
 });
 
-test("where the page was not built the service says so and still answers", async () => {
-  const url = await serve({});
-  expect(await (await fetch(`${url}/`)).text()).toContain("has not been built");
+test("a clone bundles the page from its sources, small enough to load at once", async () => {
+  const app = new Koa().use(servePage().middleware);
+  const server = createServer(app.callback()).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  let bytes = 0;
+  for (const path of ["/", "/main.js", "/style.css", "/icon.svg"]) {
+    const request = await new Promise<number>((resolve, reject) => {
+      get(`${url}${path}`, { headers: { "accept-encoding": "br" } }, (answer) => {
+        let size = 0;
+        answer.on("data", (chunk: Buffer) => {
+          size += chunk.length;
+        });
+        answer.on("end", () => resolve(answer.statusCode === 200 ? size : Number.NaN));
+      }).on("error", reject);
+    });
+    bytes += request;
+  }
+  expect(bytes).toBeGreaterThan(10_000);
+  expect(bytes).toBeLessThan(150_000);
 });

@@ -55,3 +55,12 @@ test("the printed line opens the page, and its token is in no log line", async (
   expect(await page.text()).not.toContain(token);
   expect(gateway.service.logged.join("")).not.toContain(token);
 });
+
+test("the newest log lines are for the operator, as JSON, with secrets hidden", async () => {
+  const gateway = await openGateway();
+  const { body } = await gateway.ask("/api/logs");
+  expect(body.lines.length).toBeGreaterThan(0);
+  expect(body.lines[0]).toMatchObject({ time: expect.any(String), level: expect.any(Number) });
+  const token = await gateway.addUser("alice");
+  expect((await gateway.ask("/api/logs", { token })).status).toBe(403);
+});
