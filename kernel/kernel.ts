@@ -71,6 +71,7 @@ export async function boot(options: BootOptions): Promise<Running> {
     mask,
     serving: options.only === undefined,
     plugins: states,
+    lines: () => lines,
     readiness: readiness.run,
     recentLog: log.recent,
     shutdown: options.onShutdown ?? (() => {}),

@@ -48,6 +48,8 @@ export interface Kernel {
    */
   readonly serving: boolean;
   plugins(): readonly PluginState[];
+  /** What plugins had to tell the operator, for whoever owns the screen. */
+  lines(): readonly string[];
   /** Runs every named check. */
   readiness(): Promise<readonly CheckResult[]>;
   /** The newest log lines as JSON texts, oldest first, secrets hidden. */

@@ -28,7 +28,7 @@ export function isListed(url: URL, listed: readonly (HostPort | undefined)[]): b
 }
 
 /** Anything but a plain, globally routed address: loopback, private, link-local, CGNAT, multicast, metadata. */
-export function isPrivate(address: string): boolean {
+function isPrivate(address: string): boolean {
   return !ipaddr.isValid(address) || ipaddr.process(address).range() !== "unicast";
 }
 

@@ -41,7 +41,7 @@ export async function bootWebhook(
   return { kernel, url, ...client(url) };
 }
 
-export function webhookUrl({ states }: Pick<Running, "states">): string {
+function webhookUrl({ states }: Pick<Running, "states">): string {
   const detail = states.find(({ name }) => name === "webhook")?.detail ?? "";
   return /http:\/\/\S+/.exec(detail)?.[0] ?? "";
 }

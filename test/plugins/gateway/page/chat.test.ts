@@ -107,7 +107,7 @@ describe.skipIf(!hasBrowser)("the page in a browser", { timeout: 60_000 }, () =>
     await page.getByText("The connection is down").waitFor({ state: "detached" });
     expect(await page.getByLabel("Message").inputValue()).toBe("a draft that must stay");
     await say(page, "two");
-    await expect.poll(() => page.getByText(/^answer \d+$/).count(), { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => page.getByText(/^answer \d+$/).count()).toBe(2);
     expect(await page.locator(".asked").allInnerTexts()).toEqual(
       ["You: one", "You: two"].map((text) => expect.stringContaining(text.slice(5))),
     );

@@ -1,0 +1,148 @@
+/** Markdown as lines for a terminal. While a text streams in, only its unfinished end is read again. */
+import { lexer, type Token, type Tokens } from "marked";
+import stringWidth from "string-width";
+import { hang, plain, wrap } from "./lines.ts";
+import type { Palette } from "./palette.ts";
+
+export interface Rendering {
+  readonly source: string;
+  readonly width: number;
+  readonly lines: readonly string[];
+  /** How much of the source, and how many of the lines, no longer change as the source grows. */
+  readonly settled: { readonly characters: number; readonly lines: number };
+}
+
+/** The rendering of a source that has grown from an earlier one, or of a new one. */
+export function renderMarkdown(
+  source: string,
+  width: number,
+  palette: Palette,
+  earlier?: Rendering,
+): Rendering {
+  const goesOn = earlier?.width === width && source.startsWith(earlier.source);
+  const settled = goesOn ? earlier.settled : { characters: 0, lines: 0 };
+  const lines = goesOn ? earlier.lines.slice(0, settled.lines) : [];
+  let { characters } = settled;
+  let settledLines = settled.lines;
+  const tokens = lexer(source.slice(characters));
+  // Reading goes on from the last block that is surely over; blank lines belong to what stands before them.
+  const open = tokens.findLastIndex(({ type }) => type !== "space");
+  for (const [index, token] of tokens.entries()) {
+    lines.push(...block(token, width, palette));
+    if (index >= open) continue;
+    characters += token.raw.length;
+    settledLines = lines.length;
+  }
+  while (lines.length > settledLines && lines.at(-1) === "") lines.pop();
+  return { source, width, lines, settled: { characters, lines: settledLines } };
+}
+
+function block(token: Token, width: number, palette: Palette): string[] {
+  switch (token.type) {
+    case "space":
+      return [""];
+    case "heading":
+      return wrap(palette.heading(inline((token as Tokens.Heading).tokens, palette)), width);
+    case "code":
+      return plain((token as Tokens.Code).text)
+        .split("\n")
+        .flatMap((line) => hang(palette.faint("│ "), palette.faint("│ "), palette.code(line), width));
+    case "blockquote":
+      return blocks((token as Tokens.Blockquote).tokens, width - 2, palette).map(
+        (line) => `${palette.faint("▎ ")}${line}`,
+      );
+    case "list":
+      return list(token as Tokens.List, width, palette);
+    case "table":
+      return table(token as Tokens.Table, width, palette);
+    case "hr":
+      return [palette.faint("─".repeat(Math.min(width, 40)))];
+    default:
+      return wrap(inline("tokens" in token ? token.tokens : undefined, palette, token), width);
+  }
+}
+
+function blocks(tokens: readonly Token[], width: number, palette: Palette): string[] {
+  const lines = tokens.flatMap((token) => block(token, width, palette));
+  while (lines.at(-1) === "") lines.pop();
+  return lines;
+}
+
+function list(token: Tokens.List, width: number, palette: Palette): string[] {
+  return token.items.flatMap((item, index) => {
+    const bullet = token.ordered ? `${Number(token.start || 1) + index}. ` : "• ";
+    const box = item.task ? (item.checked ? "[x] " : "[ ] ") : "";
+    const tokens = item.tokens.filter(({ type }) => type !== "checkbox");
+    const inner = blocks(tokens, width - bullet.length - box.length, palette);
+    const [first = "", ...rest] = inner;
+    const indent = " ".repeat(bullet.length);
+    return [`${palette.faint(bullet)}${box}${first}`, ...rest.map((line) => `${indent}${line}`)].flatMap(
+      (line) => (stringWidth(line) > width ? wrap(line, width) : [line]),
+    );
+  });
+}
+
+const NARROWEST_COLUMN = 10;
+
+/** Columns; the widest gives way where they do not fit, and where even that is too little each cell has its line. */
+function table({ header, rows }: Tokens.Table, width: number, palette: Palette): string[] {
+  const read = (cells: readonly Tokens.TableCell[]) => cells.map(({ tokens }) => inline(tokens, palette));
+  const head = read(header).map(palette.strong);
+  const body = rows.map(read);
+  const widths = head.map((cell, column) =>
+    Math.max(...[cell, ...body.map((row) => row[column] ?? "")].map((text) => stringWidth(text))),
+  );
+  const total = widths.reduce((sum, each) => sum + each, 0) + 3 * (widths.length - 1);
+  const widest = widths.indexOf(Math.max(...widths));
+  widths[widest] = (widths[widest] ?? 0) - Math.max(0, total - width);
+  if (total > width && widths[widest] < NARROWEST_COLUMN) {
+    return body.flatMap((row) => [
+      ...row.flatMap((cell, column) => hang(`${head[column] || "·"} `, "  ", cell, width)),
+      "",
+    ]);
+  }
+  const pad = (text: string, column: number) =>
+    text + " ".repeat(Math.max(0, (widths[column] ?? 0) - stringWidth(text)));
+  const lines = (cells: readonly string[]) => {
+    const wrapped = cells.map((cell, column) => wrap(cell, widths[column] ?? 1));
+    const tallest = Math.max(...wrapped.map(({ length }) => length));
+    return Array.from({ length: tallest }, (_, row) =>
+      wrapped.map((cell, column) => pad(cell[row] ?? "", column)).join(palette.faint(" │ ")),
+    );
+  };
+  const rule = palette.faint(widths.map((each) => "─".repeat(each)).join("─┼─"));
+  const hasHead = head.some((cell) => cell !== "");
+  return [...(hasHead ? [...lines(head), rule] : []), ...body.flatMap(lines)];
+}
+
+function inline(tokens: readonly Token[] | undefined, palette: Palette, whole?: Token): string {
+  if (tokens === undefined) return plain(whole && "text" in whole ? String(whole.text) : (whole?.raw ?? ""));
+  return tokens.map((token) => span(token, palette)).join("");
+}
+
+function span(token: Token, palette: Palette): string {
+  const inner = () => inline("tokens" in token ? token.tokens : undefined, palette, token);
+  switch (token.type) {
+    case "strong":
+      return palette.strong(inner());
+    case "em":
+      return palette.slanted(inner());
+    case "del":
+      return palette.struck(inner());
+    case "codespan":
+      return palette.code(plain((token as Tokens.Codespan).text));
+    case "br":
+      return "\n";
+    case "link":
+    case "image": {
+      const { href } = token as Tokens.Link;
+      const words = inner();
+      const address = plain(href);
+      return words === address || words === ""
+        ? palette.underlined(address)
+        : `${palette.underlined(words)} ${palette.faint(`(${address})`)}`;
+    }
+    default:
+      return inner();
+  }
+}

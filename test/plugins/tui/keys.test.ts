@@ -1,0 +1,203 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { startModelServer } from "../../support/model-server.ts";
+import { type OpenTerminal, openTerminal, type TerminalOptions } from "../../support/pseudo-terminal.ts";
+
+const SHOWN = "\u001b[?25h";
+const HIDDEN = "\u001b[?25l";
+
+/** The lines of the composer: between the line of hints and the status line. */
+function composer(terminal: OpenTerminal): string {
+  const lines = terminal.lines();
+  const first = lines.findIndex((line) => line.startsWith("›") && lines.indexOf(line) > lines.length - 12);
+  return lines
+    .slice(first, -1)
+    .map((line) => line.slice(2))
+    .join("\n");
+}
+
+async function ready(options: TerminalOptions = {}): Promise<OpenTerminal> {
+  const terminal = openTerminal(options);
+  await terminal.until("Write a message");
+  return terminal;
+}
+
+async function withModel(options: TerminalOptions = {}) {
+  const model = await startModelServer();
+  onTestFinished(() => model.close());
+  const env = {
+    MODEL_PROVIDER: "openai-compatible",
+    MODEL_BASE_URL: model.url,
+    MODEL_NAME: "scripted",
+    ...options.env,
+  };
+  return { model, terminal: await ready({ ...options, env }) };
+}
+
+describe("§2.1 the keys", () => {
+  test("Enter sends the message, and the composer is empty again", async () => {
+    const { model, terminal } = await withModel();
+    model.otherwise({ text: "The answer." });
+    terminal.type("My question");
+    await terminal.until("› My question");
+    terminal.press("enter");
+    await terminal.until("The answer.");
+    expect(composer(terminal)).toBe("");
+    expect(JSON.stringify(model.requests[0])).toContain("My question");
+  });
+
+  test.for(["altEnter", "ctrlJ"] as const)("%s makes a new line in every terminal", async (key) => {
+    const terminal = await ready();
+    terminal.type("one");
+    terminal.press(key);
+    terminal.type("two");
+    await terminal.until((seen) => composer(seen) === "one\ntwo");
+  });
+
+  test("Shift+Enter makes a new line where the terminal has the Kitty keyboard protocol", async () => {
+    const terminal = await ready();
+    expect(terminal.output()).toContain("\u001b[>1u");
+    terminal.type("one");
+    terminal.press("shiftEnter");
+    terminal.type("two");
+    await terminal.until((seen) => composer(seen) === "one\ntwo");
+  });
+
+  test("Ctrl+C quits: the service stops, the terminal is as it was, the exit code is 0", async () => {
+    const terminal = await ready();
+    terminal.press("ctrlC");
+    expect(await terminal.exited).toBe(0);
+    const output = terminal.output();
+    // Left: the alternate screen, bracketed paste; shown: the cursor.
+    expect(output.lastIndexOf("\u001b[?1049l")).toBeGreaterThan(output.lastIndexOf("\u001b[?1049h"));
+    expect(output.lastIndexOf("\u001b[?2004l")).toBeGreaterThan(output.lastIndexOf("\u001b[?2004h"));
+    expect(output.lastIndexOf("\u001b[?25h")).toBeGreaterThan(output.lastIndexOf("\u001b[?25l"));
+  });
+
+  test("Ctrl+C in the middle of a turn quits too", async () => {
+    const { model, terminal } = await withModel();
+    model.otherwise({ text: ["I begin"], end: "stall" });
+    terminal.type("Go\r");
+    await terminal.until("I begin");
+    terminal.press("ctrlC");
+    expect(await terminal.exited).toBe(0);
+  });
+
+  test("Ctrl+L clears the screen and keeps what is being written", async () => {
+    const terminal = await ready();
+    terminal.type("half a thought");
+    await terminal.until("half a thought");
+    terminal.press("ctrlL");
+    await terminal.until(
+      (seen) => !seen.text().includes("Write a message") && composer(seen) === "half a thought",
+    );
+  });
+
+  test("Esc cancels the turn that runs", async () => {
+    const { model, terminal } = await withModel();
+    model.otherwise({ text: ["I begin"], end: "stall" });
+    terminal.type("Go\r");
+    await terminal.until("I begin");
+    terminal.press("escape");
+    await terminal.until("Cancelled.");
+    await terminal.until("Enter sends");
+  });
+
+  test("Tab goes to the next element: a tool call, which Enter opens; Esc goes back to the composer", async () => {
+    const { model, terminal } = await withModel();
+    model.script({ calls: [{ name: "clock", arguments: { zone: "UTC" } }] }, { text: "Half past nine." });
+    terminal.type("What time is it?\r");
+    await terminal.until("Half past nine.");
+    expect(terminal.text()).toMatch(/✓ ▸ clock \{"zone":"UTC"\}/);
+    terminal.press("tab");
+    terminal.press("enter");
+    await terminal.until('"clock": "half past nine"');
+    expect(terminal.text()).toContain("▾ clock");
+    // What a tool says cannot steer the terminal.
+    expect(terminal.text()).toContain("[31mred");
+    terminal.press("enter");
+    await terminal.until((seen) => !seen.text().includes('"clock": "half past nine"'));
+    terminal.press("escape");
+    // Pressed together with the next key it would be Alt; the cursor is back once the composer has the focus.
+    await terminal.until((seen) => seen.output().lastIndexOf(SHOWN) > seen.output().lastIndexOf(HIDDEN));
+    terminal.type("back");
+    await terminal.until((seen) => composer(seen) === "back");
+  });
+
+  test("Up and Down scroll the history; in an empty composer they walk earlier messages", async () => {
+    const { model, terminal } = await withModel();
+    model.otherwise({ text: Array.from({ length: 60 }, (_, index) => `line ${index + 1}\n\n`) });
+    terminal.type("first question\r");
+    await terminal.until("line 60");
+    terminal.press("up");
+    await terminal.until((seen) => composer(seen) === "first question");
+    terminal.press("down");
+    await terminal.until((seen) => composer(seen) === "");
+    terminal.type("something");
+    await terminal.until((seen) => composer(seen) === "something");
+    terminal.press("up");
+    await terminal.until("1 lines below");
+    terminal.press("pageUp");
+    await terminal.until((seen) => !seen.text().includes("line 60"));
+    terminal.press("pageDown", "down");
+    await terminal.until((seen) => seen.text().includes("line 60") && !seen.text().includes("lines below"));
+    expect(composer(terminal)).toBe("something");
+  });
+});
+
+describe("writing", () => {
+  test("wide characters, emoji and combined ones are edited as a person sees them", async () => {
+    const terminal = await ready();
+    terminal.type("世界👩‍👩‍👧e\u0301x");
+    await terminal.until((seen) => composer(seen).startsWith("世界"));
+    terminal.press("left", "backspace", "backspace");
+    await terminal.until((seen) => composer(seen) === "世界x");
+    await terminal.until((seen) => seen.cursor().x === 2 + 4);
+    terminal.press("home");
+    await terminal.until((seen) => seen.cursor().x === 2);
+    terminal.press("end");
+    await terminal.until((seen) => seen.cursor().x === 2 + 5);
+  });
+
+  test("a paste is text, whatever line breaks it holds, and is sent only by Enter", async () => {
+    const { model, terminal } = await withModel();
+    terminal.paste("one\ntwo\nthree");
+    await terminal.until((seen) => composer(seen) === "one\ntwo\nthree");
+    expect(model.requests).toEqual([]);
+  });
+
+  test("a paste of 5,000 lines is taken whole, and the next key still shows", async () => {
+    const { model, terminal } = await withModel();
+    model.otherwise({ text: "Long indeed." });
+    terminal.paste(Array.from({ length: 5000 }, (_, index) => `pasted line ${index + 1}`).join("\n"));
+    await terminal.until("pasted line 5000");
+    terminal.type("!");
+    await terminal.until("pasted line 5000!");
+    terminal.press("enter");
+    await terminal.until("Long indeed.");
+    await terminal.until("4994 more lines");
+    const sent = JSON.stringify(model.requests[0]);
+    expect(sent).toContain("pasted line 1\\n");
+    expect(sent).toContain("pasted line 5000!");
+  });
+
+  test("a long line wraps, and the cursor stands where the next character goes", async () => {
+    const terminal = await ready({ columns: 30 });
+    terminal.type("x".repeat(40));
+    await terminal.until((seen) => composer(seen).replace("\n", "") === "x".repeat(40));
+    const { x, y } = terminal.cursor();
+    terminal.type("y");
+    await terminal.until((seen) => seen.lines()[y]?.[x] === "y");
+  });
+
+  test("a command is completed by Tab, and one that is not there is told", async () => {
+    const terminal = await ready();
+    terminal.type("/mo");
+    await terminal.until("which model answers");
+    terminal.press("tab");
+    await terminal.until((seen) => composer(seen) === "/model");
+    terminal.press("enter");
+    await terminal.until("MODEL_PROVIDER");
+    terminal.type("/nonsense\r");
+    await terminal.until("There is no command /nonsense");
+  });
+});

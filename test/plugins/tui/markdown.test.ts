@@ -1,0 +1,93 @@
+import { stripVTControlCharacters } from "node:util";
+import fc from "fast-check";
+import stringWidth from "string-width";
+import { expect, test } from "vitest";
+import { type Rendering, renderMarkdown } from "../../../plugins/tui/markdown.ts";
+import { createPalette } from "../../../plugins/tui/palette.ts";
+
+const palette = createPalette(true);
+const shown = (source: string, width = 60) =>
+  renderMarkdown(source, width, palette).lines.map(stripVTControlCharacters);
+
+const SAMPLE = `# Title
+
+A *slanted* and **strong** [link](https://example.org) with \`code\`.
+
+1. one
+2. two
+   - inner
+   - [x] done
+
+> quoted
+> twice
+
+\`\`\`ts
+const x  =  1;
+\`\`\`
+
+| a | b |
+|---|---|
+| 1 | two words |
+
+---
+End.`;
+
+test("every kind of block has its look", () => {
+  expect(shown(SAMPLE)).toEqual([
+    "Title",
+    "",
+    "A slanted and strong link (https://example.org) with code.",
+    "",
+    "1. one",
+    "2. two",
+    "   • inner",
+    "   • [x] done",
+    "",
+    "▎ quoted",
+    "▎ twice",
+    "",
+    "│ const x  =  1;",
+    "",
+    "a │ b        ",
+    "──┼──────────",
+    "1 │ two words",
+    "",
+    "─".repeat(40),
+    "End.",
+  ]);
+});
+
+test("streamed in any pieces, a text ends as it would have been drawn at once", () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 60 }), (sizes) => {
+      let rendering: Rendering | undefined;
+      let end = 0;
+      for (const size of sizes) {
+        end += size;
+        rendering = renderMarkdown(SAMPLE.slice(0, end), 50, palette, rendering);
+      }
+      rendering = renderMarkdown(SAMPLE, 50, palette, rendering);
+      expect(rendering.lines).toEqual(renderMarkdown(SAMPLE, 50, palette).lines);
+    }),
+  );
+});
+
+test("no line is wider than the screen, whatever the text and the width", () => {
+  const piece = fc.oneof(fc.string({ unit: "grapheme" }), fc.constantFrom(...SAMPLE.split(/(?<=\n)/)));
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 20 }), fc.integer({ min: 8, max: 80 }), (pieces, width) => {
+      for (const line of renderMarkdown(pieces.join(""), width, palette).lines)
+        expect(stringWidth(line)).toBeLessThanOrEqual(width);
+    }),
+  );
+});
+
+test("nothing a model writes reaches the terminal as a command", () => {
+  const evil =
+    "a\u001b]0;title\u0007b \u001b[2J `c\u001b[31m` \u202eright to left\n\n```\n\u001b[?1049l\n```";
+  const lines = renderMarkdown(evil, 60, createPalette(false)).lines.join("\n");
+  expect(lines).not.toContain("\u202e");
+  expect(lines).not.toContain("\u001b]0");
+  expect(lines).not.toContain("\u001b[2J");
+  expect(lines).not.toContain("\u001b[?1049l");
+});

@@ -1,0 +1,170 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { startModelServer } from "../../support/model-server.ts";
+import { openTerminal, type TerminalOptions } from "../../support/pseudo-terminal.ts";
+
+const ESC = "\u001b";
+
+async function withModel(options: TerminalOptions = {}) {
+  const model = await startModelServer();
+  onTestFinished(() => model.close());
+  const env = {
+    MODEL_PROVIDER: "openai-compatible",
+    MODEL_BASE_URL: model.url,
+    MODEL_NAME: "scripted",
+    ...options.env,
+  };
+  const terminal = openTerminal({ ...options, env });
+  await terminal.until("Write a message");
+  return { model, terminal };
+}
+
+test("the first screen shows every plugin, what they had to tell, and the addresses", async () => {
+  const { terminal } = await withModel({ columns: 120 });
+  const text = terminal.text();
+  expect(text).toMatch(/gateway +│ on +│ http:\/\/127\.0\.0\.1:\d+/);
+  expect(text).toMatch(/Open http:\/\/127\.0\.0\.1:\d+\/\?token=/);
+  await terminal.until((seen) => /scripted · new thread · gateway http:/.test(seen.lines().at(-1) ?? ""));
+});
+
+test("an answer streams in as Markdown, with a spinner, elapsed time, and what it cost at the end", async () => {
+  const { model, terminal } = await withModel({ columns: 120 });
+  model.otherwise({
+    text: ["# Title\n\nSome **bold", "** and `code`.\n\n- one\n- two\n\n```js\nlet x", " = 1;\n```\n"],
+    delay: 100,
+    usage: { input: 1200, output: 34 },
+  });
+  terminal.type("Go\r");
+  await terminal.until("Esc cancels");
+  expect(terminal.text()).toMatch(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] (thinking|writing) \d/);
+  await terminal.until("│ let x = 1;");
+  const text = terminal.text();
+  expect(text).toContain("Some bold and code.");
+  expect(text).toContain("• two");
+  await terminal.until("Enter sends");
+  await terminal.until("1.2k tokens");
+  expect(terminal.lines().at(-1)).toContain("scripted · Go");
+});
+
+test("an approval is asked in place, in words; the answer lets the turn go on", async () => {
+  const { model, terminal } = await withModel();
+  model.script({ calls: [{ name: "post", arguments: { text: "hi" } }] }, { text: "Posted it." });
+  terminal.type("Post hi\r");
+  await terminal.until("post asks for your approval.");
+  const text = terminal.text();
+  expect(text).toContain('It would be called with {"text":"hi"}');
+  expect(text).toContain("• may write to https://post.example/");
+  await terminal.until("Once (o)");
+  terminal.press("right", "right", "left", "left", "enter");
+  await terminal.until("Posted it.");
+  expect(terminal.text()).toContain("✓ ▸ post");
+});
+
+test("a denied approval is told to the model", async () => {
+  const { model, terminal } = await withModel();
+  model.script({ calls: [{ name: "post", arguments: {} }] }, { text: "Then not." });
+  terminal.type("Post\r");
+  await terminal.until("Deny (d)");
+  terminal.type("d");
+  await terminal.until("Then not.");
+  expect(JSON.stringify(model.requests.at(-1))).toMatch(/den/i);
+});
+
+test("a turn that fails says why and what to do", async () => {
+  const { model, terminal } = await withModel();
+  model.otherwise({ status: 401 });
+  terminal.type("Go\r");
+  await terminal.until("✗ ");
+  await terminal.until("Up brings your message back");
+});
+
+test("a resize while text streams leaves no garbage", async () => {
+  const { model, terminal } = await withModel({ columns: 100, rows: 30 });
+  const words = Array.from({ length: 120 }, (_, index) => `word${index} `);
+  model.otherwise({ text: words, delay: 10 });
+  terminal.type("Go\r");
+  await terminal.until("word20 ");
+  terminal.resize(60, 20);
+  await terminal.until("word60 ");
+  terminal.resize(110, 35);
+  await terminal.until("word119");
+  await terminal.until("Enter sends");
+  const lines = terminal.lines();
+  expect(lines).toHaveLength(35);
+  expect(lines.filter((line) => line.startsWith("Enter sends"))).toHaveLength(1);
+  expect(lines.filter((line) => line.includes("scripted ·"))).toHaveLength(1);
+  const said = lines.join(" ").match(/word\d+/g) ?? [];
+  expect(said).toEqual(words.map((word) => word.trim()));
+});
+
+test.for([
+  [20, 6],
+  [12, 4],
+] as const)("a terminal of %s by %s still takes a message and shows its answer", async ([columns, rows]) => {
+  const model = await startModelServer();
+  onTestFinished(() => model.close());
+  model.otherwise({ text: "Fine." });
+  const terminal = openTerminal({
+    columns,
+    rows,
+    env: { MODEL_PROVIDER: "openai-compatible", MODEL_BASE_URL: model.url, MODEL_NAME: "scripted" },
+  });
+  await terminal.until("›");
+  terminal.type("Hi");
+  await terminal.until("› Hi");
+  terminal.press("enter");
+  await terminal.until("Fine.");
+  expect(terminal.lines()).toHaveLength(rows);
+});
+
+test("colours are the sixteen, and with NO_COLOR there are none", async () => {
+  const coloured = await withModel();
+  expect(coloured.terminal.output()).toMatch(new RegExp(`${ESC}\\[(3|9)\\dm`));
+  expect(coloured.terminal.output()).not.toMatch(new RegExp(`${ESC}\\[[0-9;]*38;`));
+  const { model, terminal } = await withModel({ env: { NO_COLOR: "1" } });
+  model.otherwise({ text: "# Plain\n\n`code`" });
+  terminal.type("Go\r");
+  await terminal.until("Plain");
+  await terminal.until("Enter sends");
+  expect(terminal.output()).not.toMatch(new RegExp(`${ESC}\\[(3[0-8]|9[0-7])(;\\d+)*m`));
+});
+
+test("streaming redraws lines, never the whole screen", async () => {
+  const { model, terminal } = await withModel();
+  model.otherwise({ text: Array.from({ length: 50 }, (_, index) => `word${index} `), delay: 5 });
+  terminal.type("Go\r");
+  await terminal.until("word5 ");
+  const before = terminal.output().length;
+  await terminal.until("word49");
+  const streamed = terminal.output().slice(before);
+  expect(streamed).not.toContain("\u001b[2J");
+  expect(streamed).not.toContain("\u001b[3J");
+  expect(streamed).not.toContain("Write a message");
+});
+
+test("10,000 lines of history: scrolling and typing go on", async () => {
+  const { model, terminal } = await withModel();
+  const page = Array.from({ length: 2500 }, (_, index) => `row ${index}\n\n`).join("");
+  for (let turn = 1; turn <= 2; turn++) {
+    model.script({ text: [page, `end of turn ${turn}`] });
+    terminal.type(`turn ${turn}\r`);
+    await terminal.until(`end of turn ${turn}`);
+    await terminal.until("Enter sends");
+  }
+  for (let page = 0; page < 20; page++) terminal.press("pageUp");
+  await terminal.until((seen) => /\d{3} lines below/.test(seen.text()));
+  terminal.type("still here");
+  await terminal.until("› still here");
+});
+
+test("log lines go to the file, never over the screen", async () => {
+  const { model, terminal } = await withModel({ env: { LOG_LEVEL: "debug" } });
+  model.otherwise({ status: 500 });
+  terminal.type("Go\r");
+  await terminal.until("✗ ");
+  terminal.press("ctrlC");
+  await terminal.exited;
+  expect(terminal.output()).not.toContain('"level":');
+  expect(readFileSync(join(terminal.home, "logs", "postern.log"), "utf8")).toContain('"level":');
+});

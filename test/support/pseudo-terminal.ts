@@ -1,0 +1,141 @@
+/** A real pseudo-terminal with a screen model: what a person would type and see. */
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import { spawn } from "@lydell/node-pty";
+import type { Terminal as ScreenModel } from "@xterm/headless";
+import { onTestFinished } from "vitest";
+import type { Variables } from "../../kernel/env.ts";
+import { temporaryFolder } from "./home.ts";
+
+// The package says of itself that it is a module and is none.
+const { Terminal } = createRequire(import.meta.url)("@xterm/headless") as { Terminal: typeof ScreenModel };
+
+const PROCESS = fileURLToPath(new URL("./tui-process.ts", import.meta.url));
+
+export const KEYS = {
+  enter: "\r",
+  shiftEnter: "\u001b[13;2u",
+  altEnter: "\u001b\r",
+  ctrlJ: "\n",
+  ctrlC: "\u0003",
+  ctrlL: "\u000c",
+  tab: "\t",
+  shiftTab: "\u001b[Z",
+  escape: "\u001b",
+  up: "\u001b[A",
+  down: "\u001b[B",
+  right: "\u001b[C",
+  left: "\u001b[D",
+  pageUp: "\u001b[5~",
+  pageDown: "\u001b[6~",
+  home: "\u001b[H",
+  end: "\u001b[F",
+  backspace: "\u007f",
+} as const;
+
+export interface OpenTerminal {
+  /** Everything the process wrote, escapes included. */
+  output(): string;
+  /** The screen as it is, without blanks at the ends. */
+  lines(): readonly string[];
+  text(): string;
+  cursor(): { readonly x: number; readonly y: number };
+  type(text: string): void;
+  press(...keys: (keyof typeof KEYS)[]): void;
+  paste(text: string): void;
+  resize(columns: number, rows: number): void;
+  /** Resolves when the screen holds the text, or the function says so. */
+  until(sight: string | ((terminal: OpenTerminal) => boolean)): Promise<void>;
+  readonly exited: Promise<number>;
+  readonly home: string;
+}
+
+export interface TerminalOptions {
+  readonly columns?: number;
+  readonly rows?: number;
+  readonly env?: Variables;
+}
+
+export function openTerminal(options: TerminalOptions = {}): OpenTerminal {
+  const { columns = 80, rows = 24, env = {} } = options;
+  const home = temporaryFolder();
+  const screen = new Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 0 });
+  const watchers = new Set<() => void>();
+  let output = "";
+  const child = spawn(process.execPath, [PROCESS], {
+    cols: columns,
+    rows,
+    name: "xterm-256color",
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      TERM: "xterm-256color",
+      POSTERN_HOME: home,
+      GATEWAY_PORT: "0",
+      MODEL_PROVIDER: "builtin",
+      ...env,
+    },
+  });
+  child.onData((data) => {
+    output += data;
+    screen.write(data, () => {
+      for (const watcher of watchers) watcher();
+    });
+  });
+  let isOver = false;
+  const exited = new Promise<number>((resolve) => {
+    child.onExit(({ exitCode }) => {
+      isOver = true;
+      resolve(exitCode);
+      for (const watcher of watchers) watcher();
+    });
+  });
+  onTestFinished(async () => {
+    if (!isOver) child.kill("SIGKILL");
+    await exited;
+    screen.dispose();
+  });
+
+  const lines = () => {
+    const { active } = screen.buffer;
+    return Array.from(
+      { length: screen.rows },
+      (_, row) => active.getLine(active.viewportY + row)?.translateToString(true) ?? "",
+    );
+  };
+  const terminal: OpenTerminal = {
+    output: () => output,
+    lines,
+    text: () => lines().join("\n"),
+    cursor: () => ({ x: screen.buffer.active.cursorX, y: screen.buffer.active.cursorY }),
+    type: (text) => child.write(text),
+    press: (...keys) => {
+      for (const key of keys) child.write(KEYS[key]);
+    },
+    paste: (text) => child.write(`\u001b[200~${text.replaceAll("\n", "\r")}\u001b[201~`),
+    resize(nextColumns, nextRows) {
+      screen.resize(nextColumns, nextRows);
+      child.resize(nextColumns, nextRows);
+    },
+    until: (sight) =>
+      new Promise((resolve, reject) => {
+        const isSeen =
+          typeof sight === "string" ? () => terminal.text().includes(sight) : () => sight(terminal);
+        const look = () => {
+          if (isSeen()) resolve();
+          else if (isOver) reject(new Error(`it ended before ${sight} was seen:\n${output}`));
+          else return;
+          clearTimeout(patience);
+          watchers.delete(look);
+        };
+        const patience = setTimeout(() => {
+          watchers.delete(look);
+          reject(new Error(`${sight} was not seen within 25 s; the screen is\n${terminal.text()}`));
+        }, 25_000);
+        watchers.add(look);
+        look();
+      }),
+    exited,
+    home,
+  };
+  return terminal;
+}

@@ -1,0 +1,39 @@
+/** The service with the terminal UI and three small tools, as a process that wants a terminal. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { type AnyPlugin, definePlugin, type ToolInfo } from "../../kernel/plugin.ts";
+import { serve } from "../../kernel/serve.ts";
+import { openSession } from "../../kernel/session.ts";
+import store from "../../kernel/store.ts";
+import agent from "../../plugins/agent/plugin.ts";
+import gateway from "../../plugins/gateway/plugin.ts";
+import tui from "../../plugins/tui/plugin.ts";
+
+const tool = (name: string, writes: boolean): ToolInfo => ({
+  name,
+  version: "1.0.0",
+  description: `The ${name} tool.`,
+  schema: { type: "object" },
+  grants: [`may ${writes ? "write to" : "read"} https://${name}.example/`],
+  writes,
+});
+
+const tools = definePlugin({
+  name: "test-tools",
+  provides: ["tools"],
+  configure: () => ({}),
+  start: () => ({
+    tools: {
+      list: async () => [tool("clock", false), tool("post", true)],
+      async call({ name }) {
+        await sleep(50);
+        return {
+          status: "ok",
+          output: JSON.stringify({ [name]: "half past nine", escaped: "\u001b[31mred" }),
+        };
+      },
+    },
+  }),
+});
+
+const plugins = [store, tools, agent, gateway, tui] as readonly AnyPlugin[];
+process.exitCode = await serve(openSession(), plugins, { version: "0.0.0-test", screenTaken: true });
