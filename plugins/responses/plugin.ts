@@ -4,6 +4,7 @@ import { createAnswers } from "./answer.ts";
 import { createIntake } from "./intake.ts";
 import { createRequests } from "./requests.ts";
 import { mountRoutes } from "./routes.ts";
+import { startSweep } from "./sweep.ts";
 
 export default definePlugin({
   name: "responses",
@@ -26,10 +27,11 @@ export default definePlugin({
     };
     return isOn ? config : new Off("RESPONSES_ENABLED is false");
   },
-  start({ config, use, log, announce }) {
+  start({ config, use, log, onStop, announce }) {
     const { web, agent, threads, store, chatLimit, kernel, externalTools } = use;
     const pageOf = (thread: string) => `${web.url}/#/chat/${thread}`;
     const { requests, sql } = createRequests(store);
+    onStop(startSweep(requests, threads));
     const { replay, timeoutSecs } = config;
     mountRoutes({
       web,

@@ -31,6 +31,9 @@ export interface Requests {
   remove(id: string): void;
   /** How many responses of this thread are left. */
   countOf(user: string, thread: string): number;
+  /** Threads with requests, in the order of their ids. */
+  threadsAfter(thread: string, limit: number): readonly { readonly user: string; readonly thread: string }[];
+  removeThread(user: string, thread: string): void;
 }
 
 const KEY_HOLDS_MILLIS = 24 * 60 * 60 * 1000;
@@ -102,6 +105,14 @@ export function createRequests(store: Store): { readonly requests: Requests; rea
         thread,
         user,
       )?.count ?? 0,
+    threadsAfter: (thread, limit) =>
+      sql.all(
+        "SELECT thread, user FROM responses WHERE thread > ? GROUP BY thread, user ORDER BY thread LIMIT ?",
+        thread,
+        limit,
+      ),
+    removeThread: (user, thread) =>
+      void sql.run("DELETE FROM responses WHERE thread = ? AND user = ?", thread, user),
   };
   return { requests, sql };
 }

@@ -264,6 +264,18 @@ test("a response is gone with its thread, whoever deleted that", async () => {
   expect(next.error?.code).toBe("previous_response_not_found");
 });
 
+test("what a request said does not outlive its thread: the next round forgets it, and nothing else", async () => {
+  const service = await startService();
+  const gone = await service.create({ input: "My secret is blue", instructions: "Tell nobody" });
+  const kept = await service.create({ input: "Hello" });
+  service.kernel.service("threads").remove("operator", threadOf(gone.id));
+  await service.kernel.stop();
+  const later = await startService({ home: service.kernel.home });
+  const sql = later.kernel.service("store").tables("test", []);
+  const rows = sql.all<{ thread: string }>("SELECT thread FROM responses");
+  expect(rows).toEqual([{ thread: threadOf(kept.id) }]);
+});
+
 test("a turn that a stop interrupted is failed when it is retrieved", async () => {
   const model = await scriptedModel();
   model.script({ text: "Well,", end: "stall" });
