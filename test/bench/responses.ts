@@ -29,9 +29,8 @@ interface Program {
   readonly child: ChildProcess;
 }
 
-async function start(file: string, ...args: string[]): Promise<Program> {
-  const program = fileURLToPath(new URL(`./responses/${file}`, import.meta.url));
-  const child = fork(program, args, {
+async function start(program: URL, ...args: string[]): Promise<Program> {
+  const child = fork(fileURLToPath(program), args, {
     stdio: ["ignore", "ignore", "ignore", "ipc"],
     execArgv: ["--expose-gc"],
   });
@@ -220,9 +219,14 @@ export const bench: Bench = {
   async run(progress) {
     const home = mkdtempSync(join(tmpdir(), "postern-bench-"));
     const model = await startModelServer();
-    const service = await start("service.ts", home, model.url, TOKEN);
-    const echo = await start("echo.ts");
-    const ask = await start("ask.ts", model.url, String(CALLERS), String(REQUESTS));
+    const service = await start(new URL("./responses/service.ts", import.meta.url), home, model.url, TOKEN);
+    const echo = await start(new URL("./responses/echo.ts", import.meta.url));
+    const ask = await start(
+      new URL("./responses/ask.ts", import.meta.url),
+      model.url,
+      String(CALLERS),
+      String(REQUESTS),
+    );
     try {
       return [
         ...(await measureThroughput({ model, service, echo, ask }, progress)),

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { scriptedModel } from "../../support/agent.ts";
-import { bearer, startService } from "./service.ts";
+import { bearer, startService, TOKEN } from "./service.ts";
 
 const ENVELOPE = {
   error: {
@@ -207,7 +207,7 @@ test("JSON that nests a hundred thousand deep is no bug of ours, wherever it sta
         method: "POST",
         body: `{"model":"any"${rest},"${field}":${value}}`,
         headers: {
-          ...bearer("the-operator-of-this-test"),
+          ...bearer(TOKEN),
           "content-type": "application/json",
           "idempotency-key": "k",
         },

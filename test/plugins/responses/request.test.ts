@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { startService } from "./service.ts";
+import { bearer, startService, TOKEN } from "./service.ts";
 
 const tool = (name: string, more: object = {}) => ({ type: "function", name, parameters: {}, ...more });
 
@@ -86,7 +86,7 @@ test.each([
   const answer = await fetch(`${service.url}/api/v1/responses`, {
     method: "POST",
     body,
-    headers: { authorization: "Bearer the-operator-of-this-test", "content-type": "application/json" },
+    headers: { ...bearer(TOKEN), "content-type": "application/json" },
   });
   expect(answer.status).toBe(400);
   expect(await answer.json()).toMatchObject({
