@@ -145,7 +145,9 @@ export const bench: Bench = {
         ROUNDS * 5,
         (text) => progress(`round trips, ${text}`),
       );
-      const trip = (median(trips["with"] ?? []) - median(trips["without"] ?? [])) / ROUND_TRIPS;
+      // A difference of two noisy figures: noise only ever adds, so the best of each is the least wrong.
+      const best = (name: string) => Math.min(...(trips[name] ?? []));
+      const trip = (best("with") - best("without")) / ROUND_TRIPS;
       const first: number[] = [];
       for (let round = 0; round < ROUNDS; round++) first.push(await firstCall());
       progress("10,000 calls");
