@@ -3,7 +3,8 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Workbench } from "../kernel/workbench.ts";
 import { ENGINES } from "./build/engines.ts";
 import { build } from "./commands/build.ts";
-import { check, install, remove } from "./commands/install.ts";
+import { check } from "./commands/check.ts";
+import { install, remove } from "./commands/install.ts";
 import { create } from "./commands/new.ts";
 import { run } from "./commands/run.ts";
 import { auth, setup } from "./commands/secrets.ts";
@@ -65,13 +66,15 @@ Examples:
     .action((name, params, options) => run(workbench, name, params, options));
 
   verb(
-    "check <wasm>",
-    "say whether a component could be installed; installs nothing",
-    "check hello.wasm",
+    "check <target>",
+    "hold a component, or the one a project's folder was built into, against the contract; installs nothing",
+    "check countdown",
     "check hello.wasm --capabilities capabilities.json",
+    "check hello.wasm --capabilities capabilities.json --replay recordings/*.json --json",
   )
     .option("--capabilities <file>", "what the tool would be allowed to do")
-    .action((wasm, options) => check(workbench, wasm, options));
+    .option("--replay <files...>", "recorded calls to play; shows which grants they use")
+    .action((target, options) => check(workbench, target, options));
 
   verb("new <dir>", "make a project for a tool of your own", "new countdown", "new countdown --lang rust")
     .addOption(new Option("--lang <language>", "what it is written in").choices(LANGUAGES).default("ts"))

@@ -1,5 +1,5 @@
 /** A tool's project folder, as `tool new` makes it: where its parts are and what is made of them. */
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { findPackageJSON } from "node:module";
 import { basename, dirname, join, resolve } from "node:path";
@@ -16,8 +16,13 @@ export const ENTRIES: Readonly<Record<Language, string>> = {
   rust: "src/lib.rs",
 };
 
+const PACKAGE = findPackageJSON(import.meta.url) ?? "package.json";
+
 /** The folder of the contract, which comes with Postern. */
-export const WIT = join(dirname(findPackageJSON(import.meta.url) ?? "."), "wit");
+export const WIT = join(dirname(PACKAGE), "wit");
+
+/** Postern's own. */
+export const VERSION = (JSON.parse(readFileSync(PACKAGE, "utf8")) as { version: string }).version;
 
 export interface Project {
   readonly folder: string;

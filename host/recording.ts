@@ -37,6 +37,7 @@ export interface RecordedExchange {
 }
 
 export type Recorder = Extract<Tape, { type: "recorder" }>;
+export type Player = Extract<Tape, { type: "player" }>;
 
 /**
  * Records a call with these params into `file`, which is replaced; it is complete after each exchange.
@@ -67,7 +68,7 @@ export function recordTo(file: string, params: unknown, hide: (text: string) => 
 }
 
 /** Plays `file` back: for each request the next exchange with the same method, URL and body, at the end the last again. */
-export async function replayFrom(file: string): Promise<Tape> {
+export async function replayFrom(file: string): Promise<Player> {
   const { exchanges } = await readRecording(file);
   const played = new Set<RecordedExchange>();
   return {

@@ -65,6 +65,22 @@ function isPossible(first, index, next) {
   return true;
 }
 
+// The engine draws its seed while the component is built, and every call starts from there: left alone,
+// each would see the same "random" numbers. The time goes into every draw.
+let state = 0;
+
+function draw() {
+  state = (state + 0x9e3779b9) | 0;
+  let mixed = Math.imul(state ^ (state >>> 16), 0x21f0aaad);
+  mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
+  return (mixed ^ (mixed >>> 15)) >>> 0;
+}
+
+Math.random = () => {
+  state ^= (Date.now() ^ (performance.now() * 1e6)) | 0;
+  return (draw() * 2 ** 21 + (draw() >>> 11)) / 2 ** 53;
+};
+
 const show = (value) => (typeof value === "string" ? value : (JSON.stringify(value) ?? String(value)));
 const say =
   (level) =>

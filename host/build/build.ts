@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import type { Project } from "../project.ts";
+import { type Project, VERSION } from "../project.ts";
 import { bundle } from "./bundle.ts";
 import { buildCrate } from "./crate.ts";
 import { componentize, type Engine } from "./engines.ts";
@@ -42,6 +42,12 @@ export async function buildProject(project: Project, options: BuildOptions): Pro
   return { file: project.component, bytes: size, millis };
 }
 
+/** Says in the component who made it: `tool check` knows by it what was taken care of. */
+async function sign(component: Uint8Array): Promise<Uint8Array> {
+  const { metadataAdd } = await import("@bytecodealliance/jco");
+  return metadataAdd(component, [["processed-by", [["postern", VERSION]]]]);
+}
+
 async function buildScript(project: Project, { engine, progress }: BuildOptions): Promise<Uint8Array> {
   // Both take seconds, and neither needs what the other finds.
   progress("checking types and bundling");
@@ -50,7 +56,7 @@ async function buildScript(project: Project, { engine, progress }: BuildOptions)
   try {
     const [script] = await Promise.all([bundle(project, engine, join(work, "tool.js")), checkTypes(project)]);
     progress(`making a component of it with ${engine}`);
-    return await componentize(project, script, engine);
+    return await sign(await componentize(project, script, engine));
   } finally {
     await rm(work, { recursive: true, force: true });
   }

@@ -1,0 +1,55 @@
+/** `tool check`: a conformance report on a component, or on what a project's folder was built into. */
+import { existsSync, statSync } from "node:fs";
+import { relative, resolve } from "node:path";
+import { Fault } from "../../kernel/plugin.ts";
+import type { Workbench } from "../../kernel/workbench.ts";
+import { WIT_VERSION } from "../component.ts";
+import { listRecordings, openProject } from "../project.ts";
+import { readInput } from "./input.ts";
+import { bullets, type JsonOption, print, progress } from "./terminal.ts";
+
+interface CheckOptions extends JsonOption {
+  readonly capabilities?: string;
+  readonly replay?: readonly string[];
+}
+
+export async function check(workbench: Workbench, target: string, options: CheckOptions): Promise<void> {
+  const { wasm, capabilities, recordings } = await findParts(workbench, target, options);
+  const component = await readInput(workbench, wasm);
+  const capabilitiesText =
+    capabilities === undefined
+      ? JSON.stringify({ version: "0.0.0", wit_version: WIT_VERSION })
+      : (await readInput(workbench, capabilities)).toString("utf8");
+  const [{ checkConformance }, { renderReport }] = await Promise.all([
+    import("../conformance/check.ts"),
+    import("../conformance/report.ts"),
+  ]);
+  progress(`checking ${wasm} (${(component.length / 1e6).toFixed(1)} MB)`);
+  const report = await checkConformance({ component, capabilitiesText, recordings, progress });
+  print(options, { file: wasm, ...report }, () => {
+    const grants =
+      capabilities === undefined
+        ? "Its capabilities were not checked: --capabilities <file> does."
+        : report.grants && `It\n${bullets(report.grants)}`;
+    return [renderReport(wasm, report), grants].filter((part) => part !== undefined).join("\n\n");
+  });
+  if (!report.ok) process.exitCode = 1;
+}
+
+async function findParts({ folder }: Workbench, target: string, options: CheckOptions) {
+  const recordings = (options.replay ?? []).map((file) => resolve(folder, file));
+  if (!statSync(resolve(folder, target), { throwIfNoEntry: false })?.isDirectory())
+    return { wasm: target, capabilities: options.capabilities, recordings };
+  const project = openProject(resolve(folder, target));
+  const wasm = relative(folder, project.component);
+  if (!existsSync(project.component)) {
+    throw new Fault("invalid", "not_built", `${wasm} is not there yet: postern tool build ${target}`, {
+      param: target,
+    });
+  }
+  return {
+    wasm,
+    capabilities: options.capabilities ?? relative(folder, project.capabilities),
+    recordings: recordings.length > 0 ? recordings : await listRecordings(project),
+  };
+}
