@@ -77,12 +77,13 @@ async function answer({ writer, toolbox, mask, emit, ask }: LoopRun): Promise<re
   }
   if (calls.length === 0 && text.trim() === "")
     throw new Fault("turn", "empty_answer", "The model answered with nothing. Ask again, or in other words.");
-  // One external call a round trip (§3.2): the model will ask for the others again when it has this result.
-  const first = calls.find(({ name }) => toolbox.isExternal(name));
-  const kept = calls.filter((call) => call === first || !toolbox.isExternal(call.name));
-  for (const call of kept)
-    writer.put({ type: "tool_call", id: randomUUID(), call, external: call === first });
-  return kept;
+  // A caller's function is written down when it surfaces: one a round trip (§3.2), the others wait their turn.
+  for (const call of calls) if (!toolbox.isExternal(call.name)) put(writer, call, false);
+  return calls;
+}
+
+function put(writer: TurnWriter, call: ToolCall, external: boolean): void {
+  writer.put({ type: "tool_call", id: randomUUID(), call, external });
 }
 
 /** With an id of its own, arguments that are at least an empty object, and no known secret in it. */
@@ -102,6 +103,9 @@ async function settle(run: LoopRun, calls: readonly ToolCall[]): Promise<Ending 
   const planned = await Promise.all(
     calls.map(async (call) => ({ call, plan: await toolbox.plan(call, call.id === approved) })),
   );
+  // What is refused at once never surfaces, but the model has to see what it did wrong.
+  for (const { call, plan } of planned)
+    if (plan.type === "refuse" && toolbox.isExternal(call.name)) put(run.writer, call, false);
   // All of them end before the turn does, so that none writes into a turn that is closed.
   const settled = await Promise.allSettled(planned.map(({ call, plan }) => perform(run, call, plan)));
   const outcomes = settled.map((result) => {
@@ -115,6 +119,7 @@ async function settle(run: LoopRun, calls: readonly ToolCall[]): Promise<Ending 
   // An external call waits for the caller, who cannot answer the other gates: those come first.
   const [first] = waiting.toSorted((a, b) => rank(a.plan) - rank(b.plan));
   if (first === undefined) return undefined;
+  if (first.plan.type === "external") put(run.writer, first.call, true);
   return {
     status: "waiting",
     gate: openGate(run.writer, first.call, first.plan, first.outcome),
