@@ -4,6 +4,7 @@ import type { Workbench } from "../kernel/workbench.ts";
 import { ENGINES } from "./build/engines.ts";
 import { build } from "./commands/build.ts";
 import { check } from "./commands/check.ts";
+import { dev } from "./commands/dev.ts";
 import { install, remove } from "./commands/install.ts";
 import { create } from "./commands/new.ts";
 import { run } from "./commands/run.ts";
@@ -88,6 +89,15 @@ Examples:
   )
     .addOption(engine())
     .action((directory, options) => build(workbench, directory, options));
+
+  verb(
+    "dev <dir>",
+    "build such a project at each change, install it into a home of its own and play its recordings",
+    "dev countdown",
+    "dev countdown --engine quickjs",
+  )
+    .addOption(engine())
+    .action((directory, options) => dev(workbench, directory, options));
 
   verb("auth <name>", "give a tool the credential it needs", "auth notes").action((name, options) =>
     auth(workbench, name, options),

@@ -1,0 +1,149 @@
+/** `tool dev`: at each change of a project it is built, installed into a home of its own, and its recordings played. */
+import { randomUUID } from "node:crypto";
+import { watch } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { basename, join, relative, resolve, sep } from "node:path";
+import { Fault } from "../../kernel/plugin.ts";
+import { table } from "../../kernel/table.ts";
+import type { Workbench } from "../../kernel/workbench.ts";
+import type { Engine } from "../build/engines.ts";
+import { commit } from "../install.ts";
+import { listRecordings, openProject, type Project } from "../project.ts";
+import type { Receipt } from "../receipts.ts";
+import type { ToolHost } from "../tool-host.ts";
+import { type JsonOption, print, progress, shorten } from "./terminal.ts";
+
+interface DevOptions extends JsonOption {
+  readonly engine: Engine;
+}
+
+interface Played {
+  readonly recording: string;
+  readonly output: string | null;
+  readonly error: string | null;
+  readonly receipt: Receipt | null;
+}
+
+const USER = "author";
+const HOME = ".postern";
+/** Folders in which we, or a package manager, write. */
+const NOT_WATCHED = new Set(["dist", "node_modules", "target", HOME, ".git"]);
+/** Editors write a file in several steps. */
+const SETTLE_MILLIS = 150;
+
+export async function dev({ folder }: Workbench, directory: string, options: DevOptions): Promise<void> {
+  const project = openProject(resolve(folder, directory));
+  const home = join(project.folder, HOME);
+  const { openScratchHost } = await import("../scratch.ts");
+  const host = await openScratchHost(home);
+  const changes = watchProject(project);
+  const end = () => changes.end();
+  process.once("SIGINT", end).once("SIGTERM", end);
+  try {
+    for (let goesOn = true; goesOn; goesOn = await changes.next()) {
+      await round(project, host, options);
+      progress(
+        `watching ${relative(folder, project.folder) || "."}; its home is ${relative(folder, home)}; Ctrl+C ends`,
+      );
+    }
+  } finally {
+    changes.end();
+    process.off("SIGINT", end).off("SIGTERM", end);
+    await host.close();
+  }
+}
+
+/** What is wrong with the project is told, and the next change gives it another chance. */
+async function round(project: Project, host: ToolHost, options: DevOptions): Promise<void> {
+  try {
+    const { buildProject } = await import("../build/build.ts");
+    await buildProject(project, { engine: options.engine, progress });
+    const candidate = await host.examine(
+      await readFile(project.component),
+      await readFile(project.capabilities, "utf8"),
+      progress,
+    );
+    const replaced = await host.catalog.find(project.name);
+    await commit(host.catalog, project.name, candidate, true);
+    if (replaced !== undefined) await host.code.drop(replaced.digest);
+    const calls: Played[] = [];
+    for (const file of await listRecordings(project)) calls.push(await play(file, project, host));
+    print(options, { tool: project.name, digest: candidate.digest, calls }, () => render(calls));
+  } catch (error) {
+    if (!(error instanceof Fault) && (error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    progress((error as Error).message);
+  }
+}
+
+async function play(file: string, { name }: Project, host: ToolHost): Promise<Played> {
+  const { readRecording, replayFrom } = await import("../recording.ts");
+  const { params = {} } = await readRecording(file);
+  const { outcome, receipt } = await host.run(
+    { id: randomUUID(), name, params: JSON.stringify(params) },
+    { user: USER, tape: await replayFrom(file) },
+  );
+  const isOk = outcome.status === "ok";
+  return {
+    recording: basename(file),
+    output: isOk ? outcome.output : null,
+    error: isOk ? null : outcome.message,
+    receipt: receipt ?? null,
+  };
+}
+
+function render(calls: readonly Played[]): string {
+  if (calls.length === 0) {
+    return 'No call was tried: "postern tool run … --record recordings/<name>.json" makes an example.';
+  }
+  const rows = calls.map(({ recording, output, error, receipt }) => [
+    recording,
+    receipt?.code ?? receipt?.status ?? "",
+    `${receipt?.millis ?? 0} ms`,
+    `${((receipt?.memoryPeak ?? 0) / 2 ** 20).toFixed(1)} MiB`,
+    receipt?.requests
+      .map(({ method, host, status }) => `${method} ${host} ${status ?? "refused"}`)
+      .join(", ") || "no request",
+    shorten(output ?? error ?? "", 100),
+  ]);
+  const logs = calls.flatMap(({ recording, receipt }) =>
+    (receipt?.logs ?? []).map(({ level, message }) => `${recording}: ${level}: ${shorten(message, 100)}`),
+  );
+  return [table(rows, "").trimEnd(), ...logs].join("\n");
+}
+
+interface Changes {
+  /** False where the watching has ended. */
+  next(): Promise<boolean>;
+  end(): void;
+}
+
+function watchProject({ folder }: Project): Changes {
+  let isChanged = false;
+  let hasEnded = false;
+  let wake = () => {};
+  let settled: NodeJS.Timeout | undefined;
+  const watcher = watch(folder, { recursive: true }, (_, file) => {
+    if (file === null || NOT_WATCHED.has(file.split(sep)[0] ?? "")) return;
+    clearTimeout(settled);
+    settled = setTimeout(() => {
+      isChanged = true;
+      wake();
+    }, SETTLE_MILLIS);
+  });
+  return {
+    async next() {
+      if (!isChanged && !hasEnded)
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      isChanged = false;
+      return !hasEnded;
+    },
+    end() {
+      hasEnded = true;
+      clearTimeout(settled);
+      watcher.close();
+      wake();
+    },
+  };
+}

@@ -1,0 +1,28 @@
+/** A tool host on a home of its own, beside the operator's: no secrets, no exceptions, one worker. */
+import { join } from "node:path";
+import { prepareHome } from "../kernel/home.ts";
+import { createLog } from "../kernel/log.ts";
+import { createMask } from "../kernel/mask.ts";
+import { openStore } from "../kernel/store.ts";
+import { openToolHost, type ToolHost } from "./tool-host.ts";
+
+export async function openScratchHost(home: string): Promise<ToolHost> {
+  prepareHome(home);
+  const store = openStore(join(home, "store.sqlite"));
+  const mask = createMask();
+  const log = createLog("error", mask, { pretty: false, write: (line) => void process.stderr.write(line) });
+  const config = {
+    privateHosts: new Set<string>(),
+    secretsKey: undefined,
+    workers: 1,
+    variable: () => undefined,
+  };
+  const host = await openToolHost({ config, home, store, mask, log });
+  return {
+    ...host,
+    async close() {
+      await host.close();
+      store.close();
+    },
+  };
+}
