@@ -104,7 +104,7 @@ export async function log(
 }
 
 function row({ at, tool, user, status, code, millis, requests, message, logs }: Receipt): readonly string[] {
-  const contacted = requests.map(({ host, status: answered }) => `${host} ${answered ?? "refused"}`);
+  const contacted = requests.map(({ host, status: answered }) => `${host} ${answered ?? "no answer"}`);
   const said = message ?? logs.at(-1)?.message ?? "";
   return [at, tool, user, code ?? status, String(millis), contacted.join(", ") || "none", shorten(said, 100)];
 }

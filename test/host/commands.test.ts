@@ -49,8 +49,7 @@ describe("on a running service", () => {
     MINUTES,
     async () => {
       await builtWeather();
-      const capabilities = { ...JSON.parse(allowing("127.0.0.1")), limits: { timeout_secs: 3 } };
-      const { env, cwd, tool, install, url, server } = await workplace(JSON.stringify(capabilities));
+      const { env, cwd, tool, install, url, server } = await workplace();
       const service = startPostern(["serve"], { env, cwd });
       await service.printed("ready in");
 
@@ -88,20 +87,23 @@ describe("on a running service", () => {
       );
       expect(server.requests).toHaveLength(60);
 
-      const looped = await tool("run", "prober", '{"loop":true}');
-      expect(looped.stderr).toContain("did not answer within 3 seconds and was ended");
+      const impatient = { version: "1.0.0", wit_version: "0.1.0", limits: { timeout_secs: 2 } };
+      writeFileSync(join(cwd, "looper.json"), JSON.stringify(impatient));
+      await tool("install", "prober.wasm", "--capabilities", "looper.json", "--name", "looper");
+      const looped = await tool("run", "looper", '{"loop":true}');
+      expect(looped.stderr).toContain("did not answer within 2 seconds and was ended");
       expect(looped.code).toBe(1);
 
       const { receipts } = JSON.parse((await tool("log", "--json")).stdout) as { receipts: Receipt[] };
       expect(receipts.map(({ tool: name, code, status }) => `${name} ${code ?? status}`)).toEqual([
-        "prober timeout",
+        "looper timeout",
         "prober ok",
         "prober ok",
         "prober ok",
         "weather ok",
       ]);
       expect(receipts[2]?.requests).toHaveLength(50);
-      const text = (await tool("log", "prober", "--limit", "1")).stdout;
+      const text = (await tool("log", "looper", "--limit", "1")).stdout;
       expect(text).toMatch(/^WHEN +TOOL +USER +OUTCOME/);
       expect(text).toContain("timeout");
       expect((await tool("remove", "prober")).code).toBe(0);
