@@ -21,13 +21,14 @@ async function shippedPlugins(): Promise<readonly AnyPlugin[]> {
     import("../plugins/gateway/plugin.ts"),
     import("../plugins/responses/plugin.ts"),
     import("../plugins/webhook/plugin.ts"),
+    import("../plugins/tui/plugin.ts"),
   ]);
   return modules.map((module) => module.default as AnyPlugin);
 }
 
 interface Group {
   readonly about: string;
-  readonly example: string;
+  readonly example?: string;
   load(): Promise<{ register(group: Command, workbench: Workbench): void }>;
 }
 
@@ -37,6 +38,10 @@ const GROUPS: Readonly<Record<string, Group>> = {
     about: "install, inspect, run and remove tools",
     example: "postern tool install weather.wasm --capabilities weather.json --name weather",
     load: () => import("../host/commands.ts"),
+  },
+  ask: {
+    about: "ask one question and print the answer",
+    load: () => import("../plugins/tui/ask.ts"),
   },
   jobs: {
     about: "list, show and cancel jobs",
