@@ -1,5 +1,5 @@
 /** From the text of a capabilities file to its type. Pure; every problem is reported at once. */
-import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
+import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import type { Capabilities, Credential, CredentialLocation } from "./capabilities.ts";
 import { RESERVED_HEADERS } from "./headers.ts";
 import schema from "./schema.json" with { type: "json" };
@@ -65,11 +65,15 @@ type LocationInFile =
   | { type: "query_param"; name: string }
   | { type: "url_path"; placeholder: string };
 
-const validate = new Ajv2020({
-  allErrors: true,
-  verbose: true,
-  discriminator: true,
-}).compile<CapabilitiesFile>(schema);
+let compiled: ValidateFunction<CapabilitiesFile> | undefined;
+
+/** Compiled with the first file: a start without tools should not pay for it. */
+function validator(): ValidateFunction<CapabilitiesFile> {
+  compiled ??= new Ajv2020({ allErrors: true, verbose: true, discriminator: true }).compile<CapabilitiesFile>(
+    schema,
+  );
+  return compiled;
+}
 
 /**
  * Reads a capabilities file: its text, or the JSON value already parsed.
@@ -77,6 +81,7 @@ const validate = new Ajv2020({
  */
 export function parseCapabilities(source: unknown): Capabilities {
   const json = typeof source === "string" ? parseJson(source) : source;
+  const validate = validator();
   if (!validate(json))
     throw new CapabilitiesError((validate.errors ?? []).map((error) => toProblem(error, json)));
   const problems = contradictions(json);

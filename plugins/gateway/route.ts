@@ -56,25 +56,37 @@ export function identityOf(context: Context): Identity {
   return identity;
 }
 
+function once<Made>(make: () => Made): () => Made {
+  let made: Made | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
 export function mount(router: Router, routes: readonly Route[]): void {
   for (const definition of routes) {
-    const checkBody = definition.body && bodies.compile(definition.body);
-    const checkQuery = queries.compile({
-      type: "object",
-      properties: definition.query ?? {},
-      required: definition.required ?? [],
-    });
+    // Compiled when first asked for: a start should not wait for forty routes.
+    const { body: shape } = definition;
+    const checkBody = shape && once(() => bodies.compile(shape));
+    const checkQuery = once(() =>
+      queries.compile({
+        type: "object",
+        properties: definition.query ?? {},
+        required: definition.required ?? [],
+      }),
+    );
     router[definition.method](definition.path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context: Context) => {
       const { audience, status = 200, answer } = definition;
       const identity = audience === "anyone" ? undefined : identityOf(context);
       if (audience === "operator" && identity?.user.role !== "operator")
         throw new Fault("forbidden", "operator_only", "This takes the operator's token.");
       const query = { ...context.query };
-      check(checkQuery, query, "the query");
+      check(checkQuery(), query, "the query");
       const body = definition.form ? await readForm(context) : (context.request as { body?: unknown }).body;
       if (checkBody) {
         if (context.request.length !== 0 && context.is("json") === false) context.throw(415);
-        check(checkBody, body, "the body");
+        check(checkBody(), body, "the body");
       }
       context.status = status;
       const given = await definition.handle({

@@ -1,5 +1,5 @@
 /** JSON Schemas compiled once; what they refuse becomes a fault that names the field in the caller's words. */
-import { Ajv, type ErrorObject, type SchemaObject } from "ajv";
+import { Ajv, type ErrorObject, type SchemaObject, type ValidateFunction } from "ajv";
 import { Fault } from "../../kernel/plugin.ts";
 import { invalid } from "./refusal.ts";
 
@@ -19,8 +19,11 @@ ajv.addKeyword({
 export type Check<Shape> = (value: unknown, at?: string) => Shape;
 
 export function compile<Shape>(schema: SchemaObject): Check<Shape> {
-  const validate = ajv.compile<Shape>(schema);
+  // Compiled when first needed: a start should not wait for what perhaps nobody asks.
+  let compiled: ValidateFunction<Shape> | undefined;
   return (value, at = "") => {
+    compiled ??= ajv.compile<Shape>(schema);
+    const validate = compiled;
     if (validate(value)) return value;
     throw refuse(validate.errors?.[0] as ErrorObject, at);
   };
