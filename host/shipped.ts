@@ -62,14 +62,12 @@ async function provide(name: string, known: string | undefined, options: Shipped
   if (installed?.digest === digest) return digest;
   if (!isOffered && installed !== undefined) return THE_USERS;
   progress(`${name}: installing the tool that comes with Postern`);
-  const candidate = await examine(
-    component,
-    await readFile(join(ROOT, "capabilities", `${name}.json`), "utf8"),
-  );
+  const capabilities = join(ROOT, "capabilities", `${name}.json`);
+  const candidate = await examine(component, await readFile(capabilities, "utf8"));
   const replaced = isOffered ? await compareWithInstalled(catalog, name, candidate, true) : undefined;
   if (replaced !== undefined && replaced.added.length > 0) {
     progress(
-      `${name}: the new version may do more, so it waits for you: postern tool install ${wasm} --force`,
+      `${name}: the new version may do more, so it waits for you: postern tool install ${wasm} --capabilities ${capabilities} --name ${name} --force`,
     );
     return replaced.digest;
   }
