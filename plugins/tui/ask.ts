@@ -1,4 +1,5 @@
 /** `postern ask "…"`: one question, answered on standard output. Made for scripts. */
+import { fstatSync } from "node:fs";
 import type { Command } from "commander";
 import { Fault, type RunningTurn } from "../../kernel/plugin.ts";
 import type { Workbench } from "../../kernel/workbench.ts";
@@ -43,9 +44,10 @@ Examples:
     });
 }
 
-/** What was piped in; nothing where standard input is a terminal or was not given at all. */
+/** What a shell piped in. Anything else on standard input may stay open for ever without a word. */
 async function readPiped(): Promise<string> {
-  if (process.stdin.isTTY) return "";
+  const input = fstatSync(process.stdin.fd);
+  if (!input.isFIFO() && !input.isFile()) return "";
   let text = "";
   for await (const chunk of process.stdin.setEncoding("utf8")) text += chunk;
   return text.trim();

@@ -33,7 +33,9 @@ export interface Conversation {
   send(text: string): void;
   /** False where nothing ran. */
   cancel(): boolean;
-  note(text: string, tone?: EntryOf<"note">["tone"]): void;
+  /** Answers the note's name, by which it can be rewritten. */
+  note(text: string, tone?: EntryOf<"note">["tone"]): number;
+  rewrite(note: number, text: string): void;
   toggle(entry: number): void;
   choose(entry: number, choice: number): void;
   decide(entry: number, choice: Choice): void;
@@ -214,7 +216,8 @@ export function createConversation({ agent, threads, user }: ConversationParts):
       for (const run of mine) run.cancel();
       return mine.length > 0;
     },
-    note: (text, tone = "plain") => void add({ type: "note", tone, text }),
+    note: (text, tone = "plain") => add({ type: "note", tone, text }),
+    rewrite: (id, text) => update(id, "note", (entry) => ({ ...entry, text })),
     toggle(id) {
       const entry = entries.find((each) => each.id === id);
       if (entry && isFoldable(entry))

@@ -1,4 +1,5 @@
 /** Takes the terminal over and gives it back as it was. */
+import { isDeepStrictEqual } from "node:util";
 import { render } from "ink";
 import { createElement as h } from "react";
 import { reason, type Use } from "../../kernel/plugin.ts";
@@ -39,17 +40,22 @@ export function openTerminal(
     repaint: () => instance.clear(),
     quit,
   });
-  const pulse = createPulse(() => {
-    const { queued, running } = jobs?.counts() ?? { queued: 0, running: 0 };
-    return JSON.stringify([kernel.plugins(), queued, running]);
-  });
-  // The channels that start after this one have their addresses by then.
-  const greeting = setImmediate(() => conversation.note(welcome(kernel)));
+  const idle = { queued: 0, running: 0 };
+  const pulse = createPulse(() => ({
+    // Counting is for once a second, not for every frame.
+    jobs: jobs?.counts() ?? idle,
+    plugins: kernel.plugins(),
+    lines: kernel.lines(),
+  }));
+  const greeting = conversation.note(welcome(kernel));
+  // Channels that start after this one have their addresses later.
+  pulse.subscribe(() => conversation.rewrite(greeting, welcome(kernel)));
 
   const status = (width: number) => {
-    const thread = conversation.thread;
+    const { thread, spent } = conversation;
     const title = thread === undefined ? undefined : threads.find(OPERATOR, thread)?.title;
-    return statusLine({ model: agent.model(), title, spent: conversation.spent, kernel, jobs }, width);
+    const { jobs: counts = idle, plugins = [] } = pulse.seen();
+    return statusLine({ model: agent.model(), title, spent, plugins, jobs: counts }, width);
   };
   const screen = h(Screen, { conversation, view, renderer: createRenderer(palette), palette, status, pulse });
   // Before the first frame, not after it: a key pressed in between would be echoed, and Enter read as Ctrl+J.
@@ -65,7 +71,6 @@ export function openTerminal(
   });
   return {
     async close() {
-      clearImmediate(greeting);
       pulse.stop();
       instance.unmount();
       await instance.waitUntilExit();
@@ -73,24 +78,30 @@ export function openTerminal(
   };
 }
 
-/** Looks once a second at what tells nobody of its changes. */
-function createPulse(look: () => string) {
+/** Looks at what tells nobody of its changes: at once, soon, and then every second. */
+function createPulse<Seen>(look: () => Seen) {
   const listeners = new Set<() => void>();
   let version = 0;
-  let seen = "";
-  const timer = setInterval(() => {
+  let seen = look();
+  const beat = () => {
     const now = look();
-    if (now === seen) return;
+    if (isDeepStrictEqual(now, seen)) return;
     seen = now;
     version++;
     for (const listener of listeners) listener();
-  }, PULSE_MILLIS);
+  };
+  const soon = setImmediate(beat);
+  const timer = setInterval(beat, PULSE_MILLIS);
   return {
+    seen: () => seen,
     subscribe(listener: () => void) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
     version: () => version,
-    stop: () => clearInterval(timer),
+    stop() {
+      clearImmediate(soon);
+      clearInterval(timer);
+    },
   };
 }

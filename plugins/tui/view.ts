@@ -259,18 +259,25 @@ function isOpenGate(entry: Entry): entry is Extract<Entry, { type: "gate" }> {
   return entry.type === "gate" && entry.decided === undefined && choicesOf(entry.gate).length > 0;
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const PRESSES = /[\u0001-\u0008\u000b\u000c\u000e-\u001a]|[^\u0001-\u0008\u000b\u000c\u000e-\u001a]+/g;
+
 /**
- * Keys pressed faster than the terminal was read arrive as one text. Tabs before and Enter after a line are
- * those keys; any other text with breaks in it is a paste of a terminal that does not mark pastes.
+ * Keys pressed faster than the terminal was read arrive as one text. Control characters are those keys, and so
+ * are tabs before and Enter after a line; any other text with breaks in it is a paste that was not marked as one.
  */
 function separate(input: string, key: Key): readonly { readonly input: string; readonly key: Key }[] {
-  const [, tabs = "", text = "", enter = ""] = /^(\t*)([^\t\r\n]*)(\r?)$/.exec(input) ?? [];
-  if (input.length < 2 || (tabs === "" && enter === "")) return [{ input, key }];
-  return [
-    ...[...tabs].map(() => ({ input: "", key: { ...key, tab: true } })),
-    ...(text === "" ? [] : [{ input: text, key }]),
-    ...(enter === "" ? [] : [{ input: "", key: { ...key, return: true } }]),
-  ];
+  if (input.length < 2) return [{ input, key }];
+  return (input.match(PRESSES) ?? []).flatMap((piece) => {
+    if (piece < " " && !/[\t\r\n]/.test(piece))
+      return [{ input: String.fromCharCode(piece.charCodeAt(0) + 0x60), key: { ...key, ctrl: true } }];
+    const [, tabs = "", text = piece, enter = ""] = /^(\t*)([^\t\r\n]*)(\r?)$/.exec(piece) ?? [];
+    return [
+      ...[...tabs].map(() => ({ input: "", key: { ...key, tab: true } })),
+      ...(text === "" ? [] : [{ input: text, key }]),
+      ...(enter === "" ? [] : [{ input: "", key: { ...key, return: true } }]),
+    ];
+  });
 }
 
 /** Shift+Enter where the terminal can tell it, and what every terminal can: Alt+Enter and Ctrl+J. */

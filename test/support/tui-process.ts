@@ -1,4 +1,4 @@
-/** The service with the terminal UI and three small tools, as a process that wants a terminal. */
+/** The service with the terminal UI and two small tools, as a process that wants a terminal. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type AnyPlugin, definePlugin, type ToolInfo } from "../../kernel/plugin.ts";
 import { serve } from "../../kernel/serve.ts";
@@ -26,10 +26,8 @@ const tools = definePlugin({
       list: async () => [tool("clock", false), tool("post", true)],
       async call({ name }) {
         await sleep(50);
-        return {
-          status: "ok",
-          output: JSON.stringify({ [name]: "half past nine", escaped: "\u001b[31mred" }),
-        };
+        const output = name === "clock" ? '{"time":"half past nine"}' : "posted \u001b[2J\u001b[31mred";
+        return { status: "ok", output };
       },
     },
   }),

@@ -30,9 +30,6 @@ async function ask(words: readonly string[], variables: Variables = {}) {
     printed += String(text);
     return true;
   });
-  // A test has no terminal; a person's standard input would be one.
-  const isTTY = Object.getOwnPropertyDescriptor(process.stdin, "isTTY");
-  Object.defineProperty(process.stdin, "isTTY", { value: true, configurable: true });
   let failure: unknown;
   try {
     await command.parseAsync(words, { from: "user" });
@@ -40,8 +37,6 @@ async function ask(words: readonly string[], variables: Variables = {}) {
     failure = error;
   } finally {
     write.mockRestore();
-    if (isTTY) Object.defineProperty(process.stdin, "isTTY", isTTY);
-    else Reflect.deleteProperty(process.stdin, "isTTY");
   }
   const exitCode = process.exitCode ?? 0;
   process.exitCode = 0;

@@ -59,6 +59,9 @@ test("an approval is asked in place, in words; the answer lets the turn go on", 
   terminal.press("right", "right", "left", "left", "enter");
   await terminal.until("Posted it.");
   expect(terminal.text()).toContain("✓ ▸ post");
+  terminal.press("tab", "enter");
+  // What a tool says cannot steer the terminal.
+  await terminal.until("posted [2J[31mred");
 });
 
 test("a denied approval is told to the model", async () => {

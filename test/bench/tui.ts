@@ -1,0 +1,158 @@
+/** How soon `postern` shows its first frame, and how soon a key shows while an answer streams in. */
+import { spawn as spawnChild } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { type IPty, spawn } from "@lydell/node-pty";
+import { startModelServer } from "../support/model-server.ts";
+import { type Bench, interleave, median, spread } from "./bench.ts";
+
+const BIN = fileURLToPath(new URL("../../kernel/bin.js", import.meta.url));
+const ROUNDS = 7;
+const KEYS = 60;
+const FIRST_FRAME_MILLIS = 700;
+// Sixty frames a second, and the time a busy event loop needs to come round.
+const ONE_FRAME_MILLIS = 34;
+
+interface Session {
+  readonly pty: IPty;
+  /** Milliseconds from now until the output holds the text. */
+  until(text: string): Promise<number>;
+  end(): Promise<void>;
+}
+
+function openPostern(home: string, env: Readonly<Record<string, string>> = {}): Session {
+  const pty = spawn(process.execPath, [BIN], {
+    cols: 100,
+    rows: 30,
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      TERM: "xterm-256color",
+      POSTERN_HOME: home,
+      GATEWAY_PORT: "0",
+      MODEL_PROVIDER: "builtin",
+      ...env,
+    },
+  });
+  let unread = "";
+  let look = () => {};
+  pty.onData((data) => {
+    unread += data;
+    look();
+  });
+  const exited = new Promise<void>((resolve) => pty.onExit(() => resolve()));
+  return {
+    pty,
+    until(text) {
+      const began = performance.now();
+      return new Promise((resolve) => {
+        look = () => {
+          const at = unread.indexOf(text);
+          if (at === -1) return;
+          unread = unread.slice(at + text.length);
+          look = () => {};
+          resolve(performance.now() - began);
+        };
+        look();
+      });
+    },
+    async end() {
+      pty.write("\u0003");
+      await exited;
+    },
+  };
+}
+
+async function nothing(): Promise<number> {
+  const began = performance.now();
+  await once(spawnChild(process.execPath, ["-e", "0"], { stdio: "ignore" }), "exit");
+  return performance.now() - began;
+}
+
+async function firstFrame(home: string): Promise<number> {
+  const session = openPostern(home);
+  const took = await session.until("›");
+  await session.until("/help");
+  await session.end();
+  return took;
+}
+
+async function keysWhileStreaming(home: string): Promise<readonly number[]> {
+  const model = await startModelServer();
+  model.otherwise({ text: Array.from({ length: 2000 }, (_, index) => `word${index} `), delay: 5 });
+  const session = openPostern(home, {
+    MODEL_PROVIDER: "openai-compatible",
+    MODEL_BASE_URL: model.url,
+    MODEL_NAME: "scripted",
+  });
+  try {
+    await session.until("/help");
+    await sleep(500);
+    session.pty.write("Go\r");
+    await session.until("word10 ");
+    const samples: number[] = [];
+    for (let count = 0; count < KEYS; count++) {
+      // A capital that no streamed word holds.
+      const key = String.fromCharCode(65 + (count % 26));
+      const shown = session.until(key);
+      session.pty.write(key);
+      samples.push(await shown);
+      await sleep(Math.random() * 30);
+    }
+    return samples;
+  } finally {
+    await session.end();
+    await model.close();
+  }
+}
+
+export const bench: Bench = {
+  name: "tui",
+  about:
+    "targets: first frame within 700 ms of typing postern, a key on screen within a frame while text streams",
+  async run(progress) {
+    const home = mkdtempSync(join(tmpdir(), "postern-bench-"));
+    try {
+      await firstFrame(home);
+      const samples = await interleave(
+        { "node -e 0": nothing, "postern, first frame": () => firstFrame(home) },
+        ROUNDS,
+        progress,
+      );
+      const baseline = median(samples["node -e 0"] ?? []);
+      const frames = samples["postern, first frame"] ?? [];
+      progress("keys while an answer streams");
+      const keys = await keysWhileStreaming(home);
+      return [
+        {
+          name: "node -e 0",
+          median: baseline,
+          spread: spread(samples["node -e 0"] ?? []),
+          unit: "ms",
+          ratio: 1,
+        },
+        {
+          name: "postern, first frame",
+          median: median(frames),
+          spread: spread(frames),
+          unit: "ms",
+          ratio: median(frames) / baseline,
+          target: { words: `≤ ${FIRST_FRAME_MILLIS} ms`, met: median(frames) <= FIRST_FRAME_MILLIS },
+        },
+        {
+          name: "a key, while text streams",
+          median: median(keys),
+          spread: spread(keys),
+          unit: "ms",
+          ratio: median(keys) / baseline,
+          target: { words: `≤ ${ONE_FRAME_MILLIS} ms`, met: median(keys) <= ONE_FRAME_MILLIS },
+        },
+      ];
+    } finally {
+      rmSync(home, { recursive: true, force: true });
+    }
+  },
+};

@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { openTerminal } from "../../support/pseudo-terminal.ts";
+
+const README = fileURLToPath(new URL("../../../plugins/tui/README.md", import.meta.url));
+
+test("the session in the README is what the screen shows", async () => {
+  const terminal = openTerminal({ columns: 80, rows: 24, env: { GATEWAY_ENABLED: "false" } });
+  await terminal.until("Write a message");
+  const say = async (text: string, answer: string) => {
+    terminal.type(text);
+    await terminal.until(`› ${text}`);
+    terminal.press("enter");
+    await terminal.until(answer);
+    await terminal.until("Enter sends");
+  };
+  terminal.press("ctrlL");
+  await terminal.until((seen) => !seen.text().includes("Write a message"));
+  await say("Remember that deploys are on Thursday.", "✓ ▸ memory_write");
+  await say("Use the clock tool", "✓ ▸ clock");
+  terminal.press("tab", "enter");
+  await terminal.until('"time": "half past nine"');
+  terminal.type("And now?");
+  await terminal.until("› And now?");
+  const session = terminal
+    .text()
+    // How long it took decides how much of the params fits beside it.
+    .replace(/"text":.*/, '"text":"dep… 5 ms')
+    .replace(/\d+ ms/g, "5 ms")
+    .replace(/[\d.]+k tokens/, "1.6k tokens");
+  const drawn = readFileSync(README, "utf8").replace(
+    /```text\n[\s\S]*?```/,
+    () => `\`\`\`text\n${session}\n\`\`\``,
+  );
+  await expect(drawn).toMatchFileSnapshot(README);
+});
