@@ -55,7 +55,9 @@ async function buildScript(project: Project, { engine, progress }: BuildOptions)
   await mkdir(work, { recursive: true });
   try {
     const [script] = await Promise.all([bundle(project, engine, join(work, "tool.js")), checkTypes(project)]);
-    progress(`making a component of it with ${engine}`);
+    progress(
+      `making a component of it with ${engine} (${engine === "quickjs" ? "a few" : "about ten"} seconds)`,
+    );
     return await sign(await componentize(project, script, engine));
   } finally {
     await rm(work, { recursive: true, force: true });

@@ -1,0 +1,35 @@
+/** The shipped tool that was built with QuickJS, in the real host. */
+import { expect, test } from "vitest";
+import { checkConformance } from "../../../host/conformance/check.ts";
+import { builtComponent, capabilitiesOf, installShipped } from "../../support/shipped.ts";
+
+const MINUTES = { timeout: 240_000 };
+
+test("it converts in the sandbox, without a capability and without a request", MINUTES, async () => {
+  const { call, host } = await installShipped("convert");
+  const { outcome, receipt } = await call({ value: 26.2, from: "miles", to: "km" });
+  expect(outcome).toMatchObject({
+    status: "ok",
+    output: '{"value":26.2,"from":"mi","result":42.1648128,"to":"km"}',
+  });
+  expect(receipt?.requests).toEqual([]);
+  expect((await host.catalog.find("convert"))?.capabilities.http).toBeUndefined();
+  expect((await call({ value: 1, from: "furlong", to: "km" })).outcome).toMatchObject({
+    status: "error",
+    message: expect.stringContaining('"furlong" is not a unit known here; it knows length (m, km'),
+  });
+  expect((await call({ value: 1, from: "kg", to: "km" })).outcome).toMatchObject({
+    message: "kg measures mass and km length; give one of kg, g, mg, t, lb, oz, st, ton instead of km",
+  });
+});
+
+test("it conforms, in a tenth of the size of the other engine", MINUTES, async () => {
+  const component = await builtComponent("convert");
+  expect(component.length).toBeLessThan(2.5e6);
+  const capabilitiesText = await capabilitiesOf("convert");
+  const report = await checkConformance({ component, capabilitiesText, recordings: [], progress: () => {} });
+  const blemishes = report.findings.filter(
+    ({ verdict, subject }) => subject !== "start" && (verdict === "fail" || verdict === "warn"),
+  );
+  expect(blemishes).toEqual([]);
+});

@@ -1,0 +1,87 @@
+/** The built component in the real host: recorded answers of GitHub through the real pool and broker. */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { parseCapabilities } from "../../../capabilities/parse.ts";
+import { checkConformance } from "../../../host/conformance/check.ts";
+import { credentialsFor } from "../../../host/credentials.ts";
+import { builtComponent, capabilitiesOf, installShipped } from "../../support/shipped.ts";
+
+const MINUTES = { timeout: 240_000 };
+const tape = (name: string) =>
+  fileURLToPath(new URL(`../../fixtures/github-issues/${name}.json`, import.meta.url));
+
+test("issues are listed, created and commented on; what GitHub refuses is told", MINUTES, async () => {
+  const { call } = await installShipped("github-issues");
+  const play = async (name: string) => {
+    const { params } = JSON.parse(readFileSync(tape(name), "utf8"));
+    const { outcome, receipt } = await call(params, tape(name));
+    return { receipt, said: outcome.status === "ok" ? JSON.parse(outcome.output) : outcome.message };
+  };
+  expect((await play("list")).said).toEqual({
+    repository: "octocat/hello-world",
+    issues: [
+      expect.objectContaining({ number: 42, title: "The spoon is bent", comments: 3, author: "octocat" }),
+      expect.objectContaining({ number: 40, title: "Café closes at noon ☕", author: "hubot" }),
+    ],
+  });
+  const created = await play("create");
+  expect(created.said).toMatchObject({
+    number: 43,
+    url: "https://github.com/octocat/hello-world/issues/43",
+  });
+  expect(created.receipt?.requests).toMatchObject([{ method: "POST", host: "api.github.com", status: 201 }]);
+  expect((await play("comment")).said).toEqual({
+    number: 43,
+    url: expect.stringContaining("#issuecomment-7"),
+  });
+  expect((await play("not-found")).said).toBe("GitHub answered 404: Not Found");
+  expect((await play("refused")).said).toBe("GitHub answered 422: Validation Failed; name invalid");
+});
+
+test("without a token nothing is sent, and the outcome says how to give one", MINUTES, async () => {
+  const { call } = await installShipped("github-issues");
+  const { outcome, receipt } = await call({ action: "list", repository: "octocat/hello-world" });
+  expect(outcome).toMatchObject({
+    status: "unauthenticated",
+    secret: "github_token",
+    message: expect.stringContaining("postern tool auth github-issues"),
+  });
+  expect(receipt?.requests).toEqual([]);
+});
+
+test("a repository that would lead elsewhere is refused before any request", MINUTES, async () => {
+  const { call } = await installShipped("github-issues");
+  for (const repository of ["octocat", "a/b/c", "../x", "a/b?x=", "a/%2e%2e"]) {
+    const { outcome, receipt } = await call({ action: "list", repository }, tape("list"));
+    expect(outcome).toMatchObject({ status: "error" });
+    expect(receipt?.requests.filter(({ status }) => status !== undefined)).toEqual([]);
+  }
+});
+
+test(
+  "the token goes to api.github.com as a bearer and nowhere else; every grant is used",
+  MINUTES,
+  async () => {
+    const capabilitiesText = await capabilitiesOf("github-issues");
+    const { http } = parseCapabilities(capabilitiesText);
+    if (http === undefined) throw new Error("it asks for no network");
+    expect(credentialsFor(http, new URL("https://api.github.com/repos/a/b/issues"))).toMatchObject([
+      { secretName: "github_token", location: { type: "bearer" } },
+    ]);
+    expect(credentialsFor(http, new URL("https://github.com/a/b"))).toEqual([]);
+    const report = await checkConformance({
+      component: await builtComponent("github-issues"),
+      capabilitiesText,
+      recordings: ["list", "create", "comment"].map(tape),
+      progress: () => {},
+    });
+    const blemishes = report.findings.filter(
+      ({ verdict, subject }) => subject !== "start" && (verdict === "fail" || verdict === "warn"),
+    );
+    expect(blemishes).toEqual([]);
+    expect(report.findings).toContainEqual(
+      expect.objectContaining({ subject: "grants", detail: "exactly what 3 recorded calls used" }),
+    );
+  },
+);
