@@ -102,6 +102,8 @@ export function openDatabase(file: string): Database {
 
   try {
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;");
+    // A checkpoint waits for the disk: every 32 MB instead of every 4 costs a turn an eighth less.
+    database.exec("PRAGMA wal_autocheckpoint = 8000");
     // The first read of the schema is where a damaged file shows.
     database.get("SELECT count(*) FROM sqlite_schema");
   } catch (error) {

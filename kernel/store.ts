@@ -26,6 +26,7 @@ export function openStore(file: string): OpenStore {
     owner TEXT NOT NULL, number INTEGER NOT NULL, applied_at TEXT NOT NULL, PRIMARY KEY (owner, number)
   ) WITHOUT ROWID`);
   const driver = sharedDriver(database);
+  const adapters: KeyvSqlite[] = [];
   const keyed = new Map<string, Keyv>();
 
   return {
@@ -39,6 +40,7 @@ export function openStore(file: string): OpenStore {
           driver,
           clearExpiredInterval: SWEEP_MILLIS,
         });
+        adapters.push(adapter);
         // No "error" listener, on purpose: Keyv would then answer `false` or `undefined` for what failed.
         keyv = new Keyv({ store: adapter, namespace });
         keyed.set(namespace, keyv);
@@ -50,7 +52,11 @@ export function openStore(file: string): OpenStore {
       return database;
     },
     probe: () => void database.get("SELECT count(*) FROM migrations"),
-    close: () => database.close(),
+    close() {
+      // Their timers would go on asking a connection that is gone.
+      for (const adapter of adapters) adapter.clearExpiredInterval = 0;
+      database.close();
+    },
   };
 }
 

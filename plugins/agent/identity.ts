@@ -1,4 +1,5 @@
 /** Who the agent is and whom it serves: files of the operator in the home, and documents of the user in memory. */
+import { statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import type { Memory } from "../../kernel/plugin.ts";
@@ -36,12 +37,26 @@ export async function identityPrompt(
   return sections.join("\n\n");
 }
 
-/** Only as much as is shown: the file may be anything. */
+/** Files as they were last read, by path. */
+const read = new Map<string, { readonly stamp: string; readonly text: string }>();
+
+/** Every turn asks, so a file that has not changed costs no more than a look at its date. */
 async function readShared(file: string): Promise<string> {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (!stat?.isFile()) return "";
+  const stamp = `${stat.mtimeMs} ${stat.size} ${stat.ino}`;
+  const known = read.get(file);
+  if (known?.stamp === stamp) return known.text;
+  const text = await readStart(file);
+  read.set(file, { stamp, text });
+  return text;
+}
+
+/** Only as much as is shown: the file may be anything. */
+async function readStart(file: string): Promise<string> {
   const handle = await open(file, "r").catch(() => undefined);
   if (!handle) return "";
   try {
-    if (!(await handle.stat()).isFile()) return "";
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(LONGEST * 4), 0, LONGEST * 4, 0);
     return buffer.toString("utf8", 0, bytesRead);
   } finally {

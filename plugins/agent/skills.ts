@@ -2,6 +2,7 @@
  * Skills: folders with a SKILL.md in the home. The model is told their names; the text is loaded when it asks.
  * A skill that cannot be read is reported and left out.
  */
+import { existsSync } from "node:fs";
 import { lstat, readdir, readFile, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { reason, type ToolOutcome } from "../../kernel/plugin.ts";
@@ -42,6 +43,8 @@ export function createSkills(home: string): Skills {
   async function find(): Promise<{ skills: readonly Found[]; problems: readonly SkillProblem[] }> {
     const skills = new Map<string, Found>();
     const problems: SkillProblem[] = [];
+    // Asked every turn, and most homes have none.
+    if (!existsSync(root)) return { skills: [], problems };
     const folders = (await readdir(root).catch(() => [])).filter((name) => !name.startsWith(".")).sort();
     for (const folder of folders.slice(0, MOST_SKILLS)) {
       try {

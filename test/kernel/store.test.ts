@@ -4,7 +4,7 @@ import { chmodSync, existsSync, openSync, writeFileSync, writeSync } from "node:
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Fault } from "../../kernel/fault.ts";
 import { openStore } from "../../kernel/store.ts";
 import { temporaryFolder } from "../support/home.ts";
@@ -186,4 +186,13 @@ test("kill -9 in the middle of 1,000 writes loses none that was acknowledged", a
     }
     store.close();
   }
+});
+
+test("a closed store leaves no timer behind that would ask it again", () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const store = openStore(join(temporaryFolder(), "store.sqlite"));
+  store.keyed("a");
+  store.close();
+  expect(vi.getTimerCount()).toBe(0);
 });
