@@ -47,8 +47,8 @@ export interface Conversation {
   version(): number;
 }
 
-// Deltas arrive faster than a screen shows them.
-const FRAME_MILLIS = 16;
+// Deltas arrive faster than a screen shows them, and every second frame is left free for the keys.
+const FRAME_MILLIS = 33;
 const TURNS_SHOWN = 50;
 
 type Draft = Entry extends infer Each ? (Each extends Entry ? Omit<Each, "id"> : never) : never;

@@ -76,7 +76,7 @@ export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
       return installed
         .map(
           ({ name, version, description, grants }) =>
-            `- **${quoted(name)}** ${quoted(version)}: ${quoted(description)}\n${grants.map((grant) => `  - ${quoted(grant)}`).join("\n")}`,
+            `- **${quoted(name)}** ${quoted(version)}: ${quoted(description)}\n${grants.map((grant) => `  - ${verbatim(grant)}`).join("\n")}`,
         )
         .join("\n");
     },
@@ -154,6 +154,11 @@ export async function runSlash(line: string, parts: SlashParts): Promise<void> {
 /** Words of others inside our Markdown. */
 function quoted(text: string): string {
   return text.replace(/[\\`*_[\]<>|#]/g, "\\$&").replaceAll("\n", " ");
+}
+
+/** The same for what holds addresses and patterns, which Markdown would take for links and emphasis. */
+function verbatim(text: string): string {
+  return `\`${text.replaceAll("`", "'").replaceAll("\n", " ")}\``;
 }
 
 function ago(time: string): string {

@@ -1,7 +1,6 @@
 /** The whole request path: rate → size → content type → secret → body, then the job. */
 import Router from "@koa/router";
 import Koa, { type Context, type Middleware as KoaMiddleware } from "koa";
-import { koaBody } from "koa-body";
 import { Fault, type Job, type Jobs, type Limiter, type Log } from "../../kernel/plugin.ts";
 import { clientAddress, type Range } from "./client-address.ts";
 import { answerErrors, LARGEST_BODY, tooLarge } from "./errors.ts";
@@ -71,15 +70,21 @@ const limitSize: Middleware = async (context, next) => {
   await next();
 };
 
-const parseBytes = koaBody({
-  json: false,
-  urlencoded: false,
-  text: true,
-  textTypes: ["application/octet-stream"],
-  textLimit: LARGEST_BODY,
-  // One character for each byte: a signature covers the bytes as they were sent.
-  encoding: "latin1",
-});
+// A large module: it is read with the first body, not at every start.
+let parser: Promise<Middleware> | undefined;
+
+async function loadParser(): Promise<Middleware> {
+  const { koaBody } = await import("koa-body");
+  return koaBody({
+    json: false,
+    urlencoded: false,
+    text: true,
+    textTypes: ["application/octet-stream"],
+    textLimit: LARGEST_BODY,
+    // One character for each byte: a signature covers the bytes as they were sent.
+    encoding: "latin1",
+  });
+}
 
 /**
  * The size is ruled on before type and encoding are looked at, and the signature needs the bytes: so the
@@ -90,7 +95,8 @@ const readBytes: Middleware = async (context, next) => {
   context.state.declared = { type, encoding };
   context.req.headers["content-type"] = "application/octet-stream";
   delete context.req.headers["content-encoding"];
-  await parseBytes(context, async () => {
+  parser ??= loadParser();
+  await (await parser)(context, async () => {
     const text: unknown = context.request.body;
     context.state.bytes = Buffer.from(typeof text === "string" ? text : "", "latin1");
     await next();

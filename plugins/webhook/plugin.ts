@@ -49,8 +49,7 @@ export default definePlugin({
   },
 
   async start({ config, use, log, onStop, announce }) {
-    const [{ createCallbacks }, { createApp }, { createLimiter }, { listen }] = await Promise.all([
-      import("./callbacks.ts"),
+    const [{ createApp }, { createLimiter }, { listen }] = await Promise.all([
       import("./app.ts"),
       import("../../kernel/limiter.ts"),
       import("../../kernel/listen.ts"),
@@ -58,7 +57,13 @@ export default definePlugin({
     const { secret, callback } = config;
     const callbacks =
       callback && secret !== undefined
-        ? createCallbacks({ jobs: use.jobs, store: use.store, log, target: callback, secret })
+        ? (await import("./callbacks.ts")).createCallbacks({
+            jobs: use.jobs,
+            store: use.store,
+            log,
+            target: callback,
+            secret,
+          })
         : undefined;
     if (callbacks) onStop(() => callbacks.stop());
 

@@ -75,7 +75,6 @@ async function nothing(): Promise<number> {
 async function firstFrame(home: string): Promise<number> {
   const session = openPostern(home);
   const took = await session.until("›");
-  await session.until("/help");
   await session.end();
   return took;
 }
@@ -89,7 +88,7 @@ async function keysWhileStreaming(home: string): Promise<readonly number[]> {
     MODEL_NAME: "scripted",
   });
   try {
-    await session.until("/help");
+    await session.until("›");
     await sleep(500);
     session.pty.write("Go\r");
     await session.until("word10 ");
