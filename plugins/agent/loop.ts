@@ -56,8 +56,9 @@ async function answer({ writer, toolbox, mask, emit, ask }: LoopRun): Promise<re
   const calls: ToolCall[] = [];
   let text = "";
   let savedAt = Date.now();
+  const message = () => ({ type: "message", id: item, role: "assistant", text }) as const;
   const save = (): void => {
-    if (text !== "") writer.put({ type: "message", id: item, role: "assistant", text });
+    writer.put(message());
     savedAt = Date.now();
   };
   const say = (delta: string): void => {
@@ -73,7 +74,8 @@ async function answer({ writer, toolbox, mask, emit, ask }: LoopRun): Promise<re
     }
   } finally {
     say(redactor.end());
-    save();
+    // Without calls the turn ends here, and its end writes the text along with everything else.
+    if (text !== "") calls.length > 0 ? save() : writer.hold(message());
   }
   if (calls.length === 0 && text.trim() === "")
     throw new Fault("turn", "empty_answer", "The model answered with nothing. Ask again, or in other words.");

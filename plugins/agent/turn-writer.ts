@@ -27,6 +27,8 @@ export interface TurnWriter {
   readonly items: readonly TurnItem[];
   /** Appends an item, or replaces the one with the same id. */
   put(item: TurnItem): void;
+  /** The same, but on disk only with the turn's end: for what comes right before it. */
+  hold(item: TurnItem): void;
   begin(model: ModelName): void;
   /** A tool that can change the world outside is about to be called. */
   markWrote(): void;
@@ -80,18 +82,29 @@ export function createTurnWriter(
     }
   };
 
+  const place = (item: TurnItem): void => {
+    const at = items.findIndex((other) => other.id === item.id);
+    if (at === -1) items.push(item);
+    else items[at] = item;
+  };
+
   const writer: TurnWriter = {
     id,
     thread,
     seq: start.seq,
     items,
     put(item) {
-      const at = items.findIndex((other) => other.id === item.id);
-      if (at === -1) items.push(item);
-      else items[at] = item;
+      place(item);
       store(item);
     },
+    hold(item) {
+      place(item);
+      // An earlier state of it is on disk already.
+      if (stored.has(item.id)) store(item);
+    },
     begin(model) {
+      const { status, model: known } = current;
+      if (status === "running" && known.provider === model.provider && known.name === model.name) return;
       sql.run(
         "UPDATE turns SET status = 'running', provider = ?, model = ? WHERE id = ?",
         model.provider,
