@@ -10,6 +10,8 @@ export interface PosternOptions {
   readonly cwd?: string;
   readonly uid?: number;
   readonly input?: string;
+  /** Another installation than this clone. */
+  readonly bin?: string;
 }
 
 export interface PosternProcess {
@@ -24,7 +26,7 @@ export interface PosternProcess {
 
 /** Starts it and leaves it running; it is killed when the test is over. */
 export function startPostern(args: readonly string[], options: PosternOptions = {}): PosternProcess {
-  const child = spawn(process.execPath, [BIN, ...args], {
+  const child = spawn(process.execPath, [options.bin ?? BIN, ...args], {
     // Nothing of the tester's own settings may leak in.
     env: { PATH: process.env["PATH"] ?? "", ...options.env },
     ...(options.cwd ? { cwd: options.cwd } : {}),

@@ -1,0 +1,204 @@
+/**
+ * What every channel promises, as a list of clauses that any test runner can run (`postern/channel-contract`):
+ *
+ *   for (const { title, run } of channelContract({ plugin, settings, connect })) test(title, run);
+ */
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { within } from "../deadline.ts";
+import { Settings, type Variables } from "../env.ts";
+import { Fault } from "../fault.ts";
+import { boot, type Running } from "../kernel.ts";
+import { createLog } from "../log.ts";
+import { createMask } from "../mask.ts";
+import { type AnyPlugin, Off } from "../plugin.ts";
+import store from "../store.ts";
+import { createScriptedAgent, type ScriptedAgent } from "./scripted-agent.ts";
+
+export interface ChannelClient {
+  /** Sends a message as a person would; answers everything that is shown to them of what came of it. */
+  say(text: string): Promise<string>;
+  close(): void | Promise<void>;
+}
+
+export interface ChannelUnderTest {
+  readonly plugin: AnyPlugin;
+  /** Other plugins that this one needs; the store and the agent are there anyway. */
+  readonly companions?: readonly AnyPlugin[];
+  /** Settings with which it is on. Where it listens, port 0 keeps tests apart. */
+  readonly settings?: Variables;
+  /** Settings with which it is off. */
+  readonly off: Variables;
+  /** A new client of the running channel; `detail` is what the channel announced. */
+  connect(channel: { readonly detail: string; readonly running: Running }): Promise<ChannelClient>;
+}
+
+export interface Clause {
+  readonly title: string;
+  run(): Promise<void>;
+}
+
+interface Stage {
+  readonly agent: ScriptedAgent;
+  readonly running: Running;
+  readonly detail: string;
+  client(): Promise<ChannelClient>;
+}
+
+const PATIENCE_MILLIS = 20_000;
+const WORDS = 'Grüße, <b>"Ada"</b> & Ω 🚀\\n{"a":1}';
+const BUG = "a bug with internals in its message";
+
+export function channelContract(channel: ChannelUnderTest): readonly Clause[] {
+  const { plugin } = channel;
+  const onStage = (title: string, play: (stage: Stage) => Promise<void>): Clause => ({
+    title: `${plugin.name}: ${title}`,
+    run: () => withHome((home) => withStage(channel, home, play)),
+  });
+  const say = async ({ client }: Stage, text: string): Promise<string> => {
+    const opened = await client();
+    try {
+      return await within(PATIENCE_MILLIS, `"${text}" was not answered`, () => opened.say(text));
+    } finally {
+      await opened.close();
+    }
+  };
+
+  return [
+    {
+      title: `${plugin.name}: it answers its settings without opening anything, and the same each time`,
+      async run() {
+        const configure = (variables: Variables) =>
+          plugin.configure(new Settings(variables).for(plugin.name));
+        const before = listeners();
+        const [first, second] = [configure(channel.settings ?? {}), configure(channel.settings ?? {})];
+        assert.ok(!(first instanceof Off), "with the settings of the test it is on");
+        assert.equal(JSON.stringify(first), JSON.stringify(second));
+        const off = configure(channel.off);
+        assert.ok(off instanceof Off && off.why !== "", "it can be turned off, and says why it is");
+        assert.equal(listeners(), before);
+      },
+    },
+    onStage("a message reaches the agent word for word, from somebody, by this channel", async (stage) => {
+      await say(stage, WORDS);
+      assert.equal(stage.agent.turns.length, 1);
+      const [turn] = stage.agent.turns;
+      assert.deepEqual(turn?.input, { type: "message", text: WORDS });
+      assert.equal(turn?.channel, plugin.name);
+      assert.notEqual(turn?.user, "");
+    }),
+    onStage("what the agent says comes back whole and in order", async (stage) => {
+      const pieces = ["One, ", "two 🐢", " — ", WORDS];
+      stage.agent.script = () => pieces;
+      assert.ok((await say(stage, "count")).includes(pieces.join("")));
+    }),
+    onStage("clients at once get each their own answer", async (stage) => {
+      const said = await Promise.all(["apple", "pear", "plum"].map((word) => say(stage, word)));
+      assert.deepEqual(
+        said.map((text) => ["apple", "pear", "plum"].filter((word) => text.includes(`You said: ${word}`))),
+        [["apple"], ["pear"], ["plum"]],
+      );
+    }),
+    onStage("a turn that fails on its way is told in its own words", async (stage) => {
+      stage.agent.script = async function* () {
+        yield "Well, ";
+        throw new Fault("turn", "model_gone", "The model went away.");
+      };
+      assert.ok((await say(stage, "hello")).includes("The model went away."));
+    }),
+    onStage("a turn that cannot begin is told in its own words", async (stage) => {
+      stage.agent.script = () => {
+        throw new Fault("limited", "too_many", "Too many messages at once.");
+      };
+      assert.ok((await say(stage, "hello")).includes("Too many messages at once."));
+    }),
+    onStage("a bug is answered without its internals, and the channel goes on", async (stage) => {
+      stage.agent.script = () => {
+        throw new TypeError(BUG);
+      };
+      const told = await say(stage, "hello");
+      assert.ok(
+        !told.includes(BUG) && !/\bat .+:\d+:\d+/.test(told),
+        "what went wrong inside is for the log",
+      );
+      stage.agent.script = () => ["Here again."];
+      assert.ok((await say(stage, "hello?")).includes("Here again."));
+    }),
+    onStage("it stops in time while a turn is under way", async (stage) => {
+      stage.agent.script = async function* () {
+        yield "Wait";
+        await new Promise(() => {});
+      };
+      const client = await stage.client();
+      const answer = client.say("are you there?").catch(() => "gone");
+      while (stage.agent.turns.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+      assert.deepEqual(await stage.running.stop(), []);
+      await within(PATIENCE_MILLIS, "the client was left hanging", () => answer);
+      await client.close();
+    }),
+    {
+      title: `${plugin.name}: when it has stopped nothing of it is open, and it can start again`,
+      run: () =>
+        withHome(async (home) => {
+          const before = listeners();
+          for (const round of ["once", "twice"]) {
+            await withStage(channel, home, async (stage) => {
+              assert.notEqual(stage.detail, "", "it announces where it is reached");
+              assert.ok((await say(stage, round)).includes(`You said: ${round}`));
+            });
+            await assertClosed(before);
+          }
+        }),
+    },
+  ];
+}
+
+/** A handle that was closed is gone a few turns of the event loop later. */
+async function assertClosed(before: number): Promise<void> {
+  for (let tries = 0; tries < 100 && listeners() !== before; tries++)
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal(listeners(), before, "a listener stayed open");
+}
+
+function listeners(): number {
+  return process.getActiveResourcesInfo().filter((name) => /ServerWrap$/.test(name)).length;
+}
+
+async function withHome(work: (home: string) => Promise<void>): Promise<void> {
+  const home = await mkdtemp(join(tmpdir(), "postern-contract-"));
+  try {
+    await work(home);
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+async function withStage(
+  { plugin, companions = [], settings = {}, connect }: ChannelUnderTest,
+  home: string,
+  play: (stage: Stage) => Promise<void>,
+): Promise<void> {
+  const mask = createMask();
+  const agent = createScriptedAgent();
+  const running = await boot({
+    plugins: [store as AnyPlugin, agent.plugin, ...companions, plugin],
+    settings: new Settings(settings, {}, mask.add),
+    home,
+    log: createLog("debug", mask, { pretty: false, write: () => {} }),
+    mask,
+    version: "0.0.0-contract",
+  });
+  try {
+    const { on, detail } = running.states.find(({ name }) => name === plugin.name) ?? {
+      on: false,
+      detail: "",
+    };
+    assert.ok(on, `it is off: ${detail}`);
+    await play({ agent, running, detail, client: () => connect({ detail, running }) });
+  } finally {
+    const failed = await running.stop();
+    assert.deepEqual(failed, [], "these plugins did not stop cleanly");
+  }
+}

@@ -1,0 +1,225 @@
+/**
+ * An agent that says what a test tells it to say, and every service that the real one lends. Turns are kept
+ * and end as the vocabulary promises: `started` first, exactly one of `done` or `failed` last.
+ */
+import { randomUUID } from "node:crypto";
+import { Fault, reason } from "../fault.ts";
+import { type AnyPlugin, definePlugin } from "../plugin.ts";
+import type { Agent, Limiter, RunningTurn, Threads } from "../services.ts";
+import type { ModelName, Turn, TurnEvent, TurnRecord, Usage } from "../turn.ts";
+import { createScriptedJobs } from "./scripted-jobs.ts";
+
+/** Answers the pieces of text to say. What it throws before the first piece, `agent.run` throws. */
+export type Script = (turn: Turn) => Iterable<string> | AsyncIterable<string>;
+
+export interface ScriptedAgent {
+  readonly plugin: AnyPlugin;
+  /** Every turn that reached the agent, oldest first. */
+  readonly turns: readonly Turn[];
+  /** What is said from now on. */
+  script: Script;
+}
+
+const MODEL: ModelName = { provider: "scripted", name: "contract" };
+const USAGE: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cachedTokens: 0,
+  reasoningTokens: 0,
+  inputCost: "0",
+  outputCost: "0",
+  totalCost: "0",
+};
+const OPEN: Limiter = {
+  take: async () => ({ ok: true, limit: 1000, remaining: 1000, resetSecs: 1 }),
+  peek: async () => ({ ok: true, limit: 1000, remaining: 1000, resetSecs: 1 }),
+};
+
+type Listener = Parameters<Agent["watch"]>[1];
+
+export function createScriptedAgent(): ScriptedAgent {
+  const turns: Turn[] = [];
+  const records = new Map<string, TurnRecord>();
+  const running = new Map<string, () => void>();
+  const listeners = new Map<Listener, string>();
+  const agent: Agent = {
+    run(turn) {
+      turns.push(turn);
+      const id = turn.id ?? randomUUID();
+      const thread = turn.thread ?? randomUUID();
+      const stop = new AbortController();
+      running.set(id, () => stop.abort());
+      const record: TurnRecord = {
+        id,
+        thread,
+        user: turn.user,
+        channel: turn.channel,
+        status: "running",
+        input: turn.input,
+        items: [],
+        model: MODEL,
+        usage: USAGE,
+        createdAt: new Date().toISOString(),
+      };
+      records.set(id, record);
+      const events = perform(record, scripted.script(turn), stop.signal, (event) => {
+        if ("record" in event) {
+          records.set(id, event.record);
+          running.delete(id);
+        }
+        for (const [listener, user] of listeners) if (user === turn.user) listener(event, { id, thread });
+      });
+      return { ...events, id, thread, cancel: () => stop.abort() };
+    },
+    cancel(user, id) {
+      const stop = records.get(id)?.user === user ? running.get(id) : undefined;
+      stop?.();
+      return stop !== undefined;
+    },
+    watch(user, listener) {
+      listeners.set(listener, user);
+      return () => void listeners.delete(listener);
+    },
+    model: () => MODEL,
+  };
+  const scripted: { script: Script } = { script: echo };
+  const jobs = createScriptedJobs(agent);
+  const plugin = definePlugin({
+    name: "scripted-agent",
+    provides: ["agent", "threads", "jobs", "memory", "approvals", "externalTools", "chatLimit"],
+    configure: () => ({}),
+    start({ onStop }) {
+      onStop(() => {
+        for (const stop of running.values()) stop();
+      });
+      return {
+        agent,
+        threads: threadsOf(records),
+        jobs,
+        chatLimit: OPEN,
+        memory: {
+          search: async () => [],
+          tree: () => [],
+          read: () => undefined,
+          write: (_user, path) => ({ path, version: 1 }),
+          remove: () => false,
+        },
+        approvals: {
+          remembered: () => ({}),
+          remember: () => {},
+          revoke: () => false,
+          pending: () => [],
+        },
+        externalTools: { isReserved: async () => false, pending: () => undefined },
+      };
+    },
+  });
+  return {
+    plugin: plugin as AnyPlugin,
+    turns,
+    get script() {
+      return scripted.script;
+    },
+    set script(script) {
+      scripted.script = script;
+    },
+  };
+}
+
+export function* echo({ input }: Turn): Iterable<string> {
+  yield "You said: ";
+  yield input.type === "message" ? input.text : input.type;
+}
+
+/** Runs to its end whether or not anybody listens. */
+function perform(
+  begun: TurnRecord,
+  script: ReturnType<Script>,
+  signal: AbortSignal,
+  tell: (event: TurnEvent) => void,
+): Pick<RunningTurn, "record" | typeof Symbol.asyncIterator> {
+  const events: TurnEvent[] = [];
+  let wake = Promise.withResolvers<void>();
+  const emit = (event: TurnEvent) => {
+    events.push(event);
+    tell(event);
+    wake.resolve();
+    wake = Promise.withResolvers<void>();
+  };
+  const item = randomUUID();
+  const play = async (): Promise<TurnRecord> => {
+    let text = "";
+    const ended = (more: Partial<TurnRecord>): TurnRecord => ({
+      ...begun,
+      items: [
+        {
+          type: "message",
+          id: randomUUID(),
+          role: "user",
+          text: begun.input.type === "message" ? begun.input.text : "",
+        },
+        { type: "message", id: item, role: "assistant", text },
+      ],
+      completedAt: new Date().toISOString(),
+      ...more,
+    });
+    emit({ type: "started", turn: begun.id, thread: begun.thread, model: MODEL });
+    try {
+      const pieces =
+        Symbol.asyncIterator in script ? script[Symbol.asyncIterator]() : script[Symbol.iterator]();
+      const stopped = new Promise<"stopped">((resolve) => {
+        signal.addEventListener("abort", () => resolve("stopped"), { once: true });
+      });
+      for (;;) {
+        const piece = await Promise.race([Promise.resolve(pieces.next()), stopped]);
+        if (piece === "stopped" || signal.aborted) {
+          const record = ended({ status: "cancelled" });
+          emit({ type: "done", status: "cancelled", record });
+          return record;
+        }
+        if (piece.done) break;
+        text += piece.value;
+        emit({ type: "text", item, delta: piece.value });
+      }
+      const record = ended({ status: "completed" });
+      emit({ type: "done", status: "completed", record });
+      return record;
+    } catch (error) {
+      const code = error instanceof Fault ? error.code : "internal";
+      const message = error instanceof Fault ? reason(error) : "Something went wrong.";
+      const record = ended({ status: "failed", error: { code, message } });
+      emit({ type: "failed", code, message, record });
+      return record;
+    }
+  };
+  return {
+    record: play(),
+    async *[Symbol.asyncIterator]() {
+      for (let at = 0; ; at++) {
+        while (at >= events.length) await wake.promise;
+        const event = events[at] as TurnEvent;
+        yield event;
+        if (event.type === "done" || event.type === "failed") return;
+      }
+    },
+  };
+}
+
+function threadsOf(records: ReadonlyMap<string, TurnRecord>): Threads {
+  const of = (user: string, thread: string) =>
+    [...records.values()].filter((record) => record.user === user && record.thread === thread);
+  return {
+    list: () => ({ items: [] }),
+    find(user, thread) {
+      const turns = of(user, thread);
+      const [first, last] = [turns[0], turns.at(-1)];
+      if (first === undefined || last === undefined) return undefined;
+      const { createdAt } = first;
+      return { id: thread, title: "A thread", createdAt, updatedAt: last.createdAt, turns: turns.length };
+    },
+    turns: (user, thread) => ({ items: of(user, thread) }),
+    turn: (user, id) => (records.get(id)?.user === user ? records.get(id) : undefined),
+    rename: () => {},
+    remove: () => {},
+  };
+}

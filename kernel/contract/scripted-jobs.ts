@@ -1,0 +1,68 @@
+/** Jobs of the scripted agent: in memory, each run at once. */
+import { randomUUID } from "node:crypto";
+import { Fault } from "../fault.ts";
+import type { Agent, Job, Jobs, NewJob } from "../services.ts";
+
+export function createScriptedJobs(agent: Agent): Jobs {
+  const jobs = new Map<string, Job>();
+  const listeners = new Set<(job: Job) => void>();
+  const waiting = new Map<string, Promise<Job>>();
+  const complete = (id: string, more: Partial<Job>): Job => {
+    const completedAt = new Date().toISOString();
+    const job: Job = { ...(jobs.get(id) as Job), ...more, status: "completed", completedAt };
+    jobs.set(id, job);
+    for (const listener of listeners) listener(job);
+    return job;
+  };
+  const work = async (id: string, { user, channel, message }: NewJob): Promise<Job> => {
+    try {
+      const turn = agent.run({ user, channel, input: { type: "message", text: message } });
+      const { items, error, thread } = await turn.record;
+      const said = items.flatMap((item) =>
+        item.type === "message" && item.role === "assistant" ? [item.text] : [],
+      );
+      return complete(id, {
+        thread,
+        response: error ? `It failed: ${error.message}` : said.join(""),
+        ...(error && { error }),
+      });
+    } catch (error) {
+      const told =
+        error instanceof Fault
+          ? { code: error.code, message: error.message }
+          : { code: "internal", message: "Something went wrong." };
+      return complete(id, { response: `It failed: ${told.message}`, error: told });
+    }
+  };
+  return {
+    submit(job) {
+      const { user, conversation } = job;
+      const created: Job = {
+        id: randomUUID(),
+        user,
+        status: "running",
+        createdAt: new Date().toISOString(),
+        ...(conversation !== undefined && { conversation }),
+      };
+      jobs.set(created.id, created);
+      waiting.set(created.id, work(created.id, job));
+      return created;
+    },
+    find: (id) => jobs.get(id),
+    list: () => ({ items: [...jobs.values()].reverse() }),
+    cancel: (id) => jobs.get(id),
+    async wait(id, millis) {
+      const late = new Promise<void>((resolve) => setTimeout(resolve, millis).unref());
+      await Promise.race([waiting.get(id), late]);
+      return jobs.get(id);
+    },
+    counts: () => ({
+      queued: 0,
+      running: [...jobs.values()].filter(({ status }) => status === "running").length,
+    }),
+    onCompleted(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}

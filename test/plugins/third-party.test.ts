@@ -1,0 +1,58 @@
+/** The page for plugin authors, followed word for word against the packed package. */
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { installPacked } from "../support/packed.ts";
+import { startPostern } from "../support/postern.ts";
+
+const PAGE = readFileSync(new URL("../../plugins/README.md", import.meta.url), "utf8");
+const FILES = [...PAGE.matchAll(/```js\n\/\/ file: (\S+)\n([\s\S]*?)```/g)].map(
+  ([, name = "", text = ""]) => [name, text] as const,
+);
+
+test("a third-party channel of under 60 lines runs on the packed package, and keeps the contract", {
+  timeout: 240_000,
+}, async () => {
+  const { folder, bin } = installPacked();
+  expect(FILES.map(([name]) => name)).toEqual(["line-channel.js", "line-channel.test.js"]);
+  expect(FILES[0]?.[1].trim().split("\n").length).toBeLessThan(60);
+  writeFileSync(join(folder, "package.json"), '{"type":"module"}');
+  for (const [name, text] of FILES) writeFileSync(join(folder, name), text);
+
+  expect(PAGE).toContain("```sh\nPLUGINS=./line-channel.js postern serve\n```");
+  const env = {
+    PLUGINS: "./line-channel.js",
+    LINES_PORT: "0",
+    POSTERN_HOME: join(folder, "home"),
+    GATEWAY_ENABLED: "false",
+    MODEL_PROVIDER: "builtin",
+  };
+  const service = startPostern(["serve"], { env, cwd: folder, bin });
+  await service.printed("ready in");
+  const [, port] = /lines\s+on\s+127\.0\.0\.1:(\d+)/.exec(service.stdout()) ?? [];
+  expect(await ask(Number(port), "What is 2 + 3?\n")).toContain("5");
+  service.kill("SIGTERM");
+  expect(await service.ended).toBe(0);
+
+  expect(PAGE).toContain("```sh\nnode --test\n```");
+  const tested = spawnSync(process.execPath, ["--test"], { cwd: folder, encoding: "utf8" });
+  expect(tested.stdout).toMatch(/fail 0/);
+  expect(tested.stdout).toContain("lines: a message reaches the agent word for word");
+  expect(tested.status).toBe(0);
+});
+
+/** As `nc` would: sends, and reads until the other side ends. */
+function ask(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = "";
+    const socket = connect(port, "127.0.0.1", () => socket.end(text));
+    socket
+      .on("data", (chunk) => {
+        answer += chunk;
+      })
+      .on("end", () => resolve(answer))
+      .on("error", reject);
+  });
+}
