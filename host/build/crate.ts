@@ -8,6 +8,7 @@ import { Fault } from "../../kernel/plugin.ts";
 import type { Project } from "../project.ts";
 
 const TARGET = "wasm32-wasip2";
+const COMPILER = "rustc";
 
 export async function buildCrate(
   { folder, name }: Project,
@@ -28,7 +29,7 @@ export async function buildCrate(
 }
 
 async function assertToolchain(cwd: string): Promise<void> {
-  const rustc = spawn("rustc", ["--print", "target-libdir", "--target", TARGET], {
+  const rustc = spawn(COMPILER, ["--print", "target-libdir", "--target", TARGET], {
     cwd,
     stdio: ["ignore", "pipe", "ignore"],
   });
@@ -37,7 +38,7 @@ async function assertToolchain(cwd: string): Promise<void> {
     rustc.once("close", (code) => resolve(code === 0));
   });
   const [libraries, isThere] = await Promise.all([text(rustc.stdout).catch(() => ""), ended]);
-  if (!isThere) throw unavailable("rustc does not run here. Install Rust from https://rustup.rs");
+  if (!isThere) throw unavailable(`${COMPILER} does not run here. Install Rust from https://rustup.rs`);
   if (!existsSync(libraries.trim()))
     throw unavailable(`Rust is here, but not its target ${TARGET}: rustup target add ${TARGET}`);
 }

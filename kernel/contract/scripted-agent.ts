@@ -126,7 +126,7 @@ export function createScriptedAgent(): ScriptedAgent {
   };
 }
 
-export function* echo({ input }: Turn): Iterable<string> {
+function* echo({ input }: Turn): Iterable<string> {
   yield "You said: ";
   yield input.type === "message" ? input.text : input.type;
 }
