@@ -8,11 +8,12 @@ import { setImmediate as breathe } from "node:timers/promises";
 import Koa from "koa";
 import { koaBody } from "koa-body";
 import { Pool } from "undici";
-import { Settings } from "../../kernel/env.ts";
-import { boot } from "../../kernel/kernel.ts";
+import { Settings, type Variables } from "../../kernel/env.ts";
+import { boot, type Running } from "../../kernel/kernel.ts";
 import { createLog } from "../../kernel/log.ts";
 import { createMask } from "../../kernel/mask.ts";
 import type { Jobs } from "../../kernel/plugin.ts";
+import { countAnswers, submitUnderKills } from "../support/kills.ts";
 import { SECRET, WEBHOOK_SETTINGS, webhookPlugins } from "../support/webhook-plugins.ts";
 import { type Bench, type Figure, interleave, median, spread } from "./bench.ts";
 
@@ -21,8 +22,17 @@ const SUBMISSIONS = 1000;
 const AT_ONCE = 16;
 const STORED = [0, 10_000, 100_000] as const;
 
+const SURVIVAL_MILLIS = 30_000;
+
 const headers = { "content-type": "application/json", "x-webhook-secret": SECRET };
 const body = JSON.stringify({ user_id: "ada", message: "What is 6 times 7?" });
+
+function bootIn(home: string, variables: Variables = {}): Promise<Running> {
+  const mask = createMask();
+  const log = createLog("silent", mask, { pretty: false, write: () => {} });
+  const settings = new Settings({ ...WEBHOOK_SETTINGS, ...variables });
+  return boot({ plugins: webhookPlugins, settings, home, log, mask, version: "0.0.0" });
+}
 
 /** Submissions a second, so many at once, over kept connections. */
 async function rate(pool: Pool): Promise<number> {
@@ -75,17 +85,13 @@ export const bench: Bench = {
     "submissions on disk before they are answered; target: latency with 100,000 stored within 1.5× of none",
   async run(progress) {
     const home = mkdtempSync(join(tmpdir(), "postern-bench-"));
-    const mask = createMask();
-    const log = createLog("silent", mask, { pretty: false, write: () => {} });
     // Nobody answers at this address, and one job at a time waits for it: what is stored stays queued.
-    const settings = new Settings({
-      ...WEBHOOK_SETTINGS,
+    const running = await bootIn(home, {
       MODEL_PROVIDER: "openai-compatible",
       MODEL_BASE_URL: "http://192.0.2.1/v1",
       MODEL_NAME: "none",
       JOBS_CONCURRENCY: "1",
     });
-    const running = await boot({ plugins: webhookPlugins, settings, home, log, mask, version: "0.0.0" });
     const bare = await bareKoa();
     const detail = running.states.find(({ name }) => name === "webhook")?.detail ?? "";
     const ours = new Pool(detail, { connections: AT_ONCE });
@@ -109,7 +115,11 @@ export const bench: Bench = {
           ratio: median(values) / baseline,
         }),
       );
-      return [...figures, ...(await growth(ours, running.service("jobs"), progress))];
+      return [
+        ...figures,
+        ...(await growth(ours, running.service("jobs"), progress)),
+        ...(await survival(progress)),
+      ];
     } finally {
       await Promise.all([ours.destroy(), theirs.destroy()]);
       bare.close();
@@ -141,4 +151,34 @@ async function growth(pool: Pool, jobs: Jobs, progress: (text: string) => void):
     });
   }
   return figures;
+}
+
+/** kill -9 at random moments under fifty submissions a second for thirty seconds: what was acknowledged and not kept. */
+async function survival(progress: (text: string) => void): Promise<readonly Figure[]> {
+  progress("thirty seconds of kills");
+  const home = mkdtempSync(join(tmpdir(), "postern-bench-"));
+  const over = Date.now() + SURVIVAL_MILLIS;
+  try {
+    const { acknowledged, kills } = await submitUnderKills(home, 50, () => Date.now() > over);
+    const running = await bootIn(home);
+    const answered = countAnswers(running.service("threads"));
+    await running.stop();
+    const broken = [...acknowledged.values()].filter((message) => answered.get(message) !== 1).length;
+    const figure = (name: string, count: number): Figure => ({
+      name,
+      median: count,
+      spread: 0,
+      unit: "jobs",
+      ratio: count / acknowledged.size,
+    });
+    return [
+      figure(`acknowledged over ${kills} kills in 30 s`, acknowledged.size),
+      {
+        ...figure("of these not answered exactly once", broken),
+        target: { words: "none", met: broken === 0 },
+      },
+    ];
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
 }
