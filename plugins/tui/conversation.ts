@@ -11,7 +11,7 @@ import {
   type TurnItem,
   type Usage,
 } from "../../kernel/plugin.ts";
-import { type Choice, type Entry, type EntryOf, isFoldable } from "./entries.ts";
+import { type Choice, choicesOf, type Entry, type EntryOf, isFoldable } from "./entries.ts";
 
 export interface ConversationParts {
   readonly agent: Agent;
@@ -80,6 +80,11 @@ export function createConversation({ agent, threads, user }: ConversationParts):
     return id;
   }
 
+  /** The last choice is the one that allows nothing. */
+  function ask(gate: Gate): void {
+    add({ type: "gate", gate, choice: choicesOf(gate).length - 1 });
+  }
+
   function update<Type extends Entry["type"]>(
     id: number,
     type: Type,
@@ -145,7 +150,7 @@ export function createConversation({ agent, threads, user }: ConversationParts):
         break;
       }
       case "gate":
-        add({ type: "gate", gate: event.gate, choice: 0 });
+        ask(event.gate);
         break;
       case "notice":
         add({ type: "note", tone: "warning", text: event.message });
@@ -243,7 +248,7 @@ export function createConversation({ agent, threads, user }: ConversationParts):
         if (turn.error) add({ type: "note", tone: "bad", text: turn.error.message });
       }
       const gate = threads.find(user, next)?.gate;
-      if (gate) add({ type: "gate", gate, choice: 0 });
+      if (gate) ask(gate);
     },
     subscribe(listener) {
       listeners.add(listener);

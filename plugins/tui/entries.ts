@@ -162,7 +162,7 @@ function gateLines(
     const text = ` ${label} (${key}) `;
     return index === choice && isFocused ? palette.chosen(text) : text;
   });
-  const hint = isFocused ? "" : palette.faint(" Tab chooses");
+  const hint = palette.faint(isFocused ? " Enter decides" : " Tab comes here");
   return choices.length === 0 ? lines : [...lines, ...wrap(`    ${choices.join(" ")}${hint}`, width)];
 }
 

@@ -1,7 +1,7 @@
 /** What the person sees and does: draft, focus, scrolling, and the meaning of every key. Knows no terminal. */
 import { type Draft, draftOf, EMPTY, erase, insert, type Motion, move, moveRow } from "./composer.ts";
 import type { Conversation } from "./conversation.ts";
-import { choicesOf, type Entry, isFoldable } from "./entries.ts";
+import { choicesOf, type Entry, type EntryOf, isFoldable } from "./entries.ts";
 import { plain } from "./lines.ts";
 import { completions } from "./slash.ts";
 
@@ -150,12 +150,14 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
     return true;
   }
 
-  function pressOnGate(entry: Extract<Entry, { type: "gate" }>, input: string, key: Key): boolean {
+  /** A letter only chooses and Enter decides: who was just typing must not have allowed something by it. */
+  function pressOnGate(entry: EntryOf<"gate">, input: string, key: Key): boolean {
     const choices = choicesOf(entry.gate);
-    const pressed = choices.find((choice) => choice.key === input.toLowerCase());
+    const lettered = choices.findIndex((choice) => choice.key === input.toLowerCase());
     const by = key.leftArrow ? choices.length - 1 : key.rightArrow ? 1 : 0;
-    const chosen = pressed ?? (key.return ? choices[entry.choice] : undefined);
-    if (by > 0) conversation.choose(entry.id, (entry.choice + by) % choices.length);
+    const chosen = key.return ? choices[entry.choice] : undefined;
+    if (lettered >= 0) conversation.choose(entry.id, lettered);
+    else if (by > 0) conversation.choose(entry.id, (entry.choice + by) % choices.length);
     else if (chosen) {
       focus = undefined;
       conversation.decide(entry.id, chosen);
@@ -255,7 +257,7 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
   };
 }
 
-function isOpenGate(entry: Entry): entry is Extract<Entry, { type: "gate" }> {
+function isOpenGate(entry: Entry): entry is EntryOf<"gate"> {
   return entry.type === "gate" && entry.decided === undefined && choicesOf(entry.gate).length > 0;
 }
 

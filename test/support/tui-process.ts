@@ -1,4 +1,4 @@
-/** The service with the terminal UI and two small tools, as a process that wants a terminal. */
+/** The service with the terminal UI and three small tools, as a process that wants a terminal. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type AnyPlugin, definePlugin, type ToolInfo } from "../../kernel/plugin.ts";
 import { serve } from "../../kernel/serve.ts";
@@ -23,9 +23,13 @@ const tools = definePlugin({
   configure: () => ({}),
   start: () => ({
     tools: {
-      list: async () => [tool("clock", false), tool("post", true)],
+      list: async () => [tool("clock", false), tool("post", true), tool("mail", false)],
       async call({ name }) {
         await sleep(50);
+        if (name === "mail") {
+          const message = "run postern tool auth mail";
+          return { status: "unauthenticated", tool: name, secret: "mail_token", message };
+        }
         const output = name === "clock" ? '{"time":"half past nine"}' : "posted \u001b[2J\u001b[31mred";
         return { status: "ok", output };
       },

@@ -1,3 +1,6 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { Command } from "commander";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { Variables } from "../../../kernel/env.ts";
@@ -10,6 +13,9 @@ import { register } from "../../../plugins/tui/ask.ts";
 import { toolsPlugin } from "../../support/agent.ts";
 import { temporaryFolder } from "../../support/home.ts";
 import { startModelServer } from "../../support/model-server.ts";
+import { startPostern } from "../../support/postern.ts";
+
+const BIN = fileURLToPath(new URL("../../../kernel/bin.js", import.meta.url));
 
 const post = toolsPlugin({ post: { writes: true, run: () => ({ status: "ok", output: "{}" }) } });
 
@@ -86,4 +92,22 @@ test("a tool that waits for an approval fails the command and says where to give
   model.script({ calls: [{ name: "post", arguments: {} }] });
   const { failure } = await ask(["post it"], variables);
   expect(failure).toMatchObject({ code: "gate_open", message: expect.stringContaining("web UI") });
+});
+
+test("what is piped in belongs to the question, and the real command line asks it", async () => {
+  const { model, variables } = await scripted();
+  model.otherwise({ text: "Looks fine." });
+  const script = `printf 'one line of a diff' | "${process.execPath}" "${BIN}" ask Review this`;
+  const env = { PATH: process.env["PATH"] ?? "", POSTERN_HOME: temporaryFolder(), ...variables };
+  const { stdout } = await promisify(execFile)("sh", ["-c", script], { env });
+  expect(stdout).toBe("Looks fine.\n");
+  expect(JSON.stringify(model.requests[0])).toContain("Review this\\n\\none line of a diff");
+});
+
+test("without a terminal postern starts the rest, and says that serve is meant for that", async () => {
+  const running = startPostern([], {
+    env: { POSTERN_HOME: temporaryFolder(), GATEWAY_PORT: "0", MODEL_PROVIDER: "builtin" },
+  });
+  await running.printed("ready in");
+  expect(running.stdout()).toMatch(/tui +off +.*postern serve/);
 });

@@ -56,7 +56,8 @@ test("an approval is asked in place, in words; the answer lets the turn go on", 
   expect(text).toContain('It would be called with {"text":"hi"}');
   expect(text).toContain("• may write to https://post.example/");
   await terminal.until("Once (o)");
-  terminal.press("right", "right", "left", "left", "enter");
+  // Enter alone would deny: the choice that allows nothing is the first to be chosen.
+  terminal.press("right", "right", "left", "enter");
   await terminal.until("Posted it.");
   expect(terminal.text()).toContain("✓ ▸ post");
   terminal.press("tab", "enter");
@@ -69,9 +70,52 @@ test("a denied approval is told to the model", async () => {
   model.script({ calls: [{ name: "post", arguments: {} }] }, { text: "Then not." });
   terminal.type("Post\r");
   await terminal.until("Deny (d)");
-  terminal.type("d");
+  terminal.press("enter");
   await terminal.until("Then not.");
   expect(JSON.stringify(model.requests.at(-1))).toMatch(/den/i);
+});
+
+test("a letter that was being typed when the question came up allows nothing", async () => {
+  const { model, terminal } = await withModel();
+  model.script({ calls: [{ name: "post", arguments: {} }] });
+  terminal.type("Post\r");
+  await terminal.until("Enter decides");
+  terminal.type("a");
+  terminal.press("escape");
+  await terminal.until("Tab comes here");
+  expect(model.requests).toHaveLength(1);
+});
+
+test("a tool without its credential says so in place, and can be given up", async () => {
+  const { model, terminal } = await withModel();
+  model.script({ calls: [{ name: "mail", arguments: {} }] }, { text: "No mail then." });
+  terminal.type("Mail\r");
+  await terminal.until("mail needs a credential: run postern tool auth mail");
+  await terminal.until("Give up (d)");
+  terminal.press("enter");
+  await terminal.until("No mail then.");
+});
+
+test("the commands answer in the history: tools, threads, new, jobs, memory", async () => {
+  const { model, terminal } = await withModel({ rows: 40 });
+  model.otherwise({ text: "An answer to keep." });
+  const run = async (command: string, sight: string) => {
+    terminal.type(command);
+    await terminal.until(`› ${command}`);
+    terminal.press("enter");
+    await terminal.until(sight);
+  };
+  await run("A first thread", "An answer to keep.");
+  await run("/tools", "may read https://clock.example/");
+  await run("/jobs", "No jobs.");
+  await run("/memory", "Nothing is remembered yet.");
+  await run("/cancel", "Nothing runs.");
+  await run("/new", "A new thread");
+  expect(terminal.text()).not.toContain("An answer to keep.");
+  await run("/threads", "1. A first thread — just now, 1 turn");
+  await run("/threads 1", "An answer to keep.");
+  await run("/quit", "");
+  expect(await terminal.exited).toBe(0);
 });
 
 test("a turn that fails says why and what to do", async () => {
