@@ -39,6 +39,7 @@ export default definePlugin({
       { min: 0, max: 64 },
       "Tool calls that compute at once; 0: one per core",
     );
+    const shipped = env.flag("TOOLS_SHIPPED", true, "Installs the tools that come with Postern, each once");
     const secretsKey = env.secret(
       KEY,
       "The key of stored secrets; default: the file secrets.key in the home",
@@ -47,6 +48,7 @@ export default definePlugin({
       env.refuse(KEY, "32 bytes as 64 hex digits or in base64");
     return {
       privateHosts: privateHosts ?? new Set(),
+      shipped,
       secretsKey,
       workers: workers === 0 ? undefined : workers,
       variable: (name) => env.secret(name, "A tool's credential"),

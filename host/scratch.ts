@@ -13,6 +13,7 @@ export async function openScratchHost(home: string): Promise<ToolHost> {
   const log = createLog("error", mask, { pretty: false, write: (line) => void process.stderr.write(line) });
   const config = {
     privateHosts: new Set<string>(),
+    shipped: false,
     secretsKey: undefined,
     workers: 1,
     variable: () => undefined,

@@ -20,7 +20,7 @@ export interface ShippedOptions {
   readonly signal: AbortSignal;
 }
 
-const SHIPPED = ["weather"];
+const SHIPPED = ["convert", "weather"];
 
 const ROOT = dirname(findPackageJSON(import.meta.url) ?? ".");
 

@@ -20,6 +20,8 @@ import { type ComponentSource, createComponent, prepare } from "./transpile.ts";
 
 export interface HostConfig {
   readonly privateHosts: PrivateHosts;
+  /** False where the operator wants none of the tools that come with Postern. */
+  readonly shipped: boolean;
   readonly secretsKey: string | undefined;
   /** Calls that compute at once; undefined for as many as there are cores. */
   readonly workers: number | undefined;
@@ -149,8 +151,15 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
       );
       return missing.flat();
     },
-    provideShipped: (progress, signal = new AbortController().signal) =>
-      provideShipped({ catalog, examine: (bytes, text) => check(bytes, text, progress), progress, signal }),
+    async provideShipped(progress, signal = new AbortController().signal) {
+      if (!config.shipped) return;
+      await provideShipped({
+        catalog,
+        examine: (bytes, text) => check(bytes, text, progress),
+        progress,
+        signal,
+      });
+    },
     async close() {
       await pool.close();
       await network.close();

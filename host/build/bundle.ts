@@ -6,13 +6,7 @@ import type { BuildFailure } from "esbuild";
 import { type Project, WIT } from "../project.ts";
 import type { Engine } from "./engines.ts";
 import { buildFault } from "./mistakes.ts";
-
-export interface Script {
-  readonly file: string;
-  readonly source: string;
-  /** Where a place of the script stands in the author's own sources; all counted from 1. */
-  origin(line: number, column: number): string | undefined;
-}
+import type { Script } from "./script.ts";
 
 export async function bundle(project: Project, engine: Engine, file: string): Promise<Script> {
   const { build } = await import("esbuild");

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { Fault, reason } from "../../kernel/plugin.ts";
 import type { Project } from "../project.ts";
-import type { Script } from "./bundle.ts";
+import type { Script } from "./script.ts";
 
 /** SpiderMonkey has every global that `wit/globals.d.ts` names; QuickJS makes components a seventh of the size. */
 export const ENGINES = ["spidermonkey", "quickjs"] as const;

@@ -1,5 +1,5 @@
 /** `postern tool …` in real processes, beside a running service where that matters. */
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Receipt } from "../../host/receipts.ts";
@@ -14,7 +14,7 @@ import { builtWeather, recording } from "../support/weather.ts";
 const MINUTES = { timeout: 240_000 };
 
 /** A folder with prober.wasm and its capabilities, a home, and an upstream that the operator excepted. */
-async function workplace(capabilities = allowing("127.0.0.1")) {
+async function workplace(capabilities = allowing("127.0.0.1"), more: Readonly<Record<string, string>> = {}) {
   const server = await openUpstream();
   onTestFinished(() => server.close());
   const cwd = temporaryFolder();
@@ -30,17 +30,12 @@ async function workplace(capabilities = allowing("127.0.0.1")) {
     GATEWAY_ENABLED: "false",
     CLI_ENABLED: "false",
     MODEL_PROVIDER: "builtin",
+    ...more,
   };
   const tool = (...args: string[]) => postern(["tool", ...args], { env, cwd });
   const install = (...more: string[]) =>
     tool("install", "prober.wasm", "--capabilities", "prober.json", "--name", "prober", ...more);
   return { cwd, home, env, tool, install, url: `http://127.0.0.1:${server.port}/v1/x`, server };
-}
-
-/** As if it had been offered and removed, so that a test about other things need not wait for it. */
-function withoutShipped(home: string): void {
-  mkdirSync(join(home, "tools"), { recursive: true });
-  writeFileSync(join(home, "tools", ".shipped.json"), '{"weather":"removed"}');
 }
 
 describe("on a running service", () => {
@@ -49,7 +44,7 @@ describe("on a running service", () => {
     MINUTES,
     async () => {
       await builtWeather();
-      const { env, cwd, tool, install, url, server } = await workplace();
+      const { env, cwd, tool, install, url, server } = await workplace(undefined, { TOOLS_SHIPPED: "true" });
       const service = startPostern(["serve"], { env, cwd });
       await service.printed("ready in");
 
@@ -61,7 +56,7 @@ describe("on a running service", () => {
 
       const listed = async () =>
         JSON.parse((await tool("list", "--json")).stdout).tools.map(({ name }: { name: string }) => name);
-      await expect.poll(listed, { timeout: 120_000 }).toEqual(["prober", "weather"]);
+      await expect.poll(listed, { timeout: 120_000 }).toEqual(["convert", "prober", "weather"]);
 
       const berlin = '{"action":"get_current","city":"Berlin"}';
       const replayed = await tool(
@@ -119,8 +114,7 @@ describe("install", () => {
     "a replacement that may do more says what is new and needs --yes where nobody can be asked",
     MINUTES,
     async () => {
-      const { cwd, home, tool, install } = await workplace();
-      withoutShipped(home);
+      const { cwd, tool, install } = await workplace();
       expect((await install()).code).toBe(0);
       const again = await install();
       expect(again.stderr).toContain("prober is already installed (version 1.0.0); --force replaces it");
@@ -142,11 +136,10 @@ describe("install", () => {
 
   test("what is wrong is said, and nothing is left behind", MINUTES, async () => {
     const { cwd, home, tool, install } = await workplace("{}");
-    withoutShipped(home);
     const bad = await install();
     expect(bad.stderr).toContain("wit_version");
     expect(bad.code).toBe(1);
-    expect(readdirSync(join(home, "tools"))).toEqual([".shipped.json"]);
+    expect(existsSync(join(home, "tools")) ? readdirSync(join(home, "tools")) : []).toEqual([]);
     expect((await tool("install", "prober.wasm", "--name", "prober")).code).toBe(2);
     expect(
       (await tool("install", "gone.wasm", "--capabilities", "prober.json", "--name", "x")).stderr,
@@ -164,8 +157,7 @@ describe("install", () => {
 
 describe("run", () => {
   test("what was recorded plays back without the network", MINUTES, async () => {
-    const { cwd, home, tool, install, url, server } = await workplace();
-    withoutShipped(home);
+    const { cwd, tool, install, url, server } = await workplace();
     await install();
     const params = JSON.stringify({ url });
     expect((await tool("run", "prober", params, "--record", "tape.json")).code).toBe(0);
@@ -184,8 +176,7 @@ describe("run", () => {
 
 describe("on a terminal", () => {
   test("a replacement that may do more is asked about, and No changes nothing", MINUTES, async () => {
-    const { cwd, home, env, tool, install } = await workplace();
-    withoutShipped(home);
+    const { cwd, env, tool, install } = await workplace();
     await install();
     writeFileSync(join(cwd, "prober.json"), allowing("*.example.com"));
     const args = [
@@ -221,8 +212,7 @@ describe("on a terminal", () => {
       auth,
       secrets: { allowed_names: ["probe_token"] },
     };
-    const { cwd, home, env, tool, install } = await workplace(JSON.stringify(capabilities));
-    withoutShipped(home);
+    const { cwd, env, tool, install } = await workplace(JSON.stringify(capabilities));
     await install();
     const session = posternInTerminal(["tool", "auth", "prober"], { env, cwd });
     await session.shows("Probe token");
@@ -248,8 +238,7 @@ describe("secrets", () => {
       env_var: "PROBE_TOKEN",
     };
     const capabilities = { ...JSON.parse(allowing("127.0.0.1", { credentials })), auth };
-    const { cwd, home, env, tool, install, url, server } = await workplace(JSON.stringify(capabilities));
-    withoutShipped(home);
+    const { cwd, env, tool, install, url, server } = await workplace(JSON.stringify(capabilities));
     await install();
     const params = JSON.stringify({ url });
     const unset = await tool("run", "prober", params);

@@ -45,6 +45,7 @@ beforeAll(async () => {
   host = await openToolHost({
     config: {
       privateHosts: new Set([`127.0.0.1:${api.port}`]),
+      shipped: false,
       secretsKey: undefined,
       workers: 1,
       variable: () => undefined,

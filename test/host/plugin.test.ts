@@ -238,7 +238,7 @@ describe("the plugin", () => {
     const kernel = await bootKernel([store, tools]);
     const names = async (running: BootedKernel) =>
       (await running.service("tools").list()).map(({ name }) => name);
-    await expect.poll(() => names(kernel), { timeout: 90_000 }).toEqual(["weather"]);
+    await expect.poll(() => names(kernel), { timeout: 90_000 }).toEqual(["convert", "weather"]);
     await expect
       .poll(
         () =>

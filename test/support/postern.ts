@@ -27,8 +27,8 @@ export interface PosternProcess {
 /** Starts it and leaves it running; it is killed when the test is over. */
 export function startPostern(args: readonly string[], options: PosternOptions = {}): PosternProcess {
   const child = spawn(process.execPath, [options.bin ?? BIN, ...args], {
-    // Nothing of the tester's own settings may leak in.
-    env: { PATH: process.env["PATH"] ?? "", ...options.env },
+    // Nothing of the tester's own settings may leak in; each fresh home would compile the shipped tools anew.
+    env: { PATH: process.env["PATH"] ?? "", TOOLS_SHIPPED: "false", ...options.env },
     ...(options.cwd ? { cwd: options.cwd } : {}),
     ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
   });

@@ -21,6 +21,7 @@ export async function toolHost(
   const host = await openToolHost({
     config: {
       privateHosts: new Set(),
+      shipped: true,
       secretsKey: undefined,
       workers: 1,
       variable: () => undefined,

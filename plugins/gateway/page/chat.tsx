@@ -50,11 +50,7 @@ export function Chat() {
   );
 }
 
-const EXAMPLES = [
-  "What can you do?",
-  "Remember that my bike is red",
-  "What is the weather in Berlin, in metric units?",
-];
+const EXAMPLES = ["What can you do?", "Convert 26.2 miles to km", "Remember that my bike is red"];
 
 function Welcome() {
   const { status } = useApp();

@@ -26,6 +26,7 @@ beforeAll(async () => {
   const log = createLog("silent", mask, { pretty: false, write: () => {} });
   const config = {
     privateHosts: new Set<string>(),
+    shipped: false,
     secretsKey: undefined,
     workers: 1,
     variable: () => undefined,
