@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { render } from "ink";
 import { createElement as h } from "react";
-import { reason, type Use } from "../../kernel/plugin.ts";
+import { Fault, reason, type Use } from "../../kernel/plugin.ts";
 import { createConversation } from "./conversation.ts";
 import { createRenderer } from "./entries.ts";
 import { createPalette } from "./palette.ts";
@@ -23,6 +23,14 @@ const PULSE_MILLIS = 1000;
 export function openTerminal(
   use: Use<"kernel" | "agent" | "threads", "tools" | "jobs" | "memory">,
 ): Terminal {
+  if (!process.stdin.isTTY || !process.stdout.isTTY) {
+    throw new Fault(
+      "config",
+      "no_terminal",
+      'the terminal UI needs a terminal: start with "postern serve", or set CLI_ENABLED=false',
+      { param: "CLI_ENABLED" },
+    );
+  }
   const { kernel, agent, threads, tools, jobs, memory } = use;
   const palette = createPalette(process.stdout.hasColors());
   const conversation = createConversation({ agent, threads, user: OPERATOR });

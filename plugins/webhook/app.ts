@@ -62,11 +62,7 @@ function limitRate({ limiter, proxies }: AppOptions): Middleware {
 }
 
 const limitSize: Middleware = async (context, next) => {
-  if (Number(context.get("content-length")) > LARGEST_BODY) {
-    // The rest of the body is not worth reading; the caller has to open a new connection.
-    context.set("connection", "close");
-    throw tooLarge();
-  }
+  if (Number(context.get("content-length")) > LARGEST_BODY) throw tooLarge();
   await next();
 };
 

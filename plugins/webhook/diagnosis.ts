@@ -1,6 +1,8 @@
-/** What `postern doctor` wants to know: could the listener be opened now? */
+/** What `postern doctor` wants to know: could the listener be opened now, could the callback be reached? */
 import { createServer } from "node:net";
-import type { Finding } from "../../kernel/plugin.ts";
+import { promisify } from "node:util";
+import { type Finding, reason } from "../../kernel/plugin.ts";
+import { assertPublic, type CallbackTarget, lookupFor } from "./callback-target.ts";
 
 export function examineListener(host: string, port: number): Promise<Finding> {
   const name = "webhook port";
@@ -15,4 +17,17 @@ export function examineListener(host: string, port: number): Promise<Finding> {
       server.close(() => resolve({ name, ok: true, detail: `${address} is free` }));
     });
   });
+}
+
+/** Asks for the address only: a connection would show at the receiver. */
+export async function examineCallback(target: CallbackTarget): Promise<Finding> {
+  const name = "webhook callback";
+  const { hostname } = target.url;
+  try {
+    assertPublic(target);
+    await promisify(lookupFor(target))(hostname.replace(/^\[|\]$/g, ""), { all: true });
+    return { name, ok: true, detail: `${hostname} has an address that may be called` };
+  } catch (error) {
+    return { name, ok: false, detail: `HTTP_CALLBACK_URL cannot be called: ${reason(error)}` };
+  }
 }

@@ -7,6 +7,7 @@ const NO_SECRET = "HTTP_WEBHOOK_SECRET is not set: every request gets 401";
 
 // An answer held back by "Prefer: wait" is released at once when we stop; this is for bytes on the wire.
 const GRACE_MILLIS = 5000;
+const REQUEST_MILLIS = 30_000;
 
 export default definePlugin({
   name: "webhook",
@@ -83,6 +84,8 @@ export default definePlugin({
       hostVariable: "HTTP_HOST",
       portVariable: "HTTP_PORT",
     });
+    // Sixty-four kilobytes take no longer; who sends slower only means to hold a connection.
+    listener.server.requestTimeout = REQUEST_MILLIS;
     onStop(() => {
       stopping.abort();
       return listener.close(GRACE_MILLIS);
@@ -91,11 +94,12 @@ export default definePlugin({
   },
 
   async diagnose({ config }): Promise<readonly Finding[]> {
-    const { examineListener } = await import("./diagnosis.ts");
+    const { examineCallback, examineListener } = await import("./diagnosis.ts");
     const secret: Finding = config.secret
       ? { name: "webhook secret", ok: true, detail: "set" }
       : { name: "webhook secret", ok: false, detail: `${NO_SECRET}; set it to a long random text` };
-    return [await examineListener(config.host, config.port), secret];
+    const callback = config.callback ? [await examineCallback(config.callback)] : [];
+    return [await examineListener(config.host, config.port), secret, ...callback];
   },
 });
 

@@ -71,3 +71,20 @@ test("doctor finds a port in use and a secret that is not set, and says what to 
     { name: "webhook secret", ok: false, detail: expect.stringContaining("HTTP_WEBHOOK_SECRET") },
   ]);
 });
+
+test.for([
+  ["https://127.0.0.1/", {}, false, "private address"],
+  ["https://no-such-host.invalid/", {}, false, "HTTP_CALLBACK_URL"],
+  ["http://localhost:9/", { HTTP_CALLBACK_PRIVATE_HOSTS: "localhost:9" }, true, "localhost"],
+] as const)("doctor looks up where callbacks go: %s", async ([url, more, ok, words]) => {
+  const settings = {
+    HTTP_ENABLED: "true",
+    HTTP_HOST: "127.0.0.1",
+    HTTP_PORT: "0",
+    HTTP_WEBHOOK_SECRET: SECRET,
+  };
+  const { config } = configure({ ...settings, HTTP_CALLBACK_URL: url, ...more });
+  if (config instanceof Off) throw new Error("it is on");
+  const findings = (await plugin.diagnose?.({ config, home: "" })) ?? [];
+  expect(findings.at(-1)).toEqual({ name: "webhook callback", ok, detail: expect.stringContaining(words) });
+});
