@@ -41,8 +41,9 @@ export function createProviderModel(settings: ProviderSettings): Model {
 }
 
 async function load({ provider, name, baseUrl, key }: ProviderSettings): Promise<LanguageModel> {
+  const { leanFetch } = await import("./lean-fetch.ts");
   // Always told both: a provider's package would otherwise look for them in the environment itself.
-  const place = { baseURL: baseUrl, apiKey: key ?? "" };
+  const place = { baseURL: baseUrl, apiKey: key ?? "", fetch: leanFetch };
   switch (provider) {
     case "openai": {
       const { createOpenAI } = await import("@ai-sdk/openai");
@@ -60,6 +61,7 @@ async function load({ provider, name, baseUrl, key }: ProviderSettings): Promise
         baseURL: baseUrl,
         name: provider,
         includeUsage: true,
+        fetch: leanFetch,
       }).chatModel(name);
     }
   }
