@@ -75,7 +75,7 @@ describe("§2.1 the keys", () => {
 
   test("Ctrl+C in the middle of a turn quits too", async () => {
     const { model, terminal } = await withModel();
-    model.otherwise({ text: ["I begin"], end: "stall" });
+    model.otherwise({ text: ["I begin. "], end: "stall" });
     terminal.type("Go\r");
     await terminal.until("I begin");
     terminal.press("ctrlC");
@@ -94,7 +94,7 @@ describe("§2.1 the keys", () => {
 
   test("Esc cancels the turn that runs", async () => {
     const { model, terminal } = await withModel();
-    model.otherwise({ text: ["I begin"], end: "stall" });
+    model.otherwise({ text: ["I begin. "], end: "stall" });
     terminal.type("Go\r");
     await terminal.until("I begin");
     terminal.press("escape");
