@@ -17,9 +17,9 @@ export async function componentize(project: Project, script: Script, engine: Eng
       ? await componentizeWithQuickJs(wit, script)
       : await componentizeWithSpiderMonkey(wit, script);
   } catch (error) {
-    throw new Fault("invalid", "build_failed", `not built: ${explain(reason(error), script)}`, {
-      cause: error,
-    });
+    const told = explain(reason(error), script);
+    if (told === undefined) throw error;
+    throw new Fault("invalid", "build_failed", told, { cause: error });
   }
 }
 
@@ -41,15 +41,18 @@ async function componentizeWithQuickJs(witPath: string, { source }: Script): Pro
   return component;
 }
 
+/** How each engine begins to say that the script threw; what follows is the script's own error. */
+const THREW =
+  /Exception while evaluating top-level script\n|Failed to evaluate user JavaScript module: .*?evaluation: /s;
 const PLACE = /(?:componentize-qjs:user|[^\s@()]*\btool)\.js:(\d+):(\d+)/g;
 
-/** The engines' own words, with places of the script replaced by the author's. */
-function explain(said: string, { origin }: Script): string {
-  const told = said
-    .replace(/^[\s\S]*?Exception while evaluating top-level script\n/, "")
-    .replace(/^: Failed to evaluate user JavaScript module: .*?evaluation: /s, "")
+/** The script's error with the author's places; undefined where the engine failed for another reason. */
+function explain(said: string, { origin }: Script): string | undefined {
+  const [, own] = said.split(THREW);
+  if (own === undefined) return undefined;
+  const told = own
     .replace(/\nAdditionally, some promises were rejected[\s\S]*?\nStack:/, "")
     .replace(PLACE, (place, line, column) => origin(Number(line), Number(column)) ?? place)
     .trim();
-  return `the top level of the script threw\n  ${told.replaceAll("\n", "\n  ")}`;
+  return `not built: the top level of the script threw\n  ${told.replaceAll("\n", "\n  ")}`;
 }

@@ -57,12 +57,11 @@ function chance({ imports, exports }: ComponentInfo, makers: readonly string[]):
   };
 }
 
-/** Names and versions from the component's producers sections. */
+/** Names and versions from the component's own producers section, not from those of the modules inside; ours first. */
 async function listMakers(bytes: Uint8Array): Promise<readonly string[]> {
   const { metadataShow } = await import("@bytecodealliance/jco");
-  const modules = await metadataShow(bytes);
-  const made = modules.flatMap(({ producers }) =>
-    producers.filter(([field]) => field === "processed-by").flatMap(([, values]) => values),
-  );
-  return [...new Set(made.map(([name, version]) => `${name} ${version.split(" ")[0]}`))];
+  const [outermost] = await metadataShow(bytes);
+  const made = (outermost?.producers ?? []).filter(([field]) => field === "processed-by");
+  const makers = made.flatMap(([, values]) => values.map(([name, version]) => `${name} ${version}`));
+  return makers.sort((a, b) => Number(b.startsWith(OURSELVES)) - Number(a.startsWith(OURSELVES)));
 }
