@@ -1,6 +1,6 @@
 /** The page for tool authors, typed word for word into a shell in an empty folder. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -31,9 +31,6 @@ test("the page takes a newcomer from an empty folder to a chat that uses the too
   const cwd = temporaryFolder();
   const port = await freePort();
   const type = (steps: readonly string[], folder: string, home: string) => {
-    // As if the tools that come with Postern had been offered and removed: they are not what this is about.
-    mkdirSync(join(home, "tools"), { recursive: true, mode: 0o700 });
-    writeFileSync(join(home, "tools", ".shipped.json"), '{"weather":"removed"}');
     const script = ["set -e", "exec 2>&1", "trap 'kill $(jobs -p) 2> /dev/null || true' EXIT", ...steps];
     const { status, stdout } = spawnSync("bash", ["-c", script.join(`\necho '${MARK}'\n`)], {
       cwd: folder,
@@ -44,6 +41,8 @@ test("the page takes a newcomer from an empty folder to a chat that uses the too
         POSTERN_HOME: home,
         GATEWAY_PORT: String(port),
         CLI_ENABLED: "false",
+        // They take their time, and are not what this is about.
+        TOOLS_SHIPPED: "false",
       },
     });
     expect(status, stdout).toBe(0);
