@@ -19,7 +19,7 @@ export async function newProject(lang: "ts" | "js" | "rust" = "ts"): Promise<str
 }
 
 /** A PATH on which `postern` and the pinned Node are found first, as after `npm install`. */
-function pathWithPostern(): string {
+export function pathWithPostern(): string {
   const bin = join(temporaryFolder(), "bin");
   mkdirSync(bin);
   symlinkSync(BIN, join(bin, "postern"));
