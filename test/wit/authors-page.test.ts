@@ -53,7 +53,9 @@ test("the page takes a newcomer from an empty folder to a chat that uses the too
   const printed = type(here, cwd, join(cwd, "home"));
   for (const [at, { promised = "" }] of STEPS.entries()) {
     const pieces = promised.trim().split(/\s*…\s*/);
-    const pattern = pieces.map((piece) => escape(piece).replaceAll(/\s+/g, "\\s+")).join("[\\s\\S]*?");
+    const pattern = pieces
+      .map((piece) => RegExp.escape(piece).replaceAll(/(?:\\x20|\\n|\s)+/g, "\\s+"))
+      .join("[\\s\\S]*?");
     expect(printed[at]).toMatch(new RegExp(pattern));
   }
   const [walk = ""] = PAGE.split("## What is in the project");
@@ -75,10 +77,6 @@ function commandsOf(page: string): readonly string[] {
   return [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, text = ""]) =>
     text.replaceAll("\\\n", " ").trim().split("\n"),
   );
-}
-
-function escape(text: string): string {
-  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }
 
 async function freePort(): Promise<number> {
