@@ -13,6 +13,8 @@ if (Number(process.versions.node.split(".")[0]) < WANTED) rerun();
 else start();
 
 async function start() {
+  // The terminal UI's library checks itself at every step unless told that this is not the workshop.
+  process.env.NODE_ENV ??= "production";
   const { enableCompileCache } = await import("node:module");
   enableCompileCache();
   // A clone runs its TypeScript; the published package has only what was built from it.

@@ -18,10 +18,11 @@ async function shippedPlugins(): Promise<readonly AnyPlugin[]> {
     import("./store.ts"),
     import("../host/plugin.ts"),
     import("../plugins/agent/plugin.ts"),
+    // Before the other channels: a person waits for the first frame, and the screen fills in who comes later.
+    import("../plugins/tui/plugin.ts"),
     import("../plugins/gateway/plugin.ts"),
     import("../plugins/responses/plugin.ts"),
     import("../plugins/webhook/plugin.ts"),
-    import("../plugins/tui/plugin.ts"),
   ]);
   return modules.map((module) => module.default as AnyPlugin);
 }

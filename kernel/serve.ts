@@ -53,6 +53,7 @@ const CRASH = "an error nobody caught";
 function waitForEnd(onCrash: (error: unknown) => void) {
   const { promise: requested, resolve } = Promise.withResolvers<string>();
   let asked = false;
+  let crashed = false;
   const onSignal = (signal: NodeJS.Signals) => {
     if (asked) process.exit(1);
     asked = true;
@@ -61,9 +62,16 @@ function waitForEnd(onCrash: (error: unknown) => void) {
   // With every channel off nothing else would keep the process from ending by itself.
   const awake = setInterval(() => {}, 2 ** 30);
   const onError = (error: unknown) => {
+    // One is enough to stop; telling of each could go on for ever where the telling itself fails.
+    if (crashed) return;
+    crashed = true;
     onCrash(error);
     resolve(CRASH);
   };
+  // Whoever read our output is gone: there is nobody left to tell, and no reason to stop serving.
+  const onDeaf = () => {};
+  process.stdout.on("error", onDeaf);
+  process.stderr.on("error", onDeaf);
   process.on("SIGINT", onSignal).on("SIGTERM", onSignal).on("SIGHUP", onSignal);
   process.on("uncaughtException", onError).on("unhandledRejection", onError);
   return {
@@ -71,6 +79,8 @@ function waitForEnd(onCrash: (error: unknown) => void) {
     request: () => resolve("asked to stop"),
     dispose: () => {
       clearInterval(awake);
+      process.stdout.off("error", onDeaf);
+      process.stderr.off("error", onDeaf);
       process.off("SIGINT", onSignal).off("SIGTERM", onSignal).off("SIGHUP", onSignal);
       process.off("uncaughtException", onError).off("unhandledRejection", onError);
     },

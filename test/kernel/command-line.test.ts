@@ -1,8 +1,9 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../support/home.ts";
 import { postern, startPostern } from "../support/postern.ts";
 
@@ -150,6 +151,21 @@ describe("serve", () => {
     expect(service.stdout()).toMatch(/tui\s+off/);
     service.kill("SIGTERM");
     expect(await service.ended).toBe(0);
+  });
+
+  test("it goes on serving when whoever read its output is gone, and still stops when told to", async () => {
+    const { env, cwd, home } = inHome({ LOG_LEVEL: "debug" });
+    const bin = fileURLToPath(new URL("../../kernel/bin.js", import.meta.url));
+    const all = { PATH: process.env["PATH"] ?? "", TOOLS_SHIPPED: "false", ...env };
+    const child = spawn(process.execPath, [bin, "serve"], { env: all, cwd });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    await once(child.stdout, "data");
+    child.stdout.destroy();
+    child.stderr.destroy();
+    const seen = await postern(["status", "--json"], { env, cwd });
+    expect(JSON.parse(seen.stdout)).toMatchObject({ running: true, home, pid: child.pid });
+    child.kill("SIGTERM");
+    expect(await once(child, "exit")).toEqual([0, null]);
   });
 
   test("a second service on the same home is refused and the first goes on", async () => {
