@@ -69,9 +69,8 @@ function waitForEnd(onCrash: (error: unknown) => void) {
     resolve(CRASH);
   };
   // Whoever read our output is gone: there is nobody left to tell, and no reason to stop serving.
-  const onDeaf = () => {};
-  process.stdout.on("error", onDeaf);
-  process.stderr.on("error", onDeaf);
+  process.stdout.on("error", () => {});
+  process.stderr.on("error", () => {});
   process.on("SIGINT", onSignal).on("SIGTERM", onSignal).on("SIGHUP", onSignal);
   process.on("uncaughtException", onError).on("unhandledRejection", onError);
   return {
@@ -79,8 +78,6 @@ function waitForEnd(onCrash: (error: unknown) => void) {
     request: () => resolve("asked to stop"),
     dispose: () => {
       clearInterval(awake);
-      process.stdout.off("error", onDeaf);
-      process.stderr.off("error", onDeaf);
       process.off("SIGINT", onSignal).off("SIGTERM", onSignal).off("SIGHUP", onSignal);
       process.off("uncaughtException", onError).off("unhandledRejection", onError);
     },
