@@ -6,10 +6,12 @@ import type { Env } from "./env.ts";
 import type { Log } from "./log.ts";
 import type { Services } from "./services.ts";
 
+export type * from "./agent-services.ts";
 export type { Env } from "./env.ts";
 export { Fault, type FaultKind, reason } from "./fault.ts";
 export type { Log } from "./log.ts";
 export type * from "./services.ts";
+export type * from "./tool-services.ts";
 export type * from "./turn.ts";
 
 export type ServiceName = keyof Services & string;

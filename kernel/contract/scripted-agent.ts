@@ -3,9 +3,10 @@
  * and end as the vocabulary promises: `started` first, exactly one of `done` or `failed` last.
  */
 import { randomUUID } from "node:crypto";
+import type { Agent, RunningTurn, Threads } from "../agent-services.ts";
 import { Fault, reason } from "../fault.ts";
 import { type AnyPlugin, definePlugin } from "../plugin.ts";
-import type { Agent, Limiter, RunningTurn, Threads } from "../services.ts";
+import type { Limiter } from "../services.ts";
 import type { ModelName, Turn, TurnEvent, TurnRecord, Usage } from "../turn.ts";
 import { createScriptedJobs } from "./scripted-jobs.ts";
 

@@ -1,6 +1,6 @@
 /** Postern as `npm install` would lay it out: packed, unpacked, its dependencies linked instead of fetched. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { temporaryFolder } from "./home.ts";
@@ -23,16 +23,5 @@ export function installPacked(): Installed {
   mkdirSync(home, { recursive: true });
   execFileSync("tar", ["-xzf", join(folder, tarball), "-C", home, "--strip-components=1"]);
   symlinkSync(join(ROOT, "node_modules"), join(home, "node_modules"));
-  nameEntries(join(home, "package.json"));
   return { folder, bin: join(home, "kernel", "bin.js") };
-}
-
-/** The entries that the pages promise, for a package.json that does not name them all yet. */
-function nameEntries(file: string): void {
-  const described = JSON.parse(readFileSync(file, "utf8"));
-  described.exports["./channel-contract"] ??= {
-    types: "./dist/kernel/contract/channel-contract.d.ts",
-    default: "./dist/kernel/contract/channel-contract.js",
-  };
-  writeFileSync(file, JSON.stringify(described));
 }
