@@ -231,7 +231,7 @@ describe("the plugin", () => {
     );
   });
 
-  test("a service offers the weather tool once: what a user removed stays removed", {
+  test("a service offers the shipped tools once: what a user removed stays removed", {
     timeout: 180_000,
   }, async () => {
     await builtWeather();
@@ -247,11 +247,11 @@ describe("the plugin", () => {
             .plugins()
             .find(({ name }) => name === "tools")?.detail,
       )
-      .toBe("weather");
+      .toBe("convert, weather");
     const host = await kernel.service("toolHost").open();
     await host.remove("weather");
     await host.provideShipped(() => {});
-    expect(await names(kernel)).toEqual([]);
+    expect(await names(kernel)).toEqual(["convert"]);
     expect(existsSync(join(kernel.home, "cache"))).toBe(true);
   });
 
@@ -263,6 +263,6 @@ describe("the plugin", () => {
     expect((await host.catalog.find("weather"))?.digest).toBe(candidate.digest);
     await rm(join(host.catalog.folder, "weather"), { recursive: true });
     await host.provideShipped(() => {});
-    expect(await host.catalog.list()).toEqual([]);
+    expect((await host.catalog.list()).map(({ name }) => name)).toEqual(["convert"]);
   });
 });
