@@ -127,13 +127,25 @@ async function writeEntry(folder: string, bytes: Uint8Array, memoryMb: number): 
   try {
     for (const [name, content] of Object.entries(files)) await writeFile(join(draft, name), content);
     await writeFile(join(draft, MANIFEST), JSON.stringify(manifest));
+    if (await place(draft, folder)) return;
+    // What is there is the equal entry of another install, which may be reading it, or a damaged one.
+    if ((await readEntry(folder)) !== undefined) return;
     await rm(folder, { recursive: true, force: true });
-    await rename(draft, folder).catch(async (error: NodeJS.ErrnoException) => {
-      // Another install put its own, equal entry there first.
-      if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
-    });
+    await place(draft, folder);
   } finally {
     await rm(draft, { recursive: true, force: true });
+  }
+}
+
+/** False where something is there already. */
+async function place(draft: string, folder: string): Promise<boolean> {
+  try {
+    await rename(draft, folder);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ENOTEMPTY" && code !== "EEXIST") throw error;
+    return false;
   }
 }
 

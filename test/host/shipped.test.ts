@@ -24,7 +24,7 @@ test("a shipped tool that is still ours is renewed", { timeout: 120_000 }, async
   await host.provideShipped(() => {});
   expect((await host.catalog.find("weather"))?.digest).toBe(current);
   const record = JSON.parse(await readFile(join(host.catalog.folder, ".shipped.json"), "utf8"));
-  expect(record).toEqual({ weather: current });
+  expect(record).toMatchObject({ weather: current });
 });
 
 test("a new version that may do more waits for the operator", { timeout: 120_000 }, async () => {
@@ -40,7 +40,9 @@ test("what is built twice at once is installed once", { timeout: 120_000 }, asyn
   const service = await toolHost();
   const command = await toolHost({}, service.home);
   await Promise.all([service.provideShipped(() => {}), command.provideShipped(() => {})]);
-  expect((await service.catalog.list()).map(({ name, digest }) => [name, digest])).toEqual([
+  const installed = (await service.catalog.list()).map(({ name, digest }) => [name, digest]);
+  expect(installed).toEqual([
+    ["convert", expect.any(String)],
     ["weather", digestOf(bytes)],
   ]);
 });
