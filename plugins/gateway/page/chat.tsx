@@ -1,9 +1,9 @@
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { send } from "./app.ts";
 import { Bar } from "./bar.tsx";
 import { Composer } from "./composer.tsx";
 import { TurnBlock } from "./turn-block.tsx";
-import { isOver } from "./turn-view.ts";
+import { isOver, joinCalls } from "./turn-view.ts";
 import { useApp } from "./use-app.ts";
 import type { ModelName } from "./wire.ts";
 
@@ -15,6 +15,7 @@ export function Chat() {
   const scroller = useRef<HTMLDivElement>(null);
   const readsAlong = useRef(true);
   const title = threads.find(({ id }) => id === thread)?.title ?? "New chat";
+  const shown = useMemo(() => joinCalls(turns), [turns]);
   const running = turns.findLast((turn) => !isOver(turn));
 
   // Follows the text only while the reader is at the end; whoever scrolled up is left in peace.
@@ -39,7 +40,7 @@ export function Chat() {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
       <section class="talk" ref={scroller} onScroll={onScroll} tabIndex={0} aria-label="Conversation">
         <div>
-          {turns.map((turn, index) => (
+          {shown.map((turn, index) => (
             <TurnBlock key={turn.id} turn={turn} isLast={index === turns.length - 1} />
           ))}
           {turns.length === 0 && thread === undefined && <Welcome />}

@@ -18,7 +18,7 @@ export function TurnBlock({ turn, isLast }: { turn: TurnView; isLast: boolean })
         piece.type === "text" ? (
           <Prose key={piece.id} text={piece.text} />
         ) : (
-          <CallCard key={piece.id} call={piece.call} outcome={piece.outcome} millis={piece.millis} />
+          <CallCard key={piece.call.id} call={piece.call} outcome={piece.outcome} millis={piece.millis} />
         ),
       )}
       {turn.notice && <p class="banner">{turn.notice}</p>}

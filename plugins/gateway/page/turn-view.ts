@@ -18,6 +18,8 @@ export interface TurnView {
   /** What the person said; absent where a turn only resumes another, or is not known yet. */
   readonly asked: string | undefined;
   readonly pieces: readonly Piece[];
+  /** What came of calls, also of those an earlier turn had to wait with. */
+  readonly outcomes: ReadonlyMap<string, Outcome>;
   readonly status: TurnStatus;
   readonly error?: { readonly code: string; readonly message: string };
   readonly gate?: Gate;
@@ -49,18 +51,45 @@ export function fromTurn(turn: Turn): TurnView {
     channel,
     asked: turn.input.type === "message" ? turn.input.text : undefined,
     pieces,
+    outcomes,
     status,
     model,
     usage,
     startedAt: Date.parse(turn.created_at),
     ...(error && { error }),
-    ...(gate && { gate }),
+    // A turn keeps the gate it stopped at; only while it waits is there something to decide.
+    ...(gate && status === "waiting" && { gate }),
   };
+}
+
+/** A call that waited at a gate belongs to the turn that asked for it, with the outcome of the one that went on. */
+export function joinCalls(turns: readonly TurnView[]): readonly TurnView[] {
+  const outcomes = new Map(turns.flatMap((turn) => [...turn.outcomes]));
+  const seen = new Set<string>();
+  return turns.map((turn) => {
+    const pieces = turn.pieces.flatMap((piece): readonly Piece[] => {
+      if (piece.type === "text") return [piece];
+      if (seen.has(piece.call.id)) return [];
+      seen.add(piece.call.id);
+      const outcome = piece.outcome ?? outcomes.get(piece.call.id);
+      return [outcome ? { ...piece, outcome } : piece];
+    });
+    return { ...turn, pieces };
+  });
 }
 
 /** A turn of which nothing but its beginning is known yet. */
 export function begun(id: string, thread: string, asked: string | undefined): TurnView {
-  return { id, thread, channel: "gateway", asked, pieces: [], status: "running", startedAt: Date.now() };
+  return {
+    id,
+    thread,
+    channel: "gateway",
+    asked,
+    pieces: [],
+    outcomes: new Map(),
+    status: "running",
+    startedAt: Date.now(),
+  };
 }
 
 export function fold(view: TurnView, frame: TurnFrame): TurnView {
@@ -82,7 +111,7 @@ export function fold(view: TurnView, frame: TurnFrame): TurnView {
       const pieces = view.pieces.map((piece) =>
         piece.type === "call" && piece.call.id === call.id ? { ...piece, outcome, millis } : piece,
       );
-      return { ...view, pieces };
+      return { ...view, pieces, outcomes: new Map([...view.outcomes, [call.id, outcome]]) };
     }
     case "gate":
       return { ...view, gate: frame.gate };

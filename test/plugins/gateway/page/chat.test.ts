@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import axe from "axe-core";
 import { describe, expect, test } from "vitest";
 import { type BrowserPage, hasBrowser, openPage, useBrowser } from "../../../support/browser.ts";
+import { fixture } from "../../../support/components.ts";
 import { type Served, servePostern } from "../../../support/served.ts";
 
 async function signedIn(served: Served, options: Parameters<typeof openPage>[0] = {}): Promise<BrowserPage> {
@@ -111,6 +112,39 @@ describe.skipIf(!hasBrowser)("the page in a browser", { timeout: 60_000 }, () =>
     expect(await page.locator(".asked").allInnerTexts()).toEqual(
       ["You: one", "You: two"].map((text) => expect.stringContaining(text.slice(5))),
     );
+  });
+
+  test("a tool is installed from two dropped files, its grants shown first; a call that may write asks, and runs once allowed", async () => {
+    const capabilities = JSON.stringify({
+      version: "1.2.3",
+      wit_version: "0.1.0",
+      http: {
+        allowlist: [{ host: "api.example.com", path_prefix: "/v1/", methods: ["POST"] }],
+        rate_limit: { requests_per_minute: 60, requests_per_hour: 500 },
+        timeout_secs: 10,
+      },
+    });
+    const served = await servePostern();
+    const page = await signedIn(served);
+    await page.goto(`${served.url}/#/tools`);
+    await page.getByLabel("The component and its capabilities file").setInputFiles([
+      { name: "prober.wasm", mimeType: "application/wasm", buffer: Buffer.from(await fixture("prober.js")) },
+      { name: "capabilities.json", mimeType: "application/json", buffer: Buffer.from(capabilities) },
+    ]);
+    await page.getByText("may POST https://api.example.com/v1/*").waitFor();
+    await page.getByRole("button", { name: "Install", exact: true }).click();
+    await page.getByRole("heading", { name: /^prober 1\.2\.3/ }).waitFor();
+
+    served.model.script({ calls: [{ name: "prober", arguments: {} }] }, { text: "Probed." });
+    await page.goto(`${served.url}/#/`);
+    await say(page, "Probe it");
+    await page.getByText("May prober run?").waitFor();
+    await page.getByRole("button", { name: "Allow once" }).click();
+    await page.getByText("Probed.").waitFor();
+    await page.locator(".call summary", { hasText: "prober" }).click();
+    await page.getByText(/^Receipt /).waitFor();
+    expect(await page.getByText("May prober run?").count()).toBe(0);
+    expect(page.complaints).toEqual([]);
   });
 
   test("threads can be searched, renamed and deleted", async () => {
