@@ -3,6 +3,20 @@ import { type Env, Off } from "../../kernel/plugin.ts";
 import type { OidcConfig } from "./oidc.ts";
 import { parseRange } from "./proxies.ts";
 
+export const NEEDS = [
+  "kernel",
+  "store",
+  "agent",
+  "threads",
+  "jobs",
+  "memory",
+  "approvals",
+  "chatLimit",
+] as const;
+export const WANTS = ["tools", "toolAdmin"] as const;
+export type Needed = (typeof NEEDS)[number];
+export type Wanted = (typeof WANTS)[number];
+
 export interface GatewayConfig {
   readonly host: string;
   readonly port: number;

@@ -1,10 +1,5 @@
 /** The Responses API: the whole agent behind a wire format that programs already speak. Mounted on the gateway. */
 import { definePlugin, Off } from "../../kernel/plugin.ts";
-import { createAnswers } from "./answer.ts";
-import { createIntake } from "./intake.ts";
-import { createRequests } from "./requests.ts";
-import { mountRoutes } from "./routes.ts";
-import { startSweep } from "./sweep.ts";
 
 export default definePlugin({
   name: "responses",
@@ -27,7 +22,16 @@ export default definePlugin({
     };
     return isOn ? config : new Off("RESPONSES_ENABLED is false");
   },
-  start({ config, use, log, onStop, announce }) {
+  async start({ config, use, log, onStop, announce }) {
+    // Read when it starts: whoever starts before it does not wait for the rules of the format.
+    const [{ createAnswers }, { createIntake }, { createRequests }, { mountRoutes }, { startSweep }] =
+      await Promise.all([
+        import("./answer.ts"),
+        import("./intake.ts"),
+        import("./requests.ts"),
+        import("./routes.ts"),
+        import("./sweep.ts"),
+      ]);
     const { web, agent, threads, store, chatLimit, kernel, externalTools } = use;
     const pageOf = (thread: string) => `${web.url}/#/chat/${thread}`;
     const { requests, sql } = createRequests(store);
