@@ -7,6 +7,7 @@ import {
   type ToolSetup,
   type ToolUpload,
 } from "../kernel/plugin.ts";
+import type { Broker } from "./broker.ts";
 import type { Catalog, InstalledTool } from "./catalog.ts";
 import type { CodeCache } from "./code-cache.ts";
 import type { CredentialSource } from "./credentials.ts";
@@ -24,6 +25,7 @@ export interface AdminParts extends OAuthOptions {
   readonly source: CredentialSource;
   readonly examine: (component: Uint8Array, capabilitiesText: string) => Promise<Candidate>;
   readonly remove: (name: string) => Promise<boolean>;
+  readonly limits: Broker["limits"];
 }
 
 const SIGN_IN_MILLIS = 10 * 60 * 1000;
@@ -64,6 +66,7 @@ export function createAdmin(parts: AdminParts): ToolAdmin {
       return toInfo(tool);
     },
     remove: parts.remove,
+    limits: async (name, user) => parts.limits(name, (await installed(catalog, name)).capabilities, user),
     async setup(name): Promise<ToolSetup> {
       const tool = await installed(catalog, name);
       const { auth } = tool.capabilities;

@@ -6,7 +6,7 @@ import type { AuthSetup, Capabilities, HttpCapabilities } from "../capabilities/
 import { Fault } from "../kernel/fault.ts";
 import { createLimiter } from "../kernel/limiter.ts";
 import type { Log } from "../kernel/log.ts";
-import type { Limiter, Store } from "../kernel/services.ts";
+import type { Limiter, LimitVerdict, Store } from "../kernel/services.ts";
 import {
   type CredentialSource,
   credentialsFor,
@@ -26,6 +26,8 @@ export interface Broker {
   missingCredential(tool: string, capabilities: Capabilities): Promise<MissingCredential | undefined>;
   /** Of the names the tool may test for, those that are set: what `secret-exists` answers true for. */
   existingSecrets(capabilities: Capabilities): Promise<readonly string[]>;
+  /** How much of the tool's rate limit this user has left; nothing where it may not use the network. */
+  limits(tool: string, capabilities: Capabilities, user: string): Promise<LimitVerdict | undefined>;
   /** Opens one call. With a tape its exchanges are recorded, or played back without network and secrets. */
   open(grant: Grant, tape?: Tape): BrokeredCall;
 }
@@ -89,6 +91,7 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
       const found = await Promise.all(secretNames.map((name) => source.has(name, auth)));
       return secretNames.filter((_, index) => found[index]);
     },
+    limits: async (tool, { http }, user) => http && limiterFor(tool, http).peek(user),
     open(grant, tape) {
       const { http, auth } = grant.capabilities;
       const traffic: TrafficEntry[] = [];

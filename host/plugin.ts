@@ -132,6 +132,7 @@ function adminOf(admin: () => Promise<ToolAdmin>): ToolAdmin {
     examine: async (...args) => (await admin()).examine(...args),
     install: async (...args) => (await admin()).install(...args),
     remove: async (...args) => (await admin()).remove(...args),
+    limits: async (...args) => (await admin()).limits(...args),
     setup: async (...args) => (await admin()).setup(...args),
     setSecret: async (...args) => (await admin()).setSecret(...args),
     beginSignIn: async (...args) => (await admin()).beginSignIn(...args),

@@ -126,6 +126,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
       privateHosts,
       examine: check,
       remove,
+      limits: broker.limits,
     }),
     examine: check,
     remove,

@@ -42,6 +42,14 @@ export interface ToolProposal extends Omit<ToolInfo, "name"> {
   };
 }
 
+/** The tightest of a tool's rate limits, for one user. */
+export interface ToolLimits {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Until there is room again, or one place more. */
+  readonly resetSecs: number;
+}
+
 /** What a tool has to be given before it works. */
 export interface ToolSetup {
   readonly secrets: readonly {
@@ -92,6 +100,8 @@ export interface ToolAdmin {
   install(name: string, upload: ToolUpload, options: { readonly replace: boolean }): Promise<ToolInfo>;
   /** False where there is no such tool. */
   remove(name: string): Promise<boolean>;
+  /** What this user has left of the tool's rate limit; nothing where the tool may not use the network. */
+  limits(name: string, user: string): Promise<ToolLimits | undefined>;
   setup(name: string): Promise<ToolSetup>;
   setSecret(name: string, secret: string, value: string): Promise<void>;
   /** Where to send the browser; it comes back to `redirectUri`, which then goes to `finishSignIn`. */

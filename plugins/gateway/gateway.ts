@@ -54,7 +54,7 @@ export async function openGateway({
     ...jobRoutes(jobs),
     ...memoryRoutes(memory),
     ...approvalRoutes({ agent, approvals, follow }),
-    ...toolRoutes(tools),
+    ...toolRoutes(tools, use.toolAdmin),
     ...toolAdminRoutes(use.toolAdmin, door.proxies),
     ...receiptRoutes(use.toolAdmin),
     ...logRoutes(kernel),

@@ -111,3 +111,15 @@ test("a sign-in goes through the browser and back, and its answer is good once",
   expect(await admin.finishSignIn(answer)).toEqual({ tool: "prober" });
   await expect(admin.finishSignIn(answer)).rejects.toMatchObject({ code: "no_such_sign_in" });
 });
+
+test("requests count against the limit of the tool and the user who made them", async () => {
+  const server = await openUpstream();
+  onTestFinished(() => server.close());
+  const { admin, upload, run } = await open([`127.0.0.1:${server.port}`]);
+  await admin.install("prober", upload(allowing("127.0.0.1")), { replace: false });
+  const params = JSON.stringify({ url: `http://127.0.0.1:${server.port}/v1/x`, times: 3 });
+  await run({ id: "c1", name: "prober", params }, { user: "ann" });
+  expect(await admin.limits("prober", "ann")).toMatchObject({ limit: 60, remaining: 57 });
+  expect(await admin.limits("prober", "ben")).toMatchObject({ limit: 60, remaining: 60 });
+  await expect(admin.limits("nobody", "ann")).rejects.toMatchObject({ kind: "missing" });
+});

@@ -3,6 +3,7 @@ import { attempt } from "./app.ts";
 import { Bar } from "./bar.tsx";
 import { Grants } from "./grants.tsx";
 import { InstallTool } from "./install-tool.tsx";
+import { LimitsLeft } from "./limits-left.tsx";
 import { Receipts } from "./receipts.tsx";
 import { ToolSetup } from "./tool-setup.tsx";
 import { useApp } from "./use-app.ts";
@@ -56,6 +57,7 @@ export function ToolsPage() {
               </h2>
               <p class="soft">{tool.description}</p>
               <Grants of={tool.grants} />
+              <LimitsLeft tool={tool.name} />
               {remembered[tool.name] && (
                 <span class="row">
                   {remembered[tool.name] === "allow" ? "Always allowed by you." : "Always denied by you."}

@@ -1,10 +1,10 @@
 /** The installed tools, as everybody may see them. */
-import { Fault, type Tools } from "../../../kernel/plugin.ts";
+import { Fault, type ToolAdmin, type Tools } from "../../../kernel/plugin.ts";
 import { type Route, route } from "../route.ts";
-import { list, object, ref } from "../schemas.ts";
+import { list, object, ref, whole } from "../schemas.ts";
 import { toolJson } from "../wire.ts";
 
-export function toolRoutes(tools: Tools | undefined): readonly Route[] {
+export function toolRoutes(tools: Tools | undefined, admin: ToolAdmin | undefined): readonly Route[] {
   const all = async () => (await tools?.list()) ?? [];
   return [
     route({
@@ -29,6 +29,25 @@ export function toolRoutes(tools: Tools | undefined): readonly Route[] {
             param: "name",
           });
         return toolJson(found);
+      },
+    }),
+    route({
+      method: "get",
+      path: "/api/tools/{name}/limits",
+      tag: "tools",
+      summary: "What you have left of the tool's rate limit; null where it may not use the network",
+      answer: object({
+        limits: {
+          ...object({ limit: whole, remaining: whole, reset_secs: whole }),
+          type: ["object", "null"],
+        },
+      }),
+      refusals: { 404: "There is no such tool" },
+      async handle({ user, params }) {
+        const limits = await admin?.limits(params["name"] ?? "", user.id);
+        if (!limits) return { limits: null };
+        const { limit, remaining, resetSecs } = limits;
+        return { limits: { limit, remaining, reset_secs: resetSecs } };
       },
     }),
   ];

@@ -55,6 +55,8 @@ function hostOf(installed: Map<string, ToolUpload>, secrets: Map<string, string>
           ],
           signsIn: true,
         }),
+        limits: async (name, user) =>
+          name === "hello" ? { limit: user.length, remaining: 1, resetSecs: 30 } : undefined,
         setSecret: async (_, secret, value) => void secrets.set(secret, value),
         beginSignIn: async (_, redirectUri) => ({ url: `https://id.example/?redirect_uri=${redirectUri}` }),
         async finishSignIn(redirected) {
@@ -177,4 +179,13 @@ test("without a host that can be managed the routes say so", async () => {
   const gateway = await openGateway();
   expect((await gateway.ask("/api/tools/x", { method: "DELETE" })).body.error.code).toBe("no_tool_admin");
   expect((await gateway.ask("/api/receipts")).body).toEqual({ receipts: [] });
+});
+
+test("what is left of a tool's limit is told to each user for themselves", async () => {
+  const { gateway } = await open();
+  const token = await gateway.addUser("al");
+  const left = (limit: number) => ({ limits: { limit, remaining: 1, reset_secs: 30 } });
+  expect((await gateway.ask("/api/tools/hello/limits")).body).toEqual(left("operator".length));
+  expect((await gateway.ask("/api/tools/hello/limits", { token })).body).toEqual(left("al".length));
+  expect((await gateway.ask("/api/tools/offline/limits")).body).toEqual({ limits: null });
 });
