@@ -118,7 +118,7 @@ export class Settings {
       const parsed = text === undefined ? fallback : parse(text);
       const value = parsed === undefined ? fallback : parsed;
       if (text !== undefined && parsed === undefined) {
-        this.problems.push({ name, given: secret ? "(hidden)" : JSON.stringify(text), accepted });
+        this.#complain({ name, given: secret ? "(hidden)" : JSON.stringify(text), accepted });
       }
       const shown = Array.isArray(value) ? value.join(",") : value === undefined ? undefined : String(value);
       this.#declared.set(name, { name, plugin, type, about, secret, source, value: shown });
@@ -195,13 +195,21 @@ export class Settings {
       refuse: (name, accepted) => {
         const given = this.#lookUp(name).text;
         const hidden = this.#declared.get(name)?.secret === true;
-        this.problems.push({
+        this.#complain({
           name,
           given: given === undefined ? "nothing" : hidden ? "(hidden)" : JSON.stringify(given),
           accepted,
         });
       },
     };
+  }
+
+  /** Two plugins that share a setting need not complain of it twice. */
+  #complain(problem: Problem): void {
+    const isKnown = this.problems.some(
+      ({ name, accepted }) => name === problem.name && accepted === problem.accepted,
+    );
+    if (!isKnown) this.problems.push(problem);
   }
 
   // An empty variable counts as unset: `GATEWAY_PORT= postern` is how a shell says "the default, please".

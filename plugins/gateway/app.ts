@@ -2,6 +2,7 @@
 import Router from "@koa/router";
 import Koa, { type Middleware } from "koa";
 import type { Log } from "../../kernel/plugin.ts";
+import type { Proxies } from "../../kernel/proxies.ts";
 import { compressAnswers } from "./compression.ts";
 import { answerErrors } from "./errors.ts";
 import { nameRequests, secureAnswers } from "./headers.ts";
@@ -11,7 +12,6 @@ import { BODY_BYTES, OPEN_BODY_BYTES } from "./limits.ts";
 import type { Metrics } from "./metrics.ts";
 import type { OriginCheck } from "./origin.ts";
 import type { ServedPage } from "./page.ts";
-import type { Proxies } from "./proxies.ts";
 
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 

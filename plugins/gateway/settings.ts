@@ -1,7 +1,7 @@
 /** What the gateway reads of the environment. */
 import { type Env, Off } from "../../kernel/plugin.ts";
+import { readTrustedProxies } from "../../kernel/proxies.ts";
 import type { OidcConfig } from "./oidc.ts";
-import { parseRange } from "./proxies.ts";
 
 export const NEEDS = [
   "kernel",
@@ -45,7 +45,7 @@ export function readSettings(env: Env): GatewayConfig | Off {
       "Operator bearer token, in place of the one in the home's webui-token file",
     ),
     allowedOrigins: readOrigins(env),
-    trustedProxies: readProxies(env),
+    trustedProxies: readTrustedProxies(env),
     oidc: readOidc(env),
   };
   return isOn ? config : new Off("GATEWAY_ENABLED is false");
@@ -64,14 +64,6 @@ function readOrigins(env: Env): readonly string[] {
   if (origins.some((origin) => URL.parse(origin)?.origin !== origin))
     env.refuse(name, "origins such as https://chat.example.org, without a path, separated by commas");
   return origins;
-}
-
-function readProxies(env: Env): readonly string[] {
-  const name = "TRUSTED_PROXIES";
-  const proxies = env.list(name, "Addresses or ranges of reverse proxies whose X-Forwarded-* is believed");
-  if (proxies.some((proxy) => parseRange(proxy) === undefined))
-    env.refuse(name, "IP addresses or ranges such as 10.0.0.0/8, separated by commas");
-  return proxies;
 }
 
 function readOidc(env: Env): OidcConfig | undefined {

@@ -2,7 +2,7 @@
 import Router from "@koa/router";
 import Koa, { type Context, type Middleware as KoaMiddleware } from "koa";
 import { Fault, type Job, type Jobs, type Limiter, type Log } from "../../kernel/plugin.ts";
-import { clientAddress, type Range } from "./client-address.ts";
+import type { Proxies } from "../../kernel/proxies.ts";
 import { answerErrors, LARGEST_BODY, tooLarge } from "./errors.ts";
 import { jobRecord, submissionRecord } from "./record.ts";
 import { isSame, isSigned } from "./secret.ts";
@@ -12,7 +12,7 @@ export interface AppOptions {
   readonly jobs: Pick<Jobs, "find" | "wait">;
   readonly submit: Jobs["submit"];
   readonly limiter: Limiter;
-  readonly proxies: readonly Range[];
+  readonly proxies: Proxies;
   readonly secret: string | undefined;
   readonly log: Log;
   /** Aborted when the channel stops: who waits for a job is answered with the job as it is. */
@@ -44,8 +44,7 @@ export function createApp(options: AppOptions): Koa<State> {
 
 function limitRate({ limiter, proxies }: AppOptions): Middleware {
   return async (context, next) => {
-    const peer = context.req.socket.remoteAddress ?? "";
-    const verdict = await limiter.take(clientAddress(peer, context.get("x-forwarded-for"), proxies));
+    const verdict = await limiter.take(proxies.address(context.req));
     context.set("x-ratelimit-limit", String(verdict.limit));
     context.set("x-ratelimit-remaining", String(verdict.remaining));
     context.set("x-ratelimit-reset", String(verdict.resetSecs));

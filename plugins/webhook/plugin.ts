@@ -1,7 +1,7 @@
 /** The webhook channel: external systems post a message, get a job, and poll it or are called back. */
 import { definePlugin, type Finding, Off } from "../../kernel/plugin.ts";
+import { createProxies, readTrustedProxies } from "../../kernel/proxies.ts";
 import { type CallbackTarget, isListed, parseHostPort } from "./callback-target.ts";
-import { parseProxies } from "./client-address.ts";
 
 const NO_SECRET = "HTTP_WEBHOOK_SECRET is not set: every request gets 401";
 
@@ -26,11 +26,7 @@ export default definePlugin({
       { min: 1, max: 1_000_000 },
       "Webhook requests a minute for each address",
     );
-    const proxies = parseProxies(
-      env.list("TRUSTED_PROXIES", "Addresses or ranges (CIDR) whose X-Forwarded-For is believed"),
-    );
-    if (proxies === undefined)
-      env.refuse("TRUSTED_PROXIES", "addresses or ranges such as 10.0.0.1 or 10.0.0.0/8");
+    const proxies = readTrustedProxies(env);
     const callback = readCallback(
       env.url("HTTP_CALLBACK_URL", undefined, "Told of every completed webhook job, signed"),
       env.list(
@@ -44,9 +40,7 @@ export default definePlugin({
         "HTTP_WEBHOOK_SECRET",
         "a secret: HTTP_CALLBACK_URL is set, and callbacks are signed with it",
       );
-    return enabled
-      ? { host, port, secret, rate, proxies: proxies ?? [], callback }
-      : new Off("HTTP_ENABLED is not true");
+    return enabled ? { host, port, secret, rate, proxies, callback } : new Off("HTTP_ENABLED is not true");
   },
 
   async start({ config, use, log, onStop, announce }) {
@@ -73,7 +67,7 @@ export default definePlugin({
       jobs: use.jobs,
       submit: callbacks?.submit ?? use.jobs.submit,
       limiter: createLimiter({ name: "webhook", windows: [{ limit: config.rate, seconds: 60 }] }),
-      proxies: config.proxies,
+      proxies: createProxies(config.proxies),
       secret,
       log,
       stopping: stopping.signal,

@@ -1,9 +1,9 @@
 /** Sign-in and sign-out of a browser: a token is exchanged once for a cookie that scripts cannot read. */
 import type { Context } from "koa";
+import type { Proxies } from "../../../kernel/proxies.ts";
 import type { Accounts } from "../accounts.ts";
 import { type Doorkeeper, FOREIGN_ORIGIN, type Identity, Refusal, SESSION_COOKIE } from "../identity.ts";
 import type { OriginCheck } from "../origin.ts";
-import type { Proxies } from "../proxies.ts";
 import { type Route, route } from "../route.ts";
 import { object, ref } from "../schemas.ts";
 

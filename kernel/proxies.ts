@@ -1,6 +1,7 @@
 /** Who really asks, when a reverse proxy stands in front. Only proxies the operator named are believed. */
 import type { IncomingMessage } from "node:http";
 import ipaddr from "ipaddr.js";
+import type { Env } from "./env.ts";
 
 export interface Proxies {
   /** The address of the client, without an IPv4-in-IPv6 prefix. */
@@ -12,8 +13,18 @@ export interface Proxies {
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
+const NAME = "TRUSTED_PROXIES";
+
+/** The one setting that every listener shares. */
+export function readTrustedProxies(env: Env): readonly string[] {
+  const given = env.list(NAME, "Addresses or ranges of reverse proxies whose X-Forwarded-* is believed");
+  if (given.some((proxy) => parseRange(proxy) === undefined))
+    env.refuse(NAME, "addresses or ranges such as 10.0.0.1 or 10.0.0.0/8, separated by commas");
+  return given;
+}
+
 /** An address, or a range such as 10.0.0.0/8; undefined where it is neither. */
-export function parseRange(text: string): Range | undefined {
+function parseRange(text: string): Range | undefined {
   if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
   if (!ipaddr.isValid(text)) return undefined;
   const address = ipaddr.process(text);
@@ -39,11 +50,15 @@ export function createProxies(trusted: readonly string[]): Proxies {
   };
 
   return {
+    // From our end backwards: a hop is believed only because the one after it is a proxy we trust, and what
+    // lies beyond the first stranger is that stranger's claim.
     address(request) {
-      const hops = [...forwarded(request, "x-forwarded-for"), peer(request)];
-      // From our end backwards: the first hop that is no proxy of ours is the client; beyond it anything may be forged.
-      const client = hops.findLast((hop) => !isTrusted(hop)) ?? hops[0] ?? "";
-      return plain(client);
+      let client = plain(peer(request));
+      for (const hop of forwarded(request, "x-forwarded-for").toReversed()) {
+        if (!isTrusted(client) || !ipaddr.isValid(hop)) break;
+        client = plain(hop);
+      }
+      return client;
     },
     isHttps: (request) => forwarded(request, "x-forwarded-proto").at(-1) === "https",
     host: (request) => forwarded(request, "x-forwarded-host").at(-1) ?? request.headers.host ?? "",
