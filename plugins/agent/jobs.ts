@@ -57,10 +57,17 @@ export function createJobs(parts: JobsParts): RunningJobs {
       lastUser = row.user;
       running++;
       void work(row)
-        .catch((error) => log.error({ error, job: row.id }, "a job could not be run"))
-        .finally(() => {
+        .then(
+          () => true,
+          (error) => {
+            log.error({ error, job: row.id }, "a job could not be run");
+            return false;
+          },
+        )
+        .then((went) => {
           running--;
-          safely(pump)();
+          // After a failure the next look tries again: at once would be for ever.
+          if (went) safely(pump)();
         });
     }
   }
@@ -74,7 +81,16 @@ export function createJobs(parts: JobsParts): RunningJobs {
     }
   };
 
+  /** A completion that cannot be written now is written by a later look. */
+  const owed = new Map<string, Completion>();
+  function finish(id: string, completion: Completion): void {
+    owed.set(id, completion);
+    complete(id, completion);
+    owed.delete(id);
+  }
+
   function look(): void {
+    for (const [id, completion] of owed) finish(id, completion);
     for (const { user, turn } of table.askedToStop()) agent.cancel(user, turn ?? "");
     pump();
   }
@@ -97,13 +113,13 @@ export function createJobs(parts: JobsParts): RunningJobs {
       record = await run.record;
     } catch (error) {
       if (!isOpen) return;
-      complete(row.id, refusal(error));
+      finish(row.id, refusal(error));
       if (!(error instanceof Fault)) throw error;
       return;
     }
     // A stop interrupts turns: the next start decides about their jobs.
     if (!isOpen && record.error?.code === INTERRUPTED.code) return;
-    complete(row.id, completionOf(record));
+    finish(row.id, completionOf(record));
   }
 
   function recover(): void {

@@ -32,9 +32,11 @@ export interface LoopRun {
 const SAVE_MILLIS = 1000;
 
 export async function runLoop(run: LoopRun): Promise<Ending> {
-  let calls = run.pending;
+  let { pending: calls, approved } = run;
   for (let called = 0; ; ) {
-    const gate = await settle(run, calls);
+    const gate = await settle({ ...run, approved }, calls);
+    // The person's word was about that one call; a later one may bear the same id.
+    approved = undefined;
     if (gate !== undefined) return gate;
     run.signal.throwIfAborted();
     calls = await answer(run);

@@ -86,10 +86,10 @@ function answer(context: Context, error: unknown, log: Log): void {
     if (status >= 500) log.error({ error, request: context.state["requestId"] }, error.message);
     return;
   }
-  const { status } = error as { status?: unknown };
-  const words = typeof status === "number" ? wordsOf(status) : undefined;
-  if (words) {
-    context.status = status as number;
+  const status = statusOf(error as { status?: unknown; code?: unknown });
+  const words = status === undefined ? undefined : wordsOf(status);
+  if (status !== undefined && words) {
+    context.status = status;
     context.body = words;
     return;
   }
@@ -101,4 +101,16 @@ function answer(context: Context, error: unknown, log: Log): void {
 function wordsOf(status: number): ErrorEnvelope | undefined {
   const words = STATUS_WORDS[status];
   return words && envelope(...words);
+}
+
+/** What the web framework says of an error; a body that is not compressed as it claims is the sender's fault. */
+function statusOf({
+  status,
+  code,
+}: {
+  readonly status?: unknown;
+  readonly code?: unknown;
+}): number | undefined {
+  if (typeof status === "number") return status;
+  return /^Z_/.test(String(code)) ? 400 : undefined;
 }

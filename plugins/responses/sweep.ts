@@ -1,5 +1,5 @@
 /** Forgets the requests of threads that were deleted elsewhere: what they said must not outlive the conversation. */
-import type { Threads } from "../../kernel/plugin.ts";
+import type { Log, Threads } from "../../kernel/plugin.ts";
 import type { Requests } from "./requests.ts";
 
 const PAGE = 200;
@@ -8,15 +8,22 @@ const PAUSE_MILLIS = 20;
 const ROUND_MILLIS = 10 * 60 * 1000;
 
 /** Answers its own end. */
-export function startSweep(requests: Requests, threads: Threads): () => void {
+export function startSweep(requests: Requests, threads: Threads, log: Log): () => void {
   let timer: NodeJS.Timeout;
   let after = "";
 
   function sweep(): void {
-    const page = requests.threadsAfter(after, PAGE);
-    for (const { user, thread } of page) if (!threads.find(user, thread)) requests.removeThread(user, thread);
-    const isLast = page.length < PAGE;
-    after = isLast ? "" : (page.at(-1)?.thread ?? "");
+    let isLast = true;
+    try {
+      const page = requests.threadsAfter(after, PAGE);
+      for (const { user, thread } of page)
+        if (!threads.find(user, thread)) requests.removeThread(user, thread);
+      isLast = page.length < PAGE;
+      after = isLast ? "" : (page.at(-1)?.thread ?? "");
+    } catch (error) {
+      // A full disk must cost a round, not the service.
+      log.warn({ error }, "requests of deleted threads could not be swept; trying again later");
+    }
     timer = setTimeout(sweep, isLast ? ROUND_MILLIS : PAUSE_MILLIS).unref();
   }
 

@@ -2,6 +2,7 @@
  * Callbacks owed to the operator's URL. One is owed from the moment its job is accepted, in the same
  * transaction, so that neither a crash before the job completes nor one before the delivery forgets it.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, request } from "undici";
 import { type Job, type Jobs, type Log, type NewJob, reason, type Store } from "../../kernel/plugin.ts";
 import { assertPublic, type CallbackTarget, lookupFor } from "./callback-target.ts";
@@ -36,6 +37,8 @@ const MIGRATIONS = [
 const BACKOFF_SECS = [1, 10, 60, 300, 1800, 3600, 10_800, 21_600, 43_200] as const;
 const AT_ONCE = 8;
 const TIMEOUT_MILLIS = 10_000;
+/** Before another try to write down what became of a callback. */
+const AGAIN_MILLIS = 30_000;
 
 interface Owed {
   readonly job: string;
@@ -53,6 +56,20 @@ export function createCallbacks({ jobs, store, log, target, secret }: CallbackOp
   const makeDue = (job: string, at: number) =>
     sql.run("UPDATE webhook_callbacks SET due_at = ? WHERE job = ?", at, job);
 
+  // Answered by the receiver, but not yet struck off the list: it must not be sent again.
+  const delivered = new Set<string>();
+
+  /** A store that cannot be read or written costs a pause, not the service. */
+  function safePump(): void {
+    try {
+      pump();
+    } catch (error) {
+      log.error({ error }, "callbacks stumbled; they go on");
+      clearTimeout(timer);
+      timer = setTimeout(safePump, AGAIN_MILLIS);
+    }
+  }
+
   /** Sends what is due, as many at once as allowed, and wakes again for the next. */
   function pump(): void {
     clearTimeout(timer);
@@ -65,13 +82,18 @@ export function createCallbacks({ jobs, store, log, target, secret }: CallbackOp
       if (underWay.has(owed.job)) continue;
       if (underWay.size >= AT_ONCE) return;
       if (owed.due_at > Date.now()) {
-        timer = setTimeout(pump, owed.due_at - Date.now());
+        timer = setTimeout(safePump, owed.due_at - Date.now());
         return;
       }
-      const sending = deliver(owed).finally(() => {
-        underWay.delete(owed.job);
-        pump();
-      });
+      const sending = deliver(owed)
+        .catch(async (error) => {
+          log.error({ error, job: owed.job }, "a callback could not be noted; trying again");
+          await sleep(AGAIN_MILLIS, undefined, { signal: giveUp.signal }).catch(() => {});
+        })
+        .finally(() => {
+          underWay.delete(owed.job);
+          safePump();
+        });
       underWay.set(owed.job, sending);
     }
   }
@@ -80,8 +102,7 @@ export function createCallbacks({ jobs, store, log, target, secret }: CallbackOp
     const job = jobs.find(id);
     if (job === undefined) return void forget(id);
     try {
-      await send(job);
-      forget(id);
+      if (!delivered.has(id)) await send(job);
     } catch (error) {
       // A stop is no fault of the receiver's: the try does not count and is made again after the start.
       if (giveUp.signal.aborted) return;
@@ -98,7 +119,11 @@ export function createCallbacks({ jobs, store, log, target, secret }: CallbackOp
         id,
       );
       log.warn(fields, `callback for job ${id} failed, next try in ${delay} s: ${reason(error)}`);
+      return;
     }
+    delivered.add(id);
+    forget(id);
+    delivered.delete(id);
   }
 
   async function send(job: Job): Promise<void> {

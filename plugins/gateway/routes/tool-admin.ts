@@ -116,7 +116,9 @@ export function toolAdminRoutes(given: ToolAdmin | undefined, proxies: Proxies):
       refusals: { 400: "It answers no sign-in that was begun here" },
       async handle({ context }) {
         context.type = "text/plain";
-        const { tool } = await admin().finishSignIn(new URL(context.search, redirectUri(context)));
+        const redirected = URL.parse(context.search, redirectUri(context));
+        if (redirected === null) return context.throw(400);
+        const { tool } = await admin().finishSignIn(redirected);
         return `${tool} is signed in. You can close this window.\n`;
       },
     }),

@@ -78,5 +78,7 @@ function refuse(socket: Duplex, status: number, text: string): void {
     "Content-Type: text/plain; charset=utf-8",
     `Content-Length: ${Buffer.byteLength(text)}`,
   ];
+  // A client that never closes its half would keep the socket for ever.
+  socket.once("finish", () => socket.destroy());
   socket.end(`${lines.join("\r\n")}\r\n\r\n${text}`);
 }

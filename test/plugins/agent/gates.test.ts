@@ -235,6 +235,28 @@ describe("an approval", () => {
     return { kernel, second, third, sent: () => sent, model };
   }
 
+  test("once is about one call: a later one that bears the same id asks for itself", async () => {
+    const model = await scriptedModel();
+    const called = (name: string) => ({ calls: [{ id: "call_0", name, arguments: {} }] });
+    model.script(called("mailer"), called("eraser"));
+    const ran: string[] = [];
+    const tool = (name: string) => ({
+      writes: true,
+      run: () => {
+        ran.push(name);
+        return { status: "ok", output: "done" } as const;
+      },
+    });
+    const kernel = await bootAgent({ model, tools: { mailer: tool("mailer"), eraser: tool("eraser") } });
+    const agent = kernel.service("agent");
+    const first = agent.run({ user: "ann", channel: "test", input: message("Mail") });
+    const gate = gateOf(await first.record);
+    const input = { type: "approval", gate: gate.id, decision: "once" } as const;
+    const second = await agent.run({ user: "ann", channel: "test", thread: first.thread, input }).record;
+    expect(ran).toEqual(["mailer"]);
+    expect(gateOf(second)).toMatchObject({ type: "approval", call: { name: "eraser" } });
+  });
+
   test("once, across a restart: this call runs and the next one asks again", async () => {
     const { second, third, sent } = await waiting("once");
     expect(second.status).toBe("completed");

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import type { Job, Sql } from "../../../kernel/plugin.ts";
 import { bootAgent, message, scriptedModel } from "../../support/agent.ts";
@@ -51,6 +52,21 @@ describe("a job", () => {
       message: expect.stringContaining("web UI"),
     });
     expect(kernel.service("approvals").pending("ann")).toHaveLength(1);
+  });
+
+  test("waits while the store cannot be written, without keeping anything else from running, and is answered then", async () => {
+    const model = await scriptedModel();
+    model.otherwise({ text: "At last." });
+    const kernel = await bootAgent({ model });
+    const jobs = kernel.service("jobs");
+    const sql = kernel.service("store").tables("test", []);
+    const job = jobs.submit({ ...WEBHOOK, message: "Hi" });
+    sql.get("PRAGMA query_only = ON");
+    // A queue that tried again at once would never let this timer fire.
+    await sleep(2500);
+    expect(jobs.find(job.id)?.status).not.toBe("completed");
+    sql.get("PRAGMA query_only = OFF");
+    expect(await jobs.wait(job.id, LONG)).toMatchObject({ status: "completed" });
   });
 
   test("with a known key is the first submission's job, for this user alone", async () => {

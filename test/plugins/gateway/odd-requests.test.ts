@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { OPERATOR_TOKEN, openGateway } from "../../support/gateway.ts";
@@ -86,4 +87,31 @@ test("HEAD answers as GET does, without a body", async () => {
   });
   expect(answer.status).toBe(200);
   expect(await answer.text()).toBe("");
+});
+
+test("a body that is not compressed as it says, and a host that is none, are the caller's fault", async () => {
+  const gateway = await openGateway();
+  const packed = await fetch(`${gateway.url}/api/session`, {
+    method: "POST",
+    body: "xxxx",
+    headers: { "content-type": "application/json", "content-encoding": "gzip" },
+  });
+  expect(packed.status).toBe(400);
+  expect(await sendRaw(gateway.url, ["GET /oauth/callback?state=x HTTP/1.1", "Host: ["])).toMatch(/ 4\d\d /);
+});
+
+test("a refused socket is closed by us, also where the client keeps its half open", async () => {
+  const gateway = await openGateway();
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+  const lines = ["GET /api/chat/ws HTTP/1.1", "Host: localhost", "Connection: Upgrade", "Upgrade: websocket"];
+  socket.write(
+    `${lines.join("\r\n")}\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`,
+  );
+  await once(socket.resume(), "end");
+  // Once the other end is gone altogether, what we still write is answered by a reset.
+  const gone = once(socket, "error");
+  const writing = setInterval(() => socket.write("x"), 50);
+  expect(String((await gone)[0])).toMatch(/EPIPE|ECONNRESET/);
+  clearInterval(writing);
 });

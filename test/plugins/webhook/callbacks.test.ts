@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../support/home.ts";
 import { startReceiver } from "../../support/receiver.ts";
 import { bootWebhook, completed, signature } from "../../support/webhook.ts";
@@ -93,4 +93,27 @@ test("callback_url in metadata is only metadata", async () => {
   const { json } = await webhook.post({ ...HELLO, metadata }, { prefer: "wait=30" });
   expect(json.status).toBe("completed");
   expect(receiver.deliveries).toEqual([]);
+});
+
+test("a delivery that cannot be noted is not sent again and again, and the service goes on", async () => {
+  let onDelivery = () => {};
+  const receiver = await startReceiver(() => {
+    onDelivery();
+    return 200;
+  });
+  const webhook = await bootWebhook(toPort(receiver.port));
+  const sql = webhook.kernel.service("store").tables("test", []);
+  // The receiver has answered, and then the store cannot be written.
+  onDelivery = () => void sql.get("PRAGMA query_only = ON");
+  const strays: unknown[] = [];
+  const onStray = (error: unknown) => void strays.push(error);
+  process.on("unhandledRejection", onStray);
+  onTestFinished(() => void process.off("unhandledRejection", onStray));
+  await webhook.post(HELLO);
+  await receiver.received(1);
+  await sleep(500);
+  sql.get("PRAGMA query_only = OFF");
+  expect(receiver.deliveries).toHaveLength(1);
+  expect(webhook.kernel.logged.join("")).toContain("a callback could not be noted");
+  expect(strays).toEqual([]);
 });
