@@ -27,6 +27,7 @@ export type PrivateHosts = ReadonlySet<string>;
 export const MAX_REQUEST_BYTES = 1024 * 1024;
 const MAX_URL_CHARS = 16 * 1024;
 const MAX_HEADER_CHARS = 8 * 1024;
+const MAX_DECODINGS = 5;
 
 class Refused extends Error {}
 
@@ -77,7 +78,9 @@ function readUrl(text: string, privateHosts: PrivateHosts): URL {
   const url = URL.parse(text);
   if (parts === null || url === null) throw new Refused(`${quote(text)} is not an absolute URL.`);
   if (!/^https?$/i.test(scheme)) throw new Refused(`The scheme ${scheme}: is not allowed; only https is.`);
-  if (authority.includes("@")) {
+  // A parser skips further slashes, and then reads the host out of what we took for the path.
+  if (authority === "") throw new Refused(`${quote(text)} names no host after its two slashes.`);
+  if (authority.includes("@") || url.username !== "" || url.password !== "") {
     throw new Refused("The URL holds user information before the host, which is not allowed.");
   }
   checkSegments(path);
@@ -100,18 +103,31 @@ function readUrl(text: string, privateHosts: PrivateHosts): URL {
 /** Encoded separators and dot segments mean one path to us and another to some servers: no prefix holds for them. */
 function checkSegments(path: string): void {
   for (const segment of path.split("/")) {
-    // Encoded twice or more counts as encoded, for the server behind a proxy that decodes once.
-    const flat = segment.replace(/%(?:25)+(?=[0-9A-Fa-f]{2})/g, "%").replace(/%2e/gi, ".");
-    if (/%(2f|5c)/i.test(flat))
+    const flat = decodeFully(segment);
+    if (/[/\\]/.test(flat))
       throw new Refused("The path holds an encoded slash or backslash, which is not allowed.");
-    if (/%(0[0-9a-f]|1[0-9a-f]|7f)/i.test(flat)) {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    if (/[\u0000-\u001f\u007f]/.test(flat)) {
       throw new Refused("The path holds an encoded control character, which is not allowed.");
     }
     // Some servers cut a segment at its first ";" before they look at it.
-    if (/^\.{1,2}$/.test(flat.split(/;|%3b/i)[0] ?? "")) {
+    if (/^\.{1,2}$/.test(flat.split(";")[0] ?? "")) {
       throw new Refused('The path holds a "." or ".." segment, which is not allowed.');
     }
   }
+}
+
+/** As the last of several servers would read it, each of which decodes once. */
+function decodeFully(segment: string): string {
+  let flat = segment;
+  for (let round = 0; round <= MAX_DECODINGS; round++) {
+    const decoded = flat.replace(/%([0-7][0-9A-Fa-f])/g, (_, code) =>
+      String.fromCharCode(Number.parseInt(code, 16)),
+    );
+    if (decoded === flat) return flat;
+    flat = decoded;
+  }
+  throw new Refused(`The path is percent-encoded too many times; ${MAX_DECODINGS} are allowed.`);
 }
 
 function checkAllowlist(http: HttpCapabilities | undefined, method: string, url: URL): void {

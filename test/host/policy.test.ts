@@ -86,6 +86,16 @@ describe("hosts", () => {
     }
   });
 
+  test("further slashes before the host are refused, and with them what a parser would read there", () => {
+    for (const url of [
+      "https:///u:p@api.example.com/v1/x",
+      "https:////u@api.example.com/v1/x",
+      "https:///api.example.com/v1/x",
+    ]) {
+      expect(refusal(url)).toContain("names no host");
+    }
+  });
+
   test("only https is allowed", () => {
     expect(refusal("http://api.example.com/v1/x")).toContain("Plain http");
     for (const scheme of ["ftp", "file", "ws", "gopher", "data"]) {
@@ -151,6 +161,12 @@ describe("paths", () => {
     "/v1/.%2E/admin",
     "/v1/%252e%252e/admin",
     "/v1/%25252e./admin",
+    "/v1/%252%65%252%65/admin",
+    "/v1/%25%32%65%25%32%65/admin",
+    "/v1/%25%32%66..%252%66admin",
+    "/v1/%252%35%32e%252e/admin",
+    "/v1/x%25%30%30",
+    "/v1/%252525252525252e",
     "/v1/..;/admin",
     "/v1/..;a=b/admin",
     "/v1/%2e%2e%3b/admin",
@@ -178,6 +194,7 @@ describe("paths", () => {
       "/v1/a..b",
       "/v1/.well-known",
       "/v1/100%25",
+      "/v1/100%2525%20of%2520it",
       "/v1/a;b",
       "/v1/%20",
       "/v1/a%3Ab",
