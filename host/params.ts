@@ -1,7 +1,7 @@
 /**
  * What a model wrote, checked against the schema that a tool gave. The schema is a stranger's: a pattern
- * that backtracks for hours or references that fan out must not hold up the service, so where a schema has
- * any, it is looked at against a clock.
+ * that backtracks for hours or references that fan out must not hold up the service, so everything that
+ * depends on it is done against a clock.
  */
 import { createContext, Script } from "node:vm";
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from "ajv";
@@ -19,15 +19,18 @@ export type ParamsCheck = (params: string) => ParamsVerdict;
 // Generous, since it is the wall's time and the machine may be busy.
 const COMPILE_MILLIS = 3000;
 const CHECK_MILLIS = 1000;
-/** What can take longer than in proportion to its length. */
-const RISKY = /"(pattern|patternProperties|\$ref|\$dynamicRef|uniqueItems|unevaluated\w+)":/;
 const SHOWN_PROBLEMS = 5;
+const EXPLAINED_PROBLEMS = 200;
+const SHOWN_VALUES = 50;
 
 /** Throws where the schema cannot be used, with the reason. */
 export function compileParamsCheck(schema: JsonSchema): ParamsCheck {
-  const isRisky = RISKY.test(JSON.stringify(schema));
-  const compile = openCompiler(schema);
-  const validate = isRisky ? withinTime(COMPILE_MILLIS, compile) : compile();
+  const validate = withinTime(COMPILE_MILLIS, openCompiler(schema));
+  const look = (value: unknown): ParamsVerdict => {
+    if (validate(value)) return { ok: true };
+    const problems = explain((validate.errors ?? []).slice(0, EXPLAINED_PROBLEMS));
+    return { ok: false, detail: problems.slice(0, SHOWN_PROBLEMS).join("; ") };
+  };
   return (params) => {
     let value: unknown;
     try {
@@ -36,16 +39,10 @@ export function compileParamsCheck(schema: JsonSchema): ParamsCheck {
       return { ok: false, detail: `not JSON: ${(error as Error).message}` };
     }
     try {
-      if (isRisky ? withinTime(CHECK_MILLIS, () => validate(value)) : validate(value)) return { ok: true };
+      return withinTime(CHECK_MILLIS, () => look(value));
     } catch (error) {
       return { ok: false, detail: `the tool's schema cannot be checked: ${(error as Error).message}` };
     }
-    return {
-      ok: false,
-      detail: explain(validate.errors ?? [])
-        .slice(0, SHOWN_PROBLEMS)
-        .join("; "),
-    };
   };
 }
 
@@ -114,8 +111,10 @@ function describe({ keyword, instancePath, params, parentSchema, data, message }
     case "const":
       return `${name} must be ${JSON.stringify(params["allowedValue"])}`;
     case "enum": {
-      const values = (params["allowedValues"] as unknown[]).map((value) => JSON.stringify(value));
-      return `${name} must be one of ${values.join(", ")}, given ${show(data)}`;
+      const values = params["allowedValues"] as unknown[];
+      const shown = values.slice(0, SHOWN_VALUES).map((value) => JSON.stringify(value));
+      if (values.length > SHOWN_VALUES) shown.push(`… (${values.length} in all)`);
+      return `${name} must be one of ${shown.join(", ")}, given ${show(data)}`;
     }
     case "minimum":
     case "maximum": {

@@ -63,3 +63,31 @@ test("references that fan out cost the call, not the service", () => {
   const hostile = compileParamsCheck({ $ref: "#/$defs/l0", $defs: Object.fromEntries(levels) });
   expect(hostile("{}")).toMatchObject({ ok: false, detail: expect.stringContaining("longer than 1000 ms") });
 });
+
+test("recursion that fans out with the params costs the call, not the service", () => {
+  const hostile = compileParamsCheck({
+    type: "object",
+    additionalProperties: { allOf: [1, 2, 3, 4].map(() => ({ $recursiveRef: "#" })) },
+  });
+  const nested = `${'{"a":'.repeat(30)}{}${"}".repeat(30)}`;
+  expect(hostile(nested)).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining("longer than 1000 ms"),
+  });
+});
+
+test("of a list of thousands of values a refusal names fifty, however many params are wrong", () => {
+  const check = compileParamsCheck({
+    type: "object",
+    properties: {
+      codes: { type: "array", items: { enum: Array.from({ length: 4000 }, (_, code) => `c${code}`) } },
+    },
+  });
+  const began = performance.now();
+  const verdict = check(JSON.stringify({ codes: Array.from({ length: 4000 }, () => "x") }));
+  expect(performance.now() - began).toBeLessThan(1500);
+  expect(verdict).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining(`"c49", … (4000 in all), given "x"`),
+  });
+});
