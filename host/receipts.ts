@@ -55,6 +55,7 @@ const MIGRATIONS = [
 
 const KEPT: Retention = { count: 10_000, bytes: 64 * 1024 * 1024 };
 const TRIM_EVERY = 500;
+const MAX_MESSAGE_BYTES = 4096;
 
 interface Row {
   receipt: string;
@@ -62,14 +63,19 @@ interface Row {
 
 export function openReceipts(store: Store, kept: Retention = KEPT): Receipts {
   const sql = store.tables("tools", MIGRATIONS);
-  let sinceTrim = 0;
+  // The first of a process trims: many short lives would otherwise never come to it.
+  let sinceTrim = TRIM_EVERY - 1;
+  let bytesSinceTrim = 0;
   return {
     add(receipt) {
       const insert = "INSERT INTO tool_receipts (id, tool, receipt) VALUES (?, ?, ?)";
-      sql.run(insert, receipt.id, receipt.tool, JSON.stringify(receipt));
+      const text = JSON.stringify(shorten(receipt));
+      sql.run(insert, receipt.id, receipt.tool, text);
       sinceTrim++;
-      if (sinceTrim >= Math.min(TRIM_EVERY, kept.count)) {
+      bytesSinceTrim += text.length;
+      if (sinceTrim >= Math.min(TRIM_EVERY, kept.count) || bytesSinceTrim > kept.bytes / 8) {
         sinceTrim = 0;
+        bytesSinceTrim = 0;
         trim(sql, kept);
       }
     },
@@ -90,6 +96,17 @@ export function openReceipts(store: Store, kept: Retention = KEPT): Receipts {
       return row && parse(row);
     },
   };
+}
+
+/** A message can be as long as what a tool answers. */
+function shorten(receipt: Receipt): Receipt {
+  const { message } = receipt;
+  if (message === undefined || Buffer.byteLength(message) <= MAX_MESSAGE_BYTES) return receipt;
+  // Decoded as a stream, a character cut in two is left out.
+  const kept = new TextDecoder().decode(Buffer.from(message).subarray(0, MAX_MESSAGE_BYTES - 3), {
+    stream: true,
+  });
+  return { ...receipt, message: `${kept}…` };
 }
 
 function parse({ receipt }: Row): Receipt {
