@@ -46,8 +46,13 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /** What is learnt about one request on its way. */
 interface Trail {
+  readonly began: number;
+  readonly method: string;
+  readonly host: string;
   leaks: Leaks;
   credentials: readonly string[];
+  /** There once the request is over. */
+  end?: Pick<TrafficEntry, "status" | "error" | "bytes" | "millis">;
 }
 
 /** The request will not be sent; the message is a sentence for the tool. */
@@ -94,7 +99,7 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
     limits: async (tool, { http }, user) => http && limiterFor(tool, http).peek(user),
     open(grant, tape) {
       const { http, auth } = grant.capabilities;
-      const traffic: TrafficEntry[] = [];
+      const trails: Trail[] = [];
       let attempts = 0;
 
       async function sendLive(
@@ -134,7 +139,12 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
 
       async function track(request: ToolRequest, signal: AbortSignal): Promise<ToolReply> {
         const began = performance.now();
-        const trail: Trail = { leaks: await leaksFor(auth), credentials: [] };
+        const leaks = await leaksFor(auth);
+        const { method } = request;
+        const host = URL.parse(request.url)?.host ?? "";
+        const trail: Trail = { began, method, host, leaks, credentials: [] };
+        // Now, not with the reply: the call may end before there is one, and its receipt must still tell.
+        trails.push(trail);
         const reply = await attempt(request, signal, trail).then(
           ({ status, body }): ToolReply => ({ ok: true, status, body }),
           (error: unknown): ToolReply => ({
@@ -142,19 +152,18 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
             error: isExpected(error) ? trail.leaks.scrubText(error.message) : ourFault(error, grant.tool),
           }),
         );
-        traffic.push({
-          method: trail.leaks.scrubText(request.method).slice(0, 16),
-          host: trail.leaks.scrubText(URL.parse(request.url)?.host ?? "").slice(0, 255),
+        trail.end = {
           ...(reply.ok ? { status: reply.status } : { error: reply.error }),
           bytes: reply.ok ? reply.body.byteLength : 0,
-          millis: Math.round(performance.now() - began),
-          credentials: trail.credentials,
-        });
+          millis: millisSince(began),
+        };
         return reply;
       }
 
       return {
-        traffic,
+        get traffic() {
+          return trails.map(describeTrail);
+        },
         async send(request, signal) {
           attempts++;
           if (attempts > MAX_REQUESTS_A_CALL) {
@@ -168,6 +177,20 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
       };
     },
   };
+}
+
+function describeTrail({ began, method, host, leaks, credentials, end }: Trail): TrafficEntry {
+  const unended = { error: "The call ended before an answer came.", bytes: 0, millis: millisSince(began) };
+  return {
+    method: leaks.scrubText(method).slice(0, 16),
+    host: leaks.scrubText(host).slice(0, 255),
+    ...(end ?? unended),
+    credentials,
+  };
+}
+
+function millisSince(began: number): number {
+  return Math.round(performance.now() - began);
 }
 
 function redirected(from: URL, status: number, location: string): Refused {

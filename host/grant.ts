@@ -29,7 +29,7 @@ export type ToolReply =
 export interface BrokeredCall {
   /** Never rejects: what was refused or went wrong is a sentence in the reply. */
   send(request: ToolRequest, signal: AbortSignal): Promise<ToolReply>;
-  /** What was asked for so far, refused or not, in order. */
+  /** What was asked for so far, answered, refused or still under way, in order, as of now. */
   readonly traffic: readonly TrafficEntry[];
 }
 

@@ -94,15 +94,16 @@ export function createRunner(parts: RunnerParts): Runner {
     const secrets = await broker.existingSecrets(capabilities);
     const timeoutMs = capabilities.limits.timeoutSecs * 1000;
     const grant: Grant = { id, tool: tool.name, user, capabilities, deadline: Date.now() + timeoutMs };
-    const { send, traffic } = broker.open(grant, tape);
+    const brokered = broker.open(grant, tape);
     const ended = await pool.call({
       component,
       params,
       timeoutMs,
-      http: send,
+      http: brokered.send,
       secrets,
       ...(signal && { signal }),
     });
+    const { traffic } = brokered;
     return ended.ok
       ? { outcome: { status: "ok", output: ended.output, receipt: id }, report: ended, traffic }
       : { ...failed(id, ended.code, mask.hide(ended.message)), report: ended, traffic };

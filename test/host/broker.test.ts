@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import {
   ask,
   closeAll,
+  credential,
   everywhere,
   openBrokerage,
   textOf,
@@ -161,6 +162,19 @@ describe("bounds", () => {
     await sleep(50);
     controller.abort();
     expect(textOf(await reply)).toBe("refused: The call was cancelled.");
+  });
+
+  test("a request under way is in the record, with its credentials, and is completed there", async () => {
+    const { server, opened, url } = await withServer(() => {});
+    await opened.vault.secrets.set("token", "a-value-of-a-secret");
+    const call = opened.open(credential({ type: "bearer" }));
+    const reply = ask(call, url, { timeoutMs: 600 });
+    while (server.requests.length === 0) await sleep(5);
+    expect(call.traffic).toMatchObject([
+      { method: "GET", error: "The call ended before an answer came.", bytes: 0, credentials: ["token"] },
+    ]);
+    await reply;
+    expect(call.traffic).toMatchObject([{ error: expect.stringContaining("gave no complete answer") }]);
   });
 
   test("an endless body is cut at 10 MiB", async () => {

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { commit } from "../../host/install.ts";
 import tools from "../../host/plugin.ts";
 import store from "../../kernel/store.ts";
@@ -10,13 +10,13 @@ import type { ToolCall } from "../../kernel/turn.ts";
 import { fixture } from "../support/components.ts";
 import { type BootedKernel, bootKernel } from "../support/kernel.ts";
 import { allowing, installProber, toolHost } from "../support/tool-host.ts";
-import { openUpstream } from "../support/upstream.ts";
+import { type Answering, openUpstream } from "../support/upstream.ts";
 import { builtWeather } from "../support/weather.ts";
 
 const NEVER_SERVING = { only: ["tools", "toolHost"] } as const;
 
-async function upstream() {
-  const server = await openUpstream();
+async function upstream(answer?: Answering) {
+  const server = await openUpstream(answer);
   onTestFinished(() => server.close());
   return server;
 }
@@ -84,6 +84,27 @@ describe("tools of the agent", () => {
       },
     ]);
     expect(receipts.list()[0]?.memoryPeak).toBeGreaterThan(100_000);
+  });
+
+  test("a request under way when its call is cancelled or out of time is in the receipt", async () => {
+    const { port, requests } = await upstream(() => {});
+    const kernel = await bootWithProber(
+      { TOOLS_PRIVATE_HOSTS: `127.0.0.1:${port}` },
+      JSON.stringify({ ...JSON.parse(allowing("127.0.0.1")), limits: { timeout_secs: 2 } }),
+    );
+    const call = probe({ url: `http://127.0.0.1:${port}/v1/x` });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const cancelled = kernel.service("tools").call(call, { user: "ada", signal });
+    await vi.waitFor(() => expect(requests).toHaveLength(1), 10_000);
+    controller.abort();
+    await cancelled;
+    await kernel.service("tools").call(call, { user: "ada" });
+    const { receipts } = await kernel.service("toolHost").open();
+    for (const receipt of receipts.list()) {
+      expect(receipt.requests).toMatchObject([{ host: `127.0.0.1:${port}`, error: expect.any(String) }]);
+    }
+    expect(receipts.list()).toHaveLength(2);
   });
 
   test("§4.4 a host that is not listed is blocked, and the receipt keeps the refusal", async () => {
