@@ -8,6 +8,7 @@ import { join } from "node:path";
 import type { Capabilities } from "../capabilities/capabilities.ts";
 import { parseCapabilities } from "../capabilities/parse.ts";
 import { Fault, type JsonSchema, reason } from "../kernel/plugin.ts";
+import { dropAside } from "./leftovers.ts";
 
 export interface InstalledTool {
   readonly name: string;
@@ -100,6 +101,7 @@ export function openCatalog(home: string): Catalog {
     async remove(name) {
       if ((await modifiedAt(folder)) === 0 || name.startsWith(".")) return false;
       if (!(await readdir(folder)).includes(name)) return false;
+      await dropAside(folder, name);
       // Gone at once for whoever looks, however long the deleting takes.
       const doomed = join(folder, `.old-${randomUUID()}`);
       await rename(join(folder, name), doomed);

@@ -3,7 +3,7 @@
  * `commit` puts it into the home in one rename, so that there is never half a tool.
  */
 import { randomUUID } from "node:crypto";
-import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Capabilities } from "../capabilities/capabilities.ts";
 import { compareCapabilities, describeCapabilities } from "../capabilities/describe.ts";
@@ -11,6 +11,7 @@ import { CapabilitiesError, parseCapabilities } from "../capabilities/parse.ts";
 import { Fault, type JsonSchema, reason } from "../kernel/plugin.ts";
 import { type Catalog, digestOf, FILES, type InstalledTool, type ToolRecord } from "./catalog.ts";
 import { WIT_VERSION } from "./component.ts";
+import { asideFolder, exists } from "./leftovers.ts";
 import { compileParamsCheck } from "./params.ts";
 
 /** What a component says about itself, asked in the sandbox. */
@@ -123,7 +124,7 @@ export async function commit(
   force: boolean,
 ): Promise<InstalledTool> {
   const draft = join(catalog.folder, `.new-${randomUUID()}`);
-  const old = join(catalog.folder, `.old-${randomUUID()}`);
+  const old = asideFolder(catalog.folder, name);
   const final = join(catalog.folder, name);
   const record: ToolRecord = {
     sha256: candidate.digest,
@@ -152,7 +153,9 @@ export async function commit(
       },
     );
   } finally {
-    await Promise.all([draft, old].map((folder) => rm(folder, { recursive: true, force: true })));
+    await rm(draft, { recursive: true, force: true });
+    // Otherwise it is the only copy of the tool, and the next start puts it back.
+    if (await exists(final)) await rm(old, { recursive: true, force: true });
   }
   const installed = await catalog.find(name);
   if (installed === undefined)
@@ -204,11 +207,4 @@ function readSchema(text: string): JsonSchema {
 
 function refusal(code: string, message: string, cause?: unknown): Fault {
   return new Fault("invalid", code, message, { cause });
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -8,6 +8,7 @@ import { type CodeCache, openCodeCache } from "./code-cache.ts";
 import { inspect } from "./component.ts";
 import { createCredentialSource } from "./credentials.ts";
 import { type Candidate, examine } from "./install.ts";
+import { clearLeftovers } from "./leftovers.ts";
 import { createNetwork } from "./network.ts";
 import { createRefresh } from "./oauth.ts";
 import type { PrivateHosts } from "./policy.ts";
@@ -76,6 +77,8 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   const broker = createBroker({ network, source, privateHosts, store, log });
   const pool = createPool(config.workers === undefined ? {} : { size: config.workers });
   const catalog = openCatalog(home);
+  // Before anyone looks: a shipped tool that is not there counts as removed by the user.
+  await clearLeftovers(catalog.folder, log);
   const receipts = openReceipts(store);
   const code = openCodeCache(home, catalog);
   const { run, warmUp } = createRunner({ cache: code.folder, catalog, pool, broker, receipts, mask, log });

@@ -1,6 +1,6 @@
-import { readdir, readFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rename, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { checkName, commit, compareWithInstalled } from "../../host/install.ts";
 import { fixture } from "../support/components.ts";
 import { allowing, installProber, toolHost } from "../support/tool-host.ts";
@@ -102,4 +102,48 @@ test("of two installs of one name at once without --force one wins and the other
   ]);
   expect(attempts.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
   expect(await readdir(host.catalog.folder)).toEqual(["prober"]);
+});
+
+describe("an install that was killed", () => {
+  const aside = ".was-prober.0a1b2c3d-0000-4000-8000-000000000000";
+
+  async function installed() {
+    const host = await toolHost();
+    await installProber(host, PLAIN);
+    const { folder } = host.catalog;
+    return { host, tool: join(folder, "prober"), aside: join(folder, aside) };
+  }
+
+  test("between its two renames: the tool is back with the next start", async () => {
+    const { host, ...paths } = await installed();
+    await rename(paths.tool, paths.aside);
+    const next = await toolHost({}, host.home);
+    expect((await next.catalog.list()).map(({ name }) => name)).toEqual(["prober"]);
+    expect(await readdir(next.catalog.folder)).toEqual(["prober"]);
+  });
+
+  test("after them: the successor stays and what it replaced goes", async () => {
+    const { host, ...paths } = await installed();
+    await cp(paths.tool, paths.aside, { recursive: true });
+    const next = await toolHost({}, host.home);
+    expect(await readdir(next.catalog.folder)).toEqual(["prober"]);
+  });
+
+  test("after them, and the tool is removed: what it replaced does not come back", async () => {
+    const { host, ...paths } = await installed();
+    await cp(paths.tool, paths.aside, { recursive: true });
+    expect(await host.remove("prober")).toBe(true);
+    const next = await toolHost({}, host.home);
+    expect(await next.catalog.list()).toEqual([]);
+  });
+
+  test("before them: its draft goes after a day, since a young one may still be written", async () => {
+    const host = await toolHost();
+    const draft = (name: string) => join(host.catalog.folder, name);
+    for (const name of [".new-a", ".new-b", ".old-c"]) await mkdir(draft(name), { recursive: true });
+    const before = Date.now() / 1000 - 2 * 24 * 60 * 60;
+    for (const name of [".new-a", ".old-c"]) await utimes(draft(name), before, before);
+    await toolHost({}, host.home);
+    expect(await readdir(host.catalog.folder)).toEqual([".new-b"]);
+  });
 });
