@@ -115,7 +115,9 @@ export async function openThread(thread: string | undefined): Promise<void> {
 async function reloadThread(): Promise<void> {
   const { thread } = state;
   if (thread === undefined) return;
-  const page = await attempt(() => ask<{ turns: readonly Turn[] }>("GET", `/api/threads/${thread}`));
+  const page = await attempt(() =>
+    ask<{ turns: readonly Turn[] }>("GET", `/api/threads/${thread}?limit=200`),
+  );
   if (!page || state.thread !== thread) return;
   const stored = page.turns.map(fromTurn);
   const known = new Set(stored.map(({ id }) => id));
