@@ -160,26 +160,29 @@ export function createHistory(sql: Sql, show: Pick<Show, "mask" | "trusted">): H
   const { mask } = show;
   // In order of use: the first is the one to drop.
   const kept = new Map<string, Kept>();
+  let total = 0;
 
-  const trim = (): void => {
-    let total = 0;
-    for (const { tokens } of kept.values()) total += tokens;
-    for (const [thread, { tokens }] of kept) {
+  const keep = (thread: string, entry: Kept): void => {
+    kept.set(thread, entry);
+    total += entry.tokens;
+    for (const oldest of kept.keys()) {
       if (total <= MOST_TOKENS || kept.size === 1) return;
-      kept.delete(thread);
-      total -= tokens;
+      forget(oldest);
     }
+  };
+  const forget = (thread: string): void => {
+    total -= kept.get(thread)?.tokens ?? 0;
+    kept.delete(thread);
   };
 
   return {
     read(thread, from, before) {
       let entry = kept.get(thread);
+      forget(thread);
       // A value that has become a secret since must not be shown from what was rendered before.
       if (entry === undefined || entry.maskSize !== mask.size) {
         entry = { maskSize: mask.size, turns: [], open: [], tokens: 0 };
       }
-      kept.delete(thread);
-      kept.set(thread, entry);
       const after = Math.max(from, entry.turns.at(-1)?.seq ?? 0);
       for (const row of readRows(sql, thread, after, before)) {
         const { messages, open } = renderItems(row.items, row.preface, entry.open, show);
@@ -191,10 +194,11 @@ export function createHistory(sql: Sql, show: Pick<Show, "mask" | "trusted">): H
       const first = entry.turns.findIndex(({ seq }) => seq > from);
       const gone = entry.turns.splice(0, first === -1 ? entry.turns.length : first);
       entry.tokens -= gone.reduce((sum, { tokens }) => sum + tokens, 0);
-      trim();
+      // A thread's first turn has nothing to keep, and most threads have no second.
+      if (entry.turns.length > 0) keep(thread, entry);
       return { turns: entry.turns, open: entry.open };
     },
-    forget: (thread) => void kept.delete(thread),
+    forget,
   };
 }
 
