@@ -50,6 +50,13 @@ export interface Database extends Sql {
   close(): void;
 }
 
+/** Work that waits for the next shared commit. */
+interface Waiting {
+  work(): unknown;
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+}
+
 export function openDatabase(file: string): Database {
   const guard = <Result>(work: () => Result): Result => {
     try {
@@ -69,6 +76,45 @@ export function openDatabase(file: string): Database {
     return statement;
   };
   let depth = 0;
+  let waiting: Waiting[] = [];
+
+  /** Runs work inside the open transaction so that its failure undoes only what it did. */
+  const alone = <Result>(work: () => Result): Result => {
+    database.run("SAVEPOINT alone");
+    try {
+      return work();
+    } catch (error) {
+      // A full disk may have rolled back everything already.
+      if (connection.isTransaction) database.run("ROLLBACK TO alone");
+      throw error;
+    } finally {
+      if (connection.isTransaction) database.run("RELEASE alone");
+    }
+  };
+
+  const flush = (): void => {
+    const batch = waiting;
+    waiting = [];
+    if (batch.length === 0) return;
+    const answers: (() => void)[] = [];
+    try {
+      database.transaction(() => {
+        for (const { work, resolve, reject } of batch) {
+          try {
+            const result = alone(work);
+            answers.push(() => resolve(result));
+          } catch (error) {
+            if (!connection.isTransaction) throw error;
+            answers.push(() => reject(error));
+          }
+        }
+      });
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+      return;
+    }
+    for (const answer of answers) answer();
+  };
 
   const database: Database = {
     file,
@@ -83,11 +129,11 @@ export function openDatabase(file: string): Database {
       }),
     transaction(work) {
       if (depth > 0) return work();
-      database.exec("BEGIN IMMEDIATE");
+      database.run("BEGIN IMMEDIATE");
       depth++;
       try {
         const result = work();
-        database.exec("COMMIT");
+        database.run("COMMIT");
         return result;
       } catch (error) {
         // A full disk may have rolled back already; the first error is the one that tells.
@@ -97,7 +143,16 @@ export function openDatabase(file: string): Database {
         depth--;
       }
     },
-    close: () => connection.close(),
+    batch: <Result>(work: () => Result) =>
+      new Promise<Result>((resolve, reject) => {
+        // After the sockets that are ready now have been read: what they bring shares the commit.
+        if (waiting.length === 0) setImmediate(flush);
+        waiting.push({ work, resolve: resolve as (result: unknown) => void, reject });
+      }),
+    close() {
+      flush();
+      connection.close();
+    },
   };
 
   try {

@@ -42,6 +42,11 @@ export function createLimiter({ name, windows, store }: LimiterOptions): Limiter
   const longest = Math.max(...windows.map(({ seconds }) => seconds)) * 1000;
   const sql = store?.tables("limiter", MIGRATIONS);
 
+  /** Nobody waits for it: what is counted here decides, and what is stored only after a restart. */
+  function write(statement: string, key: string, at: number): void {
+    sql?.batch(() => sql.run(statement, name, key, at)).catch(() => {});
+  }
+
   function open(key: string, now: number): Bucket {
     const known = buckets.get(key);
     if (known) return known;
@@ -88,7 +93,7 @@ export function createLimiter({ name, windows, store }: LimiterOptions): Limiter
     const last = bucket.taken[gone - 1] as number;
     bucket.taken = bucket.taken.slice(gone);
     for (const reservoir of bucket.reservoirs) reservoir.returned -= gone;
-    sql?.run("DELETE FROM limiter_takes WHERE name = ? AND key = ? AND at <= ?", name, key, last);
+    write("DELETE FROM limiter_takes WHERE name = ? AND key = ? AND at <= ?", key, last);
   }
 
   function verdict({ reservoirs, taken }: Bucket, ok: boolean, now: number): LimitVerdict {
@@ -117,7 +122,7 @@ export function createLimiter({ name, windows, store }: LimiterOptions): Limiter
         return verdict(bucket, false, now);
       }
       bucket.taken.push(now);
-      sql?.run("INSERT INTO limiter_takes (name, key, at) VALUES (?, ?, ?)", name, key, now);
+      write("INSERT INTO limiter_takes (name, key, at) VALUES (?, ?, ?)", key, now);
       forget(key, bucket);
       return verdict(bucket, true, now);
     },

@@ -92,6 +92,11 @@ export interface Sql {
   run(sql: string, ...values: SqlValue[]): { readonly changes: number; readonly lastId: number };
   /** What belongs together commits together; an exception rolls back. Nests. */
   transaction<Result>(work: () => Result): Result;
+  /**
+   * The same a moment later, in one commit with all that is asked for until then; an exception rolls back
+   * only its own work. The promise resolves when it is on disk.
+   */
+  batch<Result>(work: () => Result): Promise<Result>;
 }
 
 // —— limiter ——————————————————————————————————————————————————————————————

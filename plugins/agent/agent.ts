@@ -1,6 +1,14 @@
 /** The agent as channels know it: starts turns, one at a time on each thread, and sees every one to its end. */
-import { randomUUID } from "node:crypto";
-import { type Agent, Fault, type Log, reason, type Turn, type TurnEvent } from "../../kernel/plugin.ts";
+import { randomUUIDv7 } from "node:crypto";
+import {
+  type Agent,
+  Fault,
+  type Log,
+  reason,
+  type Turn,
+  type TurnEvent,
+  type Usage,
+} from "../../kernel/plugin.ts";
 import type { Ledger } from "./ledger.ts";
 import { type Beginning, beginningOf, gatePending } from "./resume.ts";
 import type { TurnRunner } from "./turn-runner.ts";
@@ -50,7 +58,7 @@ export function createAgent({
   const lanes = new Map<string, Entry[]>();
   const watchers = new Map<string, Set<Parameters<Agent["watch"]>[1]>>();
   const ends = new Set<Promise<void>>();
-  const unsaved = new Map<string, () => void>();
+  const unsaved = new Map<string, () => Promise<void>>();
   let saveAgain: NodeJS.Timeout | undefined;
   let isStopping = false;
 
@@ -87,15 +95,15 @@ export function createAgent({
       ending = endingOf(error, stopper.signal, log);
     }
     clearTimeout(limit);
-    close(entry, ending, running);
+    await close(entry, ending, running);
   }
 
-  function close(entry: Entry, ending: Ending, running: ReturnType<TurnRunner["open"]>): void {
+  async function close(entry: Entry, ending: Ending, running: ReturnType<TurnRunner["open"]>): Promise<void> {
     const { writer } = entry;
     const usage = running.usage();
     let final = running.hide(ending);
     try {
-      writer.finish(final, usage);
+      await writer.finish(final, usage);
     } catch (error) {
       log.error({ error, turn: writer.id }, "a turn could not be stored; trying again until it is");
       if (final.error === undefined)
@@ -106,7 +114,7 @@ export function createAgent({
             message: `The turn could not be stored: ${reason(error)}`,
           },
         };
-      keepTrying(writer, final, usage);
+      await keepTrying(writer, final, usage);
     }
     active.delete(writer.id);
     const record = writer.record();
@@ -120,24 +128,24 @@ export function createAgent({
   }
 
   /** A disk that was full may have room again; until then the turn lives in memory. */
-  function keepTrying(writer: TurnWriter, ending: Ending, usage: Parameters<TurnWriter["finish"]>[1]): void {
-    const save = () => {
-      writer.finish(ending, usage);
+  async function keepTrying(writer: TurnWriter, ending: Ending, usage: Usage): Promise<void> {
+    const save = async (): Promise<void> => {
+      await writer.finish(ending, usage);
       unsaved.delete(writer.id);
       forget(writer.thread);
     };
     unsaved.set(writer.id, save);
     try {
-      save();
+      await save();
       return;
     } catch {}
     saveAgain ??= setInterval(saveAll, SAVE_AGAIN_MILLIS).unref();
   }
 
-  function saveAll(): void {
+  async function saveAll(): Promise<void> {
     for (const save of unsaved.values()) {
       try {
-        save();
+        await save();
       } catch {
         return;
       }
@@ -174,7 +182,7 @@ export function createAgent({
     run(turn) {
       if (isStopping)
         throw new Fault("unavailable", "stopping", "The service is stopping.", { retryAfterSecs: 5 });
-      const id = turn.id ?? randomUUID();
+      const id = turn.id ?? randomUUIDv7();
       if (!UUID.test(id))
         throw new Fault("invalid", "bad_turn_id", "A turn's id is a UUID.", { param: "id" });
       if (ledger.knows(id))
@@ -238,7 +246,7 @@ export function createAgent({
       for (const { stopper } of active.values()) stopper.abort(why);
       while (ends.size > 0) await Promise.all(ends);
       clearInterval(saveAgain);
-      saveAll();
+      await saveAll();
     },
   };
 }

@@ -1,5 +1,5 @@
 /** Jobs as rows: every question is answered from an index, however many there are. */
-import { randomUUID } from "node:crypto";
+import { randomUUIDv7 } from "node:crypto";
 import type { Job, JobStatus, NewJob, Page, Sql } from "../../kernel/plugin.ts";
 import { pageOf, pageSize, readNumber } from "./threads.ts";
 
@@ -55,7 +55,7 @@ export function createJobTable(sql: Sql) {
         const row = sql.get<JobRow>(
           `INSERT INTO jobs (id, user, channel, message, conversation, metadata, idempotency_key, status, created_at)
            VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', ?) RETURNING *`,
-          randomUUID(),
+          randomUUIDv7(),
           job.user,
           job.channel,
           job.message,

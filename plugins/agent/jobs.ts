@@ -1,5 +1,5 @@
 /** The durable queue: what was accepted is run once, fairly between users, whatever happens to the process. */
-import { randomUUID } from "node:crypto";
+import { randomUUIDv7 } from "node:crypto";
 import { type Agent, Fault, type Job, type Jobs, type Log, type TurnRecord } from "../../kernel/plugin.ts";
 import { type Completion, type JobRow, type JobTable, jobOf } from "./job-table.ts";
 import { INTERRUPTED } from "./ledger.ts";
@@ -96,7 +96,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
   }
 
   async function work(row: JobRow): Promise<void> {
-    const turn = randomUUID();
+    const turn = randomUUIDv7();
     table.begin(row.id, turn);
     const thread = table.threadOf(row);
     let record: TurnRecord;

@@ -1,5 +1,5 @@
 /** Threads and turns as they are opened and, after a crash, closed. What was written is never lost. */
-import { randomUUID } from "node:crypto";
+import { randomUUIDv7 } from "node:crypto";
 import type {
   ExternalTool,
   Gate,
@@ -49,7 +49,7 @@ export function createLedger(sql: Sql): Ledger {
       .lastId;
 
   function openThread(turn: Turn, now: string): string {
-    const id = randomUUID();
+    const id = randomUUIDv7();
     const title = titleOf(turn);
     const { lastId } = sql.run(
       "INSERT INTO threads (id, user, title, created_at, updated_at) VALUES (?, ?, ?, ?, ?)",
@@ -100,13 +100,13 @@ export function createLedger(sql: Sql): Ledger {
   /** Earlier items that the caller brought are a turn of their own, so that this one holds only what is its. */
   function importHistory(turn: Turn, thread: string, model: ModelName, now: string): void {
     if (turn.history === undefined || turn.history.length === 0) return;
-    const id = randomUUID();
+    const id = randomUUIDv7();
     const { instructions: _, context: __, ...bare } = turn;
     const input: TurnInput = { type: "message", text: "" };
     insertTurn({ id, thread, turn: bare, input, status: "completed", model, now });
     sql.run("UPDATE turns SET completed_at = ? WHERE id = ?", now, id);
     for (const item of turn.history) {
-      const own = { ...item, id: randomUUID() };
+      const own = { ...item, id: randomUUIDv7() };
       index(own, thread, insertItem(id, own));
     }
   }
@@ -147,7 +147,7 @@ export function createLedger(sql: Sql): Ledger {
         if (turn.input.type !== "message") closeGate(thread);
         const seq = insertTurn({ id, thread, turn, input: turn.input, status, model, now });
         if (turn.input.type === "message" && turn.input.text !== "") {
-          const item: TurnItem = { type: "message", id: randomUUID(), role: "user", text: turn.input.text };
+          const item: TurnItem = { type: "message", id: randomUUIDv7(), role: "user", text: turn.input.text };
           index(item, thread, insertItem(id, item));
           items.push(item);
         }

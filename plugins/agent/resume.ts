@@ -1,5 +1,5 @@
 /** What a turn begins with: a message, or the answer to the gate its thread waits at. Refused before it starts. */
-import { randomUUID } from "node:crypto";
+import { randomUUIDv7 } from "node:crypto";
 import { Fault, type Gate, type ToolCall, type Turn, type TurnItem } from "../../kernel/plugin.ts";
 import type { ThreadRow } from "./ledger.ts";
 
@@ -74,13 +74,13 @@ function replayed(turn: Turn, call: string, output: string): TurnItem {
 }
 
 function resultOf(call: string, output: string): TurnItem {
-  return { type: "tool_result", id: randomUUID(), call, outcome: { status: "ok", output } };
+  return { type: "tool_result", id: randomUUIDv7(), call, outcome: { status: "ok", output } };
 }
 
 function refusalOf(call: ToolCall, message: string): TurnItem {
   return {
     type: "tool_result",
-    id: randomUUID(),
+    id: randomUUIDv7(),
     call: call.id,
     outcome: { status: "error", code: "denied", message },
   };

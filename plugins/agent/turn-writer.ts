@@ -32,8 +32,8 @@ export interface TurnWriter {
   begin(model: ModelName): void;
   /** A tool that can change the world outside is about to be called. */
   markWrote(): void;
-  /** The record as it now is. Throws where it cannot be stored; calling it again tries again. */
-  finish(ending: Ending, usage: Usage): TurnRecord;
+  /** Resolves when the end is on disk. Rejects where it cannot be stored; calling it again tries again. */
+  finish(ending: Ending, usage: Usage): Promise<void>;
   record(): TurnRecord;
 }
 
@@ -88,7 +88,34 @@ export function createTurnWriter(
     else items[at] = item;
   };
 
-  const writer: TurnWriter = {
+  function writeEnd({ status, error, gate, pending }: Ending, usage: Usage, now: string): void {
+    const { changes } = sql.run(
+      "UPDATE turns SET status = ?, error = ?, gate = ?, usage = ?, completed_at = ? WHERE id = ?",
+      status,
+      error ? JSON.stringify(error) : null,
+      gate ? JSON.stringify(gate) : null,
+      JSON.stringify(usage),
+      now,
+      id,
+    );
+    // Its thread was deleted while it ran.
+    if (changes === 0) return;
+    for (const item of items) {
+      if (opened.has(item.id)) continue;
+      if (!stored.has(item.id)) store(item);
+      index(item, thread, stored.get(item.id) as number);
+    }
+    sql.run("UPDATE threads SET updated_at = ? WHERE id = ?", now, thread);
+    if (gate === undefined) return;
+    sql.run(
+      "UPDATE threads SET gate = ?, pending = ? WHERE id = ?",
+      JSON.stringify(gate),
+      pending?.length ? JSON.stringify(pending) : null,
+      thread,
+    );
+  }
+
+  return {
     id,
     thread,
     seq: start.seq,
@@ -114,7 +141,7 @@ export function createTurnWriter(
       current = { ...current, status: "running", model };
     },
     markWrote: () => void sql.run("UPDATE turns SET wrote = 1 WHERE id = ?", id),
-    finish(ending, usage) {
+    async finish(ending, usage) {
       const now = new Date().toISOString();
       current = {
         status: ending.status,
@@ -126,37 +153,12 @@ export function createTurnWriter(
       };
       const before = new Map(stored);
       try {
-        sql.transaction(() => {
-          if (isGone()) return;
-          for (const item of items) {
-            if (opened.has(item.id)) continue;
-            if (!stored.has(item.id)) store(item);
-            index(item, thread, stored.get(item.id) as number);
-          }
-          sql.run(
-            `UPDATE turns SET status = ?, error = ?, gate = ?, usage = ?, completed_at = ? WHERE id = ?`,
-            ending.status,
-            ending.error ? JSON.stringify(ending.error) : null,
-            ending.gate ? JSON.stringify(ending.gate) : null,
-            JSON.stringify(usage),
-            now,
-            id,
-          );
-          sql.run("UPDATE threads SET updated_at = ? WHERE id = ?", now, thread);
-          if (ending.gate === undefined) return;
-          sql.run(
-            "UPDATE threads SET gate = ?, pending = ? WHERE id = ?",
-            JSON.stringify(ending.gate),
-            ending.pending?.length ? JSON.stringify(ending.pending) : null,
-            thread,
-          );
-        });
+        await sql.batch(() => writeEnd(ending, usage, now));
       } catch (error) {
         stored.clear();
         for (const [item, seq] of before) stored.set(item, seq);
         throw error;
       }
-      return writer.record();
     },
     record: () => ({
       id,
@@ -169,5 +171,4 @@ export function createTurnWriter(
       ...current,
     }),
   };
-  return writer;
 }

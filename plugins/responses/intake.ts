@@ -1,5 +1,5 @@
 /** Takes a request: decides what it is about, starts its turn and writes both down in one step, or neither. */
-import { createHash, randomUUID } from "node:crypto";
+import { createHash, randomUUIDv7 } from "node:crypto";
 import {
   type Agent,
   Fault,
@@ -36,7 +36,7 @@ export interface Begun {
 }
 
 export interface Intake {
-  take(user: string, request: CreateRequest, repeat: RepeatKey | undefined): Begun;
+  take(user: string, request: CreateRequest, repeat: RepeatKey | undefined): Promise<Begun>;
   /** The turn of that response, while it runs. */
   running(id: string): RunningTurn | undefined;
 }
@@ -103,9 +103,9 @@ export function createIntake({ agent, threads, requests, sql, pageOf, replay }: 
     const inherited =
       ask.type === "resume" && tools === undefined && gate ? requests.find(user, gate.turn) : undefined;
     return {
-      id: running?.id ?? randomUUID(),
+      id: running?.id ?? randomUUIDv7(),
       user,
-      thread: running?.thread ?? previous?.thread ?? randomUUID(),
+      thread: running?.thread ?? previous?.thread ?? randomUUIDv7(),
       createdAt: new Date().toISOString(),
       echo: inherited ? { ...echo, tools: inherited.echo.tools } : echo,
       input: items,
@@ -124,16 +124,15 @@ export function createIntake({ agent, threads, requests, sql, pageOf, replay }: 
   }
 
   return {
-    take(user, request, repeat) {
+    async take(user, request, repeat) {
       let started: RunningTurn | undefined;
       const run = (turn: Turn): RunningTurn => {
         started = agent.run(turn);
+        keep(started);
         return started;
       };
       try {
-        const begun = sql.transaction(() => begin(user, request, repeat, run));
-        if (started) keep(started);
-        return begun;
+        return await sql.batch(() => begin(user, request, repeat, run));
       } catch (error) {
         // What could not be written down must not go on unseen.
         started?.cancel();

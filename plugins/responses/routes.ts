@@ -38,7 +38,7 @@ export function mountRoutes(parts: RouteParts): void {
     const { body } = context.request as { readonly body?: unknown };
     const request = parseRequest(body, parts.externalTools !== undefined);
     await refuseReserved(request.tools, parts.externalTools);
-    const begun = intake.take(user, request, repeatKeyOf(context.get("idempotency-key"), body));
+    const begun = await intake.take(user, request, repeatKeyOf(context.get("idempotency-key"), body));
     context.state["turnBegan"] = true;
     if (request.stream) {
       context.respond = false;

@@ -61,6 +61,58 @@ describe("tables", () => {
     expect(sql.all("SELECT n FROM numbers")).toEqual([]);
   });
 
+  test("works of a batch share one commit; one that throws takes back only its own", async () => {
+    const { store, file } = openTemporary();
+    const sql = store.tables("test", NUMBERS);
+    const other = openStore(file);
+    onTestFinished(() => other.close());
+    const seen = () => other.tables("test", NUMBERS).all<{ n: number }>("SELECT n FROM numbers").length;
+    const add = (n: number) => sql.run("INSERT INTO numbers VALUES (?)", n).lastId;
+    const told: number[] = [];
+    const works = [1, 2, 3].map((n) =>
+      sql.batch(() => {
+        add(n);
+        add(n + 10);
+        if (n === 2) throw new Error("changed my mind");
+        told.push(seen());
+        return n;
+      }),
+    );
+    expect(await Promise.allSettled(works)).toMatchObject([
+      { status: "fulfilled", value: 1 },
+      { status: "rejected", reason: { message: "changed my mind" } },
+      { status: "fulfilled", value: 3 },
+    ]);
+    // The others' rows were not on disk while any of them was at work, and all are now.
+    expect(told).toEqual([0, 0]);
+    expect(sql.all("SELECT n FROM numbers ORDER BY n")).toEqual([{ n: 1 }, { n: 3 }, { n: 11 }, { n: 13 }]);
+    expect(seen()).toBe(4);
+  });
+
+  test("a batch that cannot be committed fails each of its works, and the next one goes through", async () => {
+    const { store } = openTemporary();
+    const sql = store.tables("test", NUMBERS);
+    const add = (n: number) => () => sql.run("INSERT INTO numbers VALUES (?)", n);
+    sql.get("PRAGMA query_only = ON");
+    const refused = await Promise.allSettled([sql.batch(add(1)), sql.batch(add(2))]);
+    expect(refused.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    sql.get("PRAGMA query_only = OFF");
+    await sql.batch(add(3));
+    expect(sql.all("SELECT n FROM numbers")).toEqual([{ n: 3 }]);
+  });
+
+  test("what waits for a batch is written when the store closes", async () => {
+    const file = join(temporaryFolder(), "store.sqlite");
+    const store = openStore(file);
+    const sql = store.tables("test", NUMBERS);
+    const written = sql.batch(() => sql.run("INSERT INTO numbers VALUES (1)"));
+    store.close();
+    await written;
+    const again = openStore(file);
+    expect(again.tables("test", NUMBERS).all("SELECT n FROM numbers")).toEqual([{ n: 1 }]);
+    again.close();
+  });
+
   test("migrations run once, in order, with a snapshot before each that changes what is there", () => {
     const { store, file } = openTemporary();
     store.tables("test", NUMBERS).run("INSERT INTO numbers VALUES (7)");
