@@ -1,5 +1,5 @@
 /** One turn: the model and its tools take turns until there is text to end with, or a gate to wait at. */
-import { randomUUID } from "node:crypto";
+import { randomUUIDv7 } from "node:crypto";
 import {
   Fault,
   type Gate,
@@ -8,6 +8,7 @@ import {
   type ToolOutcome,
   type TurnEvent,
 } from "../../kernel/plugin.ts";
+import type { TokenCount } from "./cost.ts";
 import type { ModelPart } from "./models/model.ts";
 import { createRedactStream, redact } from "./safety/redact.ts";
 import type { Plan, Toolbox } from "./toolbox.ts";
@@ -25,7 +26,8 @@ export interface LoopRun {
   readonly approved: string | undefined;
   emit(event: TurnEvent): void;
   /** One answer of the model to the thread as it now is. */
-  ask(): AsyncIterable<ModelPart>;
+  ask(): AsyncIterable<readonly ModelPart[]>;
+  count(tokens: TokenCount): void;
 }
 
 // Text that streams for long is saved this often, so that a crash costs no more.
@@ -52,8 +54,8 @@ export async function runLoop(run: LoopRun): Promise<Ending> {
 }
 
 /** Streams one answer and stores it. What was said before a failure is stored too. */
-async function answer({ writer, toolbox, mask, emit, ask }: LoopRun): Promise<readonly ToolCall[]> {
-  const item = randomUUID();
+async function answer({ writer, toolbox, mask, emit, ask, count }: LoopRun): Promise<readonly ToolCall[]> {
+  const item = randomUUIDv7();
   const redactor = createRedactStream(mask);
   const calls: ToolCall[] = [];
   let text = "";
@@ -70,9 +72,12 @@ async function answer({ writer, toolbox, mask, emit, ask }: LoopRun): Promise<re
     if (Date.now() - savedAt > SAVE_MILLIS) save();
   };
   try {
-    for await (const part of ask()) {
-      if (part.type === "text") say(redactor.push(part.delta));
-      else if (part.type === "call") calls.push(ownCall(part.call, calls, mask));
+    for await (const parts of ask()) {
+      for (const part of parts) {
+        if (part.type === "text") say(redactor.push(part.delta));
+        else if (part.type === "call") calls.push(ownCall(part.call, calls, mask));
+        else count(part);
+      }
     }
   } finally {
     say(redactor.end());
@@ -87,14 +92,14 @@ async function answer({ writer, toolbox, mask, emit, ask }: LoopRun): Promise<re
 }
 
 function put(writer: TurnWriter, call: ToolCall, external: boolean): void {
-  writer.put({ type: "tool_call", id: randomUUID(), call, external });
+  writer.put({ type: "tool_call", id: randomUUIDv7(), call, external });
 }
 
 /** With an id of its own, arguments that are at least an empty object, and no known secret in it. */
 function ownCall(call: ToolCall, others: readonly ToolCall[], mask: Mask): ToolCall {
   const isTaken = call.id === "" || others.some(({ id }) => id === call.id);
   return {
-    id: isTaken ? `call_${randomUUID().replaceAll("-", "")}` : call.id,
+    id: isTaken ? `call_${randomUUIDv7().replaceAll("-", "")}` : call.id,
     name: call.name,
     params: call.params.trim() === "" ? "{}" : mask.hide(call.params),
   };
@@ -139,7 +144,7 @@ function rank(plan: Plan): number {
 async function perform(run: LoopRun, call: ToolCall, plan: Plan): Promise<ToolOutcome | undefined> {
   if (plan.type === "ask" || plan.type === "external") return undefined;
   const { writer, emit, signal, mask } = run;
-  const item = randomUUID();
+  const item = randomUUIDv7();
   const begun = performance.now();
   emit({ type: "tool_started", item, call });
   if (plan.type === "run" && plan.writes) writer.markWrote();
@@ -175,7 +180,7 @@ async function unlessAborted(work: Promise<ToolOutcome>, signal: AbortSignal): P
 
 function openGate(writer: TurnWriter, call: ToolCall, plan: Plan, outcome: ToolOutcome | undefined): Gate {
   const base = {
-    id: randomUUID(),
+    id: randomUUIDv7(),
     turn: writer.id,
     thread: writer.thread,
     openedAt: new Date().toISOString(),

@@ -85,9 +85,11 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
         notice("summarising", "The thread has outgrown the model's window; its beginning is summarised.");
         let text = "";
         try {
-          for await (const part of model.stream(request, signal)) {
-            if (part.type === "text") text += part.delta;
-            else if (part.type === "usage") count(model.name, part);
+          for await (const parts of model.stream(request, signal)) {
+            for (const part of parts) {
+              if (part.type === "text") text += part.delta;
+              else if (part.type === "usage") count(model.name, part);
+            }
           }
         } catch (error) {
           if (signal.aborted) throw error;
@@ -149,10 +151,10 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
             parts.preface(turn.user),
           ]);
           const requestFor = composer(toolbox, redact(mask, systemText(new Date(), preface)));
-          async function* ask() {
+          let serving = chain[0];
+          const ask = () => {
             spending.assertLeft(turn.user);
-            let serving = chain[0];
-            const steady = streamSteadily(chain, requestFor, {
+            return streamSteadily(chain, requestFor, {
               signal,
               notice,
               onModel: (model) => {
@@ -160,11 +162,7 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
                 serving = model;
               },
             });
-            for await (const part of steady) {
-              if (part.type === "usage") count(serving?.name ?? models.name(), part);
-              else yield part;
-            }
-          }
+          };
           return runLoop({
             writer,
             toolbox,
@@ -175,6 +173,7 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
             approved: beginning.approved,
             emit,
             ask,
+            count: (tokens) => count(serving?.name ?? models.name(), tokens),
           });
         },
 

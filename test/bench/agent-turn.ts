@@ -24,7 +24,7 @@ const instant: Model = {
   name: { provider: "bench", name: "instant" },
   window: 400_000,
   async *stream() {
-    yield { type: "text", delta: "A short answer of some words." };
+    yield [{ type: "text", delta: "A short answer of some words." }];
   },
 };
 

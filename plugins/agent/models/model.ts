@@ -5,8 +5,8 @@ export interface Model {
   readonly name: ModelName;
   /** Tokens of context it can take. */
   readonly window: number;
-  /** Streams one answer. Throws a `Fault` of kind `turn` when the provider fails. */
-  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
+  /** Streams one answer, as many parts at a time as have come. Throws a `Fault` of kind `turn` when the provider fails. */
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<readonly ModelPart[]>;
 }
 
 export interface ModelRequest {

@@ -26,7 +26,7 @@ export async function* streamSteadily(
   models: readonly Model[],
   requestFor: (model: Model) => Promise<ModelRequest>,
   options: SteadyOptions,
-): AsyncGenerator<ModelPart> {
+): AsyncGenerator<readonly ModelPart[]> {
   for (const [place, model] of models.entries()) {
     const next = models[place + 1];
     const request = await requestFor(model);
@@ -34,9 +34,9 @@ export async function* streamSteadily(
     for (let attempt = 1; ; attempt++) {
       let begun = false;
       try {
-        for await (const part of watched(model.stream(request, options.signal), options)) {
+        for await (const parts of watched(model.stream(request, options.signal), options)) {
           begun = true;
-          yield part;
+          yield parts;
         }
         return;
       } catch (error) {
@@ -67,27 +67,29 @@ function pauseBefore(error: Fault, attempt: number, first: number): number | und
 
 /** The parts as they come; an abort ends the wait even where the model does not look at its signal. */
 async function* watched(
-  parts: AsyncIterable<ModelPart>,
+  answer: AsyncIterable<readonly ModelPart[]>,
   { signal, notice, stallMillis = STALL_MILLIS }: SteadyOptions,
-): AsyncGenerator<ModelPart> {
-  const iterator = parts[Symbol.asyncIterator]();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  aborted.catch(() => {});
-  const onAbort = () => reject(signal.reason);
-  if (signal.aborted) onAbort();
+): AsyncGenerator<readonly ModelPart[]> {
+  const iterator = answer[Symbol.asyncIterator]();
+  let giveUp = (_: unknown): void => {};
+  const onAbort = () => giveUp(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
-  const stall = () => {
+  const stalled = setInterval(() => {
     notice("model_stalled", `Nothing has come from the model for ${stallMillis / 1000} s; still waiting.`);
-  };
+  }, stallMillis);
   try {
     for (;;) {
-      const timer = setInterval(stall, stallMillis);
-      const next = Promise.race([iterator.next(), aborted]).finally(() => clearInterval(timer));
-      const { done, value } = await next;
+      signal.throwIfAborted();
+      const { done, value } = await new Promise<IteratorResult<readonly ModelPart[]>>((resolve, reject) => {
+        giveUp = reject;
+        iterator.next().then(resolve, reject);
+      });
       if (done === true) return;
+      stalled.refresh();
       yield value;
     }
   } finally {
+    clearInterval(stalled);
     signal.removeEventListener("abort", onAbort);
     // Not awaited: a model that hangs would hold the turn.
     void Promise.resolve(iterator.return?.()).catch(() => {});

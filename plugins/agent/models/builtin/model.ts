@@ -20,24 +20,30 @@ export function createBuiltinModel(options: { readonly now?: () => Date } = {}):
       const { decide } = await import("./decide.ts");
       const reply = decide(request, now());
       for (const delta of deltasOf(reply.text)) {
-        yield { type: "text", delta };
+        yield [{ type: "text", delta }];
         // Lets the listener's socket drain and a cancellation arrive between two words.
         await breathe();
         signal.throwIfAborted();
       }
-      let written = reply.text.length;
-      for (const { name, params } of reply.calls) {
-        const call = { id: `call_${randomUUID().replaceAll("-", "")}`, name, params: JSON.stringify(params) };
-        written += call.params.length + name.length;
-        yield { type: "call", call };
-      }
-      yield {
-        type: "usage",
-        inputTokens: tokens(lengthOf(request)),
-        outputTokens: tokens(written),
-        cachedTokens: 0,
-        reasoningTokens: 0,
-      };
+      const calls = reply.calls.map(({ name, params }) => ({
+        id: `call_${randomUUID().replaceAll("-", "")}`,
+        name,
+        params: JSON.stringify(params),
+      }));
+      const written = calls.reduce(
+        (sum, { name, params }) => sum + name.length + params.length,
+        reply.text.length,
+      );
+      yield [
+        ...calls.map((call) => ({ type: "call", call }) as const),
+        {
+          type: "usage",
+          inputTokens: tokens(lengthOf(request)),
+          outputTokens: tokens(written),
+          cachedTokens: 0,
+          reasoningTokens: 0,
+        },
+      ];
     },
   };
 }

@@ -18,10 +18,12 @@ export async function ask(messages: readonly ModelMessage[], tools: readonly Mod
   const calls: ToolCall[] = [];
   let usage: Answer["usage"];
   const request = { system: "You are an agent.", messages, tools, temperature: undefined };
-  for await (const part of model.stream(request, new AbortController().signal)) {
-    if (part.type === "text") deltas.push(part.delta);
-    if (part.type === "call") calls.push(part.call);
-    if (part.type === "usage") usage = part;
+  for await (const parts of model.stream(request, new AbortController().signal)) {
+    for (const part of parts) {
+      if (part.type === "text") deltas.push(part.delta);
+      if (part.type === "call") calls.push(part.call);
+      if (part.type === "usage") usage = part;
+    }
   }
   return { text: deltas.join(""), calls, deltas, usage };
 }

@@ -112,8 +112,8 @@ describe("the built-in model talks honestly", () => {
     };
     let words = 0;
     await expect(async () => {
-      for await (const part of model.stream(request, abort.signal)) {
-        if (part.type === "text") words += 1;
+      for await (const [part] of model.stream(request, abort.signal)) {
+        if (part?.type === "text") words += 1;
         if (words === 3) abort.abort();
       }
     }).rejects.toThrow(/abort/i);

@@ -21,7 +21,7 @@ const REQUEST: ModelRequest = {
 async function partsOf(provider: ProviderName, baseUrl: string): Promise<ModelPart[]> {
   const model = createProviderModel({ provider, name: "some-model", baseUrl, key: "key-1", window: 1000 });
   const parts: ModelPart[] = [];
-  for await (const part of model.stream(REQUEST, new AbortController().signal)) parts.push(part);
+  for await (const some of model.stream(REQUEST, new AbortController().signal)) parts.push(...some);
   return parts;
 }
 

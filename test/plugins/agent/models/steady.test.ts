@@ -3,7 +3,7 @@ import { Fault } from "../../../../kernel/plugin.ts";
 import type { Model, ModelPart } from "../../../../plugins/agent/models/model.ts";
 import { streamSteadily } from "../../../../plugins/agent/models/steady.ts";
 
-type Play = (attempt: number, signal: AbortSignal) => AsyncGenerator<ModelPart>;
+type Play = (attempt: number, signal: AbortSignal) => AsyncGenerator<readonly ModelPart[]>;
 
 function playing(name: string, play: Play): Model & { attempts: number } {
   const model = {
@@ -32,7 +32,7 @@ async function run(models: readonly Model[], options: { stallMillis?: number; si
   });
   const end = await (async () => {
     try {
-      for await (const part of stream) parts.push(part);
+      for await (const some of stream) parts.push(...some);
       return undefined;
     } catch (error) {
       return error;
@@ -46,7 +46,7 @@ const fails = (code: string) => new Fault("turn", code, `it is ${code}.`);
 test("says so each time nothing has come for long, and goes on waiting", async () => {
   const slow = playing("slow", async function* () {
     await new Promise((resolve) => setTimeout(resolve, 120));
-    yield { type: "text", delta: "at last" };
+    yield [{ type: "text", delta: "at last" }];
   });
   const { notices, parts } = await run([slow], { stallMillis: 40 });
   expect(notices.length).toBeGreaterThanOrEqual(1);
@@ -57,7 +57,7 @@ test("says so each time nothing has come for long, and goes on waiting", async (
 test("tries again until the first token has come, never after", async () => {
   const flaky = playing("flaky", async function* (attempt) {
     if (attempt < 3) throw fails("model_error");
-    yield { type: "text", delta: "half" };
+    yield [{ type: "text", delta: "half" }];
     throw fails("model_cut");
   });
   const { notices, error } = await run([flaky]);
@@ -70,7 +70,7 @@ test("gives up after four tries and goes on to the next model; the last one's fa
   const down = (name: string) =>
     playing(name, async function* (attempt) {
       if (attempt > 0) throw fails("model_unreachable");
-      yield { type: "text", delta: "never" };
+      yield [{ type: "text", delta: "never" }];
     });
   const [one, two] = [down("one"), down("two")];
   const { served, notices, error } = await run([one, two]);
@@ -83,7 +83,7 @@ test("gives up after four tries and goes on to the next model; the last one's fa
 test("an abort ends the wait even where the model does not look at its signal", async () => {
   const deaf = playing("deaf", async function* () {
     await new Promise(() => {});
-    yield { type: "text", delta: "never" };
+    yield [{ type: "text", delta: "never" }];
   });
   const stopper = new AbortController();
   setTimeout(() => stopper.abort(new Error("stop")), 20);

@@ -1,0 +1,67 @@
+/** A provider's failure as a fault whose code says whether another try makes sense. */
+import { Fault, type ModelName, reason } from "../../../kernel/plugin.ts";
+
+/** What errors of calls have in common, whoever makes them. */
+interface CallError {
+  readonly statusCode?: number;
+  readonly responseHeaders?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+}
+
+export function explain(error: unknown, { provider, name }: ModelName): Fault {
+  const { statusCode, responseHeaders, cause } = (
+    typeof error === "object" && error !== null ? error : {}
+  ) as CallError;
+  const who = `The model ${name} (${provider})`;
+  const words = textOf(error);
+  const fault = (code: string, message: string, retryAfterSecs?: number) =>
+    new Fault("turn", code, message, {
+      cause: error,
+      ...(retryAfterSecs !== undefined && { retryAfterSecs }),
+    });
+  if (statusCode === 429)
+    return fault(
+      "model_limited",
+      `${who} takes no more requests for now: ${words}`,
+      retryAfter(responseHeaders),
+    );
+  if (statusCode !== undefined && statusCode >= 500)
+    return fault("model_error", `${who} answered ${statusCode}: ${words}`, retryAfter(responseHeaders));
+  if (statusCode === 401 || statusCode === 403)
+    return fault(
+      "model_unauthorized",
+      `${who} refused our key (${statusCode}): ${words}. Check the API key.`,
+    );
+  if (statusCode !== undefined && statusCode >= 400)
+    return fault("model_refused", `${who} refused the request (${statusCode}): ${words}`);
+  const root = rootCause(cause ?? error);
+  if (/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|CONNECT_TIMEOUT/.test(root))
+    return fault("model_unreachable", `${who} cannot be reached: ${root}. Is its server running?`);
+  return fault("model_cut", `${who} broke off its answer: ${words}${root === words ? "" : ` (${root})`}`);
+}
+
+function textOf(error: unknown): string {
+  if (error instanceof Error) return reason(error);
+  if (typeof error === "object" && error !== null && "message" in error) return String(error.message);
+  return typeof error === "string" ? error : JSON.stringify(error);
+}
+
+function rootCause(error: unknown): string {
+  let at = error;
+  while (at instanceof Error && at.cause !== undefined) at = at.cause;
+  const { code } = (typeof at === "object" && at !== null ? at : {}) as { code?: unknown };
+  const words = at instanceof Error ? reason(at) : textOf(at);
+  return typeof code === "string" && !words.includes(code) ? `${code} ${words}` : words;
+}
+
+/** Seconds, from either form in which servers send it. */
+function retryAfter(headers: CallError["responseHeaders"]): number | undefined {
+  const millis = Number(headers?.["retry-after-ms"] ?? Number.NaN);
+  if (Number.isFinite(millis)) return Math.max(0, millis / 1000);
+  const given = headers?.["retry-after"];
+  if (given === undefined) return undefined;
+  const seconds = Number(given);
+  if (Number.isFinite(seconds)) return Math.max(0, seconds);
+  const date = Date.parse(given);
+  return Number.isNaN(date) ? undefined : Math.max(0, (date - Date.now()) / 1000);
+}
