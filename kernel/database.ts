@@ -76,14 +76,17 @@ export function openDatabase(file: string): Database {
     return statement;
   };
   let depth = 0;
+  let closing: (() => void)[] = [];
   let waiting: Waiting[] = [];
 
   /** Runs work inside the open transaction so that its failure undoes only what it did. */
   const alone = <Result>(work: () => Result): Result => {
+    const before = closing.length;
     database.run("SAVEPOINT alone");
     try {
       return work();
     } catch (error) {
+      closing.length = before;
       // A full disk may have rolled back everything already.
       if (connection.isTransaction) database.run("ROLLBACK TO alone");
       throw error;
@@ -133,6 +136,7 @@ export function openDatabase(file: string): Database {
       depth++;
       try {
         const result = work();
+        for (const close of closing) close();
         database.run("COMMIT");
         return result;
       } catch (error) {
@@ -141,7 +145,12 @@ export function openDatabase(file: string): Database {
         throw error;
       } finally {
         depth--;
+        closing = [];
       }
+    },
+    last(work) {
+      if (depth > 0) closing.push(work);
+      else work();
     },
     batch: <Result>(work: () => Result) =>
       new Promise<Result>((resolve, reject) => {

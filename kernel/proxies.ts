@@ -1,5 +1,6 @@
 /** Who really asks, when a reverse proxy stands in front. Only proxies the operator named are believed. */
 import type { IncomingMessage } from "node:http";
+import { isIPv4 } from "node:net";
 import ipaddr from "ipaddr.js";
 import type { Env } from "./env.ts";
 
@@ -33,9 +34,10 @@ function parseRange(text: string): Range | undefined {
 
 export function createProxies(trusted: readonly string[]): Proxies {
   const ranges = trusted.map(parseRange).filter((range) => range !== undefined);
-  const plain = (text: string): string => (ipaddr.isValid(text) ? ipaddr.process(text).toString() : text);
+  const plain = (text: string): string =>
+    isIPv4(text) || !ipaddr.isValid(text) ? text : ipaddr.process(text).toString();
   const isTrusted = (text: string): boolean => {
-    if (!ipaddr.isValid(text)) return false;
+    if (ranges.length === 0 || !ipaddr.isValid(text)) return false;
     const address = ipaddr.process(text);
     return ranges.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
   };

@@ -97,6 +97,8 @@ export interface Sql {
    * only its own work. The promise resolves when it is on disk.
    */
   batch<Result>(work: () => Result): Promise<Result>;
+  /** Does it as the last thing in the transaction at hand, together with others of its kind; at once where none is open. */
+  last(work: () => void): void;
 }
 
 // —— limiter ——————————————————————————————————————————————————————————————

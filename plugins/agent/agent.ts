@@ -38,6 +38,7 @@ interface Entry {
   readonly writer: TurnWriter;
   readonly stream: TurnStream;
   readonly stopper: AbortController;
+  readonly hasWaited: boolean;
 }
 
 // A thread is a conversation: more than this many messages ahead of the answer is a caller gone wrong.
@@ -87,7 +88,8 @@ export function createAgent({
     try {
       await running.begin();
       // A message that waited in line may find that the turn before it has opened a gate.
-      const gate = turn.input.type === "message" && ledger.thread(turn.user, writer.thread)?.gate;
+      const gate =
+        entry.hasWaited && turn.input.type === "message" && ledger.thread(turn.user, writer.thread)?.gate;
       if (gate) throw gatePending(gate);
       for (const item of beginning.items) writer.put(item);
       ending = await running.loop(beginning);
@@ -185,7 +187,7 @@ export function createAgent({
       const id = turn.id ?? randomUUIDv7();
       if (!UUID.test(id))
         throw new Fault("invalid", "bad_turn_id", "A turn's id is a UUID.", { param: "id" });
-      if (ledger.knows(id))
+      if (turn.id !== undefined && ledger.knows(id))
         throw new Fault("invalid", "turn_exists", `There is a turn ${id} already.`, { param: "id" });
       const thread = turn.thread === undefined ? undefined : ledger.thread(turn.user, turn.thread);
       if (turn.thread !== undefined && thread === undefined)
@@ -208,7 +210,7 @@ export function createAgent({
       const writer = ledger.open(whole, id, runner.model(), lane === undefined ? "running" : "queued");
       const stopper = new AbortController();
       const stream = createTurnStream(id, writer.thread, () => cancel(entry));
-      const entry: Entry = { turn: whole, beginning, writer, stream, stopper };
+      const entry: Entry = { turn: whole, beginning, writer, stream, stopper, hasWaited: lane !== undefined };
       active.set(id, entry);
       if (lane === undefined) {
         lanes.set(writer.thread, []);

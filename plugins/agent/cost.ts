@@ -59,16 +59,20 @@ export function readPrices(home: string): Prices {
     find,
     add(usage, model, tokens) {
       const price = find(model);
-      const fresh = Math.max(0, tokens.inputTokens - tokens.cachedTokens);
-      const input =
-        BigInt(fresh) * micros(price?.input) +
-        BigInt(tokens.cachedTokens) * micros(price?.cached ?? price?.input);
-      const output = BigInt(tokens.outputTokens) * micros(price?.output);
-      return {
+      const counted = {
         inputTokens: usage.inputTokens + tokens.inputTokens,
         outputTokens: usage.outputTokens + tokens.outputTokens,
         cachedTokens: usage.cachedTokens + tokens.cachedTokens,
         reasoningTokens: usage.reasoningTokens + tokens.reasoningTokens,
+      };
+      if (price === undefined) return { ...usage, ...counted };
+      const fresh = Math.max(0, tokens.inputTokens - tokens.cachedTokens);
+      const input =
+        BigInt(fresh) * micros(price.input) +
+        BigInt(tokens.cachedTokens) * micros(price.cached ?? price.input);
+      const output = BigInt(tokens.outputTokens) * micros(price.output);
+      return {
+        ...counted,
         inputCost: decimal(trillionths(usage.inputCost) + input),
         outputCost: decimal(trillionths(usage.outputCost) + output),
         totalCost: decimal(trillionths(usage.totalCost) + input + output),

@@ -39,9 +39,14 @@ export interface Ledger {
 }
 
 export function createLedger(sql: Sql): Ledger {
+  // Last, because every savepoint makes the full-text index write out what it has gathered.
+  const indexText = (seq: number, text: string, thread: string): void =>
+    sql.last(() =>
+      sql.run("INSERT INTO thread_texts (rowid, text, thread) VALUES (?, ?, ?)", seq, text, thread),
+    );
+
   const index = (item: TurnItem, thread: string, seq: number): void => {
-    if (item.type !== "message" || item.text === "") return;
-    sql.run("INSERT INTO thread_texts (rowid, text, thread) VALUES (?, ?, ?)", seq, item.text, thread);
+    if (item.type === "message" && item.text !== "") indexText(seq, item.text, thread);
   };
 
   const insertItem = (turn: string, item: TurnItem): number =>
@@ -59,7 +64,7 @@ export function createLedger(sql: Sql): Ledger {
       now,
       now,
     );
-    sql.run("INSERT INTO thread_texts (rowid, text, thread) VALUES (?, ?, ?)", -lastId, title, id);
+    indexText(-lastId, title, id);
     return id;
   }
 

@@ -44,15 +44,20 @@ interface Row {
 const MOST_OPEN = 50;
 const MOST_LISTED = 200;
 const LONGEST_GOAL = 1000;
+const HEADING =
+  "Missions: lasting goals of the user. Keep them in mind; call mission_complete when one is reached.";
 
 export function createMissions(store: Store): Missions {
   const sql = store.tables("missions", MIGRATIONS);
   const select = "SELECT id, goal, created_at, completed_at FROM missions WHERE user = ?";
+  // Every turn asks; only the two writes below change the answer.
+  const prompts = new Map<string, string>();
 
   const missions = {
     create(user: string, goal: string): Mission {
       const id = `m_${randomUUID().slice(0, 8)}`;
       const createdAt = new Date().toISOString();
+      prompts.delete(user);
       sql.run(
         "INSERT INTO missions (id, user, goal, created_at) VALUES (?, ?, ?, ?)",
         id,
@@ -75,6 +80,7 @@ export function createMissions(store: Store): Missions {
         .map(toMission);
     },
     complete(user: string, id: string): Mission | undefined {
+      prompts.delete(user);
       sql.run(
         "UPDATE missions SET completed_at = ? WHERE user = ? AND id = ? AND completed_at IS NULL",
         new Date().toISOString(),
@@ -85,10 +91,14 @@ export function createMissions(store: Store): Missions {
       return row && toMission(row);
     },
     prompt(user: string): string {
-      const open = missions.list(user, "open");
-      if (open.length === 0) return "";
-      const lines = open.map(({ id, goal }) => `- ${id}: ${goal.replace(/\s+/g, " ")}`);
-      return `Missions: lasting goals of the user. Keep them in mind; call mission_complete when one is reached.\n${lines.join("\n")}`;
+      const known = prompts.get(user);
+      if (known !== undefined) return known;
+      const lines = missions
+        .list(user, "open")
+        .map(({ id, goal }) => `- ${id}: ${goal.replace(/\s+/g, " ")}`);
+      const prompt = lines.length === 0 ? "" : `${HEADING}\n${lines.join("\n")}`;
+      prompts.set(user, prompt);
+      return prompt;
     },
   };
   return { ...missions, tools: missionTools(missions) };

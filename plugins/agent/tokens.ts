@@ -23,9 +23,17 @@ export function estimateTokens(message: ModelMessage): number {
   }
 }
 
+/** A tool is the same object from turn to turn, and is counted once. */
+const counted = new WeakMap<ModelTool, number>();
+
 export function estimateTools(tools: readonly ModelTool[]): number {
-  return tools.reduce(
-    (sum, { name, description, schema }) => sum + estimateText(name + description + JSON.stringify(schema)),
-    0,
-  );
+  return tools.reduce((sum, tool) => sum + estimateTool(tool), 0);
+}
+
+function estimateTool(tool: ModelTool): number {
+  const known = counted.get(tool);
+  if (known !== undefined) return known;
+  const tokens = estimateText(tool.name + tool.description + JSON.stringify(tool.schema));
+  counted.set(tool, tokens);
+  return tokens;
 }

@@ -72,7 +72,7 @@ export async function openToolbox(
       description,
       schema: parameters,
     })),
-  ].map(({ name, description, schema }) => ({ name, description, schema }));
+  ];
 
   const refuse = (code: string, message: string): Plan => ({
     type: "refuse",

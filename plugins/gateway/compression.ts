@@ -15,11 +15,13 @@ const ENCODERS = {
 export function compressAnswers(): Middleware {
   return async (context, next) => {
     await next();
-    const bytes = finishedText(context.body);
-    if (bytes === undefined || context.respond === false || context.response.get("Content-Encoding")) return;
+    if (!isFinished(context.body) || context.respond === false || context.response.get("Content-Encoding"))
+      return;
     context.vary("Accept-Encoding");
     const encoding = context.acceptsEncodings("br", "gzip", "identity");
-    if (bytes.length < WORTH_BYTES || (encoding !== "br" && encoding !== "gzip")) return;
+    if (encoding !== "br" && encoding !== "gzip") return;
+    const bytes = bytesOf(context.body);
+    if (bytes.length < WORTH_BYTES) return;
     const { type } = context;
     context.body = await ENCODERS[encoding](bytes);
     context.type = type;
@@ -27,11 +29,12 @@ export function compressAnswers(): Middleware {
   };
 }
 
-function finishedText(body: unknown): Buffer | undefined {
-  if (typeof body === "string") return Buffer.from(body);
-  const isPlain =
-    typeof body === "object" &&
-    body !== null &&
-    [Object.prototype, Array.prototype].includes(Object.getPrototypeOf(body));
-  return isPlain ? Buffer.from(JSON.stringify(body)) : undefined;
+function isFinished(body: unknown): body is string | object {
+  if (typeof body !== "object" || body === null) return typeof body === "string";
+  const shape: unknown = Object.getPrototypeOf(body);
+  return shape === Object.prototype || shape === Array.prototype;
+}
+
+function bytesOf(body: string | object): Buffer {
+  return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
 }

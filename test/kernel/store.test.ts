@@ -101,6 +101,23 @@ describe("tables", () => {
     expect(sql.all("SELECT n FROM numbers")).toEqual([{ n: 3 }]);
   });
 
+  test("what is left for last comes last, is undone with its work, and needs no transaction", async () => {
+    const { store } = openTemporary();
+    const sql = store.tables("test", NUMBERS);
+    const order: string[] = [];
+    const note = (word: string) => () => void order.push(word);
+    const works = ["one", "two", "three"].map((word) =>
+      sql.batch(() => {
+        sql.last(note(`after ${word}`));
+        order.push(word);
+        if (word === "two") throw new Error("changed my mind");
+      }),
+    );
+    await Promise.allSettled(works);
+    sql.last(note("at once"));
+    expect(order).toEqual(["one", "two", "three", "after one", "after three", "at once"]);
+  });
+
   test("what waits for a batch is written when the store closes", async () => {
     const file = join(temporaryFolder(), "store.sqlite");
     const store = openStore(file);

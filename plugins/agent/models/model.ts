@@ -9,6 +9,16 @@ export interface Model {
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<readonly ModelPart[]>;
 }
 
+/** One answer of a server, its errors as they came. */
+export type Speak = (request: ModelRequest, signal: AbortSignal) => AsyncIterable<readonly ModelPart[]>;
+
+export interface Endpoint {
+  /** The model's name there. */
+  readonly name: string;
+  readonly baseUrl: string;
+  readonly key: string | undefined;
+}
+
 export interface ModelRequest {
   readonly system: string;
   readonly messages: readonly ModelMessage[];

@@ -2,9 +2,8 @@
 import type { OpenAIProvider } from "@ai-sdk/openai";
 import { describeForProvider } from "./flat-schema.ts";
 import { leanFetch } from "./lean-fetch.ts";
-import type { ModelMessage, ModelPart, ModelRequest } from "./model.ts";
+import type { Endpoint, ModelMessage, ModelPart, ModelRequest, Speak } from "./model.ts";
 import { objectText } from "./params.ts";
-import type { Endpoint, Speak } from "./provider.ts";
 
 type LanguageModel = Pick<ReturnType<OpenAIProvider["chat"]>, "doStream">;
 type CallOptions = Parameters<LanguageModel["doStream"]>[0];

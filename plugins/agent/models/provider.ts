@@ -1,23 +1,14 @@
 /** Models of the network: what speaks with each is loaded when first asked, errors are put into words. */
 import type { ModelName } from "../../../kernel/plugin.ts";
 import { explain } from "./explain.ts";
-import type { Model, ModelPart, ModelRequest } from "./model.ts";
+import type { Endpoint, Model, Speak } from "./model.ts";
 
 export type ProviderName = "openai" | "anthropic" | "ollama" | "openai-compatible";
-
-export interface Endpoint {
-  readonly name: string;
-  readonly baseUrl: string;
-  readonly key: string | undefined;
-}
 
 export interface ProviderSettings extends Endpoint {
   readonly provider: ProviderName;
   readonly window: number;
 }
-
-/** One answer, its errors as they came. */
-export type Speak = (request: ModelRequest, signal: AbortSignal) => AsyncIterable<readonly ModelPart[]>;
 
 export function createProviderModel(settings: ProviderSettings): Model {
   const name: ModelName = { provider: settings.provider, name: settings.name };
