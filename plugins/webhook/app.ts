@@ -1,7 +1,7 @@
 /** The whole request path: rate → size → content type → secret → body, then the job. */
 import Router from "@koa/router";
 import Koa, { type Context, type Middleware as KoaMiddleware } from "koa";
-import { Fault, type Job, type Jobs, type Limiter, type Log } from "../../kernel/plugin.ts";
+import { Fault, type Job, type Jobs, type Limiter, type Log, type NewJob } from "../../kernel/plugin.ts";
 import type { Proxies } from "../../kernel/proxies.ts";
 import { answerErrors, LARGEST_BODY, tooLarge } from "./errors.ts";
 import { jobRecord, submissionRecord } from "./record.ts";
@@ -10,7 +10,8 @@ import { parseSubmission } from "./submission.ts";
 
 export interface AppOptions {
   readonly jobs: Pick<Jobs, "find" | "wait">;
-  readonly submit: Jobs["submit"];
+  /** Resolves when the job is on disk. */
+  submit(job: NewJob): Promise<Job>;
   readonly limiter: Limiter;
   readonly proxies: Proxies;
   readonly secret: string | undefined;
@@ -132,7 +133,7 @@ function requireSecret(secret: string | undefined): Middleware {
 function submitJob({ jobs, submit, stopping }: AppOptions): Middleware {
   return async (context) => {
     const submission = parseSubmission(context.state.bytes ?? Buffer.of(), context.get("idempotency-key"));
-    const job = submit(submission);
+    const job = await submit(submission);
     const seconds = preferredWait(context);
     const known = seconds > 0 ? await waitFor(jobs, job, seconds, stopping) : job;
     context.body = submissionRecord(known);

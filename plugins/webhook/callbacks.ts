@@ -4,34 +4,24 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, request } from "undici";
-import { type Job, type Jobs, type Log, type NewJob, reason, type Store } from "../../kernel/plugin.ts";
+import { type Job, type Jobs, type Log, type NewJob, reason, type Sql } from "../../kernel/plugin.ts";
 import { assertPublic, type CallbackTarget, lookupFor } from "./callback-target.ts";
 import { jobRecord } from "./record.ts";
 import { sign } from "./secret.ts";
 
 export interface CallbackOptions {
   readonly jobs: Jobs;
-  readonly store: Store;
+  readonly sql: Sql;
   readonly log: Log;
   readonly target: CallbackTarget;
   readonly secret: string;
 }
 
 export interface Callbacks {
-  /** Submits the job and owes its callback, both or neither. */
+  /** Submits the job and owes its callback, both or neither, in the transaction at hand. */
   submit(job: NewJob): Job;
   stop(): Promise<void>;
 }
-
-const MIGRATIONS = [
-  `CREATE TABLE webhook_callbacks (
-    job TEXT PRIMARY KEY,
-    attempts INTEGER NOT NULL DEFAULT 0,
-    -- In milliseconds; null until the job completes.
-    due_at INTEGER
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX webhook_callbacks_due ON webhook_callbacks (due_at) WHERE due_at IS NOT NULL;`,
-];
 
 /** Seconds before each further try: about a day, then it is given up. */
 const BACKOFF_SECS = [1, 10, 60, 300, 1800, 3600, 10_800, 21_600, 43_200] as const;
@@ -45,8 +35,7 @@ interface Owed {
   readonly attempts: number;
 }
 
-export function createCallbacks({ jobs, store, log, target, secret }: CallbackOptions): Callbacks {
-  const sql = store.tables("webhook", MIGRATIONS);
+export function createCallbacks({ jobs, sql, log, target, secret }: CallbackOptions): Callbacks {
   const agent = new Agent({ connect: { lookup: lookupFor(target), timeout: TIMEOUT_MILLIS } });
   const giveUp = new AbortController();
   const underWay = new Map<string, Promise<void>>();
@@ -169,14 +158,13 @@ export function createCallbacks({ jobs, store, log, target, secret }: CallbackOp
   pump();
 
   return {
-    submit: (submission) =>
-      sql.transaction(() => {
-        const job = jobs.submit(submission);
-        // A repeated submission answers a job that may be over and called back already.
-        if (job.status !== "completed")
-          sql.run("INSERT OR IGNORE INTO webhook_callbacks (job) VALUES (?)", job.id);
-        return job;
-      }),
+    submit(submission) {
+      const job = jobs.submit(submission);
+      // A repeated submission answers a job that may be over and called back already.
+      if (job.status !== "completed")
+        sql.run("INSERT OR IGNORE INTO webhook_callbacks (job) VALUES (?)", job.id);
+      return job;
+    },
     async stop() {
       stopListening();
       clearTimeout(timer);

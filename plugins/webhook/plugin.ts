@@ -2,6 +2,7 @@
 import { definePlugin, type Finding, Off } from "../../kernel/plugin.ts";
 import { createProxies, readTrustedProxies } from "../../kernel/proxies.ts";
 import { type CallbackTarget, isListed, parseHostPort } from "./callback-target.ts";
+import { MIGRATIONS } from "./tables.ts";
 
 const NO_SECRET = "HTTP_WEBHOOK_SECRET is not set: every request gets 401";
 
@@ -50,11 +51,12 @@ export default definePlugin({
       import("../../kernel/listen.ts"),
     ]);
     const { secret, callback } = config;
+    const sql = use.store.tables("webhook", MIGRATIONS);
     const callbacks =
       callback && secret !== undefined
         ? (await import("./callbacks.ts")).createCallbacks({
             jobs: use.jobs,
-            store: use.store,
+            sql,
             log,
             target: callback,
             secret,
@@ -65,7 +67,7 @@ export default definePlugin({
     const stopping = new AbortController();
     const app = createApp({
       jobs: use.jobs,
-      submit: callbacks?.submit ?? use.jobs.submit,
+      submit: (job) => sql.batch(() => (callbacks ?? use.jobs).submit(job)),
       limiter: createLimiter({ name: "webhook", windows: [{ limit: config.rate, seconds: 60 }] }),
       proxies: createProxies(config.proxies),
       secret,
