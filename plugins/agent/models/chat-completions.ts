@@ -4,7 +4,8 @@
  */
 import { StringDecoder } from "node:string_decoder";
 import { createParser } from "eventsource-parser";
-import { Agent, type Dispatcher } from "undici";
+import type { Dispatcher } from "undici";
+import { agent } from "./connections.ts";
 import { describeForProvider } from "./flat-schema.ts";
 import type { Endpoint, ModelMessage, ModelPart, ModelRequest, ModelTool, Speak } from "./model.ts";
 import { objectText } from "./params.ts";
@@ -49,8 +50,6 @@ class CallError extends Error {
 
 // Of a refusal's body, what is read.
 const LONGEST_REFUSAL = 64_000;
-
-const agent = new Agent();
 
 export function speakChatCompletions({ name, baseUrl, key }: Endpoint): Speak {
   const { origin, pathname, search } = new URL(baseUrl);

@@ -2,9 +2,8 @@
  * `fetch` as the providers' packages need it, on undici's plain request: a third less of a turn's work than the
  * web platform's own, whose every request and header becomes an object of its own. It follows no redirect.
  */
-import { Agent, request } from "undici";
-
-const agent = new Agent();
+import { request } from "undici";
+import { agent } from "./connections.ts";
 
 export async function leanFetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
   // Only ever called with an address and a JSON text; anything else is not ours to guess.
