@@ -41,10 +41,15 @@ export function createLimiter({ name, windows, store }: LimiterOptions): Limiter
   const buckets = new Map<string, Bucket>();
   const longest = Math.max(...windows.map(({ seconds }) => seconds)) * 1000;
   const sql = store?.tables("limiter", MIGRATIONS);
+  const unwritten: [statement: string, key: string, at: number][] = [];
 
   /** Nobody waits for it: what is counted here decides, and what is stored only after a restart. */
   function write(statement: string, key: string, at: number): void {
-    sql?.batch(() => sql.run(statement, name, key, at)).catch(() => {});
+    if (sql === undefined || unwritten.push([statement, key, at]) > 1) return;
+    const all = () => {
+      for (const [text, ...values] of unwritten.splice(0)) sql.run(text, name, ...values);
+    };
+    sql.batch(all).catch(() => {});
   }
 
   function open(key: string, now: number): Bucket {
@@ -77,13 +82,12 @@ export function createLimiter({ name, windows, store }: LimiterOptions): Limiter
   }
 
   async function giveBack({ reservoirs, taken }: Bucket, now: number): Promise<void> {
-    const refills = reservoirs.map((reservoir) => {
+    for (const reservoir of reservoirs) {
       const from = reservoir.returned;
       while ((taken[reservoir.returned] ?? now) <= now - reservoir.seconds * 1000) reservoir.returned++;
       const count = reservoir.returned - from;
-      return count > 0 ? reservoir.bottleneck.incrementReservoir(count) : undefined;
-    });
-    await Promise.all(refills);
+      if (count > 0) await reservoir.bottleneck.incrementReservoir(count);
+    }
   }
 
   /** Forgets what every window has given back, here and in the store. */

@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import type { Memory } from "../../kernel/plugin.ts";
+import type { Documents } from "./memory/documents.ts";
 
 /** In the order in which they are read out. */
 const FILES: readonly { readonly name: string; readonly about: string }[] = [
@@ -20,13 +20,14 @@ const LONGEST = 16_000;
 /** The section of the prompt; empty where nobody wrote any. */
 export async function identityPrompt(
   home: string,
-  memory: Pick<Memory, "read">,
+  memory: Pick<Documents, "readTexts">,
   user: string,
 ): Promise<string> {
   const sections: string[] = [];
+  const owned = memory.readTexts(user, [...IDENTITY_PATHS]);
   for (const { name, about } of FILES) {
     const shared = await readShared(join(home, name));
-    const own = memory.read(user, name)?.text ?? "";
+    const own = owned.get(name) ?? "";
     for (const [text, whose] of [
       [shared, "from the operator"],
       [own, "from this user's memory"],

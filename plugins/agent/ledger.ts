@@ -53,19 +53,34 @@ export function createLedger(sql: Sql): Ledger {
     sql.run("INSERT INTO turn_items (id, turn, body) VALUES (?, ?, ?)", item.id, turn, JSON.stringify(item))
       .lastId;
 
-  function openThread(turn: Turn, now: string): string {
+  /** A new thread with what the turn brings, which is a turn more where it brings history. */
+  function openThread(turn: Turn, model: ModelName, now: string): string {
     const id = randomUUIDv7();
     const title = titleOf(turn);
     const { lastId } = sql.run(
-      "INSERT INTO threads (id, user, title, created_at, updated_at) VALUES (?, ?, ?, ?, ?)",
+      "INSERT INTO threads (id, user, title, created_at, updated_at, turns, tools) VALUES (?, ?, ?, ?, ?, ?, ?)",
       id,
       turn.user,
       title,
       now,
       now,
+      turn.history?.length ? 2 : 1,
+      toolsOf(turn),
     );
     indexText(-lastId, title, id);
+    importHistory(turn, id, model, now);
     return id;
+  }
+
+  function continueThread(thread: string, turn: Turn, now: string): string {
+    sql.run(
+      "UPDATE threads SET turns = turns + 1, updated_at = ?, tools = ? WHERE id = ?",
+      now,
+      toolsOf(turn),
+      thread,
+    );
+    if (turn.input.type !== "message") closeGate(thread);
+    return thread;
   }
 
   function insertTurn(row: {
@@ -92,12 +107,6 @@ export function createLedger(sql: Sql): Ledger {
       row.model.provider,
       row.model.name,
       row.now,
-    );
-    sql.run(
-      "UPDATE threads SET turns = turns + 1, updated_at = ?, tools = ? WHERE id = ?",
-      row.now,
-      turn.tools?.length ? JSON.stringify(turn.tools) : null,
-      row.thread,
     );
     return lastId;
   }
@@ -147,9 +156,8 @@ export function createLedger(sql: Sql): Ledger {
       const now = new Date().toISOString();
       const items: TurnItem[] = [];
       const { thread, seq } = sql.transaction(() => {
-        const thread = turn.thread ?? openThread(turn, now);
-        if (turn.thread === undefined) importHistory(turn, thread, model, now);
-        if (turn.input.type !== "message") closeGate(thread);
+        const thread =
+          turn.thread === undefined ? openThread(turn, model, now) : continueThread(turn.thread, turn, now);
         const seq = insertTurn({ id, thread, turn, input: turn.input, status, model, now });
         if (turn.input.type === "message" && turn.input.text !== "") {
           const item: TurnItem = { type: "message", id: randomUUIDv7(), role: "user", text: turn.input.text };
@@ -188,4 +196,8 @@ export function createLedger(sql: Sql): Ledger {
       });
     },
   };
+}
+
+function toolsOf({ tools }: Turn): string | null {
+  return tools?.length ? JSON.stringify(tools) : null;
 }

@@ -17,7 +17,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-const HEADERS: Readonly<Record<string, string>> = {
+const HEADERS = Object.entries({
   "Content-Security-Policy": POLICY,
   "X-Content-Type-Options": "nosniff",
   "X-Frame-Options": "DENY",
@@ -26,7 +26,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   "Cross-Origin-Resource-Policy": "same-origin",
   "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=()",
   "Cache-Control": "no-store",
-};
+});
 
 export function nameRequests(): Middleware {
   return async (context, next) => {
@@ -40,7 +40,7 @@ export function nameRequests(): Middleware {
 
 export function secureAnswers(proxies: Proxies): Middleware {
   return async (context, next) => {
-    context.set(HEADERS);
+    for (const [name, value] of HEADERS) context.res.setHeader(name, value);
     if (proxies.isHttps(context.req)) context.set("Strict-Transport-Security", "max-age=31536000");
     await next();
   };

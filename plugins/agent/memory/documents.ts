@@ -37,6 +37,16 @@ export function createDocuments(sql: Sql) {
       return row && { path: row.path, text: row.text, updatedAt: row.updated_at, version: row.version };
     },
 
+    /** The texts of those that are there, by path. */
+    readTexts(user: string, paths: readonly string[]): ReadonlyMap<string, string> {
+      const rows = sql.all<{ path: string; text: string }>(
+        `SELECT path, text FROM memory_documents WHERE user = ? AND path IN (${paths.map(() => "?").join()})`,
+        user,
+        ...paths,
+      );
+      return new Map(rows.map(({ path, text }) => [path, text]));
+    },
+
     readVersion(user: string, path: string, version: number): Document | undefined {
       const current = find(user, cleanPath(path));
       if (!current) return undefined;

@@ -11,6 +11,8 @@ import { createVectors } from "./vectors.ts";
 
 export interface OpenMemory extends Memory {
   readonly tools: readonly OwnTool[];
+  /** The texts of those that are there, by path. */
+  readTexts(user: string, paths: readonly string[]): ReadonlyMap<string, string>;
   /** An earlier text of a document. */
   readVersion(user: string, path: string, version: number): Document | undefined;
   /** True once the embedding model is loaded; false where vectors are off or cannot be had. */
@@ -38,6 +40,7 @@ export function createMemory({ store, vectors: isOn, log }: MemoryOptions): Open
 
   const memory = {
     read: documents.read,
+    readTexts: documents.readTexts,
     readVersion: documents.readVersion,
     tree: documents.tree,
     write(user: string, path: string, text: string) {
