@@ -81,7 +81,7 @@ export interface Bridge {
   load(): ComponentCode;
   /** Runs `work` with `http-request` and `secret-exists` shut: what a starting component learns, all its calls would see. */
   whileShut<Result>(work: () => Result): Result;
-  /** What the call wrote to stderr last, for the words of its failure. */
+  /** What the call wrote to stderr or logged as an error last, for the words of its failure. */
   lastWords(): string;
   noteMemory(bytes: number): void;
   end(outcome: WorkerOutcome): void;
@@ -105,7 +105,9 @@ export function createBridge(): Bridge {
 
   const host = {
     log: (level: LogLevel, message: string) => {
-      if (current !== undefined && !isShut) keepLog(current, { level, message });
+      if (current === undefined || isShut) return;
+      if (level === "error") rememberWords(current, message);
+      keepLog(current, { level, message });
     },
     httpRequest: (
       method: string,
@@ -206,8 +208,12 @@ function writeLines(call: Current, stream: "stdout" | "stderr", bytes: Uint8Arra
   call.partial[stream] = isLong ? "" : last;
 }
 
+function rememberWords(call: Current, words: string): void {
+  call.lastWords = `${call.lastWords}\n${words}`.slice(-MAX_LOG_BYTES);
+}
+
 function flush(call: Current, stream: "stdout" | "stderr", line: string): void {
   if (line === "") return;
-  if (stream === "stderr") call.lastWords = `${call.lastWords}\n${line}`.slice(-MAX_LOG_BYTES);
+  if (stream === "stderr") rememberWords(call, line);
   keepLog(call, { level: stream === "stderr" ? "warn" : "info", message: line });
 }
