@@ -218,7 +218,7 @@ function writeLines(call: Current, stream: "stdout" | "stderr", bytes: Uint8Arra
 }
 
 function rememberWords(call: Current, words: string): void {
-  call.lastWords = `${call.lastWords}\n${words}`.slice(-MAX_LOG_BYTES);
+  call.lastWords = `${call.lastWords}\n${words.slice(-MAX_LOG_BYTES)}`.slice(-MAX_LOG_BYTES);
 }
 
 function flush(call: Current, stream: "stdout" | "stderr", line: string): void {

@@ -53,7 +53,7 @@ describe.skipIf(!hasRust)("a tool in Rust", { timeout: 240_000 }, () => {
     return {
       component: join(folder, name, "dist", `${name}.wasm`),
       build: (more: Record<string, string> = {}) =>
-        postern(["tool", "build", name], { cwd: folder, env: { ...env, ...more } }),
+        postern(["tool", "build", name, "--json"], { cwd: folder, env: { ...env, ...more } }),
     };
   }
 
@@ -105,8 +105,9 @@ describe.skipIf(!hasRust)("a tool in Rust", { timeout: 240_000 }, () => {
     let built: Promise<Component> | undefined;
     const buildProber = async () => {
       const prober = await project("prober", () => readFileSync(PROBER, "utf8"));
-      const { code, stderr } = await prober.build();
+      const { code, stdout, stderr } = await prober.build();
       expect(code, stderr).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({ file: prober.component, language: "rust", engine: null });
       return toComponent(readFileSync(prober.component));
     };
     const call = async (params: object, http?: PoolCall["http"]) => {
