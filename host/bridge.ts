@@ -50,7 +50,7 @@ export type Upward =
   | { readonly type: "load" }
   | { readonly type: "http"; readonly request: ToolRequest }
   | { readonly type: "log"; readonly entry: LogEntry }
-  | { readonly type: "outcome"; readonly outcome: WorkerOutcome };
+  | { readonly type: "outcome"; readonly outcome: WorkerOutcome; readonly secretsAsked: readonly string[] };
 
 export type Downward =
   | { readonly type: "code"; readonly code: ComponentCode }
@@ -68,6 +68,8 @@ const MAX_LOGS = 1000;
 const MAX_LOG_BYTES = 4096;
 const MAX_BODY_BYTES = 1 << 20;
 const MAX_TEXT = 1 << 16;
+const MAX_SECRETS_ASKED = 100;
+const MAX_SECRET_NAME = 256;
 
 export { type Instance, openInstance, ToolExit };
 
@@ -81,7 +83,7 @@ export interface Bridge {
   load(): ComponentCode;
   /** Runs `work` with `http-request` and `secret-exists` shut: what a starting component learns, all its calls would see. */
   whileShut<Result>(work: () => Result): Result;
-  /** What the call wrote to stderr last, for the words of its failure. */
+  /** What the call wrote to stderr or logged as an error last, for the words of its failure. */
   lastWords(): string;
   noteMemory(bytes: number): void;
   end(outcome: WorkerOutcome): void;
@@ -90,6 +92,7 @@ export interface Bridge {
 interface Current {
   readonly line: LineEnd;
   readonly secrets: ReadonlySet<string>;
+  readonly secretsAsked: Set<string>;
   readonly partial: { stdout: string; stderr: string };
   logs: number;
   lastWords: string;
@@ -105,7 +108,9 @@ export function createBridge(): Bridge {
 
   const host = {
     log: (level: LogLevel, message: string) => {
-      if (current !== undefined && !isShut) keepLog(current, { level, message });
+      if (current === undefined || isShut) return;
+      if (level === "error") rememberWords(current, message);
+      keepLog(current, { level, message });
     },
     httpRequest: (
       method: string,
@@ -125,7 +130,12 @@ export function createBridge(): Bridge {
       if (!down.reply.ok) throw refusal(down.reply.error);
       return { status: down.reply.status, body: down.reply.body };
     },
-    secretExists: (name: string) => current !== undefined && !isShut && current.secrets.has(name),
+    secretExists: (name: string) => {
+      if (current === undefined || isShut) return false;
+      const { secrets, secretsAsked } = current;
+      if (secretsAsked.size < MAX_SECRETS_ASKED && name.length <= MAX_SECRET_NAME) secretsAsked.add(name);
+      return secrets.has(name);
+    },
   };
 
   return {
@@ -135,7 +145,8 @@ export function createBridge(): Bridge {
       line ??= task.line;
       if (line === undefined) throw new Error("the first task of a worker brings its line");
       const partial = { stdout: "", stderr: "" };
-      current = { line, secrets: new Set(task.secrets), partial, logs: 0, lastWords: "" };
+      const secrets = new Set(task.secrets);
+      current = { line, secrets, secretsAsked: new Set(), partial, logs: 0, lastWords: "" };
     },
     load: () => {
       const down = current && ask(current.line, { type: "load" });
@@ -157,7 +168,7 @@ export function createBridge(): Bridge {
     end: (outcome) => {
       if (current === undefined) return;
       for (const stream of ["stdout", "stderr"] as const) flush(current, stream, current.partial[stream]);
-      send(current.line.port, { type: "outcome", outcome });
+      send(current.line.port, { type: "outcome", outcome, secretsAsked: [...current.secretsAsked] });
       current = undefined;
     },
   };
@@ -206,8 +217,12 @@ function writeLines(call: Current, stream: "stdout" | "stderr", bytes: Uint8Arra
   call.partial[stream] = isLong ? "" : last;
 }
 
+function rememberWords(call: Current, words: string): void {
+  call.lastWords = `${call.lastWords}\n${words.slice(-MAX_LOG_BYTES)}`.slice(-MAX_LOG_BYTES);
+}
+
 function flush(call: Current, stream: "stdout" | "stderr", line: string): void {
   if (line === "") return;
-  if (stream === "stderr") call.lastWords = `${call.lastWords}\n${line}`.slice(-MAX_LOG_BYTES);
+  if (stream === "stderr") rememberWords(call, line);
   keepLog(call, { level: stream === "stderr" ? "warn" : "info", message: line });
 }

@@ -17,6 +17,7 @@ export function register(group: Command, workbench: Workbench): void {
     "after",
     `
 Examples:
+  $ postern tool new countdown
   $ postern tool install hello.wasm --capabilities hello.capabilities.json --name hello
   $ postern tool run weather '{"action":"get_current","city":"Berlin"}'
   $ postern tool log`,
@@ -83,7 +84,7 @@ Examples:
 
   verb(
     "build <dir>",
-    "make a component of such a project",
+    'make a component of a project that "tool new" made',
     "build countdown",
     "build countdown --engine quickjs",
   )
@@ -92,7 +93,7 @@ Examples:
 
   verb(
     "dev <dir>",
-    "build such a project at each change, install it into a home of its own and play its recordings",
+    "build a project at each change, install it into a home of its own and play its recordings",
     "dev countdown",
     "dev countdown --engine quickjs",
   )

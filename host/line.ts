@@ -25,7 +25,7 @@ export interface LineCall {
   load(): Promise<ComponentCode>;
   http(request: ToolRequest): Promise<ToolReply>;
   log(entry: LogEntry): void;
-  resolve(outcome: WorkerOutcome, seen: Seen): void;
+  resolve(outcome: WorkerOutcome, seen: Seen, secretsAsked: readonly string[]): void;
   /** The component's code cannot be had. */
   reject(error: unknown): void;
 }
@@ -94,7 +94,7 @@ export class Line {
     const call = this.#call;
     if (call === undefined) return;
     if (message.type === "log") call.log(message.entry);
-    else if (message.type === "outcome") call.resolve(message.outcome, this.seen());
+    else if (message.type === "outcome") call.resolve(message.outcome, this.seen(), message.secretsAsked);
     else {
       call.slot.sleep();
       const reply = message.type === "load" ? this.#load(call) : this.#request(call, message.request);

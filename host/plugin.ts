@@ -5,14 +5,14 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { definePlugin, reason, type ToolAdmin } from "../kernel/plugin.ts";
-import { parsePrivateHosts } from "./policy.ts";
+import { type PrivateHosts, parsePrivateHosts } from "./policy.ts";
 import { parseKey } from "./secrets.ts";
 import type { HostConfig, ToolHost } from "./tool-host.ts";
 import { toInfo } from "./tool-info.ts";
 
 declare module "../kernel/services.ts" {
   interface Services {
-    toolHost: { open(): Promise<ToolHost> };
+    toolHost: { open(): Promise<ToolHost>; readonly privateHosts: PrivateHosts };
   }
 }
 
@@ -104,7 +104,7 @@ export default definePlugin({
     }
 
     return {
-      toolHost: { open },
+      toolHost: { open, privateHosts: config.privateHosts },
       toolAdmin: adminOf(async () => (await open()).admin),
       tools: {
         list: async () => (await (await open()).catalog.list()).map(toInfo),

@@ -30,6 +30,8 @@ export interface PoolReport {
   readonly droppedLogs: number;
   /** 0 where the call ended before it could be seen. */
   readonly memoryPeakBytes: number;
+  /** Names that `secret-exists` was asked for, also those it may not; none where the call was ended from outside. */
+  readonly secretsAsked: readonly string[];
   readonly millis: number;
 }
 
@@ -107,10 +109,15 @@ export function createPool({ size = availableParallelism() }: { readonly size?: 
       running.delete(cancel);
       slot?.leave();
     };
-    const report = (outcome: WorkerOutcome | Lost, seen: Seen = UNSEEN): Finished => ({
+    const report = (
+      outcome: WorkerOutcome | Lost,
+      seen: Seen = UNSEEN,
+      secretsAsked: readonly string[] = [],
+    ): Finished => ({
       outcome,
       logs,
       ...seen,
+      secretsAsked,
       millis: performance.now() - started,
     });
     let requests: AbortController | undefined;
@@ -130,7 +137,7 @@ export function createPool({ size = availableParallelism() }: { readonly size?: 
           return call.http(request, requests.signal);
         },
         log: (entry) => logs.push(entry),
-        resolve: (outcome, seen) => resolve(report(outcome, seen)),
+        resolve: (outcome, seen, secretsAsked) => resolve(report(outcome, seen, secretsAsked)),
         reject,
       };
       run = threads.run(task, served, stop.signal);

@@ -52,7 +52,7 @@ interface Attempt {
 }
 
 const NOTHING_RAN = {
-  report: { logs: [], droppedLogs: 0, memoryPeakBytes: 0, millis: 0 },
+  report: { logs: [], droppedLogs: 0, memoryPeakBytes: 0, secretsAsked: [], millis: 0 },
   traffic: [],
 } as const;
 

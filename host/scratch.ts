@@ -1,18 +1,19 @@
-/** A tool host on a home of its own, beside the operator's: no secrets, no exceptions, one worker. */
+/** A tool host on a home of its own, beside the operator's: no secrets, one worker. */
 import { join } from "node:path";
 import { prepareHome } from "../kernel/home.ts";
 import { createLog } from "../kernel/log.ts";
 import { createMask } from "../kernel/mask.ts";
 import { openStore } from "../kernel/store.ts";
+import type { PrivateHosts } from "./policy.ts";
 import { openToolHost, type ToolHost } from "./tool-host.ts";
 
-export async function openScratchHost(home: string): Promise<ToolHost> {
+export async function openScratchHost(home: string, privateHosts: PrivateHosts): Promise<ToolHost> {
   prepareHome(home);
   const store = openStore(join(home, "store.sqlite"));
   const mask = createMask();
   const log = createLog("error", mask, { pretty: false, write: (line) => void process.stderr.write(line) });
   const config = {
-    privateHosts: new Set<string>(),
+    privateHosts,
     shipped: false,
     secretsKey: undefined,
     workers: 1,

@@ -29,6 +29,7 @@ async function shippedPlugins(): Promise<readonly AnyPlugin[]> {
 
 interface Group {
   readonly about: string;
+  /** For a group that shows none of its own. */
   readonly example?: string;
   load(): Promise<{ register(group: Command, workbench: Workbench): void }>;
 }
@@ -36,8 +37,7 @@ interface Group {
 /** Commands that belong to a plugin; their code is read when one of them is typed. */
 const GROUPS: Readonly<Record<string, Group>> = {
   tool: {
-    about: "install, inspect, run and remove tools",
-    example: "postern tool install weather.wasm --capabilities weather.json --name weather",
+    about: "write, install, inspect, run and remove tools",
     load: () => import("../host/commands.ts"),
   },
   ask: {
@@ -180,7 +180,8 @@ Examples:
     });
 
   for (const [name, { about, example, load }] of Object.entries(GROUPS)) {
-    const group = program.command(name).description(about).addHelpText("after", `\nExample:\n  $ ${example}`);
+    const group = program.command(name).description(about);
+    if (example !== undefined) group.addHelpText("after", `\nExample:\n  $ ${example}`);
     // Completion describes every command; anything else reads only the group that was typed.
     if (asked !== name && asked !== "completion" && asked !== "help") continue;
     const [{ openSession }, { createWorkbench }, { register }] = await Promise.all([

@@ -24,8 +24,9 @@ export interface Built {
 export async function buildProject(project: Project, options: BuildOptions): Promise<Built> {
   const { progress } = options;
   const began = performance.now();
-  const component =
-    project.language === "rust" ? await buildCrate(project, progress) : await buildScript(project, options);
+  const component = await sign(
+    project.language === "rust" ? await buildCrate(project, progress) : await buildScript(project, options),
+  );
   await mkdir(dirname(project.component), { recursive: true });
   // Written beside its place: whoever reads the component gets a whole one.
   const draft = `${project.component}.${randomUUID()}`;
@@ -58,7 +59,7 @@ async function buildScript(project: Project, { engine, progress }: BuildOptions)
     progress(
       `making a component of it with ${engine} (${engine === "quickjs" ? "a few" : "about ten"} seconds)`,
     );
-    return await sign(await componentize(project, script, engine));
+    return await componentize(project, script, engine);
   } finally {
     await rm(work, { recursive: true, force: true });
   }

@@ -14,5 +14,7 @@ export async function build(
   const project = openProject(resolve(folder, directory));
   const { buildProject } = await import("../build/build.ts");
   const { file, bytes, millis } = await buildProject(project, { engine, progress });
-  print(options, { file, bytes, millis, engine }, () => `Built ${relative(folder, file)}`);
+  const { language } = project;
+  const made = { file, bytes, millis, language, engine: language === "rust" ? null : engine };
+  print(options, made, () => `Built ${relative(folder, file)}`);
 }

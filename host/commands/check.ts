@@ -6,6 +6,7 @@ import type { Workbench } from "../../kernel/workbench.ts";
 import { WIT_VERSION } from "../component.ts";
 import { listRecordings, openProject } from "../project.ts";
 import { readInput } from "./input.ts";
+import { readPrivateHosts } from "./opening.ts";
 import { bullets, type JsonOption, print, progress } from "./terminal.ts";
 
 interface CheckOptions extends JsonOption {
@@ -25,7 +26,14 @@ export async function check(workbench: Workbench, target: string, options: Check
     import("../conformance/report.ts"),
   ]);
   progress(`checking ${wasm} (${(component.length / 1e6).toFixed(1)} MB)`);
-  const report = await checkConformance({ component, capabilitiesText, recordings, progress });
+  const privateHosts = await readPrivateHosts(workbench);
+  const report = await checkConformance({
+    component,
+    capabilitiesText,
+    recordings,
+    privateHosts,
+    progress,
+  });
   print(options, { file: wasm, ...report }, () => {
     const grants =
       capabilities === undefined

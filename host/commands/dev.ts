@@ -11,6 +11,7 @@ import { commit } from "../install.ts";
 import { listRecordings, openProject, type Project } from "../project.ts";
 import type { Receipt } from "../receipts.ts";
 import type { ToolHost } from "../tool-host.ts";
+import { readPrivateHosts } from "./opening.ts";
 import { type JsonOption, print, progress, shorten } from "./terminal.ts";
 
 interface DevOptions extends JsonOption {
@@ -26,16 +27,17 @@ interface Played {
 
 const USER = "author";
 const HOME = ".postern";
-/** Folders in which we, or a package manager, write. */
-const NOT_WATCHED = new Set(["dist", "node_modules", "target", HOME, ".git"]);
+/** Where we, or a package manager, write. */
+const NOT_WATCHED = new Set(["dist", "node_modules", "target", "Cargo.lock", HOME, ".git"]);
 /** Editors write a file in several steps. */
 const SETTLE_MILLIS = 150;
 
-export async function dev({ folder }: Workbench, directory: string, options: DevOptions): Promise<void> {
+export async function dev(workbench: Workbench, directory: string, options: DevOptions): Promise<void> {
+  const { folder } = workbench;
   const project = openProject(resolve(folder, directory));
   const home = join(project.folder, HOME);
   const { openScratchHost } = await import("../scratch.ts");
-  const host = await openScratchHost(home);
+  const host = await openScratchHost(home, await readPrivateHosts(workbench));
   const changes = watchProject(project);
   const end = () => changes.end();
   process.once("SIGINT", end).once("SIGTERM", end);

@@ -1,9 +1,8 @@
 /** `tool install` and `tool remove`. */
-import { Fault } from "../../kernel/plugin.ts";
 import type { Workbench } from "../../kernel/workbench.ts";
 import { checkName, commit, compareWithInstalled, type Replacement } from "../install.ts";
 import { readInput } from "./input.ts";
-import { withHost } from "./opening.ts";
+import { noSuchTool, withHost } from "./opening.ts";
 import { agree, bullets, type JsonOption, print, progress } from "./terminal.ts";
 
 interface InstallOptions extends JsonOption {
@@ -64,17 +63,6 @@ export async function remove(workbench: Workbench, name: string, options: JsonOp
     if (!(await host.remove(name))) throw noSuchTool(name);
     print(options, { name, removed: true }, () => `Removed ${name}. Calls under way finish.`);
   });
-}
-
-export function noSuchTool(name: string): Fault {
-  return new Fault(
-    "missing",
-    "no_such_tool",
-    `there is no tool "${name}"; "postern tool list" shows what there is`,
-    {
-      param: "name",
-    },
-  );
 }
 
 function megabytes({ length }: Uint8Array): string {

@@ -10,9 +10,14 @@ import { type JsonOption, print } from "./terminal.ts";
 /** How the templates call the tool, and its source. */
 const TEMPLATE = { name: "my-tool", entry: ENTRIES.ts };
 
-/** Copied from beside the contract; a Rust author has no use for the types. */
-const CONTRACT = ["tool.wit"];
 const TYPES = ["guest.d.ts", "globals.d.ts"];
+
+/** What of the contract's folder an author of each language needs. */
+const CONTRACT: Readonly<Record<Language, readonly string[]>> = {
+  ts: ["tool.wit", ...TYPES],
+  js: ["tool.wit", ...TYPES],
+  rust: ["tool.wit", "rust.wit"],
+};
 
 export async function create(
   { folder }: Workbench,
@@ -22,6 +27,7 @@ export async function create(
   const target = resolve(folder, directory);
   const name = basename(target);
   checkName(name);
+  if (options.lang === "rust") checkCrateName(name);
   const files = await createProject(target, name, options.lang);
   const here = relative(folder, target) || ".";
   print(options, { folder: target, name, language: options.lang, files }, () =>
@@ -49,8 +55,7 @@ async function createProject(target: string, name: string, language: Language): 
   await rename(join(target, "gitignore"), join(target, ".gitignore"));
   const wit = join(target, "wit");
   await mkdir(wit);
-  for (const file of language === "rust" ? CONTRACT : [...CONTRACT, ...TYPES])
-    await cp(join(WIT, file), join(wit, file));
+  for (const file of CONTRACT[language]) await cp(join(WIT, file), join(wit, file));
   await cp(join(WIT, "..", "capabilities", "schema.json"), join(wit, "capabilities.schema.json"));
   const files = (await readdir(target, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
@@ -63,4 +68,11 @@ async function createProject(target: string, name: string, language: Language): 
     if (filled !== text) await writeFile(join(target, file), filled);
   }
   return files;
+}
+
+function checkCrateName(name: string): void {
+  if (/^[A-Za-z_]/.test(name)) return;
+  throw new Fault("invalid", "crate_name", `cargo takes no crate called ${name}: begin it with a letter`, {
+    param: name,
+  });
 }

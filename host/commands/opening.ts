@@ -1,7 +1,9 @@
 /** How a command gets at the tool host: opened for it, closed after it. */
-import { reason } from "../../kernel/plugin.ts";
+import { Fault, reason } from "../../kernel/plugin.ts";
 import type { Workbench } from "../../kernel/workbench.ts";
+import type { InstalledTool } from "../catalog.ts";
 import type {} from "../plugin.ts";
+import type { PrivateHosts } from "../policy.ts";
 import type { ToolHost } from "../tool-host.ts";
 import { progress } from "./terminal.ts";
 
@@ -11,11 +13,49 @@ export function withHost(workbench: Workbench, work: Work): Promise<void> {
   return workbench.with(["toolHost"], async ({ toolHost }) => work(await toolHost.open()));
 }
 
+/** The operator's exceptions, for what runs beside the host but must judge as it does. */
+export async function readPrivateHosts(workbench: Workbench): Promise<PrivateHosts> {
+  let hosts: PrivateHosts = new Set();
+  await workbench.with(["toolHost"], async ({ toolHost }) => {
+    hosts = toolHost.privateHosts;
+  });
+  return hosts;
+}
+
 /** With the tools that come with Postern, which a fresh home does not have yet. */
 export function withShipped(workbench: Workbench, work: Work): Promise<void> {
   return withHost(workbench, async (host) => {
-    // Whatever keeps a shipped tool from being built, the others are there.
-    await host.provideShipped(progress).catch((error) => progress(reason(error)));
+    await provideShipped(host);
     await work(host);
   });
+}
+
+/** With a tool of that name; those that come with Postern take seconds, and are brought in only if it may be one. */
+export function withTool(
+  workbench: Workbench,
+  name: string,
+  work: (host: ToolHost, tool: InstalledTool) => Promise<void>,
+): Promise<void> {
+  return withHost(workbench, async (host) => {
+    if ((await host.catalog.find(name)) === undefined) await provideShipped(host);
+    const tool = await host.catalog.find(name);
+    if (tool === undefined) throw noSuchTool(name);
+    await work(host, tool);
+  });
+}
+
+/** Whatever keeps a shipped tool from being built, the others are there. */
+function provideShipped(host: ToolHost): Promise<void> {
+  return host.provideShipped(progress).catch((error) => progress(reason(error)));
+}
+
+export function noSuchTool(name: string): Fault {
+  return new Fault(
+    "missing",
+    "no_such_tool",
+    `there is no tool "${name}"; "postern tool list" shows what there is`,
+    {
+      param: "name",
+    },
+  );
 }

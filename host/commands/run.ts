@@ -5,8 +5,7 @@ import { Fault } from "../../kernel/plugin.ts";
 import type { Workbench } from "../../kernel/workbench.ts";
 import type { Tape } from "../recording.ts";
 import type { ToolHost } from "../tool-host.ts";
-import { noSuchTool } from "./install.ts";
-import { withShipped } from "./opening.ts";
+import { withTool } from "./opening.ts";
 import { type JsonOption, print, progress } from "./terminal.ts";
 
 interface RunOptions extends JsonOption {
@@ -25,8 +24,7 @@ export async function run(
   if (options.record !== undefined && options.replay !== undefined) {
     throw new Fault("invalid", "record_or_replay", "--record and --replay exclude each other");
   }
-  await withShipped(workbench, async (host) => {
-    if ((await host.catalog.find(name)) === undefined) throw noSuchTool(name);
+  await withTool(workbench, name, async (host) => {
     const tape = await openTape(workbench, params, options, host);
     const interrupted = new AbortController();
     const interrupt = () => interrupted.abort();

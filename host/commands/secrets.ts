@@ -1,9 +1,6 @@
 /** `tool auth` and `tool setup`: the secrets a tool needs, entered here and never shown again. */
 import type { Workbench } from "../../kernel/workbench.ts";
-import type { InstalledTool } from "../catalog.ts";
-import type { ToolHost } from "../tool-host.ts";
-import { noSuchTool } from "./install.ts";
-import { withHost } from "./opening.ts";
+import { withTool } from "./opening.ts";
 import { terminalPrompt } from "./prompt.ts";
 import { type JsonOption, print } from "./terminal.ts";
 
@@ -26,17 +23,5 @@ export function setup(workbench: Workbench, name: string, options: JsonOption): 
     print(options, { name, entered }, () =>
       entered.length === 0 ? `${name}: nothing was changed.` : `${name} has ${entered.join(", ")}.`,
     );
-  });
-}
-
-function withTool(
-  workbench: Workbench,
-  name: string,
-  work: (host: ToolHost, tool: InstalledTool) => Promise<void>,
-): Promise<void> {
-  return withHost(workbench, async (host) => {
-    const tool = await host.catalog.find(name);
-    if (tool === undefined) throw noSuchTool(name);
-    await work(host, tool);
   });
 }

@@ -3,8 +3,7 @@ import { describeCapabilities } from "../../capabilities/describe.ts";
 import { table } from "../../kernel/table.ts";
 import type { Workbench } from "../../kernel/workbench.ts";
 import type { Receipt } from "../receipts.ts";
-import { noSuchTool } from "./install.ts";
-import { withHost, withShipped } from "./opening.ts";
+import { withHost, withShipped, withTool } from "./opening.ts";
 import { bullets, type JsonOption, print, shorten } from "./terminal.ts";
 
 export async function list(workbench: Workbench, options: JsonOption): Promise<void> {
@@ -41,9 +40,7 @@ export async function list(workbench: Workbench, options: JsonOption): Promise<v
 }
 
 export async function info(workbench: Workbench, name: string, options: JsonOption): Promise<void> {
-  await withShipped(workbench, async ({ catalog, receipts, missingSecrets }) => {
-    const tool = await catalog.find(name);
-    if (tool === undefined) throw noSuchTool(name);
+  await withTool(workbench, name, async ({ receipts, missingSecrets }, tool) => {
     const { digest, installedAt, description, schema, capabilities, folder } = tool;
     const grants = describeCapabilities(capabilities);
     const [last] = receipts.list({ tool: name, limit: 1 });

@@ -7,6 +7,7 @@ import { Fault } from "../../kernel/plugin.ts";
 import { digestOf } from "../catalog.ts";
 import { inspect } from "../component.ts";
 import { type Candidate, examine } from "../install.ts";
+import type { PrivateHosts } from "../policy.ts";
 import { createPool, type Pool } from "../pool.ts";
 import { type Component, createComponent } from "../transpile.ts";
 import { compareGrants } from "./grants.ts";
@@ -19,6 +20,8 @@ export interface CheckOptions {
   readonly component: Uint8Array;
   readonly capabilitiesText: string;
   readonly recordings: readonly string[];
+  /** The operator's exceptions, as in a call. */
+  readonly privateHosts: PrivateHosts;
   readonly progress: (line: string) => void;
 }
 
@@ -88,13 +91,13 @@ async function load(
 }
 
 async function behave(
-  { recordings }: CheckOptions,
+  { recordings, privateHosts }: CheckOptions,
   pool: Pool,
   component: Component,
   { description, schema, capabilities }: Candidate,
 ): Promise<readonly Finding[]> {
   const probed = await probe(pool, component, schema, capabilities.secretNames);
-  const compared = await compareGrants({ pool, component, schema, capabilities, recordings });
+  const compared = await compareGrants({ pool, component, schema, capabilities, recordings, privateHosts });
   const peak = Math.max(probed.memoryPeakBytes, compared.memoryPeakBytes);
   const { memoryMb } = capabilities.limits;
   const memory: Finding = {

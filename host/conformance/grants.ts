@@ -6,7 +6,7 @@ import { type JsonSchema, reason } from "../../kernel/plugin.ts";
 import { credentialsFor } from "../credentials.ts";
 import type { ToolReply, ToolRequest } from "../grant.ts";
 import { compileParamsCheck } from "../params.ts";
-import { type AllowedRequest, rule } from "../policy.ts";
+import { type AllowedRequest, hostAndPort, type PrivateHosts, rule } from "../policy.ts";
 import type { Pool, PoolOutcome } from "../pool.ts";
 import { readRecording, replayFrom } from "../recording.ts";
 import type { Component } from "../transpile.ts";
@@ -18,17 +18,20 @@ export interface Replays {
   readonly schema: JsonSchema;
   readonly capabilities: Capabilities;
   readonly recordings: readonly string[];
+  readonly privateHosts: PrivateHosts;
 }
-
-/** Whatever an operator excepts, the tool has to be fit without it. */
-const NO_EXCEPTIONS = new Set<string>();
 
 /** What all recordings together asked for. */
 interface Seen {
   readonly allowed: AllowedRequest[];
   /** Sentences, each once. */
   readonly refused: Set<string>;
+  /** As `host:port`: reached only because the operator of this machine excepts them. */
+  readonly excepted: Set<string>;
+  readonly secretsAsked: Set<string>;
 }
+
+const NO_EXCEPTIONS: PrivateHosts = new Set();
 
 export async function compareGrants(replays: Replays): Promise<{
   readonly findings: readonly Finding[];
@@ -39,7 +42,7 @@ export async function compareGrants(replays: Replays): Promise<{
     const detail = "not compared with what it uses: --replay plays recorded calls";
     return { findings: [{ subject: "grants", verdict: "note", detail }], memoryPeakBytes: 0 };
   }
-  const seen: Seen = { allowed: [], refused: new Set() };
+  const seen: Seen = { allowed: [], refused: new Set(), excepted: new Set(), secretsAsked: new Set() };
   const findings: Finding[] = [];
   let memoryPeakBytes = 0;
   for (const file of recordings) {
@@ -47,7 +50,10 @@ export async function compareGrants(replays: Replays): Promise<{
     findings.push(finding);
     memoryPeakBytes = Math.max(memoryPeakBytes, peak);
   }
-  const unused = findUnused(capabilities, seen.allowed);
+  for (const name of seen.secretsAsked)
+    if (!capabilities.secretNames.includes(name))
+      seen.refused.add(`asking whether \`${name}\` is set: it is not in secrets.allowed_names`);
+  const unused = [...findUnusedHttp(capabilities, seen.allowed), ...findUnusedSecrets(capabilities, seen)];
   const calls = plural(recordings.length, "recorded call");
   return {
     findings: [
@@ -60,6 +66,13 @@ export async function compareGrants(replays: Replays): Promise<{
           subject: "granted, not used",
           verdict: "warn",
           detail: `${what}: not used in ${calls}`,
+        }),
+      ),
+      ...[...seen.excepted].map(
+        (host): Finding => ({
+          subject: "private hosts",
+          verdict: "note",
+          detail: `${host} is reached only where the operator's TOOLS_PRIVATE_HOSTS names it, as yours does`,
         }),
       ),
       ...(seen.refused.size + unused.length === 0
@@ -104,31 +117,44 @@ function judge(first: PoolOutcome, second: PoolOutcome): Pick<Finding, "verdict"
 }
 
 async function play(file: string, params: string, replays: Replays, seen: Seen): Promise<PoolOutcome> {
-  const { pool, component, capabilities } = replays;
+  const { pool, component, capabilities, privateHosts } = replays;
   const tape = await replayFrom(file);
   const answer = (request: ToolRequest): ToolReply => {
-    const ruling = rule(capabilities.http, request, NO_EXCEPTIONS);
+    const ruling = rule(capabilities.http, request, privateHosts);
     if (!ruling.ok) {
       seen.refused.add(`${request.method} ${request.url.split("?")[0]}: ${ruling.error}`);
       return { ok: false, error: ruling.error };
     }
     seen.allowed.push(ruling.request);
+    if (!rule(capabilities.http, request, NO_EXCEPTIONS).ok)
+      seen.excepted.add(hostAndPort(ruling.request.url));
     try {
       return { ok: true, ...tape.play(ruling.request) };
     } catch (error) {
       return { ok: false, error: reason(error) };
     }
   };
-  return pool.call({
+  const outcome = await pool.call({
     component,
     params,
     timeoutMs: capabilities.limits.timeoutSecs * 1000,
     http: async (request) => answer(request),
     secrets: capabilities.secretNames,
   });
+  for (const name of outcome.secretsAsked) seen.secretsAsked.add(name);
+  return outcome;
 }
 
-function findUnused({ http }: Capabilities, allowed: readonly AllowedRequest[]): readonly string[] {
+function findUnusedSecrets({ secretNames, http }: Capabilities, { secretsAsked }: Seen): readonly string[] {
+  return secretNames
+    .filter((name) => !secretsAsked.has(name))
+    .map((name) => {
+      const isCredential = http?.credentials.some(({ secretName }) => secretName === name) ?? false;
+      return `asking whether \`${name}\` is set${isCredential ? "" : ", which no credential uses either"}`;
+    });
+}
+
+function findUnusedHttp({ http }: Capabilities, allowed: readonly AllowedRequest[]): readonly string[] {
   if (http === undefined) return [];
   const rules = http.allowlist.flatMap(({ host, pathPrefix, methods }) =>
     methods

@@ -6,9 +6,11 @@ const QUICKJS = "init";
 const OURSELVES = "postern";
 
 export async function describeShape(bytes: Uint8Array, info: ComponentInfo): Promise<readonly Finding[]> {
-  const makers = await listMakers(bytes);
+  const { makers, languages } = await readProducers(bytes);
   const host = info.imports.filter((name) => name.startsWith("postern:"));
   const wasi = info.imports.filter((name) => name.startsWith("wasi:"));
+  // Only a script engine has run before it came here, and keeps the time and the chance of the build.
+  const isScript = languages.includes("JavaScript") || info.exports.includes(QUICKJS);
   return [
     {
       subject: "size",
@@ -22,15 +24,16 @@ export async function describeShape(bytes: Uint8Array, info: ComponentInfo): Pro
       detail: `${host.join(", ") || "nothing of postern:tool/host"}, and ${wasi.length} of WASI that ${wasi.length === 1 ? "gives" : "give"} nothing away`,
     },
     { subject: "WIT version", verdict: "ok", detail: info.witVersion },
-    clock(info),
-    chance(info, makers),
+    clock(info, isScript),
+    chance(info, makers, isScript),
   ];
 }
 
-function clock({ imports }: ComponentInfo): Finding {
+function clock({ imports }: ComponentInfo, isScript: boolean): Finding {
   const subject = "clock";
   if (imports.some((name) => name.startsWith("wasi:clocks/wall-clock@")))
     return { subject, verdict: "ok", detail: "it can ask for the time" };
+  if (!isScript) return { subject, verdict: "ok", detail: "it does not ask for the time" };
   return {
     subject,
     verdict: "warn",
@@ -38,7 +41,7 @@ function clock({ imports }: ComponentInfo): Finding {
   };
 }
 
-function chance({ imports, exports }: ComponentInfo, makers: readonly string[]): Finding {
+function chance({ imports, exports }: ComponentInfo, makers: readonly string[], isScript: boolean): Finding {
   const subject = "randomness";
   const repeats = "every call sees the same numbers";
   if (exports.includes(QUICKJS) && !makers.some((maker) => maker.startsWith(`${OURSELVES} `))) {
@@ -50,6 +53,7 @@ function chance({ imports, exports }: ComponentInfo, makers: readonly string[]):
   }
   if (imports.some((name) => name.startsWith("wasi:random/")))
     return { subject, verdict: "ok", detail: "it can ask for random numbers" };
+  if (!isScript) return { subject, verdict: "ok", detail: "it does not ask for random numbers" };
   return {
     subject,
     verdict: "warn",
@@ -57,11 +61,17 @@ function chance({ imports, exports }: ComponentInfo, makers: readonly string[]):
   };
 }
 
-/** Names and versions from the component's own producers section, not from those of the modules inside; ours first. */
-async function listMakers(bytes: Uint8Array): Promise<readonly string[]> {
+/** From the component's own producers section, not from those of the modules inside; of the makers we come first. */
+async function readProducers(
+  bytes: Uint8Array,
+): Promise<{ readonly makers: readonly string[]; readonly languages: readonly string[] }> {
   const { metadataShow } = await import("@bytecodealliance/jco");
   const [outermost] = await metadataShow(bytes);
-  const made = (outermost?.producers ?? []).filter(([field]) => field === "processed-by");
-  const makers = made.flatMap(([, values]) => values.map(([name, version]) => `${name} ${version}`));
-  return makers.sort((a, b) => Number(b.startsWith(OURSELVES)) - Number(a.startsWith(OURSELVES)));
+  const valuesOf = (name: string) =>
+    (outermost?.producers ?? []).flatMap(([field, values]) => (field === name ? values : []));
+  const makers = valuesOf("processed-by").map(([name, version]) => `${name} ${version}`);
+  return {
+    makers: makers.sort((a, b) => Number(b.startsWith(OURSELVES)) - Number(a.startsWith(OURSELVES))),
+    languages: valuesOf("language").map(([name]) => name),
+  };
 }

@@ -118,6 +118,8 @@ test("where Rust is not there, building a Rust project says so plainly", MINUTES
   const { code, stdout, stderr } = await postern(["tool", "build", folder], {
     env: { POSTERN_HOME: join(temporaryFolder(), "home"), PATH: "" },
   });
-  expect(stderr).toContain("a Rust tool cannot be built here: rustc does not run here");
+  expect(stderr).toMatch(
+    /a Rust tool cannot be built here: rustc does not run here.*rustup\.rs, then: rustup target add wasm32-/,
+  );
   expect([code, stdout]).toEqual([1, ""]);
 });

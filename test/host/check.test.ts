@@ -14,7 +14,9 @@ const MINUTES = { timeout: 240_000 };
 const PLAIN = JSON.stringify({ version: "1.0.0", wit_version: "0.1.0" });
 
 async function report(component: Uint8Array, capabilitiesText = PLAIN, recordings: readonly string[] = []) {
-  const made = await checkConformance({ component, capabilitiesText, recordings, progress: () => {} });
+  const privateHosts = new Set<string>();
+  const progress = () => {};
+  const made = await checkConformance({ component, capabilitiesText, recordings, privateHosts, progress });
   const about = (subject: string) => made.findings.filter((finding) => finding.subject === subject);
   return { ...made, about };
 }
@@ -81,6 +83,69 @@ test("the report of a project that is as tool new made it, in words and as JSON"
     detail: expect.stringContaining("GET https://date.nager.at/api/v3/NextPublicHolidays/DE: "),
   });
 });
+
+test(
+  "secrets that may be asked for and never are, and those asked for without leave, are told",
+  MINUTES,
+  async () => {
+    const folder = temporaryFolder();
+    const play = (secret: string) => {
+      const file = join(folder, `${secret}.json`);
+      writeFileSync(file, JSON.stringify({ params: { secret }, exchanges: [] }));
+      return file;
+    };
+    const capabilities = {
+      ...JSON.parse(PLAIN),
+      http: {
+        credentials: {
+          key: { secret_name: "spare", location: { type: "bearer" }, host_patterns: ["example.com"] },
+        },
+      },
+      secrets: { allowed_names: ["asked", "spare", "forgotten"] },
+    };
+    const { about } = await report(await fixture("prober.js"), JSON.stringify(capabilities), [
+      play("asked"),
+      play("foreign"),
+    ]);
+    expect(about("asked.json")[0]?.detail).toContain('"isSet":true');
+    expect(about("foreign.json")[0]?.detail).toContain('"isSet":false');
+    expect(about("granted, not used").map(({ detail }) => detail)).toEqual([
+      'the credential "key" (`spare`): not used in 2 recorded calls',
+      "asking whether `spare` is set: not used in 2 recorded calls",
+      "asking whether `forgotten` is set, which no credential uses either: not used in 2 recorded calls",
+    ]);
+    expect(about("used, not granted").map(({ detail }) => detail)).toEqual([
+      "asking whether `foreign` is set: it is not in secrets.allowed_names",
+    ]);
+  },
+);
+
+test(
+  "what an operator excepts in TOOLS_PRIVATE_HOSTS, check lets through as run does, and says so",
+  MINUTES,
+  async () => {
+    const cwd = temporaryFolder();
+    const url = "http://hub.home.arpa:8123/api";
+    const rule = { host: "hub.home.arpa", path_prefix: "/api", methods: ["GET"] };
+    writeFileSync(join(cwd, "prober.wasm"), await fixture("prober.js"));
+    writeFileSync(
+      join(cwd, "capabilities.json"),
+      JSON.stringify({ ...JSON.parse(PLAIN), http: { allowlist: [rule] } }),
+    );
+    const exchange = { request: { method: "GET", url }, reply: { status: 200 } };
+    writeFileSync(join(cwd, "hub.json"), JSON.stringify({ params: { url }, exchanges: [exchange] }));
+    const check = async (excepted: string) => {
+      const env = { POSTERN_HOME: join(cwd, "home"), TOOLS_PRIVATE_HOSTS: excepted };
+      const given = ["prober.wasm", "--capabilities", "capabilities.json", "--replay", "hub.json"];
+      return (await postern(["tool", "check", ...given], { cwd, env })).stdout;
+    };
+    expect(await check("")).toMatch(/^WARN +used, not granted +GET .*Plain http to hub\.home\.arpa:8123/m);
+    const excepted = await check("hub.home.arpa:8123");
+    expect(excepted).toMatch(/^ok +hub\.json +.*"answers":\[200\]/m);
+    expect(excepted).toMatch(/^NOTE +private hosts +hub\.home\.arpa:8123 is reached only where/m);
+    expect(excepted).toMatch(/^ok +grants/m);
+  },
+);
 
 test("recordings that cannot be played say why", MINUTES, async () => {
   const folder = temporaryFolder();

@@ -156,6 +156,14 @@ describe("install", () => {
 });
 
 describe("run", () => {
+  test("a tool that is there runs at once, without those that come with Postern", MINUTES, async () => {
+    const { install, tool } = await workplace(allowing("127.0.0.1"), { TOOLS_SHIPPED: "true" });
+    await install();
+    const { stdout, stderr } = await tool("run", "prober");
+    expect(JSON.parse(stdout)).toEqual({ answers: [] });
+    expect(stderr).toBe("info: probing nothing\n");
+  });
+
   test("what was recorded plays back without the network", MINUTES, async () => {
     const { cwd, tool, install, url, server } = await workplace();
     await install();

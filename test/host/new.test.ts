@@ -21,7 +21,7 @@ const SHARED = [
 test.each([
   ["ts", ["tool.ts", "tsconfig.json"], ["globals.d.ts", "guest.d.ts"]],
   ["js", ["tool.js", "tsconfig.json"], ["globals.d.ts", "guest.d.ts"]],
-  ["rust", ["Cargo.toml", "src"], []],
+  ["rust", ["Cargo.toml", "src"], ["rust.wit"]],
 ] as const)("tool new --lang %s makes a project that is whole", async (lang, own, types) => {
   const folder = await newProject(lang);
   expect(readdirSync(folder).sort()).toEqual([...SHARED, ...own].sort());
@@ -49,8 +49,8 @@ test.each(["ts", "js"] as const)("the types of the %s skeleton are sound, and ar
 
 test("a folder that holds something, and a name that no tool can have, are refused", async () => {
   const folder = await newProject();
-  const run = (directory: string) =>
-    postern(["tool", "new", directory], {
+  const run = (...args: readonly string[]) =>
+    postern(["tool", "new", ...args], {
       cwd: dirname(folder),
       env: { POSTERN_HOME: join(temporaryFolder(), "home") },
     });
@@ -59,5 +59,7 @@ test("a folder that holds something, and a name that no tool can have, are refus
   expect(taken.code).toBe(1);
   const named = await run("memory_x");
   expect(named.stderr).toContain("names that begin with memory_ are the agent's own");
-  expect(readdirSync(dirname(folder))).not.toContain("memory_x");
+  const crate = await run("3d", "--lang", "rust");
+  expect(crate.stderr).toContain("cargo takes no crate called 3d: begin it with a letter");
+  expect(readdirSync(dirname(folder))).toEqual(["countdown"]);
 });

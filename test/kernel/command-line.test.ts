@@ -29,10 +29,23 @@ describe("usage", () => {
   });
 
   test("every command and every group explains itself", async () => {
-    for (const command of ["serve", "config", "doctor", "status", "completion", "tool", "user", "token"]) {
+    const commands = [
+      "serve",
+      "config",
+      "doctor",
+      "status",
+      "completion",
+      "ask",
+      "jobs",
+      "tool",
+      "user",
+      "token",
+    ];
+    for (const command of commands) {
       const { code, stdout } = await postern([command, "--help"]);
       expect({ command, code }).toEqual({ command, code: 0 });
-      expect(stdout, command).toMatch(/Example/);
+      expect(stdout.match(/^Examples?:$/gm), command).toHaveLength(1);
+      expect(stdout).not.toContain("undefined");
     }
   });
 

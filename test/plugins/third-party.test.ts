@@ -1,18 +1,18 @@
 /** The page for plugin authors, followed word for word against the packed package. */
 import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { installPacked } from "../support/packed.ts";
-import { startPostern } from "../support/postern.ts";
+import { postern, startPostern } from "../support/postern.ts";
 
 const PAGE = readFileSync(new URL("../../plugins/README.md", import.meta.url), "utf8");
 const FILES = [...PAGE.matchAll(/```js\n\/\/ file: (\S+)\n([\s\S]*?)```/g)].map(
   ([, name = "", text = ""]) => [name, text] as const,
 );
 
-test("a third-party channel of under 60 lines runs on the packed package, and keeps the contract", {
+test("a third-party channel of under 60 lines runs on the packed package, which is whole, and keeps the contract", {
   timeout: 240_000,
 }, async () => {
   const { folder, bin } = installPacked();
@@ -41,6 +41,17 @@ test("a third-party channel of under 60 lines runs on the packed package, and ke
   expect(tested.stdout).toMatch(/fail 0/);
   expect(tested.stdout).toContain("lines: a message reaches the agent word for word");
   expect(tested.status).toBe(0);
+
+  const fresh = { POSTERN_HOME: join(folder, "another-home"), TOOLS_SHIPPED: "true" };
+  const { stdout } = await postern(["tool", "list", "--json"], { env: fresh, cwd: folder, bin });
+  const { tools } = JSON.parse(stdout) as { tools: { name: string }[] };
+  expect(tools.map(({ name }) => name)).toEqual(["convert", "weather"]);
+  for (const page of ["wit", "plugins", "capabilities", "components"]) {
+    const place = join(folder, "node_modules", "postern", page);
+    const text = readFileSync(join(place, "README.md"), "utf8");
+    const pages = [...text.matchAll(/\]\(([^):#]+README\.md)\)/g)].map(([, path = ""]) => join(place, path));
+    expect(pages.filter((path) => !existsSync(path))).toEqual([]);
+  }
 });
 
 /** As `nc` would: sends, and reads until the other side ends. */

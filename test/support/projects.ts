@@ -18,11 +18,11 @@ export async function newProject(lang: "ts" | "js" | "rust" = "ts"): Promise<str
   return join(cwd, "countdown");
 }
 
-/** A PATH on which `postern` and the pinned Node are found first, as after `npm install`. */
-export function pathWithPostern(): string {
-  const bin = join(temporaryFolder(), "bin");
+/** A PATH on which `postern` and the pinned Node are found first, as after `npm install`; then what is in `next`. */
+export function pathWithPostern(folder = temporaryFolder(), ...next: readonly string[]): string {
+  const bin = join(folder, "bin");
   mkdirSync(bin);
   symlinkSync(BIN, join(bin, "postern"));
   symlinkSync(process.execPath, join(bin, "node"));
-  return `${bin}:${process.env["PATH"]}`;
+  return [bin, ...next, process.env["PATH"]].join(":");
 }

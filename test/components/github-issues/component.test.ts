@@ -74,6 +74,7 @@ test(
       component: await builtComponent("github-issues"),
       capabilitiesText,
       recordings: ["list", "create", "comment"].map(tape),
+      privateHosts: new Set(),
       progress: () => {},
     });
     const blemishes = report.findings.filter(

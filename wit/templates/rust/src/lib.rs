@@ -1,16 +1,14 @@
 //! The tool. What it may reach is in capabilities.json; the host checks every request against it.
 
-wit_bindgen::generate!({ path: "wit", world: "sandboxed-tool" });
+mod bindings;
 
-use exports::postern::tool::tool::{Guest, Request, Response};
-use postern::tool::host::{http_request, log, Level};
+use bindings::{http_request, log, now, Level, Tool};
 use serde_json::{json, Value};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-struct Tool;
-export!(Tool);
+struct Countdown;
+bindings::export!(Countdown);
 
-impl Guest for Tool {
+impl Tool for Countdown {
     fn description() -> String {
         "Counts the days until a date, or until the next public holiday of a country.".into()
     }
@@ -32,22 +30,13 @@ impl Guest for Tool {
         .to_string()
     }
 
-    fn execute(request: Request) -> Response {
-        match countdown(&request.params) {
-            Ok(output) => Response {
-                output: Some(output.to_string()),
-                error: None,
-            },
-            Err(error) => Response {
-                output: None,
-                error: Some(error),
-            },
-        }
+    fn execute(params: &str) -> Result<String, String> {
+        let params: Value = serde_json::from_str(params).map_err(|error| error.to_string())?;
+        Ok(countdown(&params)?.to_string())
     }
 }
 
-fn countdown(params: &str) -> Result<Value, String> {
-    let params: Value = serde_json::from_str(params).map_err(|error| error.to_string())?;
+fn countdown(params: &Value) -> Result<Value, String> {
     if let Some(date) = params["date"].as_str() {
         return Ok(json!({ "date": date, "days": days_until(date)? }));
     }
@@ -79,13 +68,9 @@ fn next_holiday(country: &str) -> Result<Value, String> {
 }
 
 fn days_until(date: &str) -> Result<i64, String> {
-    let today = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_err(|error| error.to_string())?;
-    Ok(
-        day_number(date).ok_or_else(|| format!("{date} is not a date."))?
-            - (today.as_secs() / 86_400) as i64,
-    )
+    let today = now().as_secs() as i64 / 86_400;
+    let day = day_number(date).ok_or_else(|| format!("{date} is not a date."))?;
+    Ok(day - today)
 }
 
 /// Days since 1970-01-01 in the proleptic Gregorian calendar.
@@ -96,4 +81,17 @@ fn day_number(date: &str) -> Option<i64> {
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
     let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     Some(era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::day_number;
+
+    #[test]
+    fn days_are_counted_from_1970() {
+        assert_eq!(day_number("1970-01-01"), Some(0));
+        assert_eq!(day_number("2024-02-29"), Some(19_782));
+        assert_eq!(day_number("2030-01-01"), Some(21_915));
+        assert_eq!(day_number("some day"), None);
+    }
 }

@@ -1,0 +1,191 @@
+/** The Rust part of the authors' page, typed; and what a Rust author may run into. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ToolRequest } from "../../host/grant.ts";
+import { createPool, type PoolCall } from "../../host/pool.ts";
+import type { Component } from "../../host/transpile.ts";
+import { toComponent } from "../support/components.ts";
+import { typePage } from "../support/page.ts";
+import { postern } from "../support/postern.ts";
+import { hasRust, pathTo, rustEnvironment } from "../support/rust.ts";
+
+const WIT = new URL("../../wit/", import.meta.url);
+const [, PAGE = ""] = readFileSync(new URL("README.md", WIT), "utf8").split("## In Rust");
+const PROBER = new URL("../fixtures/prober.rs", import.meta.url);
+
+test("the Rust bindings have every function of the contract, in its version, and no other", () => {
+  const wit = readFileSync(new URL("tool.wit", WIT), "utf8");
+  const bindings = readFileSync(new URL("templates/rust/src/bindings.rs", WIT), "utf8");
+  const [, version] = /^package postern:tool@(.*);/m.exec(wit) ?? [];
+  const functionsOf = (name: string) => {
+    const [, body = ""] = new RegExp(`^interface ${name} \\{\n([\\s\\S]*?)^\\}`, "m").exec(wit) ?? [];
+    return [...body.matchAll(/^ {2}([a-z-]+): func/gm)].map(([, own = ""]) => own).sort();
+  };
+  const exported = [...bindings.matchAll(/export_name = "postern:tool\/tool@(.*?)#(.*?)"/g)];
+  expect(exported.map(([, its]) => its)).toEqual([version, version, version]);
+  expect(exported.map(([, , name]) => name).sort()).toEqual(functionsOf("tool"));
+  const [, block = ""] =
+    new RegExp(`"postern:tool/host@${version}"\\)\\]\\s*extern "C" \\{([\\s\\S]*?)\n {4}\\}`).exec(
+      bindings,
+    ) ?? [];
+  const imported = [...block.matchAll(/pub fn (\w+)/g)].map(([, name = ""]) => name.replaceAll("_", "-"));
+  expect(imported.sort()).toEqual(functionsOf("host"));
+});
+
+// One folder for all: what takes long are the crates, and cargo compiles them once.
+describe.skipIf(!hasRust)("a tool in Rust", { timeout: 240_000 }, () => {
+  let folder = "";
+  let env: Record<string, string> = {};
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "postern-rust-"));
+    env = { ...rustEnvironment(folder), HOME: folder, POSTERN_HOME: join(folder, "home") };
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** A new project whose source is what `edit` makes of the template's. */
+  async function project(name: string, edit: (source: string) => string) {
+    expect((await postern(["tool", "new", name, "--lang", "rust"], { cwd: folder, env })).stderr).toBe("");
+    const source = join(folder, name, "src", "lib.rs");
+    writeFileSync(source, edit(readFileSync(source, "utf8")));
+    return {
+      component: join(folder, name, "dist", `${name}.wasm`),
+      build: (more: Record<string, string> = {}) =>
+        postern(["tool", "build", name, "--json"], { cwd: folder, env: { ...env, ...more } }),
+    };
+  }
+
+  test("the page's commands print what the page promises", () => {
+    typePage(PAGE, folder, { ...env, TOOLS_SHIPPED: "false" });
+  });
+
+  test("the compiler's mistakes are told with the author's lines, and nothing is left", async () => {
+    const { build, component } = await project("mistaken", (source) =>
+      source.replace(
+        "    fn schema() -> String {",
+        '    fn schema() -> String {\n        let _: i64 = "many";',
+      ),
+    );
+    const { code, stderr } = await build();
+    expect(stderr).toMatch(/\n +--> src\/lib\.rs:18:22\n/);
+    expect(stderr).toMatch(/not built, 1 mistake:\n {2}src\/lib\.rs:18:22: mismatched types: expected `i64`/);
+    expect([code, existsSync(component)]).toEqual([1, false]);
+  });
+
+  test("whatever of Rust is missing is told, with what to type", async () => {
+    const { build } = await project("poor", (source) => source);
+    const told = async (programs: Readonly<Record<string, string>>) =>
+      (await build({ PATH: pathTo(programs) })).stderr;
+    expect(await told({ rustc: "--sysroot=/nowhere" })).toMatch(
+      /not its target wasm32-unknown-unknown: rustup target add wasm32-unknown-unknown \(on Debian: apt-get/,
+    );
+    expect(await told({ rustc: "" })).toMatch(/cargo does not run here.*rustup\.rs, then: rustup target add/);
+    expect(await told({ rustc: "", cargo: "" })).toContain(
+      "its linker is not there. On Debian: apt-get install lld",
+    );
+  });
+
+  test("a crate that exports no tool, and one that is no library for it, are told", async () => {
+    const { build } = await project("empty", () => "mod bindings;\n");
+    expect((await build()).stderr).toMatch(/does not keep to wit\/tool.wit: .*`execute`.*bindings::export!/);
+    const manifest = join(folder, "empty", "Cargo.toml");
+    const text = readFileSync(manifest, "utf8");
+    writeFileSync(manifest, text.replace('crate-type = ["cdylib"]', ""));
+    expect((await build()).stderr).toContain('not built: Cargo.toml must say crate-type = ["cdylib"]');
+    writeFileSync(manifest, "[package]\n");
+    expect((await build()).stderr).toMatch(/failed to parse manifest[\s\S]*not built: cargo says why above/);
+  });
+
+  describe("that uses everything of the bindings", () => {
+    const pool = createPool({ size: 1 });
+    afterAll(() => pool.close());
+
+    let built: Promise<Component> | undefined;
+    const buildProber = async () => {
+      const prober = await project("prober", () => readFileSync(PROBER, "utf8"));
+      const { code, stdout, stderr } = await prober.build();
+      expect(code, stderr).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({ file: prober.component, language: "rust", engine: null });
+      return toComponent(readFileSync(prober.component));
+    };
+    const call = async (params: object, http?: PoolCall["http"]) => {
+      built ??= buildProber();
+      return pool.call({
+        component: await built,
+        params: JSON.stringify(params),
+        timeoutMs: 60_000,
+        http: http ?? (async () => ({ ok: false, error: "nobody is there" })),
+        secrets: ["known"],
+      });
+    };
+    const answer = async (params: object, http?: PoolCall["http"]) => {
+      const outcome = await call(params, http);
+      expect(outcome).toMatchObject({ ok: true });
+      return JSON.parse(outcome.ok ? outcome.output : "");
+    };
+
+    test("it sends requests, and reads answers and refusals", async () => {
+      const seen: ToolRequest[] = [];
+      const reply = (status: number, body: Uint8Array) => async (request: ToolRequest) => {
+        seen.push(request);
+        return { ok: true, status, body } as const;
+      };
+      expect(await answer({}, reply(200, Buffer.from("Größe 🎉")))).toEqual([200, "Größe 🎉"]);
+      expect(await answer({ act: "post", text: '{"A":"ä"}' }, reply(404, new Uint8Array()))).toEqual([
+        404,
+        [],
+      ]);
+      expect(seen).toEqual([
+        {
+          method: "GET",
+          url: "https://example.com/",
+          headersJson: "{}",
+          body: undefined,
+          timeoutMs: undefined,
+        },
+        {
+          method: "POST",
+          url: "https://example.com/",
+          headersJson: '{"A":"ä"}',
+          body: Uint8Array.of(0, 255),
+          timeoutMs: 7,
+        },
+      ]);
+      expect(await call({})).toMatchObject({ code: "tool_error", message: "nobody is there" });
+    });
+
+    test("it knows the time, draws numbers, asks for secrets and logs", async () => {
+      const before = Date.now();
+      expect(await answer({ act: "time" })).toSatisfy((time) => time >= before && time <= Date.now());
+      const drawn = [...(await answer({ act: "random" })), ...(await answer({ act: "random" }))];
+      expect(new Set(drawn).size).toBe(4);
+      expect(await answer({ act: "secret", text: "known" })).toBe(true);
+      expect(await answer({ act: "secret", text: "" })).toBe(false);
+      const { logs } = await call({ act: "log", text: "ß" });
+      expect(logs).toEqual(
+        ["trace", "debug", "info", "warn", "error"].map((level) => ({ level, message: "ß" })),
+      );
+    });
+
+    test("a panic is the failure of its call, with its words and its line; the next call works", async () => {
+      const outcome = await call({ act: "panic", text: "a flood" });
+      expect(outcome).toMatchObject({ ok: false, code: "threw", logs: [{ level: "error" }] });
+      const { message } = outcome as { readonly message: string };
+      expect(message).toMatch(/^The tool threw: panicked at .*the worst happened: "a flood"/s);
+      expect(message).toContain("src/lib.rs:29:");
+      expect(await answer({ act: "count" })).toBe(1);
+    });
+
+    test("no call finds what another has written, also where memory grew or ran out", async () => {
+      expect([await answer({ act: "count" }), await answer({ act: "count" })]).toEqual([1, 1]);
+      expect(await answer({ act: "fill" })).toBe(30 << 20);
+      expect(await call({ act: "overfill" })).toMatchObject({ ok: false });
+      expect(await call({ act: "recurse" })).toMatchObject({ ok: false, code: "trap" });
+      const { memoryPeakBytes, ...outcome } = await call({ act: "count" });
+      expect(outcome).toMatchObject({ ok: true, output: "1" });
+      expect(memoryPeakBytes).toBeLessThan(2 << 20);
+    });
+  });
+});

@@ -1,0 +1,344 @@
+//! wit/tool.wit in Rust: `Tool` is what a tool is, the functions are what Postern does for one.
+//! It came with Postern, as wit/ did: not for editing.
+
+// A tool need not use all of it.
+#![allow(dead_code, clippy::too_many_arguments)]
+
+use std::alloc::{alloc, handle_alloc_error, realloc, Layout};
+use std::mem::MaybeUninit;
+use std::time::Duration;
+
+/// What a tool is. `bindings::export!` makes a type that is one the tool of this crate.
+pub trait Tool {
+    /// What the tool is for, written for the model that decides whether to call it.
+    fn description() -> String;
+
+    /// The JSON Schema of `params`.
+    fn schema() -> String;
+
+    /// Does the work. `params` is JSON, already checked against `schema`. The answer is JSON too; the error is
+    /// a sentence the model can act on.
+    fn execute(params: &str) -> Result<String, String>;
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    Trace,
+    Debug,
+    Info,
+    Warn,
+    Error,
+}
+
+#[derive(Clone, Debug)]
+pub struct HttpResponse {
+    pub status: u16,
+    pub body: Vec<u8>,
+}
+
+/// Keeps a line for the call's receipt. At most 1000 lines of 4 KiB a call; what is over is dropped and counted.
+pub fn log(level: Level, message: &str) {
+    unsafe { host::log(level as i32, message.as_ptr(), message.len()) }
+}
+
+/// Sends one request and waits for the answer. Only https, only what `http.allowlist` names; redirects are not
+/// followed. `headers_json` is a JSON object of header names to values, "{}" for none. Credentials are put in by
+/// Postern after this call: a tool never sees a secret. The error is a sentence that says what was refused or
+/// went wrong.
+pub fn http_request(
+    method: &str,
+    url: &str,
+    headers_json: &str,
+    body: Option<&[u8]>,
+    timeout_ms: Option<u32>,
+) -> Result<HttpResponse, String> {
+    let bytes = body.unwrap_or_default();
+    let mut reply = MaybeUninit::<HttpReply>::uninit();
+    unsafe {
+        host::http_request(
+            method.as_ptr(),
+            method.len(),
+            url.as_ptr(),
+            url.len(),
+            headers_json.as_ptr(),
+            headers_json.len(),
+            body.is_some() as i32,
+            bytes.as_ptr(),
+            bytes.len(),
+            timeout_ms.is_some() as i32,
+            timeout_ms.unwrap_or_default(),
+            reply.as_mut_ptr(),
+        );
+        let reply = reply.assume_init();
+        if reply.is_error != 0 {
+            return Err(reply.payload.error.into_string());
+        }
+        let HttpAnswer { status, body } = reply.payload.answer;
+        Ok(HttpResponse {
+            status,
+            body: body.into_vec(),
+        })
+    }
+}
+
+/// True where the secret is set. Names that are not in `secrets.allowed_names` always answer false.
+pub fn secret_exists(name: &str) -> bool {
+    unsafe { host::secret_exists(name.as_ptr(), name.len()) != 0 }
+}
+
+/// The time since the beginning of 1970 in UTC. `SystemTime::now()` panics in a tool.
+pub fn now() -> Duration {
+    let mut time = MaybeUninit::<Datetime>::uninit();
+    let Datetime {
+        seconds,
+        nanoseconds,
+    } = unsafe {
+        host::now(time.as_mut_ptr());
+        time.assume_init()
+    };
+    Duration::new(seconds, nanoseconds)
+}
+
+/// A random number that nobody can guess. A `HashMap` has the same order in every call.
+pub fn random() -> u64 {
+    unsafe { host::get_random_u64() }
+}
+
+macro_rules! export {
+    ($tool:ty) => {
+        #[cfg_attr(
+            target_arch = "wasm32",
+            export_name = "postern:tool/tool@0.1.0#description"
+        )]
+        pub extern "C" fn export_description() -> *const $crate::bindings::Bytes {
+            $crate::bindings::answer(<$tool as $crate::bindings::Tool>::description)
+        }
+
+        #[cfg_attr(target_arch = "wasm32", export_name = "postern:tool/tool@0.1.0#schema")]
+        pub extern "C" fn export_schema() -> *const $crate::bindings::Bytes {
+            $crate::bindings::answer(<$tool as $crate::bindings::Tool>::schema)
+        }
+
+        /// # Safety
+        /// For the host alone, by the canonical ABI.
+        #[cfg_attr(
+            target_arch = "wasm32",
+            export_name = "postern:tool/tool@0.1.0#execute"
+        )]
+        pub unsafe extern "C" fn export_execute(
+            params: *mut u8,
+            length: usize,
+        ) -> *const $crate::bindings::Response {
+            $crate::bindings::execute::<$tool>(params, length)
+        }
+    };
+}
+pub(crate) use export;
+
+// From here on it is the canonical ABI of the component model: how those values cross in memory. What is handed
+// out is never freed, since the memory is put back as it was after each call.
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Bytes {
+    start: *mut u8,
+    length: usize,
+}
+
+impl Bytes {
+    fn from_string(text: String) -> Bytes {
+        let bytes: &'static mut [u8] = Box::leak(text.into_bytes().into_boxed_slice());
+        Bytes {
+            start: bytes.as_mut_ptr(),
+            length: bytes.len(),
+        }
+    }
+
+    /// Takes what the host has written to where `cabi_realloc` told it.
+    unsafe fn into_vec(self) -> Vec<u8> {
+        Vec::from_raw_parts(self.start, self.length, self.length)
+    }
+
+    unsafe fn into_string(self) -> String {
+        String::from_utf8_lossy(&self.into_vec()).into_owned()
+    }
+}
+
+#[repr(C)]
+struct OptionalString {
+    is_some: u8,
+    text: MaybeUninit<Bytes>,
+}
+
+impl OptionalString {
+    fn from_option(text: Option<String>) -> OptionalString {
+        match text {
+            Some(text) => OptionalString {
+                is_some: 1,
+                text: MaybeUninit::new(Bytes::from_string(text)),
+            },
+            None => OptionalString {
+                is_some: 0,
+                text: MaybeUninit::uninit(),
+            },
+        }
+    }
+}
+
+#[repr(C)]
+pub struct Response {
+    output: OptionalString,
+    error: OptionalString,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct HttpAnswer {
+    status: u16,
+    body: Bytes,
+}
+
+#[repr(C)]
+union HttpPayload {
+    answer: HttpAnswer,
+    error: Bytes,
+}
+
+#[repr(C)]
+pub struct HttpReply {
+    is_error: u8,
+    payload: HttpPayload,
+}
+
+#[repr(C)]
+pub struct Datetime {
+    seconds: u64,
+    nanoseconds: u32,
+}
+
+pub fn answer(text: fn() -> String) -> *const Bytes {
+    tell_panics();
+    Box::into_raw(Box::new(Bytes::from_string(text())))
+}
+
+/// # Safety
+/// `start` and `length` are what the host was given by `cabi_realloc` and has filled with UTF-8.
+pub unsafe fn execute<T: Tool>(start: *mut u8, length: usize) -> *const Response {
+    tell_panics();
+    let params = Bytes { start, length }.into_string();
+    let (output, error) = match T::execute(&params) {
+        Ok(output) => (Some(output), None),
+        Err(error) => (None, Some(error)),
+    };
+    Box::into_raw(Box::new(Response {
+        output: OptionalString::from_option(output),
+        error: OptionalString::from_option(error),
+    }))
+}
+
+/// A panic ends the call; its place in the source would be lost with it.
+fn tell_panics() {
+    std::panic::set_hook(Box::new(|panic| log(Level::Error, &panic.to_string())));
+}
+
+#[cfg_attr(target_arch = "wasm32", export_name = "cabi_realloc")]
+unsafe extern "C" fn reallocate(
+    old: *mut u8,
+    old_size: usize,
+    align: usize,
+    size: usize,
+) -> *mut u8 {
+    if size == 0 {
+        return align as *mut u8;
+    }
+    let start = if old_size == 0 {
+        alloc(Layout::from_size_align_unchecked(size, align))
+    } else {
+        realloc(
+            old,
+            Layout::from_size_align_unchecked(old_size, align),
+            size,
+        )
+    };
+    if start.is_null() {
+        handle_alloc_error(Layout::from_size_align_unchecked(size, align));
+    }
+    start
+}
+
+#[cfg(target_arch = "wasm32")]
+mod host {
+    use super::{Datetime, HttpReply};
+
+    #[link(wasm_import_module = "postern:tool/host@0.1.0")]
+    extern "C" {
+        pub fn log(level: i32, message: *const u8, message_length: usize);
+        #[link_name = "http-request"]
+        pub fn http_request(
+            method: *const u8,
+            method_length: usize,
+            url: *const u8,
+            url_length: usize,
+            headers_json: *const u8,
+            headers_json_length: usize,
+            has_body: i32,
+            body: *const u8,
+            body_length: usize,
+            has_timeout: i32,
+            timeout_ms: u32,
+            reply: *mut HttpReply,
+        );
+        #[link_name = "secret-exists"]
+        pub fn secret_exists(name: *const u8, name_length: usize) -> i32;
+    }
+
+    #[link(wasm_import_module = "wasi:clocks/wall-clock@0.2.0")]
+    extern "C" {
+        pub fn now(time: *mut Datetime);
+    }
+
+    #[link(wasm_import_module = "wasi:random/random@0.2.0")]
+    extern "C" {
+        #[link_name = "get-random-u64"]
+        pub fn get_random_u64() -> u64;
+    }
+}
+
+/// For `cargo test`, which runs on your own machine, where nobody answers.
+#[cfg(not(target_arch = "wasm32"))]
+mod host {
+    use super::{Datetime, HttpReply};
+
+    const ABSENT: &str = "Postern is not here: tool.test.js is the place to test this";
+
+    pub unsafe fn log(_: i32, _: *const u8, _: usize) {}
+
+    pub unsafe fn http_request(
+        _: *const u8,
+        _: usize,
+        _: *const u8,
+        _: usize,
+        _: *const u8,
+        _: usize,
+        _: i32,
+        _: *const u8,
+        _: usize,
+        _: i32,
+        _: u32,
+        _: *mut HttpReply,
+    ) {
+        panic!("{ABSENT}")
+    }
+
+    pub unsafe fn secret_exists(_: *const u8, _: usize) -> i32 {
+        panic!("{ABSENT}")
+    }
+
+    pub unsafe fn now(_: *mut Datetime) {
+        panic!("{ABSENT}")
+    }
+
+    pub unsafe fn get_random_u64() -> u64 {
+        panic!("{ABSENT}")
+    }
+}
