@@ -261,14 +261,7 @@ describe("the component's file", () => {
       cache: CACHE,
       memoryMb: 64,
     });
-    const options = {
-      component,
-      params: "{}",
-      timeoutMs: 25_000,
-      secrets: [],
-      http: () => new Promise<never>(() => {}),
-    };
-    expect(await pool.call(options)).toMatchObject({
+    expect(await call("echo.js", {}, { component })).toMatchObject({
       ok: false,
       code: "unavailable",
       message: expect.stringContaining("not the one that was installed"),
@@ -282,14 +275,7 @@ describe("the component's file", () => {
       cache: CACHE,
       memoryMb: 64,
     });
-    const options = {
-      component,
-      params: "{}",
-      timeoutMs: 25_000,
-      secrets: [],
-      http: () => new Promise<never>(() => {}),
-    };
-    expect(await pool.call(options)).toMatchObject({
+    expect(await call("echo.js", {}, { component })).toMatchObject({
       ok: false,
       message: expect.stringContaining("disk is gone"),
     });

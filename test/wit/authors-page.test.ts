@@ -1,13 +1,13 @@
 /** The page for tool authors, typed word for word into a shell in an empty folder. */
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parseCapabilities } from "../../capabilities/parse.ts";
 import { checkTypes } from "../../host/build/types.ts";
 import { openProject } from "../../host/project.ts";
 import { temporaryFolder } from "../support/home.ts";
+import { freePort } from "../support/port.ts";
 import { pathWithPostern } from "../support/projects.ts";
 
 const PAGE = readFileSync(new URL("../../wit/README.md", import.meta.url), "utf8");
@@ -77,12 +77,4 @@ function commandsOf(page: string): readonly string[] {
   return [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, text = ""]) =>
     text.replaceAll("\\\n", " ").trim().split("\n"),
   );
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

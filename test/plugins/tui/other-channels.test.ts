@@ -1,21 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import { startModelServer } from "../../support/model-server.ts";
-import { openTerminal } from "../../support/pseudo-terminal.ts";
+import { expect, test } from "vitest";
+import { openTerminalWithModel } from "../../support/pseudo-terminal.ts";
 
 const WORDS = Array.from({ length: 60 }, (_, index) => `word${index} `);
 
 /** The terminal with a thread of one turn open, and the gateway of the same process. */
 async function openThread() {
-  const model = await startModelServer();
-  onTestFinished(() => model.close());
-  const terminal = openTerminal({
-    columns: 120,
-    rows: 40,
-    env: { MODEL_PROVIDER: "openai-compatible", MODEL_BASE_URL: model.url, MODEL_NAME: "scripted" },
-  });
-  await terminal.until("?token=");
+  const { model, terminal } = await openTerminalWithModel({ columns: 120, rows: 40, firstSight: "?token=" });
   const url = /http:\/\/127\.0\.0\.1:\d+/.exec(terminal.text())?.[0] ?? "";
   const token = readFileSync(join(terminal.home, "webui-token"), "utf8").trim();
   const ask = async <Answer>(method: string, path: string, body?: unknown): Promise<Answer> => {
