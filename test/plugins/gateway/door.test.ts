@@ -367,3 +367,8 @@ test("bad settings are refused all at once", async () => {
   for (const name of ["GATEWAY_AUTH_TOKEN", "TRUSTED_PROXIES", "GATEWAY_ALLOWED_ORIGINS", "OIDC_AUDIENCE"])
     await expect(starting).rejects.toThrow(name);
 });
+
+test("a token that no bearer header could carry is refused at the start, not at every request", async () => {
+  for (const name of ["GATEWAY_AUTH_TOKEN", "SERVICE_REBORN_WEBUI_TOKEN"])
+    await expect(openDoor({ [name]: "schlüssel-für-die-tür" })).rejects.toThrow(`${name}: given (hidden)`);
+});
