@@ -46,6 +46,17 @@ describe.skipIf(!hasBrowser)("the page in a browser", { timeout: 60_000 }, () =>
     expect(page.complaints).toEqual([]);
   });
 
+  test("two gateways on one machine do not sign each other's users out, though their ports share one jar of cookies", async () => {
+    const [one, other] = await Promise.all([servePostern(), servePostern()]);
+    const page = await signedIn(one);
+    await page.goto(other.link());
+    await page.getByLabel("Message").waitFor();
+    await page.goto(one.url);
+    await page.getByLabel("Message").waitFor({ timeout: 10_000 });
+    await page.goto(other.url);
+    await page.getByLabel("Message").waitFor({ timeout: 10_000 });
+  });
+
   test("without a token it asks for one, refuses a wrong one, and takes the right one", async () => {
     const served = await servePostern();
     const page = await openPage();
