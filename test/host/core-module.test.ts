@@ -1,9 +1,10 @@
 import { parse } from "@bytecodealliance/jco";
 import { describe, expect, test } from "vitest";
-import { countMemories, fitModule } from "../../host/core-module.ts";
+import { countState, fitModule, MAX_TABLE_ENTRIES } from "../../host/core-module.ts";
 import { PRIVATE } from "../../host/instance.ts";
 
-const bound = async (wat: string, maxPages = 16) => fitModule(await parse(wat), maxPages);
+const bound = async (wat: string, pages = 16) =>
+  fitModule(await parse(wat), { pages, tableEntries: MAX_TABLE_ENTRIES });
 
 async function exportsOf(wat: string, maxPages = 16): Promise<Readonly<Record<string, unknown>>> {
   const { bytes } = await bound(wat, maxPages);
@@ -40,7 +41,7 @@ describe("the memory limit", () => {
   });
 
   test("an empty memory stays empty and takes no share of the limit", async () => {
-    expect(countMemories(await parse("(module (memory 0))"))).toBe(0);
+    expect(countState(await parse("(module (memory 0))")).memories).toBe(0);
     const { grow } = (await exportsOf(`(module (memory 0) ${GROW})`)) as { grow(pages: number): number };
     expect(grow(1)).toBe(-1);
   });

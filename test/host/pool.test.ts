@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPool, type Pool, type PoolCall } from "../../host/pool.ts";
 import { createComponent, sha256 } from "../../host/transpile.ts";
-import { CACHE, componentizeJsFixture, fixture, toComponent } from "../support/components.ts";
+import { CACHE, componentizeJsFixture, fixture, repeated, toComponent } from "../support/components.ts";
 
 let pool: Pool;
 beforeAll(() => {
@@ -249,6 +249,23 @@ describe("many calls", () => {
       const output = index % 2 === 0 ? JSON.stringify({ text: `${index}` }) : '"0000000000"';
       expect(outcome).toMatchObject({ ok: true, output });
     }
+  });
+});
+
+describe("a component that instantiates one core module many times", () => {
+  test("shares its one limit of memory out among all of them", async () => {
+    const component = toComponent(await repeated("eater.wat", 100), 32);
+    const before = process.memoryUsage.rss();
+    const outcome = await call("echo.js", "g", { component });
+    expect(outcome).toMatchObject({ ok: true, output: '"0000000000"' });
+    expect(outcome.memoryPeakBytes).toBeLessThanOrEqual(32 * 2 ** 20);
+    // The memories, the copy they are put back from, and a million table entries.
+    expect(process.memoryUsage.rss() - before).toBeLessThan(256 * 2 ** 20);
+  });
+
+  test("is refused where there are more than a thousand", async () => {
+    const component = toComponent(await repeated("eater.wat", 500, 2));
+    await expect(component.load()).rejects.toThrow("it makes 1001 core instances; 1000 are allowed");
   });
 });
 

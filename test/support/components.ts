@@ -35,6 +35,15 @@ export async function componentizeJsFixture(name: string): Promise<Uint8Array> {
   });
 }
 
+/** `smuggler.wat`, which also makes so many instances of another core module, each time in so many components. */
+export async function repeated(name: string, times: number, components = 1): Promise<Uint8Array> {
+  const { parse, print } = await import("@bytecodealliance/jco");
+  const module = readFileSync(join(FIXTURES, name), "utf8").replace("(module", "(core module $repeated");
+  const inner = `(component $inner ${module} ${"(core instance (instantiate $repeated))".repeat(times)})`;
+  const whole = (await print(await fixture("smuggler.wat"))).trimEnd();
+  return parse(`${whole.slice(0, -1)} ${inner} ${"(instance (instantiate $inner))".repeat(components)})`);
+}
+
 /** A component that the pool takes. */
 export function toComponent(bytes: Uint8Array, memoryMb = 64): Component {
   return createComponent({ sha256: sha256(bytes), read: async () => bytes, cache: CACHE, memoryMb });
