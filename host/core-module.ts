@@ -19,12 +19,15 @@ export interface FitModule {
   readonly keeps: readonly string[];
 }
 
+const TYPE = 1;
 const IMPORT = 2;
 const TABLE = 4;
 const MEMORY = 5;
 const GLOBAL = 6;
 const EXPORT = 7;
 const CODE = 10;
+
+const FUNCTION_TYPE = 0x60;
 
 const FUNCTION_KIND = 0;
 const TABLE_KIND = 1;
@@ -67,6 +70,7 @@ export function fitModule(module: Uint8Array, share: Share): FitModule {
   const keeps = new Set<string>();
   const all = sections(module);
   const content = (id: number) => all.find((section) => section.id === id);
+  refuseObjects(module, content(TYPE));
   const imported = readImports(module, content(IMPORT));
   const memories = boundMemories(module, content(MEMORY), share.pages);
   const tables = boundTables(module, content(TABLE), share.tableEntries);
@@ -98,6 +102,21 @@ function sections(module: Uint8Array): Section[] {
     found.push({ id, start, end: cursor.at });
   }
   return found;
+}
+
+/** One array larger than the host's heap ends the whole process, not only the worker. */
+function refuseObjects(module: Uint8Array, section: Section | undefined): void {
+  if (section === undefined) return;
+  const cursor = new Cursor(module, section.start);
+  for (let count = cursor.u32(); count > 0; count--) {
+    if (cursor.byte() !== FUNCTION_TYPE) {
+      throw new UnfitModule(
+        "a core module has garbage-collected types, whose objects no memory limit bounds; build it for linear memory",
+      );
+    }
+    for (let params = cursor.u32(); params > 0; params--) cursor.type();
+    for (let results = cursor.u32(); results > 0; results--) cursor.type();
+  }
 }
 
 function safeName(cursor: Cursor): string {
