@@ -134,6 +134,7 @@ export function createBridge(): Bridge {
     begin: (task) => {
       line ??= task.line;
       if (line === undefined) throw new Error("the first task of a worker brings its line");
+      wasi.begin();
       const partial = { stdout: "", stderr: "" };
       current = { line, secrets: new Set(task.secrets), partial, logs: 0, lastWords: "" };
     },

@@ -37,6 +37,9 @@ export type ToolchainReply =
 // More than any toolchain makes; each costs the host memory that no limit of the guest's counts.
 const MAX_INSTANCES = 1000;
 
+// What a guest passes as a list becomes an array on the host's heap; a longer one than that holds ends the process.
+const MAX_LIST = 100_000;
+
 async function transpileComponent(bytes: Uint8Array, memoryMb: number): Promise<Transpiled> {
   const { transpile } = await import("@bytecodealliance/jco");
   const { files } = await transpile(bytes, {
@@ -109,7 +112,12 @@ function shareOut(
 function toFunctionBody(glue: string): string {
   const body = glue.replace(/^export (?=function instantiate\(|const _util\b)/gm, "");
   if (/^(import|export)\b/m.test(body)) throw unknownShape();
-  return `${body}\nreturn instantiate;`;
+  // The check holds no quote: in a name that looks like such a loop it stays within that name.
+  const bounded = body.replace(
+    /for \(let i = 0; i < (len\d+); i\+\+\) \{/g,
+    `if ($1 > ${MAX_LIST}) throw new RangeError(/a list is too long/.source); $&`,
+  );
+  return `${bounded}\nreturn instantiate;`;
 }
 
 function unknownShape(): Error {

@@ -76,9 +76,20 @@ async function build(name: string, source: string): Promise<Uint8Array> {
   if (name.endsWith(".wit"))
     return componentNew(await componentEmbed({ witSource: source, dummy: true, world: "fixture" }), []);
   const world = `package fixture:fixture;
-    world fixture { import wasi:cli/stdout@0.2.6; export postern:tool/tool@0.1.0; }
+    world fixture {
+      import wasi:cli/stdout@0.2.6;
+      import wasi:clocks/monotonic-clock@0.2.6;
+      import wasi:io/poll@0.2.6;
+      export postern:tool/tool@0.1.0;
+    }
+    package wasi:clocks@0.2.6 {
+      interface monotonic-clock { use wasi:io/poll@0.2.6.{pollable}; subscribe-duration: func(when: u64) -> pollable; }
+    }
     package wasi:cli@0.2.6 { interface stdout { use wasi:io/streams@0.2.6.{output-stream}; get-stdout: func() -> output-stream; } }
-    package wasi:io@0.2.6 { interface streams { resource output-stream; } }
+    package wasi:io@0.2.6 {
+      interface streams { resource output-stream; }
+      interface poll { resource pollable; poll: func(in: list<borrow<pollable>>) -> list<u32>; }
+    }
     ${readFileSync(join(WIT, "tool.wit"), "utf8").replace(/package (.*?);([\s\S]*)/, "package $1 { $2 }")}`;
   return componentNew(
     await componentEmbed({ binary: await parse(source), witSource: world, world: "fixture" }),
