@@ -83,7 +83,11 @@ async function build(name: string, source: string): Promise<Uint8Array> {
       export postern:tool/tool@0.1.0;
     }
     package wasi:clocks@0.2.6 {
-      interface monotonic-clock { use wasi:io/poll@0.2.6.{pollable}; subscribe-duration: func(when: u64) -> pollable; }
+      interface monotonic-clock {
+        use wasi:io/poll@0.2.6.{pollable};
+        type duration = u64;
+        subscribe-duration: func(when: duration) -> pollable;
+      }
     }
     package wasi:cli@0.2.6 { interface stdout { use wasi:io/streams@0.2.6.{output-stream}; get-stdout: func() -> output-stream; } }
     package wasi:io@0.2.6 {
