@@ -7,6 +7,7 @@ import {
   type ToolSetup,
   type ToolUpload,
 } from "../kernel/plugin.ts";
+import { secretsToEnter } from "./auth.ts";
 import type { Broker } from "./broker.ts";
 import type { Catalog, InstalledTool } from "./catalog.ts";
 import type { CodeCache } from "./code-cache.ts";
@@ -138,26 +139,17 @@ async function installed(catalog: Catalog, name: string): Promise<InstalledTool>
   return tool;
 }
 
-/** What a person can enter for a tool: what it requires, and credentials that no sign-in provides. */
-function secretsOf({ capabilities: { requiredSecrets, http, auth } }: InstalledTool) {
-  const required = requiredSecrets.map(({ name, prompt }) => ({ name, question: prompt }));
-  const byHand =
-    auth !== undefined && auth.oauth === undefined
-      ? [
-          {
-            name: auth.secretName,
-            question:
-              auth.tokenHint === undefined ? auth.displayName : `${auth.displayName} (${auth.tokenHint})`,
-            ...(auth.instructions !== "" && { instructions: auth.instructions }),
-            ...(auth.setupUrl !== undefined && { url: auth.setupUrl }),
-          },
-        ]
-      : [];
-  const covered = new Set([...required.map(({ name }) => name), auth?.secretName]);
-  const others = new Set((http?.credentials ?? []).map(({ secretName }) => secretName));
-  return [
-    ...required,
-    ...byHand,
-    ...[...others].filter((name) => !covered.has(name)).map((name) => ({ name, question: name })),
-  ];
+/** What a person can enter for a tool; by hand also what its sign-in asks for, where that is not done elsewhere. */
+function secretsOf({ capabilities }: InstalledTool) {
+  const { auth } = capabilities;
+  const others = secretsToEnter(capabilities);
+  if (auth === undefined || auth.oauth !== undefined) return others;
+  const { secretName, displayName, tokenHint, instructions, setupUrl } = auth;
+  const byHand = {
+    name: secretName,
+    question: tokenHint === undefined ? displayName : `${displayName} (${tokenHint})`,
+    ...(instructions !== "" && { instructions }),
+    ...(setupUrl !== undefined && { url: setupUrl }),
+  };
+  return [...others, byHand];
 }

@@ -76,7 +76,12 @@ export async function setUpTool(options: {
   return entered;
 }
 
-function secretsToEnter({ requiredSecrets, http, auth }: Capabilities): { name: string; question: string }[] {
+/** What a person can enter for a tool beside its sign-in: what it requires, and credentials nothing else provides. */
+export function secretsToEnter({
+  requiredSecrets,
+  http,
+  auth,
+}: Capabilities): { name: string; question: string }[] {
   const required = requiredSecrets.map(({ name, prompt }) => ({ name, question: prompt }));
   const covered = new Set([...required.map(({ name }) => name), auth?.secretName]);
   const others = new Set((http?.credentials ?? []).map(({ secretName }) => secretName));

@@ -144,6 +144,7 @@ export function createBridge(): Bridge {
     begin: (task) => {
       line ??= task.line;
       if (line === undefined) throw new Error("the first task of a worker brings its line");
+      wasi.begin();
       const partial = { stdout: "", stderr: "" };
       const secrets = new Set(task.secrets);
       current = { line, secrets, secretsAsked: new Set(), partial, logs: 0, lastWords: "" };

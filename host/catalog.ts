@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { Capabilities } from "../capabilities/capabilities.ts";
 import { parseCapabilities } from "../capabilities/parse.ts";
 import { Fault, type JsonSchema, reason } from "../kernel/plugin.ts";
-import { dropAside } from "./leftovers.ts";
+import { dropAside } from "./aside.ts";
 
 export interface InstalledTool {
   readonly name: string;
@@ -84,20 +84,7 @@ export function openCatalog(home: string): Catalog {
     list: async () => [...(await current()).tools.values()],
     broken: async () => (await current()).broken,
     find: async (name) => (await current()).tools.get(name),
-    async read(tool) {
-      const file = join(tool.folder, FILES.component);
-      const bytes = await readFile(file);
-      const digest = digestOf(bytes);
-      if (digest !== tool.digest) {
-        throw new Fault(
-          "unavailable",
-          "tool_digest",
-          `${tool.name} was changed on disk since it was installed: ${file} has SHA-256 ${digest}, recorded is ${tool.digest}. Install it again with --force.`,
-          { param: file },
-        );
-      }
-      return bytes;
-    },
+    read: readComponent,
     async remove(name) {
       if ((await modifiedAt(folder)) === 0 || name.startsWith(".")) return false;
       if (!(await readdir(folder)).includes(name)) return false;
@@ -139,7 +126,7 @@ async function readTools(folder: string, modified: number): Promise<Reading> {
   return { modified, settled: began - modified > TIME_STEP_MILLIS, tools, broken };
 }
 
-async function readTool(folder: string, name: string): Promise<InstalledTool> {
+export async function readTool(folder: string, name: string): Promise<InstalledTool> {
   const read = (file: string) => readFile(join(folder, file), "utf8");
   const record: ToolRecord = JSON.parse(await read(FILES.record));
   return {
@@ -151,4 +138,19 @@ async function readTool(folder: string, name: string): Promise<InstalledTool> {
     capabilities: parseCapabilities(await read(FILES.capabilities)),
     folder,
   };
+}
+
+export async function readComponent(tool: InstalledTool): Promise<Uint8Array<ArrayBuffer>> {
+  const file = join(tool.folder, FILES.component);
+  const bytes = await readFile(file);
+  const digest = digestOf(bytes);
+  if (digest !== tool.digest) {
+    throw new Fault(
+      "unavailable",
+      "tool_digest",
+      `${tool.name} was changed on disk since it was installed: ${file} has SHA-256 ${digest}, recorded is ${tool.digest}. Install it again with --force.`,
+      { param: file },
+    );
+  }
+  return bytes;
 }

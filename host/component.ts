@@ -1,4 +1,7 @@
 /** What a component asks for and offers, read off its bytes before anything of it runs. */
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { Fault, reason } from "../kernel/fault.ts";
 import { siblingFile } from "./sibling-file.ts";
@@ -31,6 +34,9 @@ const WASI = new Set([
   "wasi:random/insecure-seed",
   "wasi:random/random",
 ]);
+
+/** In WASI 0.2, but not in every list of it. */
+const UNSTABLE_WASI = ["export function exitWithCode(statusCode: number): void;"];
 
 /** What the two interfaces look like in the transpiler's declarations; `host` may be used in part. */
 const TYPES = {
@@ -71,6 +77,11 @@ export async function inspect(bytes: Uint8Array): Promise<ComponentInfo> {
   const imports = names("import");
   const exports = names("export");
   for (const name of imports) refuseForeign(name);
+  const [twice] = [...imports, ...exports]
+    .map(withoutVersion)
+    .filter((name, at, all) => all.indexOf(name) !== at);
+  if (twice !== undefined)
+    throw invalid("named_twice", `it names ${twice} twice; import it once, in one version`, twice);
   const tool = exports.find((name) => withoutVersion(name) === TOOL);
   if (tool === undefined) {
     const found = exports.length === 0 ? "nothing" : exports.join(", ");
@@ -97,15 +108,33 @@ export async function transpile(bytes: Uint8Array, memoryMb: number): Promise<Tr
       );
     }
   }
+  await checkWasiTypes(transpiled.types);
   return transpiled;
 }
 
+/** What an import takes is copied out of the guest by its type: with types of its own it could ask for any amount. */
+async function checkWasiTypes(types: Transpiled["types"]): Promise<void> {
+  const shim = createRequire(import.meta.url).resolve("@bytecodealliance/preview2-shim");
+  for (const name of WASI) {
+    const file = `${name.replace(/[:/]/g, "-")}.d.ts`;
+    const declared = declarations(types[file] ?? "");
+    if (declared.length === 0) continue;
+    const official = await readFile(join(dirname(shim), "..", "..", "types", "interfaces", file), "utf8");
+    const known = new Set([...declarations(official), ...UNSTABLE_WASI]);
+    const foreign = declared.find((item) => !known.has(item));
+    if (foreign !== undefined)
+      throw invalid("wrong_types", `its ${name} is not that of WASI 0.2: it has "${foreign}"`, name);
+  }
+}
+
+/** One for each function, type and method. */
 function declarations(text: string): string[] {
   const bare = text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/\s+/g, " ");
-  return bare
-    .split(/(?=export )/)
-    .map((item) => item.trim())
-    .filter((item) => item !== "");
+  return bare.split(/(?=export )/).flatMap((item) => {
+    const [, name, members] = /^export class (\w+)[^{]*\{(.*)\}\s*$/.exec(item) ?? [];
+    if (members === undefined) return item.trim() === "" ? [] : [item.trim()];
+    return members.split(";").flatMap((member) => (member.trim() === "" ? [] : [`${name}.${member.trim()}`]));
+  });
 }
 
 function invalid(code: string, message: string, param?: string): Fault {

@@ -8,7 +8,7 @@ import { Cursor, step } from "./instructions.ts";
 export const PAGE_BYTES = 65_536;
 
 /** A table entry costs the host memory that the guest's limit does not count. */
-const MAX_TABLE_ENTRIES = 1_000_000;
+export const MAX_TABLE_ENTRIES = 1_000_000;
 
 /** A module that cannot be run under our limits, with the reason for whoever installs it. */
 export class UnfitModule extends Error {}
@@ -19,12 +19,15 @@ export interface FitModule {
   readonly keeps: readonly string[];
 }
 
+const TYPE = 1;
 const IMPORT = 2;
 const TABLE = 4;
 const MEMORY = 5;
 const GLOBAL = 6;
 const EXPORT = 7;
 const CODE = 10;
+
+const FUNCTION_TYPE = 0x60;
 
 const FUNCTION_KIND = 0;
 const TABLE_KIND = 1;
@@ -41,26 +44,36 @@ interface Section {
   readonly end: number;
 }
 
-/** How many memories a module declares that do not start empty. */
-export function countMemories(module: Uint8Array): number {
-  const section = sections(module).find(({ id }) => id === MEMORY);
-  if (section === undefined) return 0;
-  const cursor = new Cursor(module, section.start);
-  let found = 0;
-  for (let count = cursor.u32(); count > 0; count--) {
-    if (readLimits(cursor, "a memory").min > 0) found++;
-  }
-  return found;
+/** What each memory and each table of a module may grow to. */
+export interface Share {
+  readonly pages: number;
+  readonly tableEntries: number;
 }
 
-/** Bounds the module's memories to so many pages each and opens its state to the pool. */
-export function fitModule(module: Uint8Array, maxPages: number): FitModule {
+/** How many memories a module declares that do not start empty, and how many tables. */
+export function countState(module: Uint8Array): { readonly memories: number; readonly tables: number } {
+  const all = sections(module);
+  const open = (wanted: number): Cursor | undefined => {
+    const section = all.find(({ id }) => id === wanted);
+    return section && new Cursor(module, section.start);
+  };
+  const cursor = open(MEMORY);
+  let memories = 0;
+  for (let left = cursor?.u32() ?? 0; cursor && left > 0; left--) {
+    if (readLimits(cursor, "a memory").min > 0) memories++;
+  }
+  return { memories, tables: open(TABLE)?.u32() ?? 0 };
+}
+
+/** Bounds the module's memories and tables and opens its state to the pool. */
+export function fitModule(module: Uint8Array, share: Share): FitModule {
   const keeps = new Set<string>();
   const all = sections(module);
   const content = (id: number) => all.find((section) => section.id === id);
+  refuseObjects(module, content(TYPE));
   const imported = readImports(module, content(IMPORT));
-  const memories = boundMemories(module, content(MEMORY), maxPages);
-  const tables = boundTables(module, content(TABLE));
+  const memories = boundMemories(module, content(MEMORY), share.pages);
+  const tables = boundTables(module, content(TABLE), share.tableEntries);
   const globals = findGlobals(module, content(GLOBAL), keeps);
   findTraces(module, content(CODE), keeps);
 
@@ -89,6 +102,21 @@ function sections(module: Uint8Array): Section[] {
     found.push({ id, start, end: cursor.at });
   }
   return found;
+}
+
+/** One array larger than the host's heap ends the whole process, not only the worker. */
+function refuseObjects(module: Uint8Array, section: Section | undefined): void {
+  if (section === undefined) return;
+  const cursor = new Cursor(module, section.start);
+  for (let count = cursor.u32(); count > 0; count--) {
+    if (cursor.byte() !== FUNCTION_TYPE) {
+      throw new UnfitModule(
+        "a core module has garbage-collected types, whose objects no memory limit bounds; build it for linear memory",
+      );
+    }
+    for (let params = cursor.u32(); params > 0; params--) cursor.type();
+    for (let results = cursor.u32(); results > 0; results--) cursor.type();
+  }
 }
 
 function safeName(cursor: Cursor): string {
@@ -161,12 +189,15 @@ function boundMemories(module: Uint8Array, section: Section | undefined, maxPage
   return { count, content: Uint8Array.from(out) };
 }
 
-function boundTables(module: Uint8Array, section: Section | undefined): Uint8Array | undefined {
+function boundTables(
+  module: Uint8Array,
+  section: Section | undefined,
+  maxEntries: number,
+): Uint8Array | undefined {
   if (section === undefined) return undefined;
   const cursor = new Cursor(module, section.start);
   const count = cursor.u32();
   const out = [...leb(count)];
-  let entries = 0;
   for (let left = count; left > 0; left--) {
     if (module[cursor.at] === 0x40)
       throw new UnfitModule("a table has an initial value, which is not supported");
@@ -174,12 +205,10 @@ function boundTables(module: Uint8Array, section: Section | undefined): Uint8Arr
     cursor.type();
     const type = module.subarray(start, cursor.at);
     const { min, max } = readLimits(cursor, "a table");
-    entries += min;
-    const bound = Math.max(min, Math.floor(MAX_TABLE_ENTRIES / count));
-    out.push(...type, 1, ...leb(min), ...leb(Math.min(max ?? bound, bound)));
+    if (min > maxEntries)
+      throw new UnfitModule(`a table starts with ${min} entries, and its limit is ${maxEntries}`);
+    out.push(...type, 1, ...leb(min), ...leb(Math.min(max ?? maxEntries, maxEntries)));
   }
-  if (entries > MAX_TABLE_ENTRIES)
-    throw new UnfitModule(`its tables have ${entries} entries; ${MAX_TABLE_ENTRIES} are allowed`);
   return Uint8Array.from(out);
 }
 

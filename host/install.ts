@@ -9,9 +9,9 @@ import type { Capabilities } from "../capabilities/capabilities.ts";
 import { compareCapabilities, describeCapabilities } from "../capabilities/describe.ts";
 import { CapabilitiesError, parseCapabilities } from "../capabilities/parse.ts";
 import { Fault, type JsonSchema, reason } from "../kernel/plugin.ts";
+import { asideFolder, exists } from "./aside.ts";
 import { type Catalog, digestOf, FILES, type InstalledTool, type ToolRecord } from "./catalog.ts";
 import { WIT_VERSION } from "./component.ts";
-import { asideFolder, exists } from "./leftovers.ts";
 import { compileParamsCheck } from "./params.ts";
 
 /** What a component says about itself, asked in the sandbox. */

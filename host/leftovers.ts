@@ -1,56 +1,64 @@
 /**
- * What a process that was killed while it installed or removed a tool left in the tools folder. A tool that
+ * What processes that were killed while they installed or removed a tool left in the tools folder. A tool that
  * was set aside for its successor comes back unless the successor is there; the rest is deleted.
  */
-import { randomUUID } from "node:crypto";
 import { readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Log } from "../kernel/plugin.ts";
+import { dropAll, exists, findAside } from "./aside.ts";
+import { readComponent, readTool } from "./catalog.ts";
 
-const ASIDE = /^\.was-([A-Za-z0-9_-]{1,64})\.[0-9a-f-]+$/;
 const DRAFT = /^\.(new|old)-/;
 // Younger ones may be another process's at work.
 const DRAFT_MILLIS = 24 * 60 * 60 * 1000;
 
-/** Where a tool waits while its successor takes its place; it tells whose it is. */
-export function asideFolder(folder: string, name: string): string {
-  return join(folder, `.was-${name}.${randomUUID()}`);
-}
-
-export async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
-}
-
-/** For a tool that goes for good, so that no predecessor comes back in its place. */
-export async function dropAside(folder: string, name: string): Promise<void> {
-  const entries = (await readdir(folder)).filter((entry) => ASIDE.exec(entry)?.[1] === name);
-  await Promise.all(entries.map((entry) => rm(join(folder, entry), { recursive: true, force: true })));
-}
-
 export async function clearLeftovers(folder: string, log: Log): Promise<void> {
   if (!(await exists(folder))) return;
-  for (const entry of await readdir(folder)) {
+  const attempt = async (path: string, clear: () => Promise<void>) => {
     try {
-      await clear(folder, entry, log);
+      await clear();
     } catch (error) {
       // Two processes that start at once clear the same; whoever comes second finds nothing.
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") continue;
-      log.warn({ error }, `${join(folder, entry)} is left from an interrupted install and cannot be cleared`);
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+      log.warn({ error }, `${path} is left from an interrupted install and cannot be cleared`);
     }
+  };
+  for (const [name, waiting] of await findAside(folder)) {
+    const place = join(folder, name);
+    await attempt(place, () => settle(name, place, waiting, log));
+  }
+  for (const entry of (await readdir(folder)).filter((entry) => DRAFT.test(entry))) {
+    const path = join(folder, entry);
+    await attempt(path, () => dropOld(path));
   }
 }
 
-async function clear(folder: string, entry: string, log: Log): Promise<void> {
-  const path = join(folder, entry);
-  const name = ASIDE.exec(entry)?.[1];
-  if (name !== undefined && !(await exists(join(folder, name)))) {
-    await rename(path, join(folder, name));
+/** Several wait where several installs were killed; the last one that was whole is the one people used. */
+async function settle(name: string, place: string, waiting: readonly string[], log: Log): Promise<void> {
+  if (!(await exists(place))) {
+    const dated = await Promise.all(
+      waiting.map(async (path) => ({ path, date: await dateIfSound(path, name) })),
+    );
+    const [newest] = dated.sort((one, other) => other.date - one.date);
+    if (newest === undefined) return;
+    await rename(newest.path, place);
     log.warn(`${name}: its replacement was interrupted, so the version before it is back`);
-    return;
   }
-  const isOldDraft = DRAFT.test(entry) && Date.now() - (await stat(path)).mtimeMs > DRAFT_MILLIS;
-  if (name !== undefined || isOldDraft) await rm(path, { recursive: true, force: true });
+  await dropAll(waiting);
+}
+
+/** When the tool was installed; 0 where a part of it is gone or is not what was installed. */
+async function dateIfSound(folder: string, name: string): Promise<number> {
+  try {
+    const tool = await readTool(folder, name);
+    await readComponent(tool);
+    return Date.parse(tool.installedAt) || 0;
+  } catch {
+    return 0;
+  }
+}
+
+async function dropOld(path: string): Promise<void> {
+  if (Date.now() - (await stat(path)).mtimeMs > DRAFT_MILLIS)
+    await rm(path, { recursive: true, force: true });
 }

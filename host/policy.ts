@@ -2,6 +2,7 @@
  * What a tool may ask the network for. Pure: it looks at the request as the tool wrote it and answers with the
  * one request that may be sent, or with the sentence that says why not. Nothing here opens a socket.
  */
+import { isUtf8 } from "node:buffer";
 import type { HttpCapabilities } from "../capabilities/capabilities.ts";
 import { RESERVED_HEADERS } from "../capabilities/headers.ts";
 import { hostMatches, pathMatches } from "../capabilities/match.ts";
@@ -117,14 +118,19 @@ function checkSegments(path: string): void {
   }
 }
 
-/** As the last of several servers would read it, each of which decodes once. */
+/** As the last of several servers would read it, each of which decodes once: one character for each byte. */
 function decodeFully(segment: string): string {
-  let flat = segment;
+  let flat = Buffer.from(segment).toString("latin1");
   for (let round = 0; round <= MAX_DECODINGS; round++) {
-    const decoded = flat.replace(/%([0-7][0-9A-Fa-f])/g, (_, code) =>
+    const decoded = flat.replace(/%([0-9A-Fa-f]{2})/g, (_, code) =>
       String.fromCharCode(Number.parseInt(code, 16)),
     );
     if (decoded === flat) return flat;
+    if (!isUtf8(Buffer.from(decoded, "latin1"))) {
+      throw new Refused(
+        "The path holds bytes that are not UTF-8 once it is decoded. Some servers read them as dots or slashes, so no path_prefix holds for them; percent-encode the path's UTF-8.",
+      );
+    }
     flat = decoded;
   }
   throw new Refused(`The path is percent-encoded too many times; ${MAX_DECODINGS} are allowed.`);

@@ -32,11 +32,17 @@ function sleepUntil(due: bigint): void {
   }
 }
 
+// Each takes room on the host's heap, which a guest could fill in the time of a call; that ends the process.
+const MAX_HANDLES = 100_000;
+
 let handedOut = 0;
+let handedOutBefore = 0;
 
 /** What the guest holds by a handle. */
 class Resource {
   constructor() {
+    if (handedOut - handedOutBefore >= MAX_HANDLES)
+      throw new RangeError(`a call may be given at most ${MAX_HANDLES} handles`);
     handedOut++;
   }
 }
@@ -159,6 +165,8 @@ export interface Wasi {
   readonly interfaces: Readonly<Record<string, object>>;
   /** How many resources were handed out so far: each leaves a trace in the glue's tables. */
   resources(): number;
+  /** A new call may be given as many as any other. */
+  begin(): void;
 }
 
 export function createWasi(write: (stream: StandardStream, bytes: Uint8Array) => void): Wasi {
@@ -193,5 +201,11 @@ export function createWasi(write: (stream: StandardStream, bytes: Uint8Array) =>
     "wasi:random/insecure": { getInsecureRandomBytes: randomBytes, getInsecureRandomU64: randomU64 },
     "wasi:random/insecure-seed": { insecureSeed: () => [randomU64(), randomU64()] },
   };
-  return { interfaces, resources: () => handedOut };
+  return {
+    interfaces,
+    resources: () => handedOut,
+    begin: () => {
+      handedOutBefore = handedOut;
+    },
+  };
 }

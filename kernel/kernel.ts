@@ -30,12 +30,14 @@ export interface Running {
   readonly lines: readonly string[];
   /** A service by name; a fault where its plugin is off. */
   service<Name extends ServiceName>(name: Name): Services[Name];
-  /** Every undo, last-in first-out, within the deadline. Answers the names of plugins that failed to stop. */
+  /** Every undo, last-in first-out, within the deadline, of which each has its share. Answers the names of plugins that failed to stop. */
   stop(): Promise<readonly string[]>;
 }
 
 const START_MILLIS = 30_000;
 const STOP_MILLIS = 10_000;
+// Of the time for stopping, in equal slices, so that one stuck undo leaves the others time for theirs.
+const RESERVED_FOR_LATER = 0.25;
 
 interface Undo {
   readonly plugin: string;
@@ -81,9 +83,11 @@ export async function boot(options: BootOptions): Promise<Running> {
   const unwind = async (): Promise<readonly string[]> => {
     const failed: string[] = [];
     const deadline = Date.now() + stopMillis;
+    const slice = (stopMillis * RESERVED_FOR_LATER) / undos.length;
     for (let undo = undos.pop(); undo; undo = undos.pop()) {
+      const millis = Math.max(1, Math.round(deadline - Date.now() - slice * undos.length));
       try {
-        await within(Math.max(1, deadline - Date.now()), `no end within ${stopMillis / 1000} s`, undo.run);
+        await within(millis, `no end within ${millis / 1000} s`, undo.run);
       } catch (error) {
         failed.push(undo.plugin);
         log.error(

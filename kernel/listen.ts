@@ -22,7 +22,10 @@ export interface Listener {
 
 export async function listen(handler: RequestListener, options: ListenOptions): Promise<Listener> {
   const { host, port } = options;
-  const server = createServer(handler);
+  // An offer of another protocol is declined by an answer in this one; many clients offer HTTP/2 each time.
+  const shouldUpgradeCallback = ({ headers }: IncomingMessage) =>
+    headers.upgrade?.toLowerCase() === "websocket" && server.listenerCount("upgrade") > 0;
+  const server: Listener["server"] = createServer({ shouldUpgradeCallback }, handler);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(refusal(error as NodeJS.ErrnoException, options)));
     server.listen(port, host, resolve);

@@ -58,6 +58,7 @@ export async function buildDoor({ config, home, store, kernel, log }: DoorParts)
     accounts,
     ...(oidc && { oidc }),
     patience: createPatience(),
+    proxies,
     log,
   });
   const page = servePage();

@@ -2,11 +2,16 @@
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { type Log, reason, type User } from "../../kernel/plugin.ts";
+import type { Proxies } from "../../kernel/proxies.ts";
 import { type Accounts, digestOf, OPERATOR } from "./accounts.ts";
 import type { OidcCheck } from "./oidc.ts";
 import type { Patience } from "./patience.ts";
 
-export const SESSION_COOKIE = "postern_session";
+/** Browsers keep one jar for all ports of a host, so the port is in the name: gateways side by side do not clash. */
+export function sessionCookie(host: string): string {
+  const port = /:(\d+)$/.exec(host)?.[1];
+  return port === undefined ? "postern_session" : `postern_session_${port}`;
+}
 
 /** What somebody proved, in a form that can be looked at again without keeping the secret. */
 export interface Identity {
@@ -59,11 +64,12 @@ export interface DoorkeeperOptions {
   readonly accounts: Accounts;
   readonly oidc?: OidcCheck;
   readonly patience: Patience;
+  readonly proxies: Proxies;
   readonly log: Log;
 }
 
 export function createDoorkeeper(options: DoorkeeperOptions): Doorkeeper {
-  const { accounts, oidc, patience, log } = options;
+  const { accounts, oidc, patience, proxies, log } = options;
   const operatorTokens = options.operatorTokens.map(({ source, token }) => ({
     source,
     digest: Buffer.from(digestOf(token)),
@@ -152,7 +158,7 @@ export function createDoorkeeper(options: DoorkeeperOptions): Doorkeeper {
         const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
         return token === undefined ? UNKNOWN : admit(token, address);
       }
-      const session = readCookie(cookie, SESSION_COOKIE);
+      const session = readCookie(cookie, sessionCookie(proxies.host(request)));
       return session === undefined ? UNKNOWN : judge(session, address, bySession);
     },
     stands({ source, session, expiresAt }) {

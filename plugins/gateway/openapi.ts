@@ -25,7 +25,12 @@ export function describeApi(version: string, routes: readonly Route[]): JsonSche
     components: {
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer" },
-        session: { type: "apiKey", in: "cookie", name: "postern_session" },
+        session: {
+          type: "apiKey",
+          in: "cookie",
+          name: "postern_session",
+          description: "Followed by an underscore and the port, where the address names one",
+        },
       },
       schemas: SCHEMAS,
     },

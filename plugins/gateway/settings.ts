@@ -53,8 +53,11 @@ export function readSettings(env: Env): GatewayConfig | Off {
 
 function readToken(env: Env, name: string, about: string): string | undefined {
   const token = env.secret(name, about);
-  if (token !== undefined && (token.length < SHORTEST_TOKEN || /\s/.test(token)))
-    env.refuse(name, `at least ${SHORTEST_TOKEN} characters without blanks`);
+  if (token !== undefined && (token.length < SHORTEST_TOKEN || /[^!-~]/.test(token)))
+    env.refuse(
+      name,
+      `at least ${SHORTEST_TOKEN} printable ASCII characters, none of them a blank: a header carries no others`,
+    );
   return token;
 }
 

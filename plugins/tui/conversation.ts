@@ -1,8 +1,8 @@
-/** The thread on the screen: sends turns, follows their events, keeps what the history pane shows. */
+/** The thread on the screen: sends turns, follows those of every channel, keeps what the history pane shows. */
+import { randomUUID } from "node:crypto";
 import {
   type Agent,
   type Gate,
-  type RunningTurn,
   reason,
   type Threads,
   type Turn,
@@ -12,6 +12,7 @@ import {
   type Usage,
 } from "../../kernel/plugin.ts";
 import { type Choice, choicesOf, type Entry, type EntryOf, isFoldable } from "./entries.ts";
+import { beginningOf, keep, type LiveTurn, liveTurn } from "./live-turn.ts";
 
 export interface ConversationParts {
   readonly agent: Agent;
@@ -45,17 +46,19 @@ export interface Conversation {
   /** Tells of every change, at most once a frame; answers its own undo. */
   subscribe(listener: () => void): () => void;
   version(): number;
+  close(): void;
 }
 
 // Deltas arrive faster than a screen shows them, and every second frame is left free for the keys.
 const FRAME_MILLIS = 33;
 const TURNS_SHOWN = 50;
+const SEND_AGAIN = "\n\n*Up brings your message back, to change it or to send it again.*";
 
 type Draft = Entry extends infer Each ? (Each extends Entry ? Omit<Each, "id"> : never) : never;
 
 export function createConversation({ agent, threads, user }: ConversationParts): Conversation {
   const listeners = new Set<() => void>();
-  const running = new Map<RunningTurn, Activity>();
+  const live = new Map<string, LiveTurn>();
   let entries: Entry[] = [];
   let nextId = 1;
   let version = 0;
@@ -99,54 +102,70 @@ export function createConversation({ agent, threads, user }: ConversationParts):
   }
 
   function start(input: TurnInput): void {
-    const turn: Turn = { user, channel: "tui", input, ...(thread !== undefined && { thread }) };
+    const id = randomUUID();
+    const turn: Turn = { user, channel: "tui", id, input, ...(thread !== undefined && { thread }) };
     try {
-      const run = agent.run(turn);
-      thread = run.thread;
-      running.set(run, { since: Date.now(), what: "thinking" });
+      thread = agent.run(turn).thread;
+      live.set(id, liveTurn(id, thread, true));
       changed();
-      void follow(run);
     } catch (error) {
       add({ type: "note", tone: "bad", text: reason(error) });
     }
   }
 
-  async function follow(run: RunningTurn): Promise<void> {
-    const seen = new Map<string, number>();
-    try {
-      for await (const event of run) {
-        if (run.thread === thread) show(event, run, seen);
-      }
-    } catch (error) {
-      add({ type: "note", tone: "bad", text: reason(error) });
-    } finally {
-      running.delete(run);
-      changed();
+  const unwatch = agent.watch(user, (event, { id, thread: where }) => {
+    const turn = live.get(id) ?? join(id, where);
+    keep(turn, event);
+    if (event.type === "done" || event.type === "failed") live.delete(id);
+    if (where !== thread) return;
+    show(event, turn);
+    changed();
+  });
+
+  /** A turn that another channel began. */
+  function join(id: string, where: string): LiveTurn {
+    const turn = liveTurn(id, where, false);
+    live.set(id, turn);
+    const record = where === thread ? threads.turn(user, id) : undefined;
+    if (record) {
+      closeGate(record.input);
+      replay(record.items);
+    }
+    return turn;
+  }
+
+  /** The question is answered, so it is no longer asked here. */
+  function closeGate(input: TurnInput): void {
+    for (const entry of entries) {
+      if (entry.type !== "gate" || entry.decided !== undefined || !isAnswer(input, entry.gate)) continue;
+      const decision = "decision" in input ? input.decision : undefined;
+      const choice = choicesOf(entry.gate).find((each) => each.decision === decision);
+      update(entry.id, "gate", (known) => ({ ...known, decided: choice?.label ?? "Answered" }));
     }
   }
 
-  function show(event: TurnEvent, run: RunningTurn, seen: Map<string, number>): void {
-    const doing = (what: string) => running.set(run, { since: running.get(run)?.since ?? Date.now(), what });
+  function show(event: TurnEvent, turn: LiveTurn): void {
+    const { shown } = turn;
     switch (event.type) {
       case "started":
         break;
       case "text": {
-        const id = seen.get(event.item);
-        if (id === undefined) seen.set(event.item, add({ type: "answer", text: event.delta }));
+        const id = shown.get(event.item);
+        if (id === undefined) shown.set(event.item, add({ type: "answer", text: event.delta }));
         else update(id, "answer", (entry) => ({ ...entry, text: entry.text + event.delta }));
-        doing("writing");
+        turn.what = "writing";
         break;
       }
       case "tool_started":
-        seen.set(event.item, add({ type: "tool", call: event.call, open: false }));
-        doing(`running ${event.call.name}`);
+        shown.set(event.item, add({ type: "tool", call: event.call, open: false }));
+        turn.what = `running ${event.call.name}`;
         break;
       case "tool_finished": {
         const { call, outcome, millis } = event;
-        const id = seen.get(event.item);
+        const id = shown.get(event.item);
         if (id === undefined) add({ type: "tool", call, outcome, millis, open: false });
         else update(id, "tool", (entry) => ({ ...entry, outcome, millis }));
-        doing("thinking");
+        turn.what = "thinking";
         break;
       }
       case "gate":
@@ -163,11 +182,7 @@ export function createConversation({ agent, threads, user }: ConversationParts):
         break;
       case "failed":
         count(event.record.usage);
-        add({
-          type: "note",
-          tone: "bad",
-          text: `${event.message}\n\n*Up brings your message back, to change it or to send it again.*`,
-        });
+        add({ type: "note", tone: "bad", text: `${event.message}${turn.isOurs ? SEND_AGAIN : ""}` });
         break;
     }
   }
@@ -177,8 +192,13 @@ export function createConversation({ agent, threads, user }: ConversationParts):
     changed();
   }
 
+  function liveHere(): readonly LiveTurn[] {
+    return [...live.values()].filter((turn) => turn.thread === thread);
+  }
+
   function forget(): void {
     entries = [];
+    for (const { shown } of live.values()) shown.clear();
     changed();
   }
 
@@ -206,8 +226,7 @@ export function createConversation({ agent, threads, user }: ConversationParts):
       return thread;
     },
     get activity() {
-      const [first] = [...running].filter(([run]) => run.thread === thread);
-      return first?.[1];
+      return liveHere()[0];
     },
     get spent() {
       return spent;
@@ -216,11 +235,7 @@ export function createConversation({ agent, threads, user }: ConversationParts):
       add({ type: "person", text, open: false });
       start({ type: "message", text });
     },
-    cancel() {
-      const mine = [...running.keys()].filter((run) => run.thread === thread);
-      for (const run of mine) run.cancel();
-      return mine.length > 0;
-    },
+    cancel: () => liveHere().filter(({ id }) => agent.cancel(user, id)).length > 0,
     note: (text, tone = "plain") => add({ type: "note", tone, text }),
     rewrite: (id, text) => update(id, "note", (entry) => ({ ...entry, text })),
     toggle(id) {
@@ -243,6 +258,12 @@ export function createConversation({ agent, threads, user }: ConversationParts):
       if (next === undefined) return;
       const turns = threads.turns(user, next, { limit: TURNS_SHOWN }).items;
       for (const turn of turns.toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))) {
+        const running = live.get(turn.id);
+        if (running) {
+          replay(beginningOf(running, turn.items));
+          for (const event of running.events) show(event, running);
+          continue;
+        }
         replay(turn.items);
         count(turn.usage);
         if (turn.error) add({ type: "note", tone: "bad", text: turn.error.message });
@@ -255,7 +276,13 @@ export function createConversation({ agent, threads, user }: ConversationParts):
       return () => void listeners.delete(listener);
     },
     version: () => version,
+    close: unwatch,
   };
+}
+
+function isAnswer(input: TurnInput, gate: Gate): boolean {
+  if (input.type === "message") return false;
+  return input.type === "tool_output" ? input.call === gate.call.id : input.gate === gate.id;
 }
 
 function inputOf(gate: Gate, decision: string): TurnInput {

@@ -80,6 +80,7 @@ export function openTerminal(
   return {
     async close() {
       pulse.stop();
+      conversation.close();
       instance.unmount();
       await instance.waitUntilExit();
     },

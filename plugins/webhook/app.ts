@@ -5,7 +5,7 @@ import { Fault, type Job, type Jobs, type Limiter, type Log, type NewJob } from 
 import type { Proxies } from "../../kernel/proxies.ts";
 import { answerErrors, LARGEST_BODY, tooLarge } from "./errors.ts";
 import { jobRecord, submissionRecord } from "./record.ts";
-import { isSame, isSigned } from "./secret.ts";
+import { isSecret, isSigned } from "./secret.ts";
 import { parseSubmission } from "./submission.ts";
 
 export interface AppOptions {
@@ -124,7 +124,7 @@ function requireSecret(secret: string | undefined): Middleware {
       throw refuse("missing_secret", "X-Webhook-Secret is missing");
     // The signature of no body is the same for every request, so it proves nothing for one without.
     const proven =
-      given !== "" ? isSame(given, secret) : bytes !== undefined && isSigned(bytes, signature, secret);
+      given !== "" ? isSecret(given, secret) : bytes !== undefined && isSigned(bytes, signature, secret);
     if (!proven) throw refuse("invalid_secret", "X-Webhook-Secret or X-Hub-Signature-256 is wrong");
     await next();
   };

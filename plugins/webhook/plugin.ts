@@ -7,7 +7,8 @@ import { MIGRATIONS } from "./tables.ts";
 const NO_SECRET = "HTTP_WEBHOOK_SECRET is not set: every request gets 401";
 
 // An answer held back by "Prefer: wait" is released at once when we stop; this is for bytes on the wire.
-const GRACE_MILLIS = 5000;
+// The kernel gives the whole service ten seconds to stop.
+const GRACE_MILLIS = 3000;
 const REQUEST_MILLIS = 30_000;
 
 export default definePlugin({

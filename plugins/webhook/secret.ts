@@ -12,8 +12,13 @@ export function isSigned(body: Buffer, signature: string, secret: string): boole
   return SIGNATURE.test(signature) && isSame(signature.toLowerCase(), sign(body, secret));
 }
 
+/** A header holds bytes, read as one character each; whoever sent them meant Latin-1 by it, or UTF-8. */
+export function isSecret(header: string, secret: string): boolean {
+  return isSame(header, secret) || isSame(Buffer.from(header, "latin1").toString(), secret);
+}
+
 /** Takes as long for a near miss as for a wild guess; hashing first makes the lengths equal. */
-export function isSame(given: string, expected: string): boolean {
+function isSame(given: string, expected: string): boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));
 }

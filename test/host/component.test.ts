@@ -50,6 +50,17 @@ describe("inspecting a component", () => {
     await expect(transpile(bytes, 64)).rejects.toMatchObject(refusal("wrong_types", "Request): number"));
   });
 
+  test("an interface of WASI with other types is refused: what it takes is copied out of the guest by them", async () => {
+    const bytes = await fixture("wrong-wasi-types.wit");
+    await expect(transpile(bytes, 64)).rejects.toMatchObject(
+      refusal("wrong_types", "its wasi:random/random is not that of WASI 0.2"),
+    );
+    // Its types would be looked for under one name, and be those of the other.
+    await expect(inspect(await fixture("named-twice.wit"))).rejects.toMatchObject(
+      refusal("named_twice", "wasi:random/random"),
+    );
+  });
+
   test("random bytes, no bytes, text and a truncated component are refused", async () => {
     const whole = await fixture("echo.js");
     const noise = crypto.getRandomValues(new Uint8Array(5000));

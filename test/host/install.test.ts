@@ -1,4 +1,4 @@
-import { cp, mkdir, readdir, readFile, rename, utimes } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rename, rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { checkName, commit, compareWithInstalled } from "../../host/install.ts";
@@ -119,6 +119,22 @@ describe("an install that was killed", () => {
     await rename(paths.tool, paths.aside);
     const next = await toolHost({}, host.home);
     expect((await next.catalog.list()).map(({ name }) => name)).toEqual(["prober"]);
+    expect(await readdir(next.catalog.folder)).toEqual(["prober"]);
+  });
+
+  test("and then another of the same tool: the newest of the sound ones is back, whatever its name", async () => {
+    const { host, ...paths } = await installed();
+    const was = (first: string) => paths.aside.replace("0a1b2c3d", first);
+    await rename(paths.tool, was("11111111"));
+    await installProber(host, allowing("api.example.com"));
+    await rename(paths.tool, was("22222222"));
+    await installProber(host, allowing("newest.example.com"));
+    // What a kill in the middle of its deletion leaves.
+    await rm(join(paths.tool, "component.wasm"));
+    await rename(paths.tool, was("00000000"));
+    const next = await toolHost({}, host.home);
+    const [tool] = await next.catalog.list();
+    expect(tool?.capabilities.http?.allowlist[0]?.host).toBe("api.example.com");
     expect(await readdir(next.catalog.folder)).toEqual(["prober"]);
   });
 

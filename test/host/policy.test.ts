@@ -184,8 +184,22 @@ describe("paths", () => {
     "/v1/.\n./admin",
     "/v1/%zz",
     "/v1/%c0%ae%c0%ae/admin",
+    "/v1/%25c0%25ae%25c0%25ae/admin",
+    "/v1/%2525c0%2525ae%2525c0%2525ae/admin",
+    "/v1/%25c0%25afadmin",
+    "/v1/%25e0%2580%25ae./admin",
+    "/v1/x%25ff",
+    "/v1/%25c2%2525a9",
   ])("the path %j is refused", (path) => {
     expect(isAllowed(`https://api.example.com${path}`)).toBe(false);
+  });
+
+  test("bytes that are not UTF-8 are refused however often they are encoded, with the reason", () => {
+    for (const bytes of ["%c0%ae", "%25c0%25ae", "%2525c0%2525ae"]) {
+      expect(refusal(`https://api.example.com/v1/${bytes}`)).toBe(
+        "The path holds bytes that are not UTF-8 once it is decoded. Some servers read them as dots or slashes, so no path_prefix holds for them; percent-encode the path's UTF-8.",
+      );
+    }
   });
 
   test("dots and percent signs that lead nowhere are left alone", () => {
@@ -198,6 +212,9 @@ describe("paths", () => {
       "/v1/a;b",
       "/v1/%20",
       "/v1/a%3Ab",
+      "/v1/caf%C3%A9",
+      "/v1/caf%25C3%25A9",
+      "/v1/café/\u{1f6aa}",
     ]) {
       expect(isAllowed(`https://api.example.com${path}`)).toBe(true);
     }
@@ -213,6 +230,9 @@ describe("paths", () => {
       "%2f",
       "%5c",
       "%252F",
+      "%c0%ae",
+      "%25c0%25ae",
+      "%c0%25af",
       "\\",
       "/",
       "a",
@@ -267,7 +287,7 @@ describe("paths", () => {
   });
 });
 
-/** The path as servers of different habits would read it: decoded zero to three times, then resolved. */
+/** The path as servers of different habits would read it: decoded zero to three times, overlong UTF-8 too, then resolved. */
 function readings(path: string): string[] {
   const found: string[] = [];
   let decoded = path;
@@ -281,9 +301,10 @@ function readings(path: string): string[] {
       else if (segment !== ".") resolved.push(segment);
     }
     found.push(resolved.join("/"));
-    decoded = decoded.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
-      String.fromCharCode(Number.parseInt(hex, 16)),
-    );
+    decoded = decoded
+      .replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+      .replaceAll("\u00c0\u00ae", ".")
+      .replaceAll("\u00c0\u00af", "/");
   }
   return found;
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPool, type Pool, type PoolCall } from "../../host/pool.ts";
 import { createComponent, sha256 } from "../../host/transpile.ts";
-import { CACHE, componentizeJsFixture, fixture, toComponent } from "../support/components.ts";
+import { CACHE, componentizeJsFixture, fixture, repeated, toComponent } from "../support/components.ts";
 
 let pool: Pool;
 beforeAll(() => {
@@ -252,6 +252,38 @@ describe("many calls", () => {
   });
 });
 
+describe("a component that makes the host hold things ends itself, not the service", () => {
+  test.each([
+    ["a list of millions", "poll", "a list is too long"],
+    ["handles without end", "handles", "100000 handles"],
+  ])(
+    "%s",
+    async (_what, way, why) => {
+      const outcome = await call("hoarder.wat", way, { timeoutMs: 60_000 });
+      expect(outcome).toMatchObject({ ok: false, code: "trap", message: expect.stringContaining(why) });
+      expect(await call("echo.js", { text: "on" })).toMatchObject({ ok: true });
+    },
+    90_000,
+  );
+});
+
+describe("a component that instantiates one core module many times", () => {
+  test("shares its one limit of memory out among all of them", async () => {
+    const component = toComponent(await repeated("eater.wat", 100), 32);
+    const before = process.memoryUsage.rss();
+    const outcome = await call("echo.js", "g", { component });
+    expect(outcome).toMatchObject({ ok: true, output: '"0000000000"' });
+    expect(outcome.memoryPeakBytes).toBeLessThanOrEqual(32 * 2 ** 20);
+    // The memories, the copy they are put back from, and a million table entries.
+    expect(process.memoryUsage.rss() - before).toBeLessThan(1024 * 2 ** 20);
+  });
+
+  test("is refused where there are more than a thousand", async () => {
+    const component = toComponent(await repeated("eater.wat", 500, 2));
+    await expect(component.load()).rejects.toThrow("it makes 1001 core instances; 1000 are allowed");
+  });
+});
+
 describe("the component's file", () => {
   test("a file that is not the one that was installed is not run", async () => {
     const bytes = await fixture("echo.js");
@@ -261,14 +293,7 @@ describe("the component's file", () => {
       cache: CACHE,
       memoryMb: 64,
     });
-    const options = {
-      component,
-      params: "{}",
-      timeoutMs: 25_000,
-      secrets: [],
-      http: () => new Promise<never>(() => {}),
-    };
-    expect(await pool.call(options)).toMatchObject({
+    expect(await call("echo.js", {}, { component })).toMatchObject({
       ok: false,
       code: "unavailable",
       message: expect.stringContaining("not the one that was installed"),
@@ -282,14 +307,7 @@ describe("the component's file", () => {
       cache: CACHE,
       memoryMb: 64,
     });
-    const options = {
-      component,
-      params: "{}",
-      timeoutMs: 25_000,
-      secrets: [],
-      http: () => new Promise<never>(() => {}),
-    };
-    expect(await pool.call(options)).toMatchObject({
+    expect(await call("echo.js", {}, { component })).toMatchObject({
       ok: false,
       message: expect.stringContaining("disk is gone"),
     });

@@ -214,6 +214,26 @@ describe("stop", () => {
     expect(pages).toEqual(["+a", "-a"]);
   });
 
+  test("undos after one that never ends still have time for their work, each of them", async () => {
+    const closed: string[] = [];
+    const slow = (name: string, needs: string[] = []) =>
+      plugin(name, {
+        needs,
+        provides: [name],
+        start: ({ onStop }: { onStop(undo: () => Promise<void>): void }) => {
+          onStop(() => sleep(20).then(() => void closed.push(name)));
+          return { [name]: name };
+        },
+      });
+    const stuck = plugin("stuck", {
+      needs: ["b"],
+      start: ({ onStop }: { onStop(undo: () => Promise<void>): void }) => onStop(() => new Promise(() => {})),
+    });
+    const kernel = await bootKernel([slow("a"), slow("b", ["a"]), stuck], {}, { stopMillis: 1500 });
+    expect(await kernel.stop()).toEqual(["stuck"]);
+    expect(closed).toEqual(["b", "a"]);
+  });
+
   test("stopping twice runs every undo once", async () => {
     const pages: string[] = [];
     const kernel = await bootKernel([diary("a", pages)]);

@@ -35,6 +35,15 @@ export async function componentizeJsFixture(name: string): Promise<Uint8Array> {
   });
 }
 
+/** `smuggler.wat`, which also makes so many instances of another core module, each time in so many components. */
+export async function repeated(name: string, times: number, components = 1): Promise<Uint8Array> {
+  const { parse, print } = await import("@bytecodealliance/jco");
+  const module = readFileSync(join(FIXTURES, name), "utf8").replace("(module", "(core module $repeated");
+  const inner = `(component $inner ${module} ${"(core instance (instantiate $repeated))".repeat(times)})`;
+  const whole = (await print(await fixture("smuggler.wat"))).trimEnd();
+  return parse(`${whole.slice(0, -1)} ${inner} ${"(instance (instantiate $inner))".repeat(components)})`);
+}
+
 /** A component that the pool takes. */
 export function toComponent(bytes: Uint8Array, memoryMb = 64): Component {
   return createComponent({ sha256: sha256(bytes), read: async () => bytes, cache: CACHE, memoryMb });
@@ -67,9 +76,24 @@ async function build(name: string, source: string): Promise<Uint8Array> {
   if (name.endsWith(".wit"))
     return componentNew(await componentEmbed({ witSource: source, dummy: true, world: "fixture" }), []);
   const world = `package fixture:fixture;
-    world fixture { import wasi:cli/stdout@0.2.6; export postern:tool/tool@0.1.0; }
+    world fixture {
+      import wasi:cli/stdout@0.2.6;
+      import wasi:clocks/monotonic-clock@0.2.6;
+      import wasi:io/poll@0.2.6;
+      export postern:tool/tool@0.1.0;
+    }
+    package wasi:clocks@0.2.6 {
+      interface monotonic-clock {
+        use wasi:io/poll@0.2.6.{pollable};
+        type duration = u64;
+        subscribe-duration: func(when: duration) -> pollable;
+      }
+    }
     package wasi:cli@0.2.6 { interface stdout { use wasi:io/streams@0.2.6.{output-stream}; get-stdout: func() -> output-stream; } }
-    package wasi:io@0.2.6 { interface streams { resource output-stream; } }
+    package wasi:io@0.2.6 {
+      interface streams { resource output-stream; }
+      interface poll { resource pollable; poll: func(in: list<borrow<pollable>>) -> list<u32>; }
+    }
     ${readFileSync(join(WIT, "tool.wit"), "utf8").replace(/package (.*?);([\s\S]*)/, "package $1 { $2 }")}`;
   return componentNew(
     await componentEmbed({ binary: await parse(source), witSource: world, world: "fixture" }),

@@ -6,6 +6,7 @@ import type { Terminal as ScreenModel } from "@xterm/headless";
 import { onTestFinished } from "vitest";
 import type { Variables } from "../../kernel/env.ts";
 import { temporaryFolder } from "./home.ts";
+import { type ModelServer, startModelServer } from "./model-server.ts";
 
 // The package says of itself that it is a module and is none.
 const { Terminal } = createRequire(import.meta.url)("@xterm/headless") as { Terminal: typeof ScreenModel };
@@ -54,6 +55,8 @@ export interface TerminalOptions {
   readonly columns?: number;
   readonly rows?: number;
   readonly env?: Variables;
+  /** What a small screen shows once it is ready, in place of the greeting's last line. */
+  readonly firstSight?: string;
 }
 
 export function openTerminal(options: TerminalOptions = {}): OpenTerminal {
@@ -138,4 +141,21 @@ export function openTerminal(options: TerminalOptions = {}): OpenTerminal {
     home,
   };
   return terminal;
+}
+
+/** The same, ready for the first message, with a scripted model behind it. */
+export async function openTerminalWithModel(
+  options: TerminalOptions = {},
+): Promise<{ readonly model: ModelServer; readonly terminal: OpenTerminal }> {
+  const model = await startModelServer();
+  onTestFinished(() => model.close());
+  const env = {
+    MODEL_PROVIDER: "openai-compatible",
+    MODEL_BASE_URL: model.url,
+    MODEL_NAME: "scripted",
+    ...options.env,
+  };
+  const terminal = openTerminal({ ...options, env });
+  await terminal.until(options.firstSight ?? "Write a message");
+  return { model, terminal };
 }

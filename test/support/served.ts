@@ -1,10 +1,10 @@
 /** A real `postern serve` on a free port, with a scripted model behind it. */
 import { readFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { temporaryFolder } from "./home.ts";
 import { type ModelServer, startModelServer } from "./model-server.ts";
+import { freePort } from "./port.ts";
 import { type PosternProcess, startPostern } from "./postern.ts";
 
 export interface Served {
@@ -55,13 +55,4 @@ export async function servePostern(env: Readonly<Record<string, string>> = {}): 
       running = await start();
     },
   };
-}
-
-/** A port that was free a moment ago; the service keeps it over a restart. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -1,6 +1,5 @@
 /** The page for tool authors, typed word for word into a shell in an empty folder. */
 import { readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parseCapabilities } from "../../capabilities/parse.ts";
@@ -8,6 +7,7 @@ import { checkTypes } from "../../host/build/types.ts";
 import { openProject } from "../../host/project.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { blocksOf, commandsOf, typeLines, typePage } from "../support/page.ts";
+import { freePort } from "../support/port.ts";
 import { pathWithPostern } from "../support/projects.ts";
 
 /** Its last part needs another compiler, and is typed in `rust.test.ts`. */
@@ -42,11 +42,3 @@ test("the page takes a newcomer from an empty folder to a chat that uses the too
   expect(readme).toHaveLength(5);
   typeLines(readme, folder, { ...env, POSTERN_HOME: join(cwd, "another-home") });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}

@@ -1,5 +1,6 @@
 /** The page's state and what can be done to it. Components render it and call these functions, nothing more. */
-import { begun, doubt, fold, fromTurn, reconcile, type TurnView } from "./turn-view.ts";
+import { EMPTY, type Timeline, withEarlier, withNewest } from "./timeline.ts";
+import { begun, doubt, fold, type TurnView } from "./turn-view.ts";
 import {
   type Accepted,
   ask,
@@ -7,12 +8,12 @@ import {
   Refused,
   type Status,
   type ThreadRow,
-  type Turn,
   type TurnFrame,
+  type TurnPage,
   type User,
 } from "./wire.ts";
 
-export interface AppState {
+export interface AppState extends Timeline {
   readonly user: User | undefined;
   readonly signedOut: boolean;
   readonly connected: boolean;
@@ -20,7 +21,6 @@ export interface AppState {
   readonly threads: readonly ThreadRow[];
   readonly query: string;
   readonly thread: string | undefined;
-  readonly turns: readonly TurnView[];
   /** Said by the page itself: what went wrong with the last request, until dismissed. */
   readonly trouble: string | undefined;
   /** Read out by screen readers. */
@@ -37,7 +37,7 @@ const BLANK: AppState = {
   threads: [],
   query: "",
   thread: undefined,
-  turns: [],
+  ...EMPTY,
   trouble: undefined,
   announcement: "",
   isMenuOpen: false,
@@ -107,23 +107,32 @@ export async function loadThreads(query = state.query): Promise<void> {
 }
 
 export async function openThread(thread: string | undefined): Promise<void> {
-  if (thread !== state.thread) update({ thread, turns: [] });
+  if (thread !== state.thread) update({ thread, ...EMPTY });
   if (thread !== undefined) await reloadThread();
 }
 
-/** What the server has is the truth; a turn that only this page knows of yet is kept. */
 async function reloadThread(): Promise<void> {
   const { thread } = state;
   if (thread === undefined) return;
-  const page = await attempt(() =>
-    ask<{ turns: readonly Turn[] }>("GET", `/api/threads/${thread}?limit=200`),
-  );
-  if (!page || state.thread !== thread) return;
-  const stored = page.turns.map(fromTurn);
-  const known = new Set(stored.map(({ id }) => id));
-  const live = new Map(state.turns.map((turn) => [turn.id, turn]));
-  const merged = stored.map((turn) => reconcile(turn, live.get(turn.id)));
-  update({ turns: [...merged, ...state.turns.filter((turn) => !known.has(turn.id))] });
+  const page = await readTurns(thread);
+  if (page && state.thread === thread) update(withNewest(state, page));
+}
+
+export async function showEarlier(): Promise<void> {
+  const { thread, earlier } = state;
+  if (thread === undefined || earlier === undefined) return;
+  const page = await readTurns(thread, earlier);
+  // Pressed twice, or turned to another thread meanwhile.
+  if (!page || state.thread !== thread || state.earlier !== earlier) return;
+  update({
+    ...withEarlier(state, page),
+    announcement: `${page.turns.length} earlier turns are shown above.`,
+  });
+}
+
+function readTurns(thread: string, before?: string): Promise<TurnPage | undefined> {
+  const search = new URLSearchParams({ limit: "200", ...(before && { before }) });
+  return attempt(() => ask<TurnPage>("GET", `/api/threads/${thread}?${search}`));
 }
 
 // —— doing ————————————————————————————————————————————————————————————————

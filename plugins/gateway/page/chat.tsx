@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { send } from "./app.ts";
+import { getState, send, showEarlier } from "./app.ts";
 import { Bar } from "./bar.tsx";
 import { Composer } from "./composer.tsx";
 import { TurnBlock } from "./turn-block.tsx";
@@ -11,17 +11,24 @@ import type { ModelName } from "./wire.ts";
 const NEAR_PIXELS = 80;
 
 export function Chat() {
-  const { thread, threads, turns, status } = useApp();
-  const scroller = useRef<HTMLDivElement>(null);
+  const { thread, threads, turns, earlier, status } = useApp();
+  const scroller = useRef<HTMLElement>(null);
   const readsAlong = useRef(true);
   const title = threads.find(({ id }) => id === thread)?.title ?? "New chat";
   const shown = useMemo(() => joinCalls(turns), [turns]);
   const running = turns.findLast((turn) => !isOver(turn));
 
+  // Measured before earlier turns come in above, so that afterwards the reader is where they were.
+  const top = useRef<string | undefined>(undefined);
+  const height = turns[0]?.id === top.current ? 0 : (scroller.current?.scrollHeight ?? 0);
   // Follows the text only while the reader is at the end; whoever scrolled up is left in peace.
   useLayoutEffect(() => {
     const element = scroller.current;
-    if (element && readsAlong.current) element.scrollTop = element.scrollHeight;
+    const hasEarlierAbove = turns.findIndex(({ id }) => id === top.current) > 0;
+    top.current = turns[0]?.id;
+    if (!element) return;
+    if (hasEarlierAbove) element.scrollTop += element.scrollHeight - height;
+    else if (readsAlong.current) element.scrollTop = element.scrollHeight;
   }, [turns]);
   useEffect(() => {
     readsAlong.current = true;
@@ -30,6 +37,11 @@ export function Chat() {
     const element = scroller.current;
     if (!element) return;
     readsAlong.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_PIXELS;
+  };
+  const onEarlier = async () => {
+    await showEarlier();
+    // The button goes with the last of them; the keyboard stays in the conversation.
+    if (getState().earlier === undefined) scroller.current?.focus({ preventScroll: true });
   };
 
   return (
@@ -40,6 +52,11 @@ export function Chat() {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
       <section class="talk" ref={scroller} onScroll={onScroll} tabIndex={0} aria-label="Conversation">
         <div>
+          {earlier !== undefined && (
+            <button type="button" class="earlier" onClick={() => void onEarlier()}>
+              Show earlier
+            </button>
+          )}
           {shown.map((turn, index) => (
             <TurnBlock key={turn.id} turn={turn} isLast={index === turns.length - 1} />
           ))}

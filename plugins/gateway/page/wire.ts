@@ -69,6 +69,12 @@ export interface Turn {
   readonly gate?: Gate;
 }
 
+/** Oldest first; `next` leads to those before them. */
+export interface TurnPage {
+  readonly turns: readonly Turn[];
+  readonly next: string | null;
+}
+
 export interface ThreadRow {
   readonly id: string;
   readonly title: string;

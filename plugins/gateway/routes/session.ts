@@ -2,7 +2,7 @@
 import type { Context } from "koa";
 import type { Proxies } from "../../../kernel/proxies.ts";
 import type { Accounts } from "../accounts.ts";
-import { type Doorkeeper, FOREIGN_ORIGIN, type Identity, Refusal, SESSION_COOKIE } from "../identity.ts";
+import { type Doorkeeper, FOREIGN_ORIGIN, type Identity, Refusal, sessionCookie } from "../identity.ts";
 import type { OriginCheck } from "../origin.ts";
 import { type Route, route } from "../route.ts";
 import { object, ref } from "../schemas.ts";
@@ -29,7 +29,7 @@ export function sessionRoutes({
     const secure = proxies.isHttps(req) ? "; Secure" : "";
     res.appendHeader(
       "Set-Cookie",
-      `${SESSION_COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict; Expires=${expires.toUTCString()}${secure}`,
+      `${sessionCookie(proxies.host(req))}=${value}; Path=/; HttpOnly; SameSite=Strict; Expires=${expires.toUTCString()}${secure}`,
     );
   };
   const open = (context: Context, { user, source, expiresAt }: Identity) => {

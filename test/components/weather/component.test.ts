@@ -8,30 +8,17 @@ import { digestOf } from "../../../host/catalog.ts";
 import { commit } from "../../../host/install.ts";
 import { createPool } from "../../../host/pool.ts";
 import { replayFrom } from "../../../host/recording.ts";
-import { openToolHost, type ToolHost } from "../../../host/tool-host.ts";
+import { openScratchHost } from "../../../host/scratch.ts";
+import type { ToolHost } from "../../../host/tool-host.ts";
 import { createComponent } from "../../../host/transpile.ts";
-import { createLog } from "../../../kernel/log.ts";
-import { createMask } from "../../../kernel/mask.ts";
-import { type OpenStore, openStore } from "../../../kernel/store.ts";
 import { builtWeather, recording, WEATHER_CAPABILITIES } from "../../support/weather.ts";
 
 let home: string;
-let store: OpenStore;
 let host: ToolHost;
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "postern-test-"));
-  store = openStore(join(home, "store.sqlite"));
-  const mask = createMask();
-  const log = createLog("silent", mask, { pretty: false, write: () => {} });
-  const config = {
-    privateHosts: new Set<string>(),
-    shipped: false,
-    secretsKey: undefined,
-    workers: 1,
-    variable: () => undefined,
-  };
-  host = await openToolHost({ config, home, store, mask, log });
+  host = await openScratchHost(home, []);
   const { bytes } = await builtWeather();
   const candidate = await host.examine(bytes, await readFile(WEATHER_CAPABILITIES, "utf8"));
   await commit(host.catalog, "weather", candidate, false);
@@ -39,7 +26,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await host.close();
-  store.close();
   await rm(home, { recursive: true, force: true });
 });
 

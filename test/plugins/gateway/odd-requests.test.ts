@@ -64,6 +64,22 @@ test("odd upgrades are refused and the service goes on", async () => {
   expect((await gateway.ask("/api/status")).status).toBe(200);
 });
 
+test("a client that offers another protocol is answered in this one, as curl --http2 and Java's expect", async () => {
+  const gateway = await openGateway();
+  const offer = [
+    "Connection: Upgrade, HTTP2-Settings",
+    "Upgrade: h2c",
+    "HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA",
+  ];
+  const headers = ["Host: localhost", `Authorization: Bearer ${OPERATOR_TOKEN}`, ...offer];
+  expect(await sendRaw(gateway.url, ["GET /api/status HTTP/1.1", ...headers])).toBe("HTTP/1.1 200 OK");
+  const body = JSON.stringify({ message: "Hello" });
+  const posted = ["Content-Type: application/json", `Content-Length: ${body.length}`, "", body];
+  expect(await sendRaw(gateway.url, ["POST /api/chat/send HTTP/1.1", ...headers, ...posted])).toBe(
+    "HTTP/1.1 202 Accepted",
+  );
+});
+
 test("a request without a body, with null or with an empty body is 400 and says so", async () => {
   const gateway = await openGateway();
   for (const body of [undefined, null]) {

@@ -1,6 +1,10 @@
-import { describe, expect, onTestFinished, test } from "vitest";
-import { startModelServer } from "../../support/model-server.ts";
-import { type OpenTerminal, openTerminal, type TerminalOptions } from "../../support/pseudo-terminal.ts";
+import { describe, expect, test } from "vitest";
+import {
+  type OpenTerminal,
+  openTerminal,
+  openTerminalWithModel,
+  type TerminalOptions,
+} from "../../support/pseudo-terminal.ts";
 
 const SHOWN = "\u001b[?25h";
 const HIDDEN = "\u001b[?25l";
@@ -21,21 +25,9 @@ async function ready(options: TerminalOptions = {}): Promise<OpenTerminal> {
   return terminal;
 }
 
-async function withModel(options: TerminalOptions = {}) {
-  const model = await startModelServer();
-  onTestFinished(() => model.close());
-  const env = {
-    MODEL_PROVIDER: "openai-compatible",
-    MODEL_BASE_URL: model.url,
-    MODEL_NAME: "scripted",
-    ...options.env,
-  };
-  return { model, terminal: await ready({ ...options, env }) };
-}
-
 describe("§2.1 the keys", () => {
   test("Enter sends the message, and the composer is empty again", async () => {
-    const { model, terminal } = await withModel();
+    const { model, terminal } = await openTerminalWithModel();
     model.otherwise({ text: "The answer." });
     terminal.type("My question");
     await terminal.until("› My question");
@@ -74,7 +66,7 @@ describe("§2.1 the keys", () => {
   });
 
   test("Ctrl+C in the middle of a turn quits too", async () => {
-    const { model, terminal } = await withModel();
+    const { model, terminal } = await openTerminalWithModel();
     model.otherwise({ text: ["I begin. "], end: "stall" });
     terminal.type("Go\r");
     await terminal.until("I begin");
@@ -93,7 +85,7 @@ describe("§2.1 the keys", () => {
   });
 
   test("Esc cancels the turn that runs", async () => {
-    const { model, terminal } = await withModel();
+    const { model, terminal } = await openTerminalWithModel();
     model.otherwise({ text: ["I begin. "], end: "stall" });
     terminal.type("Go\r");
     await terminal.until("I begin");
@@ -103,7 +95,7 @@ describe("§2.1 the keys", () => {
   });
 
   test("Tab goes to the next element: a tool call, which Enter opens; Esc goes back to the composer", async () => {
-    const { model, terminal } = await withModel();
+    const { model, terminal } = await openTerminalWithModel();
     model.script({ calls: [{ name: "clock", arguments: { zone: "UTC" } }] }, { text: "Half past nine." });
     terminal.type("What time is it?\r");
     await terminal.until("Half past nine.");
@@ -122,7 +114,7 @@ describe("§2.1 the keys", () => {
   });
 
   test("Up and Down scroll the history; in an empty composer they walk earlier messages", async () => {
-    const { model, terminal } = await withModel();
+    const { model, terminal } = await openTerminalWithModel();
     model.otherwise({ text: Array.from({ length: 60 }, (_, index) => `line ${index + 1}\n\n`) });
     terminal.type("first question\r");
     await terminal.until("line 60");
@@ -157,14 +149,14 @@ describe("writing", () => {
   });
 
   test("a paste is text, whatever line breaks it holds, and is sent only by Enter", async () => {
-    const { model, terminal } = await withModel();
+    const { model, terminal } = await openTerminalWithModel();
     terminal.paste("one\ntwo\nthree");
     await terminal.until((seen) => composer(seen) === "one\ntwo\nthree");
     expect(model.requests).toEqual([]);
   });
 
   test("a paste of 5,000 lines is taken whole, and the next key still shows", async () => {
-    const { model, terminal } = await withModel();
+    const { model, terminal } = await openTerminalWithModel();
     model.otherwise({ text: "Long indeed." });
     terminal.paste(Array.from({ length: 5000 }, (_, index) => `pasted line ${index + 1}`).join("\n"));
     await terminal.until("pasted line 5000");

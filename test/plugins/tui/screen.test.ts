@@ -1,27 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import { startModelServer } from "../../support/model-server.ts";
-import { openTerminal, type TerminalOptions } from "../../support/pseudo-terminal.ts";
+import { expect, test } from "vitest";
+import { openTerminalWithModel } from "../../support/pseudo-terminal.ts";
 
 const ESC = "\u001b";
 
-async function withModel(options: TerminalOptions = {}) {
-  const model = await startModelServer();
-  onTestFinished(() => model.close());
-  const env = {
-    MODEL_PROVIDER: "openai-compatible",
-    MODEL_BASE_URL: model.url,
-    MODEL_NAME: "scripted",
-    ...options.env,
-  };
-  const terminal = openTerminal({ ...options, env });
-  await terminal.until("Write a message");
-  return { model, terminal };
-}
-
 test("the first screen shows every plugin, what they had to tell, and the addresses", async () => {
-  const { terminal } = await withModel({ columns: 120 });
+  const { terminal } = await openTerminalWithModel({ columns: 120 });
   const text = terminal.text();
   expect(text).toMatch(/gateway +│ on +│ http:\/\/127\.0\.0\.1:\d+/);
   expect(text).toMatch(/Open http:\/\/127\.0\.0\.1:\d+\/\?token=/);
@@ -29,7 +14,7 @@ test("the first screen shows every plugin, what they had to tell, and the addres
 });
 
 test("an answer streams in as Markdown, with a spinner, elapsed time, and what it cost at the end", async () => {
-  const { model, terminal } = await withModel({ columns: 120 });
+  const { model, terminal } = await openTerminalWithModel({ columns: 120 });
   model.otherwise({
     text: ["# Title\n\nSome **bold", "** and `code`.\n\n- one\n- two\n\n```js\nlet x", " = 1;\n```\n"],
     delay: 100,
@@ -48,7 +33,7 @@ test("an answer streams in as Markdown, with a spinner, elapsed time, and what i
 });
 
 test("an approval is asked in place, in words; the answer lets the turn go on", async () => {
-  const { model, terminal } = await withModel();
+  const { model, terminal } = await openTerminalWithModel();
   model.script({ calls: [{ name: "post", arguments: { text: "hi" } }] }, { text: "Posted it." });
   terminal.type("Post hi\r");
   await terminal.until("post asks for your approval.");
@@ -66,7 +51,7 @@ test("an approval is asked in place, in words; the answer lets the turn go on", 
 });
 
 test("a denied approval is told to the model", async () => {
-  const { model, terminal } = await withModel();
+  const { model, terminal } = await openTerminalWithModel();
   model.script({ calls: [{ name: "post", arguments: {} }] }, { text: "Then not." });
   terminal.type("Post\r");
   await terminal.until("Deny (d)");
@@ -76,7 +61,7 @@ test("a denied approval is told to the model", async () => {
 });
 
 test("a letter that was being typed when the question came up allows nothing", async () => {
-  const { model, terminal } = await withModel();
+  const { model, terminal } = await openTerminalWithModel();
   model.script({ calls: [{ name: "post", arguments: {} }] });
   terminal.type("Post\r");
   await terminal.until("Enter decides");
@@ -87,7 +72,7 @@ test("a letter that was being typed when the question came up allows nothing", a
 });
 
 test("a tool without its credential says so in place, and can be given up", async () => {
-  const { model, terminal } = await withModel();
+  const { model, terminal } = await openTerminalWithModel();
   model.script({ calls: [{ name: "mail", arguments: {} }] }, { text: "No mail then." });
   terminal.type("Mail\r");
   await terminal.until("mail needs a credential: run postern tool auth mail");
@@ -97,7 +82,7 @@ test("a tool without its credential says so in place, and can be given up", asyn
 });
 
 test("the commands answer in the history: tools, threads, new, jobs, memory", async () => {
-  const { model, terminal } = await withModel({ rows: 40 });
+  const { model, terminal } = await openTerminalWithModel({ rows: 40 });
   model.otherwise({ text: "An answer to keep." });
   const run = async (command: string, sight: string) => {
     terminal.type(command);
@@ -119,7 +104,7 @@ test("the commands answer in the history: tools, threads, new, jobs, memory", as
 });
 
 test("a turn that fails says why and what to do", async () => {
-  const { model, terminal } = await withModel();
+  const { model, terminal } = await openTerminalWithModel();
   model.otherwise({ status: 401 });
   terminal.type("Go\r");
   await terminal.until("✗ ");
@@ -127,7 +112,7 @@ test("a turn that fails says why and what to do", async () => {
 });
 
 test("a resize while text streams leaves no garbage", async () => {
-  const { model, terminal } = await withModel({ columns: 100, rows: 30 });
+  const { model, terminal } = await openTerminalWithModel({ columns: 100, rows: 30 });
   const words = Array.from({ length: 120 }, (_, index) => `word${index} `);
   model.otherwise({ text: words, delay: 10 });
   terminal.type("Go\r");
@@ -149,15 +134,8 @@ test.for([
   [20, 6],
   [12, 4],
 ] as const)("a terminal of %s by %s still takes a message and shows its answer", async ([columns, rows]) => {
-  const model = await startModelServer();
-  onTestFinished(() => model.close());
+  const { model, terminal } = await openTerminalWithModel({ columns, rows, firstSight: "›" });
   model.otherwise({ text: "Fine." });
-  const terminal = openTerminal({
-    columns,
-    rows,
-    env: { MODEL_PROVIDER: "openai-compatible", MODEL_BASE_URL: model.url, MODEL_NAME: "scripted" },
-  });
-  await terminal.until("›");
   terminal.type("Hi");
   await terminal.until("› Hi");
   terminal.press("enter");
@@ -166,10 +144,10 @@ test.for([
 });
 
 test("colours are the sixteen, and with NO_COLOR there are none", async () => {
-  const coloured = await withModel();
+  const coloured = await openTerminalWithModel();
   expect(coloured.terminal.output()).toMatch(new RegExp(`${ESC}\\[(3|9)\\dm`));
   expect(coloured.terminal.output()).not.toMatch(new RegExp(`${ESC}\\[[0-9;]*38;`));
-  const { model, terminal } = await withModel({ env: { NO_COLOR: "1" } });
+  const { model, terminal } = await openTerminalWithModel({ env: { NO_COLOR: "1" } });
   model.otherwise({ text: "# Plain\n\n`code`" });
   terminal.type("Go\r");
   await terminal.until("Plain");
@@ -178,7 +156,7 @@ test("colours are the sixteen, and with NO_COLOR there are none", async () => {
 });
 
 test("streaming redraws lines, never the whole screen", async () => {
-  const { model, terminal } = await withModel();
+  const { model, terminal } = await openTerminalWithModel();
   model.otherwise({ text: Array.from({ length: 50 }, (_, index) => `word${index} `), delay: 5 });
   terminal.type("Go\r");
   await terminal.until("word5 ");
@@ -191,7 +169,7 @@ test("streaming redraws lines, never the whole screen", async () => {
 });
 
 test("10,000 lines of history: scrolling and typing go on", async () => {
-  const { model, terminal } = await withModel();
+  const { model, terminal } = await openTerminalWithModel();
   const page = Array.from({ length: 2500 }, (_, index) => `row ${index}\n\n`).join("");
   for (let turn = 1; turn <= 2; turn++) {
     model.script({ text: [page, `end of turn ${turn}`] });
@@ -206,7 +184,7 @@ test("10,000 lines of history: scrolling and typing go on", async () => {
 });
 
 test("log lines go to the file, never over the screen", async () => {
-  const { model, terminal } = await withModel({ env: { LOG_LEVEL: "debug" } });
+  const { model, terminal } = await openTerminalWithModel({ env: { LOG_LEVEL: "debug" } });
   model.otherwise({ status: 500 });
   terminal.type("Go\r");
   await terminal.until("✗ ");

@@ -192,6 +192,18 @@ describe("§5 the secret", () => {
     expect((await webhook.get(path)).status).toBe(200);
   });
 
+  test("a secret beyond ASCII is accepted in UTF-8, as curl sends it, and in Latin-1, as fetch does", async () => {
+    const secret = "schlüssel-für-die-tür";
+    const webhook = await bootWebhook({ HTTP_WEBHOOK_SECRET: secret });
+    const utf8 = Buffer.from(secret).toString("latin1");
+    // Beside a body of text Node would write the headers in that text's encoding.
+    const send = (given: string) =>
+      webhook.post(Buffer.from(JSON.stringify(HELLO)), { "x-webhook-secret": given });
+    for (const given of [utf8, secret]) expect((await send(given)).status).toBe(200);
+    for (const wrong of ["schlussel-fur-die-tur", `${utf8}!`])
+      expectError(await send(wrong), 401, "invalid_secret");
+  });
+
   test("an unknown job is 401 without the secret, so that nobody can probe for ids", async () => {
     const webhook = await bootWebhook();
     expectError(await webhook.get("/jobs/0c9c2a52-6b1d-4f6e-8a44-3c1f7a0f8d11", {}), 401, "missing_secret");

@@ -17,6 +17,21 @@ async function say(page: BrowserPage, text: string): Promise<void> {
   await page.keyboard.press("Enter");
 }
 
+/** A thread of that many turns, each with a question of its own. */
+async function talkAtLength(served: Served, turns: number): Promise<string> {
+  const token = readFileSync(`${served.home}/webui-token`, "utf8").trim();
+  let thread: string | undefined;
+  for (let turn = 1; turn <= turns; turn++) {
+    const answer = await fetch(`${served.url}/api/chat`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify({ message: `question ${turn}`, thread_id: thread }),
+    });
+    thread = ((await answer.json()) as { thread_id: string }).thread_id;
+  }
+  return thread ?? "";
+}
+
 describe.skipIf(!hasBrowser)("the page in a browser", { timeout: 60_000 }, () => {
   useBrowser();
 
@@ -29,6 +44,17 @@ describe.skipIf(!hasBrowser)("the page in a browser", { timeout: 60_000 }, () =>
     expect(await page.evaluate("document.cookie + JSON.stringify(localStorage)")).not.toContain(token);
     expect(served.process.stderr()).not.toContain(token);
     expect(page.complaints).toEqual([]);
+  });
+
+  test("two gateways on one machine do not sign each other's users out, though their ports share one jar of cookies", async () => {
+    const [one, other] = await Promise.all([servePostern(), servePostern()]);
+    const page = await signedIn(one);
+    await page.goto(other.link());
+    await page.getByLabel("Message").waitFor();
+    await page.goto(one.url);
+    await page.getByLabel("Message").waitFor({ timeout: 10_000 });
+    await page.goto(other.url);
+    await page.getByLabel("Message").waitFor({ timeout: 10_000 });
   });
 
   test("without a token it asks for one, refuses a wrong one, and takes the right one", async () => {
@@ -144,6 +170,39 @@ describe.skipIf(!hasBrowser)("the page in a browser", { timeout: 60_000 }, () =>
     await page.locator(".call summary", { hasText: "prober" }).click();
     await page.getByText(/^Receipt /).waitFor();
     expect(await page.getByText("May prober run?").count()).toBe(0);
+    expect(page.complaints).toEqual([]);
+  });
+
+  test("earlier turns of a long thread come in above, by keyboard too, and what is read stays where it is", async () => {
+    const served = await servePostern({ CHAT_RATE_LIMIT: "1000" });
+    const thread = await talkAtLength(served, 203);
+    const page = await signedIn(served);
+    const asked = page.locator(".asked");
+    await page.goto(`${served.url}/#/chat/${thread}`);
+    await expect.poll(() => asked.count()).toBe(200);
+    expect(await asked.first().textContent()).toContain("question 4");
+
+    await say(page, "one more");
+    await expect.poll(() => asked.last().textContent()).toContain("one more");
+    await expect.poll(() => page.locator("[aria-busy=true]").count()).toBe(0);
+    expect(await asked.last().textContent()).toContain("one more");
+
+    const oldest = asked.filter({ hasText: "question 4" }).first();
+    const button = page.getByRole("button", { name: "Show earlier" });
+    await page.getByRole("region", { name: "Conversation" }).focus();
+    await page.keyboard.press("Tab");
+    expect(await button.evaluate((element) => element === document.activeElement)).toBe(true);
+    const before = await oldest.boundingBox();
+    await page.keyboard.press("Enter");
+    await expect.poll(() => asked.count()).toBe(204);
+    const moved = ((await oldest.boundingBox())?.y ?? Number.NaN) - (before?.y ?? Number.NaN);
+    expect(Math.abs(moved)).toBeLessThan(2);
+    const questions = (await asked.allInnerTexts()).map((text) => /question \d+|one more/.exec(text)?.[0]);
+    expect(questions).toEqual([...Array.from({ length: 203 }, (_, i) => `question ${i + 1}`), "one more"]);
+
+    // The button is gone with the last page; the keyboard goes on from the conversation.
+    expect(await button.count()).toBe(0);
+    expect(await page.evaluate("document.activeElement.className")).toBe("talk");
     expect(page.complaints).toEqual([]);
   });
 

@@ -1,0 +1,79 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openTerminalWithModel } from "../../support/pseudo-terminal.ts";
+
+const WORDS = Array.from({ length: 60 }, (_, index) => `word${index} `);
+
+/** The terminal with a thread of one turn open, and the gateway of the same process. */
+async function openThread() {
+  const { model, terminal } = await openTerminalWithModel({ columns: 120, rows: 40, firstSight: "?token=" });
+  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(terminal.text())?.[0] ?? "";
+  const token = readFileSync(join(terminal.home, "webui-token"), "utf8").trim();
+  const ask = async <Answer>(method: string, path: string, body?: unknown): Promise<Answer> => {
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const answer = await fetch(url + path, { method, headers, body: JSON.stringify(body) ?? null });
+    expect(answer.status).toBeLessThan(300);
+    return (await answer.json()) as Answer;
+  };
+  model.script({ text: "First answer." });
+  terminal.type("From the terminal\r");
+  await terminal.until("First answer.");
+  await terminal.until("Enter sends");
+  const { threads } = await ask<{ threads: { id: string }[] }>("GET", "/api/threads");
+  const say = (message: string) =>
+    ask<{ message_id: string }>("POST", "/api/chat/send", { message, thread_id: threads[0]?.id });
+  const said = () => terminal.text().match(/word\d+/g) ?? [];
+  return { model, terminal, ask, say, said };
+}
+
+const whole = WORDS.map((word) => word.trim());
+
+test("a turn that another channel runs on the open thread streams in, and Escape cancels it", async () => {
+  const { model, terminal, say, said } = await openThread();
+  model.script({ text: WORDS, delay: 30 }, { text: "And on it goes." }, { text: WORDS, delay: 100 });
+  await say("From the browser");
+  await terminal.until("› From the browser");
+  await terminal.until("word5 ");
+  expect(terminal.text()).not.toContain("word59");
+  expect(terminal.text()).toMatch(/writing \d/);
+  await terminal.until("word59");
+  await terminal.until("Enter sends");
+  expect(said()).toEqual(whole);
+
+  terminal.type("Go on\r");
+  await terminal.until("And on it goes.");
+  await say("Talk for long");
+  await terminal.until("› Talk for long");
+  await terminal.until("Esc cancels");
+  terminal.press("escape");
+  await terminal.until("Cancelled.");
+  expect(terminal.text().match(/› /g)).toHaveLength(5);
+});
+
+test("a question that came up elsewhere is asked here too, and closed where it was answered elsewhere", async () => {
+  const { model, terminal, ask, say } = await openThread();
+  model.script({ calls: [{ name: "post", arguments: { text: "hi" } }] }, { text: "Posted it." });
+  await say("Post hi");
+  await terminal.until("Once (o)");
+  const { pending } = await ask<{ pending: { id: string }[] }>("GET", "/api/approvals");
+  await ask("POST", `/api/approvals/${pending[0]?.id}`, { decision: "once" });
+  await terminal.until("Posted it.");
+  expect(terminal.text()).not.toContain("Once (o)");
+  expect(terminal.text()).toMatch(/^ +Once$/m);
+});
+
+test("who comes back to a thread sees the running turn whole, and how it goes on", async () => {
+  const { model, terminal, said } = await openThread();
+  model.script({ text: WORDS, delay: 50 });
+  terminal.type("Count\r");
+  await terminal.until("word3 ");
+  terminal.type("/new\r");
+  await terminal.until("A new thread");
+  expect(said()).toEqual([]);
+  terminal.type("/threads 1\r");
+  await terminal.until("› Count");
+  await terminal.until("word59");
+  await terminal.until("Enter sends");
+  expect(said()).toEqual(whole);
+});
