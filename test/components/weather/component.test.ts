@@ -18,7 +18,7 @@ let host: ToolHost;
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "postern-test-"));
-  host = await openScratchHost(home, []);
+  host = await openScratchHost(home, new Set());
   const { bytes } = await builtWeather();
   const candidate = await host.examine(bytes, await readFile(WEATHER_CAPABILITIES, "utf8"));
   await commit(host.catalog, "weather", candidate, false);
