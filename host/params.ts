@@ -22,10 +22,22 @@ const CHECK_MILLIS = 1000;
 const SHOWN_PROBLEMS = 5;
 const EXPLAINED_PROBLEMS = 200;
 const SHOWN_VALUES = 50;
+// Polishing the code takes longer than a tool's few checks ever win back.
+const OPTIONS: Options = {
+  allErrors: true,
+  verbose: true,
+  strict: false,
+  logger: false,
+  code: { optimize: false },
+};
+/** Characters of schema times characters of params: so little is checked before a clock would have been set up. */
+const LITTLE_WORK = 1_000_000;
 
 /** Throws where the schema cannot be used, with the reason. */
 export function compileParamsCheck(schema: JsonSchema): ParamsCheck {
   const validate = withinTime(COMPILE_MILLIS, openCompiler(schema));
+  // Watching the clock takes a thread for each check, which is most of what a short call costs in this process.
+  const size = isBounded(schema) ? JSON.stringify(schema).length : Number.POSITIVE_INFINITY;
   const look = (value: unknown): ParamsVerdict => {
     if (validate(value)) return { ok: true };
     const problems = explain((validate.errors ?? []).slice(0, EXPLAINED_PROBLEMS));
@@ -39,6 +51,7 @@ export function compileParamsCheck(schema: JsonSchema): ParamsCheck {
       return { ok: false, detail: `not JSON: ${(error as Error).message}` };
     }
     try {
+      if (size * params.length <= LITTLE_WORK) return look(value);
       return withinTime(CHECK_MILLIS, () => look(value));
     } catch (error) {
       return { ok: false, detail: `the tool's schema cannot be checked: ${(error as Error).message}` };
@@ -46,15 +59,49 @@ export function compileParamsCheck(schema: JsonSchema): ParamsCheck {
   };
 }
 
+/** What looks at a value once for each place in the schema, or not at all: without references, the work is schema times value. */
+const BOUNDED = new Set(
+  `type const enum required minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems
+   minProperties maxProperties title description default examples deprecated readOnly writeOnly $schema $comment`.split(
+    /\s+/,
+  ),
+);
+const ONE_SCHEMA = new Set(["items", "additionalProperties", "not", "if", "then", "else"]);
+const MANY_SCHEMAS = new Set(["properties", "allOf", "anyOf", "oneOf"]);
+
+/** False for patterns, formats, references, comparisons among items, and whatever else is not known to be bounded. */
+function isBounded(schema: unknown): boolean {
+  if (typeof schema !== "object" || schema === null) return typeof schema === "boolean";
+  return Object.entries(schema).every(([keyword, value]) => {
+    if (ONE_SCHEMA.has(keyword)) return isBounded(value);
+    if (MANY_SCHEMAS.has(keyword)) return Object.values(value as object).every(isBounded);
+    return BOUNDED.has(keyword);
+  });
+}
+
+// For the schema of schemas alone, which takes longest to compile: strangers' schemas stay apart from each other.
+let draft7Meta: Ajv | undefined;
+let draft2020Meta: Ajv2020 | undefined;
+
+function openMeta(isDraft7: boolean): Ajv | Ajv2020 {
+  if (isDraft7) draft7Meta ??= new Ajv(OPTIONS);
+  else draft2020Meta ??= new Ajv2020(OPTIONS);
+  const meta = (isDraft7 ? draft7Meta : draft2020Meta) as Ajv | Ajv2020;
+  meta.validateSchema({});
+  return meta;
+}
+
 function openCompiler(schema: JsonSchema): () => ValidateFunction {
-  const options: Options = { allErrors: true, verbose: true, strict: false, logger: false };
   const { $schema } = schema;
-  const draft7 = typeof $schema === "string" && $schema.includes("draft-07");
-  const ajv = draft7 ? new Ajv(options) : new Ajv2020(options);
+  const isDraft7 = typeof $schema === "string" && $schema.includes("draft-07");
+  const meta = openMeta(isDraft7);
+  const options = { ...OPTIONS, validateSchema: false };
+  const ajv = isDraft7 ? new Ajv(options) : new Ajv2020(options);
   formats.default(ajv);
-  // Compiles the schema of schemas, which takes longest and is not the stranger's.
-  ajv.validateSchema({});
-  return () => ajv.compile(schema);
+  return () => {
+    meta.validateSchema(schema, true);
+    return ajv.compile(schema);
+  };
 }
 
 const context = createContext({ work: () => {} });

@@ -1,6 +1,4 @@
-/** What the loop costs for a turn on a short and on a long thread, with a model that answers at once. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+/** Growth: what the loop costs for the nth turn on a thread, with a model that answers at once. */
 import { join } from "node:path";
 import { createMask } from "../../kernel/mask.ts";
 import { openStore } from "../../kernel/store.ts";
@@ -14,9 +12,11 @@ import { createApprovals } from "../../plugins/agent/safety/approvals.ts";
 import { createSpending } from "../../plugins/agent/spending.ts";
 import { MIGRATIONS } from "../../plugins/agent/tables.ts";
 import { createTurnRunner } from "../../plugins/agent/turn-runner.ts";
-import { type Bench, type Figure, interleave, median, spread } from "./bench.ts";
+import { atMost, type Bench, compare, interleave } from "./support/bench.ts";
+import { inFolder } from "./support/programs.ts";
 
-const ROUNDS = 60;
+const ROUNDS = 40;
+const LONG = [100, 1000, 10_000];
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** Takes no time of its own, so that what is measured is the loop. */
@@ -59,57 +59,55 @@ function openAgent(home: string) {
 
 export const bench: Bench = {
   name: "agent-turn",
-  about:
-    "one turn of the loop, the model excluded; target: on a thread of 1,000 turns ≤ 3× that on one of 10",
-  async run(progress) {
-    const home = mkdtempSync(join(tmpdir(), "postern-bench-"));
-    const { agent, history, store } = openAgent(home);
-    const input = { type: "message", text: "A message of about as many words as people write." } as const;
-    const turn = async (thread?: string) => {
-      const run = agent.run({ user: "bench", channel: "bench", input, ...(thread && { thread }) });
-      await run.record;
-      return run.thread;
-    };
-    const threadOf = async (turns: number) => {
-      const thread = await turn();
-      for (let count = 1; count < turns; count++) await turn(thread);
-      return thread;
-    };
-    const timed = async (thread: string) => {
-      const began = performance.now();
-      await turn(thread);
-      return performance.now() - began;
-    };
-    try {
-      progress("filling threads");
-      // A thread of ten stays one: each round takes a new one.
-      const short: string[] = [];
-      for (let count = 0; count < 2 * ROUNDS; count++) short.push(await threadOf(10));
-      const long = await threadOf(1000);
+  about: "growth: the nth turn on a thread, the model excluded; turn 1,000 within 3× of turn 10",
+  run: (progress) =>
+    inFolder(async (home) => {
+      const { agent, history, store } = openAgent(home);
+      const input = { type: "message", text: "A message of about as many words as people write." } as const;
+      const turn = async (thread?: string) => {
+        const run = agent.run({ user: "bench", channel: "bench", input, ...(thread && { thread }) });
+        await run.record;
+        return run.thread;
+      };
+      const threadOf = async (turns: number) => {
+        const thread = await turn();
+        for (let count = 1; count < turns; count++) await turn(thread);
+        return thread;
+      };
+      const timed = async (thread: string) => {
+        const began = performance.now();
+        await turn(thread);
+        return performance.now() - began;
+      };
       const cold = (thread: string) => {
         history.forget(thread);
         return timed(thread);
       };
-      const samples = await interleave(
-        {
-          "thread of 10": () => timed(short.pop() ?? long),
-          "thread of 1,000": () => timed(long),
-          "thread of 10, first turn after a start": () => cold(short.pop() ?? long),
-          "thread of 1,000, first turn after a start": () => cold(long),
-        },
-        ROUNDS,
-        progress,
-      );
-      const baseline = median(samples["thread of 10"] ?? []);
-      return Object.entries(samples).map(([name, values]): Figure => {
-        const ratio = median(values) / baseline;
-        const target = name === "thread of 1,000" ? { target: { words: "≤ 3×", met: ratio <= 3 } } : {};
-        return { name, median: median(values), spread: spread(values), unit: "ms", ratio, ...target };
-      });
-    } finally {
-      await agent.stop();
-      store.close();
-      rmSync(home, { recursive: true, force: true });
-    }
-  },
+      try {
+        // A thread of ten stays one: each round takes a new one.
+        const short: string[] = [];
+        for (let count = 0; count < 2 * ROUNDS; count++) short.push(await threadOf(10));
+        const next = () => short.pop() ?? "";
+        const warm: Record<string, () => Promise<number>> = { "turn 10": () => timed(next()) };
+        const first: Record<string, () => Promise<number>> = { "turn 10": () => cold(next()) };
+        for (const turns of LONG) {
+          const name = `turn ${turns.toLocaleString("en")}`;
+          progress(`filling a thread up to ${name}`);
+          const thread = await threadOf(turns);
+          warm[name] = () => timed(thread);
+          first[name] = () => cold(thread);
+        }
+        const what = "first after a start";
+        // What the model is sent grows with the thread, and is read anew after a start: no worse than the turns themselves.
+        const goals = { "turn 1,000": atMost(3), "turn 10,000": atMost(10) };
+        const firstGoals = { "turn 10,000": atMost(1000) };
+        return [
+          ...compare(await interleave(warm, ROUNDS, progress), { unit: "ms", goals }),
+          ...compare(await interleave(first, ROUNDS, progress), { unit: "ms", what, goals: firstGoals }),
+        ];
+      } finally {
+        await agent.stop();
+        store.close();
+      }
+    }),
 };

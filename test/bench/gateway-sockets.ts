@@ -1,16 +1,11 @@
 /** Two hundred sockets on a real service, each told of a turn every second: how late, how many lost, how much memory. */
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import WebSocket from "ws";
 import { startModelServer } from "../support/model-server.ts";
-import { type Bench, type Figure, median, spread } from "./bench.ts";
+import { type Bench, compare, single } from "./support/bench.ts";
+import { inFolder, serve, stopServing } from "./support/programs.ts";
 
-const BIN = fileURLToPath(new URL("../../kernel/bin.js", import.meta.url));
 const TOKEN = "the-operator-of-the-bench";
 const USERS = 10;
 const SOCKETS_EACH = 20;
@@ -25,32 +20,6 @@ interface Listener {
   last: number;
   gaps: number;
   readonly done: Map<string, number>;
-}
-
-interface Service {
-  readonly url: string;
-  readonly child: ChildProcess;
-}
-
-async function startService(home: string, modelUrl: string): Promise<Service> {
-  const env = {
-    PATH: process.env["PATH"] ?? "",
-    POSTERN_HOME: home,
-    GATEWAY_PORT: "0",
-    GATEWAY_AUTH_TOKEN: TOKEN,
-    CHAT_RATE_LIMIT: "1000000",
-    MODEL_BASE_URL: modelUrl,
-    MODEL_NAME: "scripted",
-    LOG_LEVEL: "error",
-  };
-  const child = spawn(process.execPath, [BIN, "serve"], { env, stdio: ["ignore", "pipe", "inherit"] });
-  let printed = "";
-  for await (const chunk of child.stdout ?? []) {
-    printed += String(chunk);
-    const url = /Open (http:\/\/\S+?)\/ /.exec(printed)?.[1];
-    if (url !== undefined && printed.includes("ready in")) return { url, child };
-  }
-  throw new Error(`the service ended before it was ready:\n${printed}`);
 }
 
 async function ask(url: string, token: string, path: string, body?: object): Promise<string> {
@@ -130,62 +99,50 @@ async function load(url: string, tokens: readonly string[], each: number, second
 export const bench: Bench = {
   name: "gateway-sockets",
   about: `${USERS * SOCKETS_EACH} sockets, a turn each second on every one for ${SECONDS} s; targets: none lost, memory bounded`,
-  async run(progress) {
-    const home = mkdtempSync(join(tmpdir(), "postern-bench-"));
-    const model = await startModelServer();
-    model.otherwise({ text: ["one ", "two ", "three ", "four ", "five"] });
-    progress("starting");
-    const { url, child } = await startService(home, model.url);
-    try {
-      const tokens: string[] = [];
-      for (let at = 0; at < USERS; at++) {
-        await ask(url, TOKEN, "/api/users", { id: `user-${at}` });
-        const made = await ask(url, TOKEN, "/api/tokens", { user: `user-${at}`, name: "bench" });
-        tokens.push(JSON.parse(made).token);
-      }
-      progress("waiting for the tools of a first start, which take a core to build");
-      for (const end = Date.now() + PATIENCE_MILLIS; Date.now() < end; await sleep(200))
-        if (JSON.parse(await ask(url, TOKEN, "/api/status")).tools.length > 0) break;
-      progress("one socket a user");
-      await load(url, tokens, 1, WARM_UP_SECONDS);
-      const few = await load(url, tokens, 1, FEW_SECONDS);
-      const before = await residentMegabytes(url);
-      progress(`${SOCKETS_EACH} sockets a user`);
-      const many = await load(url, tokens, SOCKETS_EACH, SECONDS);
-      const after = await residentMegabytes(url);
-      const figure = (name: string, { millis }: Outcome): Figure => ({
-        name,
-        median: median(millis),
-        spread: spread(millis),
-        unit: "ms",
-        ratio: median(millis) / median(few.millis),
+  run: (progress) =>
+    inFolder(async (home) => {
+      const model = await startModelServer();
+      model.otherwise({ text: ["one ", "two ", "three ", "four ", "five"] });
+      progress("starting");
+      const service = await serve(home, {
+        GATEWAY_AUTH_TOKEN: TOKEN,
+        CHAT_RATE_LIMIT: "1000000",
+        MODEL_BASE_URL: model.url,
+        MODEL_NAME: "scripted",
       });
-      const lost = few.lost + many.lost;
-      return [
-        figure(`message to end of turn, ${USERS} sockets`, few),
-        figure(`message to end of turn on all ${USERS * SOCKETS_EACH} sockets`, many),
-        {
-          name: `frames lost of ${many.sent * SOCKETS_EACH} turns told`,
-          median: lost,
-          spread: 0,
-          unit: "frames",
-          ratio: 1,
-          target: { words: "none", met: lost === 0 },
-        },
-        {
-          name: "memory of the service after it",
-          median: after,
-          spread: 0,
-          unit: "MB",
-          ratio: after / before,
-          target: { words: "less than twice as before", met: after < before * 2 },
-        },
-      ];
-    } finally {
-      child.kill("SIGTERM");
-      await once(child, "exit");
-      await model.close();
-      rmSync(home, { recursive: true, force: true });
-    }
-  },
+      const { url } = service;
+      try {
+        const tokens: string[] = [];
+        for (let at = 0; at < USERS; at++) {
+          await ask(url, TOKEN, "/api/users", { id: `user-${at}` });
+          const made = await ask(url, TOKEN, "/api/tokens", { user: `user-${at}`, name: "bench" });
+          tokens.push(JSON.parse(made).token);
+        }
+        progress("waiting for the tools of a first start, which take a core to build");
+        for (const end = Date.now() + PATIENCE_MILLIS; Date.now() < end; await sleep(200))
+          if (JSON.parse(await ask(url, TOKEN, "/api/status")).tools.length > 0) break;
+        progress("one socket a user");
+        await load(url, tokens, 1, WARM_UP_SECONDS);
+        const few = await load(url, tokens, 1, FEW_SECONDS);
+        const before = await residentMegabytes(url);
+        progress(`${SOCKETS_EACH} sockets a user, for ${SECONDS} s`);
+        const many = await load(url, tokens, SOCKETS_EACH, SECONDS);
+        const after = await residentMegabytes(url);
+        const lost = few.lost + many.lost;
+        const samples = {
+          [`message to end of turn, ${USERS} sockets`]: few.millis,
+          [`message to end of turn on all ${USERS * SOCKETS_EACH} sockets`]: many.millis,
+        };
+        const none = { words: "none", met: () => lost === 0 };
+        const bounded = { words: "less than twice as before", met: () => after < before * 2 };
+        return [
+          ...compare(samples, { unit: "ms" }),
+          single(`frames lost of ${many.sent * SOCKETS_EACH} turns told`, lost, "frames", none),
+          { ...single("memory of the service after it", after, "MB", bounded), ratio: after / before },
+        ];
+      } finally {
+        await stopServing(service);
+        await model.close();
+      }
+    }),
 };

@@ -1,15 +1,14 @@
-/** How a search in memory grows with the documents: by words, by meaning, and both as a turn does it. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+/** Growth: how a search in memory grows with the documents: by words, by meaning, and both as a turn does it. */
 import { join } from "node:path";
 import { openStore } from "../../kernel/store.ts";
 import { createDocuments } from "../../plugins/agent/memory/documents.ts";
 import { createMemory } from "../../plugins/agent/memory/memory.ts";
 import { MIGRATIONS } from "../../plugins/agent/memory/tables.ts";
 import { createVectors, DIMENSIONS } from "../../plugins/agent/memory/vectors.ts";
-import { type Bench, type Figure, interleave, median, spread } from "./bench.ts";
+import { atMost, type Bench, compare, type Figure, interleave } from "./support/bench.ts";
+import { inFolder } from "./support/programs.ts";
 
-const SIZES = [1_000, 10_000, 100_000] as const;
+const SIZES = [100, 1_000, 10_000, 100_000];
 const ROUNDS = 5;
 const QUERIES = 40;
 const WORDS_EACH = 40;
@@ -87,45 +86,35 @@ function openFilled(folder: string, size: number) {
   };
 }
 
+const KINDS = [
+  ["both", "by words and vectors"],
+  ["whole", "memory.search by words"],
+  ["meaning", "ranking by vectors"],
+] as const;
+
+const nameOf = (size: number) => `${size.toLocaleString("en")} documents`;
+
 export const bench: Bench = {
   name: "memory-search",
   about:
-    "one search in memory, without the query's own embedding; target: 100,000 documents within 5× of 1,000",
-  async run(progress) {
-    const folder = mkdtempSync(join(tmpdir(), "postern-bench-"));
-    const filled = SIZES.map((size) => {
-      progress(`writing ${size} documents`);
-      return { size, ...openFilled(folder, size) };
-    });
-    try {
-      const figures: Figure[] = [];
-      for (const kind of ["both", "whole", "meaning"] as const) {
-        const contestants = Object.fromEntries(filled.map((memory) => [String(memory.size), memory[kind]]));
-        const samples = await interleave(contestants, ROUNDS, progress);
-        const baseline = median(samples[String(SIZES[0])] ?? []);
-        for (const { size } of filled) {
-          const taken = samples[String(size)] ?? [];
-          const ratio = median(taken) / baseline;
-          figures.push({
-            name: `${NAMES[kind]}, ${size.toLocaleString("en")} documents`,
-            median: median(taken),
-            spread: spread(taken),
-            unit: "ms",
-            ratio,
-            ...(kind === "both" && size === 100_000 && { target: { words: "within 5×", met: ratio <= 5 } }),
-          });
+    "growth: one search in memory, without the query's own embedding; 100,000 documents within 5× of 1,000",
+  run: (progress) =>
+    inFolder(async (folder) => {
+      const filled = SIZES.map((size) => {
+        progress(`writing ${size} documents`);
+        return { size, ...openFilled(folder, size) };
+      });
+      try {
+        const figures: Figure[] = [];
+        for (const [kind, what] of KINDS) {
+          const points = filled.map((memory) => [nameOf(memory.size), memory[kind]] as const);
+          const samples = await interleave(Object.fromEntries(points), ROUNDS, progress);
+          const goals = kind === "both" ? { [nameOf(100_000)]: atMost(5) } : {};
+          figures.push(...compare(samples, { unit: "ms", what, baseline: nameOf(1_000), goals }));
         }
+        return figures;
+      } finally {
+        for (const memory of filled) memory.close();
       }
-      return figures;
-    } finally {
-      for (const memory of filled) memory.close();
-      rmSync(folder, { recursive: true, force: true });
-    }
-  },
-};
-
-const NAMES = {
-  both: "by words and vectors",
-  whole: "memory.search by words",
-  meaning: "ranking by vectors",
+    }),
 };

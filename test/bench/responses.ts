@@ -1,16 +1,16 @@
 /**
  * The Responses API with a scripted model that answers at once and the durable store on: turns a second
- * beside a bare Koa route, what it adds to the first token, and five hundred streams at once.
+ * beside a bare Koa route and a gateway that only passes on, what it adds to the first token, and five hundred streams at once.
  */
-import { type ChildProcess, fork } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Dispatcher, Pool } from "undici";
 import { type ModelServer, startModelServer } from "../support/model-server.ts";
-import { type Bench, type Figure, interleave, median, spread } from "./bench.ts";
+import { type Bench, compare, type Figure, interleave, type Progress, single } from "./support/bench.ts";
+import { endProgram, inFolder, type Program, startProgram } from "./support/programs.ts";
+import { openRivals, type Rivals } from "./support/rivals.ts";
 
 const TOKEN = "the-token-of-the-bench";
 const HEADERS = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
@@ -24,19 +24,8 @@ const SHORT = ["It has ", "shipped."];
 /** What a stream says, long enough that all of them are open at once. */
 const WORDS = Array.from({ length: 20 }, (_, index) => `word${index} `);
 
-interface Program {
-  readonly url: string;
-  readonly child: ChildProcess;
-}
-
-async function start(program: URL, ...args: string[]): Promise<Program> {
-  const child = fork(fileURLToPath(program), args, {
-    stdio: ["ignore", "ignore", "ignore", "ipc"],
-    execArgv: ["--expose-gc"],
-  });
-  const [{ url }] = (await once(child, "message")) as [{ url: string }];
-  return { url, child };
-}
+const PORTKEY = "@portkey-ai/gateway";
+const PATIENCE_MILLIS = 20_000;
 
 async function memoryOf({ child }: Program): Promise<number> {
   child.send("memory");
@@ -44,11 +33,17 @@ async function memoryOf({ child }: Program): Promise<number> {
   return rss;
 }
 
-async function post(pool: Pool, url: string, body: object): Promise<Dispatcher.ResponseData> {
+/** Somewhere to send a request, and what has to be said with it. */
+interface Endpoint {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+async function post(pool: Pool, { url, headers }: Endpoint, body: object): Promise<Dispatcher.ResponseData> {
   const answer = await pool.request({
     path: new URL(url).pathname,
     method: "POST",
-    headers: HEADERS,
+    headers: { ...HEADERS, ...headers },
     body: JSON.stringify(body),
   });
   if (answer.statusCode !== 200) throw new Error(`${url}: ${answer.statusCode} ${await answer.body.text()}`);
@@ -56,14 +51,14 @@ async function post(pool: Pool, url: string, body: object): Promise<Dispatcher.R
 }
 
 /** Requests a second, so many callers at once, each waiting for its answer. */
-async function throughput(url: string, body: object, check: (text: string) => boolean): Promise<number> {
-  const pool = new Pool(new URL(url).origin, { connections: CALLERS });
+async function throughput(to: Endpoint, body: object, check: (text: string) => boolean): Promise<number> {
+  const pool = new Pool(new URL(to.url).origin, { connections: CALLERS });
   let left = REQUESTS;
   const began = performance.now();
   await Promise.all(
     Array.from({ length: CALLERS }, async () => {
       while (left-- > 0) {
-        const text = await (await post(pool, url, body)).body.text();
+        const text = await (await post(pool, to, body)).body.text();
         if (!check(text)) throw new Error(`a wrong answer: ${text}`);
       }
     }),
@@ -74,16 +69,42 @@ async function throughput(url: string, body: object, check: (text: string) => bo
 }
 
 /** Milliseconds from the request to the first piece of text. */
-async function firstText(pool: Pool, url: string, body: object, mark: string): Promise<number> {
+async function firstText(pool: Pool, to: Endpoint, body: object): Promise<number> {
   const began = performance.now();
-  const { body: stream } = await post(pool, url, body);
+  const { body: stream } = await post(pool, to, body);
   let took = Number.NaN;
   let text = "";
   for await (const chunk of stream.setEncoding("utf8")) {
     text += chunk;
-    if (Number.isNaN(took) && text.includes(mark)) took = performance.now() - began;
+    if (Number.isNaN(took) && text.includes("word0")) took = performance.now() - began;
   }
   return took;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Portkey's gateway, which passes a chat on to the provider that a header names. */
+async function startPortkey(rivals: Rivals, model: ModelServer): Promise<Program & Endpoint> {
+  const port = await freePort();
+  const child = spawn(
+    process.execPath,
+    [rivals.find(`${PORTKEY}/build/start-server.js`), "--headless", `--port=${port}`],
+    {
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+      env: { PATH: process.env["PATH"] ?? "", NODE_ENV: "production" },
+    },
+  );
+  const url = `http://127.0.0.1:${port}`;
+  for (const end = Date.now() + PATIENCE_MILLIS; Date.now() < end; await sleep(50))
+    if (await fetch(url).catch(() => undefined)) break;
+  const headers = { "x-portkey-provider": "openai", "x-portkey-custom-host": model.url };
+  return { url: `${url}/v1/chat/completions`, headers, child };
 }
 
 async function askModel({ child }: Program): Promise<number> {
@@ -97,79 +118,67 @@ interface Programs {
   readonly service: Program;
   readonly echo: Program;
   readonly ask: Program;
+  readonly portkey: (Program & Endpoint) | undefined;
 }
 
+const CHAT = { model: "scripted", messages: [{ role: "user", content: "Where is order 7?" }], stream: true };
+
 async function measureThroughput(
-  { model, service, echo, ask }: Programs,
-  progress: (text: string) => void,
+  { model, service, echo, ask, portkey }: Programs,
+  progress: Progress,
 ): Promise<Figure[]> {
   const body = { model: "any", input: "Where is order 7?", temperature: 0.5, metadata: { ticket: "7" } };
   const isAnswer = (text: string) =>
     text.includes('"status":"completed"') && text.includes("It has shipped.");
   const isEcho = (text: string) => text === JSON.stringify(body);
+  const isChat = (text: string) => text.includes("shipped.") && text.includes("[DONE]");
   model.otherwise({ text: SHORT });
-  await throughput(service.url, body, isAnswer);
+  await throughput(service, body, isAnswer);
+  if (portkey) await throughput(portkey, CHAT, isChat);
   const samples = await interleave(
     {
-      "bare Koa route": () => throughput(echo.url, body, isEcho),
+      "bare Koa route": () => throughput(echo, body, isEcho),
       "the model asked, and nothing else": () => askModel(ask),
-      "turns, 32 callers": () => throughput(service.url, body, isAnswer),
+      ...(portkey && { "passed on by Portkey's gateway": () => throughput(portkey, CHAT, isChat) }),
+      "turns, 32 callers": () => throughput(service, body, isAnswer),
     },
     ROUNDS,
     progress,
   );
-  const baseline = median(samples["bare Koa route"] ?? []);
-  return Object.entries(samples).map(([name, values], index): Figure => {
-    const middle = median(values);
-    const target = { words: "≥ 1/8 of the route", met: middle >= baseline / 8 };
-    return {
-      name,
-      median: middle,
-      spread: spread(values),
-      unit: "/s",
-      ratio: middle / baseline,
-      ...(index === 2 && { target }),
-    };
-  });
+  const goal = { words: "≥ 1/8 of the route", met: (ratio: number) => ratio >= 1 / 8 };
+  return compare(samples, { unit: "/s", goals: { "turns, 32 callers": goal } });
 }
 
 async function measureFirstText(
-  service: Program,
-  model: ModelServer,
-  progress: (text: string) => void,
+  { model, service, portkey }: Programs,
+  progress: Progress,
 ): Promise<Figure[]> {
   model.otherwise({ text: WORDS });
-  const ours = new Pool(new URL(service.url).origin);
-  const theirs = new Pool(new URL(model.url).origin);
+  const direct = { url: `${model.url}/chat/completions` };
+  const pools = new Map<string, Pool>();
+  const first = (to: Endpoint, body: object) => () => {
+    const { origin } = new URL(to.url);
+    const pool = pools.get(origin) ?? new Pool(origin);
+    pools.set(origin, pool);
+    return firstText(pool, to, body);
+  };
+  const alone = "first token, model server alone";
   const samples = await interleave(
     {
-      "first token, model server alone": () =>
-        firstText(
-          theirs,
-          `${model.url}/chat/completions`,
-          { model: "x", messages: [], stream: true },
-          "word0",
-        ),
-      "first text delta": () =>
-        firstText(ours, service.url, { model: "any", input: "Hi", stream: true }, "word0"),
+      [alone]: first(direct, CHAT),
+      ...(portkey && { "first token through Portkey's gateway": first(portkey, CHAT) }),
+      "first text delta": first(service, { model: "any", input: "Hi", stream: true }),
     },
     FIRST_TOKENS,
     progress,
   );
-  await Promise.all([ours.close(), theirs.close()]);
-  const baseline = median(samples["first token, model server alone"] ?? []);
-  return Object.entries(samples).map(([name, values], index): Figure => {
-    const middle = median(values);
-    const target = { words: "adds ≤ 10 ms", met: middle - baseline <= 10 };
-    return {
-      name,
-      median: middle,
-      spread: spread(values),
-      unit: "ms",
-      ratio: middle / baseline,
-      ...(index > 0 && { target }),
-    };
-  });
+  await Promise.all([...pools.values()].map((pool) => pool.close()));
+  const [base] = compare(samples, { unit: "ms" });
+  const goal = {
+    words: "adds ≤ 10 ms",
+    met: (_ratio: number, middle: number) => middle - (base?.median ?? 0) <= 10,
+  };
+  return compare(samples, { unit: "ms", goals: { "first text delta": goal } });
 }
 
 async function measureStreams(service: Program, model: ModelServer): Promise<Figure[]> {
@@ -182,7 +191,7 @@ async function measureStreams(service: Program, model: ModelServer): Promise<Fig
   const before = await memoryOf(service);
   const began = performance.now();
   const texts = Array.from({ length: STREAMS }, async (_, index) => {
-    const { body } = await post(pool, service.url, { model: "any", input: `Stream ${index}`, stream: true });
+    const { body } = await post(pool, service, { model: "any", input: `Stream ${index}`, stream: true });
     if (++open === STREAMS) allOpen.resolve();
     return body.text();
   });
@@ -193,53 +202,44 @@ async function measureStreams(service: Program, model: ModelServer): Promise<Fig
   ).length;
   const seconds = (performance.now() - began) / 1000;
   await pool.close();
+  const all = { words: "all", met: () => right === STREAMS };
   return [
     {
-      name: `${STREAMS} streams at once, finished and right`,
-      median: right,
-      spread: 0,
-      unit: "streams",
+      ...single(`${STREAMS} streams at once, finished and right`, right, "streams", all),
       ratio: right / STREAMS,
-      target: { words: "all", met: right === STREAMS },
     },
-    { name: `${STREAMS} streams, until the last has ended`, median: seconds, spread: 0, unit: "s", ratio: 1 },
-    {
-      name: "memory of an open stream",
-      median: (during - before) / STREAMS / 1024,
-      spread: 0,
-      unit: "KiB",
-      ratio: 1,
-    },
+    single(`${STREAMS} streams, until the last has ended`, seconds, "s"),
+    single("memory of an open stream", (during - before) / STREAMS / 1024, "KiB"),
   ];
 }
 
 export const bench: Bench = {
   name: "responses",
   about: "the Responses API with a scripted model that answers at once, store on disk",
-  async run(progress) {
-    const home = mkdtempSync(join(tmpdir(), "postern-bench-"));
-    const model = await startModelServer();
-    const service = await start(new URL("./responses/service.ts", import.meta.url), home, model.url, TOKEN);
-    const echo = await start(new URL("./responses/echo.ts", import.meta.url));
-    const ask = await start(
-      new URL("./responses/ask.ts", import.meta.url),
-      model.url,
-      String(CALLERS),
-      String(REQUESTS),
-    );
-    try {
-      return [
-        ...(await measureThroughput({ model, service, echo, ask }, progress)),
-        ...(await measureFirstText(service, model, progress)),
-        ...(await measureStreams(service, model)),
-      ];
-    } finally {
-      const programs = [service, echo, ask];
-      const ends = programs.map(({ child }) => once(child, "exit"));
-      for (const { child } of programs) child.disconnect();
-      await Promise.all(ends);
-      await model.close();
-      rmSync(home, { recursive: true, force: true });
-    }
-  },
+  run: (progress) =>
+    inFolder(async (home) => {
+      const model = await startModelServer();
+      const start = (file: string, ...args: string[]) =>
+        startProgram(new URL(`./responses/${file}`, import.meta.url), ...args);
+      const rivals = await openRivals(progress);
+      const programs: Programs = {
+        model,
+        service: await start("service.ts", home, model.url, TOKEN),
+        echo: await start("echo.ts"),
+        ask: await start("ask.ts", model.url, String(CALLERS), String(REQUESTS)),
+        portkey: rivals && (await startPortkey(rivals, model)),
+      };
+      const { service, echo, ask, portkey } = programs;
+      try {
+        return [
+          ...(await measureThroughput(programs, progress)),
+          ...(await measureFirstText(programs, progress)),
+          ...(await measureStreams(service, model)),
+        ];
+      } finally {
+        portkey?.child.kill();
+        await Promise.all([service, echo, ask].map(endProgram));
+        await model.close();
+      }
+    }),
 };

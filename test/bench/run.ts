@@ -1,47 +1,95 @@
-/** `npm run bench [-- name …]`: every bench, a table in the terminal and test/bench/results.json. */
+/**
+ * `npm run bench [-- name …]`: every bench, or those named; tables in the terminal, test/bench/results.json, and with `--page` the tables
+ * of test/bench/README.md.
+ */
 import { globSync, writeFileSync } from "node:fs";
-import { cpus } from "node:os";
+import { enableCompileCache } from "node:module";
+import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { table } from "../../kernel/table.ts";
-import type { Bench, Figure } from "./bench.ts";
+import { type Bench, median, spread } from "./support/bench.ts";
+import { type Result, type Run, targetsOf, toRows, writePage } from "./support/page.ts";
+
+// As the service itself does when it starts.
+enableCompileCache();
 
 const HERE = import.meta.dirname;
-const NOT_BENCHES = new Set(["run.ts", "bench.ts"]);
+const PAGE = "--page";
+const LOOP_ROUNDS = 15;
 
-const wanted = process.argv.slice(2);
+const wanted = process.argv.slice(2).filter((argument) => argument !== PAGE);
 const files = globSync("*.ts", { cwd: HERE })
-  .filter((file) => !NOT_BENCHES.has(file))
+  .filter((file) => file !== "run.ts")
   .sort();
 const loaded = await Promise.all(files.map((file) => import(join(HERE, file)) as Promise<{ bench: Bench }>));
-const benches = loaded.map(({ bench }) => bench);
-const unknown = wanted.filter((name) => !benches.some((bench) => bench.name === name));
+const all = loaded.map(({ bench }) => bench);
+const unknown = wanted.filter((name) => !all.some((bench) => bench.name === name));
 if (unknown.length > 0) {
   process.stderr.write(
-    `no bench is named ${unknown.join(", ")}; there are ${benches.map(({ name }) => name).join(", ")}\n`,
+    `no bench is named ${unknown.join(", ")}; there are ${all.map(({ name }) => name).join(", ")}\n`,
   );
   process.exit(2);
 }
+const benches = wanted.length === 0 ? all : all.filter(({ name }) => wanted.includes(name));
 
-const progress = (text: string) => {
-  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
-};
-const number = (value: number) =>
-  value >= 100 ? Math.round(value).toLocaleString("en") : value.toPrecision(3);
-const row = ({ name, median, spread, unit, ratio, target }: Figure) => [
-  name,
-  `${number(median)} ${unit}`,
-  `±${Math.round(spread * 100)} %`,
-  `${number(ratio)}×`,
-  target ? `${target.words}: ${target.met ? "met" : "NOT MET"}` : "",
-];
-
-const results: Record<string, readonly Figure[]> = {};
-for (const bench of benches) {
-  if (wanted.length > 0 && !wanted.includes(bench.name)) continue;
-  const figures = await bench.run((text) => progress(`${bench.name}: ${text}`));
-  progress("");
-  results[bench.name] = figures;
-  process.stdout.write(`\n${bench.name}: ${bench.about}\n${table(figures.map(row))}`);
+/** The same sums, over and over: how much their time differs is the machine's doing. */
+function timeLoop(): number {
+  const began = performance.now();
+  let value = 0;
+  for (let left = 5_000_000; left > 0; left--) value = (Math.imul(value, 1664525) + 1013904223) | 0;
+  return value === 0 ? 0 : performance.now() - began;
 }
-const machine = { node: process.version, arch: process.arch, cpu: cpus()[0]?.model, cores: cpus().length };
-writeFileSync(join(HERE, "results.json"), `${JSON.stringify({ machine, results }, null, 2)}\n`);
+
+const loops: number[] = [];
+const began = performance.now();
+const clock = (since: number) => {
+  const seconds = Math.round((performance.now() - since) / 1000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+};
+const progress = (text: string) => {
+  const width = (process.stderr.columns ?? 80) - 1;
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text.slice(0, width)}`);
+};
+
+const results: Record<string, Result> = {};
+let failures = 0;
+for (const [index, { name, about, run }] of benches.entries()) {
+  const place = `${index + 1} of ${benches.length}`;
+  if (!process.stderr.isTTY) process.stderr.write(`${clock(began)} ${name}, ${place}\n`);
+  for (let round = 0; round < LOOP_ROUNDS; round++) loops.push(timeLoop());
+  const started = performance.now();
+  try {
+    const figures = await run((text) => progress(`${clock(began)} ${name}, ${place}: ${text}`));
+    results[name] = { about, seconds: Math.round((performance.now() - started) / 1000), figures };
+    progress("");
+    process.stdout.write(`\n${name}: ${about}\n${table(toRows(figures))}`);
+  } catch (error) {
+    failures++;
+    progress("");
+    process.stderr.write(`\n${name} failed: ${error instanceof Error ? error.stack : error}\n`);
+  }
+}
+
+const run: Run = {
+  at: new Date().toISOString(),
+  machine: {
+    Node: process.version,
+    on: `${cpus().length} cores, ${process.arch}`,
+    "load average": Number((loadavg()[0] ?? 0).toFixed(1)),
+    "noise of a plain loop": `±${Math.round(spread(loops) * 100)} %, worst ${(Math.max(...loops) / median(loops)).toFixed(1)}×`,
+    took: clock(began),
+  },
+  results,
+};
+const { met, missed } = targetsOf(run);
+process.stdout.write(
+  `\nTargets: ${met} met, ${missed.length} not met\n${missed.map((one) => `  ${one}\n`).join("")}`,
+);
+process.stdout.write(
+  `${Object.entries(run.machine)
+    .map(([key, value]) => `${key} ${value}`)
+    .join(", ")}\n`,
+);
+writeFileSync(join(HERE, "results.json"), `${JSON.stringify(run, null, 2)}\n`);
+if (process.argv.includes(PAGE)) writePage(run);
+process.exitCode = failures > 0 ? 1 : 0;

@@ -1,14 +1,17 @@
-/** How long `postern --help` and `postern serve` take, beside a Node that does nothing. */
-import { spawn } from "node:child_process";
+/** From typing to the answer: `postern --help`, `postern serve`, the first token and the first tool call, cold and warm. */
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { type Bench, type Figure, interleave, median, spread } from "./bench.ts";
+import { promisify } from "node:util";
+import { startModelServer } from "../support/model-server.ts";
+import { type Bench, compare, interleave, within } from "./support/bench.ts";
+import { BIN, inFolder, serve, stopServing } from "./support/programs.ts";
 
-const BIN = fileURLToPath(new URL("../../kernel/bin.js", import.meta.url));
 const ROUNDS = 7;
+const COLD_ROUNDS = 3;
+const TOKEN = "the-operator-of-the-bench";
+const CONVERT = { value: 26.2, from: "miles", to: "km" };
 
 async function toTheEnd(args: readonly string[]): Promise<number> {
   const began = performance.now();
@@ -16,68 +19,111 @@ async function toTheEnd(args: readonly string[]): Promise<number> {
   return performance.now() - began;
 }
 
-async function untilReady(home: string): Promise<number> {
+/** Milliseconds from the request until the text has come. */
+async function untilText(url: string, input: string, text: string): Promise<number> {
   const began = performance.now();
-  const env = {
-    PATH: process.env["PATH"] ?? "",
-    POSTERN_HOME: home,
-    GATEWAY_PORT: "0",
+  const answer = await fetch(`${url}/v1/responses`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "any", input, stream: true }),
+  });
+  let read = "";
+  for await (const chunk of answer.body ?? []) {
+    read += Buffer.from(chunk).toString();
+    if (read.includes(text)) return performance.now() - began;
+  }
+  throw new Error(`"${text}" never came: ${read}`);
+}
+
+type Times = Readonly<Record<"ready" | "token" | "tool", number>>;
+
+/** Starts a service and asks it at once: milliseconds until it is ready, until the first token, and until the end of a tool call. */
+async function firstTimes(home: string, env: Readonly<Record<string, string>>): Promise<Times> {
+  const began = performance.now();
+  const service = await serve(home, {
+    GATEWAY_AUTH_TOKEN: TOKEN,
     HTTP_ENABLED: "true",
     HTTP_PORT: "0",
     HTTP_WEBHOOK_SECRET: "bench-secret",
-    MODEL_PROVIDER: "builtin",
-  };
-  const child = spawn(process.execPath, [BIN, "serve"], { env, stdio: ["ignore", "pipe", "ignore"] });
-  let printed = "";
-  for await (const chunk of child.stdout) {
-    printed += String(chunk);
-    if (printed.includes("ready in")) break;
+    ...env,
+  });
+  const ready = performance.now() - began;
+  try {
+    const token = await untilText(service.url, "Say it", "the first token");
+    const tool = await untilText(service.url, "Convert it", "converted");
+    return { ready, token, tool };
+  } finally {
+    await stopServing(service);
   }
-  const took = performance.now() - began;
-  child.kill("SIGTERM");
-  await once(child, "exit");
-  return took;
+}
+
+/** `postern tool run`, which also installs what comes with Postern where that was never done. */
+async function toolRun(home: string): Promise<number> {
+  const began = performance.now();
+  const env = { PATH: process.env["PATH"] ?? "", POSTERN_HOME: home };
+  await promisify(execFile)(process.execPath, [BIN, "tool", "run", "convert", JSON.stringify(CONVERT)], {
+    env,
+  });
+  return performance.now() - began;
 }
 
 export const bench: Bench = {
   name: "start",
-  about: "from typing to the answer; targets: --help within 400 ms, serve ready within 1,500 ms",
-  async run(progress) {
-    const home = mkdtempSync(join(tmpdir(), "postern-bench-"));
-    try {
-      // The first start creates the store and fills the compile cache; it is told apart.
-      const cold = await untilReady(home);
-      const samples = await interleave(
-        {
-          "node -e 0": () => toTheEnd(["-e", "0"]),
-          "postern --help": () => toTheEnd([BIN, "--help"]),
-          "postern serve, until ready": () => untilReady(home),
-        },
-        ROUNDS,
-        progress,
-      );
-      const baseline = median(samples["node -e 0"] ?? []);
-      const limits: Record<string, number> = { "postern --help": 400, "postern serve, until ready": 1500 };
-      const figures = Object.entries(samples).map(([name, values]): Figure => {
-        const limit = limits[name];
-        const middle = median(values);
-        const target =
-          limit === undefined ? {} : { target: { words: `≤ ${limit} ms`, met: middle <= limit } };
-        return {
-          name,
-          median: middle,
-          spread: spread(values),
-          unit: "ms",
-          ratio: middle / baseline,
-          ...target,
-        };
+  about: "from typing to the answer; cold: an empty home and nothing compiled; warm: the second time",
+  run: (progress) =>
+    inFolder(async (folder) => {
+      const home = join(folder, "home");
+      const model = await startModelServer();
+      model.otherwise(({ messages }) => {
+        const last = messages.at(-1);
+        if (last?.role === "tool") return { text: "converted" };
+        return JSON.stringify(last).includes("Convert it")
+          ? { calls: [{ name: "convert", arguments: CONVERT }] }
+          : { text: "the first token" };
       });
-      return [
-        ...figures,
-        { name: "postern serve, first start", median: cold, spread: 0, unit: "ms", ratio: cold / baseline },
-      ];
-    } finally {
-      rmSync(home, { recursive: true, force: true });
-    }
-  },
+      const env = { MODEL_BASE_URL: model.url, MODEL_NAME: "scripted" };
+      const empty = () => mkdtempSync(join(folder, "cold-"));
+      const coldEnv = () => ({ ...env, NODE_COMPILE_CACHE: empty(), TOOLS_SHIPPED: "false" });
+      try {
+        progress("building the tools that come with Postern");
+        await toolRun(home);
+        const [warm, cold]: [Times[], Times[]] = [[], []];
+        const timed = async (list: Times[], times: Promise<Times>) => {
+          list.push(await times);
+          return list.at(-1)?.ready ?? Number.NaN;
+        };
+        const warmSamples = await interleave(
+          {
+            "node -e 0": () => toTheEnd(["-e", "0"]),
+            "postern --help": () => toTheEnd([BIN, "--help"]),
+            "postern serve, until ready": () => timed(warm, firstTimes(home, env)),
+            "postern tool run": () => toolRun(home),
+          },
+          ROUNDS,
+          progress,
+        );
+        const coldSamples = await interleave(
+          {
+            "postern serve, until ready, cold": () => timed(cold, firstTimes(empty(), coldEnv())),
+            "postern tool run, cold": () => toolRun(empty()),
+          },
+          COLD_ROUNDS,
+          progress,
+        );
+        const samples = {
+          ...warmSamples,
+          ...coldSamples,
+          "first token after a start": warm.map(({ token }) => token),
+          "first token after a cold start": cold.map(({ token }) => token),
+          "first tool call after a start, as a turn": warm.map(({ tool }) => tool),
+        };
+        const goals = {
+          "postern --help": within(400, "ms"),
+          "postern serve, until ready": within(1500, "ms"),
+        };
+        return compare(samples, { unit: "ms", goals });
+      } finally {
+        await model.close();
+      }
+    }),
 };

@@ -2,14 +2,33 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { promisify } from "node:util";
-import { createPool, type Pool } from "../../host/pool.ts";
+import { createPool, type Pool, type PoolCall } from "../../host/pool.ts";
 import type { Component } from "../../host/transpile.ts";
 import { componentizeJsFixture, toComponent } from "../support/components.ts";
-import { type Bench, type Figure, interleave, median, spread } from "./bench.ts";
+import {
+  atLeast,
+  atMost,
+  type Bench,
+  compare,
+  type Figure,
+  type Goal,
+  interleave,
+  median,
+  type Progress,
+  perSecond,
+  single,
+  within,
+} from "./support/bench.ts";
+import { fresh, unprotected } from "./support/variants.ts";
 
 const ROUNDS = 5;
 const WORKERS = 2;
-const AT_ONCE = 200;
+const AT_ONCE = 64;
+const MILLIS = 300;
+const WAIT_MILLIS = 100;
+const LATER_BURSTS = 12;
+const GROWTH_BURSTS = 3;
+const GROWTH_MILLIS = 2000;
 const SPACED = 25;
 const PAUSE_MILLIS = 20;
 const ROUND_TRIPS = 50;
@@ -17,37 +36,18 @@ const PARAMS = JSON.stringify({ text: "x".repeat(100) });
 
 const pause = (millis: number) => new Promise<void>((resolve) => setTimeout(resolve, millis));
 
-function call(pool: Pool, component: Component, params = PARAMS) {
-  return pool.call({
-    component,
-    params,
-    timeoutMs: 60_000,
-    secrets: [],
-    http: async () => ({ ok: true, status: 200, body: new Uint8Array(10) }),
-  });
-}
+const ANSWER = { ok: true, status: 200, body: new Uint8Array(10) } as const;
 
-async function answered(pool: Pool, component: Component, params = PARAMS): Promise<number> {
+async function answered(
+  pool: Pool,
+  component: Component,
+  params = PARAMS,
+  http: PoolCall["http"] = async () => ANSWER,
+): Promise<number> {
   const started = performance.now();
-  const outcome = await call(pool, component, params);
+  const outcome = await pool.call({ component, params, timeoutMs: 60_000, secrets: [], http });
   if (!outcome.ok) throw new Error(`${outcome.code}: ${outcome.message}`);
   return performance.now() - started;
-}
-
-/** An instance is opened for every call. */
-function fresh(component: Component): Component {
-  const load = async () => ({ ...(await component.load()), restorable: false });
-  return { ...component, key: `${component.key}-fresh`, load };
-}
-
-/** The glue links by itself, so that nothing is seen of the core instances and nothing put back. */
-function unprotected(component: Component): Component {
-  const load = async () => {
-    const code = await component.load();
-    const glue = `const link = (() => { ${code.glue} })(); return (modules, imports) => link(modules, imports);`;
-    return { ...code, glue };
-  };
-  return { ...component, key: `${component.key}-unprotected`, load };
 }
 
 const ECHO = "process.stdin.on('data', (text) => process.stdout.write(JSON.stringify(JSON.parse(text))))";
@@ -60,16 +60,6 @@ async function answeredByProcess(): Promise<number> {
   const millis = performance.now() - started;
   await once(child, "exit");
   return millis;
-}
-
-async function perSecond(work: () => Promise<unknown>, count: number, atOnce = count): Promise<number> {
-  const started = performance.now();
-  let left = count;
-  const lane = async () => {
-    while (left-- > 0) await work();
-  };
-  await Promise.all(Array.from({ length: atOnce }, lane));
-  return count / ((performance.now() - started) / 1000);
 }
 
 async function spaced(work: () => Promise<number>): Promise<number> {
@@ -98,33 +88,94 @@ async function firstCall(): Promise<number> {
   return Number(stdout);
 }
 
+/** What ten thousand calls leave behind, in megabytes. */
 async function growth(pool: Pool, component: Component): Promise<number> {
   const rss = async (calls: number) => {
-    await perSecond(() => answered(pool, component), calls, WORKERS);
+    let left = calls;
+    const lane = async () => {
+      while (left-- > 0) await answered(pool, component);
+    };
+    await Promise.all(Array.from({ length: WORKERS }, lane));
     return process.memoryUsage.rss() / 1e6;
   };
   const before = await rss(500);
   return (await rss(9500)) - before;
 }
 
+/**
+ * Calls that wait for a server: one alone; 64 at once on a pool that has only begun; 64 after as many bursts of the same kind; and 64 on
+ * a pool that slower servers have made grow. The pool's size explains some queueing: with k threads for 64 calls the last ones begin
+ * when the first have waited.
+ */
+async function bursts(component: Component, progress: Progress): Promise<Figure[]> {
+  const pool = createPool({ size: WORKERS });
+  let most = 0;
+  let waiting = 0;
+  const params = JSON.stringify({ url: "https://a" });
+  const burst = async (count: number, millis = WAIT_MILLIS) => {
+    progress(`${count} calls that wait ${millis} ms`);
+    most = 0;
+    const http = async () => {
+      most = Math.max(most, ++waiting);
+      await pause(millis);
+      waiting--;
+      return ANSWER;
+    };
+    const started = performance.now();
+    await Promise.all(Array.from({ length: count }, () => answered(pool, component, params, http)));
+    return performance.now() - started;
+  };
+  try {
+    await burst(1);
+    const samples: Record<string, readonly number[]> = {};
+    const goals: Record<string, Goal> = {};
+    const measure = async (state: string, rounds: number) => {
+      const taken: number[] = [];
+      for (let round = 0; round < rounds; round++) taken.push(await burst(AT_ONCE));
+      const name = `${AT_ONCE} calls, ${state}, ${most} together`;
+      samples[name] = taken.slice(-ROUNDS);
+      return name;
+    };
+    const one: number[] = [];
+    for (let round = 0; round < ROUNDS; round++) one.push(await burst(1));
+    samples["one call"] = one;
+    const judge = (name: string) => {
+      const queued = (Math.ceil(AT_ONCE / most) - 1) * WAIT_MILLIS;
+      goals[name] = {
+        words: `≤ 3×${queued > 0 ? ` + ${queued} ms in line` : ""}`,
+        met: (_ratio, middle) => middle <= 3 * median(one) + queued,
+      };
+    };
+    await measure("the pool's first", 1);
+    judge(await measure(`after ${LATER_BURSTS} such bursts`, LATER_BURSTS));
+    for (let round = 0; round < GROWTH_BURSTS; round++) await burst(AT_ONCE, GROWTH_MILLIS);
+    judge(await measure("grown by slower servers", ROUNDS));
+    return compare(samples, { unit: "ms", what: `waiting ${WAIT_MILLIS} ms`, goals });
+  } finally {
+    await pool.close();
+  }
+}
+
 export const bench: Bench = {
   name: "tool-call",
-  about: `a componentize-js echo tool on ${WORKERS} workers; the baseline of each group comes first`,
+  about: `a componentize-js echo tool (12 MB) on ${WORKERS} workers: what a clean instance for each call costs`,
   async run(progress) {
     const clean = toComponent(await componentizeJsFixture("echo.js"));
     const contestants = { clean, fresh: fresh(clean), unprotected: unprotected(clean) };
     const pool = createPool({ size: WORKERS });
     try {
       for (const component of Object.values(contestants))
-        await perSecond(() => answered(pool, component), 200);
+        await perSecond(() => answered(pool, component), { atOnce: AT_ONCE, millis: MILLIS });
       const group = (measure: (component: Component) => Promise<number>) =>
         Object.fromEntries(
           Object.entries(contestants).map(([name, component]) => [name, () => measure(component)]),
         );
       const rates = await interleave(
         {
-          ...group((component) => perSecond(() => answered(pool, component), AT_ONCE)),
-          process: () => perSecond(answeredByProcess, 20, WORKERS),
+          ...group((component) =>
+            perSecond(() => answered(pool, component), { atOnce: AT_ONCE, millis: MILLIS }),
+          ),
+          process: () => perSecond(answeredByProcess, { atOnce: WORKERS, millis: MILLIS }),
         },
         ROUNDS,
         (text) => progress(`throughput, ${text}`),
@@ -152,56 +203,38 @@ export const bench: Bench = {
       for (let round = 0; round < ROUNDS; round++) first.push(await firstCall());
       progress("10,000 calls");
       const grown = await growth(pool, clean);
+      const { process = [], clean: cleanRates = [] } = rates;
       return [
-        ...figures("throughput", "calls/s", rates, "fresh", {
-          clean: { words: "clean at least 4× fresh", met: (ratio) => ratio >= 4 },
+        ...compare(rates, {
+          what: "throughput",
+          unit: "calls/s",
+          baseline: "fresh",
+          goals: { clean: atLeast(4) },
         }),
-        ...figures("latency, 20 ms apart", "ms", latencies, "unprotected", {
-          clean: { words: "clean at most 2× unprotected", met: (ratio) => ratio <= 2 },
+        ...compare(
+          { process, "clean beside it": cleanRates },
+          {
+            what: "throughput",
+            unit: "calls/s",
+            goals: { "clean beside it": atLeast(20) },
+          },
+        ),
+        ...compare(latencies, {
+          what: "latency, 20 ms apart",
+          unit: "ms",
+          baseline: "unprotected",
+          goals: { clean: atMost(2) },
         }),
-        single("import round trip", trip, "ms", { words: "under 0.3 ms", met: trip < 0.3 }),
-        {
-          ...single("first call, warm cache", median(first), "ms", {
-            words: "within 300 ms",
-            met: median(first) < 300,
-          }),
-          spread: spread(first),
-        },
-        single("memory, call 500 to 10,000", grown, "MB", { words: "within 50 MB", met: grown < 50 }),
+        ...(await bursts(clean, progress)),
+        single("import round trip", trip, "ms", within(0.3, "ms")),
+        ...compare(
+          { "first call, warm cache": first },
+          { unit: "ms", goals: { "first call, warm cache": within(300, "ms") } },
+        ),
+        single("memory, call 500 to 10,000", grown, "MB", within(50, "MB")),
       ];
     } finally {
       await pool.close();
     }
   },
 };
-
-type Goal = { readonly words: string; readonly met: (ratio: number) => boolean };
-
-function figures(
-  what: string,
-  unit: string,
-  samples: Readonly<Record<string, readonly number[]>>,
-  baseline: string,
-  goals: Readonly<Record<string, Goal>>,
-): Figure[] {
-  const base = median(samples[baseline] ?? []);
-  return Object.entries(samples).map(([name, values]) => {
-    const ratio = median(values) / base;
-    const goal = goals[name];
-    const figure = { name: `${what}: ${name}`, median: median(values), spread: spread(values), unit, ratio };
-    return goal === undefined ? figure : { ...figure, target: { words: goal.words, met: goal.met(ratio) } };
-  });
-}
-
-function single(name: string, value: number, unit: string, target: NonNullable<Figure["target"]>): Figure {
-  return { name, median: value, spread: 0, unit, ratio: 1, target };
-}
-
-if (import.meta.main) {
-  for (const { name, median, unit, ratio, target } of await bench.run(() => {})) {
-    const verdict = target === undefined ? "" : `${target.words}: ${target.met ? "met" : "NOT MET"}`;
-    process.stdout.write(
-      `${name.padEnd(40)} ${median.toFixed(2)} ${unit}  ${ratio.toFixed(2)}×  ${verdict}\n`,
-    );
-  }
-}

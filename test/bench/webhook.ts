@@ -1,9 +1,6 @@
 /** Durable submissions beside a bare Koa route, and what a submission costs when very many are stored. */
-import { mkdtempSync, rmSync } from "node:fs";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";
 import Koa from "koa";
 import { koaBody } from "koa-body";
@@ -15,7 +12,17 @@ import { createMask } from "../../kernel/mask.ts";
 import type { Jobs } from "../../kernel/plugin.ts";
 import { countAnswers, submitUnderKills } from "../support/kills.ts";
 import { SECRET, WEBHOOK_SETTINGS, webhookPlugins } from "../support/webhook-plugins.ts";
-import { type Bench, type Figure, interleave, median, spread } from "./bench.ts";
+import {
+  atMost,
+  type Bench,
+  compare,
+  type Figure,
+  interleave,
+  median,
+  type Progress,
+  single,
+} from "./support/bench.ts";
+import { inFolder } from "./support/programs.ts";
 
 const ROUNDS = 5;
 const SUBMISSIONS = 1000;
@@ -82,103 +89,76 @@ async function fill(jobs: Jobs, count: number): Promise<void> {
 export const bench: Bench = {
   name: "webhook",
   about:
-    "submissions on disk before they are answered; target: latency with 100,000 stored within 1.5× of none",
-  async run(progress) {
-    const home = mkdtempSync(join(tmpdir(), "postern-bench-"));
-    // Nobody answers at this address, and one job at a time waits for it: what is stored stays queued.
-    const running = await bootIn(home, {
-      MODEL_PROVIDER: "openai-compatible",
-      MODEL_BASE_URL: "http://192.0.2.1/v1",
-      MODEL_NAME: "none",
-      JOBS_CONCURRENCY: "1",
-    });
-    const bare = await bareKoa();
-    const detail = running.states.find(({ name }) => name === "webhook")?.detail ?? "";
-    const ours = new Pool(detail, { connections: AT_ONCE });
-    const theirs = new Pool(`http://127.0.0.1:${(bare.address() as AddressInfo).port}`, {
-      connections: AT_ONCE,
-    });
-    try {
-      await Promise.all([rate(ours), rate(theirs)]);
-      const rates = await interleave(
-        { "a bare Koa route": () => rate(theirs), "durable submissions": () => rate(ours) },
-        ROUNDS,
-        progress,
-      );
-      const baseline = median(rates["a bare Koa route"] ?? []);
-      const figures = Object.entries(rates).map(
-        ([name, values]): Figure => ({
-          name,
-          median: median(values),
-          spread: spread(values),
-          unit: "a second",
-          ratio: median(values) / baseline,
-        }),
-      );
-      return [
-        ...figures,
-        ...(await growth(ours, running.service("jobs"), progress)),
-        ...(await survival(progress)),
-      ];
-    } finally {
-      await Promise.all([ours.destroy(), theirs.destroy()]);
-      bare.close();
-      await running.stop();
-      rmSync(home, { recursive: true, force: true });
-    }
-  },
+    "submissions on disk before they are answered; growth: the latency with 100,000 stored within 1.5× of none",
+  run: async (progress) => [
+    ...(await inFolder((home) => load(home, progress))),
+    ...(await inFolder((home) => survival(home, progress))),
+  ],
 };
 
-async function growth(pool: Pool, jobs: Jobs, progress: (text: string) => void): Promise<readonly Figure[]> {
-  const figures: Figure[] = [];
+async function load(home: string, progress: Progress): Promise<readonly Figure[]> {
+  // Nobody answers at this address, and one job at a time waits for it: what is stored stays queued.
+  const running = await bootIn(home, {
+    MODEL_PROVIDER: "openai-compatible",
+    MODEL_BASE_URL: "http://192.0.2.1/v1",
+    MODEL_NAME: "none",
+    JOBS_CONCURRENCY: "1",
+  });
+  const bare = await bareKoa();
+  const detail = running.states.find(({ name }) => name === "webhook")?.detail ?? "";
+  const ours = new Pool(detail, { connections: AT_ONCE });
+  const theirs = new Pool(`http://127.0.0.1:${(bare.address() as AddressInfo).port}`, {
+    connections: AT_ONCE,
+  });
+  try {
+    await Promise.all([rate(ours), rate(theirs)]);
+    const rates = await interleave(
+      { "a bare Koa route": () => rate(theirs), "durable submissions": () => rate(ours) },
+      ROUNDS,
+      progress,
+    );
+    return [
+      ...compare(rates, { unit: "a second" }),
+      ...(await growth(ours, running.service("jobs"), progress)),
+    ];
+  } finally {
+    await Promise.all([ours.destroy(), theirs.destroy()]);
+    bare.close();
+    await running.stop();
+  }
+}
+
+async function growth(pool: Pool, jobs: Jobs, progress: Progress): Promise<readonly Figure[]> {
+  const samples: Record<string, number[]> = {};
   let stored = 0;
+  let last = "";
   for (const goal of STORED) {
     progress(`${goal} stored jobs`);
     await fill(jobs, goal - stored);
     stored = goal;
-    const samples: number[] = [];
-    for (let round = 0; round < ROUNDS; round++) samples.push(await latency(pool));
-    const middle = median(samples);
-    const ratio = middle / (figures[0]?.median ?? middle);
-    const last = goal === STORED.at(-1);
-    figures.push({
-      name: `latency with ${goal.toLocaleString("en")} more stored`,
-      median: middle,
-      spread: spread(samples),
-      unit: "ms",
-      ratio,
-      ...(last && { target: { words: "≤ 1.5× of none", met: ratio <= 1.5 } }),
-    });
+    last = `${goal.toLocaleString("en")} stored`;
+    const taken: number[] = [];
+    for (let round = 0; round < ROUNDS; round++) taken.push(await latency(pool));
+    samples[last] = taken;
   }
-  return figures;
+  return compare(samples, { unit: "ms", what: "one more job", goals: { [last]: atMost(1.5) } });
 }
 
 /** kill -9 at random moments under fifty submissions a second for thirty seconds: what was acknowledged and not kept. */
-async function survival(progress: (text: string) => void): Promise<readonly Figure[]> {
+async function survival(home: string, progress: Progress): Promise<readonly Figure[]> {
   progress("thirty seconds of kills");
-  const home = mkdtempSync(join(tmpdir(), "postern-bench-"));
   const over = Date.now() + SURVIVAL_MILLIS;
-  try {
-    const { acknowledged, kills } = await submitUnderKills(home, 50, () => Date.now() > over);
-    const running = await bootIn(home);
-    const answered = countAnswers(running.service("threads"));
-    await running.stop();
-    const broken = [...acknowledged.values()].filter((message) => answered.get(message) !== 1).length;
-    const figure = (name: string, count: number): Figure => ({
-      name,
-      median: count,
-      spread: 0,
-      unit: "jobs",
-      ratio: count / acknowledged.size,
-    });
-    return [
-      figure(`acknowledged over ${kills} kills in 30 s`, acknowledged.size),
-      {
-        ...figure("of these not answered exactly once", broken),
-        target: { words: "none", met: broken === 0 },
-      },
-    ];
-  } finally {
-    rmSync(home, { recursive: true, force: true });
-  }
+  const { acknowledged, kills } = await submitUnderKills(home, 50, () => Date.now() > over);
+  const running = await bootIn(home);
+  const answered = countAnswers(running.service("threads"));
+  await running.stop();
+  const broken = [...acknowledged.values()].filter((message) => answered.get(message) !== 1).length;
+  const none = { words: "none", met: () => broken === 0 };
+  return [
+    single(`acknowledged over ${kills} kills in 30 s`, acknowledged.size, "jobs"),
+    {
+      ...single("of these not answered exactly once", broken, "jobs", none),
+      ratio: broken / acknowledged.size,
+    },
+  ];
 }

@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { describeCapabilities } from "../../capabilities/describe.ts";
 import { CapabilitiesError, parseCapabilities } from "../../capabilities/parse.ts";
+import schema from "../../capabilities/schema.json" with { type: "json" };
 
 const full = {
   $schema: "./schema.json",
@@ -249,4 +251,8 @@ test("the example of the folder's README parses and reads as the README says", (
   const readme = readFileSync(new URL("../../capabilities/README.md", import.meta.url), "utf8");
   const block = (language: string) => readme.split(`\`\`\`${language}\n`)[1]?.split("\n```")[0] ?? "";
   expect(describeCapabilities(parseCapabilities(block("json")))).toEqual(block("text").split("\n"));
+});
+
+test("the schema of capabilities files is itself right, since nobody checks it when it is used", () => {
+  expect(() => new Ajv2020({ discriminator: true }).compile(schema)).not.toThrow();
 });

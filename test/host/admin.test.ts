@@ -1,8 +1,8 @@
 /** What the operator's page can do with tools, against a real host and a real authorization server. */
 import { expect, onTestFinished, test } from "vitest";
 import { openAuthorizationServer } from "../support/authorization-server.ts";
-import { fixture } from "../support/components.ts";
-import { allowing, copyCode, toolHost } from "../support/tool-host.ts";
+import { copyCode, fixture } from "../support/components.ts";
+import { allowing, toolHost } from "../support/tool-host.ts";
 import { openUpstream } from "../support/upstream.ts";
 
 const CALLBACK = "http://127.0.0.1:3000/oauth/callback";

@@ -3,11 +3,11 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Receipt } from "../../host/receipts.ts";
-import { fixture } from "../support/components.ts";
+import { copyCode, fixture } from "../support/components.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { postern, startPostern } from "../support/postern.ts";
 import { posternInTerminal } from "../support/terminal.ts";
-import { allowing, copyCode } from "../support/tool-host.ts";
+import { allowing } from "../support/tool-host.ts";
 import { openUpstream } from "../support/upstream.ts";
 import { builtWeather, recording } from "../support/weather.ts";
 

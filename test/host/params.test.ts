@@ -91,3 +91,32 @@ test("of a list of thousands of values a refusal names fifty, however many param
     detail: expect.stringContaining(`"c49", … (4000 in all), given "x"`),
   });
 });
+
+test("two tools whose schemas bear the same name do not meet", () => {
+  const named = (type: string) => ({ $id: "https://a.test/s", type: "object", properties: { it: { type } } });
+  const [text, number] = [compileParamsCheck(named("string")), compileParamsCheck(named("number"))];
+  expect([text('{"it":"x"}').ok, text('{"it":1}').ok]).toEqual([true, false]);
+  expect([number('{"it":"x"}').ok, number('{"it":1}').ok]).toEqual([false, true]);
+});
+
+test("params too many to be checked without a clock get the same verdict", () => {
+  const check = compileParamsCheck({
+    type: "object",
+    properties: { list: { type: "array", items: { anyOf: [{ const: 1 }, { enum: [2, 3] }] } } },
+    additionalProperties: false,
+  });
+  for (const count of [1, 200_000]) {
+    const list = Array.from({ length: count }, (_, index) => (index % 3) + 1);
+    expect(check(JSON.stringify({ list }))).toEqual({ ok: true });
+    expect(check(JSON.stringify({ list: [...list, 4] }))).toMatchObject({ ok: false });
+  }
+});
+
+test("a schema that refers to the schema of schemas is understood", () => {
+  const check = compileParamsCheck({
+    type: "object",
+    properties: { schema: { $ref: "https://json-schema.org/draft/2020-12/schema" } },
+  });
+  expect(check('{"schema":{"type":"string"}}')).toEqual({ ok: true });
+  expect(check('{"schema":{"type":"strong"}}')).toMatchObject({ ok: false });
+});

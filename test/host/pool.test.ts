@@ -1,7 +1,12 @@
+import { execFile } from "node:child_process";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPool, type Pool, type PoolCall } from "../../host/pool.ts";
 import { createComponent, sha256 } from "../../host/transpile.ts";
 import { CACHE, componentizeJsFixture, fixture, repeated, toComponent } from "../support/components.ts";
+import { temporaryFolder } from "../support/home.ts";
 
 let pool: Pool;
 beforeAll(() => {
@@ -282,6 +287,22 @@ describe("a component that instantiates one core module many times", () => {
     const component = toComponent(await repeated("eater.wat", 500, 2));
     await expect(component.load()).rejects.toThrow("it makes 1001 core instances; 1000 are allowed");
   });
+});
+
+test("threads keep what they compiled where their process does, so that the next one starts sooner", async () => {
+  const folder = temporaryFolder();
+  const script = `
+    const { createPool } = await import(${JSON.stringify(new URL("../../host/pool.ts", import.meta.url).href)});
+    const pool = createPool({ size: 1 });
+    const component = { key: "none", memoryBytes: 0, load: () => Promise.reject(new Error("no code")) };
+    await pool.call({ component, params: "{}", timeoutMs: 25_000, secrets: [], http: async () => ({ ok: false, error: "" }) });
+    await pool.close();`;
+  const env = { PATH: process.env["PATH"], NODE_COMPILE_CACHE: folder };
+  await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], { env });
+  const kept = globSync("**", { cwd: folder, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => readFileSync(join(parentPath, name), "latin1"));
+  expect(kept.some((code) => code.includes("it set neither output nor error"))).toBe(true);
 });
 
 describe("the component's file", () => {

@@ -2,10 +2,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { fixture } from "../support/components.ts";
+import { copyCode, fixture } from "../support/components.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { postern } from "../support/postern.ts";
-import { allowing, copyCode } from "../support/tool-host.ts";
+import { allowing } from "../support/tool-host.ts";
 import { openUpstream } from "../support/upstream.ts";
 
 const TOKEN = "tok-9c1f04ab77d2";

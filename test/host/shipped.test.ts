@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { digestOf } from "../../host/catalog.ts";
 import { commit } from "../../host/install.ts";
-import { fixture } from "../support/components.ts";
-import { allowing, copyCode, toolHost } from "../support/tool-host.ts";
+import { copyCode, fixture } from "../support/components.ts";
+import { allowing, toolHost } from "../support/tool-host.ts";
 import { builtWeather, WEATHER_CAPABILITIES } from "../support/weather.ts";
 
 /** A home to which an older weather tool was offered; a probing one stands for it. */

@@ -7,7 +7,8 @@ import { commit } from "../../host/install.ts";
 import { replayFrom } from "../../host/recording.ts";
 import type { Run } from "../../host/runner.ts";
 import type { ToolHost } from "../../host/tool-host.ts";
-import { copyCode, toolHost } from "./tool-host.ts";
+import { copyCode } from "./components.ts";
+import { toolHost } from "./tool-host.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 

@@ -1,14 +1,12 @@
 /** A tool host of the test's own, and a tool that probes it. */
-import { cp, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import { digestOf } from "../../host/catalog.ts";
 import { commit } from "../../host/install.ts";
 import { type HostConfig, openToolHost, type ToolHost } from "../../host/tool-host.ts";
 import { createLog } from "../../kernel/log.ts";
 import { createMask } from "../../kernel/mask.ts";
 import { openStore } from "../../kernel/store.ts";
-import { CACHE, fixture, toComponent } from "./components.ts";
+import { copyCode, fixture } from "./components.ts";
 import { temporaryFolder } from "./home.ts";
 
 export async function toolHost(
@@ -52,13 +50,4 @@ export async function installProber(host: ToolHost, capabilities: string): Promi
   const bytes = await fixture("prober.js");
   await copyCode(bytes, dirname(host.catalog.folder));
   await commit(host.catalog, "prober", await host.examine(bytes, capabilities), true);
-}
-
-/** Spares every home the seconds it takes to transpile the same component again. */
-export async function copyCode(bytes: Uint8Array, home: string): Promise<void> {
-  await toComponent(bytes).load();
-  for (const entry of await readdir(CACHE)) {
-    if (!entry.startsWith(digestOf(bytes)) || entry.endsWith(".draft")) continue;
-    await cp(join(CACHE, entry), join(home, "cache", entry), { recursive: true });
-  }
 }

@@ -1,0 +1,103 @@
+/** Figures as rows, for the terminal and for the page. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Figure } from "./bench.ts";
+
+export interface Result {
+  readonly about: string;
+  readonly seconds: number;
+  readonly figures: readonly Figure[];
+}
+
+export interface Run {
+  readonly at: string;
+  readonly machine: Readonly<Record<string, string | number | undefined>>;
+  readonly results: Readonly<Record<string, Result>>;
+}
+
+const PAGE = join(import.meta.dirname, "..", "README.md");
+const BEGIN = "<!-- the last run begins -->";
+const END = "<!-- the last run ends -->";
+
+const number = (value: number) =>
+  value >= 100
+    ? Math.round(value).toLocaleString("en")
+    : String(Number(value.toPrecision(value < 1 ? 2 : 3)));
+const noise = (spread: number) => `±${Math.round(spread * 100)} %`;
+
+/** The first row is the head. */
+export function toRows(figures: readonly Figure[]): string[][] {
+  return figures.some(({ column }) => column !== undefined) ? toGrid(figures) : toList(figures);
+}
+
+function toList(figures: readonly Figure[]): string[][] {
+  const rows = figures.map(({ name, median, spread, unit, ratio, target }) => [
+    name,
+    `${number(median)} ${unit}`,
+    noise(spread),
+    `${number(ratio)}×`,
+    target ? `${target.words}: ${target.met ? "met" : "NOT MET"}` : "",
+  ]);
+  return [["", "median", "noise", "beside", "target"], ...rows];
+}
+
+/** One row for each name. Where contestants change so does the head, which is then said again. */
+function toGrid(figures: readonly Figure[]): string[][] {
+  const rows: string[][] = [];
+  let head = "";
+  for (const [name, group = []] of Map.groupBy(figures, (figure) => figure.name)) {
+    const [first, ...others] = group;
+    const columns = ["", ...group.map(({ column = "" }) => column), "noise up to"];
+    // A contestant that sits out one row does not change the head.
+    if (!columns.every((column) => head.includes(column))) {
+      rows.push(columns);
+      head = columns.join("\n");
+    }
+    const shown = head.split("\n").slice(2, -1);
+    const cells = shown.map((column) => {
+      const found = others.find((other) => other.column === column);
+      return found ? `${number(found.ratio)}×` : "–";
+    });
+    const worst = Math.max(...group.map(({ spread }) => spread));
+    rows.push([name, first ? `${number(first.median)} ${first.unit}` : "", ...cells, noise(worst)]);
+  }
+  return rows;
+}
+
+export function targetsOf({ results }: Run): { readonly met: number; readonly missed: readonly string[] } {
+  const all = Object.entries(results).flatMap(([bench, { figures }]) =>
+    figures.flatMap(({ name, target }) => (target ? [{ bench, name, ...target }] : [])),
+  );
+  const missed = all.filter(({ met }) => !met).map(({ bench, name, words }) => `${bench}, ${name}: ${words}`);
+  return { met: all.length - missed.length, missed };
+}
+
+/** Puts the tables of a run into the page, between its two marks. */
+export function writePage(run: Run): void {
+  const { at, machine, results } = run;
+  const { met, missed } = targetsOf(run);
+  const tables = Object.entries(results).map(
+    ([name, { about, figures }]) =>
+      `### ${name}\n\n${about[0]?.toUpperCase()}${about.slice(1)}.\n\n${toMarkdown(figures)}`,
+  );
+  const facts = Object.entries(machine).map(([key, value]) => `${key} ${value}`);
+  const text = [
+    `${at.slice(0, 10)}; ${facts.join(", ")}. ${met} targets met, ${missed.length} not met${missed.map((one) => `; ${one}`).join("")}.`,
+    ...tables,
+  ].join("\n\n");
+  const page = readFileSync(PAGE, "utf8");
+  const [before] = page.split(BEGIN);
+  const after = page.split(END)[1];
+  writeFileSync(PAGE, `${before}${BEGIN}\n\n${text}\n\n${END}${after}`);
+}
+
+function toMarkdown(figures: readonly Figure[]): string {
+  const line = (row: readonly string[]) => `| ${row.join(" | ")} |`;
+  return toRows(figures)
+    .flatMap((row, index) => {
+      if (row[0] !== "") return [line(row)];
+      const rule = line(row.map(() => "---"));
+      return index === 0 ? [line(row), rule] : ["", line(row), rule];
+    })
+    .join("\n");
+}

@@ -1,0 +1,46 @@
+/** A tool host of the bench's own, and tools put into it without being examined each time. */
+import { mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { commit } from "../../../host/install.ts";
+import { openToolHost, type ToolHost } from "../../../host/tool-host.ts";
+import { createLog } from "../../../kernel/log.ts";
+import { createMask } from "../../../kernel/mask.ts";
+import { openStore } from "../../../kernel/store.ts";
+import { copyCode } from "../../support/components.ts";
+
+export async function openHost(home: string, privateHosts: readonly string[] = []): Promise<ToolHost> {
+  mkdirSync(home, { recursive: true });
+  const store = openStore(join(home, "store.sqlite"));
+  const mask = createMask();
+  const host = await openToolHost({
+    config: {
+      privateHosts: new Set(privateHosts),
+      shipped: false,
+      secretsKey: undefined,
+      workers: undefined,
+      variable: () => undefined,
+    },
+    home,
+    store,
+    mask,
+    log: createLog("silent", mask, { pretty: false, write: () => {} }),
+  });
+  const close = async () => {
+    await host.close();
+    store.close();
+  };
+  return { ...host, close };
+}
+
+/** Installs a component under each of the names; it is compiled and examined once. */
+export async function installAs(
+  host: ToolHost,
+  names: readonly string[],
+  component: Uint8Array,
+  capabilities: object = {},
+): Promise<void> {
+  await copyCode(component, dirname(host.catalog.folder));
+  const text = JSON.stringify({ version: "1.0.0", wit_version: "0.1.0", ...capabilities });
+  const candidate = await host.examine(component, text);
+  for (const name of names) await commit(host.catalog, name, candidate, true);
+}
