@@ -31,7 +31,7 @@ export function openRivals(progress: Progress): Promise<Rivals | undefined> {
       return { load: require, find: require.resolve };
     },
     (error: Error) => {
-      const why = error.message.trim().split("\n").at(-1);
+      const why = /npm error .*/.exec(error.message)?.[0] ?? error.message;
       process.stderr.write(
         `\nThe packages to compare with could not be installed and are left out: ${why}\n`,
       );
@@ -53,8 +53,12 @@ async function install(progress: Progress): Promise<void> {
   for (const file of ["package.json", "package-lock.json"])
     copyFileSync(join(SOURCE, file), join(FOLDER, file));
   // Their scripts are not needed: what is compiled comes with the packages.
-  await promisify(execFile)("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], {
-    cwd: FOLDER,
-    timeout: INSTALL_MILLIS,
-  });
+  await promisify(execFile)(
+    "npm",
+    ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=0", "--loglevel=error"],
+    {
+      cwd: FOLDER,
+      timeout: INSTALL_MILLIS,
+    },
+  );
 }
