@@ -84,8 +84,7 @@ async function trace(filled: readonly Filled[], progress: Progress): Promise<Fig
 
 export const bench: Bench = {
   name: "installed-tools",
-  about:
-    "growth: what the nth installed tool costs; the end of each curve within its factor of the first",
+  about: "growth: what the nth installed tool costs; the end of each curve within its factor of the first",
   run: (progress) =>
     inFolder(async (folder) => {
       const filled: Filled[] = [];

@@ -106,10 +106,14 @@ async function answer(response: ServerResponse, scripted: Answer): Promise<void>
   }
   response.writeHead(200, { "content-type": "text/event-stream", ...headers });
   response.flushHeaders();
-  const send = (body: object) =>
-    response.write(
-      `data: ${JSON.stringify({ id: "chatcmpl-1", created: 1, model: "scripted", ...body })}\n\n`,
-    );
+  // What comes without a pause arrives together, as from a model that is quicker than the network.
+  const isQuick = delay === 0 && end === undefined;
+  let held = "";
+  const send = (body: object) => {
+    const text = `data: ${JSON.stringify({ id: "chatcmpl-1", created: 1, model: "scripted", ...body })}\n\n`;
+    if (isQuick) held += text;
+    else response.write(text);
+  };
   const choose = (delta: object, finish: string | null = null) =>
     send({ choices: [{ index: 0, delta, finish_reason: finish }] });
 
@@ -149,7 +153,7 @@ async function answer(response: ServerResponse, scripted: Answer): Promise<void>
       prompt_tokens_details: { cached_tokens: cached },
     },
   });
-  response.end("data: [DONE]\n\n");
+  response.end(`${held}data: [DONE]\n\n`);
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {

@@ -1,0 +1,10 @@
+/** The scripted model in a process of its own, so that what it costs falls neither on the callers nor on the service. */
+import { type Answer, startModelServer } from "../../support/model-server.ts";
+
+const model = await startModelServer();
+process.on("message", (answer) => {
+  model.otherwise(answer as Answer);
+  process.send?.({});
+});
+process.on("disconnect", () => process.exit());
+process.send?.({ url: model.url });
