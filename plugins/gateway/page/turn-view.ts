@@ -140,7 +140,9 @@ function merge(live: TurnView, stored: TurnView): TurnView {
 /** What to show of a turn that is known from the store and perhaps from frames too. */
 export function reconcile(stored: TurnView, live: TurnView | undefined): TurnView {
   if (isOver(stored)) return live ? merge(live, stored) : stored;
-  return live?.isWhole ? { ...live, asked: stored.asked ?? live.asked } : stored;
+  // Frames tell of the end before a page that was read earlier arrives.
+  const knowsMore = live !== undefined && (live.isWhole === true || isOver(live));
+  return knowsMore ? { ...live, asked: stored.asked ?? live.asked } : stored;
 }
 
 /** Frames were missed: what is known of a running turn is no longer all of it. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { EMPTY, type Timeline, withEarlier, withNewest } from "../../../../plugins/gateway/page/timeline.ts";
-import { begun } from "../../../../plugins/gateway/page/turn-view.ts";
+import { begun, fold } from "../../../../plugins/gateway/page/turn-view.ts";
 import type { Turn, TurnPage } from "../../../../plugins/gateway/page/wire.ts";
 
 function pageOf(first: number, last: number): TurnPage {
@@ -45,4 +45,14 @@ test("what lies more than a page back goes, so that no turn is missing in betwee
   const reread = withNewest({ ...shown, turns: [...shown.turns, running(10)] }, pageOf(8, 9));
   expect(numbers(reread)).toEqual([8, 9, 10]);
   expect(reread.earlier).toBe("before 8");
+});
+
+test("a page that was read before a turn ended does not take its answer away again", () => {
+  const [ended, early] = [pageOf(1, 1).turns[0] as Turn, pageOf(1, 1)];
+  const items = [{ type: "message", id: "a", role: "assistant", text: "It has shipped." }] as const;
+  const frame = { type: "done", status: "completed", turn: { ...ended, items } } as const;
+  const live = fold(running(1), { ...frame, id: 1, turn_id: "turn 1", thread_id: "thread" });
+  const stale = { ...early, turns: early.turns.map((turn) => ({ ...turn, status: "running" as const })) };
+  const [shown] = withNewest({ turns: [live], earlier: undefined }, stale).turns;
+  expect(shown).toMatchObject({ status: "completed", pieces: [{ text: "It has shipped." }] });
 });
