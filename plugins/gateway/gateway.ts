@@ -82,6 +82,7 @@ export async function openGateway({
     tell("The gateway is open to your network: put an HTTPS reverse proxy in front before it goes further.");
 
   const warmUp = setTimeout(() => {
+    void import("koa-body");
     door.page.warmUp().catch((error) => log.error({ error }, "the page cannot be bundled"));
   }, WARM_UP_AFTER_MILLIS);
   onStop(() => clearTimeout(warmUp));
