@@ -4,10 +4,10 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Dispatcher, Pool } from "undici";
 import type { Answer } from "../support/model-server.ts";
+import { freePort } from "../support/port.ts";
 import { type Bench, compare, type Figure, interleave, type Progress, single } from "./support/bench.ts";
 import { endProgram, inFolder, type Program, startProgram } from "./support/programs.ts";
 import { openRivals, type Rivals } from "./support/rivals.ts";
@@ -85,14 +85,6 @@ async function firstText(pool: Pool, to: Endpoint, body: object): Promise<number
     if (Number.isNaN(took) && text.includes("word0")) took = performance.now() - began;
   }
   return took;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** Portkey's gateway, which passes a chat on to the provider that a header names. */
