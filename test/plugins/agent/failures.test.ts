@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type AnyPlugin, definePlugin, type TurnRecord } from "../../../kernel/plugin.ts";
 import store from "../../../kernel/store.ts";
 import agentPlugin from "../../../plugins/agent/plugin.ts";
@@ -148,6 +148,24 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
       .toBe(long);
     const third = await agent.run({ ...ASK, thread: first.thread }).record;
     expect(third.status).toBe("completed");
+  });
+
+  test("a stop while what lived in memory is being written", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const model = await scriptedModel();
+    const long = "All work and no play. ".repeat(20_000);
+    model.script({ text: long });
+    const kernel = await bootAgent({ model });
+    const sql = kernel.service("store").tables("test", []);
+    const pages = sql.get<{ page_count: number }>("PRAGMA page_count")?.page_count ?? 0;
+    sql.get(`PRAGMA max_page_count = ${pages + 10}`);
+    const { id } = await kernel.service("agent").run(ASK).record;
+    sql.get("PRAGMA max_page_count = 1000000");
+    vi.advanceTimersByTime(5000);
+    await kernel.stop();
+    const again = await bootAgent({ home: kernel.home });
+    expect(textOf(again.service("threads").turn("ann", id)) === long).toBe(true);
   });
 });
 
