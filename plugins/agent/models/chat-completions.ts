@@ -61,6 +61,8 @@ export function speakChatCompletions({ name, baseUrl, key }: Endpoint): Speak {
   };
 
   return async function* (request, signal) {
+    // A signal that has gone off already tells nobody any more.
+    signal.throwIfAborted();
     const answer = openAnswer({ origin, path, method: "POST", headers, body: bodyOf(name, request) });
     signal.addEventListener("abort", answer.close, { once: true });
     try {

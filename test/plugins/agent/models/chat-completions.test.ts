@@ -204,3 +204,10 @@ test("the address may end in a slash and bear a query; a server without usage te
   const url = await served(answering(delta({ content: "Hi" }), STOP), "/v1/?version=2");
   expect(await ask(url)).toEqual([{ type: "text", delta: "Hi" }]);
 });
+
+test("a turn that was stopped before the request is not sent, and waits for nobody", async () => {
+  let asked = 0;
+  const url = await served(() => void asked++);
+  await expect(ask(url, AbortSignal.abort(new Error("stopped")))).rejects.toThrow("stopped");
+  expect(asked).toBe(0);
+});
