@@ -50,6 +50,8 @@ class CallError extends Error {
 
 // Of a refusal's body, what is read.
 const LONGEST_REFUSAL = 64_000;
+// Of one event, in characters: a server that sends no end of it would fill the memory of the whole service.
+const LONGEST_EVENT = 8 * 1024 * 1024;
 
 export function speakChatCompletions({ name, baseUrl, key }: Endpoint): Speak {
   const { origin, pathname, search } = new URL(baseUrl);
@@ -253,6 +255,10 @@ function createReader(emit: (part: ModelPart) => void): Reader {
   }
 
   const parser = createParser({
+    maxBufferSize: LONGEST_EVENT,
+    onError(error) {
+      if (error.type === "max-buffer-size-exceeded") throw error;
+    },
     onEvent({ data }) {
       if (data !== "[DONE]") readChunk(JSON.parse(data) as Chunk);
     },

@@ -211,3 +211,15 @@ test("a turn that was stopped before the request is not sent, and waits for nobo
   await expect(ask(url, AbortSignal.abort(new Error("stopped")))).rejects.toThrow("stopped");
   expect(asked).toBe(0);
 });
+
+test("a line without an end is cut off before it fills the memory", async () => {
+  let isGone = false;
+  const url = await served(async (response) => {
+    response.on("close", () => (isGone = true));
+    response.write("data: ");
+    const piece = "x".repeat(1024 * 1024);
+    while (!isGone) if (!response.write(piece)) await Promise.race([once(response, "drain"), sleep(50)]);
+  });
+  await expect(ask(url)).rejects.toMatchObject({ code: "model_cut" });
+  await expect.poll(() => isGone).toBe(true);
+});
