@@ -226,14 +226,17 @@ function createReader(emit: (part: ModelPart) => void): Reader {
     if (typeof delta === "string" && delta !== "") emit({ type: "text", delta });
   };
 
-  /** Pieces of one call bear its number; where a server numbers none, a new id begins a new call. */
+  /**
+   * Pieces of one call bear its number; where a server numbers none, a new id begins a new call. So does a new id
+   * with a name: some servers give every call the number 0.
+   */
   function readCall({ index, id, function: piece }: CallDelta): void {
     const number = index ?? undefined;
     let call =
       number === undefined
         ? calls.findLast((known) => !id || known.id === id)
-        : calls.find((known) => known.index === number);
-    if (call === undefined) {
+        : calls.findLast((known) => known.index === number);
+    if (call === undefined || (id && call.id && id !== call.id && piece?.name)) {
       call = { index: number, id: "", name: "", params: "" };
       calls.push(call);
     }

@@ -223,3 +223,24 @@ test("a line without an end is cut off before it fills the memory", async () => 
   await expect(ask(url)).rejects.toMatchObject({ code: "model_cut" });
   await expect.poll(() => isGone).toBe(true);
 });
+
+test("calls that all bear the same number are told apart by their ids", async () => {
+  const piece = (id: string | undefined, name: string | undefined, text: string) =>
+    delta({
+      tool_calls: [{ index: 0, ...(id && { id }), function: { ...(name && { name }), arguments: text } }],
+    });
+  const url = await served(
+    answering(
+      piece("a", "first", '{"n":'),
+      piece(undefined, undefined, "1}"),
+      piece("b", "second", ""),
+      piece("b", "second", '{"n":'),
+      piece(undefined, undefined, "2}"),
+      STOP,
+    ),
+  );
+  expect(await ask(url)).toEqual([
+    { type: "call", call: { id: "a", name: "first", params: '{"n":1}' } },
+    { type: "call", call: { id: "b", name: "second", params: '{"n":2}' } },
+  ]);
+});
