@@ -244,3 +244,11 @@ test("calls that all bear the same number are told apart by their ids", async ()
     { type: "call", call: { id: "b", name: "second", params: '{"n":2}' } },
   ]);
 });
+
+test("a redirect is a refusal that another try does not change", async () => {
+  const url = await served((response) => response.writeHead(308, { location: "/elsewhere" }).end());
+  await expect(ask(url)).rejects.toMatchObject({
+    code: "model_refused",
+    message: expect.stringContaining("308"),
+  });
+});
