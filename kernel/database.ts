@@ -78,6 +78,19 @@ export function openDatabase(file: string): Database {
   let depth = 0;
   let closing: (() => void)[] = [];
   let waiting: Waiting[] = [];
+  // Why SQLite has given up the open transaction by itself, as it does when the disk is full.
+  let broken: unknown;
+
+  /** Runs a statement. After a transaction was given up none is: it would be committed by itself, and be denied. */
+  const execute = <Result>(statement: () => Result): Result => {
+    if (broken !== undefined) throw broken;
+    try {
+      return guard(statement);
+    } catch (error) {
+      if (depth > 0 && !connection.isTransaction) broken = error;
+      throw error;
+    }
+  };
 
   /** Runs work inside the open transaction so that its failure undoes only what it did. */
   const alone = <Result>(work: () => Result): Result => {
@@ -121,12 +134,12 @@ export function openDatabase(file: string): Database {
 
   const database: Database = {
     file,
-    exec: (sql) => guard(() => connection.exec(sql)),
-    all: <Row>(sql: string, ...values: SqlValue[]) => guard(() => prepare(sql).all(...values) as Row[]),
+    exec: (sql) => execute(() => connection.exec(sql)),
+    all: <Row>(sql: string, ...values: SqlValue[]) => execute(() => prepare(sql).all(...values) as Row[]),
     get: <Row>(sql: string, ...values: SqlValue[]) =>
-      guard(() => prepare(sql).get(...values) as Row | undefined),
+      execute(() => prepare(sql).get(...values) as Row | undefined),
     run: (sql, ...values) =>
-      guard(() => {
+      execute(() => {
         const { changes, lastInsertRowid } = prepare(sql).run(...values);
         return { changes: Number(changes), lastId: Number(lastInsertRowid) };
       }),
@@ -146,6 +159,7 @@ export function openDatabase(file: string): Database {
       } finally {
         depth--;
         closing = [];
+        broken = undefined;
       }
     },
     last(work) {

@@ -131,10 +131,16 @@ export function createAgent({
 
   /** A disk that was full may have room again; until then the turn lives in memory. */
   async function keepTrying(writer: TurnWriter, ending: Ending, usage: Usage): Promise<void> {
-    const save = async (): Promise<void> => {
+    const write = async (): Promise<void> => {
       await writer.finish(ending, usage);
       unsaved.delete(writer.id);
       forget(writer.thread);
+    };
+    // One try at a time: two in one commit would index the same texts twice, and both would fail.
+    let trying: Promise<void> | undefined;
+    const save = (): Promise<void> => {
+      trying ??= write().finally(() => (trying = undefined));
+      return trying;
     };
     unsaved.set(writer.id, save);
     try {

@@ -196,7 +196,8 @@ export function createHistory(sql: Sql, show: Pick<Show, "mask" | "trusted">): H
       entry.tokens -= gone.reduce((sum, { tokens }) => sum + tokens, 0);
       // A thread's first turn has nothing to keep, and most threads have no second.
       if (entry.turns.length > 0) keep(thread, entry);
-      return { turns: entry.turns, open: entry.open };
+      // A copy: whoever was given it goes on with it while a model with a smaller window has the oldest summarised.
+      return { turns: [...entry.turns], open: entry.open };
     },
     forget,
   };

@@ -1,5 +1,5 @@
 /** Who the agent is and whom it serves: files of the operator in the home, and documents of the user in memory. */
-import { statSync } from "node:fs";
+import { type Stats, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import type { Documents } from "./memory/documents.ts";
@@ -43,20 +43,29 @@ const read = new Map<string, { readonly stamp: string; readonly text: string }>(
 
 /** Every turn asks, so a file that has not changed costs no more than a look at its date. */
 async function readShared(file: string): Promise<string> {
-  const stat = statSync(file, { throwIfNoEntry: false });
+  const stat = lookAt(file);
   if (!stat?.isFile()) return "";
   const stamp = `${stat.mtimeMs} ${stat.size} ${stat.ino}`;
   const known = read.get(file);
   if (known?.stamp === stamp) return known.text;
   const text = await readStart(file);
-  read.set(file, { stamp, text });
-  return text;
+  // One that could not be read now may be readable the next time, without having changed.
+  if (text !== undefined) read.set(file, { stamp, text });
+  return text ?? "";
+}
+
+function lookAt(file: string): Stats | undefined {
+  try {
+    return statSync(file, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }
 
 /** Only as much as is shown: the file may be anything. */
-async function readStart(file: string): Promise<string> {
+async function readStart(file: string): Promise<string | undefined> {
   const handle = await open(file, "r").catch(() => undefined);
-  if (!handle) return "";
+  if (!handle) return undefined;
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(LONGEST * 4), 0, LONGEST * 4, 0);
     return buffer.toString("utf8", 0, bytesRead);

@@ -50,14 +50,11 @@ const HEADING =
 export function createMissions(store: Store): Missions {
   const sql = store.tables("missions", MIGRATIONS);
   const select = "SELECT id, goal, created_at, completed_at FROM missions WHERE user = ?";
-  // Every turn asks; only the two writes below change the answer.
-  const prompts = new Map<string, string>();
 
   const missions = {
     create(user: string, goal: string): Mission {
       const id = `m_${randomUUID().slice(0, 8)}`;
       const createdAt = new Date().toISOString();
-      prompts.delete(user);
       sql.run(
         "INSERT INTO missions (id, user, goal, created_at) VALUES (?, ?, ?, ?)",
         id,
@@ -80,7 +77,6 @@ export function createMissions(store: Store): Missions {
         .map(toMission);
     },
     complete(user: string, id: string): Mission | undefined {
-      prompts.delete(user);
       sql.run(
         "UPDATE missions SET completed_at = ? WHERE user = ? AND id = ? AND completed_at IS NULL",
         new Date().toISOString(),
@@ -90,15 +86,12 @@ export function createMissions(store: Store): Missions {
       const row = sql.get<Row>(`${select} AND id = ?`, user, id);
       return row && toMission(row);
     },
+    // Asked anew each turn: a command beside the service may have changed them.
     prompt(user: string): string {
-      const known = prompts.get(user);
-      if (known !== undefined) return known;
       const lines = missions
         .list(user, "open")
         .map(({ id, goal }) => `- ${id}: ${goal.replace(/\s+/g, " ")}`);
-      const prompt = lines.length === 0 ? "" : `${HEADING}\n${lines.join("\n")}`;
-      prompts.set(user, prompt);
-      return prompt;
+      return lines.length === 0 ? "" : `${HEADING}\n${lines.join("\n")}`;
     },
   };
   return { ...missions, tools: missionTools(missions) };

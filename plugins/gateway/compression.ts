@@ -22,9 +22,10 @@ export function compressAnswers(): Middleware {
     if (encoding !== "br" && encoding !== "gzip") return;
     const bytes = bytesOf(context.body);
     if (bytes.length < WORTH_BYTES) return;
-    const { type } = context;
+    // The whole header: `context.type` leaves out what stands behind the name, such as a version.
+    const type = context.response.get("Content-Type");
     context.body = await ENCODERS[encoding](bytes);
-    context.type = type;
+    context.set("Content-Type", type);
     context.set("Content-Encoding", encoding);
   };
 }

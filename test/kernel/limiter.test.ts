@@ -76,4 +76,18 @@ describe("with a store", () => {
     await vi.waitFor(() => expect(count()).toEqual({ count: 1 }));
     after.close();
   });
+
+  test("a store that could not be written for a while costs the places of that while, not all later ones", async () => {
+    const store = openStore(join(temporaryFolder(), "store.sqlite"));
+    const limiter = createLimiter({ name: "t", windows: [minute], store });
+    const sql = store.tables("limiter", [""]);
+    sql.run("BEGIN");
+    await limiter.take("ann");
+    await expect(sql.batch(() => {})).rejects.toThrow();
+    sql.run("ROLLBACK");
+    await limiter.take("ann");
+    const count = () => sql.get("SELECT count(*) AS count FROM limiter_takes");
+    await vi.waitFor(() => expect(count()).toEqual({ count: 1 }));
+    store.close();
+  });
 });

@@ -190,6 +190,31 @@ describe("a store in trouble", () => {
     expect(sql.get("SELECT count(*) AS count FROM blobs")).toEqual({ count: 2 });
   });
 
+  test("full within a batch: who goes on after the failure writes nothing that the batch then denies", async () => {
+    const { store } = openTemporary();
+    const sql = store.tables("test", ["CREATE TABLE blobs (n, b BLOB)"]);
+    const pages = sql.get<{ page_count: number }>("PRAGMA page_count")?.page_count ?? 0;
+    sql.get(`PRAGMA max_page_count = ${pages + 4}`);
+    const write = (n: number, size: number) => sql.run("INSERT INTO blobs VALUES (?, zeroblob(?))", n, size);
+    const careless = () => {
+      try {
+        write(1, 100_000);
+      } catch {}
+      write(2, 10);
+    };
+    const told = await Promise.allSettled([
+      sql.batch(() => write(0, 10)),
+      sql.batch(careless),
+      sql.batch(() => write(3, 10)),
+    ]);
+    for (const one of told) expect(one).toMatchObject({ status: "rejected", reason: { code: "store_full" } });
+    expect(sql.all("SELECT n FROM blobs")).toEqual([]);
+    expect(() => sql.transaction(careless)).toThrow(expect.objectContaining({ code: "store_full" }));
+    expect(sql.all("SELECT n FROM blobs")).toEqual([]);
+    write(4, 10);
+    expect(sql.all("SELECT n FROM blobs")).toEqual([{ n: 4 }]);
+  });
+
   test("not a database: the fault says so and what to put in its place", () => {
     const file = join(temporaryFolder(), "store.sqlite");
     writeFileSync(file, "this is a letter to my aunt, not a database".repeat(100));

@@ -50,6 +50,8 @@ class CallError extends Error {
 
 // Of a refusal's body, what is read.
 const LONGEST_REFUSAL = 64_000;
+// Of one event, in characters: a server that sends no end of it would fill the memory of the whole service.
+const LONGEST_EVENT = 8 * 1024 * 1024;
 
 export function speakChatCompletions({ name, baseUrl, key }: Endpoint): Speak {
   const { origin, pathname, search } = new URL(baseUrl);
@@ -61,6 +63,8 @@ export function speakChatCompletions({ name, baseUrl, key }: Endpoint): Speak {
   };
 
   return async function* (request, signal) {
+    // A signal that has gone off already tells nobody any more.
+    signal.throwIfAborted();
     const answer = openAnswer({ origin, path, method: "POST", headers, body: bodyOf(name, request) });
     signal.addEventListener("abort", answer.close, { once: true });
     try {
@@ -222,14 +226,17 @@ function createReader(emit: (part: ModelPart) => void): Reader {
     if (typeof delta === "string" && delta !== "") emit({ type: "text", delta });
   };
 
-  /** Pieces of one call bear its number; where a server numbers none, a new id begins a new call. */
+  /**
+   * Pieces of one call bear its number; where a server numbers none, a new id begins a new call. So does a new id
+   * with a name: some servers give every call the number 0.
+   */
   function readCall({ index, id, function: piece }: CallDelta): void {
     const number = index ?? undefined;
     let call =
       number === undefined
         ? calls.findLast((known) => !id || known.id === id)
-        : calls.find((known) => known.index === number);
-    if (call === undefined) {
+        : calls.findLast((known) => known.index === number);
+    if (call === undefined || (id && call.id && id !== call.id && piece?.name)) {
       call = { index: number, id: "", name: "", params: "" };
       calls.push(call);
     }
@@ -251,6 +258,10 @@ function createReader(emit: (part: ModelPart) => void): Reader {
   }
 
   const parser = createParser({
+    maxBufferSize: LONGEST_EVENT,
+    onError(error) {
+      if (error.type === "max-buffer-size-exceeded") throw error;
+    },
     onEvent({ data }) {
       if (data !== "[DONE]") readChunk(JSON.parse(data) as Chunk);
     },

@@ -32,7 +32,8 @@ export function explain(error: unknown, { provider, name }: ModelName): Fault {
       "model_unauthorized",
       `${who} refused our key (${statusCode}): ${words}. Check the API key.`,
     );
-  if (statusCode !== undefined && statusCode >= 400)
+  // Redirects included: none is followed, and another try would meet the same.
+  if (statusCode !== undefined && statusCode >= 300)
     return fault("model_refused", `${who} refused the request (${statusCode}): ${words}`);
   const root = rootCause(cause ?? error);
   if (/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|CONNECT_TIMEOUT/.test(root))

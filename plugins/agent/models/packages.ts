@@ -91,6 +91,8 @@ function partOf(part: StreamPart): ModelPart | undefined {
     case "tool-call":
       return { type: "call", call: { id: part.toolCallId, name: part.toolName, params: part.input } };
     case "finish":
+      // The packages end a stream that was cut as if it were whole, only without the server's reason.
+      if (part.finishReason.raw === undefined) throw new Error("The stream ended without a finish reason.");
       return {
         type: "usage",
         inputTokens: part.usage.inputTokens.total ?? 0,

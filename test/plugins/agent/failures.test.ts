@@ -1,8 +1,11 @@
-import { describe, expect, test } from "vitest";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type AnyPlugin, definePlugin, type TurnRecord } from "../../../kernel/plugin.ts";
 import store from "../../../kernel/store.ts";
 import agentPlugin from "../../../plugins/agent/plugin.ts";
 import { bootAgent, eventsOf, message, scriptedModel, textIn } from "../../support/agent.ts";
+import { temporaryFolder } from "../../support/home.ts";
 import { bootKernel } from "../../support/kernel.ts";
 import { startModelServer } from "../../support/model-server.ts";
 
@@ -149,6 +152,24 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
     const third = await agent.run({ ...ASK, thread: first.thread }).record;
     expect(third.status).toBe("completed");
   });
+
+  test("a stop while what lived in memory is being written", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const model = await scriptedModel();
+    const long = "All work and no play. ".repeat(20_000);
+    model.script({ text: long });
+    const kernel = await bootAgent({ model });
+    const sql = kernel.service("store").tables("test", []);
+    const pages = sql.get<{ page_count: number }>("PRAGMA page_count")?.page_count ?? 0;
+    sql.get(`PRAGMA max_page_count = ${pages + 10}`);
+    const { id } = await kernel.service("agent").run(ASK).record;
+    sql.get("PRAGMA max_page_count = 1000000");
+    vi.advanceTimersByTime(5000);
+    await kernel.stop();
+    const again = await bootAgent({ home: kernel.home });
+    expect(textOf(again.service("threads").turn("ann", id)) === long).toBe(true);
+  });
 });
 
 describe("a second model", () => {
@@ -170,6 +191,42 @@ describe("a second model", () => {
     expect(events).toContainEqual(expect.objectContaining({ type: "notice", code: "model_failover" }));
     expect(textIn(events)).toBe("I am the spare.");
     expect((await turn.record).model.name).toBe("spare");
+  });
+
+  test("with a smaller window leaves the first what it knew of the thread, should it come back", async () => {
+    const model = await scriptedModel();
+    const spare = await scriptedModel();
+    const home = temporaryFolder();
+    const window = (tokens: number) => ({ input: "0", output: "0", window: tokens });
+    const models = { scripted: window(200_000), spare: window(8000) };
+    writeFileSync(join(home, "prices.json"), JSON.stringify({ models }));
+    const kernel = await bootAgent({
+      model,
+      home,
+      tools: { clock: { run: () => ({ status: "ok", output: "noon" }) } },
+      variables: {
+        MODEL_FALLBACK_PROVIDER: "openai-compatible",
+        MODEL_FALLBACK_BASE_URL: spare.url,
+        MODEL_FALLBACK_NAME: "spare",
+      },
+    });
+    const agent = kernel.service("agent");
+    let thread: string | undefined;
+    for (let at = 0; at < 4; at++) {
+      model.script({ text: `Noted, ${at}.` });
+      const text = `Remember word-${at}. ${"Lorem ipsum. ".repeat(800)}`;
+      const turn = agent.run({ ...ASK, input: message(text), ...(thread && { thread }) });
+      await turn.record;
+      thread = turn.thread;
+    }
+    model.script({ status: 401 }, { text: "Back." });
+    // Asked for a summary it is given no tools.
+    spare.otherwise(({ tools }) =>
+      tools ? { calls: [{ id: "c", name: "clock", arguments: {} }] } : { text: "They said words." },
+    );
+    const record = await agent.run({ ...ASK, ...(thread && { thread }) }).record;
+    expect(textOf(record)).toBe("Back.");
+    expect(JSON.stringify(model.requests.at(-1))).toContain("word-0");
   });
 });
 

@@ -63,3 +63,13 @@ test("an empty goal and a fifty-first open mission are refused", async () => {
     code: "too_many_missions",
   });
 });
+
+test("a mission that a command beside the service sets or completes is known to the service", () => {
+  const service = openMissions();
+  expect(service.missions.prompt("ann")).toBe("");
+  const command = openMissions(service.folder);
+  const { id } = command.missions.create("ann", "learn Spanish");
+  expect(service.missions.prompt("ann")).toContain(id);
+  command.missions.complete("ann", id);
+  expect(service.missions.prompt("ann")).toBe("");
+});

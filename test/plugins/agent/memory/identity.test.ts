@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { identityPrompt } from "../../../../plugins/agent/identity.ts";
@@ -21,6 +21,13 @@ test("there is no section where nobody wrote one, and a folder of that name is n
   const { memory, folder } = openMemory();
   mkdirSync(join(folder, "SOUL.md"));
   expect(await identityPrompt(folder, memory, "ann")).toBe("");
+});
+
+test("a file that cannot be looked at is none, and costs no turn", async () => {
+  const { memory, folder } = openMemory();
+  symlinkSync("AGENTS.md", join(folder, "AGENTS.md"));
+  writeFileSync(join(folder, "SOUL.md"), "Be kind.");
+  expect(await identityPrompt(folder, memory, "ann")).toContain("Be kind.");
 });
 
 test("a long identity file is cut and says so", async () => {

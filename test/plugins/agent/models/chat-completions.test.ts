@@ -204,3 +204,51 @@ test("the address may end in a slash and bear a query; a server without usage te
   const url = await served(answering(delta({ content: "Hi" }), STOP), "/v1/?version=2");
   expect(await ask(url)).toEqual([{ type: "text", delta: "Hi" }]);
 });
+
+test("a turn that was stopped before the request is not sent, and waits for nobody", async () => {
+  let asked = 0;
+  const url = await served(() => void asked++);
+  await expect(ask(url, AbortSignal.abort(new Error("stopped")))).rejects.toThrow("stopped");
+  expect(asked).toBe(0);
+});
+
+test("a line without an end is cut off before it fills the memory", async () => {
+  let isGone = false;
+  const url = await served(async (response) => {
+    response.on("close", () => (isGone = true));
+    response.write("data: ");
+    const piece = "x".repeat(1024 * 1024);
+    while (!isGone) if (!response.write(piece)) await Promise.race([once(response, "drain"), sleep(50)]);
+  });
+  await expect(ask(url)).rejects.toMatchObject({ code: "model_cut" });
+  await expect.poll(() => isGone).toBe(true);
+});
+
+test("calls that all bear the same number are told apart by their ids", async () => {
+  const piece = (id: string | undefined, name: string | undefined, text: string) =>
+    delta({
+      tool_calls: [{ index: 0, ...(id && { id }), function: { ...(name && { name }), arguments: text } }],
+    });
+  const url = await served(
+    answering(
+      piece("a", "first", '{"n":'),
+      piece(undefined, undefined, "1}"),
+      piece("b", "second", ""),
+      piece("b", "second", '{"n":'),
+      piece(undefined, undefined, "2}"),
+      STOP,
+    ),
+  );
+  expect(await ask(url)).toEqual([
+    { type: "call", call: { id: "a", name: "first", params: '{"n":1}' } },
+    { type: "call", call: { id: "b", name: "second", params: '{"n":2}' } },
+  ]);
+});
+
+test("a redirect is a refusal that another try does not change", async () => {
+  const url = await served((response) => response.writeHead(308, { location: "/elsewhere" }).end());
+  await expect(ask(url)).rejects.toMatchObject({
+    code: "model_refused",
+    message: expect.stringContaining("308"),
+  });
+});

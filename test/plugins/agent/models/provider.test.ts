@@ -100,3 +100,47 @@ test("anthropic: text, calls and usage", async () => {
   expect(bodies[0]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
   expect(bodies[0]?.tools[0]?.name).toBe("weather");
 });
+
+test.each([
+  [
+    "openai",
+    {
+      id: "x",
+      created: 1,
+      model: "m",
+      choices: [{ index: 0, delta: { content: "Half" }, finish_reason: null }],
+    },
+  ],
+  ["anthropic", { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Half" } }],
+] as const)("%s: an answer that ends without a finish reason has broken off", async (provider, piece) => {
+  const before =
+    provider === "openai"
+      ? []
+      : [
+          {
+            type: "message_start",
+            message: {
+              id: "m",
+              type: "message",
+              role: "assistant",
+              model: "m",
+              content: [],
+              stop_reason: null,
+              usage: { input_tokens: 1, output_tokens: 1 },
+            },
+          },
+          { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+        ];
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end([...before, piece].map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  await expect(partsOf(provider, url)).rejects.toMatchObject({
+    code: "model_cut",
+    message: expect.stringContaining("without a finish reason"),
+  });
+});

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openGateway } from "../../../support/gateway.ts";
+import { OPERATOR_TOKEN, openGateway } from "../../../support/gateway.ts";
 
 const tools = { weather: { run: () => ({ status: "ok", output: "sunny" }) as const } };
 
@@ -42,6 +42,16 @@ test("metrics are for the operator, and count requests by route, not by address"
   expect(text).not.toContain("some-id-or-other");
   expect(text).toMatch(/postern_sockets 0/);
   expect(text).toMatch(/nodejs_version_info/);
+});
+
+test("metrics say which format they are in, compressed or not", async () => {
+  const gateway = await openGateway();
+  for (const encoding of ["identity", "gzip"]) {
+    const answer = await fetch(`${gateway.url}/metrics`, {
+      headers: { authorization: `Bearer ${OPERATOR_TOKEN}`, "accept-encoding": encoding },
+    });
+    expect(answer.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+  }
 });
 
 test("the printed line opens the page, and its token is in no log line", async () => {
