@@ -31,8 +31,6 @@ interface Reservoir extends LimitWindow {
   returned: number;
 }
 
-type Write = [statement: string, key: string, at: number];
-
 interface Bucket {
   readonly reservoirs: readonly Reservoir[];
   /** When each place was taken, oldest first. */
@@ -43,23 +41,10 @@ export function createLimiter({ name, windows, store }: LimiterOptions): Limiter
   const buckets = new Map<string, Bucket>();
   const longest = Math.max(...windows.map(({ seconds }) => seconds)) * 1000;
   const sql = store?.tables("limiter", MIGRATIONS);
-  let unwritten: Write[] | undefined;
 
   /** Nobody waits for it: what is counted here decides, and what is stored only after a restart. */
   function write(statement: string, key: string, at: number): void {
-    if (sql === undefined) return;
-    if (unwritten !== undefined) return void unwritten.push([statement, key, at]);
-    const all: Write[] = [[statement, key, at]];
-    unwritten = all;
-    // Also where the batch fails before it comes to us: what comes later must not wait for it.
-    const close = () => {
-      if (unwritten === all) unwritten = undefined;
-    };
-    const work = () => {
-      close();
-      for (const [text, ...values] of all) sql.run(text, name, ...values);
-    };
-    sql.batch(work).catch(close);
+    sql?.batch(() => sql.run(statement, name, key, at)).catch(() => {});
   }
 
   function open(key: string, now: number): Bucket {
