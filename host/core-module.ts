@@ -4,6 +4,7 @@
  */
 import { PRIVATE } from "./instance.ts";
 import { Cursor, step } from "./instructions.ts";
+import { assemble, EXPORT, leb, type Section, sections } from "./module-sections.ts";
 
 export const PAGE_BYTES = 65_536;
 
@@ -24,7 +25,6 @@ const IMPORT = 2;
 const TABLE = 4;
 const MEMORY = 5;
 const GLOBAL = 6;
-const EXPORT = 7;
 const CODE = 10;
 
 const FUNCTION_TYPE = 0x60;
@@ -37,12 +37,6 @@ const TAG_KIND = 4;
 
 // Names end up inside generated JavaScript: nothing that could end a string or a line gets that far.
 const UNSAFE_NAME = /[^\x20-\x7e]|['"`\\]/;
-
-interface Section {
-  readonly id: number;
-  readonly start: number;
-  readonly end: number;
-}
 
 /** What each memory and each table of a module may grow to. */
 export interface Share {
@@ -89,19 +83,6 @@ export function fitModule(module: Uint8Array, share: Share): FitModule {
   if (tables !== undefined) replaced.set(TABLE, tables);
   replaced.set(EXPORT, extendExports(module, content(EXPORT), added));
   return { bytes: assemble(module, all, replaced), keeps: [...keeps] };
-}
-
-function sections(module: Uint8Array): Section[] {
-  const cursor = new Cursor(module, 8);
-  const found: Section[] = [];
-  while (cursor.at < module.length) {
-    const id = cursor.byte();
-    const size = cursor.u32();
-    const start = cursor.at;
-    cursor.skip(size);
-    found.push({ id, start, end: cursor.at });
-  }
-  return found;
 }
 
 /** One array larger than the host's heap ends the whole process, not only the worker. */
@@ -286,37 +267,4 @@ function extendExports(module: Uint8Array, section: Section | undefined, added: 
 
 function exportEntry(name: string, kind: number, index: number): number[] {
   return [name.length, ...new TextEncoder().encode(name), kind, ...leb(index)];
-}
-
-function leb(value: number): number[] {
-  const out: number[] = [];
-  let rest = value;
-  do {
-    const low = rest & 0x7f;
-    rest >>>= 7;
-    out.push(rest === 0 ? low : low | 0x80);
-  } while (rest !== 0);
-  return out;
-}
-
-// Sections other than custom ones come in the order of their numbers, save two that were added later.
-const order = (id: number) => (id === 12 ? 9.5 : id === 13 ? 5.5 : id);
-
-function assemble(module: Uint8Array, all: Section[], replaced: Map<number, Uint8Array>): Uint8Array {
-  const parts: Uint8Array[] = [module.subarray(0, 8)];
-  const put = (id: number, content: Uint8Array) =>
-    parts.push(Uint8Array.from([id, ...leb(content.length)]), content);
-  const waiting = new Map(replaced);
-  for (const { id, start, end } of all) {
-    if (id !== 0 && waiting.has(EXPORT) && order(id) > order(EXPORT)) {
-      put(EXPORT, waiting.get(EXPORT) as Uint8Array);
-      waiting.delete(EXPORT);
-    }
-    const content = waiting.get(id);
-    if (content === undefined) put(id, module.subarray(start, end));
-    else put(id, content);
-    waiting.delete(id);
-  }
-  for (const [id, content] of waiting) put(id, content);
-  return Buffer.concat(parts);
 }
