@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { openAuthorizationServer } from "../support/authorization-server.ts";
 import { copyCode, fixture } from "../support/components.ts";
-import { allowing, toolHost } from "../support/tool-host.ts";
+import { allowing, BEARER, toolHost } from "../support/tool-host.ts";
 import { openUpstream } from "../support/upstream.ts";
 
 const CALLBACK = "http://127.0.0.1:3000/oauth/callback";
@@ -46,16 +46,8 @@ test("a tool says which secrets it needs, takes only those, and then runs with t
   const server = await openUpstream();
   onTestFinished(() => server.close());
   const { admin, upload, run } = await open([`127.0.0.1:${server.port}`]);
-  const credentials = {
-    probe: { secret_name: "probe_token", location: { type: "bearer" }, host_patterns: ["127.0.0.1"] },
-  };
-  const auth = {
-    secret_name: "probe_token",
-    display_name: "Probe",
-    instructions: "Ask Ada.",
-    setup_url: "https://example.com/tokens",
-    token_hint: "begins with tok",
-  };
+  const { credentials } = BEARER;
+  const auth = { ...BEARER.auth, setup_url: "https://example.com/tokens", token_hint: "begins with tok" };
   const setup = { required_secrets: [{ name: "client_id", prompt: "Client id" }] };
   const capabilities = JSON.stringify({ ...JSON.parse(allowing("127.0.0.1", { credentials })), auth, setup });
   await admin.install("prober", upload(capabilities), { replace: false });

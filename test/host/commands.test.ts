@@ -7,7 +7,7 @@ import { copyCode, fixture } from "../support/components.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { postern, startPostern } from "../support/postern.ts";
 import { posternInTerminal } from "../support/terminal.ts";
-import { allowing } from "../support/tool-host.ts";
+import { allowing, BEARER } from "../support/tool-host.ts";
 import { openUpstream } from "../support/upstream.ts";
 import { builtWeather, recording } from "../support/weather.ts";
 
@@ -236,15 +236,8 @@ describe("on a terminal", () => {
 describe("secrets", () => {
   test("a piped token is stored, never shown, and the tool then runs", MINUTES, async () => {
     const token = "tok-3f9a1c77e2";
-    const credentials = {
-      probe: { secret_name: "probe_token", location: { type: "bearer" }, host_patterns: ["127.0.0.1"] },
-    };
-    const auth = {
-      secret_name: "probe_token",
-      display_name: "Probe",
-      instructions: "Ask Ada.",
-      env_var: "PROBE_TOKEN",
-    };
+    const { credentials } = BEARER;
+    const auth = { ...BEARER.auth, env_var: "PROBE_TOKEN" };
     const capabilities = { ...JSON.parse(allowing("127.0.0.1", { credentials })), auth };
     const { cwd, env, tool, install, url, server } = await workplace(JSON.stringify(capabilities));
     await install();

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { copyCode, fixture } from "../support/components.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { postern } from "../support/postern.ts";
-import { allowing } from "../support/tool-host.ts";
+import { allowing, BEARER } from "../support/tool-host.ts";
 import { openUpstream } from "../support/upstream.ts";
 
 const TOKEN = "tok-9c1f04ab77d2";
@@ -17,15 +17,8 @@ test("no secret gets into a recording: not from the headers, a server that repea
     response.end(`you are ${headers.authorization}, that is ${headers.authorization?.slice(7)}`),
   );
   onTestFinished(() => server.close());
-  const credentials = {
-    probe: { secret_name: "probe_token", location: { type: "bearer" }, host_patterns: ["127.0.0.1"] },
-  };
-  const auth = {
-    secret_name: "probe_token",
-    display_name: "Probe",
-    instructions: "Ask Ada.",
-    env_var: "PROBE_TOKEN",
-  };
+  const { credentials } = BEARER;
+  const auth = { ...BEARER.auth, env_var: "PROBE_TOKEN" };
   const cwd = temporaryFolder();
   const home = join(cwd, "home");
   mkdirSync(home, { mode: 0o700 });

@@ -46,6 +46,14 @@ export function allowing(host: string, more: object = {}): string {
   });
 }
 
+/** What a tool says whose bearer token goes to a server on this machine; `auth` tells a person how to get it. */
+export const BEARER = {
+  credentials: {
+    probe: { secret_name: "probe_token", location: { type: "bearer" }, host_patterns: ["127.0.0.1"] },
+  },
+  auth: { secret_name: "probe_token", display_name: "Probe", instructions: "Ask Ada." },
+} as const;
+
 export async function installProber(host: ToolHost, capabilities: string): Promise<void> {
   const bytes = await fixture("prober.js");
   await copyCode(bytes, dirname(host.catalog.folder));
