@@ -53,7 +53,8 @@ export class Threads {
     const placement: Placement = { task, transferList: [], call, line: undefined };
     // The one thing of a task that Piscina shows to those who choose a worker; symbols are not posted.
     const posted = Object.assign(task, { [Piscina.queueOptionsSymbol]: placement });
-    const { transferList } = placement;
+    // An array, as Piscina wants it; its type follows an overload of postMessage that newer typings turned into an object.
+    const transferList: object = placement.transferList;
     const done = (this.#piscina.run(posted, { transferList, signal }) as Promise<void>).then(
       () => placement.line?.takeBack(call),
       (error: unknown) => {

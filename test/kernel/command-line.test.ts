@@ -198,7 +198,7 @@ describe("serve", () => {
     const runtime = old ?? process.execPath;
     const env = { PATH: process.env["PATH"] ?? "", POSTERN_HOME: join(temporaryFolder(), "home"), ...QUIET };
     const { stdout } = spawnSync(runtime, [bin, "doctor"], { encoding: "utf8", env });
-    expect(stdout).toMatch(/runtime\s+Node 24\./);
+    expect(stdout).toMatch(/runtime\s+Node 26\./);
   });
 });
 
