@@ -4,9 +4,9 @@
  */
 import type { AuthSetup, Capabilities, HttpCapabilities } from "../capabilities/capabilities.ts";
 import { Fault } from "../kernel/fault.ts";
-import { createLimiter } from "../kernel/limiter.ts";
 import type { Log } from "../kernel/log.ts";
-import type { Limiter, LimitVerdict, Store } from "../kernel/services.ts";
+import { createLimiter } from "../kernel/store/limiter.ts";
+import type { Limiter, LimitVerdict, Store } from "../kernel/vocabulary/services.ts";
 import {
   type CredentialSource,
   credentialsFor,

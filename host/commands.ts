@@ -1,6 +1,6 @@
 /** `postern tool …`: the command line of the tool host. What each verb does is in `commands/`. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { Workbench } from "../kernel/workbench.ts";
+import type { Workbench } from "../kernel/cli/workbench.ts";
 import { ENGINES } from "./build/engines.ts";
 import { build } from "./commands/build.ts";
 import { check } from "./commands/check.ts";

@@ -10,7 +10,7 @@ import { parseKey } from "./secrets.ts";
 import type { HostConfig, ToolHost } from "./tool-host.ts";
 import { toInfo } from "./tool-info.ts";
 
-declare module "../kernel/services.ts" {
+declare module "../kernel/vocabulary/services.ts" {
   interface Services {
     toolHost: { open(): Promise<ToolHost>; readonly privateHosts: PrivateHosts };
   }

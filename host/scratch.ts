@@ -1,9 +1,9 @@
 /** A tool host on a home of its own, beside the operator's: no secrets, one worker. */
 import { join } from "node:path";
-import { prepareHome } from "../kernel/home.ts";
+import { prepareHome } from "../kernel/cli/home.ts";
 import { createLog } from "../kernel/log.ts";
 import { createMask } from "../kernel/mask.ts";
-import { openStore } from "../kernel/store.ts";
+import { openStore } from "../kernel/store/store.ts";
 import type { PrivateHosts } from "./policy.ts";
 import { openToolHost, type ToolHost } from "./tool-host.ts";
 

@@ -7,7 +7,7 @@ import type { RootLog } from "./log.ts";
 import { closure, startOrder } from "./order.ts";
 import { type AnyPlugin, Off, type ServiceName } from "./plugin.ts";
 import { createReadiness } from "./readiness.ts";
-import type { Kernel, Mask, PluginState, Services } from "./services.ts";
+import type { Kernel, Mask, PluginState, Services } from "./vocabulary/services.ts";
 
 export interface BootOptions {
   readonly plugins: readonly AnyPlugin[];

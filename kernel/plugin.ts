@@ -4,15 +4,15 @@
  */
 import type { Env } from "./env.ts";
 import type { Log } from "./log.ts";
-import type { Services } from "./services.ts";
+import type { Services } from "./vocabulary/services.ts";
 
-export type * from "./agent-services.ts";
 export type { Env } from "./env.ts";
 export { Fault, type FaultKind, reason } from "./fault.ts";
 export type { Log } from "./log.ts";
-export type * from "./services.ts";
-export type * from "./tool-services.ts";
-export type * from "./turn.ts";
+export type * from "./vocabulary/agent.ts";
+export type * from "./vocabulary/services.ts";
+export type * from "./vocabulary/tools.ts";
+export type * from "./vocabulary/turn.ts";
 
 export type ServiceName = keyof Services & string;
 

@@ -43,13 +43,13 @@ describe("imports", () => {
   });
 
   test("the kernel imports only itself; main.ts alone knows everyone", () => {
-    const isKernel = (file: string) => under("kernel")(file) && file !== "kernel/main.ts";
+    const isKernel = (file: string) => under("kernel")(file) && file !== "kernel/cli/main.ts";
     expect(offences((_file, target) => under("kernel")(target), isKernel)).toEqual([]);
   });
 
   test("nobody imports main.ts but the launcher", () => {
-    const isOther = (file: string) => file !== "kernel/bin.js";
-    expect(offences((_file, target) => target !== "kernel/main.ts", isOther)).toEqual([]);
+    const isOther = (file: string) => file !== "kernel/cli/bin.js";
+    expect(offences((_file, target) => target !== "kernel/cli/main.ts", isOther)).toEqual([]);
   });
 
   test("a plugin imports the kernel and itself, never another plugin and never the host", () => {
@@ -87,10 +87,10 @@ describe("imports", () => {
 });
 
 test("the environment is read in one place", () => {
-  const readers = FILES.filter((file) => file !== "kernel/bin.js").filter((file) =>
+  const readers = FILES.filter((file) => file !== "kernel/cli/bin.js").filter((file) =>
     /process\.env\b/.test(readFileSync(join(ROOT, file), "utf8")),
   );
-  expect(readers).toEqual(["kernel/session.ts"]);
+  expect(readers).toEqual(["kernel/cli/session.ts"]);
 });
 
 test("no file is named for nothing in particular", () => {

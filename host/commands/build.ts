@@ -1,6 +1,6 @@
 /** `tool build`: an author's project made into a component. */
 import { relative, resolve } from "node:path";
-import type { Workbench } from "../../kernel/workbench.ts";
+import type { Workbench } from "../../kernel/cli/workbench.ts";
 import type { Engine } from "../build/engines.ts";
 import { openProject } from "../project.ts";
 import { type JsonOption, print, progress } from "./terminal.ts";

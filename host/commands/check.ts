@@ -1,8 +1,8 @@
 /** `tool check`: a conformance report on a component, or on what a project's folder was built into. */
 import { existsSync, statSync } from "node:fs";
 import { relative, resolve } from "node:path";
+import type { Workbench } from "../../kernel/cli/workbench.ts";
 import { Fault } from "../../kernel/plugin.ts";
-import type { Workbench } from "../../kernel/workbench.ts";
 import { WIT_VERSION } from "../component.ts";
 import { listRecordings, openProject } from "../project.ts";
 import { readInput } from "./input.ts";

@@ -1,8 +1,8 @@
 /** Files that a command was given, read from where it was typed. */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import type { Workbench } from "../../kernel/cli/workbench.ts";
 import { Fault, reason } from "../../kernel/plugin.ts";
-import type { Workbench } from "../../kernel/workbench.ts";
 
 export async function readInput({ folder }: Workbench, file: string): Promise<Buffer> {
   try {

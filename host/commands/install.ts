@@ -1,5 +1,5 @@
 /** `tool install` and `tool remove`. */
-import type { Workbench } from "../../kernel/workbench.ts";
+import type { Workbench } from "../../kernel/cli/workbench.ts";
 import { checkName, commit, compareWithInstalled, type Replacement } from "../install.ts";
 import { readInput } from "./input.ts";
 import { noSuchTool, withHost } from "./opening.ts";

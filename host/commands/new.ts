@@ -1,8 +1,8 @@
 /** `tool new`: a project folder with everything an author needs, from the templates beside the contract. */
 import { cp, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename, join, relative, resolve } from "node:path";
+import type { Workbench } from "../../kernel/cli/workbench.ts";
 import { Fault } from "../../kernel/plugin.ts";
-import type { Workbench } from "../../kernel/workbench.ts";
 import { checkName } from "../install.ts";
 import { ENTRIES, type Language, WIT } from "../project.ts";
 import { type JsonOption, print } from "./terminal.ts";

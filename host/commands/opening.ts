@@ -1,6 +1,7 @@
 /** How a command gets at the tool host: opened for it, closed after it. */
+
+import type { Workbench } from "../../kernel/cli/workbench.ts";
 import { Fault, reason } from "../../kernel/plugin.ts";
-import type { Workbench } from "../../kernel/workbench.ts";
 import type { InstalledTool } from "../catalog.ts";
 import type {} from "../plugin.ts";
 import type { PrivateHosts } from "../policy.ts";

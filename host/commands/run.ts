@@ -1,8 +1,8 @@
 /** `tool run`: one call outside of any chat, with its HTTP exchanges kept or played back if asked. */
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
+import type { Workbench } from "../../kernel/cli/workbench.ts";
 import { Fault } from "../../kernel/plugin.ts";
-import type { Workbench } from "../../kernel/workbench.ts";
 import type { Tape } from "../recording.ts";
 import type { ToolHost } from "../tool-host.ts";
 import { withTool } from "./opening.ts";

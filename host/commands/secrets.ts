@@ -1,5 +1,5 @@
 /** `tool auth` and `tool setup`: the secrets a tool needs, entered here and never shown again. */
-import type { Workbench } from "../../kernel/workbench.ts";
+import type { Workbench } from "../../kernel/cli/workbench.ts";
 import { withTool } from "./opening.ts";
 import { terminalPrompt } from "./prompt.ts";
 import { type JsonOption, print } from "./terminal.ts";

@@ -1,7 +1,7 @@
 /** `tool list`, `tool info` and `tool log`: what is there and what it did. */
 import { describeCapabilities } from "../../capabilities/describe.ts";
-import { table } from "../../kernel/table.ts";
-import type { Workbench } from "../../kernel/workbench.ts";
+import { table } from "../../kernel/cli/table.ts";
+import type { Workbench } from "../../kernel/cli/workbench.ts";
 import type { Receipt } from "../receipts.ts";
 import { withHost, withShipped, withTool } from "./opening.ts";
 import { bullets, type JsonOption, print, shorten } from "./terminal.ts";

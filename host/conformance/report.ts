@@ -1,7 +1,7 @@
 /** What `tool check` found, as data and in words. */
 
+import { table } from "../../kernel/cli/table.ts";
 import type { JsonSchema } from "../../kernel/plugin.ts";
-import { table } from "../../kernel/table.ts";
 
 /** `fail`: it would not be installed, or its calls break. `warn`: worth mending. `note`: worth knowing. */
 export type Verdict = "ok" | "note" | "warn" | "fail";

@@ -1,7 +1,7 @@
 /** The agent as a plugin: wires the loop, threads, jobs and safety together and lends them to the channels. */
 import { join } from "node:path";
-import { createLimiter } from "../../kernel/limiter.ts";
 import { definePlugin } from "../../kernel/plugin.ts";
+import { createLimiter } from "../../kernel/store/limiter.ts";
 import { createAgent } from "./agent.ts";
 import { createContext } from "./context.ts";
 import { isFree, readPrices } from "./cost.ts";

@@ -1,8 +1,8 @@
 /** The whole path of a request, on one screen. */
 import Router from "@koa/router";
 import Koa, { type Middleware } from "koa";
+import type { Proxies } from "../../kernel/net/proxies.ts";
 import type { Log } from "../../kernel/plugin.ts";
-import type { Proxies } from "../../kernel/proxies.ts";
 import { compressAnswers } from "./compression.ts";
 import { answerErrors } from "./errors.ts";
 import { nameRequests, secureAnswers } from "./headers.ts";

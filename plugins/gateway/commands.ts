@@ -1,9 +1,9 @@
 /** `postern user …` and `postern token …`: work beside a running service, on the same store. */
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { table } from "../../kernel/cli/table.ts";
+import type { Workbench } from "../../kernel/cli/workbench.ts";
 import type { User } from "../../kernel/plugin.ts";
 import { Fault } from "../../kernel/plugin.ts";
-import { table } from "../../kernel/table.ts";
-import type { Workbench } from "../../kernel/workbench.ts";
 import { type Accounts, createAccounts, type TokenInfo } from "./accounts.ts";
 import { accountJson, tokenJson } from "./wire.ts";
 

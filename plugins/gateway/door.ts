@@ -1,7 +1,7 @@
 /** The listener with its sign-in, before any route of substance: what the rest of the gateway is mounted on. */
-import { type Listener, listen } from "../../kernel/listen.ts";
+import { type Listener, listen } from "../../kernel/net/listen.ts";
+import { createProxies, type Proxies } from "../../kernel/net/proxies.ts";
 import type { Kernel, Log, Store } from "../../kernel/plugin.ts";
-import { createProxies, type Proxies } from "../../kernel/proxies.ts";
 import { type Accounts, createAccounts, digestOf, newSecret } from "./accounts.ts";
 import { type App, createApp } from "./app.ts";
 import { createDoorkeeper, type Doorkeeper, type OperatorToken } from "./identity.ts";

@@ -1,7 +1,7 @@
 /** What every answer carries: a request id, and headers that keep a browser from being used against its user. */
 import { randomUUID } from "node:crypto";
 import type { Middleware } from "koa";
-import type { Proxies } from "../../kernel/proxies.ts";
+import type { Proxies } from "../../kernel/net/proxies.ts";
 
 // The page has no inline script or style and loads nothing from elsewhere, so nothing needs to be excepted.
 const POLICY = [

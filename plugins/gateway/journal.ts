@@ -1,7 +1,7 @@
 /** One line a request: what was asked, by whom, how it went. Never a query, a header or a body. */
 import type { Middleware } from "koa";
+import type { Proxies } from "../../kernel/net/proxies.ts";
 import type { Log } from "../../kernel/plugin.ts";
-import type { Proxies } from "../../kernel/proxies.ts";
 import type { Identity } from "./identity.ts";
 import type { Metrics } from "./metrics.ts";
 

@@ -1,6 +1,7 @@
 /** What the gateway reads of the environment. */
+
+import { readTrustedProxies } from "../../kernel/net/proxies.ts";
 import { type Env, Off } from "../../kernel/plugin.ts";
-import { readTrustedProxies } from "../../kernel/proxies.ts";
 import type { OidcConfig } from "./oidc.ts";
 
 export const NEEDS = [

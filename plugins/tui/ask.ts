@@ -1,8 +1,8 @@
 /** `postern ask "…"`: one question, answered on standard output. Made for scripts. */
 import { fstatSync } from "node:fs";
 import type { Command } from "commander";
+import type { Workbench } from "../../kernel/cli/workbench.ts";
 import { Fault, type RunningTurn } from "../../kernel/plugin.ts";
-import type { Workbench } from "../../kernel/workbench.ts";
 import { OPERATOR } from "./person.ts";
 
 interface AskOptions {

@@ -1,8 +1,8 @@
 /** The whole request path: rate → size → content type → secret → body, then the job. */
 import Router from "@koa/router";
 import Koa, { type Context, type Middleware as KoaMiddleware } from "koa";
+import type { Proxies } from "../../kernel/net/proxies.ts";
 import { Fault, type Job, type Jobs, type Limiter, type Log, type NewJob } from "../../kernel/plugin.ts";
-import type { Proxies } from "../../kernel/proxies.ts";
 import { answerErrors, LARGEST_BODY, tooLarge } from "./errors.ts";
 import { jobRecord, submissionRecord } from "./record.ts";
 import { isSecret, isSigned } from "./secret.ts";

@@ -1,8 +1,8 @@
 /** `postern jobs list|show|cancel`: the durable queue from the command line, also while the service runs. */
 import { type Command, InvalidArgumentError } from "commander";
+import { table } from "../../kernel/cli/table.ts";
+import type { Workbench } from "../../kernel/cli/workbench.ts";
 import { Fault, type Job, type JobStatus } from "../../kernel/plugin.ts";
-import { table } from "../../kernel/table.ts";
-import type { Workbench } from "../../kernel/workbench.ts";
 import { jobRecord } from "./record.ts";
 
 const STATUSES: readonly JobStatus[] = ["queued", "running", "completed"];

@@ -1,6 +1,7 @@
 /** The webhook channel: external systems post a message, get a job, and poll it or are called back. */
+
+import { createProxies, readTrustedProxies } from "../../kernel/net/proxies.ts";
 import { definePlugin, type Finding, Off } from "../../kernel/plugin.ts";
-import { createProxies, readTrustedProxies } from "../../kernel/proxies.ts";
 import { type CallbackTarget, isListed, parseHostPort } from "./callback-target.ts";
 import { MIGRATIONS } from "./tables.ts";
 
@@ -48,8 +49,8 @@ export default definePlugin({
   async start({ config, use, log, onStop, announce }) {
     const [{ createApp }, { createLimiter }, { listen }] = await Promise.all([
       import("./app.ts"),
-      import("../../kernel/limiter.ts"),
-      import("../../kernel/listen.ts"),
+      import("../../kernel/store/limiter.ts"),
+      import("../../kernel/net/listen.ts"),
     ]);
     const { secret, callback } = config;
     const sql = use.store.tables("webhook", MIGRATIONS);

@@ -9,7 +9,7 @@ import { commit } from "../../host/install.ts";
 import { openToolHost, type ToolHost } from "../../host/tool-host.ts";
 import { createLog } from "../../kernel/log.ts";
 import { createMask } from "../../kernel/mask.ts";
-import { type OpenStore, openStore } from "../../kernel/store.ts";
+import { type OpenStore, openStore } from "../../kernel/store/store.ts";
 import { fixture } from "../support/components.ts";
 import { openUpstream, type Upstream } from "../support/upstream.ts";
 

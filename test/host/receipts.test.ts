@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openReceipts, type Receipt } from "../../host/receipts.ts";
-import { openStore } from "../../kernel/store.ts";
+import { openStore } from "../../kernel/store/store.ts";
 import { temporaryFolder } from "../support/home.ts";
 
 async function store() {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { loadKey, openVault, parseKey } from "../../host/secrets.ts";
 import { Fault } from "../../kernel/fault.ts";
 import { createMask } from "../../kernel/mask.ts";
-import { type OpenStore, openStore } from "../../kernel/store.ts";
+import { type OpenStore, openStore } from "../../kernel/store/store.ts";
 
 let home: string;
 let store: OpenStore;

@@ -14,7 +14,7 @@ import xterm from "@xterm/headless";
 import { chromium, type Page } from "playwright-core";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const BIN = join(ROOT, "kernel", "bin.js");
+const BIN = join(ROOT, "kernel", "cli", "bin.js");
 const PICTURES = join(ROOT, ".pictures");
 const CHROMIUM = "/usr/bin/chromium";
 const COLUMNS = 92;

@@ -1,11 +1,11 @@
 /** Every channel that can be reached from outside its process keeps the one contract. The terminal is not among them. */
 import { expect, test } from "vitest";
+import { type AnyPlugin, definePlugin, Off } from "../../kernel/plugin.ts";
 import {
   type ChannelClient,
   type ChannelUnderTest,
   channelContract,
-} from "../../kernel/contract/channel-contract.ts";
-import { type AnyPlugin, definePlugin, Off } from "../../kernel/plugin.ts";
+} from "../../kernel/testkit/channel-contract.ts";
 import gateway from "../../plugins/gateway/plugin.ts";
 import responses from "../../plugins/responses/plugin.ts";
 import webhook from "../../plugins/webhook/plugin.ts";

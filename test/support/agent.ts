@@ -8,7 +8,7 @@ import {
   type ToolOutcome,
   type TurnEvent,
 } from "../../kernel/plugin.ts";
-import store from "../../kernel/store.ts";
+import store from "../../kernel/store/store.ts";
 import agentPlugin from "../../plugins/agent/plugin.ts";
 import { type BootedKernel, bootKernel } from "./kernel.ts";
 import { type ModelServer, startModelServer } from "./model-server.ts";

@@ -13,8 +13,8 @@ import type { Tape } from "../../host/recording.ts";
 import { loadKey, openVault, type Vault } from "../../host/secrets.ts";
 import { createLog } from "../../kernel/log.ts";
 import { createMask } from "../../kernel/mask.ts";
-import type { Mask } from "../../kernel/services.ts";
-import { type OpenStore, openStore } from "../../kernel/store.ts";
+import { type OpenStore, openStore } from "../../kernel/store/store.ts";
+import type { Mask } from "../../kernel/vocabulary/services.ts";
 import { type Answering, openUpstream, type Upstream } from "./upstream.ts";
 
 export interface Brokerage {

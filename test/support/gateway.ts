@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest";
 import WebSocket from "ws";
 import type { Variables } from "../../kernel/env.ts";
 import type { AnyPlugin } from "../../kernel/plugin.ts";
-import store from "../../kernel/store.ts";
+import store from "../../kernel/store/store.ts";
 import agentPlugin from "../../plugins/agent/plugin.ts";
 import gatewayPlugin from "../../plugins/gateway/plugin.ts";
 import { type TestTool, toolsPlugin } from "./agent.ts";

@@ -23,5 +23,5 @@ export function installPacked(): Installed {
   mkdirSync(home, { recursive: true });
   execFileSync("tar", ["-xzf", join(folder, tarball), "-C", home, "--strip-components=1"]);
   symlinkSync(join(ROOT, "node_modules"), join(home, "node_modules"));
-  return { folder, bin: join(home, "kernel", "bin.js") };
+  return { folder, bin: join(home, "kernel", "cli", "bin.js") };
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { temporaryFolder } from "./home.ts";
 import { postern } from "./postern.ts";
 
-const BIN = fileURLToPath(new URL("../../kernel/bin.js", import.meta.url));
+const BIN = fileURLToPath(new URL("../../kernel/cli/bin.js", import.meta.url));
 
 /** Answers the folder of a new project called `countdown`. */
 export async function newProject(lang: "ts" | "js" | "rust" = "ts"): Promise<string> {

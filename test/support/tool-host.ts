@@ -5,7 +5,7 @@ import { commit } from "../../host/install.ts";
 import { type HostConfig, openToolHost, type ToolHost } from "../../host/tool-host.ts";
 import { createLog } from "../../kernel/log.ts";
 import { createMask } from "../../kernel/mask.ts";
-import { openStore } from "../../kernel/store.ts";
+import { openStore } from "../../kernel/store/store.ts";
 import { copyCode, fixture } from "./components.ts";
 import { temporaryFolder } from "./home.ts";
 

@@ -2,7 +2,7 @@
 
 import type { Variables } from "../../kernel/env.ts";
 import type { AnyPlugin } from "../../kernel/plugin.ts";
-import store from "../../kernel/store.ts";
+import store from "../../kernel/store/store.ts";
 import agent from "../../plugins/agent/plugin.ts";
 import webhook from "../../plugins/webhook/plugin.ts";
 

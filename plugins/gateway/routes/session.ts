@@ -1,6 +1,6 @@
 /** Sign-in and sign-out of a browser: a token is exchanged once for a cookie that scripts cannot read. */
 import type { Context } from "koa";
-import type { Proxies } from "../../../kernel/proxies.ts";
+import type { Proxies } from "../../../kernel/net/proxies.ts";
 import type { Accounts } from "../accounts.ts";
 import { type Doorkeeper, FOREIGN_ORIGIN, type Identity, Refusal, sessionCookie } from "../identity.ts";
 import type { OriginCheck } from "../origin.ts";

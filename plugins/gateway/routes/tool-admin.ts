@@ -1,7 +1,7 @@
 /** Installing, removing and setting up tools: the operator's. The grants are shown before anything happens. */
 import type { Context } from "koa";
+import type { Proxies } from "../../../kernel/net/proxies.ts";
 import { Fault, type ToolAdmin, type ToolUpload } from "../../../kernel/plugin.ts";
-import type { Proxies } from "../../../kernel/proxies.ts";
 import { type Route, route } from "../route.ts";
 import { object, ref, text } from "../schemas.ts";
 import { proposalJson, setupJson, toolJson } from "../wire.ts";

@@ -2,8 +2,8 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
+import type { Proxies } from "../../../kernel/net/proxies.ts";
 import type { Log } from "../../../kernel/plugin.ts";
-import type { Proxies } from "../../../kernel/proxies.ts";
 import { type Doorkeeper, FOREIGN_ORIGIN, Refusal } from "../identity.ts";
 import type { OriginCheck } from "../origin.ts";
 import type { ResumePoint } from "./connection.ts";

@@ -4,7 +4,7 @@ import { boot } from "../../../kernel/kernel.ts";
 import { createLog } from "../../../kernel/log.ts";
 import { createMask } from "../../../kernel/mask.ts";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
-import store from "../../../kernel/store.ts";
+import store from "../../../kernel/store/store.ts";
 import agent from "../../../plugins/agent/plugin.ts";
 import gateway from "../../../plugins/gateway/plugin.ts";
 import responses from "../../../plugins/responses/plugin.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-export const BIN = fileURLToPath(new URL("../../../kernel/bin.js", import.meta.url));
+export const BIN = fileURLToPath(new URL("../../../kernel/cli/bin.js", import.meta.url));
 
 export interface Program {
   readonly url: string;

@@ -5,7 +5,7 @@ import { commit } from "../../../host/install.ts";
 import { openToolHost, type ToolHost } from "../../../host/tool-host.ts";
 import { createLog } from "../../../kernel/log.ts";
 import { createMask } from "../../../kernel/mask.ts";
-import { openStore } from "../../../kernel/store.ts";
+import { openStore } from "../../../kernel/store/store.ts";
 import { copyCode } from "../../support/components.ts";
 
 export async function openHost(home: string, privateHosts: readonly string[] = []): Promise<ToolHost> {

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type AnyPlugin, definePlugin, type TurnRecord } from "../../../kernel/plugin.ts";
-import store from "../../../kernel/store.ts";
+import store from "../../../kernel/store/store.ts";
 import agentPlugin from "../../../plugins/agent/plugin.ts";
 import { bootAgent, eventsOf, message, scriptedModel, textIn } from "../../support/agent.ts";
 import { temporaryFolder } from "../../support/home.ts";

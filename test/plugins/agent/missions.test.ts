@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { openStore } from "../../../kernel/store.ts";
+import { openStore } from "../../../kernel/store/store.ts";
 import { createMissions } from "../../../plugins/agent/missions.ts";
 import { temporaryFolder } from "../../support/home.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import tools from "../../../host/plugin.ts";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
-import store from "../../../kernel/store.ts";
+import store from "../../../kernel/store/store.ts";
 import agent from "../../../plugins/agent/plugin.ts";
 import { message, scriptedModel } from "../../support/agent.ts";
 import { bootKernel } from "../../support/kernel.ts";

@@ -1,9 +1,9 @@
 import { Command } from "commander";
 import { expect, test, vi } from "vitest";
+import { openSession } from "../../../kernel/cli/session.ts";
+import { createWorkbench } from "../../../kernel/cli/workbench.ts";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
-import { openSession } from "../../../kernel/session.ts";
-import store, { openStore } from "../../../kernel/store.ts";
-import { createWorkbench } from "../../../kernel/workbench.ts";
+import store, { openStore } from "../../../kernel/store/store.ts";
 import { createAccounts, digestOf } from "../../../plugins/gateway/accounts.ts";
 import { registerToken, registerUser } from "../../../plugins/gateway/commands.ts";
 import { temporaryFolder } from "../../support/home.ts";

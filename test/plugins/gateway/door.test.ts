@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type AnyPlugin, definePlugin, Fault } from "../../../kernel/plugin.ts";
-import storePlugin from "../../../kernel/store.ts";
+import storePlugin from "../../../kernel/store/store.ts";
 import { buildDoor, type Door } from "../../../plugins/gateway/door.ts";
 import { mount } from "../../../plugins/gateway/route.ts";
 import { healthRoutes } from "../../../plugins/gateway/routes/health.ts";

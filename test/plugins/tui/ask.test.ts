@@ -3,11 +3,11 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Command } from "commander";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { openSession } from "../../../kernel/cli/session.ts";
+import { createWorkbench } from "../../../kernel/cli/workbench.ts";
 import type { Variables } from "../../../kernel/env.ts";
 import type { AnyPlugin, TurnEvent } from "../../../kernel/plugin.ts";
-import { openSession } from "../../../kernel/session.ts";
-import store from "../../../kernel/store.ts";
-import { createWorkbench } from "../../../kernel/workbench.ts";
+import store from "../../../kernel/store/store.ts";
 import agent from "../../../plugins/agent/plugin.ts";
 import { register } from "../../../plugins/tui/ask.ts";
 import { toolsPlugin } from "../../support/agent.ts";
@@ -15,7 +15,7 @@ import { temporaryFolder } from "../../support/home.ts";
 import { startModelServer } from "../../support/model-server.ts";
 import { startPostern } from "../../support/postern.ts";
 
-const BIN = fileURLToPath(new URL("../../../kernel/bin.js", import.meta.url));
+const BIN = fileURLToPath(new URL("../../../kernel/cli/bin.js", import.meta.url));
 
 const post = toolsPlugin({ post: { writes: true, run: () => ({ status: "ok", output: "{}" }) } });
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { openSession } from "../../../kernel/session.ts";
-import { createWorkbench } from "../../../kernel/workbench.ts";
+import { openSession } from "../../../kernel/cli/session.ts";
+import { createWorkbench } from "../../../kernel/cli/workbench.ts";
 import { register } from "../../../plugins/webhook/commands.ts";
 import { temporaryFolder } from "../../support/home.ts";
 import { startModelServer } from "../../support/model-server.ts";

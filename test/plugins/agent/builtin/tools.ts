@@ -1,5 +1,5 @@
 /** Tools as installers and callers declare them: some with branches, some with a single identifier. */
-import { openStore } from "../../../../kernel/store.ts";
+import { openStore } from "../../../../kernel/store/store.ts";
 import { createMemory } from "../../../../plugins/agent/memory/memory.ts";
 import { createMissions } from "../../../../plugins/agent/missions.ts";
 import type { ModelTool } from "../../../../plugins/agent/models/model.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { openStore } from "../../../../kernel/store.ts";
+import { openStore } from "../../../../kernel/store/store.ts";
 import { createDocuments } from "../../../../plugins/agent/memory/documents.ts";
 import { passagesOf } from "../../../../plugins/agent/memory/indexer.ts";
 import { fuse } from "../../../../plugins/agent/memory/search.ts";

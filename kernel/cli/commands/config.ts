@@ -1,6 +1,6 @@
 /** `postern config`: every setting in force, where it came from, secrets masked. */
-import { Fault, reason } from "../fault.ts";
-import type { AnyPlugin } from "../plugin.ts";
+import { Fault, reason } from "../../fault.ts";
+import type { AnyPlugin } from "../../plugin.ts";
 import type { Session } from "../session.ts";
 import { table } from "../table.ts";
 

@@ -1,8 +1,9 @@
 /** What a command of a plugin works with: the services it names are started, used and stopped again. */
+
+import { boot } from "../kernel.ts";
+import type { AnyPlugin, ServiceName } from "../plugin.ts";
+import type { Services } from "../vocabulary/services.ts";
 import { prepareHome } from "./home.ts";
-import { boot } from "./kernel.ts";
-import type { AnyPlugin, ServiceName } from "./plugin.ts";
-import type { Services } from "./services.ts";
 import { type Session, stderrSink } from "./session.ts";
 
 export interface Workbench {

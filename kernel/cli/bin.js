@@ -27,7 +27,9 @@ async function start() {
   enableCompileCache();
   // A clone runs its TypeScript; the published package has only what was built from it.
   const source = join(here, "main.ts");
-  const { main } = await import(existsSync(source) ? source : join(here, "..", "dist", "kernel", "main.js"));
+  const { main } = await import(
+    existsSync(source) ? source : join(here, "..", "..", "dist", "kernel", "cli", "main.js")
+  );
   await main(process.argv.slice(2));
 }
 

@@ -3,10 +3,10 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import KeyvSqlite, { type SqliteDriver } from "@keyv/sqlite";
 import Keyv from "keyv";
+import { Fault } from "../fault.ts";
+import { definePlugin } from "../plugin.ts";
+import type { SqlValue, Store } from "../vocabulary/services.ts";
 import { type Database, openDatabase } from "./database.ts";
-import { Fault } from "./fault.ts";
-import { definePlugin } from "./plugin.ts";
-import type { SqlValue, Store } from "./services.ts";
 
 export interface OpenStore extends Store {
   readonly file: string;

@@ -2,10 +2,10 @@
 import { createRequire, registerHooks } from "node:module";
 import { isAbsolute, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { Fault, reason } from "./fault.ts";
-import type { AnyPlugin } from "./plugin.ts";
+import { Fault, reason } from "../fault.ts";
+import type { AnyPlugin } from "../plugin.ts";
 
-const CONTRACT = new URL(import.meta.url.endsWith(".ts") ? "./plugin.ts" : "./plugin.js", import.meta.url)
+const CONTRACT = new URL(import.meta.url.endsWith(".ts") ? "../plugin.ts" : "../plugin.js", import.meta.url)
   .href;
 
 export async function loadPlugins(names: readonly string[], folder: string): Promise<readonly AnyPlugin[]> {

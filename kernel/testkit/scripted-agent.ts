@@ -3,11 +3,11 @@
  * and end as the vocabulary promises: `started` first, exactly one of `done` or `failed` last.
  */
 import { randomUUID } from "node:crypto";
-import type { Agent, RunningTurn, Threads } from "../agent-services.ts";
 import { Fault, reason } from "../fault.ts";
 import { type AnyPlugin, definePlugin } from "../plugin.ts";
-import type { Limiter } from "../services.ts";
-import type { ModelName, Turn, TurnEvent, TurnRecord, Usage } from "../turn.ts";
+import type { Agent, RunningTurn, Threads } from "../vocabulary/agent.ts";
+import type { Limiter } from "../vocabulary/services.ts";
+import type { ModelName, Turn, TurnEvent, TurnRecord, Usage } from "../vocabulary/turn.ts";
 import { createScriptedJobs } from "./scripted-jobs.ts";
 
 /** Answers the pieces of text to say. What it throws before the first piece, `agent.run` throws. */

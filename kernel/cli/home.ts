@@ -13,9 +13,9 @@ import {
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { Env } from "./env.ts";
-import { Fault, reason } from "./fault.ts";
-import type { PluginState } from "./services.ts";
+import type { Env } from "../env.ts";
+import { Fault, reason } from "../fault.ts";
+import type { PluginState } from "../vocabulary/services.ts";
 
 export function homeSetting(env: Env): string {
   const given = env.text(

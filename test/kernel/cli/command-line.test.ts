@@ -4,11 +4,11 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { temporaryFolder } from "../support/home.ts";
-import { postern, startPostern } from "../support/postern.ts";
+import { temporaryFolder } from "../../support/home.ts";
+import { postern, startPostern } from "../../support/postern.ts";
 
 const QUIET = { CLI_ENABLED: "false", GATEWAY_ENABLED: "false", HTTP_ENABLED: "false" };
-const fixture = (path: string) => fileURLToPath(new URL(`../fixtures/${path}`, import.meta.url));
+const fixture = (path: string) => fileURLToPath(new URL(`../../fixtures/${path}`, import.meta.url));
 
 function inHome(extra: Record<string, string> = {}): {
   env: Record<string, string>;
@@ -168,7 +168,7 @@ describe("serve", () => {
 
   test("it goes on serving when whoever read its output is gone, and still stops when told to", async () => {
     const { env, cwd, home } = inHome({ LOG_LEVEL: "debug" });
-    const bin = fileURLToPath(new URL("../../kernel/bin.js", import.meta.url));
+    const bin = fileURLToPath(new URL("../../../kernel/cli/bin.js", import.meta.url));
     const all = { PATH: process.env["PATH"] ?? "", TOOLS_SHIPPED: "false", ...env };
     const child = spawn(process.execPath, [bin, "serve"], { env: all, cwd });
     onTestFinished(() => void child.kill("SIGKILL"));
@@ -193,7 +193,7 @@ describe("serve", () => {
   });
 
   test("started by another Node it runs on the pinned one", () => {
-    const bin = fileURLToPath(new URL("../../kernel/bin.js", import.meta.url));
+    const bin = fileURLToPath(new URL("../../../kernel/cli/bin.js", import.meta.url));
     const old = ["/usr/bin/node", "/usr/local/bin/node"].find((path) => existsSync(path));
     const runtime = old ?? process.execPath;
     const env = { PATH: process.env["PATH"] ?? "", POSTERN_HOME: join(temporaryFolder(), "home"), ...QUIET };

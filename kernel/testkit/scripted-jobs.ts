@@ -1,7 +1,7 @@
 /** Jobs of the scripted agent: in memory, each run at once. */
 import { randomUUID } from "node:crypto";
-import type { Agent, Job, Jobs, NewJob } from "../agent-services.ts";
 import { Fault } from "../fault.ts";
+import type { Agent, Job, Jobs, NewJob } from "../vocabulary/agent.ts";
 
 export function createScriptedJobs(agent: Agent): Jobs {
   const jobs = new Map<string, Job>();

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { Fault } from "../../kernel/fault.ts";
-import { openStore } from "../../kernel/store.ts";
-import { temporaryFolder } from "../support/home.ts";
-import { postern } from "../support/postern.ts";
+import { Fault } from "../../../kernel/fault.ts";
+import { openStore } from "../../../kernel/store/store.ts";
+import { temporaryFolder } from "../../support/home.ts";
+import { postern } from "../../support/postern.ts";
 
-const fixture = (name: string) => fileURLToPath(new URL(`./fixtures/${name}`, import.meta.url));
+const fixture = (name: string) => fileURLToPath(new URL(`../../fixtures/processes/${name}`, import.meta.url));
 
 function run(name: string, file: string): ChildProcess {
   const child = spawn(process.execPath, [fixture(name), file], { stdio: ["ignore", "pipe", "inherit"] });

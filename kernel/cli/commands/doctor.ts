@@ -2,9 +2,9 @@
 import { statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { reason } from "../fault.ts";
+import { reason } from "../../fault.ts";
+import { type AnyPlugin, type Finding, Off } from "../../plugin.ts";
 import { findRunning } from "../home.ts";
-import { type AnyPlugin, type Finding, Off } from "../plugin.ts";
 import type { Session } from "../session.ts";
 import { table } from "../table.ts";
 

@@ -2,7 +2,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Fault, reason } from "./fault.ts";
+import { Fault, reason } from "../fault.ts";
 
 export interface ListenOptions {
   readonly host: string;

@@ -7,8 +7,8 @@
 import type Router from "@koa/router";
 import type Keyv from "keyv";
 import type { Context } from "koa";
-import type { Agent, Approvals, ExternalTools, Jobs, Memory, Threads } from "./agent-services.ts";
-import type { ToolAdmin, Tools } from "./tool-services.ts";
+import type { Agent, Approvals, ExternalTools, Jobs, Memory, Threads } from "./agent.ts";
+import type { ToolAdmin, Tools } from "./tools.ts";
 
 export interface Services {
   kernel: Kernel;

@@ -1,11 +1,11 @@
 /** What every command starts from: settings, home, mask and log. Nothing is opened but the log. */
 import { appendFileSync, mkdirSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { readDotEnv, Settings, type Variables } from "./env.ts";
+import { readDotEnv, Settings, type Variables } from "../env.ts";
+import { createLog, LOG_LEVELS, type LogSink, type RootLog } from "../log.ts";
+import { createMask } from "../mask.ts";
+import type { Mask } from "../vocabulary/services.ts";
 import { homeSetting } from "./home.ts";
-import { createLog, LOG_LEVELS, type LogSink, type RootLog } from "./log.ts";
-import { createMask } from "./mask.ts";
-import type { Mask } from "./services.ts";
 
 export interface Session {
   readonly settings: Settings;

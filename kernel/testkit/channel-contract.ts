@@ -14,7 +14,7 @@ import { boot, type Running } from "../kernel.ts";
 import { createLog } from "../log.ts";
 import { createMask } from "../mask.ts";
 import { type AnyPlugin, Off } from "../plugin.ts";
-import store from "../store.ts";
+import store from "../store/store.ts";
 import { createScriptedAgent, type ScriptedAgent } from "./scripted-agent.ts";
 
 export interface ChannelClient {

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { createLimiter } from "../../kernel/limiter.ts";
-import { openStore } from "../../kernel/store.ts";
-import { temporaryFolder } from "../support/home.ts";
+import { createLimiter } from "../../../kernel/store/limiter.ts";
+import { openStore } from "../../../kernel/store/store.ts";
+import { temporaryFolder } from "../../support/home.ts";
 
 // Only the calendar is moved; Bottleneck's own timers stay real.
 beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"], now: 1_000_000_000 }));

@@ -1,7 +1,8 @@
 /** Runs the service: start everything, print the table, wait for a signal, stop in order. */
+
+import { boot, type Running } from "../kernel.ts";
+import type { AnyPlugin } from "../plugin.ts";
 import { claimHome, prepareHome } from "./home.ts";
-import { boot, type Running } from "./kernel.ts";
-import type { AnyPlugin } from "./plugin.ts";
 import { fileSink, type Session, stderrSink } from "./session.ts";
 import { table } from "./table.ts";
 

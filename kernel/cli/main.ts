@@ -1,13 +1,13 @@
 /** The composition root and the command line: the only file that knows everyone. Heavy modules load when asked for. */
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
-import { Fault, reason } from "./fault.ts";
-import { type AnyPlugin, Off } from "./plugin.ts";
+import { Fault, reason } from "../fault.ts";
+import { type AnyPlugin, Off } from "../plugin.ts";
 import type { Session } from "./session.ts";
 import type { Workbench } from "./workbench.ts";
 
 const PACKAGE = new URL(
-  import.meta.url.endsWith(".ts") ? "../package.json" : "../../package.json",
+  import.meta.url.endsWith(".ts") ? "../../package.json" : "../../../package.json",
   import.meta.url,
 );
 const VERSION = (JSON.parse(readFileSync(PACKAGE, "utf8")) as { version: string }).version;
@@ -15,14 +15,14 @@ const VERSION = (JSON.parse(readFileSync(PACKAGE, "utf8")) as { version: string 
 /** Every plugin Postern ships, in the order of the start-up table. */
 async function shippedPlugins(): Promise<readonly AnyPlugin[]> {
   const modules = await Promise.all([
-    import("./store.ts"),
-    import("../host/plugin.ts"),
-    import("../plugins/agent/plugin.ts"),
+    import("../store/store.ts"),
+    import("../../host/plugin.ts"),
+    import("../../plugins/agent/plugin.ts"),
     // Before the other channels: a person waits for the first frame, and the screen fills in who comes later.
-    import("../plugins/tui/plugin.ts"),
-    import("../plugins/gateway/plugin.ts"),
-    import("../plugins/responses/plugin.ts"),
-    import("../plugins/webhook/plugin.ts"),
+    import("../../plugins/tui/plugin.ts"),
+    import("../../plugins/gateway/plugin.ts"),
+    import("../../plugins/responses/plugin.ts"),
+    import("../../plugins/webhook/plugin.ts"),
   ]);
   return modules.map((module) => module.default as AnyPlugin);
 }
@@ -38,26 +38,26 @@ interface Group {
 const GROUPS: Readonly<Record<string, Group>> = {
   tool: {
     about: "write, install, inspect, run and remove tools",
-    load: () => import("../host/commands.ts"),
+    load: () => import("../../host/commands.ts"),
   },
   ask: {
     about: "ask one question and print the answer",
-    load: () => import("../plugins/tui/ask.ts"),
+    load: () => import("../../plugins/tui/ask.ts"),
   },
   jobs: {
     about: "list, show and cancel jobs",
     example: "postern jobs list --status running",
-    load: () => import("../plugins/webhook/commands.ts"),
+    load: () => import("../../plugins/webhook/commands.ts"),
   },
   user: {
     about: "add and list the people who may use this Postern",
     example: "postern user add ann",
-    load: async () => ({ register: (await import("../plugins/gateway/commands.ts")).registerUser }),
+    load: async () => ({ register: (await import("../../plugins/gateway/commands.ts")).registerUser }),
   },
   token: {
     about: "make, list and revoke people's tokens",
     example: "postern token create ann --name laptop",
-    load: async () => ({ register: (await import("../plugins/gateway/commands.ts")).registerToken }),
+    load: async () => ({ register: (await import("../../plugins/gateway/commands.ts")).registerToken }),
   },
 };
 
