@@ -4,9 +4,9 @@
  */
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { buildProject } from "../host/build/build.ts";
-import type { Engine } from "../host/build/engines.ts";
-import { openProject } from "../host/project.ts";
+import { buildProject } from "../host/author/build/build.ts";
+import type { Engine } from "../host/author/build/engines.ts";
+import { openProject } from "../host/author/project.ts";
 
 /** Where the smaller engine will do. */
 const ENGINES: Readonly<Record<string, Engine>> = { convert: "quickjs" };

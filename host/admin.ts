@@ -7,15 +7,15 @@ import {
   type ToolSetup,
   type ToolUpload,
 } from "../kernel/plugin.ts";
-import { secretsToEnter } from "./auth.ts";
-import type { Broker } from "./broker.ts";
-import type { Catalog, InstalledTool } from "./catalog.ts";
-import type { CodeCache } from "./code-cache.ts";
-import type { CredentialSource } from "./credentials.ts";
-import { type Candidate, checkName, commit, compareWithInstalled } from "./install.ts";
-import { beginSignIn, mergeScopes, type OAuthOptions, type SignIn } from "./oauth.ts";
+import type { Broker } from "./broker/broker.ts";
+import type { CredentialSource } from "./broker/credentials.ts";
+import type { Catalog, InstalledTool } from "./catalog/catalog.ts";
+import { type Candidate, checkName, commit, compareWithInstalled } from "./catalog/install.ts";
+import type { CodeCache } from "./compile/code-cache.ts";
 import type { Receipts } from "./receipts.ts";
-import type { Secrets } from "./secrets.ts";
+import { secretsToEnter } from "./secrets/auth.ts";
+import { beginSignIn, mergeScopes, type OAuthOptions, type SignIn } from "./secrets/oauth.ts";
+import type { Secrets } from "./secrets/secrets.ts";
 import { describeTool, toInfo } from "./tool-info.ts";
 
 export interface AdminParts extends OAuthOptions {

@@ -2,8 +2,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Finding, reason } from "../kernel/plugin.ts";
-import { openCatalog } from "./catalog.ts";
-import { loadKey } from "./secrets.ts";
+import { openCatalog } from "./catalog/catalog.ts";
+import { loadKey } from "./secrets/secrets.ts";
 
 export async function diagnoseTools(
   home: string,

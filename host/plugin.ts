@@ -5,8 +5,8 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { definePlugin, reason, type ToolAdmin } from "../kernel/plugin.ts";
-import { type PrivateHosts, parsePrivateHosts } from "./policy.ts";
-import { parseKey } from "./secrets.ts";
+import { type PrivateHosts, parsePrivateHosts } from "./broker/policy.ts";
+import { parseKey } from "./secrets/secrets.ts";
 import type { HostConfig, ToolHost } from "./tool-host.ts";
 import { toInfo } from "./tool-info.ts";
 

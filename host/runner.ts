@@ -1,14 +1,14 @@
 /** One tool call, from the model's words to an outcome and a receipt. Whatever a tool does is an outcome. */
 import { randomUUID } from "node:crypto";
 import { type Log, type Mask, reason, type ToolCall, type ToolOutcome } from "../kernel/plugin.ts";
-import type { Broker } from "./broker.ts";
-import type { Catalog, InstalledTool } from "./catalog.ts";
+import type { Broker } from "./broker/broker.ts";
+import type { Tape } from "./broker/recording.ts";
+import type { Catalog, InstalledTool } from "./catalog/catalog.ts";
+import { type Component, createComponent } from "./compile/transpile.ts";
 import type { Grant, TrafficEntry } from "./grant.ts";
 import { compileParamsCheck, type ParamsCheck } from "./params.ts";
-import type { Pool, PoolReport } from "./pool.ts";
 import type { Receipt, Receipts } from "./receipts.ts";
-import type { Tape } from "./recording.ts";
-import { type Component, createComponent } from "./transpile.ts";
+import type { Pool, PoolReport } from "./sandbox/pool.ts";
 
 export interface RunOptions {
   readonly user: string;

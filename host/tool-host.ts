@@ -1,23 +1,23 @@
 /** The parts of the tool host put together. Everything heavy is imported from here, and here only. */
 import type { Log, Mask, Store, ToolAdmin } from "../kernel/plugin.ts";
 import { createAdmin } from "./admin.ts";
-import { type Authorized, authorizeTool, type Prompt, setUpTool } from "./auth.ts";
-import { createBroker } from "./broker.ts";
-import { type Catalog, digestOf, type InstalledTool, openCatalog } from "./catalog.ts";
-import { type CodeCache, openCodeCache } from "./code-cache.ts";
-import { inspect } from "./component.ts";
-import { createCredentialSource } from "./credentials.ts";
-import { type Candidate, examine } from "./install.ts";
-import { clearLeftovers } from "./leftovers.ts";
-import { createNetwork } from "./network.ts";
-import { createRefresh } from "./oauth.ts";
-import type { PrivateHosts } from "./policy.ts";
-import { createPool } from "./pool.ts";
+import { createBroker } from "./broker/broker.ts";
+import { createCredentialSource } from "./broker/credentials.ts";
+import { createNetwork } from "./broker/network.ts";
+import type { PrivateHosts } from "./broker/policy.ts";
+import { type Catalog, digestOf, type InstalledTool, openCatalog } from "./catalog/catalog.ts";
+import { type Candidate, examine } from "./catalog/install.ts";
+import { recoverTools } from "./catalog/recovery.ts";
+import { provideShipped } from "./catalog/shipped.ts";
+import { type CodeCache, openCodeCache } from "./compile/code-cache.ts";
+import { inspect } from "./compile/component.ts";
+import { type ComponentSource, createComponent, prepare } from "./compile/transpile.ts";
 import { openReceipts, type Receipts } from "./receipts.ts";
 import { createRunner, type Runner } from "./runner.ts";
-import { loadKey, openVault } from "./secrets.ts";
-import { provideShipped } from "./shipped.ts";
-import { type ComponentSource, createComponent, prepare } from "./transpile.ts";
+import { createPool } from "./sandbox/pool.ts";
+import { type Authorized, authorizeTool, type Prompt, setUpTool } from "./secrets/auth.ts";
+import { createRefresh } from "./secrets/oauth.ts";
+import { loadKey, openVault } from "./secrets/secrets.ts";
 
 export interface HostConfig {
   readonly privateHosts: PrivateHosts;
@@ -78,7 +78,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   const pool = createPool(config.workers === undefined ? {} : { size: config.workers });
   const catalog = openCatalog(home);
   // Before anyone looks: a shipped tool that is not there counts as removed by the user.
-  await clearLeftovers(catalog.folder, log);
+  await recoverTools(catalog.folder, log);
   const receipts = openReceipts(store);
   const code = openCodeCache(home, catalog);
   const { run, warmUp } = createRunner({ cache: code.folder, catalog, pool, broker, receipts, mask, log });

@@ -2,7 +2,7 @@
 import type { Capabilities } from "../capabilities/capabilities.ts";
 import { describeCapabilities } from "../capabilities/describe.ts";
 import type { JsonSchema, ToolInfo } from "../kernel/plugin.ts";
-import type { InstalledTool } from "./catalog.ts";
+import type { InstalledTool } from "./catalog/catalog.ts";
 
 export function toInfo(tool: InstalledTool): ToolInfo {
   return { name: tool.name, ...describeTool(tool) };

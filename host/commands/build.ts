@@ -1,8 +1,8 @@
 /** `tool build`: an author's project made into a component. */
 import { relative, resolve } from "node:path";
 import type { Workbench } from "../../kernel/cli/workbench.ts";
-import type { Engine } from "../build/engines.ts";
-import { openProject } from "../project.ts";
+import type { Engine } from "../author/build/engines.ts";
+import { openProject } from "../author/project.ts";
 import { type JsonOption, print, progress } from "./terminal.ts";
 
 export async function build(
@@ -12,7 +12,7 @@ export async function build(
 ): Promise<void> {
   const { engine } = options;
   const project = openProject(resolve(folder, directory));
-  const { buildProject } = await import("../build/build.ts");
+  const { buildProject } = await import("../author/build/build.ts");
   const { file, bytes, millis } = await buildProject(project, { engine, progress });
   const { language } = project;
   const made = { file, bytes, millis, language, engine: language === "rust" ? null : engine };

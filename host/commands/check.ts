@@ -3,8 +3,8 @@ import { existsSync, statSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import type { Workbench } from "../../kernel/cli/workbench.ts";
 import { Fault } from "../../kernel/plugin.ts";
-import { WIT_VERSION } from "../component.ts";
-import { listRecordings, openProject } from "../project.ts";
+import { listRecordings, openProject } from "../author/project.ts";
+import { WIT_VERSION } from "../compile/component.ts";
 import { readInput } from "./input.ts";
 import { readPrivateHosts } from "./opening.ts";
 import { bullets, type JsonOption, print, progress } from "./terminal.ts";
@@ -22,8 +22,8 @@ export async function check(workbench: Workbench, target: string, options: Check
       ? JSON.stringify({ version: "0.0.0", wit_version: WIT_VERSION })
       : (await readInput(workbench, capabilities)).toString("utf8");
   const [{ checkConformance }, { renderReport }] = await Promise.all([
-    import("../conformance/check.ts"),
-    import("../conformance/report.ts"),
+    import("../author/conformance/check.ts"),
+    import("../author/conformance/report.ts"),
   ]);
   progress(`checking ${wasm} (${(component.length / 1e6).toFixed(1)} MB)`);
   const privateHosts = await readPrivateHosts(workbench);

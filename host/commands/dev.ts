@@ -6,9 +6,9 @@ import { basename, join, relative, resolve, sep } from "node:path";
 import { table } from "../../kernel/cli/table.ts";
 import type { Workbench } from "../../kernel/cli/workbench.ts";
 import { Fault } from "../../kernel/plugin.ts";
-import type { Engine } from "../build/engines.ts";
-import { commit } from "../install.ts";
-import { listRecordings, openProject, type Project } from "../project.ts";
+import type { Engine } from "../author/build/engines.ts";
+import { listRecordings, openProject, type Project } from "../author/project.ts";
+import { commit } from "../catalog/install.ts";
 import type { Receipt } from "../receipts.ts";
 import type { ToolHost } from "../tool-host.ts";
 import { readPrivateHosts } from "./opening.ts";
@@ -36,8 +36,8 @@ export async function dev(workbench: Workbench, directory: string, options: DevO
   const { folder } = workbench;
   const project = openProject(resolve(folder, directory));
   const home = join(project.folder, HOME);
-  const { openScratchHost } = await import("../scratch.ts");
-  const host = await openScratchHost(home, await readPrivateHosts(workbench));
+  const { openTemporaryHost } = await import("../author/temporary-host.ts");
+  const host = await openTemporaryHost(home, await readPrivateHosts(workbench));
   const changes = watchProject(project);
   const end = () => changes.end();
   process.once("SIGINT", end).once("SIGTERM", end);
@@ -58,7 +58,7 @@ export async function dev(workbench: Workbench, directory: string, options: DevO
 /** What is wrong with the project is told, and the next change gives it another chance. */
 async function round(project: Project, host: ToolHost, options: DevOptions): Promise<void> {
   try {
-    const { buildProject } = await import("../build/build.ts");
+    const { buildProject } = await import("../author/build/build.ts");
     await buildProject(project, { engine: options.engine, progress });
     const candidate = await host.examine(
       await readFile(project.component),
@@ -78,7 +78,7 @@ async function round(project: Project, host: ToolHost, options: DevOptions): Pro
 }
 
 async function play(file: string, { name }: Project, host: ToolHost): Promise<Played> {
-  const { readRecording, replayFrom } = await import("../recording.ts");
+  const { readRecording, replayFrom } = await import("../broker/recording.ts");
   const { params = {} } = await readRecording(file);
   const { outcome, receipt } = await host.run(
     { id: randomUUID(), name, params: JSON.stringify(params) },

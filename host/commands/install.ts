@@ -1,6 +1,6 @@
 /** `tool install` and `tool remove`. */
 import type { Workbench } from "../../kernel/cli/workbench.ts";
-import { checkName, commit, compareWithInstalled, type Replacement } from "../install.ts";
+import { checkName, commit, compareWithInstalled, type Replacement } from "../catalog/install.ts";
 import { readInput } from "./input.ts";
 import { noSuchTool, withHost } from "./opening.ts";
 import { agree, bullets, type JsonOption, print, progress } from "./terminal.ts";

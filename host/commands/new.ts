@@ -3,8 +3,8 @@ import { cp, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promise
 import { basename, join, relative, resolve } from "node:path";
 import type { Workbench } from "../../kernel/cli/workbench.ts";
 import { Fault } from "../../kernel/plugin.ts";
-import { checkName } from "../install.ts";
-import { ENTRIES, type Language, WIT } from "../project.ts";
+import { ENTRIES, type Language, WIT } from "../author/project.ts";
+import { checkName } from "../catalog/install.ts";
 import { type JsonOption, print } from "./terminal.ts";
 
 /** How the templates call the tool, and its source. */

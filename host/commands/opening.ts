@@ -2,9 +2,9 @@
 
 import type { Workbench } from "../../kernel/cli/workbench.ts";
 import { Fault, reason } from "../../kernel/plugin.ts";
-import type { InstalledTool } from "../catalog.ts";
+import type { PrivateHosts } from "../broker/policy.ts";
+import type { InstalledTool } from "../catalog/catalog.ts";
 import type {} from "../plugin.ts";
-import type { PrivateHosts } from "../policy.ts";
 import type { ToolHost } from "../tool-host.ts";
 import { progress } from "./terminal.ts";
 

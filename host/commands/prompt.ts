@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { isCancel, password, text } from "@clack/prompts";
-import type { Prompt } from "../auth.ts";
+import type { Prompt } from "../secrets/auth.ts";
 import { isInteractive, progress } from "./terminal.ts";
 
 // Questions go to stderr: stdout belongs to the result.

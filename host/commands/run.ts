@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import type { Workbench } from "../../kernel/cli/workbench.ts";
 import { Fault } from "../../kernel/plugin.ts";
-import type { Tape } from "../recording.ts";
+import type { Tape } from "../broker/recording.ts";
 import type { ToolHost } from "../tool-host.ts";
 import { withTool } from "./opening.ts";
 import { type JsonOption, print, progress } from "./terminal.ts";
@@ -58,7 +58,7 @@ async function openTape(
   { hide }: ToolHost,
 ): Promise<Tape | undefined> {
   if (record === undefined && replay === undefined) return undefined;
-  const { recordTo, replayFrom } = await import("../recording.ts");
+  const { recordTo, replayFrom } = await import("../broker/recording.ts");
   if (replay !== undefined) return replayFrom(resolve(folder, replay));
   return record === undefined ? undefined : recordTo(resolve(folder, record), parse(params), hide);
 }

@@ -38,26 +38,26 @@ interface Group {
 const GROUPS: Readonly<Record<string, Group>> = {
   tool: {
     about: "write, install, inspect, run and remove tools",
-    load: () => import("../../host/commands.ts"),
+    load: () => import("../../host/commands/tool.ts"),
   },
   ask: {
     about: "ask one question and print the answer",
-    load: () => import("../../plugins/tui/ask.ts"),
+    load: () => import("../../plugins/agent/ask.ts"),
   },
   jobs: {
     about: "list, show and cancel jobs",
     example: "postern jobs list --status running",
-    load: () => import("../../plugins/webhook/commands.ts"),
+    load: () => import("../../plugins/agent/jobs/commands.ts"),
   },
   user: {
     about: "add and list the people who may use this Postern",
     example: "postern user add ann",
-    load: async () => ({ register: (await import("../../plugins/gateway/commands.ts")).registerUser }),
+    load: async () => ({ register: (await import("../../plugins/gateway/auth/commands.ts")).registerUser }),
   },
   token: {
     about: "make, list and revoke people's tokens",
     example: "postern token create ann --name laptop",
-    load: async () => ({ register: (await import("../../plugins/gateway/commands.ts")).registerToken }),
+    load: async () => ({ register: (await import("../../plugins/gateway/auth/commands.ts")).registerToken }),
   },
 };
 

@@ -9,11 +9,11 @@ import {
   type TurnEvent,
   type Usage,
 } from "../../kernel/plugin.ts";
-import type { Ledger } from "./ledger.ts";
-import { type Beginning, beginningOf, gatePending } from "./resume.ts";
-import type { TurnRunner } from "./turn-runner.ts";
-import { createTurnStream, type TurnStream } from "./turn-stream.ts";
-import type { Ending, TurnWriter } from "./turn-writer.ts";
+import type { Ledger } from "./threads/ledger.ts";
+import { type Beginning, beginningOf, gatePending } from "./turn/resume.ts";
+import type { TurnRunner } from "./turn/runner.ts";
+import { createTurnStream, type TurnStream } from "./turn/stream.ts";
+import type { Ending, TurnWriter } from "./turn/writer.ts";
 
 export interface AgentParts {
   readonly ledger: Ledger;

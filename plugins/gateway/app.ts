@@ -3,15 +3,15 @@ import Router from "@koa/router";
 import Koa, { type Middleware } from "koa";
 import type { Proxies } from "../../kernel/net/proxies.ts";
 import type { Log } from "../../kernel/plugin.ts";
-import { compressAnswers } from "./compression.ts";
-import { answerErrors } from "./errors.ts";
-import { nameRequests, secureAnswers } from "./headers.ts";
-import { type Doorkeeper, FOREIGN_ORIGIN, Refusal } from "./identity.ts";
-import { keepJournal } from "./journal.ts";
-import { BODY_BYTES, OPEN_BODY_BYTES } from "./limits.ts";
-import type { Metrics } from "./metrics.ts";
-import type { OriginCheck } from "./origin.ts";
-import type { ServedPage } from "./page.ts";
+import { type Authenticator, FOREIGN_ORIGIN, Refusal } from "./auth/identity.ts";
+import type { OriginCheck } from "./auth/origin.ts";
+import { logRequests } from "./middleware/access-log.ts";
+import { BODY_BYTES, OPEN_BODY_BYTES } from "./middleware/body-limits.ts";
+import { compressAnswers } from "./middleware/compression.ts";
+import { answerErrors } from "./middleware/errors.ts";
+import { nameRequests, secureAnswers } from "./middleware/headers.ts";
+import type { Metrics } from "./middleware/metrics.ts";
+import type { ServedPage } from "./middleware/page-files.ts";
 
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 
@@ -19,7 +19,7 @@ export interface AppParts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly proxies: Proxies;
-  readonly doorkeeper: Doorkeeper;
+  readonly authenticator: Authenticator;
   readonly isOwnOrigin: OriginCheck;
   readonly page: ServedPage;
 }
@@ -32,13 +32,13 @@ export interface App {
   readonly router: Router;
 }
 
-export function createApp({ log, metrics, proxies, doorkeeper, isOwnOrigin, page }: AppParts): App {
+export function createApp({ log, metrics, proxies, authenticator, isOwnOrigin, page }: AppParts): App {
   const koa = new Koa();
   const open = new Router();
   const router = new Router();
 
   koa.use(nameRequests());
-  koa.use(keepJournal(log, metrics, proxies));
+  koa.use(logRequests(log, metrics, proxies));
   koa.use(secureAnswers(proxies));
   koa.use(compressAnswers());
   koa.use(answerErrors(log));
@@ -47,7 +47,7 @@ export function createApp({ log, metrics, proxies, doorkeeper, isOwnOrigin, page
   open.use(jsonBody(OPEN_BODY_BYTES));
   koa.use(open.routes());
 
-  koa.use(authenticate(doorkeeper, proxies));
+  koa.use(authenticate(authenticator, proxies));
   koa.use(refuseForeignPages(isOwnOrigin));
   koa.use(jsonBody(BODY_BYTES));
   koa.use(router.routes());
@@ -81,9 +81,9 @@ function jsonBody(bytes: number): Middleware {
 }
 
 /** Before any handler, and before a body is read. */
-function authenticate(doorkeeper: Doorkeeper, proxies: Proxies): Middleware {
+function authenticate(authenticator: Authenticator, proxies: Proxies): Middleware {
   return async (context, next) => {
-    const verdict = await doorkeeper.identify(context.req, proxies.address(context.req));
+    const verdict = await authenticator.identify(context.req, proxies.address(context.req));
     if (verdict instanceof Refusal) throw verdict;
     context.state["identity"] = verdict;
     await next();

@@ -1,7 +1,6 @@
-/** The gateway at work: the door, the routes and the sockets behind it. */
+/** The gateway at work: the server, the routes and the sockets behind it. */
 import type { StartContext, Web } from "../../kernel/plugin.ts";
-import { buildDoor } from "./door.ts";
-import { describeApi } from "./openapi.ts";
+import { describeApi } from "./api/openapi.ts";
 import { identityOf, mount, type Route, route } from "./route.ts";
 import { accountRoutes } from "./routes/accounts.ts";
 import { approvalRoutes } from "./routes/approvals.ts";
@@ -16,8 +15,9 @@ import { statusRoutes } from "./routes/status.ts";
 import { threadRoutes } from "./routes/threads.ts";
 import { toolAdminRoutes } from "./routes/tool-admin.ts";
 import { toolRoutes } from "./routes/tools.ts";
+import { buildServer } from "./server.ts";
 import type { GatewayConfig, Needed, Wanted } from "./settings.ts";
-import { createHub } from "./socket/hub.ts";
+import { createSockets } from "./socket/sockets.ts";
 import { acceptSockets, SOCKET_PATH } from "./socket/upgrade.ts";
 
 // Everything else starts first: nobody opens the page within the first moments.
@@ -36,29 +36,29 @@ export async function openGateway({
   tell,
 }: StartContext<GatewayConfig, Needed, Wanted>): Promise<{ web: Web }> {
   const { kernel, agent, threads, jobs, memory, approvals, chatLimit, tools } = use;
-  const door = await buildDoor({ config, home, log, store: use.store, kernel });
-  const { app, metrics } = door;
-  const hub = createHub(agent, door.doorkeeper, log);
-  const { follow, recheck: onRevoked } = hub;
-  metrics.gauge("postern_sockets", "Open sockets", () => hub.sockets);
-  metrics.gauge("postern_streams", "Users whose events are kept for a socket", () => hub.streams);
+  const server = await buildServer({ config, home, log, store: use.store, kernel });
+  const { app, metrics } = server;
+  const sockets = createSockets(agent, server.authenticator, log);
+  const { follow, recheck: onRevoked } = sockets;
+  metrics.gauge("postern_sockets", "Open sockets", () => sockets.count);
+  metrics.gauge("postern_streams", "Users whose events are kept for a socket", () => sockets.streams);
   metrics.gauge("postern_jobs_queued", "Jobs that wait", () => jobs.counts().queued);
   metrics.gauge("postern_jobs_running", "Jobs that run", () => jobs.counts().running);
 
   const routes: readonly Route[] = [
     ...healthRoutes(kernel),
-    ...sessionRoutes({ ...door, onRevoked }),
-    ...statusRoutes({ kernel, agent, jobs, tools, metrics, usersOnline: () => hub.users }),
+    ...sessionRoutes({ ...server, onRevoked }),
+    ...statusRoutes({ kernel, agent, jobs, tools, metrics, usersOnline: () => sockets.users }),
     ...chatRoutes({ agent, threads, chatLimit, follow }),
     ...threadRoutes(threads),
     ...jobRoutes(jobs),
     ...memoryRoutes(memory),
     ...approvalRoutes({ agent, approvals, follow }),
     ...toolRoutes(tools, use.toolAdmin),
-    ...toolAdminRoutes(use.toolAdmin, door.proxies),
+    ...toolAdminRoutes(use.toolAdmin, server.proxies),
     ...receiptRoutes(use.toolAdmin),
     ...logRoutes(kernel),
-    ...accountRoutes({ accounts: door.accounts, onRevoked }),
+    ...accountRoutes({ accounts: server.accounts, onRevoked }),
     documentRoute(() => describeApi(kernel.version, routes)),
   ];
   mount(app.open, routes.filter(isOpen));
@@ -68,22 +68,22 @@ export async function openGateway({
   );
   app.router.get(SOCKET_PATH, (context) => context.throw(426));
 
-  const listener = await door.listen();
+  const listener = await server.listen();
   onStop(() => listener.close(GRACE_MILLIS));
-  acceptSockets(listener.server, { ...door, hub, log });
-  onStop(() => hub.close());
+  acceptSockets(listener.server, { ...server, sockets, log });
+  onStop(() => sockets.close());
   announce(listener.url);
   tell(
-    door.freshToken === undefined
+    server.freshToken === undefined
       ? `Open ${listener.url}/ and sign in with GATEWAY_AUTH_TOKEN`
-      : `Open ${listener.url}/?token=${door.freshToken}`,
+      : `Open ${listener.url}/?token=${server.freshToken}`,
   );
   if (!/^(127\.|::1$|localhost$)/.test(config.host))
     tell("The gateway is open to your network: put an HTTPS reverse proxy in front before it goes further.");
 
   const warmUp = setTimeout(() => {
     void import("koa-body");
-    door.page.warmUp().catch((error) => log.error({ error }, "the page cannot be bundled"));
+    server.page.warmUp().catch((error) => log.error({ error }, "the page cannot be bundled"));
   }, WARM_UP_AFTER_MILLIS);
   onStop(() => clearTimeout(warmUp));
 

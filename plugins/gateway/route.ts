@@ -6,8 +6,8 @@ import type Router from "@koa/router";
 import { Ajv, type ValidateFunction } from "ajv";
 import type { Context } from "koa";
 import { Fault, type JsonSchema, type User } from "../../kernel/plugin.ts";
-import { readForm } from "./form.ts";
-import type { Identity } from "./identity.ts";
+import type { Identity } from "./auth/identity.ts";
+import { readForm } from "./middleware/form.ts";
 
 export interface Asked<Body, Query> {
   readonly user: User;

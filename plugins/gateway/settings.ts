@@ -2,7 +2,7 @@
 
 import { readTrustedProxies } from "../../kernel/net/proxies.ts";
 import { type Env, Off } from "../../kernel/plugin.ts";
-import type { OidcConfig } from "./oidc.ts";
+import type { OidcConfig } from "./auth/oidc.ts";
 
 export const NEEDS = [
   "kernel",

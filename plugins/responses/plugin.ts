@@ -26,11 +26,11 @@ export default definePlugin({
     // Read when it starts: whoever starts before it does not wait for the rules of the format.
     const [{ createAnswers }, { createIntake }, { createRequests }, { mountRoutes }, { startSweep }] =
       await Promise.all([
-        import("./answer.ts"),
-        import("./intake.ts"),
-        import("./requests.ts"),
+        import("./answer/answer.ts"),
+        import("./intake/intake.ts"),
+        import("./intake/requests.ts"),
         import("./routes.ts"),
-        import("./sweep.ts"),
+        import("./intake/sweep.ts"),
       ]);
     const { web, agent, threads, store, chatLimit, kernel, externalTools } = use;
     const pageOf = (thread: string) => `${web.url}/#/chat/${thread}`;

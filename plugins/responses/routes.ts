@@ -2,15 +2,15 @@
 import type { Context, Middleware } from "koa";
 import type { Agent, ExternalTools, Limiter, Log, Threads, Web } from "../../kernel/plugin.ts";
 import { Fault } from "../../kernel/plugin.ts";
-import type { Answers } from "./answer.ts";
-import { parseResponseId } from "./id.ts";
-import { listInput } from "./input-items.ts";
-import { CHANNEL, type Intake, repeatKeyOf } from "./intake.ts";
+import type { Answers } from "./answer/answer.ts";
+import { parseResponseId } from "./answer/id.ts";
+import { PLACEHOLDER_MODEL } from "./answer/response.ts";
+import type { ResponseObject, WireTool } from "./answer/wire.ts";
+import { listInput } from "./intake/input-items.ts";
+import { CHANNEL, type Intake, repeatKeyOf } from "./intake/intake.ts";
+import { parseRequest } from "./intake/request.ts";
+import type { Requests, TakenRequest } from "./intake/requests.ts";
 import { invalid, refusalOf } from "./refusal.ts";
-import { parseRequest } from "./request.ts";
-import type { Requests, TakenRequest } from "./requests.ts";
-import { PLACEHOLDER_MODEL } from "./response.ts";
-import type { ResponseObject, WireTool } from "./wire.ts";
 
 const PREFIXES = ["/api/v1", "/v1"];
 

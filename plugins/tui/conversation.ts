@@ -11,8 +11,8 @@ import {
   type TurnItem,
   type Usage,
 } from "../../kernel/plugin.ts";
-import { type Choice, choicesOf, type Entry, type EntryOf, isFoldable } from "./entries.ts";
 import { beginningOf, keep, type LiveTurn, liveTurn } from "./live-turn.ts";
+import { type Choice, choicesOf, type Entry, type EntryOf, isFoldable } from "./screen/entries.ts";
 
 export interface ConversationParts {
   readonly agent: Agent;

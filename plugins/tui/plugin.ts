@@ -8,7 +8,7 @@ export default definePlugin({
   configure: (env) =>
     env.flag("CLI_ENABLED", true, "Turns the terminal UI on") ? {} : new Off("CLI_ENABLED=false"),
   async start({ use, onStop, announce }) {
-    const { openTerminal } = await import("./terminal.ts");
+    const { openTerminal } = await import("./screen/terminal.ts");
     const terminal = openTerminal(use);
     onStop(() => terminal.close());
     announce("on this terminal");

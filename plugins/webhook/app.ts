@@ -3,8 +3,8 @@ import Router from "@koa/router";
 import Koa, { type Context, type Middleware as KoaMiddleware } from "koa";
 import type { Proxies } from "../../kernel/net/proxies.ts";
 import { Fault, type Job, type Jobs, type Limiter, type Log, type NewJob } from "../../kernel/plugin.ts";
+import { jobRecord, submissionRecord } from "../../kernel/vocabulary/job-record.ts";
 import { answerErrors, LARGEST_BODY, tooLarge } from "./errors.ts";
-import { jobRecord, submissionRecord } from "./record.ts";
 import { isSecret, isSigned } from "./secret.ts";
 import { parseSubmission } from "./submission.ts";
 

@@ -5,8 +5,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, request } from "undici";
 import { type Job, type Jobs, type Log, type NewJob, reason, type Sql } from "../../kernel/plugin.ts";
+import { jobRecord } from "../../kernel/vocabulary/job-record.ts";
 import { assertPublic, type CallbackTarget, lookupFor } from "./callback-target.ts";
-import { jobRecord } from "./record.ts";
 import { sign } from "./secret.ts";
 
 export interface CallbackOptions {

@@ -1,5 +1,5 @@
 /** What one more installed tool costs all the others: a call, a listing, and a start. */
-import { openCatalog } from "../../host/catalog.ts";
+import { openCatalog } from "../../host/catalog/catalog.ts";
 import { fixture } from "../support/components.ts";
 import { atMost, type Bench, compare, type Figure, interleave, type Progress } from "./support/bench.ts";
 import { inFolder, serve, stopServing } from "./support/programs.ts";

@@ -2,8 +2,8 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { promisify } from "node:util";
-import { createPool, type Pool, type PoolCall } from "../../host/pool.ts";
-import type { Component } from "../../host/transpile.ts";
+import type { Component } from "../../host/compile/transpile.ts";
+import { createPool, type Pool, type PoolCall } from "../../host/sandbox/pool.ts";
 import { componentizeJsFixture, toComponent } from "../support/components.ts";
 import {
   atLeast,
@@ -75,7 +75,7 @@ async function spaced(work: () => Promise<number>): Promise<number> {
 async function firstCall(): Promise<number> {
   const url = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
   const script = `
-    const { createPool } = await import(${url("../../host/pool.ts")});
+    const { createPool } = await import(${url("../../host/sandbox/pool.ts")});
     const { componentizeJsFixture, toComponent } = await import(${url("../support/components.ts")});
     const component = toComponent(await componentizeJsFixture("echo.js"));
     const pool = createPool({ size: ${WORKERS} });

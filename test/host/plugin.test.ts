@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { commit } from "../../host/install.ts";
+import { commit } from "../../host/catalog/install.ts";
 import tools from "../../host/plugin.ts";
 import store from "../../kernel/store/store.ts";
 import type { ToolCall } from "../../kernel/vocabulary/turn.ts";

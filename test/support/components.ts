@@ -6,7 +6,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { cp, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type Component, createComponent, sha256 } from "../../host/transpile.ts";
+import { type Component, createComponent, sha256 } from "../../host/compile/transpile.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const FIXTURES = join(ROOT, "test", "fixtures");

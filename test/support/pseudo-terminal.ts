@@ -127,10 +127,10 @@ export function openTerminal(options: TerminalOptions = {}): OpenTerminal {
           if (isSeen()) resolve();
           else if (isOver) reject(new Error(`it ended before ${sight} was seen:\n${output}`));
           else return;
-          clearTimeout(patience);
+          clearTimeout(throttle);
           watchers.delete(look);
         };
-        const patience = setTimeout(() => {
+        const throttle = setTimeout(() => {
           watchers.delete(look);
           reject(new Error(`${sight} was not seen within 25 s; the screen is\n${terminal.text()}`));
         }, 25_000);

@@ -1,7 +1,7 @@
 /** A tool host of the test's own, and a tool that probes it. */
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import { commit } from "../../host/install.ts";
+import { commit } from "../../host/catalog/install.ts";
 import { type HostConfig, openToolHost, type ToolHost } from "../../host/tool-host.ts";
 import { createLog } from "../../kernel/log.ts";
 import { createMask } from "../../kernel/mask.ts";

@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Component } from "../../host/compile/transpile.ts";
 import type { ToolRequest } from "../../host/grant.ts";
-import { createPool, type PoolCall } from "../../host/pool.ts";
-import type { Component } from "../../host/transpile.ts";
+import { createPool, type PoolCall } from "../../host/sandbox/pool.ts";
 import { toComponent } from "../support/components.ts";
 import { typePage } from "../support/page.ts";
 import { postern } from "../support/postern.ts";

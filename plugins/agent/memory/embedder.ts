@@ -1,6 +1,8 @@
 /** Vectors from a thread that is started when first needed and ended when long unused, for it holds 200 MB. */
+
 import { Worker } from "node:worker_threads";
 import { type Log, reason } from "../../../kernel/plugin.ts";
+import { threadFile } from "../../../kernel/thread-file.ts";
 
 export interface EmbeddingRequest {
   readonly id: number;
@@ -32,13 +34,12 @@ interface Job {
 
 export interface EmbedderOptions {
   readonly log: Log;
-  /** The thread's file; beside this one it is TypeScript in a clone and JavaScript in the package. */
-  readonly worker?: URL;
+  /** The thread's file. */
+  readonly worker?: string;
   readonly idleMillis?: number;
 }
 
-const EXTENSION = import.meta.url.endsWith(".ts") ? "ts" : "js";
-const WORKER = new URL(`./embedding-worker.${EXTENSION}`, import.meta.url);
+const WORKER = threadFile("embedding-worker", import.meta.url);
 
 export function createEmbedder({
   log,

@@ -1,6 +1,6 @@
 /** The agent's memory: documents of each user, searched by words and by meaning. */
 import type { Log, Memory, Store } from "../../../kernel/plugin.ts";
-import type { OwnTool } from "../own-tool.ts";
+import type { OwnTool } from "../turn/own-tool.ts";
 import { createDocuments, type Document } from "./documents.ts";
 import { createEmbedder, type EmbedderOptions } from "./embedder.ts";
 import { createIndexer } from "./indexer.ts";

@@ -1,7 +1,7 @@
 /** Memory as the model sees it. */
 import { Fault, type Memory, type ToolOutcome } from "../../../kernel/plugin.ts";
-import { IDENTITY_PATHS } from "../identity.ts";
-import type { OwnTool } from "../own-tool.ts";
+import { IDENTITY_PATHS } from "../context/identity.ts";
+import type { OwnTool } from "../turn/own-tool.ts";
 import type { Document } from "./documents.ts";
 import { cleanPath } from "./path.ts";
 

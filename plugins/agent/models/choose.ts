@@ -1,6 +1,6 @@
 /** Which model answers: as configured, or with `auto` the first that is there. */
 import type { Env, Log, ModelName } from "../../../kernel/plugin.ts";
-import type { Prices } from "../cost.ts";
+import type { Prices } from "../spending/cost.ts";
 import type { Model } from "./model.ts";
 import { createProviderModel, type ProviderName } from "./provider.ts";
 

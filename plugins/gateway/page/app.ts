@@ -1,6 +1,6 @@
 /** The page's state and what can be done to it. Components render it and call these functions, nothing more. */
-import { EMPTY, type Timeline, withEarlier, withNewest } from "./timeline.ts";
-import { begun, doubt, fold, type TurnView } from "./turn-view.ts";
+import { EMPTY, type Timeline, withEarlier, withNewest } from "./chat/timeline.ts";
+import { begun, doubt, fold, type TurnView } from "./chat/turn-view.ts";
 import {
   type Accepted,
   ask,

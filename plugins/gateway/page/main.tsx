@@ -1,16 +1,16 @@
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { openThread, signIn, update } from "./app.ts";
-import { Chat } from "./chat.tsx";
-import { JobsPage } from "./jobs-page.tsx";
-import { LogsPage } from "./logs-page.tsx";
-import { MemoryPage } from "./memory-page.tsx";
-import { PeoplePage } from "./people-page.tsx";
-import { Sidebar } from "./sidebar.tsx";
-import { SignIn } from "./sign-in.tsx";
+import { Chat } from "./chat/chat.tsx";
+import { Sidebar } from "./frame/sidebar.tsx";
+import { SignIn } from "./frame/sign-in.tsx";
+import { applyTheme } from "./frame/theme.ts";
+import { JobsPage } from "./pages/jobs-page.tsx";
+import { LogsPage } from "./pages/logs-page.tsx";
+import { MemoryPage } from "./pages/memory-page.tsx";
+import { PeoplePage } from "./pages/people-page.tsx";
 import { keepConnected } from "./socket.ts";
-import { applyTheme } from "./theme.ts";
-import { ToolsPage } from "./tools-page.tsx";
+import { ToolsPage } from "./tools/tools-page.tsx";
 import { useApp } from "./use-app.ts";
 
 const readRoute = () => location.hash.replace(/^#\//, "").split("/");

@@ -1,9 +1,9 @@
 /** Users and their tokens: the operator's to give and to take. */
 import { Fault, type User } from "../../../kernel/plugin.ts";
-import type { Accounts } from "../accounts.ts";
+import { list, object, ref, text, time } from "../api/schemas.ts";
+import { accountJson, tokenJson } from "../api/wire.ts";
+import type { Accounts } from "../auth/accounts.ts";
 import { type Route, route } from "../route.ts";
-import { list, object, ref, text, time } from "../schemas.ts";
-import { accountJson, tokenJson } from "../wire.ts";
 
 export interface AccountParts {
   readonly accounts: Accounts;

@@ -7,9 +7,9 @@ import {
   type Gate,
   type TurnInput,
 } from "../../../kernel/plugin.ts";
+import { list, object, oneOf, ref } from "../api/schemas.ts";
+import { gateJson } from "../api/wire.ts";
 import { type Route, route } from "../route.ts";
-import { list, object, oneOf, ref } from "../schemas.ts";
-import { gateJson } from "../wire.ts";
 import { ACCEPTED, acceptedJson } from "./chat.ts";
 
 export interface ApprovalParts {

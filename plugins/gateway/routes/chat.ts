@@ -9,9 +9,9 @@ import {
   type TurnRecord,
   type User,
 } from "../../../kernel/plugin.ts";
+import { flag, object, oneOf, ref, text } from "../api/schemas.ts";
+import { gateJson, turnJson, usageJson } from "../api/wire.ts";
 import { type Route, route } from "../route.ts";
-import { flag, object, oneOf, ref, text } from "../schemas.ts";
-import { gateJson, turnJson, usageJson } from "../wire.ts";
 
 const CHANNEL = "gateway";
 

@@ -1,8 +1,8 @@
 /** Jobs that the webhook and others have queued. A user sees their own, an operator all. */
 import { Fault, type Job, type JobStatus, type Jobs, type User } from "../../../kernel/plugin.ts";
+import { page, pageQuery, ref } from "../api/schemas.ts";
+import { jobJson, pageJson } from "../api/wire.ts";
 import { type Route, route } from "../route.ts";
-import { page, pageQuery, ref } from "../schemas.ts";
-import { jobJson, pageJson } from "../wire.ts";
 
 interface JobQuery {
   readonly status?: JobStatus;

@@ -1,7 +1,7 @@
 /** What the service wrote lately, for the operator. Known secrets were hidden before a line was written. */
 import type { Kernel } from "../../../kernel/plugin.ts";
+import { list, object } from "../api/schemas.ts";
 import { type Route, route } from "../route.ts";
-import { list, object } from "../schemas.ts";
 
 export function logRoutes(kernel: Kernel): readonly Route[] {
   return [

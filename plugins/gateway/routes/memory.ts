@@ -1,7 +1,7 @@
 /** What the agent keeps for this user: searched, read and edited. */
 import { Fault, type Memory } from "../../../kernel/plugin.ts";
+import { list, object, text, time, whole } from "../api/schemas.ts";
 import { type Route, route } from "../route.ts";
-import { list, object, text, time, whole } from "../schemas.ts";
 
 const path = { type: "string", minLength: 1, maxLength: 500 };
 const refusals = { 404: "There is no such file" };

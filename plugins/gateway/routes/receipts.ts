@@ -1,8 +1,8 @@
 /** What tools did, as the host saw it. A user sees their own calls, an operator all. */
 import { Fault, type ToolAdmin, type User } from "../../../kernel/plugin.ts";
+import { list, object, ref, text } from "../api/schemas.ts";
+import { receiptJson } from "../api/wire.ts";
 import { type Route, route } from "../route.ts";
-import { list, object, ref, text } from "../schemas.ts";
-import { receiptJson } from "../wire.ts";
 
 export function receiptRoutes(admin: ToolAdmin | undefined): readonly Route[] {
   const isSeenBy = (user: User, owner: string) => user.role === "operator" || owner === user.id;

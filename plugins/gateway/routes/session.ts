@@ -1,17 +1,23 @@
 /** Sign-in and sign-out of a browser: a token is exchanged once for a cookie that scripts cannot read. */
 import type { Context } from "koa";
 import type { Proxies } from "../../../kernel/net/proxies.ts";
-import type { Accounts } from "../accounts.ts";
-import { type Doorkeeper, FOREIGN_ORIGIN, type Identity, Refusal, sessionCookie } from "../identity.ts";
-import type { OriginCheck } from "../origin.ts";
+import { object, ref } from "../api/schemas.ts";
+import type { Accounts } from "../auth/accounts.ts";
+import {
+  type Authenticator,
+  FOREIGN_ORIGIN,
+  type Identity,
+  Refusal,
+  sessionCookie,
+} from "../auth/identity.ts";
+import type { OriginCheck } from "../auth/origin.ts";
 import { type Route, route } from "../route.ts";
-import { object, ref } from "../schemas.ts";
 
 const SESSION_MILLIS = 30 * 86_400_000;
 
 export interface SessionParts {
   readonly accounts: Accounts;
-  readonly doorkeeper: Doorkeeper;
+  readonly authenticator: Authenticator;
   readonly proxies: Proxies;
   readonly isOwnOrigin: OriginCheck;
   /** Told when a credential ended, so that what hangs on it ends too. */
@@ -20,7 +26,7 @@ export interface SessionParts {
 
 export function sessionRoutes({
   accounts,
-  doorkeeper,
+  authenticator,
   proxies,
   isOwnOrigin,
   onRevoked,
@@ -55,7 +61,7 @@ export function sessionRoutes({
       refusals: { 401: "The token is wrong", 403: "A foreign page asked", 429: "Too many wrong tokens" },
       async handle({ body: { token }, context }) {
         if (!isOwnOrigin(context.req)) throw FOREIGN_ORIGIN;
-        const verdict = await doorkeeper.admit(token, proxies.address(context.req));
+        const verdict = await authenticator.admit(token, proxies.address(context.req));
         if (verdict instanceof Refusal) throw verdict;
         return open(context, verdict);
       },

@@ -1,8 +1,8 @@
 /** How the service is doing: for people as JSON, for Prometheus as its text. */
 import type { Agent, Jobs, Kernel, Tools } from "../../../kernel/plugin.ts";
-import type { Metrics } from "../metrics.ts";
+import { flag, list, object, ref, text, whole } from "../api/schemas.ts";
+import type { Metrics } from "../middleware/metrics.ts";
 import { type Route, route } from "../route.ts";
-import { flag, list, object, ref, text, whole } from "../schemas.ts";
 
 export interface StatusParts {
   readonly kernel: Kernel;

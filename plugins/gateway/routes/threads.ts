@@ -1,8 +1,8 @@
 /** The user's conversations. */
 import { Fault, type ThreadSummary, type Threads, type User } from "../../../kernel/plugin.ts";
+import { list, object, page, pageQuery, ref } from "../api/schemas.ts";
+import { pageJson, threadJson, turnJson } from "../api/wire.ts";
 import { type Route, route } from "../route.ts";
-import { list, object, page, pageQuery, ref } from "../schemas.ts";
-import { pageJson, threadJson, turnJson } from "../wire.ts";
 
 interface PageQuery {
   readonly limit?: number;

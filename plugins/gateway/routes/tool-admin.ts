@@ -2,9 +2,9 @@
 import type { Context } from "koa";
 import type { Proxies } from "../../../kernel/net/proxies.ts";
 import { Fault, type ToolAdmin, type ToolUpload } from "../../../kernel/plugin.ts";
+import { object, ref, text } from "../api/schemas.ts";
+import { proposalJson, setupJson, toolJson } from "../api/wire.ts";
 import { type Route, route } from "../route.ts";
-import { object, ref, text } from "../schemas.ts";
-import { proposalJson, setupJson, toolJson } from "../wire.ts";
 
 const CALLBACK_PATH = "/oauth/callback";
 

@@ -1,8 +1,8 @@
 /** The installed tools, as everybody may see them. */
 import { Fault, type ToolAdmin, type Tools } from "../../../kernel/plugin.ts";
+import { list, object, ref, whole } from "../api/schemas.ts";
+import { toolJson } from "../api/wire.ts";
 import { type Route, route } from "../route.ts";
-import { list, object, ref, whole } from "../schemas.ts";
-import { toolJson } from "../wire.ts";
 
 export function toolRoutes(tools: Tools | undefined, admin: ToolAdmin | undefined): readonly Route[] {
   const all = async () => (await tools?.list()) ?? [];

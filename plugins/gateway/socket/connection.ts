@@ -1,6 +1,6 @@
 /** One open socket. It reads the stream at its own pace; what it has not read stays in the stream, not in a buffer here. */
 import type { WebSocket } from "ws";
-import type { Identity } from "../identity.ts";
+import type { Identity } from "../auth/identity.ts";
 import type { Place, UserStream } from "./stream.ts";
 
 /** So many bytes may wait in the kernel's and our own send buffer before we stop to read on. */

@@ -1,7 +1,7 @@
 /** Everything that happens to one user's turns, on whatever channel, as numbered frames. */
 import { randomBytes } from "node:crypto";
 import type { Agent } from "../../../kernel/plugin.ts";
-import { eventJson } from "../wire.ts";
+import { eventJson } from "../api/wire.ts";
 import { createRing, type Entry, type RingBounds } from "./ring.ts";
 
 const BOUNDS: RingBounds = { entries: 20_000, bytes: 8 * 1024 * 1024 };

@@ -4,10 +4,10 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import type { Proxies } from "../../../kernel/net/proxies.ts";
 import type { Log } from "../../../kernel/plugin.ts";
-import { type Doorkeeper, FOREIGN_ORIGIN, Refusal } from "../identity.ts";
-import type { OriginCheck } from "../origin.ts";
+import { type Authenticator, FOREIGN_ORIGIN, Refusal } from "../auth/identity.ts";
+import type { OriginCheck } from "../auth/origin.ts";
 import type { ResumePoint } from "./connection.ts";
-import type { Hub } from "./hub.ts";
+import type { Sockets } from "./sockets.ts";
 
 export const SOCKET_PATH = "/api/chat/ws";
 
@@ -17,8 +17,8 @@ const MOST = 2000;
 const LARGEST_MESSAGE = 1024;
 
 export interface UpgradeParts {
-  readonly hub: Hub;
-  readonly doorkeeper: Doorkeeper;
+  readonly sockets: Sockets;
+  readonly authenticator: Authenticator;
   readonly proxies: Proxies;
   readonly isOwnOrigin: OriginCheck;
   readonly log: Log;
@@ -26,9 +26,9 @@ export interface UpgradeParts {
 
 export function acceptSockets(
   server: Server,
-  { hub, doorkeeper, proxies, isOwnOrigin, log }: UpgradeParts,
+  { sockets, authenticator, proxies, isOwnOrigin, log }: UpgradeParts,
 ): void {
-  const sockets = new WebSocketServer({
+  const upgrader = new WebSocketServer({
     noServer: true,
     maxPayload: LARGEST_MESSAGE,
     perMessageDeflate: false,
@@ -44,15 +44,15 @@ export function acceptSockets(
     };
     if (url?.pathname !== SOCKET_PATH) return no(404, "There is no socket at this address");
     if (!isOwnOrigin(request)) return no(403, FOREIGN_ORIGIN.message);
-    const verdict = await doorkeeper.identify(request, address);
+    const verdict = await authenticator.identify(request, address);
     if (verdict instanceof Refusal) return no(verdict.status, verdict.message);
     const { user } = verdict;
-    if (hub.countOf(user.id) >= MOST_PER_USER)
+    if (sockets.countOf(user.id) >= MOST_PER_USER)
       return no(429, `You have ${MOST_PER_USER} sockets open: close one`);
-    if (hub.sockets >= MOST) return no(503, "Too many sockets are open");
-    sockets.handleUpgrade(request, socket, head, (opened) => {
+    if (sockets.count >= MOST) return no(503, "Too many sockets are open");
+    upgrader.handleUpgrade(request, socket, head, (opened) => {
       log.info({ user: user.id, address }, "a socket opened");
-      hub.connect(opened, verdict, resumePoint(url));
+      sockets.connect(opened, verdict, resumePoint(url));
     });
   };
 

@@ -1,7 +1,7 @@
 /** A tool host of the bench's own, and tools put into it without being examined each time. */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { commit } from "../../../host/install.ts";
+import { commit } from "../../../host/catalog/install.ts";
 import { openToolHost, type ToolHost } from "../../../host/tool-host.ts";
 import { createLog } from "../../../kernel/log.ts";
 import { createMask } from "../../../kernel/mask.ts";

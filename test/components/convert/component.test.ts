@@ -1,6 +1,6 @@
 /** The shipped tool that was built with QuickJS, in the real host. */
 import { expect, test } from "vitest";
-import { checkConformance } from "../../../host/conformance/check.ts";
+import { checkConformance } from "../../../host/author/conformance/check.ts";
 import { builtComponent, capabilitiesOf, installShipped } from "../../support/shipped.ts";
 
 const MINUTES = { timeout: 240_000 };

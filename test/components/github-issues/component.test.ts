@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { parseCapabilities } from "../../../capabilities/parse.ts";
-import { checkConformance } from "../../../host/conformance/check.ts";
-import { credentialsFor } from "../../../host/credentials.ts";
+import { checkConformance } from "../../../host/author/conformance/check.ts";
+import { credentialsFor } from "../../../host/broker/credentials.ts";
 import { builtComponent, capabilitiesOf, installShipped } from "../../support/shipped.ts";
 
 const MINUTES = { timeout: 240_000 };

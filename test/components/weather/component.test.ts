@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SCHEMA } from "../../../components/weather/params.ts";
-import { digestOf } from "../../../host/catalog.ts";
-import { commit } from "../../../host/install.ts";
-import { createPool } from "../../../host/pool.ts";
-import { replayFrom } from "../../../host/recording.ts";
-import { openScratchHost } from "../../../host/scratch.ts";
+import { openTemporaryHost } from "../../../host/author/temporary-host.ts";
+import { replayFrom } from "../../../host/broker/recording.ts";
+import { digestOf } from "../../../host/catalog/catalog.ts";
+import { commit } from "../../../host/catalog/install.ts";
+import { createComponent } from "../../../host/compile/transpile.ts";
+import { createPool } from "../../../host/sandbox/pool.ts";
 import type { ToolHost } from "../../../host/tool-host.ts";
-import { createComponent } from "../../../host/transpile.ts";
 import { builtWeather, recording, WEATHER_CAPABILITIES } from "../../support/weather.ts";
 
 let home: string;
@@ -18,7 +18,7 @@ let host: ToolHost;
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "postern-test-"));
-  host = await openScratchHost(home, new Set());
+  host = await openTemporaryHost(home, new Set());
   const { bytes } = await builtWeather();
   const candidate = await host.examine(bytes, await readFile(WEATHER_CAPABILITIES, "utf8"));
   await commit(host.catalog, "weather", candidate, false);

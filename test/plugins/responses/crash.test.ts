@@ -5,7 +5,7 @@ import { scriptedModel } from "../../support/agent.ts";
 import { temporaryFolder } from "../../support/home.ts";
 import type { ModelServer } from "../../support/model-server.ts";
 import { type PosternProcess, startPostern } from "../../support/postern.ts";
-import { TOKEN } from "./service.ts";
+import { TOKEN } from "../../support/responses.ts";
 
 async function serve(home: string, model: ModelServer): Promise<{ client: OpenAI; process: PosternProcess }> {
   const process = startPostern(["serve"], {

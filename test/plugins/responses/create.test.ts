@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { scriptedModel } from "../../support/agent.ts";
-import { startService, textOf } from "./service.ts";
+import { startService, textOf } from "../../support/responses.ts";
 
 const KEYS = [
   "id",

@@ -3,7 +3,7 @@ import OpenAI from "openai";
 import type { FunctionTool, ResponseFunctionToolCall } from "openai/resources/responses/responses";
 import { expect, test } from "vitest";
 import { scriptedModel } from "../../support/agent.ts";
-import { type Service, type ServiceOptions, startService, TOKEN } from "./service.ts";
+import { type Service, type ServiceOptions, startService, TOKEN } from "../../support/responses.ts";
 
 const TOOLS: FunctionTool[] = [
   {

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { scriptedModel } from "../../support/agent.ts";
-import { bearer, startService, TOKEN } from "./service.ts";
+import { bearer, startService, TOKEN } from "../../support/responses.ts";
 
 const ENVELOPE = {
   error: {

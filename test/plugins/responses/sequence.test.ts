@@ -7,10 +7,10 @@ import {
   formatResponseId,
   parseItemId,
   parseResponseId,
-} from "../../../plugins/responses/id.ts";
-import { respond, respondWith } from "../../../plugins/responses/response.ts";
-import { createSequence } from "../../../plugins/responses/sequence.ts";
-import type { OutputItem, StreamEvent } from "../../../plugins/responses/wire.ts";
+} from "../../../plugins/responses/answer/id.ts";
+import { respond, respondWith } from "../../../plugins/responses/answer/response.ts";
+import { createSequence } from "../../../plugins/responses/answer/sequence.ts";
+import type { OutputItem, StreamEvent } from "../../../plugins/responses/answer/wire.ts";
 
 const ECHO = { previousResponseId: null, instructions: null, temperature: null, tools: [], metadata: {} };
 const USAGE = {

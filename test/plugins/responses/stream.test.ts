@@ -1,9 +1,16 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { ResponseObject } from "../../../plugins/responses/wire.ts";
+import type { ResponseObject } from "../../../plugins/responses/answer/wire.ts";
 import { scriptedModel } from "../../support/agent.ts";
-import { eventsOf, type Service, startService, TOKEN, textOf, type WireEvent } from "./service.ts";
+import {
+  eventsOf,
+  type Service,
+  startService,
+  TOKEN,
+  textOf,
+  type WireEvent,
+} from "../../support/responses.ts";
 
 /** A stream whose bytes the test takes as it pleases. */
 async function openStream(service: Service, body: object): Promise<IncomingMessage> {

@@ -3,7 +3,7 @@ import { createOpenAI } from "@ai-sdk/openai";
 import { generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
 import { expect, test } from "vitest";
 import { scriptedModel } from "../../support/agent.ts";
-import { type ServiceOptions, startService, TOKEN } from "./service.ts";
+import { type ServiceOptions, startService, TOKEN } from "../../support/responses.ts";
 
 async function connect(options: ServiceOptions = {}) {
   const service = await startService(options);

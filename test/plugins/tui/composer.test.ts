@@ -10,7 +10,7 @@ import {
   type Motion,
   move,
   moveRow,
-} from "../../../plugins/tui/composer.ts";
+} from "../../../plugins/tui/screen/composer.ts";
 
 const text = fc.string({ unit: "grapheme", maxLength: 60 }).map((each) => each.replaceAll("\r", "\n"));
 const motion = fc.constantFrom<Motion>("left", "right", "wordLeft", "wordRight", "lineStart", "lineEnd");

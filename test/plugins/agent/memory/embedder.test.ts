@@ -1,16 +1,19 @@
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import type { Log } from "../../../../kernel/plugin.ts";
 import { openStore } from "../../../../kernel/store/store.ts";
 import { createEmbedder } from "../../../../plugins/agent/memory/embedder.ts";
 import { createMemory } from "../../../../plugins/agent/memory/memory.ts";
 import { temporaryFolder } from "../../../support/home.ts";
-import { quiet } from "./open-memory.ts";
+import { quiet } from "../../../support/memory.ts";
 
-const counting = new URL("./fixtures/counting-worker.ts", import.meta.url);
-const broken = new URL("./fixtures/broken-worker.ts", import.meta.url);
+const thread = (name: string) =>
+  fileURLToPath(new URL(`../../../fixtures/threads/${name}.ts`, import.meta.url));
+const counting = thread("counting-worker");
+const broken = thread("broken-worker");
 
-function openWith(worker: URL, warnings: string[] = []) {
+function openWith(worker: string, warnings: string[] = []) {
   const log: Log = { ...quiet, warn: (_fields, message) => void warnings.push(message ?? "") };
   const store = openStore(join(temporaryFolder(), "store.sqlite"));
   const memory = createMemory({ store, vectors: { worker }, log });

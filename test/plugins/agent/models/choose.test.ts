@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { Settings, type Variables } from "../../../../kernel/env.ts";
-import { readPrices } from "../../../../plugins/agent/cost.ts";
 import { createBuiltinModel } from "../../../../plugins/agent/models/builtin/model.ts";
 import { createModels, readModelChoice } from "../../../../plugins/agent/models/choose.ts";
+import { readPrices } from "../../../../plugins/agent/spending/cost.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 
 const LOG = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,0 +1,58 @@
+/** The two ways from a script to a component. Both run its top level once, so that calls start from there. */
+import { join } from "node:path";
+import { Fault, reason } from "../../../kernel/plugin.ts";
+import type { Project } from "../project.ts";
+import type { Script } from "./script.ts";
+
+/** SpiderMonkey has every global that `wit/globals.d.ts` names; QuickJS makes components a seventh of the size. */
+export const ENGINES = ["spidermonkey", "quickjs"] as const;
+export type Engine = (typeof ENGINES)[number];
+
+const WORLD = "sandboxed-tool";
+
+export async function componentize(project: Project, script: Script, engine: Engine): Promise<Uint8Array> {
+  const wit = join(project.wit, "tool.wit");
+  try {
+    return engine === "quickjs"
+      ? await componentizeWithQuickJs(wit, script)
+      : await componentizeWithSpiderMonkey(wit, script);
+  } catch (error) {
+    const told = explain(reason(error), script);
+    if (told === undefined) throw error;
+    throw new Fault("invalid", "build_failed", told, { cause: error });
+  }
+}
+
+async function componentizeWithSpiderMonkey(witPath: string, { file }: Script): Promise<Uint8Array> {
+  const { componentize: make } = await import("@bytecodealliance/componentize-js");
+  const { component } = await make({
+    sourcePath: file,
+    witPath,
+    worldName: WORLD,
+    // Clocks and randomness stay: without them the time would be that of the build, for ever.
+    disableFeatures: ["http", "fetch-event"],
+  });
+  return component;
+}
+
+async function componentizeWithQuickJs(witPath: string, { source }: Script): Promise<Uint8Array> {
+  const { componentize: make } = await import("componentize-qjs");
+  const { component } = await make({ witPath, jsSource: source, world: WORLD, sync: true });
+  return component;
+}
+
+/** How each engine begins to say that the script threw; what follows is the script's own error. */
+const THREW =
+  /Exception while evaluating top-level script\n|Failed to evaluate user JavaScript module: .*?evaluation: /s;
+const PLACE = /(?:componentize-qjs:user|[^\s@()]*\btool)\.js:(\d+):(\d+)/g;
+
+/** The script's error with the author's places; undefined where the engine failed for another reason. */
+function explain(said: string, { origin }: Script): string | undefined {
+  const [, own] = said.split(THREW);
+  if (own === undefined) return undefined;
+  const told = own
+    .replace(/\nAdditionally, some promises were rejected[\s\S]*?\nStack:/, "")
+    .replace(PLACE, (place, line, column) => origin(Number(line), Number(column)) ?? place)
+    .trim();
+  return `not built: the top level of the script threw\n  ${told.replaceAll("\n", "\n  ")}`;
+}

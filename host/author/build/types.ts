@@ -1,0 +1,61 @@
+/** Type checking by the TypeScript compiler: the project's own where it has one, else the one that came with us. */
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
+import { Fault } from "../../../kernel/plugin.ts";
+import type { Project } from "../project.ts";
+import { buildFault, type Mistake } from "./mistakes.ts";
+
+/** A project without tsconfig.json has chosen not to have its types checked. */
+export async function checkTypes({ folder }: Project): Promise<void> {
+  const config = join(folder, "tsconfig.json");
+  if (!existsSync(config)) return;
+  const child = spawn(
+    process.execPath,
+    [findCompiler(folder), "--project", config, "--noEmit", "--pretty", "false"],
+    {
+      cwd: folder,
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
+  const [said, complaint, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  if (code === 0) return;
+  const mistakes = parseMistakes(said);
+  if (mistakes.length > 0) throw buildFault(mistakes);
+  throw new Fault("invalid", "build_failed", `types could not be checked: ${said}${complaint}`.trim());
+}
+
+function findCompiler(folder: string): string {
+  for (const from of [join(folder, "package.json"), import.meta.url]) {
+    try {
+      return join(dirname(createRequire(from).resolve("typescript/package.json")), "bin", "tsc");
+    } catch {}
+  }
+  throw new Fault("unavailable", "no_typescript", "types cannot be checked here: npm install typescript");
+}
+
+const PLACED = /^(.+?)\((\d+),(\d+)\): error TS\d+: (.*)$/;
+const UNPLACED = /^error TS\d+: (.*)$/;
+
+function parseMistakes(said: string): Mistake[] {
+  const mistakes: Mistake[] = [];
+  for (const line of said.split("\n")) {
+    const [, file, row, column, message] = PLACED.exec(line) ?? [];
+    const [, general] = UNPLACED.exec(line) ?? [];
+    const last = mistakes.at(-1);
+    if (file !== undefined && message !== undefined)
+      mistakes.push({ file, line: Number(row), column: Number(column), message });
+    else if (general !== undefined)
+      mistakes.push({ file: "tsconfig.json", line: 0, column: 0, message: general });
+    // An explanation that goes on is indented below its mistake.
+    else if (last !== undefined && line.startsWith("  "))
+      mistakes[mistakes.length - 1] = { ...last, message: `${last.message}\n    ${line.trim()}` };
+  }
+  return mistakes;
+}

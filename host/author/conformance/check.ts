@@ -1,0 +1,109 @@
+/** A component held against the contract, from its bytes to its behaviour. Nothing is installed and nothing stays. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Capabilities } from "../../../capabilities/capabilities.ts";
+import { Fault } from "../../../kernel/plugin.ts";
+import type { PrivateHosts } from "../../broker/policy.ts";
+import { digestOf } from "../../catalog/catalog.ts";
+import { type Candidate, examine } from "../../catalog/install.ts";
+import { inspect } from "../../compile/component.ts";
+import { type Component, createComponent } from "../../compile/transpile.ts";
+import { createPool, type Pool } from "../../sandbox/pool.ts";
+import { compareGrants } from "./grants.ts";
+import { probe } from "./probes.ts";
+import type { Finding, Report } from "./report.ts";
+import { reviewSchema } from "./schema.ts";
+import { describeShape } from "./shape.ts";
+
+export interface CheckOptions {
+  readonly component: Uint8Array;
+  readonly capabilitiesText: string;
+  readonly recordings: readonly string[];
+  /** The operator's exceptions, as in a call. */
+  readonly privateHosts: PrivateHosts;
+  readonly progress: (line: string) => void;
+}
+
+const SLOW_START_MILLIS = 1000;
+
+export async function checkConformance(options: CheckOptions): Promise<Report> {
+  const { component: bytes } = options;
+  const cache = await mkdtemp(join(tmpdir(), "postern-check-"));
+  const pool = createPool({ size: 1 });
+  const found: Finding[] = [];
+  const told = { digest: digestOf(bytes), bytes: bytes.length };
+  try {
+    const { candidate, component } = await load(options, pool, cache, found);
+    options.progress("trying it");
+    found.push(...(await behave(options, pool, component, candidate)));
+    const { description, schema, grants } = candidate;
+    const ok = !found.some(({ verdict }) => verdict === "fail");
+    return { ok, ...told, findings: found, description, schema, grants };
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    const subject = SUBJECTS[error.code] ?? "component";
+    return { ok: false, ...told, findings: [...found, { subject, verdict: "fail", detail: error.message }] };
+  } finally {
+    await pool.close();
+    await rm(cache, { recursive: true, force: true });
+  }
+}
+
+/** What a refusal is about. */
+const SUBJECTS: Readonly<Record<string, string>> = {
+  foreign_import: "imports",
+  missing_export: "exports",
+  wrong_types: "types",
+  wrong_wit_version: "WIT version",
+  tool_wit_version: "WIT version",
+  tool_capabilities: "capabilities",
+  tool_description: "description",
+  tool_schema: "schema",
+  cannot_describe_itself: "start",
+};
+
+/** Every check of an install, with what it shows on the way. */
+async function load(
+  { component: bytes, capabilitiesText, progress }: CheckOptions,
+  pool: Pool,
+  cache: string,
+  found: Finding[],
+): Promise<{ readonly candidate: Candidate; readonly component: Component }> {
+  const made = (sha256: string, { limits: { memoryMb } }: Capabilities) =>
+    createComponent({ sha256, read: async () => bytes, cache, memoryMb, onProgress: progress });
+  const candidate = await examine(bytes, capabilitiesText, async (_, sha256, capabilities) => {
+    found.push(...(await describeShape(bytes, await inspect(bytes))));
+    const component = made(sha256, capabilities);
+    const began = performance.now();
+    const code = await component.load();
+    const loaded = performance.now();
+    const introduction = await pool.describe({ ...component, load: async () => code });
+    const millis = Math.round(performance.now() - loaded);
+    found.push({
+      subject: "start",
+      verdict: millis > SLOW_START_MILLIS ? "warn" : "ok",
+      detail: `${millis} ms to the first answer; made ready at install in ${((loaded - began) / 1000).toFixed(1)} s`,
+    });
+    return introduction;
+  });
+  return { candidate, component: made(candidate.digest, candidate.capabilities) };
+}
+
+async function behave(
+  { recordings, privateHosts }: CheckOptions,
+  pool: Pool,
+  component: Component,
+  { description, schema, capabilities }: Candidate,
+): Promise<readonly Finding[]> {
+  const probed = await probe(pool, component, schema, capabilities.secretNames);
+  const compared = await compareGrants({ pool, component, schema, capabilities, recordings, privateHosts });
+  const peak = Math.max(probed.memoryPeakBytes, compared.memoryPeakBytes);
+  const { memoryMb } = capabilities.limits;
+  const memory: Finding = {
+    subject: "memory",
+    verdict: peak > memoryMb * 2 ** 20 * 0.8 ? "warn" : "ok",
+    detail: `at most ${(peak / 2 ** 20).toFixed(1)} MiB of ${memoryMb} MiB`,
+  };
+  return [...reviewSchema(description, schema), memory, ...probed.findings, ...compared.findings];
+}

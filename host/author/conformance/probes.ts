@@ -1,0 +1,79 @@
+/** How a tool takes params that no model should write: it is asked directly, past the host's own check. */
+import type { JsonSchema } from "../../../kernel/plugin.ts";
+import type { Component } from "../../compile/transpile.ts";
+import { compileParamsCheck } from "../../params.ts";
+import type { Pool, PoolOutcome } from "../../sandbox/pool.ts";
+import type { Finding, Verdict } from "./report.ts";
+
+const PROBE_MILLIS = 10_000;
+
+interface Probe {
+  readonly subject: string;
+  readonly params: string;
+}
+
+export interface Probed {
+  readonly findings: readonly Finding[];
+  readonly memoryPeakBytes: number;
+}
+
+export async function probe(
+  pool: Pool,
+  component: Component,
+  schema: JsonSchema,
+  secrets: readonly string[],
+): Promise<Probed> {
+  const isFit = compileParamsCheck(schema);
+  const findings: Finding[] = [];
+  let memoryPeakBytes = 0;
+  for (const { subject, params } of [
+    { subject: "malformed params", params: '{"' },
+    { subject: "empty params", params: "{}" },
+    ...violations(schema).filter(({ params }) => !isFit(params).ok),
+  ]) {
+    const outcome = await pool.call({
+      component,
+      params,
+      timeoutMs: PROBE_MILLIS,
+      http: async () => ({ ok: false, error: "There is no network while a tool is checked." }),
+      secrets,
+    });
+    memoryPeakBytes = Math.max(memoryPeakBytes, outcome.memoryPeakBytes);
+    findings.push({ subject, ...judge(outcome, isFit(params).ok) });
+  }
+  return { findings, memoryPeakBytes };
+}
+
+/** Inputs that break the schema, each in one way. */
+function violations(schema: JsonSchema): readonly Probe[] {
+  const properties = Object.keys((schema["properties"] ?? {}) as object);
+  const required = (schema["required"] ?? []) as readonly string[];
+  const wrong = Object.fromEntries(properties.map((name) => [name, { not: "what was asked for" }]));
+  return [
+    { subject: "params of wrong types", params: JSON.stringify(wrong) },
+    { subject: "an unknown param", params: JSON.stringify({ "not a param": true }) },
+    ...(required.length > 0
+      ? [{ subject: "params that are null", params: JSON.stringify(nulls(required)) }]
+      : []),
+    { subject: "params that are a list", params: "[]" },
+  ];
+}
+
+function nulls(names: readonly string[]): Record<string, null> {
+  return Object.fromEntries(names.map((name) => [name, null]));
+}
+
+function judge(outcome: PoolOutcome, isFit: boolean): { readonly verdict: Verdict; readonly detail: string } {
+  if (outcome.ok) {
+    return isFit
+      ? { verdict: "ok", detail: "answered" }
+      : { verdict: "note", detail: "answered as if nothing were wrong; the host refuses such params before" };
+  }
+  const { code, message } = outcome;
+  if (code === "tool_error") return { verdict: "ok", detail: `told: ${message}` };
+  if (isFit) return { verdict: "fail", detail: `its schema allows this, and it broke: ${message}` };
+  return {
+    verdict: code === "trap" || code === "threw" ? "note" : "warn",
+    detail: `broke instead of answering an error; the host refuses such params before (${message})`,
+  };
+}

@@ -1,0 +1,77 @@
+/** What can be told from a component's bytes: how large it is, what made it, and where its time and chance come from. */
+import type { ComponentInfo } from "../../compile/component.ts";
+import type { Finding } from "./report.ts";
+
+const QUICKJS = "init";
+const OURSELVES = "postern";
+
+export async function describeShape(bytes: Uint8Array, info: ComponentInfo): Promise<readonly Finding[]> {
+  const { makers, languages } = await readProducers(bytes);
+  const host = info.imports.filter((name) => name.startsWith("postern:"));
+  const wasi = info.imports.filter((name) => name.startsWith("wasi:"));
+  // Only a script engine has run before it came here, and keeps the time and the chance of the build.
+  const isScript = languages.includes("JavaScript") || info.exports.includes(QUICKJS);
+  return [
+    {
+      subject: "size",
+      verdict: bytes.length > 32e6 ? "warn" : "ok",
+      detail: `${(bytes.length / 1e6).toFixed(1)} MB${makers.length === 0 ? "" : `, made by ${makers.join(", ")}`}`,
+    },
+    { subject: "exports", verdict: "ok", detail: info.exports.join(", ") },
+    {
+      subject: "imports",
+      verdict: "ok",
+      detail: `${host.join(", ") || "nothing of postern:tool/host"}, and ${wasi.length} of WASI that ${wasi.length === 1 ? "gives" : "give"} nothing away`,
+    },
+    { subject: "WIT version", verdict: "ok", detail: info.witVersion },
+    clock(info, isScript),
+    chance(info, makers, isScript),
+  ];
+}
+
+function clock({ imports }: ComponentInfo, isScript: boolean): Finding {
+  const subject = "clock";
+  if (imports.some((name) => name.startsWith("wasi:clocks/wall-clock@")))
+    return { subject, verdict: "ok", detail: "it can ask for the time" };
+  if (!isScript) return { subject, verdict: "ok", detail: "it does not ask for the time" };
+  return {
+    subject,
+    verdict: "warn",
+    detail: "it imports no wall clock: code that reads the time sees that of the build, for ever",
+  };
+}
+
+function chance({ imports, exports }: ComponentInfo, makers: readonly string[], isScript: boolean): Finding {
+  const subject = "randomness";
+  const repeats = "every call sees the same numbers";
+  if (exports.includes(QUICKJS) && !makers.some((maker) => maker.startsWith(`${OURSELVES} `))) {
+    return {
+      subject,
+      verdict: "warn",
+      detail: `QuickJS draws its seed at the build: with Math.random() ${repeats}. "postern tool build --engine quickjs" mends it`,
+    };
+  }
+  if (imports.some((name) => name.startsWith("wasi:random/")))
+    return { subject, verdict: "ok", detail: "it can ask for random numbers" };
+  if (!isScript) return { subject, verdict: "ok", detail: "it does not ask for random numbers" };
+  return {
+    subject,
+    verdict: "warn",
+    detail: `it imports no source of randomness: where it uses any, ${repeats}`,
+  };
+}
+
+/** From the component's own producers section, not from those of the modules inside; of the makers we come first. */
+async function readProducers(
+  bytes: Uint8Array,
+): Promise<{ readonly makers: readonly string[]; readonly languages: readonly string[] }> {
+  const { metadataShow } = await import("@bytecodealliance/jco");
+  const [outermost] = await metadataShow(bytes);
+  const valuesOf = (name: string) =>
+    (outermost?.producers ?? []).flatMap(([field, values]) => (field === name ? values : []));
+  const makers = valuesOf("processed-by").map(([name, version]) => `${name} ${version}`);
+  return {
+    makers: makers.sort((a, b) => Number(b.startsWith(OURSELVES)) - Number(a.startsWith(OURSELVES))),
+    languages: valuesOf("language").map(([name]) => name),
+  };
+}

@@ -1,0 +1,73 @@
+/** A tool's project folder, as `tool new` makes it: where its parts are and what is made of them. */
+import { existsSync, readFileSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { findPackageJSON } from "node:module";
+import { basename, dirname, join, resolve } from "node:path";
+import { Fault } from "../../kernel/plugin.ts";
+import { checkName } from "../catalog/install.ts";
+
+export const LANGUAGES = ["ts", "js", "rust"] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+/** The source that marks a project's language. */
+export const ENTRIES: Readonly<Record<Language, string>> = {
+  ts: "tool.ts",
+  js: "tool.js",
+  rust: "src/lib.rs",
+};
+
+const PACKAGE = findPackageJSON(import.meta.url) ?? "package.json";
+
+/** The folder of the contract, which comes with Postern. */
+export const WIT = join(dirname(PACKAGE), "wit");
+
+/** Postern's own. */
+export const VERSION = (JSON.parse(readFileSync(PACKAGE, "utf8")) as { version: string }).version;
+
+export interface Project {
+  readonly folder: string;
+  /** What the tool is called: the folder's name. */
+  readonly name: string;
+  readonly language: Language;
+  readonly entry: string;
+  /** The folder's own copy of the contract, or ours. */
+  readonly wit: string;
+  readonly capabilities: string;
+  /** Where the component goes. */
+  readonly component: string;
+}
+
+export function openProject(folder: string): Project {
+  const absolute = resolve(folder);
+  const name = basename(absolute);
+  const language = LANGUAGES.find((candidate) => existsSync(join(absolute, ENTRIES[candidate])));
+  if (language === undefined) {
+    throw new Fault(
+      "invalid",
+      "no_project",
+      `${folder} is no tool's project: it has none of ${Object.values(ENTRIES).join(", ")}. "postern tool new <dir>" makes one.`,
+      { param: folder },
+    );
+  }
+  checkName(name);
+  const ownWit = join(absolute, "wit");
+  return {
+    folder: absolute,
+    name,
+    language,
+    entry: join(absolute, ENTRIES[language]),
+    wit: existsSync(join(ownWit, "tool.wit")) ? ownWit : WIT,
+    capabilities: join(absolute, "capabilities.json"),
+    component: join(absolute, "dist", `${name}.wasm`),
+  };
+}
+
+/** The project's example calls, in the order of their names. */
+export async function listRecordings({ folder }: Project): Promise<readonly string[]> {
+  const recordings = join(folder, "recordings");
+  const names = existsSync(recordings) ? await readdir(recordings) : [];
+  return names
+    .filter((name) => name.endsWith(".json"))
+    .sort()
+    .map((name) => join(recordings, name));
+}

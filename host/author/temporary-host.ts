@@ -1,0 +1,30 @@
+/** A tool host on a home of its own, beside the operator's: no secrets, one worker. */
+import { join } from "node:path";
+import { prepareHome } from "../../kernel/cli/home.ts";
+import { createLog } from "../../kernel/log.ts";
+import { createMask } from "../../kernel/mask.ts";
+import { openStore } from "../../kernel/store/store.ts";
+import type { PrivateHosts } from "../broker/policy.ts";
+import { openToolHost, type ToolHost } from "../tool-host.ts";
+
+export async function openTemporaryHost(home: string, privateHosts: PrivateHosts): Promise<ToolHost> {
+  prepareHome(home);
+  const store = openStore(join(home, "store.sqlite"));
+  const mask = createMask();
+  const log = createLog("error", mask, { pretty: false, write: (line) => void process.stderr.write(line) });
+  const config = {
+    privateHosts,
+    shipped: false,
+    secretsKey: undefined,
+    workers: 1,
+    variable: () => undefined,
+  };
+  const host = await openToolHost({ config, home, store, mask, log });
+  return {
+    ...host,
+    async close() {
+      await host.close();
+      store.close();
+    },
+  };
+}

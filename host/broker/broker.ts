@@ -1,0 +1,252 @@
+/**
+ * The sole holder of secret and network. For each request of a tool: policy → leaks → limits → credentials →
+ * send → cap → scrub. What comes out of here, in a reply, an error or a record, holds no secret.
+ */
+import type { AuthSetup, Capabilities, HttpCapabilities } from "../../capabilities/capabilities.ts";
+import { Fault } from "../../kernel/fault.ts";
+import type { Log } from "../../kernel/log.ts";
+import { createLimiter } from "../../kernel/store/limiter.ts";
+import type { Limiter, LimitVerdict, Store } from "../../kernel/vocabulary/services.ts";
+import type { BrokeredCall, Grant, ToolReply, ToolRequest, TrafficEntry } from "../grant.ts";
+import {
+  type CredentialSource,
+  credentialsFor,
+  type MissingCredential,
+  missingCredential,
+  PlacementRefused,
+  placeCredential,
+} from "./credentials.ts";
+import { createLeaks, type Leaks } from "./leaks.ts";
+import { type Network, NetworkError, type SendBounds } from "./network.ts";
+import { type AllowedRequest, type PrivateHosts, rule } from "./policy.ts";
+import type { Answer, Tape } from "./recording.ts";
+
+export interface Broker {
+  /** What the host asks before a call, unless it plays a recording; its answer is an `unauthenticated` outcome. */
+  missingCredential(tool: string, capabilities: Capabilities): Promise<MissingCredential | undefined>;
+  /** Of the names the tool may test for, those that are set: what `secret-exists` answers true for. */
+  existingSecrets(capabilities: Capabilities): Promise<readonly string[]>;
+  /** How much of the tool's rate limit this user has left; nothing where it may not use the network. */
+  limits(tool: string, capabilities: Capabilities, user: string): Promise<LimitVerdict | undefined>;
+  /** Opens one call. With a tape its exchanges are recorded, or played back without network and secrets. */
+  open(grant: Grant, tape?: Tape): BrokeredCall;
+}
+
+export interface BrokerOptions {
+  readonly network: Network;
+  readonly source: CredentialSource;
+  readonly privateHosts: PrivateHosts;
+  /** Keeps the rate limits over a restart. */
+  readonly store: Store;
+  readonly log: Log;
+}
+
+const MAX_REQUESTS_A_CALL = 50;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+/** What is learnt about one request on its way. */
+interface Trail {
+  readonly began: number;
+  readonly method: string;
+  readonly host: string;
+  leaks: Leaks;
+  credentials: readonly string[];
+  /** There once the request is over. */
+  end?: Pick<TrafficEntry, "status" | "error" | "bytes" | "millis">;
+}
+
+/** The request will not be sent; the message is a sentence for the tool. */
+class Refused extends Error {}
+
+export function createBroker({ network, source, privateHosts, store, log }: BrokerOptions): Broker {
+  const limiterFor = createLimiters(store);
+  const leaksFor = createLeaksCache(source);
+
+  async function takePlace({ tool, user }: Grant, http: HttpCapabilities): Promise<void> {
+    const { ok, limit, resetSecs } = await limiterFor(tool, http).take(user);
+    if (ok) return;
+    const window = limit === http.rateLimit.perMinute ? "a minute" : "an hour";
+    const wait = resetSecs === 1 ? "1 second" : `${resetSecs} seconds`;
+    throw new Refused(`The rate limit of ${limit} requests ${window} is used up. Try again in ${wait}.`);
+  }
+
+  async function fill(request: AllowedRequest, auth: AuthSetup | undefined, http: HttpCapabilities) {
+    let filled = request;
+    const names: string[] = [];
+    for (const credential of credentialsFor(http, request.url)) {
+      const { secretName } = credential;
+      const value = await source.value(secretName, auth);
+      if (value === undefined)
+        throw new Refused(`The credential \`${secretName}\` is not set: nothing was sent.`);
+      const placed = placeCredential(filled, credential, value);
+      if (placed !== filled) names.push(secretName);
+      filled = placed;
+    }
+    return { filled, names };
+  }
+
+  function ourFault(error: unknown, tool: string): string {
+    log.error({ error, tool }, "a request of a tool failed for a reason of our own");
+    return "Postern could not send the request; its log says why.";
+  }
+
+  return {
+    missingCredential: (tool, capabilities) => missingCredential(tool, capabilities, source),
+    async existingSecrets({ secretNames, auth }) {
+      const found = await Promise.all(secretNames.map((name) => source.has(name, auth)));
+      return secretNames.filter((_, index) => found[index]);
+    },
+    limits: async (tool, { http }, user) => http && limiterFor(tool, http).peek(user),
+    open(grant, tape) {
+      const { http, auth } = grant.capabilities;
+      const trails: Trail[] = [];
+      let attempts = 0;
+
+      async function sendLive(
+        request: AllowedRequest,
+        rules: HttpCapabilities,
+        bounds: SendBounds,
+        trail: Trail,
+      ): Promise<Answer> {
+        const { filled, names } = await fill(request, auth, rules);
+        trail.credentials = names;
+        // A token may have been refreshed just now.
+        if (names.length > 0) trail.leaks = await leaksFor(auth);
+        const { status, location, body } = await network.send(filled, bounds);
+        if (REDIRECTS.has(status) && location !== undefined) throw redirected(request.url, status, location);
+        return { status, body: trail.leaks.scrub(body) };
+      }
+
+      async function attempt(request: ToolRequest, signal: AbortSignal, trail: Trail): Promise<Answer> {
+        const ruling = rule(http, request, privateHosts);
+        if (!ruling.ok) throw new Refused(ruling.error);
+        if (http === undefined) throw new Refused("The tool may not use the network.");
+        const allowed = ruling.request;
+        if (carries(allowed, trail.leaks)) {
+          throw new Refused(
+            "The request carries the value of a secret: nothing was sent. Postern puts credentials in.",
+          );
+        }
+        if (tape?.type === "player") return tape.play(allowed);
+        await takePlace(grant, http);
+        const bounds = { signal, timeoutMs: timeoutOf(request, http, grant) };
+        const send = () =>
+          sendLive(allowed, http, bounds, trail).catch((error: unknown) => {
+            throw isExpected(error) ? new NetworkError(trail.leaks.scrubText(error.message)) : error;
+          });
+        return tape === undefined ? send() : tape.record(allowed, send);
+      }
+
+      async function track(request: ToolRequest, signal: AbortSignal): Promise<ToolReply> {
+        const began = performance.now();
+        const leaks = await leaksFor(auth);
+        const { method } = request;
+        const host = URL.parse(request.url)?.host ?? "";
+        const trail: Trail = { began, method, host, leaks, credentials: [] };
+        // Now, not with the reply: the call may end before there is one, and its receipt must still tell.
+        trails.push(trail);
+        const reply = await attempt(request, signal, trail).then(
+          ({ status, body }): ToolReply => ({ ok: true, status, body }),
+          (error: unknown): ToolReply => ({
+            ok: false,
+            error: isExpected(error) ? trail.leaks.scrubText(error.message) : ourFault(error, grant.tool),
+          }),
+        );
+        trail.end = {
+          ...(reply.ok ? { status: reply.status } : { error: reply.error }),
+          bytes: reply.ok ? reply.body.byteLength : 0,
+          millis: millisSince(began),
+        };
+        return reply;
+      }
+
+      return {
+        get traffic() {
+          return trails.map(describeTrail);
+        },
+        async send(request, signal) {
+          attempts++;
+          if (attempts > MAX_REQUESTS_A_CALL) {
+            return {
+              ok: false,
+              error: `A call may send at most ${MAX_REQUESTS_A_CALL} requests; this one has.`,
+            };
+          }
+          return track(request, signal).catch((error) => ({ ok: false, error: ourFault(error, grant.tool) }));
+        },
+      };
+    },
+  };
+}
+
+function describeTrail({ began, method, host, leaks, credentials, end }: Trail): TrafficEntry {
+  const unended = { error: "The call ended before an answer came.", bytes: 0, millis: millisSince(began) };
+  return {
+    method: leaks.scrubText(method).slice(0, 16),
+    host: leaks.scrubText(host).slice(0, 255),
+    ...(end ?? unended),
+    credentials,
+  };
+}
+
+function millisSince(began: number): number {
+  return Math.round(performance.now() - began);
+}
+
+function redirected(from: URL, status: number, location: string): Refused {
+  const target = URL.parse(location, from.href)?.host ?? "something that is no URL";
+  return new Refused(
+    `${from.host} answered ${status} with a redirect to ${target}, and redirects are not followed. Ask that address itself, if the capabilities allow it.`,
+  );
+}
+
+function isExpected(error: unknown): error is Error {
+  return (
+    error instanceof Refused ||
+    error instanceof NetworkError ||
+    error instanceof PlacementRefused ||
+    error instanceof Fault
+  );
+}
+
+function carries({ url, headers, body }: AllowedRequest, leaks: Leaks): boolean {
+  const texts = [url.href, ...Object.entries(headers).flat()];
+  return texts.some((text) => leaks.finds(text)) || (body !== undefined && leaks.finds(body));
+}
+
+/** Whichever ends first: what the tool asked for, what its capabilities say, the call itself. */
+function timeoutOf({ timeoutMs }: ToolRequest, http: HttpCapabilities, { deadline }: Grant): number {
+  const left = deadline - Date.now();
+  if (left <= 0) throw new Refused("The time of the call is up.");
+  return Math.max(1, Math.min(timeoutMs ?? Number.POSITIVE_INFINITY, http.timeoutSecs * 1000, left));
+}
+
+/** One limiter for each tool and rate; the counts themselves are in the store, under the tool's name. */
+function createLimiters(store: Store): (tool: string, http: HttpCapabilities) => Limiter {
+  const limiters = new Map<string, Limiter>();
+  return (tool, { rateLimit: { perMinute, perHour } }) => {
+    const key = `${tool} ${perMinute} ${perHour}`;
+    let limiter = limiters.get(key);
+    if (limiter === undefined) {
+      const windows = [
+        { limit: perMinute, seconds: 60 },
+        { limit: perHour, seconds: 3600 },
+      ];
+      limiter = createLimiter({ name: `tool:${tool}`, windows, store });
+      limiters.set(key, limiter);
+    }
+    return limiter;
+  };
+}
+
+/** Building the search takes longer than using it, and secrets change seldom. */
+function createLeaksCache(source: CredentialSource): (auth: AuthSetup | undefined) => Promise<Leaks> {
+  let last: { readonly values: readonly string[]; readonly leaks: Leaks } | undefined;
+  return async (auth) => {
+    const values = await source.known(auth);
+    const isSame =
+      last?.values.length === values.length && values.every((value, at) => value === last?.values[at]);
+    if (last === undefined || !isSame) last = { values, leaks: createLeaks(values) };
+    return last.leaks;
+  };
+}

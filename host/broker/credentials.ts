@@ -1,0 +1,169 @@
+/** Which credentials a request gets, where their values come from, and how each is placed. */
+import type {
+  AuthSetup,
+  Capabilities,
+  Credential,
+  HttpCapabilities,
+} from "../../capabilities/capabilities.ts";
+import { hostMatches } from "../../capabilities/match.ts";
+import type { SecretRecord, SecretValues } from "../secrets/secrets.ts";
+import { encodePathValue } from "./leaks.ts";
+import type { AllowedRequest } from "./policy.ts";
+
+/** Answers values for the broker; nobody else holds one. */
+export interface CredentialSource {
+  has(secretName: string, auth: AuthSetup | undefined): Promise<boolean>;
+  /** The environment first, then the store; an OAuth token that is about to expire is refreshed on the way. */
+  value(secretName: string, auth: AuthSetup | undefined): Promise<string | undefined>;
+  /** Every value there is, for the scan of what leaves and what comes back. */
+  known(auth: AuthSetup | undefined): Promise<readonly string[]>;
+}
+
+export interface CredentialSourceOptions {
+  readonly values: SecretValues;
+  /** Reads one environment variable; the kernel's reader, so that the value is masked. */
+  readonly environment: (name: string) => string | undefined;
+  /** Answers the record itself, or a fresh one where its token is about to expire. */
+  readonly refresh: (name: string, record: SecretRecord) => Promise<SecretRecord>;
+}
+
+export function createCredentialSource(options: CredentialSourceOptions): CredentialSource {
+  const { values, environment, refresh } = options;
+  const fromEnvironment = (auth: AuthSetup | undefined) =>
+    auth?.envVar === undefined ? undefined : environment(auth.envVar) || undefined;
+  return {
+    async has(secretName, auth) {
+      if (auth?.secretName === secretName && fromEnvironment(auth) !== undefined) return true;
+      const record = await values.read(secretName);
+      return record !== undefined && !isSpent(record);
+    },
+    async value(secretName, auth) {
+      const given = auth?.secretName === secretName ? fromEnvironment(auth) : undefined;
+      if (given !== undefined) return given;
+      const record = await values.read(secretName);
+      return record && (await refresh(secretName, record)).value;
+    },
+    async known(auth) {
+      const given = fromEnvironment(auth);
+      const stored = await values.known();
+      return given === undefined ? stored : [...stored, given];
+    },
+  };
+}
+
+/** An expired token that nothing can renew is as good as none: the user has to sign in again. */
+function isSpent({ oauth }: SecretRecord): boolean {
+  return oauth?.refreshToken === undefined && (oauth?.expiresAt ?? Number.POSITIVE_INFINITY) <= Date.now();
+}
+
+export interface MissingCredential {
+  readonly secret: string;
+  /** What to do about it; the host makes an `unauthenticated` outcome of it. */
+  readonly message: string;
+}
+
+/** The first credential of the tool that is not there: checked before the call, so that nothing is sent without it. */
+export async function missingCredential(
+  tool: string,
+  capabilities: Capabilities,
+  source: Pick<CredentialSource, "has">,
+): Promise<MissingCredential | undefined> {
+  for (const { secretName } of capabilities.http?.credentials ?? []) {
+    if (await source.has(secretName, capabilities.auth)) continue;
+    const { auth } = capabilities;
+    const name = auth?.secretName === secretName ? auth.displayName : secretName;
+    const how = auth?.secretName === secretName ? `postern tool auth ${tool}` : `postern tool setup ${tool}`;
+    return {
+      secret: secretName,
+      message: `The tool ${tool} needs its credential for ${name}, which is not set. Run "${how}".`,
+    };
+  }
+  return undefined;
+}
+
+/** The credentials for this host; the request itself has passed the allowlist already. */
+export function credentialsFor(http: HttpCapabilities, url: URL): readonly Credential[] {
+  return http.credentials.filter(({ hostPatterns }) =>
+    hostPatterns.some((pattern) => hostMatches(pattern, url.hostname)),
+  );
+}
+
+/** A sentence without the value: the credential cannot be put into this request. */
+export class PlacementRefused extends Error {}
+
+/** The request with the value in its place. A tool that fills the place itself is refused, not overruled in silence. */
+export function placeCredential(
+  request: AllowedRequest,
+  credential: Credential,
+  value: string,
+): AllowedRequest {
+  const { location } = credential;
+  switch (location.type) {
+    case "bearer":
+      return withHeader(request, credential, "authorization", `Bearer ${value}`);
+    case "basic": {
+      const pair = Buffer.from(`${location.username}:${value}`).toString("base64");
+      return withHeader(request, credential, "authorization", `Basic ${pair}`);
+    }
+    case "header":
+      return withHeader(request, credential, location.name.toLowerCase(), `${location.prefix}${value}`);
+    case "query_param":
+      return withQuery(request, credential, location.name, value);
+    case "url_path":
+      return withPath(request, credential, location.placeholder, value);
+  }
+}
+
+function withHeader(
+  request: AllowedRequest,
+  credential: Credential,
+  name: string,
+  value: string,
+): AllowedRequest {
+  if (Object.hasOwn(request.headers, name)) {
+    throw new PlacementRefused(
+      `The header ${name} is where Postern puts \`${credential.secretName}\`; the tool may not set it.`,
+    );
+  }
+  if (!/^[\u0020-\u007e\u0080-\u00ff]*$/.test(value)) throw unusable(credential, "a header");
+  return { ...request, headers: { ...request.headers, [name]: value } };
+}
+
+function withQuery(
+  request: AllowedRequest,
+  credential: Credential,
+  name: string,
+  value: string,
+): AllowedRequest {
+  if (request.url.searchParams.has(name)) {
+    throw new PlacementRefused(
+      `The query parameter ${name} is where Postern puts \`${credential.secretName}\`; the tool may not set it.`,
+    );
+  }
+  const url = new URL(request.url);
+  // Appended as text: searchParams would rewrite what the tool has encoded its own way.
+  url.search = `${url.search === "" ? "?" : `${url.search}&`}${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
+  return { ...request, url };
+}
+
+function withPath(
+  request: AllowedRequest,
+  credential: Credential,
+  placeholder: string,
+  value: string,
+): AllowedRequest {
+  const written = new RegExp(
+    RegExp.escape(placeholder).replace("\\{", "(?:\\{|%7B)").replace("\\}", "(?:\\}|%7D)"),
+    "gi",
+  );
+  if (!written.test(request.url.pathname)) return request;
+  // A segment of dots would climb out of the path that was allowed.
+  if (/^\.*$/.test(value)) throw unusable(credential, "a path");
+  const url = new URL(request.url);
+  url.pathname = url.pathname.replace(written, () => encodePathValue(value));
+  return { ...request, url };
+}
+
+function unusable({ secretName }: Credential, where: string): PlacementRefused {
+  return new PlacementRefused(`\`${secretName}\` holds characters that ${where} cannot carry; set it again.`);
+}

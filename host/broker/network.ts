@@ -1,0 +1,144 @@
+/** The one way out: dials only addresses that were checked, verifies TLS, follows nothing, reads no more than its cap. */
+import { PassThrough, type Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { Agent, buildConnector, request as sendRequest } from "undici";
+import { reason } from "../../kernel/fault.ts";
+import { AddressRefused, type Lookup, resolve, resolvePublic } from "./address.ts";
+import { type AllowedRequest, hostAndPort, type PrivateHosts } from "./policy.ts";
+
+export interface WireReply {
+  readonly status: number;
+  /** Where the answer points to, if anywhere; it is never followed here. */
+  readonly location: string | undefined;
+  readonly body: Uint8Array;
+}
+
+export interface SendBounds {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface Network {
+  /** Throws a `NetworkError` whose message is a sentence for the tool. */
+  send(request: AllowedRequest, bounds: SendBounds): Promise<WireReply>;
+  close(): Promise<void>;
+}
+
+export interface NetworkOptions {
+  readonly privateHosts: PrivateHosts;
+  readonly lookup?: Lookup;
+}
+
+export class NetworkError extends Error {}
+
+export const MAX_REPLY_BYTES = 10 * 1024 * 1024;
+
+const DECODERS = {
+  gzip: createGunzip,
+  "x-gzip": createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+const READS = new Set(["GET", "HEAD"]);
+const LOST = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
+
+export function createNetwork({ privateHosts, lookup }: NetworkOptions): Network {
+  const connect: buildConnector.connector = (options, callback) => {
+    const { hostname, protocol } = options;
+    // The dispatcher takes the brackets off an IPv6 literal; here it is written as in a URL again.
+    const origin = new URL(
+      `${protocol}//${hostname.includes(":") ? `[${hostname}]` : hostname}:${options.port || ""}`,
+    );
+    const find = privateHosts.has(hostAndPort(origin)) ? resolve : resolvePublic;
+    find(hostname, lookup).then(
+      (addresses) => {
+        // The connector is told what was found, so that it has no reason to ask the name service again.
+        const connectTo = buildConnector({
+          allowH2: false,
+          lookup: (_host: string, { all }: { all?: boolean }, answer: LookupCallback) => {
+            const [first] = addresses;
+            if (all) answer(null, addresses);
+            else answer(null, first?.address ?? "", first?.family);
+          },
+        } as buildConnector.BuildOptions);
+        connectTo(options, callback);
+      },
+      (error: Error) => callback(error, null),
+    );
+  };
+  const agent = new Agent({ connect, headersTimeout: 0, bodyTimeout: 0 });
+
+  return {
+    async send({ method, url, headers, body }, { timeoutMs, signal }) {
+      const timeout = AbortSignal.timeout(timeoutMs);
+      try {
+        const either = AbortSignal.any([signal, timeout]);
+        const sendOnce = () =>
+          sendRequest(url, {
+            dispatcher: agent,
+            method,
+            headers: { "accept-encoding": "gzip, br", ...headers },
+            body: body ?? null,
+            signal: either,
+          });
+        // A server may close a kept connection just as it is used again: nothing was answered, so reading asks anew.
+        const reply = await sendOnce().catch((error: unknown) => {
+          if (READS.has(method) && LOST.has(String((error as NodeJS.ErrnoException).code))) return sendOnce();
+          throw error;
+        });
+        const { location, "content-encoding": encoding } = reply.headers;
+        const isEmpty = method === "HEAD" || reply.statusCode === 204 || reply.statusCode === 304;
+        return {
+          status: reply.statusCode,
+          location: Array.isArray(location) ? location[0] : location,
+          body: await readBody(reply.body, isEmpty ? "" : String(encoding ?? ""), url.host, either),
+        };
+      } catch (error) {
+        if (error instanceof NetworkError) throw error;
+        if (error instanceof AddressRefused) throw new NetworkError(error.message);
+        if (signal.aborted) throw new NetworkError("The call was cancelled.");
+        if (timeout.aborted) {
+          throw new NetworkError(`${url.host} gave no complete answer within ${timeoutMs / 1000} seconds.`);
+        }
+        throw new NetworkError(`The request to ${url.host} failed: ${reason(error)}`);
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+type LookupCallback = (error: Error | null, address: unknown, family?: number) => void;
+
+/** Counted after decompression: a small answer that unfolds to gigabytes stops at the cap. */
+async function readBody(
+  body: Readable,
+  encoding: string,
+  host: string,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const name = encoding.trim().toLowerCase();
+  const decoder = Object.hasOwn(DECODERS, name) ? DECODERS[name as keyof typeof DECODERS]() : undefined;
+  if (decoder === undefined && name !== "" && name !== "identity") {
+    body.on("error", () => {}).destroy();
+    throw new NetworkError(
+      `${host} answered in the encoding ${JSON.stringify(name.slice(0, 40))}, which was not asked for.`,
+    );
+  }
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const collect = async (source: AsyncIterable<Uint8Array>) => {
+    for await (const chunk of source) {
+      size += chunk.byteLength;
+      if (size > MAX_REPLY_BYTES) {
+        throw new NetworkError(
+          `${host} answered with more than ${MAX_REPLY_BYTES} bytes, which is the most a tool may read.`,
+        );
+      }
+      chunks.push(chunk);
+    }
+  };
+  await pipeline(body, decoder ?? new PassThrough(), collect, { signal });
+  return Buffer.concat(chunks, size);
+}

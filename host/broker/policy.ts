@@ -1,0 +1,219 @@
+/**
+ * What a tool may ask the network for. Pure: it looks at the request as the tool wrote it and answers with the
+ * one request that may be sent, or with the sentence that says why not. Nothing here opens a socket.
+ */
+import { isUtf8 } from "node:buffer";
+import type { HttpCapabilities } from "../../capabilities/capabilities.ts";
+import { RESERVED_HEADERS } from "../../capabilities/headers.ts";
+import { hostMatches, pathMatches } from "../../capabilities/match.ts";
+import type { ToolRequest } from "../grant.ts";
+
+/** A request that passed, in the only form in which it may be sent. It holds no secret yet. */
+export interface AllowedRequest {
+  readonly method: string;
+  /** Normalised; no user info, no fragment, no trailing dot in the host. */
+  readonly url: URL;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array | undefined;
+}
+
+export type Ruling =
+  | { readonly ok: true; readonly request: AllowedRequest }
+  | { readonly ok: false; readonly error: string };
+
+/** The operator's exceptions, as `host:port`: may be private, may be plain http, may use that port. */
+export type PrivateHosts = ReadonlySet<string>;
+
+export const MAX_REQUEST_BYTES = 1024 * 1024;
+const MAX_URL_CHARS = 16 * 1024;
+const MAX_HEADER_CHARS = 8 * 1024;
+const MAX_DECODINGS = 5;
+
+class Refused extends Error {}
+
+/** Decides on one request. `http` is undefined where the capabilities file grants no network. */
+export function rule(
+  http: HttpCapabilities | undefined,
+  request: ToolRequest,
+  privateHosts: PrivateHosts,
+): Ruling {
+  try {
+    const url = readUrl(request.url, privateHosts);
+    const method = request.method.toUpperCase();
+    checkAllowlist(http, method, url);
+    return {
+      ok: true,
+      request: { method, url, headers: readHeaders(request.headersJson), body: readBody(request) },
+    };
+  } catch (error) {
+    if (error instanceof Refused) return { ok: false, error: error.message };
+    throw error;
+  }
+}
+
+/** `host:port` of a URL, with the scheme's own port where it names none. */
+export function hostAndPort(url: URL): string {
+  return `${url.hostname}:${url.port || (url.protocol === "https:" ? 443 : 80)}`;
+}
+
+/** Reads `TOOLS_PRIVATE_HOSTS`; undefined where an entry is no `host:port`. */
+export function parsePrivateHosts(entries: readonly string[]): PrivateHosts | undefined {
+  const hosts = entries.map((entry) => {
+    const url = /^[^\s/?#@\\]+:\d+$/.test(entry) ? URL.parse(`http://${entry}`) : null;
+    return url && hostAndPort(url);
+  });
+  return hosts.every((host) => host !== null) ? new Set(hosts) : undefined;
+}
+
+function readUrl(text: string, privateHosts: PrivateHosts): URL {
+  if (text.length > MAX_URL_CHARS) throw new Refused(`The URL is longer than ${MAX_URL_CHARS} characters.`);
+  // Looked at before parsing: a URL parser drops or rewrites exactly the characters that fool the next reader.
+  if (/[^!-~\u0080-\uffff]|\\/.test(text)) {
+    throw new Refused(
+      "The URL holds a space, a control character or a backslash; write them percent-encoded.",
+    );
+  }
+  const parts = /^([A-Za-z][A-Za-z0-9+.-]*):\/\/([^/?#]*)([^?#]*)/.exec(text);
+  const [, scheme = "", authority = "", path = ""] = parts ?? [];
+  const url = URL.parse(text);
+  if (parts === null || url === null) throw new Refused(`${quote(text)} is not an absolute URL.`);
+  if (!/^https?$/i.test(scheme)) throw new Refused(`The scheme ${scheme}: is not allowed; only https is.`);
+  // A parser skips further slashes, and then reads the host out of what we took for the path.
+  if (authority === "") throw new Refused(`${quote(text)} names no host after its two slashes.`);
+  if (authority.includes("@") || url.username !== "" || url.password !== "") {
+    throw new Refused("The URL holds user information before the host, which is not allowed.");
+  }
+  checkSegments(path);
+  url.hash = "";
+  url.hostname = url.hostname.replace(/\.$/, "");
+  if (privateHosts.has(hostAndPort(url))) return url;
+  if (url.protocol !== "https:") {
+    throw new Refused(
+      `Plain http to ${url.host} is not allowed; use https. An operator can except hosts in TOOLS_PRIVATE_HOSTS.`,
+    );
+  }
+  if (url.port !== "") {
+    throw new Refused(
+      `Port ${url.port} of ${url.hostname} is not allowed; only 443 is. An operator can except hosts in TOOLS_PRIVATE_HOSTS.`,
+    );
+  }
+  return url;
+}
+
+/** Encoded separators and dot segments mean one path to us and another to some servers: no prefix holds for them. */
+function checkSegments(path: string): void {
+  for (const segment of path.split("/")) {
+    const flat = decodeFully(segment);
+    if (/[/\\]/.test(flat))
+      throw new Refused("The path holds an encoded slash or backslash, which is not allowed.");
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    if (/[\u0000-\u001f\u007f]/.test(flat)) {
+      throw new Refused("The path holds an encoded control character, which is not allowed.");
+    }
+    // Some servers cut a segment at its first ";" before they look at it.
+    if (/^\.{1,2}$/.test(flat.split(";")[0] ?? "")) {
+      throw new Refused('The path holds a "." or ".." segment, which is not allowed.');
+    }
+  }
+}
+
+/** As the last of several servers would read it, each of which decodes once: one character for each byte. */
+function decodeFully(segment: string): string {
+  let flat = Buffer.from(segment).toString("latin1");
+  for (let round = 0; round <= MAX_DECODINGS; round++) {
+    const decoded = flat.replace(/%([0-9A-Fa-f]{2})/g, (_, code) =>
+      String.fromCharCode(Number.parseInt(code, 16)),
+    );
+    if (decoded === flat) return flat;
+    if (!isUtf8(Buffer.from(decoded, "latin1"))) {
+      throw new Refused(
+        "The path holds bytes that are not UTF-8 once it is decoded. Some servers read them as dots or slashes, so no path_prefix holds for them; percent-encode the path's UTF-8.",
+      );
+    }
+    flat = decoded;
+  }
+  throw new Refused(`The path is percent-encoded too many times; ${MAX_DECODINGS} are allowed.`);
+}
+
+function checkAllowlist(http: HttpCapabilities | undefined, method: string, url: URL): void {
+  const rules = (http?.allowlist ?? []).filter(({ methods }) => methods.length > 0);
+  const forHost = rules.filter(({ host }) => hostMatches(host, url.hostname));
+  if (forHost.length === 0) {
+    const known = [...new Set(rules.map(({ host }) => host))];
+    throw new Refused(
+      `The host ${url.hostname} is not in the tool's allowlist (${known.join(", ") || "which is empty"}).`,
+    );
+  }
+  const path = decodePath(url);
+  const forPath = forHost.filter(({ pathPrefix }) => pathMatches(pathPrefix, path));
+  if (forPath.length === 0) {
+    const known = [...new Set(forHost.map(({ pathPrefix }) => pathPrefix))];
+    throw new Refused(
+      `The path ${quote(url.pathname)} of ${url.hostname} is not allowed; allowed: ${known.join(", ")}.`,
+    );
+  }
+  if (!forPath.some(({ methods }) => methods.includes(method))) {
+    const known = [...new Set(forPath.flatMap(({ methods }) => methods))];
+    throw new Refused(
+      `${quote(method)} is not allowed at ${url.hostname}${url.pathname}; allowed: ${known.join(", ")}.`,
+    );
+  }
+}
+
+function decodePath(url: URL): string {
+  try {
+    return decodeURIComponent(url.pathname);
+  } catch {
+    throw new Refused("The path holds a percent sign that begins no character.");
+  }
+}
+
+function readHeaders(json: string): Record<string, string> {
+  const given = parseHeaders(json);
+  const headers: Record<string, string> = {};
+  let chars = 0;
+  for (const [name, value] of Object.entries(given)) {
+    const key = name.toLowerCase();
+    if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(key)) throw new Refused(`${quote(name)} is no name for a header.`);
+    if (typeof value !== "string") throw new Refused(`The value of the header ${name} is not a string.`);
+    if (!/^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(value)) {
+      throw new Refused(
+        `The value of the header ${name} holds a line break or another character headers cannot carry.`,
+      );
+    }
+    if (RESERVED_HEADERS.has(key))
+      throw new Refused(`The header ${name} is set by Postern and cannot be given.`);
+    if (Object.hasOwn(headers, key)) throw new Refused(`The header ${name} is given twice.`);
+    headers[key] = value;
+    chars += key.length + value.length;
+  }
+  if (chars > MAX_HEADER_CHARS)
+    throw new Refused(`The headers hold more than ${MAX_HEADER_CHARS} characters.`);
+  return headers;
+}
+
+function parseHeaders(json: string): object {
+  let headers: unknown;
+  try {
+    headers = JSON.parse(json === "" ? "{}" : json);
+  } catch {
+    throw new Refused("The headers are not JSON.");
+  }
+  if (typeof headers !== "object" || headers === null || Array.isArray(headers)) {
+    throw new Refused("The headers are not a JSON object of names and values.");
+  }
+  return headers;
+}
+
+function readBody({ body }: ToolRequest): Uint8Array | undefined {
+  if (body === undefined || body.byteLength === 0) return undefined;
+  if (body.byteLength > MAX_REQUEST_BYTES) {
+    throw new Refused(`The body has ${body.byteLength} bytes; at most ${MAX_REQUEST_BYTES} are allowed.`);
+  }
+  return body;
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > 200 ? `${text.slice(0, 199)}…` : text);
+}

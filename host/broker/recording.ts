@@ -1,0 +1,147 @@
+/**
+ * Tapes of HTTP exchanges, for authors' tests: `tool run --record file` keeps them, `--replay file` plays them
+ * back. A tape sits before the credentials on the way out and after the scrub on the way in, so there is no
+ * secret for it to keep, and none is needed to play it.
+ */
+import { readFile, writeFile } from "node:fs/promises";
+import { Fault, reason } from "../../kernel/fault.ts";
+import { NetworkError } from "./network.ts";
+import type { AllowedRequest } from "./policy.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly body: Uint8Array;
+}
+
+/** A recorder sends and keeps; a player answers by itself. */
+export type Tape =
+  | {
+      readonly type: "recorder";
+      record(request: AllowedRequest, send: () => Promise<Answer>): Promise<Answer>;
+      /** Writes what there is, also of a call that sent nothing. */
+      save(): Promise<void>;
+    }
+  | { readonly type: "player"; play(request: AllowedRequest): Answer };
+
+/** One exchange as it stands in the file. A body that is not UTF-8 text is kept in base64. */
+export interface RecordedExchange {
+  readonly request: {
+    readonly method: string;
+    readonly url: string;
+    readonly body?: string;
+    readonly body_base64?: string;
+  };
+  readonly reply:
+    | { readonly status: number; readonly body?: string; readonly body_base64?: string }
+    | { readonly error: string };
+}
+
+export type Recorder = Extract<Tape, { type: "recorder" }>;
+export type Player = Extract<Tape, { type: "player" }>;
+
+/**
+ * Records a call with these params into `file`, which is replaced; it is complete after each exchange.
+ * `hide` sees the text last: should an author have typed a secret into the params, it is not kept either.
+ */
+export function recordTo(file: string, params: unknown, hide: (text: string) => string): Recorder {
+  const exchanges: RecordedExchange[] = [];
+  const save = () => writeFile(file, `${hide(JSON.stringify({ params, exchanges }, undefined, 2))}\n`);
+  return {
+    type: "recorder",
+    save,
+    async record(request, send) {
+      const keep = async (reply: RecordedExchange["reply"]) => {
+        exchanges.push({ request: write(request), reply });
+        await save();
+      };
+      try {
+        const answer = await send();
+        await keep({ status: answer.status, ...writeBody(answer.body) });
+        return answer;
+      } catch (error) {
+        // Of other errors nobody has made sure that they show no secret.
+        if (error instanceof NetworkError) await keep({ error: error.message });
+        throw error;
+      }
+    },
+  };
+}
+
+/** Plays `file` back: for each request the next exchange with the same method, URL and body, at the end the last again. */
+export async function replayFrom(file: string): Promise<Player> {
+  const { exchanges } = await readRecording(file);
+  const played = new Set<RecordedExchange>();
+  return {
+    type: "player",
+    play(request) {
+      const wanted = JSON.stringify(write(request));
+      const same = exchanges.filter((exchange) => JSON.stringify(exchange.request) === wanted);
+      const found = same.find((exchange) => !played.has(exchange)) ?? same.at(-1);
+      if (found === undefined) {
+        throw new NetworkError(
+          `The recording ${file} has no answer for ${request.method} ${request.url.href}. Record it again.`,
+        );
+      }
+      played.add(found);
+      if ("error" in found.reply) throw new NetworkError(found.reply.error);
+      return { status: found.reply.status, body: readBody(found.reply) };
+    },
+  };
+}
+
+/** A call that was recorded: what it was asked, where the file says so, and what it was answered. */
+export interface Recording {
+  readonly params?: unknown;
+  readonly exchanges: readonly RecordedExchange[];
+}
+
+export async function readRecording(file: string): Promise<Recording> {
+  const wrong = (why: string, cause?: unknown) =>
+    new Fault("invalid", "bad_recording", `${file} is no recording: ${why}. Make one with --record.`, {
+      param: file,
+      cause,
+    });
+  let tape: { params?: unknown; exchanges?: RecordedExchange[] } | null;
+  try {
+    tape = JSON.parse(await readFile(file, "utf8"));
+  } catch (error) {
+    throw wrong(reason(error), error);
+  }
+  if (!Array.isArray(tape?.exchanges)) throw wrong("it has no list of exchanges");
+  const exchanges = tape.exchanges.map((exchange, index) => {
+    const { request, reply } = exchange ?? {};
+    if (typeof request?.method !== "string" || typeof request.url !== "string" || typeof reply !== "object") {
+      throw wrong(`exchange ${index + 1} lacks a request with method and url, or a reply`);
+    }
+    // In our own order of keys, so that a file written by hand compares equal.
+    const { method, url, body, body_base64 } = request;
+    return {
+      request: {
+        method,
+        url,
+        ...(body !== undefined && { body }),
+        ...(body_base64 !== undefined && { body_base64 }),
+      },
+      reply,
+    };
+  });
+  return { ...(tape.params !== undefined && { params: tape.params }), exchanges };
+}
+
+function write({ method, url, body }: AllowedRequest): RecordedExchange["request"] {
+  return { method, url: url.href, ...(body !== undefined && writeBody(body)) };
+}
+
+function writeBody(body: Uint8Array): { body: string } | { body_base64: string } {
+  try {
+    return { body: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body) };
+  } catch {
+    return { body_base64: Buffer.from(body).toString("base64") };
+  }
+}
+
+function readBody(reply: { readonly body?: string; readonly body_base64?: string }): Uint8Array {
+  return reply.body_base64 === undefined
+    ? Buffer.from(reply.body ?? "")
+    : Buffer.from(reply.body_base64, "base64");
+}

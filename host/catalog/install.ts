@@ -1,0 +1,210 @@
+/**
+ * From two files to an installed tool. `examine` finds every reason against it and writes nothing;
+ * `commit` puts it into the home in one rename, so that there is never half a tool.
+ */
+import { randomUUID } from "node:crypto";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Capabilities } from "../../capabilities/capabilities.ts";
+import { compareCapabilities, describeCapabilities } from "../../capabilities/describe.ts";
+import { CapabilitiesError, parseCapabilities } from "../../capabilities/parse.ts";
+import { Fault, type JsonSchema, reason } from "../../kernel/plugin.ts";
+import { WIT_VERSION } from "../compile/component.ts";
+import { compileParamsCheck } from "../params.ts";
+import { type Catalog, digestOf, FILES, type InstalledTool, type ToolRecord } from "./catalog.ts";
+import { exists, replacedFolder } from "./replaced.ts";
+
+/** What a component says about itself, asked in the sandbox. */
+export interface Introduction {
+  readonly description: string;
+  /** JSON text, unchecked. */
+  readonly schema: string;
+}
+
+/** Loads a component far enough to know that it would run; throws a fault with the reason where it would not. */
+export type Introduce = (
+  component: Uint8Array,
+  digest: string,
+  capabilities: Capabilities,
+) => Promise<Introduction>;
+
+/** A component that passed every check. */
+export interface Candidate {
+  readonly component: Uint8Array;
+  readonly capabilitiesText: string;
+  readonly capabilities: Capabilities;
+  readonly digest: string;
+  readonly description: string;
+  readonly schema: JsonSchema;
+  /** Sentences: what it may do. */
+  readonly grants: readonly string[];
+}
+
+/** How a candidate differs from what it would replace. */
+export interface Replacement {
+  readonly version: string;
+  readonly digest: string;
+  /** Sentences: what the tool could not do until now. */
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const RESERVED_PREFIXES = ["mission_", "skill_", "memory_"];
+// Common clients bring tools of these names themselves.
+const RESERVED_NAMES = ["get_weather", "exec_command", "write_stdin", "view_image", "request_user_input"];
+const MAX_DESCRIPTION = 4096;
+const MAX_SCHEMA = 64 * 1024;
+
+export function checkName(name: string): void {
+  const refuse = (why: string) => {
+    throw new Fault("invalid", "tool_name", `"${name}" cannot be a tool's name: ${why}`, { param: "name" });
+  };
+  if (!NAME.test(name)) refuse("it takes 1 to 64 letters, digits, underscores and hyphens");
+  const lower = name.toLowerCase();
+  const prefix = RESERVED_PREFIXES.find((reserved) => lower.startsWith(reserved));
+  if (prefix !== undefined) refuse(`names that begin with ${prefix} are the agent's own`);
+  if (RESERVED_NAMES.includes(lower)) refuse("common clients use that name for a tool of theirs");
+}
+
+export async function examine(
+  component: Uint8Array,
+  capabilitiesText: string,
+  introduce: Introduce,
+): Promise<Candidate> {
+  const capabilities = readCapabilities(capabilitiesText);
+  const digest = digestOf(component);
+  const { description, schema } = await introduce(component, digest, capabilities);
+  if (description.trim() === "" || description.length > MAX_DESCRIPTION) {
+    throw refusal(
+      "tool_description",
+      `description() answered ${description.length} characters; 1 to ${MAX_DESCRIPTION} are accepted, because the model reads it`,
+    );
+  }
+  return {
+    component,
+    capabilitiesText,
+    capabilities,
+    digest,
+    description,
+    schema: readSchema(schema),
+    grants: describeCapabilities(capabilities),
+  };
+}
+
+/** A fault where the name is taken and may not be replaced. */
+export async function compareWithInstalled(
+  catalog: Catalog,
+  name: string,
+  candidate: Candidate,
+  force: boolean,
+): Promise<Replacement | undefined> {
+  const installed = await catalog.find(name);
+  if (installed === undefined) return undefined;
+  if (!force) {
+    throw new Fault(
+      "invalid",
+      "tool_exists",
+      `${name} is already installed (version ${installed.capabilities.version}); --force replaces it`,
+      { param: "name" },
+    );
+  }
+  const { version } = installed.capabilities;
+  return {
+    version,
+    digest: installed.digest,
+    ...compareCapabilities(installed.capabilities, candidate.capabilities),
+  };
+}
+
+export async function commit(
+  catalog: Catalog,
+  name: string,
+  candidate: Candidate,
+  force: boolean,
+): Promise<InstalledTool> {
+  const draft = join(catalog.folder, `.new-${randomUUID()}`);
+  const old = replacedFolder(catalog.folder, name);
+  const final = join(catalog.folder, name);
+  const record: ToolRecord = {
+    sha256: candidate.digest,
+    installed_at: new Date().toISOString(),
+    version: candidate.capabilities.version,
+    description: candidate.description,
+    schema: candidate.schema,
+  };
+  try {
+    await mkdir(draft, { recursive: true, mode: 0o700 });
+    const write = (file: string, data: string | Uint8Array) =>
+      writeFile(join(draft, file), data, { flush: true });
+    await write(FILES.component, candidate.component);
+    await write(FILES.capabilities, candidate.capabilitiesText);
+    await write(FILES.record, `${JSON.stringify(record, undefined, 2)}\n`);
+    if (force && (await exists(final))) await rename(final, old);
+    await rename(draft, final);
+  } catch (error) {
+    if ((await exists(old)) && !(await exists(final))) await rename(old, final);
+    throw new Fault(
+      "unavailable",
+      "tool_write",
+      `${name} could not be written to ${final}: ${reason(error)}`,
+      {
+        cause: error,
+      },
+    );
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+    // Otherwise it is the only copy of the tool, and the next start puts it back.
+    if (await exists(final)) await rm(old, { recursive: true, force: true });
+  }
+  const installed = await catalog.find(name);
+  if (installed === undefined)
+    throw new Fault("unavailable", "tool_write", `${name} was removed while it was installed`);
+  return installed;
+}
+
+function readCapabilities(text: string): Capabilities {
+  let capabilities: Capabilities;
+  try {
+    capabilities = parseCapabilities(text);
+  } catch (error) {
+    if (!(error instanceof CapabilitiesError)) throw error;
+    throw refusal("tool_capabilities", error.message, error);
+  }
+  if (capabilities.witVersion !== WIT_VERSION) {
+    throw refusal(
+      "tool_wit_version",
+      `wit_version is "${capabilities.witVersion}", and this Postern speaks ${WIT_VERSION}: build the tool against wit/tool.wit of this version and write "${WIT_VERSION}"`,
+    );
+  }
+  return capabilities;
+}
+
+function readSchema(text: string): JsonSchema {
+  const refuse = (why: string, cause?: unknown) => refusal("tool_schema", `schema() ${why}`, cause);
+  if (text.length > MAX_SCHEMA)
+    throw refuse(`answered ${text.length} characters; at most ${MAX_SCHEMA} are accepted`);
+  let schema: unknown;
+  try {
+    schema = JSON.parse(text);
+  } catch (error) {
+    throw refuse(`did not answer JSON: ${reason(error)}`, error);
+  }
+  if (typeof schema !== "object" || schema === null || Array.isArray(schema)) {
+    throw refuse("must answer a JSON object");
+  }
+  const { type } = schema as JsonSchema;
+  // Model providers take nothing else for a function's parameters.
+  if (type !== "object")
+    throw refuse(`must say "type": "object" at its top, given ${JSON.stringify(type) ?? "nothing"}`);
+  try {
+    compileParamsCheck(schema as JsonSchema);
+  } catch (error) {
+    throw refuse(`did not answer a usable JSON Schema: ${reason(error)}`, error);
+  }
+  return schema as JsonSchema;
+}
+
+function refusal(code: string, message: string, cause?: unknown): Fault {
+  return new Fault("invalid", code, message, { cause });
+}

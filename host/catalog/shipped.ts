@@ -1,0 +1,116 @@
+/**
+ * The tools that come with Postern, put into the home the first time. Each is offered once: what a user
+ * removed stays removed, what a user replaced stays replaced, and only what is still ours is renewed.
+ */
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { findPackageJSON } from "node:module";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { Fault } from "../../kernel/plugin.ts";
+import { type Catalog, digestOf } from "./catalog.ts";
+import { type Candidate, commit, compareWithInstalled } from "./install.ts";
+
+export interface ShippedOptions {
+  readonly catalog: Catalog;
+  /** Every check of an install. */
+  readonly examine: (component: Uint8Array, capabilitiesText: string) => Promise<Candidate>;
+  readonly progress: (line: string) => void;
+  readonly signal: AbortSignal;
+}
+
+const SHIPPED = ["convert", "weather"];
+
+const ROOT = dirname(findPackageJSON(import.meta.url) ?? ".");
+
+/** Tool → digest as we installed it. */
+type Offered = Record<string, string>;
+
+/** In place of a digest: there was a tool of that name before ours was ever offered. */
+const THE_USERS = "";
+
+export async function provideShipped(options: ShippedOptions): Promise<void> {
+  const file = join(options.catalog.folder, ".shipped.json");
+  const offered = await readOffered(file);
+  for (const name of SHIPPED) {
+    const digest = await provide(name, offered[name], options);
+    if (digest === offered[name]) continue;
+    await mkdir(options.catalog.folder, { recursive: true });
+    offered[name] = digest;
+    const draft = `${file}.${process.pid}`;
+    await writeFile(draft, JSON.stringify(offered));
+    await rename(draft, file);
+  }
+}
+
+/** Answers the digest that is now known as ours. */
+async function provide(name: string, known: string | undefined, options: ShippedOptions): Promise<string> {
+  const { catalog, examine, progress, signal } = options;
+  const wasm = join(ROOT, "components", name, "dist", `${name}.wasm`);
+  const installed = await catalog.find(name);
+  const isOffered = known !== undefined;
+  const hasChanged = isOffered && installed?.digest !== known;
+  if (hasChanged) return known;
+  if (!existsSync(wasm)) {
+    if (isOffered) return known;
+    if (installed !== undefined) return THE_USERS;
+    await build(name, progress, signal);
+  }
+  const component = await readFile(wasm);
+  const digest = digestOf(component);
+  if (installed?.digest === digest) return digest;
+  if (!isOffered && installed !== undefined) return THE_USERS;
+  progress(`${name}: installing the tool that comes with Postern`);
+  const capabilities = join(ROOT, "capabilities", `${name}.json`);
+  const candidate = await examine(component, await readFile(capabilities, "utf8"));
+  const replaced = isOffered ? await compareWithInstalled(catalog, name, candidate, true) : undefined;
+  if (replaced !== undefined && replaced.added.length > 0) {
+    progress(
+      `${name}: the new version may do more, so it waits for you: postern tool install ${wasm} --capabilities ${capabilities} --name ${name} --force`,
+    );
+    return replaced.digest;
+  }
+  signal.throwIfAborted();
+  try {
+    await commit(catalog, name, candidate, isOffered);
+  } catch (error) {
+    // A service and a command that start at once both offer it; either will do.
+    if ((await catalog.find(name))?.digest !== digest) throw error;
+  }
+  progress(`${name}: installed`);
+  return digest;
+}
+
+/** In a process of its own: the compiler needs hundreds of megabytes, which then go with it. */
+async function build(name: string, progress: (line: string) => void, signal: AbortSignal): Promise<void> {
+  const child = spawn(process.execPath, [join(ROOT, "components", "build.ts"), name], {
+    stdio: ["ignore", "ignore", "pipe"],
+    signal,
+  });
+  let last = "";
+  createInterface({ input: child.stderr }).on("line", (line) => {
+    last = line;
+    progress(line);
+  });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
+  if (code !== 0) {
+    throw new Fault(
+      "unavailable",
+      "tool_build",
+      `${last || `${name} could not be built`}; try: npm run component ${name}`,
+    );
+  }
+}
+
+async function readOffered(file: string): Promise<Offered> {
+  try {
+    return JSON.parse(await readFile(file, "utf8"));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    throw error;
+  }
+}

@@ -1,0 +1,127 @@
+/** `postern tool …`: the command line of the tool host. What each verb does is in `commands/`. */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Workbench } from "../../kernel/cli/workbench.ts";
+import { ENGINES } from "../author/build/engines.ts";
+import { LANGUAGES } from "../author/project.ts";
+import { build } from "./build.ts";
+import { check } from "./check.ts";
+import { dev } from "./dev.ts";
+import { install, remove } from "./install.ts";
+import { create } from "./new.ts";
+import { run } from "./run.ts";
+import { auth, setup } from "./secrets.ts";
+import { info, list, log } from "./show.ts";
+
+export function register(group: Command, workbench: Workbench): void {
+  group.addHelpText(
+    "after",
+    `
+Examples:
+  $ postern tool new countdown
+  $ postern tool install hello.wasm --capabilities hello.capabilities.json --name hello
+  $ postern tool run weather '{"action":"get_current","city":"Berlin"}'
+  $ postern tool log`,
+  );
+  const verb = (usage: string, about: string, ...examples: string[]) =>
+    group
+      .command(usage)
+      .description(about)
+      .option("--json", "print JSON")
+      .addHelpText(
+        "after",
+        `\nExamples:\n${examples.map((example) => `  $ postern tool ${example}`).join("\n")}`,
+      );
+
+  verb(
+    "install <wasm>",
+    "check a component and install it",
+    "install hello.wasm --capabilities capabilities.json --name hello",
+    "install hello.wasm --capabilities capabilities.json --name hello --force --yes",
+  )
+    .requiredOption("--capabilities <file>", "what the tool may do")
+    .requiredOption("--name <name>", "what the model calls it: 1 to 64 letters, digits, _ and -")
+    .option("--force", "replace an installed tool of that name")
+    .option("--yes", "agree to a replacement that may do more than before")
+    .action((wasm, options) => install(workbench, wasm, options));
+
+  verb("list", "list the installed tools", "list", "list --json").action((options) =>
+    list(workbench, options),
+  );
+
+  verb("info <name>", "show what a tool is and what it may do", "info weather").action((name, options) =>
+    info(workbench, name, options),
+  );
+
+  verb("remove <name>", "remove an installed tool; its secrets stay", "remove hello").action(
+    (name, options) => remove(workbench, name, options),
+  );
+
+  verb(
+    "run <name> [params]",
+    "call a tool once, outside of any chat",
+    `run weather '{"action":"get_current","city":"Berlin"}'`,
+    `run weather '{"action":"get_current","city":"Berlin"}' --record berlin.json`,
+    `run weather '{"action":"get_current","city":"Berlin"}' --replay berlin.json --json`,
+  )
+    .option("--record <file>", "keep the HTTP exchanges in a file")
+    .option("--replay <file>", "answer from such a file: no network, no secrets")
+    .action((name, params, options) => run(workbench, name, params, options));
+
+  verb(
+    "check <target>",
+    "hold a component, or the one a project's folder was built into, against the contract; installs nothing",
+    "check countdown",
+    "check hello.wasm --capabilities capabilities.json",
+    "check hello.wasm --capabilities capabilities.json --replay recordings/*.json --json",
+  )
+    .option("--capabilities <file>", "what the tool would be allowed to do")
+    .option("--replay <files...>", "recorded calls to play; shows which grants they use")
+    .action((target, options) => check(workbench, target, options));
+
+  verb("new <dir>", "make a project for a tool of your own", "new countdown", "new countdown --lang rust")
+    .addOption(new Option("--lang <language>", "what it is written in").choices(LANGUAGES).default("ts"))
+    .action((directory, options) => create(workbench, directory, options));
+
+  verb(
+    "build <dir>",
+    'make a component of a project that "tool new" made',
+    "build countdown",
+    "build countdown --engine quickjs",
+  )
+    .addOption(engine())
+    .action((directory, options) => build(workbench, directory, options));
+
+  verb(
+    "dev <dir>",
+    "build a project at each change, install it into a home of its own and play its recordings",
+    "dev countdown",
+    "dev countdown --engine quickjs",
+  )
+    .addOption(engine())
+    .action((directory, options) => dev(workbench, directory, options));
+
+  verb("auth <name>", "give a tool the credential it needs", "auth notes").action((name, options) =>
+    auth(workbench, name, options),
+  );
+
+  verb("setup <name>", "enter the secrets a tool needs before it can sign you in", "setup notes").action(
+    (name, options) => setup(workbench, name, options),
+  );
+
+  verb("log [name]", "show the receipts of tool calls, newest first", "log", "log weather --limit 5 --json")
+    .option("--limit <count>", "how many", positive, 20)
+    .action((name, options) => log(workbench, name, options));
+}
+
+function engine(): Option {
+  return new Option("--engine <engine>", "what runs the JavaScript; quickjs makes smaller components")
+    .choices(ENGINES)
+    .default("spidermonkey");
+}
+
+function positive(text: string): number {
+  const count = Number(text);
+  if (!Number.isSafeInteger(count) || count < 1)
+    throw new InvalidArgumentError("It must be a whole number from 1.");
+  return count;
+}

@@ -1,0 +1,207 @@
+/** What a component asks for and offers, read off its bytes before anything of it runs. */
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { Worker } from "node:worker_threads";
+import { Fault, reason } from "../../kernel/fault.ts";
+import { threadFile } from "../../kernel/thread-file.ts";
+import type { ToolchainJob, ToolchainReply, Transpiled } from "./toolchain.ts";
+
+export const WIT_VERSION = "0.1.0";
+const HOST = "postern:tool/host";
+const TOOL = "postern:tool/tool";
+
+/** Of WASI, what toolchains pull in and what can be answered without giving anything away. */
+const WASI = new Set([
+  "wasi:cli/environment",
+  "wasi:cli/exit",
+  "wasi:cli/stderr",
+  "wasi:cli/stdin",
+  "wasi:cli/stdout",
+  "wasi:cli/terminal-input",
+  "wasi:cli/terminal-output",
+  "wasi:cli/terminal-stderr",
+  "wasi:cli/terminal-stdin",
+  "wasi:cli/terminal-stdout",
+  "wasi:clocks/monotonic-clock",
+  "wasi:clocks/wall-clock",
+  "wasi:filesystem/preopens",
+  "wasi:filesystem/types",
+  "wasi:io/error",
+  "wasi:io/poll",
+  "wasi:io/streams",
+  "wasi:random/insecure",
+  "wasi:random/insecure-seed",
+  "wasi:random/random",
+]);
+
+/** In WASI 0.2, but not in every list of it. */
+const UNSTABLE_WASI = ["export function exitWithCode(statusCode: number): void;"];
+
+/** What the two interfaces look like in the transpiler's declarations; `host` may be used in part. */
+const TYPES = {
+  host: [
+    "export function log(level: Level, message: string): void;",
+    "export function httpRequest(method: string, url: string, headersJson: string, body: Uint8Array | undefined, timeoutMs: number | undefined): HttpResponse;",
+    "export function secretExists(name: string): boolean;",
+    "export type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error';",
+    "export interface HttpResponse { status: number, body: Uint8Array, }",
+  ],
+  tool: [
+    "export function execute(request: Request): Response;",
+    "export function schema(): string;",
+    "export function description(): string;",
+    "export interface Request { params: string, }",
+    "export interface Response { output?: string, error?: string, }",
+  ],
+} as const;
+
+export interface ComponentInfo {
+  /** Interfaces with their versions, such as `wasi:random/random@0.2.12`. */
+  readonly imports: readonly string[];
+  readonly exports: readonly string[];
+  readonly witVersion: string;
+}
+
+/**
+ * Reads a component's imports and exports. Throws a `Fault` of kind `invalid` that names what is wrong:
+ * `not_a_component`, `foreign_import`, `missing_export` or `wrong_wit_version`.
+ */
+export async function inspect(bytes: Uint8Array): Promise<ComponentInfo> {
+  assertComponent(bytes);
+  const wit = (await runToolchain({ type: "wit", bytes })) as string;
+  const names = (word: string) =>
+    [...wit.matchAll(new RegExp(`^  ${word} ([^;{]+?)(?:;|: (?:func|interface).*| \\{)$`, "gm"))].map(
+      ([, name = ""]) => name,
+    );
+  const imports = names("import");
+  const exports = names("export");
+  for (const name of imports) refuseForeign(name);
+  const [twice] = [...imports, ...exports]
+    .map(withoutVersion)
+    .filter((name, at, all) => all.indexOf(name) !== at);
+  if (twice !== undefined)
+    throw invalid("named_twice", `it names ${twice} twice; import it once, in one version`, twice);
+  const tool = exports.find((name) => withoutVersion(name) === TOOL);
+  if (tool === undefined) {
+    const found = exports.length === 0 ? "nothing" : exports.join(", ");
+    throw invalid("missing_export", `it exports ${found}; a tool must export ${TOOL}@${WIT_VERSION}`, TOOL);
+  }
+  for (const name of [tool, ...imports.filter((name) => withoutVersion(name) === HOST)]) refuseVersion(name);
+  return { imports, exports, witVersion: WIT_VERSION };
+}
+
+/** Transpiles a component and checks the types of the two interfaces. Throws as `inspect` does. */
+export async function transpile(bytes: Uint8Array, memoryMb: number): Promise<Transpiled> {
+  assertComponent(bytes);
+  const transpiled = (await runToolchain({ type: "transpile", bytes, memoryMb })) as Transpiled;
+  for (const [name, expected] of Object.entries(TYPES)) {
+    const declared = declarations(transpiled.types[`postern-tool-${name}.d.ts`] ?? "");
+    const foreign = declared.find((item) => !expected.some((own) => own === item));
+    const missing = name === "tool" ? expected.find((own) => !declared.includes(own)) : undefined;
+    if (foreign !== undefined || missing !== undefined) {
+      const what = foreign === undefined ? `lacks "${missing}"` : `has "${foreign}"`;
+      throw invalid(
+        "wrong_types",
+        `its postern:tool/${name} is not that of version ${WIT_VERSION}: it ${what}`,
+        name,
+      );
+    }
+  }
+  await checkWasiTypes(transpiled.types);
+  return transpiled;
+}
+
+/** What an import takes is copied out of the guest by its type: with types of its own it could ask for any amount. */
+async function checkWasiTypes(types: Transpiled["types"]): Promise<void> {
+  const shim = createRequire(import.meta.url).resolve("@bytecodealliance/preview2-shim");
+  for (const name of WASI) {
+    const file = `${name.replace(/[:/]/g, "-")}.d.ts`;
+    const declared = declarations(types[file] ?? "");
+    if (declared.length === 0) continue;
+    const official = await readFile(join(dirname(shim), "..", "..", "types", "interfaces", file), "utf8");
+    const known = new Set([...declarations(official), ...UNSTABLE_WASI]);
+    const foreign = declared.find((item) => !known.has(item));
+    if (foreign !== undefined)
+      throw invalid("wrong_types", `its ${name} is not that of WASI 0.2: it has "${foreign}"`, name);
+  }
+}
+
+/** One for each function, type and method. */
+function declarations(text: string): string[] {
+  const bare = text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/\s+/g, " ");
+  return bare.split(/(?=export )/).flatMap((item) => {
+    const [, name, members] = /^export class (\w+)[^{]*\{(.*)\}\s*$/.exec(item) ?? [];
+    if (members === undefined) return item.trim() === "" ? [] : [item.trim()];
+    return members.split(";").flatMap((member) => (member.trim() === "" ? [] : [`${name}.${member.trim()}`]));
+  });
+}
+
+function invalid(code: string, message: string, param?: string): Fault {
+  return new Fault(
+    "invalid",
+    code,
+    `This component cannot be a tool: ${message}.`,
+    param === undefined ? {} : { param },
+  );
+}
+
+function withoutVersion(name: string): string {
+  return name.replace(/@.*$/, "");
+}
+
+function assertComponent(bytes: Uint8Array): void {
+  const header = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 8)).toString("hex");
+  if (header === "0061736d0d000100") return;
+  throw invalid(
+    "not_a_component",
+    header === "0061736d01000000"
+      ? "it is a core WebAssembly module; build it as a component, for example with `wasm-tools component new`"
+      : "its first bytes are not those of a WebAssembly component",
+  );
+}
+
+function refuseForeign(name: string): void {
+  const bare = withoutVersion(name);
+  if (bare === HOST) return;
+  if (WASI.has(bare) && /@0\.2\.\d+$/.test(name)) return;
+  const why = bare.startsWith("wasi:sockets/")
+    ? "sockets are never given to a tool; use `http-request` of postern:tool/host"
+    : bare.startsWith("wasi:http/")
+      ? "a tool reaches the network by `http-request` of postern:tool/host only"
+      : "nothing here provides it";
+  throw invalid("foreign_import", `it imports ${name}, and ${why}`, name);
+}
+
+function refuseVersion(name: string): void {
+  if (name.endsWith(`@${WIT_VERSION}`)) return;
+  throw invalid("wrong_wit_version", `it uses ${name}, and this host speaks version ${WIT_VERSION}`, name);
+}
+
+const TOOLCHAIN_MILLIS = 120_000;
+
+async function runToolchain(job: ToolchainJob): Promise<string | Transpiled> {
+  const worker = new Worker(threadFile("toolchain", import.meta.url), {
+    workerData: job,
+    env: {},
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: 1024 },
+  });
+  const timer = setTimeout(() => void worker.terminate(), TOOLCHAIN_MILLIS);
+  try {
+    const reply = await new Promise<ToolchainReply>((resolve, reject) => {
+      worker.once("message", resolve);
+      worker.once("error", reject);
+      worker.once("exit", () => reject(new Error("reading it took too long")));
+    });
+    if (reply.ok) return reply.value;
+    throw reply.unfit
+      ? invalid("unfit_component", reply.message)
+      : invalid("not_a_component", `it cannot be read (${reply.message})`);
+  } catch (error) {
+    throw error instanceof Fault ? error : invalid("not_a_component", `it cannot be read (${reason(error)})`);
+  } finally {
+    clearTimeout(timer);
+    await worker.terminate();
+  }
+}

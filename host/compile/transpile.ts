@@ -1,0 +1,171 @@
+/**
+ * Components made ready to run, kept in a cache folder. An entry is a folder named by the component's SHA-256,
+ * the toolchain's versions and the memory limit. It is written beside its place and renamed into it, so that a
+ * crash leaves no half entry and two installs at once do not disturb each other.
+ */
+import { createHash, randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { Fault } from "../../kernel/fault.ts";
+import type { ComponentCode } from "../sandbox/bridge.ts";
+import { transpile } from "./component.ts";
+
+/** Counts the changes to what we do with the transpiler's output. */
+const REVISION = 5;
+
+/** A component that can be handed to the pool as often as one likes. Small: code is read only when it is used. */
+export interface Component {
+  /** Names the component together with its memory limit. */
+  readonly key: string;
+  readonly sha256: string;
+  readonly memoryBytes: number;
+  /** Reads the file, checks its digest and compiles the code, transpiling first where the cache has no sound entry. */
+  load(): Promise<ComponentCode>;
+}
+
+export interface ComponentSource {
+  readonly sha256: string;
+  /** Reads the component's file. */
+  read(): Promise<Uint8Array>;
+  /** The cache folder; it is made where it does not exist. */
+  readonly cache: string;
+  readonly memoryMb: number;
+  /** Told in a few words what takes long. */
+  readonly onProgress?: (step: string) => void;
+}
+
+export function sha256(bytes: Uint8Array | string): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+export function createComponent(source: ComponentSource): Component {
+  return {
+    key: `${source.sha256}-${source.memoryMb}`,
+    sha256: source.sha256,
+    memoryBytes: source.memoryMb * 2 ** 20,
+    load: async () => {
+      const entry = await prepare(source);
+      const modules = await Promise.all(
+        entry.modules.map(async ([name, bytes]) => [name, await WebAssembly.compile(bytes)] as const),
+      );
+      return {
+        modules: new Map(modules),
+        glue: entry.glue,
+        restorable: entry.restorable,
+        plain: entry.plain,
+      };
+    },
+  };
+}
+
+interface Entry {
+  readonly modules: readonly (readonly [name: string, bytes: Uint8Array<ArrayBuffer>])[];
+  readonly glue: string;
+  readonly restorable: boolean;
+  readonly plain: boolean;
+}
+
+interface Manifest {
+  readonly modules: readonly string[];
+  readonly keeps: readonly string[];
+  readonly plain: boolean;
+  /** SHA-256 of every other file of the entry. */
+  readonly digests: Readonly<Record<string, string>>;
+}
+
+const GLUE = "glue.js";
+const MANIFEST = "manifest.json";
+
+/** The entry of a component, from the cache or made now. Throws a `Fault` where the file is not what it was, or unfit. */
+export async function prepare(source: ComponentSource): Promise<Entry> {
+  const bytes = await source.read();
+  const digest = sha256(bytes);
+  if (digest !== source.sha256) {
+    throw new Fault(
+      "unavailable",
+      "digest_mismatch",
+      `The component's file is not the one that was installed: its SHA-256 is ${digest}, recorded is ${source.sha256}. Install it again.`,
+    );
+  }
+  const folder = join(source.cache, entryName(source));
+  const kept = await readEntry(folder);
+  if (kept !== undefined) return kept;
+  source.onProgress?.("transpiling the component");
+  await writeEntry(folder, bytes, source.memoryMb);
+  source.onProgress?.("compiling the component");
+  const made = await readEntry(folder);
+  if (made === undefined) throw new Error(`the cache entry ${folder} cannot be read back`);
+  return made;
+}
+
+function entryName({ sha256: digest, memoryMb }: ComponentSource): string {
+  const jco = createRequire(import.meta.url).resolve("@bytecodealliance/jco");
+  const transpiler = createRequire(jco).resolve("@bytecodealliance/jco-transpile");
+  const made = sha256([REVISION, memoryMb, versionOf(jco), versionOf(transpiler)].join(" "));
+  return `${digest}-${made.slice(0, 16)}`;
+}
+
+/** The version of the package that a file of its `dist` folder belongs to. */
+function versionOf(file: string): string {
+  const text = readFileSync(join(dirname(file), "..", "package.json"), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+async function writeEntry(folder: string, bytes: Uint8Array, memoryMb: number): Promise<void> {
+  const { modules, glue, keeps, plain } = await transpile(bytes, memoryMb);
+  const files = { ...modules, [GLUE]: glue };
+  const manifest: Manifest = {
+    modules: Object.keys(modules),
+    keeps,
+    plain,
+    digests: Object.fromEntries(Object.entries(files).map(([name, content]) => [name, sha256(content)])),
+  };
+  const draft = `${folder}.${randomUUID()}.draft`;
+  await mkdir(draft, { recursive: true });
+  try {
+    for (const [name, content] of Object.entries(files)) await writeFile(join(draft, name), content);
+    await writeFile(join(draft, MANIFEST), JSON.stringify(manifest));
+    if (await place(draft, folder)) return;
+    // What is there is the equal entry of another install, which may be reading it, or a damaged one.
+    if ((await readEntry(folder)) !== undefined) return;
+    await rm(folder, { recursive: true, force: true });
+    await place(draft, folder);
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+/** False where something is there already. */
+async function place(draft: string, folder: string): Promise<boolean> {
+  try {
+    await rename(draft, folder);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ENOTEMPTY" && code !== "EEXIST") throw error;
+    return false;
+  }
+}
+
+/** Nothing where there is no entry, or where it is not as it was written. */
+async function readEntry(folder: string): Promise<Entry | undefined> {
+  try {
+    const manifest = JSON.parse(await readFile(join(folder, MANIFEST), "utf8")) as Manifest;
+    const read = async (name: string) => {
+      const content = await readFile(join(folder, name));
+      if (sha256(content) !== manifest.digests[name]) throw new Error(`${name} has changed`);
+      return content;
+    };
+    const [glue, ...contents] = await Promise.all([GLUE, ...manifest.modules].map(read));
+    return {
+      modules: manifest.modules.map((name, index) => [name, contents[index] as Buffer<ArrayBuffer>]),
+      glue: (glue as Buffer).toString("utf8"),
+      restorable: manifest.keeps.length === 0,
+      plain: manifest.plain,
+    };
+  } catch {
+    return undefined;
+  }
+}

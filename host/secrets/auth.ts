@@ -1,0 +1,168 @@
+/** How a tool gets its credentials: what `tool auth` and `tool setup` do, with the asking left to the command. */
+import type { AuthSetup, Capabilities, OAuthSetup } from "../../capabilities/capabilities.ts";
+import { Fault } from "../../kernel/fault.ts";
+import { openCallback } from "./callback.ts";
+import { beginSignIn, mergeScopes, type OAuthOptions, type SignIn } from "./oauth.ts";
+import type { Secrets, Vault } from "./secrets.ts";
+
+/** The person at the terminal. */
+export interface Prompt {
+  say(line: string): void;
+  /** Hidden input; undefined where the person gave up. */
+  secret(question: string): Promise<string | undefined>;
+  /** Visible input; undefined where the person gave up or there is nobody. Ends when the signal does. */
+  text(question: string, signal: AbortSignal): Promise<string | undefined>;
+  /** Opens a browser; false where this machine has none. */
+  browse(url: string): Promise<boolean>;
+}
+
+export interface AuthorizeOptions extends Omit<OAuthOptions, "values"> {
+  readonly tool: string;
+  readonly capabilities: Capabilities;
+  /** Every installed tool's, so that tools which share a secret are signed in for all their scopes at once. */
+  readonly installed: readonly Capabilities[];
+  readonly vault: Vault;
+  readonly environment: (name: string) => string | undefined;
+  readonly prompt: Prompt;
+  /** Where the browser is sent back to, for example `{base_url}/oauth/callback`; a loopback port where absent. */
+  readonly redirectUri?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface Authorized {
+  readonly by: "environment" | "oauth" | "manual";
+  readonly secret: string;
+}
+
+/** In the order of the specification: the environment, then OAuth, then a value entered by hand. */
+export async function authorizeTool(options: AuthorizeOptions): Promise<Authorized> {
+  const { tool, capabilities, environment, prompt, vault } = options;
+  const { auth } = capabilities;
+  if (auth === undefined) {
+    const also = secretsToEnter(capabilities).length > 0 ? ` Run "postern tool setup ${tool}" instead.` : "";
+    throw new Fault("invalid", "no_auth", `The capabilities of ${tool} ask for no sign-in.${also}`);
+  }
+  const secret = auth.secretName;
+  if (auth.envVar !== undefined && environment(auth.envVar)) {
+    prompt.say(`${auth.envVar} is set in the environment and will be used for ${auth.displayName}.`);
+    return { by: "environment", secret };
+  }
+  if (auth.oauth !== undefined) {
+    await signIn(options, auth, auth.oauth);
+    prompt.say(`Signed in to ${auth.displayName}.`);
+    return { by: "oauth", secret };
+  }
+  await enterByHand(auth, vault.secrets, prompt);
+  prompt.say(`The credential for ${auth.displayName} is stored.`);
+  return { by: "manual", secret };
+}
+
+/** Asks for `setup.required_secrets` and for credentials that no sign-in provides; answers the names that were set. */
+export async function setUpTool(options: {
+  readonly capabilities: Capabilities;
+  readonly secrets: Secrets;
+  readonly prompt: Prompt;
+}): Promise<readonly string[]> {
+  const { capabilities, secrets, prompt } = options;
+  const entered: string[] = [];
+  for (const { name, question } of secretsToEnter(capabilities)) {
+    const isSet = await secrets.exists(name);
+    const value = await prompt.secret(isSet ? `${question} (empty keeps the present one)` : question);
+    if (value === undefined) throw gaveUp();
+    if (value.trim() === "" && isSet) continue;
+    await secrets.set(name, value);
+    entered.push(name);
+  }
+  return entered;
+}
+
+/** What a person can enter for a tool beside its sign-in: what it requires, and credentials nothing else provides. */
+export function secretsToEnter({
+  requiredSecrets,
+  http,
+  auth,
+}: Capabilities): { name: string; question: string }[] {
+  const required = requiredSecrets.map(({ name, prompt }) => ({ name, question: prompt }));
+  const covered = new Set([...required.map(({ name }) => name), auth?.secretName]);
+  const others = new Set((http?.credentials ?? []).map(({ secretName }) => secretName));
+  return [
+    ...required,
+    ...[...others].filter((name) => !covered.has(name)).map((name) => ({ name, question: name })),
+  ];
+}
+
+async function enterByHand(auth: AuthSetup, secrets: Secrets, prompt: Prompt): Promise<void> {
+  if (auth.instructions !== "") prompt.say(auth.instructions);
+  if (auth.setupUrl !== undefined) prompt.say(`Get it at ${auth.setupUrl}`);
+  if (auth.tokenHint !== undefined) prompt.say(`Hint: ${auth.tokenHint}`);
+  const value = await prompt.secret(`${auth.displayName} token`);
+  if (value === undefined) throw gaveUp();
+  await secrets.set(auth.secretName, value);
+}
+
+async function signIn(options: AuthorizeOptions, auth: AuthSetup, setup: OAuthSetup): Promise<void> {
+  const { vault, network, privateHosts, installed, capabilities, prompt, redirectUri } = options;
+  const held = (await vault.values.read(auth.secretName))?.oauth?.scopes;
+  let begun: SignIn | undefined;
+  const callback =
+    redirectUri === undefined ? await openCallback((url) => begun?.isAnswer(url) === true) : undefined;
+  try {
+    begun = await beginSignIn({
+      values: vault.values,
+      network,
+      privateHosts,
+      secretName: auth.secretName,
+      setup,
+      scopes: mergeScopes(auth.secretName, [capabilities, ...installed], held),
+      redirectUri: callback?.redirectUri ?? redirectUri ?? "",
+    });
+    const isOpen = await prompt.browse(begun.url);
+    prompt.say(
+      isOpen
+        ? `A browser opens to sign you in to ${auth.displayName}. If it does not, open this address:`
+        : `This machine has no browser. Open this address on any machine to sign in to ${auth.displayName}:`,
+    );
+    prompt.say(begun.url);
+    await begun.finish(await waitForAnswer(begun, callback?.answer, options));
+  } finally {
+    callback?.close();
+  }
+}
+
+/** By the callback, or pasted: on a machine without a browser the browser's last address is all there is. */
+async function waitForAnswer(
+  { isAnswer }: SignIn,
+  called: Promise<URL> | undefined,
+  { prompt, signal }: AuthorizeOptions,
+): Promise<URL> {
+  const done = new AbortController();
+  const ended = signal === undefined ? done.signal : AbortSignal.any([signal, done.signal]);
+  const paste = async (): Promise<URL> => {
+    for (;;) {
+      const question = "Or paste the address the browser was sent to, even if the page did not load";
+      const text = await prompt.text(question, ended);
+      if (text === undefined) {
+        // Nobody to paste: the callback is still there, if there is one.
+        if (called !== undefined && signal?.aborted !== true) return called;
+        throw gaveUp();
+      }
+      const url = URL.parse(text.trim());
+      if (url !== null && isAnswer(url)) return url;
+      prompt.say(
+        "That is not the address of this sign-in: it has to hold the code and the state of the answer.",
+      );
+    }
+  };
+  const given = new Promise<never>((_, reject) => {
+    signal?.addEventListener("abort", () => reject(gaveUp()), { once: true });
+  });
+  try {
+    return await Promise.race(called === undefined ? [paste(), given] : [called, paste(), given]);
+  } finally {
+    done.abort();
+  }
+}
+
+function gaveUp(): Fault {
+  return new Fault("invalid", "gave_up", "Nothing was stored: the sign-in was given up.");
+}

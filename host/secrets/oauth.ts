@@ -1,0 +1,272 @@
+/** OAuth 2: authorization code with PKCE (S256) and state, and the refresh of tokens before they expire. */
+import {
+  AuthorizationResponseError,
+  type AuthorizationServer,
+  allowInsecureRequests,
+  authorizationCodeGrantRequest,
+  type Client,
+  type ClientAuth,
+  ClientSecretPost,
+  calculatePKCECodeChallenge,
+  customFetch,
+  generateRandomCodeVerifier,
+  generateRandomState,
+  None,
+  processAuthorizationCodeResponse,
+  processRefreshTokenResponse,
+  ResponseBodyError,
+  refreshTokenGrantRequest,
+  type TokenEndpointResponse,
+  validateAuthResponse,
+} from "oauth4webapi";
+import type { Capabilities, OAuthSetup } from "../../capabilities/capabilities.ts";
+import { Fault, reason } from "../../kernel/fault.ts";
+import { createLeaks } from "../broker/leaks.ts";
+import type { Network } from "../broker/network.ts";
+import { hostAndPort, type PrivateHosts } from "../broker/policy.ts";
+import type { OAuthGrant, SecretRecord, SecretValues } from "./secrets.ts";
+
+export interface OAuthOptions {
+  readonly values: SecretValues;
+  readonly network: Network;
+  readonly privateHosts: PrivateHosts;
+}
+
+export interface SignIn {
+  /** Where the user's browser goes. */
+  readonly url: string;
+  /** True for an address that answers this sign-in, and not one that somebody made up. */
+  isAnswer(redirected: URL): boolean;
+  /** With the address the browser was sent back to: checks it, fetches the token, stores it. */
+  finish(redirected: URL): Promise<void>;
+}
+
+const TOKEN_TIMEOUT_MILLIS = 30_000;
+// A token that ends within this time may end on its way.
+const REFRESH_EARLY_MILLIS = 60_000;
+
+/** The scopes to ask for: those of every tool that shares the secret, and those it has already. */
+export function mergeScopes(
+  secretName: string,
+  installed: readonly Capabilities[],
+  held: readonly string[] = [],
+): readonly string[] {
+  const asked = installed.flatMap(({ auth }) =>
+    auth?.secretName === secretName ? (auth.oauth?.scopes ?? []) : [],
+  );
+  return [...new Set([...held, ...asked])];
+}
+
+/** Starts a sign-in; nothing is stored until `finish`. */
+export async function beginSignIn(
+  options: OAuthOptions & {
+    readonly secretName: string;
+    readonly setup: OAuthSetup;
+    readonly scopes: readonly string[];
+    readonly redirectUri: string;
+  },
+): Promise<SignIn> {
+  const { values, privateHosts, secretName, setup, scopes, redirectUri } = options;
+  const clientId = await readClientId(values, setup);
+  const grant: OAuthGrant = {
+    tokenUrl: setup.tokenUrl,
+    clientId,
+    ...(setup.clientSecretSecret !== undefined && { clientSecretSecret: setup.clientSecretSecret }),
+    scopes,
+  };
+  const verifier = generateRandomCodeVerifier();
+  const state = generateRandomState();
+  const url = new URL(setup.authorizationUrl);
+  if (url.protocol !== "https:" && !privateHosts.has(hostAndPort(url))) throw insecure(url);
+  const parameters = {
+    response_type: "code",
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    code_challenge: await calculatePKCECodeChallenge(verifier),
+    code_challenge_method: "S256",
+    state,
+    ...(scopes.length > 0 && { scope: scopes.join(" ") }),
+  };
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+
+  return {
+    url: url.href,
+    isAnswer: (redirected) => redirected.searchParams.get("state") === state,
+    async finish(redirected) {
+      const exchange = await createExchange(options, grant);
+      try {
+        // Servers that name themselves in the answer do so below the origin the user was sent to.
+        const issuer = redirected.searchParams.get("iss");
+        const server = {
+          ...exchange.server,
+          issuer: issuer !== null && URL.parse(issuer)?.origin === url.origin ? issuer : url.origin,
+        };
+        const answer = validateAuthResponse(server, exchange.client, redirected, state);
+        const { client, auth, options: requestOptions } = exchange;
+        const response = await authorizationCodeGrantRequest(
+          server,
+          client,
+          auth,
+          answer,
+          redirectUri,
+          verifier,
+          requestOptions,
+        );
+        const token = await processAuthorizationCodeResponse(server, client, response);
+        await values.write(secretName, recordOf(token, grant));
+      } catch (error) {
+        throw exchange.explain(error, secretName);
+      }
+    },
+  };
+}
+
+async function readClientId(values: SecretValues, { clientId, clientIdSecret }: OAuthSetup): Promise<string> {
+  const id = clientId ?? (clientIdSecret && (await values.read(clientIdSecret))?.value);
+  if (id !== undefined && id !== "") return id;
+  throw clientMissing("id", clientIdSecret);
+}
+
+function clientMissing(what: string, secretName: string | undefined): Fault {
+  const message = `The client ${what} \`${secretName}\` is not set: run "postern tool setup" for this tool first.`;
+  return new Fault("invalid", "oauth_client_missing", message);
+}
+
+/** Answers a record as it is, or renewed where its token is about to end. Many askers make one renewal. */
+export function createRefresh(
+  options: OAuthOptions,
+): (name: string, record: SecretRecord) => Promise<SecretRecord> {
+  const underway = new Map<string, Promise<SecretRecord>>();
+  return async (name, record) => {
+    if (!isEnding(record, REFRESH_EARLY_MILLIS)) return record;
+    let renewal = underway.get(name);
+    if (renewal === undefined) {
+      renewal = renew(options, name, record).finally(() => underway.delete(name));
+      underway.set(name, renewal);
+    }
+    // While the old token still holds, a server that is down for a moment stops nobody.
+    return renewal.catch((error: unknown) => {
+      if (!isEnding(record, 0)) return record;
+      throw error;
+    });
+  };
+}
+
+function isEnding({ oauth }: SecretRecord, earlyMillis: number): boolean {
+  return (oauth?.expiresAt ?? Number.POSITIVE_INFINITY) - earlyMillis <= Date.now();
+}
+
+async function renew(options: OAuthOptions, name: string, seen: SecretRecord): Promise<SecretRecord> {
+  // Somebody else may have renewed it since it was read, and refresh tokens are good for one use.
+  const record = (await options.values.read(name)) ?? seen;
+  const { oauth } = record;
+  if (oauth === undefined || !isEnding(record, REFRESH_EARLY_MILLIS)) return record;
+  const { refreshToken } = oauth;
+  if (refreshToken === undefined) throw signedOut(name, "its token has expired and cannot be renewed");
+  const exchange = await createExchange(options, oauth, [refreshToken]);
+  try {
+    const { server, client, auth, options: requestOptions } = exchange;
+    const response = await refreshTokenGrantRequest(server, client, auth, refreshToken, requestOptions);
+    const token = await processRefreshTokenResponse(server, client, response);
+    const renewed = recordOf(token, oauth, refreshToken);
+    await options.values.write(name, renewed);
+    return renewed;
+  } catch (error) {
+    throw exchange.explain(error, name);
+  }
+}
+
+interface Exchange {
+  readonly server: AuthorizationServer;
+  readonly client: Client;
+  readonly auth: ClientAuth;
+  readonly options: object;
+  /** A fault for what went wrong; it shows none of the values that were sent. */
+  explain(error: unknown, name: string): Fault;
+}
+
+async function createExchange(
+  { values, network, privateHosts }: OAuthOptions,
+  { tokenUrl, clientId, clientSecretSecret }: OAuthGrant,
+  sent: readonly string[] = [],
+): Promise<Exchange> {
+  const clientSecret = clientSecretSecret && (await values.read(clientSecretSecret))?.value;
+  if (clientSecretSecret !== undefined && clientSecret === undefined) {
+    throw clientMissing("secret", clientSecretSecret);
+  }
+  const url = new URL(tokenUrl);
+  const isPrivate = privateHosts.has(hostAndPort(url));
+  if (url.protocol !== "https:" && !isPrivate) throw insecure(url);
+  const leaks = createLeaks(clientSecret === undefined ? sent : [...sent, clientSecret]);
+  return {
+    server: { issuer: url.origin, token_endpoint: tokenUrl },
+    client: { client_id: clientId },
+    auth: clientSecret === undefined ? None() : ClientSecretPost(clientSecret),
+    options: { [customFetch]: tokenFetch(network), [allowInsecureRequests]: isPrivate },
+    explain(error, name) {
+      if (error instanceof Fault) return error;
+      const isRefusal = error instanceof ResponseBodyError || error instanceof AuthorizationResponseError;
+      const why = isRefusal
+        ? [error.error, error.error_description].filter(Boolean).join(": ")
+        : reason(error);
+      return signedOut(name, leaks.scrubText(why).slice(0, 500));
+    },
+  };
+}
+
+/** The token request goes out the way tools' requests do: checked address, no redirect, bounded answer. */
+function tokenFetch(network: Network) {
+  return async (
+    url: string,
+    { method, headers, body }: { method: string; headers: Record<string, string>; body: URLSearchParams },
+  ): Promise<Response> => {
+    const reply = await network.send(
+      { method, url: new URL(url), headers, body: Buffer.from(String(body)) },
+      { timeoutMs: TOKEN_TIMEOUT_MILLIS, signal: new AbortController().signal },
+    );
+    return new Response(withoutIdentity(reply.body), {
+      status: reply.status,
+      headers: { "content-type": "application/json" },
+    });
+  };
+}
+
+/** We ask for access, not for who the user is: an id token would only be something more to verify. */
+function withoutIdentity(body: Uint8Array): string {
+  const text = Buffer.from(body).toString();
+  try {
+    const { id_token: _, ...rest } = JSON.parse(text) as Record<string, unknown>;
+    return JSON.stringify(rest);
+  } catch {
+    return text;
+  }
+}
+
+function recordOf(token: TokenEndpointResponse, grant: OAuthGrant, oldRefreshToken?: string): SecretRecord {
+  const refreshToken = token.refresh_token ?? oldRefreshToken;
+  const { refreshToken: _, expiresAt: __, ...lasting } = grant;
+  return {
+    value: token.access_token,
+    oauth: {
+      ...lasting,
+      ...(refreshToken !== undefined && { refreshToken }),
+      ...(token.expires_in !== undefined && { expiresAt: Date.now() + token.expires_in * 1000 }),
+    },
+  };
+}
+
+function signedOut(name: string, why: string): Fault {
+  return new Fault(
+    "unauthenticated",
+    "oauth_failed",
+    `The sign-in for \`${name}\` did not work: ${why}. Run "postern tool auth" for this tool.`,
+  );
+}
+
+function insecure(url: URL): Fault {
+  return new Fault(
+    "invalid",
+    "oauth_insecure",
+    `${url.origin} is not https, so nobody is signed in there. An operator can except hosts in TOOLS_PRIVATE_HOSTS.`,
+  );
+}

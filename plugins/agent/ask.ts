@@ -1,0 +1,83 @@
+/** `postern ask "…"`: one question, answered on standard output. Made for scripts. */
+import { fstatSync } from "node:fs";
+import type { Command } from "commander";
+import type { Workbench } from "../../kernel/cli/workbench.ts";
+import { Fault, type RunningTurn } from "../../kernel/plugin.ts";
+import { OPERATOR } from "../../kernel/vocabulary/operator.ts";
+
+interface AskOptions {
+  readonly json?: boolean;
+  readonly thread?: string;
+}
+
+export function register(command: Command, workbench: Workbench): void {
+  command
+    .argument("<question...>")
+    .option("--json", "print every event of the turn, one JSON object a line")
+    .option("--thread <id>", "continue this thread")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ postern ask "What can you do?"
+  $ postern ask --json "What can you do?" | jq -r 'select(.type == "text").delta'
+  $ git diff | postern ask "Review this change"`,
+    )
+    .action(async (words: readonly string[], { json = false, thread }: AskOptions) => {
+      const piped = await readPiped();
+      const text = [words.join(" "), piped].filter((part) => part !== "").join("\n\n");
+      await workbench.with(["agent"], async ({ agent }) => {
+        const run = agent.run({
+          user: OPERATOR,
+          channel: "ask",
+          input: { type: "message", text },
+          ...(thread !== undefined && { thread }),
+        });
+        const onInterrupt = () => run.cancel();
+        process.once("SIGINT", onInterrupt);
+        try {
+          await (json ? printEvents(run) : printText(run));
+        } finally {
+          process.off("SIGINT", onInterrupt);
+        }
+      });
+    });
+}
+
+/** What a shell piped in. Anything else on standard input may stay open for ever without a word. */
+async function readPiped(): Promise<string> {
+  const input = fstatSync(process.stdin.fd);
+  if (!input.isFIFO() && !input.isFile()) return "";
+  let text = "";
+  for await (const chunk of process.stdin.setEncoding("utf8")) text += chunk;
+  return text.trim();
+}
+
+async function printEvents(run: RunningTurn): Promise<void> {
+  for await (const event of run) process.stdout.write(`${JSON.stringify(event)}\n`);
+  const { status } = await run.record;
+  if (status !== "completed") process.exitCode = 1;
+}
+
+async function printText(run: RunningTurn): Promise<void> {
+  let item = "";
+  let last = "\n";
+  for await (const event of run) {
+    if (event.type !== "text") continue;
+    if (item !== "" && event.item !== item) process.stdout.write("\n\n");
+    ({ item } = event);
+    last = event.delta;
+    process.stdout.write(event.delta);
+  }
+  if (!last.endsWith("\n")) process.stdout.write("\n");
+  const { status, error, gate } = await run.record;
+  if (error) throw new Fault("turn", error.code, error.message);
+  if (gate) {
+    throw new Fault(
+      "turn",
+      "gate_open",
+      `the tool ${gate.call.name} waits for ${gate.type === "authentication" ? "a credential" : "an approval"}: open the thread in "postern" or in the web UI`,
+    );
+  }
+  if (status === "cancelled") throw new Fault("turn", "cancelled", "cancelled");
+}

@@ -1,0 +1,192 @@
+/** Missions: lasting goals of a user, put before the model each turn until they are completed. */
+import { randomUUID } from "node:crypto";
+import type { JsonSchema, Store, ToolOutcome } from "../../../kernel/plugin.ts";
+import type { OwnTool } from "../turn/own-tool.ts";
+
+export interface Mission {
+  readonly id: string;
+  readonly goal: string;
+  readonly status: "open" | "completed";
+  readonly createdAt: string;
+  readonly completedAt?: string;
+}
+
+export interface Missions {
+  readonly tools: readonly OwnTool[];
+  create(user: string, goal: string): Mission;
+  list(user: string, status?: Mission["status"]): readonly Mission[];
+  complete(user: string, id: string): Mission | undefined;
+  /** The section of the prompt; empty where nothing is open. */
+  prompt(user: string): string;
+}
+
+const MIGRATIONS = [
+  `CREATE TABLE missions (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    user TEXT NOT NULL,
+    goal TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    completed_at TEXT
+  ) STRICT;
+  CREATE INDEX missions_by_user ON missions (user, seq);
+  CREATE INDEX missions_open ON missions (user, seq) WHERE completed_at IS NULL;`,
+] as const;
+
+interface Row {
+  readonly id: string;
+  readonly goal: string;
+  readonly created_at: string;
+  readonly completed_at: string | null;
+}
+
+/** More goals than this before a model each turn would be noise, and cost. */
+const MOST_OPEN = 50;
+const MOST_LISTED = 200;
+const LONGEST_GOAL = 1000;
+const HEADING =
+  "Missions: lasting goals of the user. Keep them in mind; call mission_complete when one is reached.";
+
+export function createMissions(store: Store): Missions {
+  const sql = store.tables("missions", MIGRATIONS);
+  const select = "SELECT id, goal, created_at, completed_at FROM missions WHERE user = ?";
+
+  const missions = {
+    create(user: string, goal: string): Mission {
+      const id = `m_${randomUUID().slice(0, 8)}`;
+      const createdAt = new Date().toISOString();
+      sql.run(
+        "INSERT INTO missions (id, user, goal, created_at) VALUES (?, ?, ?, ?)",
+        id,
+        user,
+        goal,
+        createdAt,
+      );
+      return { id, goal, status: "open", createdAt };
+    },
+    list(user: string, status?: Mission["status"]): readonly Mission[] {
+      const which =
+        status === undefined
+          ? ""
+          : status === "open"
+            ? " AND completed_at IS NULL"
+            : " AND completed_at IS NOT NULL";
+      return sql
+        .all<Row>(`${select}${which} ORDER BY seq DESC LIMIT ?`, user, MOST_LISTED)
+        .reverse()
+        .map(toMission);
+    },
+    complete(user: string, id: string): Mission | undefined {
+      sql.run(
+        "UPDATE missions SET completed_at = ? WHERE user = ? AND id = ? AND completed_at IS NULL",
+        new Date().toISOString(),
+        user,
+        id,
+      );
+      const row = sql.get<Row>(`${select} AND id = ?`, user, id);
+      return row && toMission(row);
+    },
+    // Asked anew each turn: a command beside the service may have changed them.
+    prompt(user: string): string {
+      const lines = missions
+        .list(user, "open")
+        .map(({ id, goal }) => `- ${id}: ${goal.replace(/\s+/g, " ")}`);
+      return lines.length === 0 ? "" : `${HEADING}\n${lines.join("\n")}`;
+    },
+  };
+  return { ...missions, tools: missionTools(missions) };
+}
+
+function missionTools(missions: Omit<Missions, "tools">): OwnTool[] {
+  return [
+    {
+      name: "mission_create",
+      description: "Sets a lasting goal of the user, a mission, that is kept in sight in every conversation.",
+      schema: object(
+        {
+          goal: {
+            type: "string",
+            minLength: 1,
+            maxLength: LONGEST_GOAL,
+            description: "The goal, in one sentence",
+          },
+        },
+        ["goal"],
+      ),
+      async run(params, { user }) {
+        const goal = (params as { goal: string }).goal.trim();
+        if (goal === "") return failed("empty_goal", "The goal is empty.");
+        if (missions.list(user, "open").length >= MOST_OPEN)
+          return failed(
+            "too_many_missions",
+            `There are ${MOST_OPEN} open missions already: complete one first.`,
+          );
+        return ok(missions.create(user, goal));
+      },
+    },
+    {
+      name: "mission_list",
+      description: "Lists the user's missions.",
+      schema: object({ status: { type: "string", enum: ["open", "completed"] } }, []),
+      async run(params, { user }) {
+        const { status } = params as { status?: Mission["status"] };
+        return {
+          status: "ok",
+          output: JSON.stringify({ missions: missions.list(user, status).map(toWire) }),
+        };
+      },
+    },
+    {
+      name: "mission_complete",
+      description: "Marks a mission of the user as completed.",
+      schema: object(
+        {
+          mission: {
+            type: "string",
+            minLength: 1,
+            description: "The mission's id, or its goal word for word",
+          },
+        },
+        ["mission"],
+      ),
+      async run(params, { user }) {
+        const named = (params as { mission: string }).mission.trim();
+        const byGoal = missions
+          .list(user, "open")
+          .find(({ goal }) => goal.toLowerCase() === named.toLowerCase());
+        const mission = missions.complete(user, byGoal?.id ?? named);
+        return mission
+          ? ok(mission)
+          : failed("no_mission", `There is no mission ${named}. mission_list shows what there is.`);
+      },
+    },
+  ];
+}
+
+function toMission({ id, goal, created_at, completed_at }: Row): Mission {
+  return completed_at === null
+    ? { id, goal, status: "open", createdAt: created_at }
+    : { id, goal, status: "completed", createdAt: created_at, completedAt: completed_at };
+}
+
+function toWire({ id, goal, status, createdAt, completedAt }: Mission) {
+  return {
+    id,
+    goal,
+    status,
+    created_at: createdAt,
+    ...(completedAt !== undefined && { completed_at: completedAt }),
+  };
+}
+
+function ok(mission: Mission): ToolOutcome {
+  return { status: "ok", output: JSON.stringify(toWire(mission)) };
+}
+
+function failed(code: string, message: string): ToolOutcome {
+  return { status: "error", code, message };
+}
+
+function object(properties: object, required: readonly string[]): JsonSchema {
+  return { type: "object", properties, required, additionalProperties: false };
+}

@@ -1,0 +1,161 @@
+/**
+ * Skills: folders with a SKILL.md in the home. The model is told their names; the text is loaded when it asks.
+ * A skill that cannot be read is reported and left out.
+ */
+import { existsSync } from "node:fs";
+import { lstat, readdir, readFile, realpath } from "node:fs/promises";
+import { join, sep } from "node:path";
+import { reason, type ToolOutcome } from "../../../kernel/plugin.ts";
+import type { OwnTool } from "../turn/own-tool.ts";
+
+export interface Skill {
+  readonly name: string;
+  readonly description: string;
+}
+
+export interface SkillProblem {
+  readonly folder: string;
+  readonly why: string;
+}
+
+export interface Skills {
+  readonly tools: readonly OwnTool[];
+  /** What there is now: folders may come and go while the service runs. */
+  list(): Promise<{ readonly skills: readonly Skill[]; readonly problems: readonly SkillProblem[] }>;
+  /** The section of the prompt; empty where there are none. */
+  prompt(): Promise<string>;
+}
+
+interface Found extends Skill {
+  readonly text: string;
+}
+
+const MOST_SKILLS = 100;
+const MOST_BYTES = 64 * 1024;
+const LONGEST_DESCRIPTION = 300;
+const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/i;
+
+export function createSkills(home: string): Skills {
+  const root = join(home, "skills");
+  // The prompt names them every turn: only a file that changed is read again.
+  const read: Kept = new Map();
+
+  async function find(): Promise<{ skills: readonly Found[]; problems: readonly SkillProblem[] }> {
+    const skills = new Map<string, Found>();
+    const problems: SkillProblem[] = [];
+    // Asked every turn, and most homes have none.
+    if (!existsSync(root)) return { skills: [], problems };
+    const folders = (await readdir(root).catch(() => [])).filter((name) => !name.startsWith(".")).sort();
+    for (const folder of folders.slice(0, MOST_SKILLS)) {
+      try {
+        const skill = await readSkill(root, folder, read);
+        if (!skill) continue;
+        if (skills.has(skill.name)) throw new Error(`another folder has a skill named ${skill.name}`);
+        skills.set(skill.name, skill);
+      } catch (error) {
+        problems.push({ folder, why: reason(error) });
+      }
+    }
+    if (folders.length > MOST_SKILLS)
+      problems.push({ folder: "…", why: `only the first ${MOST_SKILLS} are read` });
+    return { skills: [...skills.values()], problems };
+  }
+
+  return {
+    async list() {
+      const { skills, problems } = await find();
+      return { skills: skills.map(({ name, description }) => ({ name, description })), problems };
+    },
+    async prompt() {
+      const { skills } = await find();
+      if (skills.length === 0) return "";
+      const lines = skills.map(({ name, description }) => `- ${name}: ${description}`);
+      return `Skills: before doing what one of these describes, load it with skill_load and follow it.\n${lines.join("\n")}`;
+    },
+    tools: [
+      {
+        name: "skill_load",
+        description: "Loads the text of a skill by its name.",
+        schema: {
+          type: "object",
+          properties: { name: { type: "string", minLength: 1, description: "Name of the skill" } },
+          required: ["name"],
+          additionalProperties: false,
+        },
+        async run(params): Promise<ToolOutcome> {
+          const { name } = params as { name: string };
+          const { skills, problems } = await find();
+          const skill =
+            skills.find((one) => one.name === name) ??
+            skills.find((one) => one.name.toLowerCase() === name.trim().toLowerCase());
+          if (skill) return { status: "ok", output: JSON.stringify({ name: skill.name, text: skill.text }) };
+          const broken = problems.find(({ folder }) => folder === name);
+          const names = skills.map((one) => one.name).join(", ");
+          const message = broken
+            ? `The skill ${name} cannot be used: ${broken.why}.`
+            : `There is no skill "${name}". There are: ${names || "none"}.`;
+          return { status: "error", code: broken ? "bad_skill" : "no_skill", message };
+        },
+      },
+    ],
+  };
+}
+
+type Kept = Map<string, { readonly stamp: string; readonly skill: Found }>;
+
+async function readSkill(root: string, folder: string, kept: Kept): Promise<Found | undefined> {
+  const file = join(root, folder, "SKILL.md");
+  const isFolder = (await lstat(join(root, folder))).isDirectory();
+  if (!isFolder) return undefined;
+  // A link could lead anywhere on this machine, and its text would go to the model.
+  const real = await realpath(file).catch(() => undefined);
+  if (real === undefined) throw new Error("it has no SKILL.md");
+  if (!real.startsWith((await realpath(root)) + sep))
+    throw new Error("its SKILL.md leads out of the skills folder");
+  const { size, mtimeMs } = await lstat(real);
+  const stamp = `${size} ${mtimeMs}`;
+  const known = kept.get(real);
+  if (known?.stamp === stamp) return known.skill;
+  if (size > MOST_BYTES) throw new Error(`its SKILL.md has more than ${MOST_BYTES / 1024} KiB`);
+  const skill = parseSkill(await readFile(real, "utf8"), folder);
+  kept.set(real, { stamp, skill });
+  return skill;
+}
+
+/** Front matter of `key: value` lines between two lines of dashes, then the text. */
+function parseSkill(source: string, folder: string): Found {
+  const match = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n([\s\S]*))?$/.exec(source);
+  if (!match) throw new Error("its SKILL.md does not begin with front matter (--- name, description ---)");
+  const fields = readFields(match[1] ?? "");
+  const name = fields.get("name") ?? folder;
+  const description = fields.get("description") ?? "";
+  if (!NAME.test(name))
+    throw new Error(`its name ${JSON.stringify(name.slice(0, 80))} is not made of letters, digits, - and _`);
+  if (description === "") throw new Error("its front matter has no description");
+  return { name, description: description.slice(0, LONGEST_DESCRIPTION), text: (match[2] ?? "").trim() };
+}
+
+function readFields(matter: string): ReadonlyMap<string, string> {
+  const fields = new Map<string, string>();
+  let key = "";
+  for (const line of matter.split(/\r?\n/)) {
+    const field = /^([A-Za-z][\w-]*)\s*:\s*(.*)$/.exec(line);
+    if (field) {
+      key = (field[1] ?? "").toLowerCase();
+      // A value that is folded begins on the next line.
+      fields.set(key, unquote((field[2] ?? "").trim().replace(/^[>|][+-]?$/, "")));
+    } else if (key !== "" && /^\s+\S/.test(line)) {
+      fields.set(key, `${fields.get(key) ?? ""} ${line.trim()}`.trim());
+    }
+  }
+  return fields;
+}
+
+function unquote(text: string): string {
+  return (
+    /^"(.*)"$|^'(.*)'$/
+      .exec(text)
+      ?.slice(1)
+      .find((inner) => inner !== undefined) ?? text
+  );
+}

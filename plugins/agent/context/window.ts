@@ -1,0 +1,156 @@
+/**
+ * Fits a thread into a model's window. What no longer fits is summarised once and the summary kept beside
+ * the thread; the turns themselves stay as they are.
+ */
+import { Fault, type Sql } from "../../../kernel/plugin.ts";
+import type { ModelMessage } from "../models/model.ts";
+import { capText, escapeTags } from "../safety/wrap.ts";
+import type { History, Past, RenderedTurn } from "../threads/history.ts";
+import { withoutResult } from "../threads/history.ts";
+import { estimateText, estimateTokens } from "./tokens.ts";
+
+export interface ContextRequest {
+  readonly thread: string;
+  /** Turns from this number on are not history. */
+  readonly before: number;
+  /** Tokens for everything but the answer, the system text and the tools. */
+  readonly budget: number;
+  /** Puts a transcript into a few paragraphs; where it cannot, a digest takes its place. */
+  summarise(transcript: string): Promise<string>;
+}
+
+interface Summary {
+  readonly text: string | undefined;
+  readonly to: number;
+}
+
+// When the window is full this much of it is emptied, so that the next turns need no new summary.
+const KEEP_AFTER_SUMMARY = 0.5;
+// Of one message, what a summary has to know.
+const LONGEST_IN_TRANSCRIPT = 2000;
+const DIGEST_LINES = 40;
+const LEFT_OUT = "[An earlier result, left out to make room.]";
+
+export interface Context {
+  /** History as it fits: a summary of the oldest, then whole turns. */
+  past(request: ContextRequest): Promise<Past & { readonly summary: string | undefined }>;
+}
+
+export function createContext(sql: Sql, history: History): Context {
+  const summaryOf = (thread: string): Summary => {
+    const row = sql.get<{ summary: string | null; summarised_to: number }>(
+      "SELECT summary, summarised_to FROM threads WHERE id = ?",
+      thread,
+    );
+    return { text: row?.summary ?? undefined, to: row?.summarised_to ?? 0 };
+  };
+
+  return {
+    async past({ thread, before, budget, summarise }) {
+      const known = summaryOf(thread);
+      const past = history.read(thread, known.to, before);
+      const size = sumTokens(past.turns) + estimateText(known.text ?? "");
+      if (size <= budget) return { ...past, summary: known.text };
+      const cut = cutAt(past.turns, budget * KEEP_AFTER_SUMMARY);
+      const old = past.turns.slice(0, cut);
+      const last = old.at(-1);
+      if (last === undefined) return { ...past, summary: known.text };
+      const text = await condense(known.text, old, budget, summarise);
+      sql.run("UPDATE threads SET summary = ?, summarised_to = ? WHERE id = ?", text, last.seq, thread);
+      return { ...history.read(thread, last.seq, before), summary: text };
+    },
+  };
+}
+
+/** How many of the oldest turns have to go for the rest to fit; turns that belong together stay so. */
+function cutAt(turns: readonly RenderedTurn[], room: number): number {
+  let tokens = 0;
+  let cut = turns.length;
+  while (cut > 0 && tokens + (turns[cut - 1] as RenderedTurn).tokens <= room) {
+    cut--;
+    tokens += (turns[cut] as RenderedTurn).tokens;
+  }
+  while (cut < turns.length && !(turns[cut] as RenderedTurn).isWhole) cut++;
+  return cut;
+}
+
+async function condense(
+  known: string | undefined,
+  turns: readonly RenderedTurn[],
+  budget: number,
+  summarise: (transcript: string) => Promise<string>,
+): Promise<string> {
+  let summary = known;
+  let part = "";
+  const longest = Math.max(4000, budget * 2);
+  const fold = async () => {
+    const transcript = summary === undefined ? part : `Summary so far:\n${summary}\n\n${part}`;
+    summary = capText(await summarise(transcript), Math.max(1000, budget));
+    part = "";
+  };
+  for (const { messages } of turns) {
+    const lines = messages.map(transcribe).filter((line) => line !== "");
+    if (part !== "" && part.length + lines.join("\n").length > longest) await fold();
+    part += `${lines.join("\n")}\n`;
+  }
+  await fold();
+  return summary ?? "";
+}
+
+function transcribe(message: ModelMessage): string {
+  switch (message.role) {
+    case "user":
+      return `User: ${capText(message.text, LONGEST_IN_TRANSCRIPT)}`;
+    case "assistant": {
+      const calls = message.calls.map(({ name, params }) => `called ${name} with ${params}`).join(", ");
+      return `Assistant: ${capText([message.text, calls].filter(Boolean).join(" — "), LONGEST_IN_TRANSCRIPT)}`;
+    }
+    case "tool":
+      return `Result of ${message.call.name}: ${capText(message.output, LONGEST_IN_TRANSCRIPT)}`;
+  }
+}
+
+/** A summary without a model: the beginnings of what was said, the newest kept longest. */
+export function digest(transcript: string): string {
+  const lines = transcript
+    .split("\n")
+    .filter((line) => /^(User|Assistant|- )/.test(line))
+    .map((line) => (line.startsWith("- ") ? line : `- ${line.slice(0, 160)}`));
+  const kept = lines.slice(-DIGEST_LINES);
+  const gone = lines.length - kept.length;
+  return [...(gone > 0 ? [`(${gone} earlier lines are only in the stored turns.)`] : []), ...kept].join("\n");
+}
+
+/** The messages of one request: summary, history, this turn; its own oldest results give way first. */
+export function assemble(
+  past: Past & { readonly summary: string | undefined },
+  present: { readonly messages: readonly ModelMessage[]; readonly open: Past["open"] },
+  budget: number,
+): readonly ModelMessage[] {
+  const summary: readonly ModelMessage[] =
+    past.summary === undefined
+      ? []
+      : [{ role: "user", text: `<summary>\n${escapeTags(past.summary)}\n</summary>` }];
+  const own = [...present.messages];
+  const before = [...summary, ...past.turns.flatMap(({ messages }) => messages)];
+  let left = budget - sumTokens(past.turns) - estimateText(past.summary ?? "");
+  for (const message of own) left -= estimateTokens(message);
+  for (let at = 0; left < 0 && at < own.length - 1; at++) {
+    const message = own[at] as ModelMessage;
+    if (message.role !== "tool" || message.output === LEFT_OUT) continue;
+    const shorter = { ...message, output: LEFT_OUT };
+    left += estimateTokens(message) - estimateTokens(shorter);
+    own[at] = shorter;
+  }
+  if (left < 0 && estimateOf(own) > budget)
+    throw new Fault("turn", "too_long", "The message is longer than the model can take. Shorten it.");
+  return [...before, ...own, ...withoutResult(present.open)];
+}
+
+function estimateOf(messages: readonly ModelMessage[]): number {
+  return messages.reduce((sum, message) => sum + estimateTokens(message), 0);
+}
+
+function sumTokens(turns: readonly RenderedTurn[]): number {
+  return turns.reduce((sum, { tokens }) => sum + tokens, 0);
+}

@@ -1,0 +1,115 @@
+/** `postern jobs list|show|cancel`: the durable queue from the command line, also while the service runs. */
+import { type Command, InvalidArgumentError } from "commander";
+import { table } from "../../../kernel/cli/table.ts";
+import type { Workbench } from "../../../kernel/cli/workbench.ts";
+import { Fault, type Job, type JobStatus } from "../../../kernel/plugin.ts";
+import { jobRecord } from "../../../kernel/vocabulary/job-record.ts";
+
+const STATUSES: readonly JobStatus[] = ["queued", "running", "completed"];
+const MOST = 1000;
+
+interface ListOptions {
+  readonly status?: JobStatus;
+  readonly user?: string;
+  readonly limit: number;
+  readonly before?: string;
+  readonly json?: boolean;
+}
+
+export function register(group: Command, workbench: Workbench): void {
+  group
+    .command("list")
+    .description("list jobs, newest first")
+    .option("--status <status>", STATUSES.join(", "), parseStatus)
+    .option("--user <user_id>", "only this user's")
+    .option("--limit <count>", `how many, up to ${MOST}`, parseLimit, 20)
+    .option("--before <cursor>", "go on where an earlier list ended")
+    .option("--json", "print JSON")
+    .addHelpText("after", "\nExample:\n  $ postern jobs list --status queued")
+    .action(({ json = false, limit, ...query }: ListOptions) =>
+      workbench.with(["jobs"], async ({ jobs }) => {
+        const { items, next } = jobs.list({ limit, ...query });
+        if (json) print(JSON.stringify({ jobs: items.map(detailed), next: next ?? null }));
+        else if (items.length === 0) print("No jobs.");
+        else
+          print(
+            `${table(items.map(row), "").trimEnd()}${next ? `\nMore: postern jobs list --before ${next}` : ""}`,
+          );
+      }),
+    );
+
+  group
+    .command("show")
+    .description("show one job")
+    .argument("<job_id>")
+    .option("--json", "print JSON")
+    .addHelpText("after", "\nExample:\n  $ postern jobs show 0c9c2a52-6b1d-4f6e-8a44-3c1f7a0f8d11")
+    .action((id: string, { json = false }: { json?: boolean }) =>
+      workbench.with(["jobs"], async ({ jobs }) => show(jobs.find(id) ?? missing(id), json)),
+    );
+
+  group
+    .command("cancel")
+    .description("cancel a queued or running job")
+    .argument("<job_id>")
+    .option("--json", "print JSON")
+    .addHelpText("after", "\nExample:\n  $ postern jobs cancel 0c9c2a52-6b1d-4f6e-8a44-3c1f7a0f8d11")
+    .action((id: string, { json = false }: { json?: boolean }) =>
+      workbench.with(["jobs"], async ({ jobs }) => show(jobs.cancel(id) ?? missing(id), json)),
+    );
+}
+
+function parseStatus(text: string): JobStatus {
+  const status = STATUSES.find((known) => known === text);
+  if (status === undefined) throw new InvalidArgumentError(`It is one of ${STATUSES.join(", ")}.`);
+  return status;
+}
+
+function parseLimit(text: string): number {
+  const limit = Number(text);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MOST)
+    throw new InvalidArgumentError(`It is a whole number from 1 to ${MOST}.`);
+  return limit;
+}
+
+function missing(id: string): never {
+  throw new Fault(
+    "missing",
+    "job_not_found",
+    `there is no job ${id}; "postern jobs list" shows those there are`,
+  );
+}
+
+function detailed(job: Job): Record<string, unknown> {
+  return {
+    ...jobRecord(job),
+    user_id: job.user,
+    conversation_id: job.conversation ?? null,
+    thread_id: job.thread ?? null,
+  };
+}
+
+function row({ id, status, error, user, createdAt, completedAt }: Job): string[] {
+  return [id, error ? `${status} (${error.code})` : status, user, createdAt, completedAt ?? ""];
+}
+
+function show(job: Job, json: boolean): void {
+  print(json ? JSON.stringify(detailed(job)) : inWords(job));
+}
+
+function inWords(job: Job): string {
+  const { response, error } = job;
+  const fields = Object.entries(detailed(job)).filter(
+    ([name, value]) => value !== null && name !== "response" && name !== "error",
+  );
+  const lines = table(
+    fields.map(([name, value]) => [name, String(value)]),
+    "",
+  );
+  const failure = error ? `error            ${error.code}: ${error.message}\n` : "";
+  return `${lines}${failure}${response === undefined ? "" : `\n${response}`}`.trimEnd();
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

@@ -1,9 +1,0 @@
-/** A tool of the agent itself (memory, skills, missions): trusted code, so it needs no sandbox. */
-import type { JsonSchema, ToolOutcome } from "../../kernel/plugin.ts";
-
-export interface OwnTool {
-  readonly name: string;
-  readonly description: string;
-  readonly schema: JsonSchema;
-  run(params: unknown, context: { readonly user: string; readonly thread: string }): Promise<ToolOutcome>;
-}

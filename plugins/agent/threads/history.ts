@@ -1,0 +1,235 @@
+/** Stored turns as a model reads them, kept rendered for the threads that are in use. */
+import type { Mask, Sql, ToolCall, ToolOutcome, TurnItem } from "../../../kernel/plugin.ts";
+import { estimateTokens } from "../context/tokens.ts";
+import type { ModelMessage } from "../models/model.ts";
+import { redact } from "../safety/redact.ts";
+import { escapeTags, wrapOutput } from "../safety/wrap.ts";
+
+export interface RenderedTurn {
+  readonly seq: number;
+  readonly messages: readonly ModelMessage[];
+  readonly tokens: number;
+  /** False where it answers calls of the turn before, from which it must not be parted. */
+  readonly isWhole: boolean;
+}
+
+/** What came with the user's message and stays with it. */
+export interface Preface {
+  readonly instructions: string | undefined;
+  readonly context: Readonly<Record<string, unknown>> | undefined;
+}
+
+const NO_RESULT = "There is no result: the turn ended before the call did.";
+// Rendered history that is kept: about this many tokens over all threads.
+const MOST_TOKENS = 2_000_000;
+
+export interface Show {
+  readonly mask: Mask;
+  /** Own tools whose output is meant to be followed. */
+  readonly trusted: ReadonlySet<string>;
+  /** Results already rendered: a turn is rendered anew for each answer of the model. */
+  readonly outputs?: WeakMap<TurnItem, string>;
+}
+
+export interface Rendered {
+  readonly messages: ModelMessage[];
+  /** Calls that still wait for their results. */
+  readonly open: readonly ToolCall[];
+}
+
+export function renderItems(
+  items: readonly TurnItem[],
+  preface: Preface,
+  open: readonly ToolCall[],
+  show: Show,
+): Rendered {
+  const messages: ModelMessage[] = [];
+  let waiting = [...open];
+  const results = new Map<ToolCall, ModelMessage>();
+  // The calls of the last message, while it can still take one.
+  let answer: ToolCall[] | undefined;
+
+  // Calls that ran side by side end in any order; their results are told in the order of the calls.
+  const flush = (): void => {
+    for (const call of waiting) {
+      const result = results.get(call);
+      if (result !== undefined) messages.push(result);
+    }
+    waiting = waiting.filter((call) => !results.has(call));
+    results.clear();
+  };
+  const close = (): void => {
+    flush();
+    messages.push(...withoutResult(waiting));
+    waiting = [];
+  };
+
+  for (const item of items) {
+    if (item.type === "tool_result") {
+      const call = waiting.find((other) => other.id === item.call && !results.has(other));
+      if (call === undefined) continue;
+      results.set(call, {
+        role: "tool",
+        call,
+        output: outputOf(item, call, item.outcome, show),
+        failed: item.outcome.status !== "ok",
+      });
+      answer = undefined;
+    } else if (item.type === "tool_call") {
+      if (answer === undefined) {
+        close();
+        answer = [];
+        messages.push({ role: "assistant", text: "", calls: answer });
+      }
+      answer.push(item.call);
+      waiting.push(item.call);
+    } else {
+      close();
+      answer = item.role === "assistant" ? [] : undefined;
+      messages.push(
+        answer === undefined
+          ? renderUser(item, preface, show)
+          : { role: "assistant", text: redact(show.mask, item.text), calls: answer },
+      );
+    }
+  }
+  flush();
+  return { messages, open: waiting };
+}
+
+/** Results that never came, so that what follows them is well-formed. */
+export function withoutResult(calls: readonly ToolCall[]): ModelMessage[] {
+  return calls.map((call) => ({ role: "tool", call, output: NO_RESULT, failed: true }));
+}
+
+function renderUser(
+  item: Extract<TurnItem, { type: "message" }>,
+  preface: Preface,
+  { mask }: Show,
+): ModelMessage {
+  if (item.role === "system")
+    return { role: "user", text: renderBlock("instructions", redact(mask, item.text)) };
+  const blocks = [
+    ...(preface.instructions ? [renderBlock("instructions", redact(mask, preface.instructions))] : []),
+    ...(preface.context ? [renderBlock("user-context", redact(mask, renderContext(preface.context)))] : []),
+    escapeTags(redact(mask, item.text)),
+  ];
+  return { role: "user", text: blocks.join("\n\n") };
+}
+
+function renderBlock(tag: string, text: string): string {
+  return `<${tag}>\n${escapeTags(text)}\n</${tag}>`;
+}
+
+function renderContext(context: Readonly<Record<string, unknown>>): string {
+  return Object.entries(context)
+    .map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
+    .join("\n");
+}
+
+function outputOf(item: TurnItem, call: ToolCall, outcome: ToolOutcome, show: Show): string {
+  const known = show.outputs?.get(item);
+  if (known !== undefined) return known;
+  const text = redact(show.mask, outcome.status === "ok" ? outcome.output : outcome.message);
+  const output = show.trusted.has(call.name) ? text : wrapOutput(text, call.name);
+  show.outputs?.set(item, output);
+  return output;
+}
+
+interface Kept {
+  readonly maskSize: number;
+  readonly turns: RenderedTurn[];
+  open: readonly ToolCall[];
+  tokens: number;
+}
+
+export interface Past {
+  /** Oldest first. */
+  readonly turns: readonly RenderedTurn[];
+  /** Calls that the last of them left open. */
+  readonly open: readonly ToolCall[];
+}
+
+export interface History {
+  /** The turns of a thread between two numbers, both excluded. */
+  read(thread: string, from: number, before: number): Past;
+  forget(thread: string): void;
+}
+
+export function createHistory(sql: Sql, show: Pick<Show, "mask" | "trusted">): History {
+  const { mask } = show;
+  // In order of use: the first is the one to drop.
+  const kept = new Map<string, Kept>();
+  let total = 0;
+
+  const keep = (thread: string, entry: Kept): void => {
+    kept.set(thread, entry);
+    total += entry.tokens;
+    for (const oldest of kept.keys()) {
+      if (total <= MOST_TOKENS || kept.size === 1) return;
+      forget(oldest);
+    }
+  };
+  const forget = (thread: string): void => {
+    total -= kept.get(thread)?.tokens ?? 0;
+    kept.delete(thread);
+  };
+
+  return {
+    read(thread, from, before) {
+      let entry = kept.get(thread);
+      forget(thread);
+      // A value that has become a secret since must not be shown from what was rendered before.
+      if (entry === undefined || entry.maskSize !== mask.size) {
+        entry = { maskSize: mask.size, turns: [], open: [], tokens: 0 };
+      }
+      const after = Math.max(from, entry.turns.at(-1)?.seq ?? 0);
+      for (const row of readRows(sql, thread, after, before)) {
+        const { messages, open } = renderItems(row.items, row.preface, entry.open, show);
+        const tokens = messages.reduce((sum, message) => sum + estimateTokens(message), 0);
+        entry.turns.push({ seq: row.seq, messages, tokens, isWhole: messages[0]?.role !== "tool" });
+        entry.open = open;
+        entry.tokens += tokens;
+      }
+      const first = entry.turns.findIndex(({ seq }) => seq > from);
+      const gone = entry.turns.splice(0, first === -1 ? entry.turns.length : first);
+      entry.tokens -= gone.reduce((sum, { tokens }) => sum + tokens, 0);
+      // A thread's first turn has nothing to keep, and most threads have no second.
+      if (entry.turns.length > 0) keep(thread, entry);
+      // A copy: whoever was given it goes on with it while a model with a smaller window has the oldest summarised.
+      return { turns: [...entry.turns], open: entry.open };
+    },
+    forget,
+  };
+}
+
+interface Row {
+  readonly seq: number;
+  readonly preface: Preface;
+  readonly items: TurnItem[];
+}
+
+/** Turns with their items, in one pass over one index. */
+function readRows(sql: Sql, thread: string, after: number, before: number): readonly Row[] {
+  const rows = sql.all<{ seq: number; instructions: string | null; context: string | null; body: string }>(
+    `SELECT turns.seq, instructions, context, body FROM turns JOIN turn_items ON turn_items.turn = turns.id
+     WHERE thread = ? AND turns.seq > ? AND turns.seq < ? ORDER BY turns.seq, turn_items.seq`,
+    thread,
+    after,
+    before,
+  );
+  const turns: Row[] = [];
+  for (const { seq, instructions, context, body } of rows) {
+    let turn = turns.at(-1);
+    if (turn?.seq !== seq) {
+      const preface: Preface = {
+        instructions: instructions ?? undefined,
+        context: context === null ? undefined : (JSON.parse(context) as Record<string, unknown>),
+      };
+      turn = { seq, preface, items: [] };
+      turns.push(turn);
+    }
+    turn.items.push(JSON.parse(body) as TurnItem);
+  }
+  return turns;
+}

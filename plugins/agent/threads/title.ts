@@ -1,0 +1,18 @@
+/** A thread's title: the beginning of its first message, until someone gives it a better one. */
+import type { Turn } from "../../../kernel/plugin.ts";
+
+const LONGEST = 80;
+
+export function titleOf(turn: Turn): string {
+  const first = turn.history?.find((item) => item.type === "message" && item.role === "user");
+  const text = first?.type === "message" ? first.text : turn.input.type === "message" ? turn.input.text : "";
+  return clipTitle(text) || "New thread";
+}
+
+export function clipTitle(text: string): string {
+  const line = text.replace(/[\s\p{Cc}]+/gu, " ").trim();
+  if (line.length <= LONGEST) return line;
+  const cut = line.slice(0, LONGEST);
+  const space = cut.lastIndexOf(" ");
+  return `${(space > LONGEST / 2 ? cut.slice(0, space) : cut).toWellFormed()}…`;
+}

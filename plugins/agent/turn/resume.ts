@@ -1,0 +1,91 @@
+/** What a turn begins with: a message, or the answer to the gate its thread waits at. Refused before it starts. */
+import { randomUUIDv7 } from "node:crypto";
+import { Fault, type Gate, type ToolCall, type Turn, type TurnItem } from "../../../kernel/plugin.ts";
+import type { ThreadRow } from "../threads/ledger.ts";
+
+export interface Beginning {
+  /** What the answer adds to the thread before the model is asked. */
+  readonly items: readonly TurnItem[];
+  /** Calls that have to be settled first. */
+  readonly pending: readonly ToolCall[];
+  readonly approved: string | undefined;
+  /** The tool that the user always allows from now on. */
+  readonly remember: string | undefined;
+}
+
+const PLAIN: Beginning = { items: [], pending: [], approved: undefined, remember: undefined };
+
+export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginning {
+  const { input } = turn;
+  if (thread !== undefined && turn.history?.length)
+    throw invalid("history_on_thread", "Earlier items can only be brought to a new thread.", "history");
+  if (input.type === "message") {
+    if (input.text.trim() === "" && !turn.history?.length)
+      throw invalid("empty_message", "The message is empty.", "message");
+    if (thread?.gate !== undefined) throw gatePending(thread.gate);
+    return PLAIN;
+  }
+  if (input.type === "tool_output") {
+    if (thread === undefined) return { ...PLAIN, items: [replayed(turn, input.call, input.output)] };
+    const { gate } = thread;
+    if (gate?.type !== "external_tool")
+      throw invalid("no_external_tool_gate", "The thread does not wait for the output of a tool.", "call_id");
+    if (gate.call.id !== input.call)
+      throw invalid("call_mismatch", `The thread waits for the output of call ${gate.call.id}.`, "call_id");
+    return { ...PLAIN, items: [resultOf(input.call, input.output)], pending: thread.pending };
+  }
+  const gate = thread?.gate;
+  if (gate?.type !== input.type || gate.id !== input.gate)
+    throw invalid(
+      "no_such_gate",
+      "The thread does not wait for this answer; perhaps it was given already.",
+      "gate",
+    );
+  const pending = thread?.pending ?? [];
+  if (input.decision === "deny") {
+    const message =
+      input.type === "approval"
+        ? "The user did not allow this call. Do not try it again unless asked to."
+        : "The credential is missing and the user did not provide it.";
+    return { ...PLAIN, items: [refusalOf(gate.call, message)], pending };
+  }
+  return {
+    items: [],
+    pending: [gate.call, ...pending],
+    approved: gate.call.id,
+    remember: input.decision === "always" ? gate.call.name : undefined,
+  };
+}
+
+export function gatePending(gate: Gate): Fault {
+  const what = {
+    approval: `the tool ${gate.call.name} waits for an approval`,
+    authentication: `the tool ${gate.call.name} waits for a credential`,
+    external_tool: `the output of call ${gate.call.id} is waited for`,
+  }[gate.type];
+  return invalid("gate_pending", `The thread is paused: ${what}. Answer that first.`, "thread");
+}
+
+/** A caller that replays everything ends with the output of a call that is in the history it brought. */
+function replayed(turn: Turn, call: string, output: string): TurnItem {
+  if (!turn.history?.some((item) => item.type === "tool_call" && item.call.id === call))
+    throw invalid("no_external_tool_gate", "There is no call that this output belongs to.", "call_id");
+  return resultOf(call, output);
+}
+
+function resultOf(call: string, output: string): TurnItem {
+  return { type: "tool_result", id: randomUUIDv7(), call, outcome: { status: "ok", output } };
+}
+
+function refusalOf(call: ToolCall, message: string): TurnItem {
+  return {
+    type: "tool_result",
+    id: randomUUIDv7(),
+    call: call.id,
+    outcome: { status: "error", code: "denied", message },
+  };
+}
+
+function invalid(code: string, message: string, param: string): Fault {
+  return new Fault("invalid", code, message, { param });
+}

@@ -1,0 +1,188 @@
+/** Brings one turn together with its model, its tools and its history, and counts what it costs. */
+import {
+  type Log,
+  type Mask,
+  type ModelName,
+  reason,
+  type Turn,
+  type TurnEvent,
+  type Usage,
+} from "../../../kernel/plugin.ts";
+import { SUMMARY_SYSTEM, systemText } from "../context/prompt.ts";
+import { estimateText, estimateTokens, estimateTools } from "../context/tokens.ts";
+import { assemble, type Context, digest } from "../context/window.ts";
+import type { Models } from "../models/choose.ts";
+import type { Model, ModelRequest } from "../models/model.ts";
+import { streamSteadily } from "../models/retry.ts";
+import { redact } from "../safety/redact.ts";
+import { NO_USAGE, type Prices, type TokenCount } from "../spending/cost.ts";
+import type { Spending } from "../spending/spending.ts";
+import { type Preface, renderItems, type Show } from "../threads/history.ts";
+import { runLoop } from "./loop.ts";
+import type { Beginning } from "./resume.ts";
+import { openToolbox, type Toolbox, type ToolboxSources } from "./toolbox.ts";
+import type { Ending, TurnWriter } from "./writer.ts";
+
+export interface RunnerParts {
+  readonly models: Models;
+  readonly prices: Prices;
+  readonly spending: Spending;
+  readonly context: Context;
+  readonly sources: ToolboxSources;
+  readonly mask: Mask;
+  /** Own tools whose output is meant to be followed. */
+  readonly trusted: ReadonlySet<string>;
+  readonly log: Log;
+  readonly maxToolCalls: number;
+  /** What is put before the model each turn: identity, missions, skills. */
+  preface(user: string): Promise<readonly string[]>;
+}
+
+export interface OpenRun {
+  /** Says that it starts, and with which model. */
+  begin(): Promise<void>;
+  loop(beginning: Beginning): Promise<Ending>;
+  usage(): Usage;
+  /** The ending without a secret that an error may have quoted. */
+  hide(ending: Ending): Ending;
+}
+
+export interface TurnRunner {
+  model(): ModelName;
+  open(turn: Turn, writer: TurnWriter, signal: AbortSignal, emit: (event: TurnEvent) => void): OpenRun;
+}
+
+// Kept free for the answer.
+const LONGEST_ANSWER = 8192;
+// Of the room for messages, what history leaves to the turn itself.
+const SHARE_OF_TURN = 0.25;
+
+export function createTurnRunner(parts: RunnerParts): TurnRunner {
+  const { models, prices, spending, mask } = parts;
+
+  return {
+    model: () => models.name(),
+    open(turn, writer, signal, emit) {
+      let usage = NO_USAGE;
+      let chain: readonly Model[] = [];
+
+      const notice = (code: string, message: string): void =>
+        emit({ type: "notice", code, message: redact(mask, message) });
+
+      const count = (model: ModelName, tokens: TokenCount): void => {
+        spending.add(turn.user, prices.add(NO_USAGE, model, tokens));
+        usage = prices.add(usage, model, tokens);
+      };
+
+      async function summarise(model: Model, transcript: string): Promise<string> {
+        if (model.name.provider === "builtin") return digest(transcript);
+        const request: ModelRequest = {
+          system: SUMMARY_SYSTEM,
+          messages: [{ role: "user", text: transcript }],
+          tools: [],
+          temperature: undefined,
+        };
+        notice("summarising", "The thread has outgrown the model's window; its beginning is summarised.");
+        let text = "";
+        try {
+          for await (const parts of model.stream(request, signal)) {
+            for (const part of parts) {
+              if (part.type === "text") text += part.delta;
+              else if (part.type === "usage") count(model.name, part);
+            }
+          }
+        } catch (error) {
+          if (signal.aborted) throw error;
+          // The turn matters more than its summary.
+          parts.log.warn(`the model could not summarise, a digest takes its place: ${reason(error)}`);
+          text = "";
+        }
+        return text.trim() === "" ? digest(transcript) : redact(mask, text);
+      }
+
+      /** How a request to each model is made; history is read once for a turn. */
+      function composer(toolbox: Toolbox, system: string): (model: Model) => Promise<ModelRequest> {
+        const preface: Preface = { instructions: turn.instructions, context: turn.context };
+        const pasts = new Map<Model, ReturnType<Context["past"]>>();
+        const show: Show = { mask, trusted: parts.trusted, outputs: new WeakMap() };
+        const fixed = estimateText(system) + estimateTools(toolbox.forModel);
+        return async (model) => {
+          const budget = Math.max(
+            0,
+            model.window - fixed - Math.min(LONGEST_ANSWER, Math.floor(model.window / 4)),
+          );
+          const alone = renderItems(writer.items, preface, [], show).messages;
+          const size = alone.reduce((sum, message) => sum + estimateTokens(message), 0);
+          const past =
+            pasts.get(model) ??
+            parts.context.past({
+              thread: writer.thread,
+              before: writer.seq,
+              budget: budget - Math.max(size, budget * SHARE_OF_TURN),
+              summarise: (transcript) => summarise(model, transcript),
+            });
+          pasts.set(model, past);
+          const known = await past;
+          const present = renderItems(writer.items, preface, known.open, show);
+          return {
+            system,
+            messages: assemble(known, present, budget),
+            tools: toolbox.forModel,
+            temperature: turn.temperature,
+          };
+        };
+      }
+
+      return {
+        async begin() {
+          chain = await models.current();
+          const name = chain[0]?.name ?? models.name();
+          emit({ type: "started", turn: writer.id, thread: writer.thread, model: name });
+          writer.begin(name);
+        },
+
+        async loop(beginning) {
+          const scope = { user: turn.user, thread: writer.thread, external: turn.tools ?? [] };
+          const [toolbox, preface] = await Promise.all([
+            openToolbox(parts.sources, scope, (why) => {
+              parts.log.warn(`the turn goes on without installed tools: ${why}`);
+              notice("tools_unavailable", `The installed tools are not available now: ${why}`);
+            }),
+            parts.preface(turn.user),
+          ]);
+          const requestFor = composer(toolbox, redact(mask, systemText(new Date(), preface)));
+          let serving = chain[0];
+          const ask = () => {
+            spending.assertLeft(turn.user);
+            return streamSteadily(chain, requestFor, {
+              signal,
+              notice,
+              onModel: (model) => {
+                if (model !== serving) writer.begin(model.name);
+                serving = model;
+              },
+            });
+          };
+          return runLoop({
+            writer,
+            toolbox,
+            mask,
+            signal,
+            maxToolCalls: parts.maxToolCalls,
+            pending: beginning.pending,
+            approved: beginning.approved,
+            emit,
+            ask,
+            count: (tokens) => count(serving?.name ?? models.name(), tokens),
+          });
+        },
+
+        usage: () => usage,
+        hide: (ending) =>
+          ending.error === undefined
+            ? ending
+            : { ...ending, error: { ...ending.error, message: redact(mask, ending.error.message) } },
+      };
+    },
+  };
+}

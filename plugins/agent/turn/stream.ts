@@ -1,0 +1,39 @@
+/** A running turn as its callers see it: every event kept, so that a late listener misses none. */
+import type { RunningTurn, TurnEvent, TurnRecord } from "../../../kernel/plugin.ts";
+
+export interface TurnStream extends RunningTurn {
+  /** Adds an event; `done` and `failed` end the stream. */
+  push(event: TurnEvent): void;
+}
+
+export function createTurnStream(id: string, thread: string, cancel: () => void): TurnStream {
+  const events: TurnEvent[] = [];
+  const { promise: record, resolve } = Promise.withResolvers<TurnRecord>();
+  let more = Promise.withResolvers<void>();
+  let ended = false;
+
+  return {
+    id,
+    thread,
+    record,
+    cancel,
+    push(event) {
+      events.push(event);
+      if (event.type === "done" || event.type === "failed") {
+        ended = true;
+        resolve(event.record);
+      }
+      more.resolve();
+      more = Promise.withResolvers();
+    },
+    async *[Symbol.asyncIterator]() {
+      for (let next = 0; ; next++) {
+        while (next >= events.length) {
+          if (ended) return;
+          await more.promise;
+        }
+        yield events[next] as TurnEvent;
+      }
+    },
+  };
+}

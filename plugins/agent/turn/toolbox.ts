@@ -1,0 +1,123 @@
+/** The tools one turn may call: the agent's own, those of the tool host, and the caller's. */
+import type {
+  Approvals,
+  ExternalTool,
+  JsonSchema,
+  ToolCall,
+  ToolInfo,
+  ToolOutcome,
+  Tools,
+} from "../../../kernel/plugin.ts";
+import { reason } from "../../../kernel/plugin.ts";
+import type { ModelTool } from "../models/model.ts";
+import { type ApprovalRules, judgeTool } from "../safety/approvals.ts";
+import { checkArguments } from "./arguments.ts";
+import type { OwnTool } from "./own-tool.ts";
+
+/** What is to be done with a call. */
+export type Plan =
+  | { readonly type: "refuse"; readonly outcome: ToolOutcome }
+  | { readonly type: "run"; readonly writes: boolean; run(signal: AbortSignal): Promise<ToolOutcome> }
+  | { readonly type: "ask"; readonly grants: readonly string[] }
+  | { readonly type: "external" };
+
+export interface Toolbox {
+  readonly forModel: readonly ModelTool[];
+  isExternal(name: string): boolean;
+  /** `approved`: the user has just said yes to this very call. */
+  plan(call: ToolCall, approved: boolean): Promise<Plan>;
+}
+
+export interface ToolboxSources {
+  readonly own: readonly OwnTool[];
+  readonly host: Tools | undefined;
+  readonly rules: ApprovalRules;
+  readonly approvals: Approvals;
+}
+
+/** What callers' tool names may not begin with (§2.5). */
+const OWN_PREFIXES = ["memory_", "skill_", "mission_"];
+const ANY_OBJECT: JsonSchema = { type: "object" };
+
+export async function isReservedName({ own, host }: ToolboxSources, name: string): Promise<boolean> {
+  if (OWN_PREFIXES.some((prefix) => name.startsWith(prefix))) return true;
+  if (own.some((tool) => tool.name === name)) return true;
+  return ((await host?.list()) ?? []).some((tool) => tool.name === name);
+}
+
+/** A host that cannot say what it has costs the turn its installed tools, not its answer. */
+export async function openToolbox(
+  sources: ToolboxSources,
+  scope: { readonly user: string; readonly thread: string; readonly external: readonly ExternalTool[] },
+  onTrouble: (why: string) => void,
+): Promise<Toolbox> {
+  const listed =
+    (await sources.host?.list().catch((error: unknown): readonly ToolInfo[] => {
+      onTrouble(reason(error));
+      return [];
+    })) ?? [];
+  const own = new Map(sources.own.map((tool) => [tool.name, tool]));
+  const isOwn = (name: string) => own.has(name) || OWN_PREFIXES.some((prefix) => name.startsWith(prefix));
+  const installed = new Map(listed.filter(({ name }) => !isOwn(name)).map((tool) => [tool.name, tool]));
+  const external = new Map(
+    scope.external
+      .filter(({ name }) => !isOwn(name) && !installed.has(name))
+      .map((tool) => [tool.name, tool]),
+  );
+  const forModel: readonly ModelTool[] = [
+    ...own.values(),
+    ...installed.values(),
+    ...external.values().map(({ name, description = "", parameters = ANY_OBJECT }) => ({
+      name,
+      description,
+      schema: parameters,
+    })),
+  ];
+
+  const refuse = (code: string, message: string): Plan => ({
+    type: "refuse",
+    outcome: { status: "error", code, message },
+  });
+
+  function planInstalled(call: ToolCall, tool: ToolInfo, approved: boolean): Plan {
+    const remembered = sources.approvals.remembered(scope.user)[tool.name];
+    const verdict = judgeTool(tool, sources.rules, remembered);
+    if (verdict === "deny")
+      return refuse("denied", `The tool ${tool.name} may not be called here. Do not try it again.`);
+    if (verdict === "ask" && !approved) return { type: "ask", grants: tool.grants };
+    const { host } = sources;
+    return {
+      type: "run",
+      writes: tool.writes,
+      run: (signal) =>
+        host?.call(call, { user: scope.user, signal }) ??
+        Promise.resolve({ status: "error", code: "no_tools", message: "The tool host is off." }),
+    };
+  }
+
+  return {
+    forModel,
+    isExternal: (name) => external.has(name),
+    async plan(call, approved) {
+      const mine = own.get(call.name);
+      const tool = installed.get(call.name);
+      const theirs = external.get(call.name);
+      const schema = mine?.schema ?? tool?.schema ?? (theirs && (theirs.parameters ?? ANY_OBJECT));
+      if (schema === undefined) {
+        const names = forModel.map(({ name }) => name).join(", ");
+        return refuse("unknown_tool", `There is no tool "${call.name}". There are: ${names || "none"}.`);
+      }
+      const checked = await checkArguments(call.params, schema);
+      if (!checked.ok) return refuse(checked.code, checked.message);
+      if (mine) {
+        const run = () => mine.run(checked.value, { user: scope.user, thread: scope.thread }).catch(failed);
+        return { type: "run", writes: false, run };
+      }
+      return tool ? planInstalled(call, tool, approved) : { type: "external" };
+    },
+  };
+}
+
+function failed(error: unknown): ToolOutcome {
+  return { status: "error", code: "tool_failed", message: reason(error) };
+}

@@ -1,0 +1,174 @@
+/** One open turn: its items in memory and, as they happen, on disk; then its end. */
+import type {
+  Gate,
+  ModelName,
+  Sql,
+  ToolCall,
+  Turn,
+  TurnItem,
+  TurnRecord,
+  TurnStatus,
+  Usage,
+} from "../../../kernel/plugin.ts";
+import { NO_USAGE } from "../spending/cost.ts";
+
+export interface Ending {
+  readonly status: "completed" | "waiting" | "cancelled" | "failed";
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly gate?: Gate;
+  readonly pending?: readonly ToolCall[];
+}
+
+export interface TurnWriter {
+  readonly id: string;
+  readonly thread: string;
+  /** Its place among all turns. */
+  readonly seq: number;
+  readonly items: readonly TurnItem[];
+  /** Appends an item, or replaces the one with the same id. */
+  put(item: TurnItem): void;
+  /** The same, but on disk only with the turn's end: for what comes right before it. */
+  hold(item: TurnItem): void;
+  begin(model: ModelName): void;
+  /** A tool that can change the world outside is about to be called. */
+  markWrote(): void;
+  /** Resolves when the end is on disk. Rejects where it cannot be stored; calling it again tries again. */
+  finish(ending: Ending, usage: Usage): Promise<void>;
+  record(): TurnRecord;
+}
+
+interface Tables {
+  readonly sql: Sql;
+  index(item: TurnItem, thread: string, seq: number): void;
+  insertItem(turn: string, item: TurnItem): number;
+}
+
+export function createTurnWriter(
+  { sql, index, insertItem }: Tables,
+  start: {
+    readonly turn: Turn;
+    readonly id: string;
+    readonly thread: string;
+    readonly seq: number;
+    readonly items: TurnItem[];
+    readonly now: string;
+    readonly status: TurnStatus;
+    readonly model: ModelName;
+  },
+): TurnWriter {
+  const { turn, id, thread, items } = start;
+  // Where each item is on disk; absent for what could not be written yet.
+  const stored = new Map<string, number>();
+  // Opening the turn has written and indexed what it came with.
+  const opened = new Set(items.map((item) => item.id));
+  let current: Pick<TurnRecord, "status" | "model" | "usage" | "error" | "gate" | "completedAt"> = {
+    status: start.status,
+    model: start.model,
+    usage: NO_USAGE,
+  };
+
+  const isGone = (): boolean => sql.get("SELECT 1 FROM turns WHERE id = ?", id) === undefined;
+
+  const store = (item: TurnItem): void => {
+    if (stored.has(item.id)) {
+      sql.run("UPDATE turn_items SET body = ? WHERE id = ?", JSON.stringify(item), item.id);
+      return;
+    }
+    try {
+      stored.set(item.id, insertItem(id, item));
+    } catch (error) {
+      // Its thread was deleted while it ran.
+      if (!isGone()) throw error;
+    }
+  };
+
+  const place = (item: TurnItem): void => {
+    const at = items.findIndex((other) => other.id === item.id);
+    if (at === -1) items.push(item);
+    else items[at] = item;
+  };
+
+  function writeEnd({ status, error, gate, pending }: Ending, usage: Usage, now: string): void {
+    const { changes } = sql.run(
+      "UPDATE turns SET status = ?, error = ?, gate = ?, usage = ?, completed_at = ? WHERE id = ?",
+      status,
+      error ? JSON.stringify(error) : null,
+      gate ? JSON.stringify(gate) : null,
+      JSON.stringify(usage),
+      now,
+      id,
+    );
+    // Its thread was deleted while it ran.
+    if (changes === 0) return;
+    for (const item of items) {
+      if (opened.has(item.id)) continue;
+      if (!stored.has(item.id)) store(item);
+      index(item, thread, stored.get(item.id) as number);
+    }
+    sql.run("UPDATE threads SET updated_at = ? WHERE id = ?", now, thread);
+    if (gate === undefined) return;
+    sql.run(
+      "UPDATE threads SET gate = ?, pending = ? WHERE id = ?",
+      JSON.stringify(gate),
+      pending?.length ? JSON.stringify(pending) : null,
+      thread,
+    );
+  }
+
+  return {
+    id,
+    thread,
+    seq: start.seq,
+    items,
+    put(item) {
+      place(item);
+      store(item);
+    },
+    hold(item) {
+      place(item);
+      // An earlier state of it is on disk already.
+      if (stored.has(item.id)) store(item);
+    },
+    begin(model) {
+      const { status, model: known } = current;
+      if (status === "running" && known.provider === model.provider && known.name === model.name) return;
+      sql.run(
+        "UPDATE turns SET status = 'running', provider = ?, model = ? WHERE id = ?",
+        model.provider,
+        model.name,
+        id,
+      );
+      current = { ...current, status: "running", model };
+    },
+    markWrote: () => void sql.run("UPDATE turns SET wrote = 1 WHERE id = ?", id),
+    async finish(ending, usage) {
+      const now = new Date().toISOString();
+      current = {
+        status: ending.status,
+        model: current.model,
+        usage,
+        completedAt: now,
+        ...(ending.error && { error: ending.error }),
+        ...(ending.gate && { gate: ending.gate }),
+      };
+      const before = new Map(stored);
+      try {
+        await sql.batch(() => writeEnd(ending, usage, now));
+      } catch (error) {
+        stored.clear();
+        for (const [item, seq] of before) stored.set(item, seq);
+        throw error;
+      }
+    },
+    record: () => ({
+      id,
+      thread,
+      user: turn.user,
+      channel: turn.channel,
+      input: turn.input,
+      items: [...items],
+      createdAt: start.now,
+      ...current,
+    }),
+  };
+}

@@ -1,0 +1,129 @@
+/** `postern user …` and `postern token …`: work beside a running service, on the same store. */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { table } from "../../../kernel/cli/table.ts";
+import type { Workbench } from "../../../kernel/cli/workbench.ts";
+import type { User } from "../../../kernel/plugin.ts";
+import { Fault } from "../../../kernel/plugin.ts";
+import { accountJson, tokenJson } from "../api/wire.ts";
+import { type Accounts, createAccounts, type TokenInfo } from "./accounts.ts";
+
+interface JsonOption {
+  readonly json?: boolean;
+}
+
+export function registerUser(group: Command, workbench: Workbench): void {
+  verb(group, "add <id>", "add a user", "user add alice", "user add bob --role operator")
+    .addOption(
+      new Option("--role <role>", "what the user may do").choices(["user", "operator"]).default("user"),
+    )
+    .action((id: string, options: JsonOption & { role: User["role"] }) =>
+      withAccounts(workbench, (accounts) => {
+        const account = accounts.addUser(id, options.role);
+        print(
+          options,
+          accountJson(account),
+          `${id} is a user now (role ${account.role}). "postern token create ${id}" makes a token for them.`,
+        );
+      }),
+    );
+
+  verb(group, "list", "list the users", "user list", "user list --json").action((options: JsonOption) =>
+    withAccounts(workbench, (accounts) => {
+      const users = accounts.listUsers();
+      const rows = users.map(({ id, role, createdAt }) => [id, role, createdAt]);
+      print(
+        options,
+        { users: users.map(accountJson) },
+        table([["USER", "ROLE", "SINCE"], ...rows], "").trimEnd(),
+      );
+    }),
+  );
+}
+
+export function registerToken(group: Command, workbench: Workbench): void {
+  verb(
+    group,
+    "create <user>",
+    "make a token for a user; it is shown this once",
+    "token create alice --name laptop",
+    "token create ci --name build --expires-in-days 90 --json",
+  )
+    .option("--name <name>", "what it is for", "command line")
+    .option("--expires-in-days <days>", "when it ends; never by default", days)
+    .action((user: string, options: JsonOption & { name: string; expiresInDays?: number }) =>
+      withAccounts(workbench, (accounts) => {
+        const { token, info } = accounts.createToken(user, options.name, options.expiresInDays);
+        const value = { ...tokenJson(info), token };
+        print(options, value, `${token}\n\nKeep it now: only its hash is stored. Its id is ${info.id}.`);
+      }),
+    );
+
+  verb(group, "list", "list the tokens, never their secrets", "token list", "token list --json").action(
+    (options: JsonOption) =>
+      withAccounts(workbench, (accounts) => {
+        const tokens = accounts.listTokens();
+        const rows = tokens.map((token) => [
+          token.id,
+          token.user,
+          token.name,
+          stateOf(token),
+          token.lastUsedAt ?? "never",
+        ]);
+        const head = ["ID", "USER", "NAME", "STATE", "LAST USED"];
+        print(
+          options,
+          { tokens: tokens.map(tokenJson) },
+          tokens.length === 0
+            ? 'There is no token yet. "postern token create --help" says how to make one.'
+            : table([head, ...rows], "").trimEnd(),
+        );
+      }),
+  );
+
+  verb(
+    group,
+    "revoke <token-id>",
+    "void a token, and what was signed in with it",
+    "token revoke 3f0c0c4e-7a52-4d0f-9d2e-0b7a9a6f1c11",
+  ).action((id: string, options: JsonOption) =>
+    withAccounts(workbench, (accounts) => {
+      if (!accounts.revokeToken(id))
+        throw new Fault(
+          "missing",
+          "token_not_found",
+          `there is no token ${id}, or it was revoked already; "postern token list" shows them`,
+        );
+      print(options, { id, revoked: true }, `${id} is void.`);
+    }),
+  );
+}
+
+function verb(group: Command, usage: string, about: string, ...examples: string[]): Command {
+  const lines = examples.map((example) => `  $ postern ${example}`).join("\n");
+  return group
+    .command(usage)
+    .description(about)
+    .option("--json", "print JSON")
+    .addHelpText("after", `\nExamples:\n${lines}`);
+}
+
+function withAccounts(workbench: Workbench, work: (accounts: Accounts) => void): Promise<void> {
+  return workbench.with(["store"], async ({ store }) => work(createAccounts(store)));
+}
+
+function print({ json = false }: JsonOption, value: object, text: string): void {
+  process.stdout.write(json ? `${JSON.stringify(value, undefined, 2)}\n` : `${text}\n`);
+}
+
+function stateOf({ revokedAt, expiresAt }: TokenInfo): string {
+  if (revokedAt !== undefined) return "revoked";
+  if (expiresAt === undefined) return "valid";
+  return Date.parse(expiresAt) > Date.now() ? `valid until ${expiresAt.slice(0, 10)}` : "expired";
+}
+
+function days(given: string): number {
+  const count = Number(given);
+  if (!(count > 0 && count <= 36_500))
+    throw new InvalidArgumentError("It must be a number of days, up to 36500.");
+  return count;
+}

@@ -1,0 +1,183 @@
+/** From what a request presents to who sent it. The answer to a wrong token never says what was wrong with it. */
+import { timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import type { Proxies } from "../../../kernel/net/proxies.ts";
+import { type Log, reason, type User } from "../../../kernel/plugin.ts";
+import { type Accounts, digestOf, OPERATOR } from "./accounts.ts";
+import type { OidcCheck } from "./oidc.ts";
+import type { Throttle } from "./throttle.ts";
+
+/** Browsers keep one jar for all ports of a host, so the port is in the name: gateways side by side do not clash. */
+export function sessionCookie(host: string): string {
+  const port = /:(\d+)$/.exec(host)?.[1];
+  return port === undefined ? "postern_session" : `postern_session_${port}`;
+}
+
+/** What somebody proved, in a form that can be looked at again without keeping the secret. */
+export interface Identity {
+  readonly user: User;
+  /** Names the credential: a session made from it ends with it. */
+  readonly source: string;
+  /** The digest of the session cookie, where that was presented. */
+  readonly session?: string;
+  readonly expiresAt?: Date;
+}
+
+/** The plain-text answers of §7.2; thrown, they reach the caller as they are. */
+export class Refusal extends Error {
+  readonly status: 401 | 403 | 429 | 503;
+  readonly retryAfterSecs: number | undefined;
+
+  constructor(status: Refusal["status"], text: string, retryAfterSecs?: number) {
+    super(text);
+    this.status = status;
+    this.retryAfterSecs = retryAfterSecs;
+  }
+}
+
+const UNKNOWN = new Refusal(401, "Invalid or missing auth token");
+const FOREIGN_DOMAIN = new Refusal(403, "This e-mail domain is not allowed here");
+const NO_DATABASE = new Refusal(503, "Database unavailable");
+export const FOREIGN_ORIGIN = new Refusal(403, "This origin is not allowed here");
+const NO_PROVIDER = new Refusal(503, "Identity provider unavailable");
+
+/** How many credentials that were right are remembered, to be let through while their address waits. */
+const MOST_PROVEN = 1000;
+
+export interface Authenticator {
+  /** By the bearer header, else by the session cookie; never by the address. */
+  identify(request: IncomingMessage, address: string): Promise<Identity | Refusal>;
+  /** The same for a token that came another way: the body of a sign-in. */
+  admit(token: string, address: string): Promise<Identity | Refusal>;
+  /** Is what was proved still true? */
+  stands(identity: Identity): boolean;
+}
+
+export interface OperatorToken {
+  /** Stays the same over a restart only where the token does, and so do the sessions made from it. */
+  readonly source: string;
+  readonly token: string;
+}
+
+export interface AuthenticatorOptions {
+  readonly operatorTokens: readonly OperatorToken[];
+  readonly accounts: Accounts;
+  readonly oidc?: OidcCheck;
+  readonly throttle: Throttle;
+  readonly proxies: Proxies;
+  readonly log: Log;
+}
+
+export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
+  const { accounts, oidc, throttle, proxies, log } = options;
+  const operatorTokens = options.operatorTokens.map(({ source, token }) => ({
+    source,
+    digest: Buffer.from(digestOf(token)),
+  }));
+  const proven = new Set<string>();
+
+  const isSourceLive = (source: string): boolean => {
+    if (source.startsWith("token:")) return accounts.isTokenLive(source.slice("token:".length));
+    return !source.startsWith("operator:") || operatorTokens.some((known) => known.source === source);
+  };
+
+  const byToken = async (token: string, digest: string): Promise<Identity | Refusal> => {
+    const presented = Buffer.from(digest);
+    // Every known token is compared, whichever matches: the time says nothing.
+    const [match] = operatorTokens.filter((known) => timingSafeEqual(known.digest, presented));
+    if (match) return { user: OPERATOR, source: match.source };
+    if (oidc && looksLikeJwt(token)) {
+      const verdict = await oidc(token);
+      if (verdict.type === "unknown") return UNKNOWN;
+      if (verdict.type === "foreign_domain") return FOREIGN_DOMAIN;
+      if (verdict.type === "unavailable") {
+        log.warn(`the identity provider does not answer: ${verdict.why}`);
+        return NO_PROVIDER;
+      }
+      return { user: accounts.admit(verdict.id), source: "oidc", expiresAt: verdict.expiresAt };
+    }
+    const found = accounts.findToken(digest);
+    if (!found) return UNKNOWN;
+    const { info, user } = found;
+    markUsed(info);
+    const source = `token:${info.id}`;
+    return { user, source, ...(info.expiresAt !== undefined && { expiresAt: new Date(info.expiresAt) }) };
+  };
+
+  const markUsed = (info: Parameters<Accounts["markUsed"]>[0]): void => {
+    try {
+      accounts.markUsed(info);
+    } catch (error) {
+      // A full disk must not lock people out of reading.
+      log.warn(`the last use of a token was not noted: ${reason(error)}`);
+    }
+  };
+
+  const bySession = (digest: string): Identity | Refusal => {
+    const found = accounts.findSession(digest);
+    if (!found || !isSourceLive(found.source)) return UNKNOWN;
+    const { user, source, expiresAt } = found;
+    return { user, source, session: digest, expiresAt: new Date(expiresAt) };
+  };
+
+  const judge = async (
+    secret: string,
+    address: string,
+    look: (digest: string) => Identity | Refusal | Promise<Identity | Refusal>,
+  ): Promise<Identity | Refusal> => {
+    const digest = digestOf(secret);
+    let verdict: Identity | Refusal;
+    try {
+      verdict = await look(digest);
+    } catch (error) {
+      log.error({ error }, "the token store does not answer");
+      return NO_DATABASE;
+    }
+    if (verdict instanceof Refusal) {
+      throttle.failed(address);
+      proven.delete(digest);
+    } else if (proven.has(digest)) return verdict;
+    const laterSecs = await throttle.wait(address);
+    if (laterSecs !== undefined)
+      return new Refusal(429, `Too many failed attempts; try again in ${laterSecs} s`, laterSecs);
+    if (!(verdict instanceof Refusal)) {
+      if (proven.size >= MOST_PROVEN) proven.clear();
+      proven.add(digest);
+    }
+    return verdict;
+  };
+
+  const admit: Authenticator["admit"] = (token, address) =>
+    judge(token, address, (digest) => byToken(token, digest));
+
+  return {
+    admit,
+    async identify(request, address) {
+      const { authorization, cookie } = request.headers;
+      if (authorization !== undefined) {
+        const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
+        return token === undefined ? UNKNOWN : admit(token, address);
+      }
+      const session = readCookie(cookie, sessionCookie(proxies.host(request)));
+      return session === undefined ? UNKNOWN : judge(session, address, bySession);
+    },
+    stands({ source, session, expiresAt }) {
+      if (expiresAt !== undefined && expiresAt.getTime() <= Date.now()) return false;
+      return session === undefined
+        ? isSourceLive(source)
+        : accounts.findSession(session) !== undefined && isSourceLive(source);
+    },
+  };
+}
+
+function looksLikeJwt(token: string): boolean {
+  return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token);
+}
+
+function readCookie(header: string | undefined, name: string): string | undefined {
+  for (const pair of header?.split(";") ?? []) {
+    const at = pair.indexOf("=");
+    if (pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim() || undefined;
+  }
+  return undefined;
+}

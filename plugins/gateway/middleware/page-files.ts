@@ -1,0 +1,91 @@
+/** The page's files, read and compressed once and served from memory: they are few and never change. */
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+import type { Middleware } from "koa";
+
+type Bundle = ReadonlyMap<string, Uint8Array>;
+
+/** Where the published package has the bundle; a clone makes it from the sources, so that it is never stale. */
+const BUILT = fileURLToPath(new URL("../page/dist/", import.meta.url));
+const BUILDER = new URL("../page/build.ts", import.meta.url);
+
+interface PageFile {
+  readonly type: string;
+  readonly tag: string;
+  readonly plain: Buffer;
+  readonly br: Buffer;
+  readonly gzip: Buffer;
+}
+
+/** What may be a file of the page: an API request must not wait for it to be bundled. */
+const NAME = /^\/(?:[a-z]+\.(?:html|js|css|svg))?$/;
+
+export interface ServedPage {
+  readonly middleware: Middleware;
+  /** Bundles, reads and compresses ahead of the first visit. */
+  warmUp(): Promise<void>;
+}
+
+export function servePage(load: () => Promise<Bundle> = loadBundle): ServedPage {
+  let loading: Promise<ReadonlyMap<string, PageFile>> | undefined;
+  const files = () => {
+    loading ??= load().then(compressAll);
+    return loading;
+  };
+  return {
+    warmUp: async () => void (await files()),
+    async middleware(context, next) {
+      const isFetched = context.method === "GET" || context.method === "HEAD";
+      const file =
+        isFetched && NAME.test(context.path)
+          ? (await files()).get(context.path === "/" ? "index.html" : context.path.slice(1))
+          : undefined;
+      if (file === undefined) return next();
+      // Revalidated each time, by a tag: an upgrade of the service reaches the browser at the next load.
+      context.set({ "Cache-Control": "no-cache", ETag: file.tag });
+      context.vary("Accept-Encoding");
+      context.status = 200;
+      context.type = file.type;
+      if (context.fresh) {
+        context.status = 304;
+        return;
+      }
+      const encoding = context.acceptsEncodings("br", "gzip", "identity");
+      const isPacked = encoding === "br" || encoding === "gzip";
+      if (isPacked) context.set("Content-Encoding", encoding);
+      context.body = isPacked ? file[encoding] : file.plain;
+    },
+  };
+}
+
+async function loadBundle(): Promise<Bundle> {
+  if (existsSync(BUILDER)) {
+    const { bundlePage } = (await import(BUILDER.href)) as { bundlePage(): Promise<Bundle> };
+    return bundlePage();
+  }
+  const names = await readdir(BUILT);
+  return new Map(
+    await Promise.all(names.map(async (name) => [name, await readFile(join(BUILT, name))] as const)),
+  );
+}
+
+async function compressAll(bundle: Bundle): Promise<ReadonlyMap<string, PageFile>> {
+  const files = [...bundle].map(async ([name, contents]) => [name, await compress(name, contents)] as const);
+  return new Map(await Promise.all(files));
+}
+
+const toBrotli = promisify(brotliCompress);
+const toGzip = promisify(gzip);
+
+async function compress(name: string, contents: Uint8Array): Promise<PageFile> {
+  const tag = `"${createHash("sha256").update(contents).digest("base64url").slice(0, 22)}"`;
+  // The best quality takes half a second for a few hundred bytes less.
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 9 };
+  const [br, gzipped] = await Promise.all([toBrotli(contents, { params }), toGzip(contents)]);
+  return { type: extname(name), tag, plain: Buffer.from(contents), br, gzip: gzipped };
+}

@@ -1,0 +1,60 @@
+import type { Outcome, ToolCall } from "../wire.ts";
+
+interface CallCardProps {
+  readonly call: ToolCall;
+  readonly outcome: Outcome | undefined;
+  readonly millis: number | undefined;
+}
+
+/** One tool call, folded to a line: what was called, with what, how long it took, what came back. */
+export function CallCard({ call, outcome, millis }: CallCardProps) {
+  const mark = outcome === undefined ? "…" : outcome.status === "ok" ? "✓" : "✗";
+  const word = outcome === undefined ? "running" : outcome.status === "ok" ? "succeeded" : "failed";
+  return (
+    <details class="call">
+      <summary>
+        <span class={`mark ${word}`} aria-hidden="true">
+          {mark}
+        </span>
+        <b>{call.name}</b>
+        <span class="unseen">{word}</span>
+        <span class="what">{oneLine(call.params)}</span>
+        <span class="time">
+          {millis === undefined ? "" : `${(millis / 1000).toFixed(millis < 995 ? 2 : 1)} s`}
+        </span>
+      </summary>
+      <div class="inside">
+        <h3>Called with</h3>
+        <pre>{pretty(call.params)}</pre>
+        {outcome && (
+          <>
+            <h3>{outcome.status === "ok" ? "Answered" : "Refused or failed"}</h3>
+            <pre class={outcome.status === "ok" ? "" : "failed"}>
+              {outcome.status === "ok" ? pretty(outcome.output) : outcome.message}
+            </pre>
+            {"receipt" in outcome && outcome.receipt && <p class="soft">Receipt {outcome.receipt}</p>}
+          </>
+        )}
+      </div>
+    </details>
+  );
+}
+
+function pretty(json: string): string {
+  try {
+    return JSON.stringify(JSON.parse(json), null, 2);
+  } catch {
+    return json;
+  }
+}
+
+function oneLine(json: string): string {
+  try {
+    const values = JSON.parse(json) as Record<string, unknown>;
+    return Object.entries(values)
+      .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
+      .join(", ");
+  } catch {
+    return json;
+  }
+}

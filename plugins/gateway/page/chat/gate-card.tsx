@@ -1,0 +1,54 @@
+import { decide } from "../app.ts";
+import { Grants } from "../tools/grants.tsx";
+import type { Gate } from "../wire.ts";
+
+/** What the thread waits for, in words, with the answers that go on. */
+export function GateCard({ gate }: { gate: Gate }) {
+  switch (gate.type) {
+    case "approval":
+      return (
+        <section class="gate" aria-label="Approval">
+          <strong>May {gate.call.name} run?</strong>
+          <pre class="log">{gate.call.params}</pre>
+          <Grants of={gate.grants ?? []} />
+          <Answers
+            gate={gate}
+            choices={{ once: "Allow once", always: "Always allow this tool", deny: "Deny" }}
+          />
+        </section>
+      );
+    case "authentication":
+      return (
+        <section class="gate" aria-label="Sign-in of a tool">
+          <strong>{gate.call.name} needs to sign in</strong>
+          <span>{gate.message}</span>
+          <Answers gate={gate} choices={{ done: "It is set up: go on", deny: "Go on without it" }} />
+        </section>
+      );
+    case "external_tool":
+      return (
+        <section class="gate" aria-label="Waiting for a program">
+          <span>
+            Waits for the program that declared <b>{gate.call.name}</b> to answer.
+          </span>
+        </section>
+      );
+  }
+}
+
+function Answers({ gate, choices }: { gate: Gate; choices: Readonly<Record<string, string>> }) {
+  return (
+    <span class="row">
+      {Object.entries(choices).map(([decision, label], index) => (
+        <button
+          type="button"
+          key={decision}
+          class={index === 0 ? "primary" : decision === "deny" ? "danger" : ""}
+          onClick={() => void decide(gate, decision)}
+        >
+          {label}
+        </button>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,162 @@
+/** A turn as the page shows it: made from what is stored, or folded from frames as they arrive. Pure. */
+import type { Gate, ModelName, Outcome, ToolCall, Turn, TurnFrame, TurnStatus, Usage } from "../wire.ts";
+
+export type Piece =
+  | { readonly type: "text"; readonly id: string; readonly text: string }
+  | {
+      readonly type: "call";
+      readonly id: string;
+      readonly call: ToolCall;
+      readonly outcome?: Outcome;
+      readonly millis?: number;
+    };
+
+export interface TurnView {
+  readonly id: string;
+  readonly thread: string;
+  readonly channel: string;
+  /** What the person said; absent where a turn only resumes another, or is not known yet. */
+  readonly asked: string | undefined;
+  readonly pieces: readonly Piece[];
+  /** What came of calls, also of those an earlier turn had to wait with. */
+  readonly outcomes: ReadonlyMap<string, Outcome>;
+  readonly status: TurnStatus;
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly gate?: Gate;
+  readonly notice?: string;
+  readonly model?: ModelName;
+  readonly usage?: Usage;
+  readonly startedAt: number;
+  /** True where every frame since the turn's first has been folded in: then the frames know more than the store. */
+  readonly isWhole?: boolean;
+}
+
+export const isOver = ({ status }: TurnView): boolean => status !== "running" && status !== "queued";
+
+export function fromTurn(turn: Turn): TurnView {
+  const outcomes = new Map<string, Outcome>();
+  for (const item of turn.items) if (item.type === "tool_result") outcomes.set(item.call, item.outcome);
+  const pieces = turn.items.flatMap((item): readonly Piece[] => {
+    if (item.type === "tool_result") return [];
+    if (item.type === "message") {
+      return item.role === "assistant" ? [{ type: "text", id: item.id, text: item.text }] : [];
+    }
+    const outcome = outcomes.get(item.call.id);
+    return [{ type: "call", id: item.id, call: item.call, ...(outcome && { outcome }) }];
+  });
+  const { id, channel, status, error, gate, model, usage } = turn;
+  return {
+    id,
+    thread: turn.thread_id,
+    channel,
+    asked: turn.input.type === "message" ? turn.input.text : undefined,
+    pieces,
+    outcomes,
+    status,
+    model,
+    usage,
+    startedAt: Date.parse(turn.created_at),
+    ...(error && { error }),
+    // A turn keeps the gate it stopped at; only while it waits is there something to decide.
+    ...(gate && status === "waiting" && { gate }),
+  };
+}
+
+/** A call that waited at a gate belongs to the turn that asked for it, with the outcome of the one that went on. */
+export function joinCalls(turns: readonly TurnView[]): readonly TurnView[] {
+  const outcomes = new Map(turns.flatMap((turn) => [...turn.outcomes]));
+  const seen = new Set<string>();
+  return turns.map((turn) => {
+    const pieces = turn.pieces.flatMap((piece): readonly Piece[] => {
+      if (piece.type === "text") return [piece];
+      if (seen.has(piece.call.id)) return [];
+      seen.add(piece.call.id);
+      const outcome = piece.outcome ?? outcomes.get(piece.call.id);
+      return [outcome ? { ...piece, outcome } : piece];
+    });
+    return { ...turn, pieces };
+  });
+}
+
+/** A turn of which nothing but its beginning is known yet. */
+export function begun(id: string, thread: string, asked: string | undefined): TurnView {
+  return {
+    id,
+    thread,
+    channel: "gateway",
+    asked,
+    pieces: [],
+    outcomes: new Map(),
+    status: "running",
+    startedAt: Date.now(),
+  };
+}
+
+export function fold(view: TurnView, frame: TurnFrame): TurnView {
+  // A frame that comes after the end (a resumed stream, a late delivery) must not open the turn again.
+  if (isOver(view)) return view;
+  switch (frame.type) {
+    case "started":
+      // The first frame of a turn: whatever was shown of it before will come again.
+      return { ...view, status: "running", model: frame.model, pieces: [], isWhole: true };
+    case "text":
+      return { ...withoutNotice(view), pieces: appendText(view.pieces, frame.item, frame.delta) };
+    case "tool_started":
+      return {
+        ...withoutNotice(view),
+        pieces: [...view.pieces, { type: "call", id: frame.item, call: frame.call }],
+      };
+    case "tool_finished": {
+      const { call, outcome, millis } = frame;
+      const pieces = view.pieces.map((piece) =>
+        piece.type === "call" && piece.call.id === call.id ? { ...piece, outcome, millis } : piece,
+      );
+      return { ...view, pieces, outcomes: new Map([...view.outcomes, [call.id, outcome]]) };
+    }
+    case "gate":
+      return { ...view, gate: frame.gate };
+    case "notice":
+      return { ...view, notice: frame.message };
+    case "usage":
+      return { ...view, usage: frame.usage };
+    case "done":
+    case "failed":
+      return merge(view, fromTurn(frame.turn));
+  }
+}
+
+/** What is stored is the truth; what only the frames knew (how long a call took) is kept. */
+function merge(live: TurnView, stored: TurnView): TurnView {
+  const took = new Map(
+    live.pieces.flatMap((piece) => (piece.type === "call" ? [[piece.call.id, piece.millis]] : [])),
+  );
+  const pieces = stored.pieces.map((piece) => {
+    const millis = piece.type === "call" ? took.get(piece.call.id) : undefined;
+    return millis === undefined ? piece : { ...piece, millis };
+  });
+  return { ...stored, asked: stored.asked ?? live.asked, pieces };
+}
+
+/** What to show of a turn that is known from the store and perhaps from frames too. */
+export function reconcile(stored: TurnView, live: TurnView | undefined): TurnView {
+  if (isOver(stored)) return live ? merge(live, stored) : stored;
+  // Frames tell of the end before a page that was read earlier arrives.
+  const knowsMore = live !== undefined && (live.isWhole === true || isOver(live));
+  return knowsMore ? { ...live, asked: stored.asked ?? live.asked } : stored;
+}
+
+/** Frames were missed: what is known of a running turn is no longer all of it. */
+export function doubt(view: TurnView): TurnView {
+  return isOver(view) ? view : { ...view, isWhole: false };
+}
+
+function withoutNotice({ notice: _gone, ...view }: TurnView): TurnView {
+  return view;
+}
+
+function appendText(pieces: readonly Piece[], id: string, delta: string): readonly Piece[] {
+  const last = pieces.at(-1);
+  if (last?.type === "text" && last.id === id)
+    return [...pieces.slice(0, -1), { ...last, text: last.text + delta }];
+  return [...pieces, { type: "text", id, text: delta }];
+}

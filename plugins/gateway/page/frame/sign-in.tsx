@@ -1,0 +1,40 @@
+import { useState } from "preact/hooks";
+import { signIn } from "../app.ts";
+import { useApp } from "../use-app.ts";
+
+export function SignIn() {
+  const { trouble } = useApp();
+  const [token, setToken] = useState("");
+  const submit = (event: Event) => {
+    event.preventDefault();
+    if (token.trim()) void signIn(token.trim());
+  };
+  return (
+    <main class="sign-in">
+      <form onSubmit={submit}>
+        <img src="/icon.svg" alt="" />
+        <h1>Sign in to Postern</h1>
+        <p class="soft">
+          Open the link that Postern prints when it starts, or paste a token: yours, or the operator's from
+          the file <code>webui-token</code> in the service home.
+        </p>
+        <label for="token">Token</label>
+        <input
+          id="token"
+          type="password"
+          autocomplete="current-password"
+          value={token}
+          onInput={(event) => setToken(event.currentTarget.value)}
+        />
+        <button type="submit" class="primary">
+          Sign in
+        </button>
+        {trouble && (
+          <p class="trouble" role="alert">
+            {trouble}
+          </p>
+        )}
+      </form>
+    </main>
+  );
+}

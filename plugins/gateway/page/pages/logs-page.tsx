@@ -1,0 +1,62 @@
+import { useEffect, useState } from "preact/hooks";
+import { attempt } from "../app.ts";
+import { Bar } from "../frame/bar.tsx";
+import { ask } from "../wire.ts";
+
+const LEVELS: Readonly<Record<number, string>> = {
+  20: "debug",
+  30: "info",
+  40: "warn",
+  50: "error",
+  60: "fatal",
+};
+
+interface Line {
+  readonly time: string;
+  readonly level: number;
+  readonly plugin?: string;
+  readonly msg?: string;
+}
+
+/** The newest log lines, for the operator. */
+export function LogsPage() {
+  const [lines, setLines] = useState<readonly Line[]>([]);
+  const [least, setLeast] = useState(30);
+  const load = async () => {
+    const found = await attempt(() => ask<{ lines: readonly Line[] }>("GET", "/api/logs"));
+    if (found) setLines(found.lines);
+  };
+  useEffect(() => void load(), []);
+  return (
+    <>
+      <Bar title="Logs">
+        <select
+          aria-label="Least level"
+          value={least}
+          onChange={(event) => setLeast(Number(event.currentTarget.value))}
+        >
+          {Object.entries(LEVELS).map(([level, name]) => (
+            <option key={level} value={level}>
+              {name}
+            </option>
+          ))}
+        </select>
+        <button type="button" onClick={() => void load()}>
+          Refresh
+        </button>
+      </Bar>
+      <div class="page">
+        <div>
+          <pre class="log">
+            {lines
+              .filter(({ level }) => level >= least)
+              .map(
+                ({ time, level, plugin, msg }) =>
+                  `${time} ${LEVELS[level] ?? level} ${plugin ?? "kernel"}: ${msg ?? ""}\n`,
+              )}
+          </pre>
+        </div>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,123 @@
+import { useEffect, useState } from "preact/hooks";
+import { attempt } from "../app.ts";
+import { Bar } from "../frame/bar.tsx";
+import { ask } from "../wire.ts";
+
+interface Hit {
+  readonly path: string;
+  readonly snippet: string;
+  readonly updated_at: string;
+}
+
+interface MemoryFile {
+  readonly path: string;
+  readonly text: string;
+  readonly version: number;
+}
+
+const at = (path: string) => `/api/memory/file?${new URLSearchParams({ path })}`;
+
+export function MemoryPage() {
+  const [query, setQuery] = useState("");
+  const [hits, setHits] = useState<readonly Hit[]>([]);
+  const [file, setFile] = useState<MemoryFile>();
+
+  const search = async (q: string) => {
+    const found = await attempt(() =>
+      ask<{ results: readonly Hit[] }>("GET", `/api/memory?${new URLSearchParams({ q })}`),
+    );
+    if (found) setHits(found.results);
+  };
+  useEffect(() => {
+    // Waits for a pause in typing.
+    const timer = setTimeout(() => void search(query), 150);
+    return () => clearTimeout(timer);
+  }, [query]);
+  const open = async (path: string) => setFile(await attempt(() => ask<MemoryFile>("GET", at(path))));
+  const create = () => {
+    const path = prompt("Path of the new file, for example notes/garden.md");
+    if (path) setFile({ path, text: "", version: 0 });
+  };
+  const close = () => {
+    setFile(undefined);
+    void search(query);
+  };
+
+  return (
+    <>
+      <Bar title="Memory">
+        <button type="button" onClick={create}>
+          New file
+        </button>
+      </Bar>
+      <div class="page">
+        <div>
+          {file ? (
+            <Editor key={file.path} file={file} onClose={close} />
+          ) : (
+            <>
+              <input
+                type="search"
+                aria-label="Search memory"
+                placeholder="Search memory"
+                value={query}
+                onInput={(event) => setQuery(event.currentTarget.value)}
+              />
+              {hits.length === 0 && (
+                <p class="soft">{query ? "Nothing found." : "Nothing is remembered yet."}</p>
+              )}
+              {hits.map((hit) => (
+                <article class="card" key={hit.path}>
+                  <h2>
+                    <button type="button" class="plain" onClick={() => void open(hit.path)}>
+                      {hit.path}
+                    </button>
+                    <span class="tag">{new Date(hit.updated_at).toLocaleString()}</span>
+                  </h2>
+                  {hit.snippet && <span class="soft">{hit.snippet}</span>}
+                </article>
+              ))}
+            </>
+          )}
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Editor({ file, onClose }: { file: MemoryFile; onClose(): void }) {
+  const [text, setText] = useState(file.text);
+  const save = async () => {
+    const saved = await attempt(() => ask("PUT", at(file.path), { text, version: file.version }));
+    if (saved) onClose();
+  };
+  const forget = async () => {
+    if (!confirm(`Forget ${file.path}?`)) return;
+    await attempt(() => ask("DELETE", at(file.path)));
+    onClose();
+  };
+  return (
+    <section class="card">
+      <h2>{file.path}</h2>
+      <textarea
+        class="editor"
+        aria-label={`Text of ${file.path}`}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <span class="row">
+        <button type="button" class="primary" onClick={() => void save()}>
+          Save
+        </button>
+        <button type="button" onClick={onClose}>
+          Back
+        </button>
+        {file.version > 0 && (
+          <button type="button" class="danger" onClick={() => void forget()}>
+            Forget
+          </button>
+        )}
+      </span>
+    </section>
+  );
+}

@@ -1,0 +1,131 @@
+import { useEffect, useState } from "preact/hooks";
+import { attempt } from "../app.ts";
+import { Bar } from "../frame/bar.tsx";
+import { ask } from "../wire.ts";
+
+interface Account {
+  readonly id: string;
+  readonly role: string;
+}
+
+interface Token {
+  readonly id: string;
+  readonly user: string;
+  readonly name: string;
+  readonly created_at: string;
+  readonly expires_at: string | null;
+  readonly last_used_at: string | null;
+  readonly revoked_at: string | null;
+}
+
+export function PeoplePage() {
+  const [users, setUsers] = useState<readonly Account[]>([]);
+  const [tokens, setTokens] = useState<readonly Token[]>([]);
+  const [secret, setSecret] = useState("");
+
+  const load = async () => {
+    const people = await attempt(() => ask<{ users: readonly Account[] }>("GET", "/api/users"));
+    const keys = await attempt(() => ask<{ tokens: readonly Token[] }>("GET", "/api/tokens"));
+    if (people) setUsers(people.users);
+    if (keys) setTokens(keys.tokens);
+  };
+  useEffect(() => void load(), []);
+
+  const addUser = async (event: Event) => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    const { id } = Object.fromEntries(new FormData(form));
+    if (await attempt(() => ask("POST", "/api/users", { id }))) form.reset();
+    await load();
+  };
+  const addToken = async (event: Event) => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    const { user, name } = Object.fromEntries(new FormData(form));
+    const made = await attempt(() => ask<{ token: string }>("POST", "/api/tokens", { user, name }));
+    if (!made) return;
+    form.reset();
+    setSecret(made.token);
+    await load();
+  };
+  const revoke = async ({ id, name, user }: Token) => {
+    if (!confirm(`Revoke “${name}” of ${user}? Whoever uses it is signed out at once.`)) return;
+    await attempt(() => ask("DELETE", `/api/tokens/${id}`));
+    await load();
+  };
+
+  return (
+    <>
+      <Bar title="People" />
+      <div class="page">
+        <div>
+          <section class="card">
+            <h2>Users</h2>
+            <ul>
+              {users.map(({ id, role }) => (
+                <li key={id}>
+                  {id} <span class="tag">{role}</span>
+                </li>
+              ))}
+            </ul>
+            <form class="row" onSubmit={(event) => void addUser(event)}>
+              <input name="id" required aria-label="Name of the new user" placeholder="name" />
+              <button type="submit">Add user</button>
+            </form>
+          </section>
+          <section class="card">
+            <h2>Tokens</h2>
+            {secret && (
+              <p class="gate" role="status">
+                The new token, shown this once: <code>{secret}</code>
+              </p>
+            )}
+            <table class="list">
+              <thead>
+                <tr>
+                  <th>User</th>
+                  <th>Name</th>
+                  <th>Last used</th>
+                  <th>Expires</th>
+                  <th>
+                    <span class="unseen">Actions</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {tokens.map((token) => (
+                  <tr key={token.id}>
+                    <td>{token.user}</td>
+                    <td>{token.name}</td>
+                    <td>{when(token.last_used_at, "never")}</td>
+                    <td>{token.revoked_at ? "revoked" : when(token.expires_at, "never")}</td>
+                    <td>
+                      {!token.revoked_at && (
+                        <button type="button" class="danger" onClick={() => void revoke(token)}>
+                          Revoke
+                        </button>
+                      )}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+            <form class="row" onSubmit={(event) => void addToken(event)}>
+              <select name="user" required aria-label="User">
+                {users.map(({ id }) => (
+                  <option key={id}>{id}</option>
+                ))}
+              </select>
+              <input name="name" required aria-label="Name of the token" placeholder="what it is for" />
+              <button type="submit">Make token</button>
+            </form>
+          </section>
+        </div>
+      </div>
+    </>
+  );
+}
+
+function when(time: string | null, otherwise: string): string {
+  return time ? new Date(time).toLocaleString() : otherwise;
+}

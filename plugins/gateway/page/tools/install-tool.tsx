@@ -1,0 +1,130 @@
+import { useRef, useState } from "preact/hooks";
+import { attempt } from "../app.ts";
+import { ask } from "../wire.ts";
+import { Grants } from "./grants.tsx";
+
+interface Proposal {
+  readonly version: string;
+  readonly description: string;
+  readonly grants: readonly string[];
+  readonly digest: string;
+  readonly replaces?: {
+    readonly version: string;
+    readonly added: readonly string[];
+    readonly removed: readonly string[];
+  };
+}
+
+interface Upload {
+  readonly name: string;
+  readonly component: File;
+  readonly capabilities: File;
+}
+
+function formOf({ name, component, capabilities }: Upload, replace: boolean): FormData {
+  const form = new FormData();
+  form.set("name", name);
+  form.set("component", component);
+  form.set("capabilities", capabilities);
+  form.set("replace", String(replace));
+  return form;
+}
+
+/** Drop the two files; what the tool may do is shown before anything happens. */
+export function InstallTool({ onInstalled }: { onInstalled(): void }) {
+  const picker = useRef<HTMLInputElement>(null);
+  const [isOver, setOver] = useState(false);
+  const [hint, setHint] = useState("");
+  const [upload, setUpload] = useState<Upload>();
+  const [proposal, setProposal] = useState<Proposal>();
+
+  const take = async (files: readonly File[]) => {
+    const component = files.find(({ name }) => name.endsWith(".wasm"));
+    const capabilities = files.find(({ name }) => name.endsWith(".json"));
+    if (!component || !capabilities)
+      return setHint("Drop both files: the component (.wasm) and its capabilities file (.json).");
+    const given = { name: component.name.replace(/\.wasm$/, ""), component, capabilities };
+    setHint("Checking the component…");
+    setProposal(undefined);
+    setUpload(given);
+    const examined = await attempt(() => ask<Proposal>("POST", "/api/tools/examine", formOf(given, false)));
+    setHint("");
+    setProposal(examined);
+  };
+  const install = async () => {
+    if (!upload) return;
+    setHint("Installing…");
+    const installed = await attempt(() =>
+      ask("POST", "/api/tools", formOf(upload, proposal?.replaces !== undefined)),
+    );
+    setHint("");
+    if (!installed) return;
+    setUpload(undefined);
+    setProposal(undefined);
+    onInstalled();
+  };
+  const onDrop = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(false);
+    void take([...(event.dataTransfer?.files ?? [])]);
+  };
+
+  if (upload && proposal) {
+    return (
+      <section class="gate" aria-label="Install a tool">
+        <strong>
+          {proposal.replaces
+            ? `Replace ${upload.name} ${proposal.replaces.version}`
+            : `Install ${upload.name}`}{" "}
+          {proposal.version}?
+        </strong>
+        <p class="soft">{proposal.description}</p>
+        {proposal.replaces && proposal.replaces.added.length > 0 && (
+          <div>
+            <strong>New, compared with what is installed:</strong>
+            <Grants of={proposal.replaces.added} />
+          </div>
+        )}
+        <Grants of={proposal.grants} />
+        <p class="soft">SHA-256 {proposal.digest}</p>
+        <span class="row">
+          <button type="button" class="primary" disabled={hint !== ""} onClick={() => void install()}>
+            {proposal.replaces ? "Replace" : "Install"}
+          </button>
+          <button type="button" onClick={() => setUpload(undefined)}>
+            Do not
+          </button>
+          <span role="status">{hint}</span>
+        </span>
+      </section>
+    );
+  }
+  return (
+    <section
+      class={`drop ${isOver ? "over" : ""}`}
+      aria-label="Install a tool"
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={onDrop}
+    >
+      <p>Drop a component and its capabilities file here to install a tool. You see what it may do first.</p>
+      <button type="button" onClick={() => picker.current?.click()}>
+        Choose the files
+      </button>
+      <input
+        ref={picker}
+        class="unseen"
+        type="file"
+        multiple
+        accept=".wasm,.json"
+        aria-label="The component and its capabilities file"
+        tabIndex={-1}
+        onChange={(event) => void take([...(event.currentTarget.files ?? [])])}
+      />
+      <p role="status">{hint}</p>
+    </section>
+  );
+}

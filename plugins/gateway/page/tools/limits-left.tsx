@@ -1,0 +1,27 @@
+import { useEffect, useState } from "preact/hooks";
+import { attempt } from "../app.ts";
+import { ask } from "../wire.ts";
+
+interface Limits {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly reset_secs: number;
+}
+
+/** How much of a tool's rate limit is used up. */
+export function LimitsLeft({ tool }: { tool: string }) {
+  const [limits, setLimits] = useState<Limits | null>(null);
+  useEffect(() => {
+    void attempt(() => ask<{ limits: Limits | null }>("GET", `/api/tools/${tool}/limits`)).then((found) =>
+      setLimits(found?.limits ?? null),
+    );
+  }, [tool]);
+  if (!limits) return null;
+  const { limit, remaining, reset_secs: seconds } = limits;
+  return (
+    <span class="soft">
+      {limit - remaining} of {limit} requests used
+      {remaining === limit ? "" : `; one place more in ${seconds} s`}.
+    </span>
+  );
+}

@@ -1,0 +1,65 @@
+import { useState } from "preact/hooks";
+import { attempt } from "../app.ts";
+import { ask } from "../wire.ts";
+
+interface Receipt {
+  readonly id: string;
+  readonly at: string;
+  readonly user: string;
+  readonly millis: number;
+  readonly status: string;
+  readonly message?: string;
+  readonly requests: readonly {
+    readonly method: string;
+    readonly host: string;
+    readonly status?: number;
+    readonly error?: string;
+  }[];
+  readonly credentials: readonly string[];
+}
+
+/** What the host saw of a tool's last calls. */
+export function Receipts({ tool }: { tool: string }) {
+  const [receipts, setReceipts] = useState<readonly Receipt[]>();
+  const load = async () => {
+    const query = new URLSearchParams({ tool, limit: "20" });
+    setReceipts(
+      (await attempt(() => ask<{ receipts: readonly Receipt[] }>("GET", `/api/receipts?${query}`)))?.receipts,
+    );
+  };
+  return (
+    <details onToggle={(event) => event.currentTarget.open && void load()}>
+      <summary>Receipts of the last calls</summary>
+      {receipts?.length === 0 && <p class="soft">It has not been called yet.</p>}
+      {receipts && receipts.length > 0 && (
+        <table class="list">
+          <thead>
+            <tr>
+              <th>When</th>
+              <th>User</th>
+              <th>Took</th>
+              <th>Outcome</th>
+              <th>Contacted</th>
+            </tr>
+          </thead>
+          <tbody>
+            {receipts.map((receipt) => (
+              <tr key={receipt.id}>
+                <td>{new Date(receipt.at).toLocaleString()}</td>
+                <td>{receipt.user}</td>
+                <td>{Math.round(receipt.millis)} ms</td>
+                <td>{receipt.message ?? receipt.status}</td>
+                <td>
+                  {receipt.requests
+                    .map(({ method, host, status, error }) => `${method} ${host} ${status ?? error ?? ""}`)
+                    .join(", ")}
+                  {receipt.credentials.length > 0 && ` as ${receipt.credentials.join(", ")}`}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </details>
+  );
+}

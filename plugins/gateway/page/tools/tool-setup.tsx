@@ -1,0 +1,65 @@
+import { useEffect, useState } from "preact/hooks";
+import { attempt } from "../app.ts";
+import { ask } from "../wire.ts";
+
+interface Secret {
+  readonly name: string;
+  readonly is_set: boolean;
+  readonly question: string;
+  readonly instructions?: string;
+  readonly url?: string;
+}
+
+interface Setup {
+  readonly secrets: readonly Secret[];
+  readonly signs_in: boolean;
+}
+
+/** What a tool has to be given before it works: secrets to enter, or a sign-in elsewhere. */
+export function ToolSetup({ tool }: { tool: string }) {
+  const [setup, setSetup] = useState<Setup>();
+  const load = async () => setSetup(await attempt(() => ask<Setup>("GET", `/api/tools/${tool}/setup`)));
+  useEffect(() => void load(), [tool]);
+  if (!setup || (setup.secrets.length === 0 && !setup.signs_in)) return null;
+
+  const signIn = async () => {
+    const begun = await attempt(() => ask<{ url: string }>("POST", `/api/tools/${tool}/sign-in`));
+    if (begun) open(begun.url, "_blank", "noopener");
+  };
+  const save = async (event: Event, { name }: Secret) => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    const { value } = Object.fromEntries(new FormData(form));
+    await attempt(() => ask("PUT", `/api/tools/${tool}/secrets/${name}`, { value }));
+    form.reset();
+    await load();
+  };
+
+  return (
+    <details>
+      <summary>
+        Sign-in and secrets{setup.secrets.some(({ is_set }) => !is_set) ? " (something is missing)" : ""}
+      </summary>
+      {setup.secrets.map((secret) => (
+        <form class="row" key={secret.name} onSubmit={(event) => void save(event, secret)}>
+          <label for={`${tool}-${secret.name}`}>
+            {secret.question} <span class="tag">{secret.is_set ? "set" : "missing"}</span>
+          </label>
+          <input id={`${tool}-${secret.name}`} name="value" type="password" required autocomplete="off" />
+          <button type="submit">Save</button>
+          {secret.instructions && <span class="soft">{secret.instructions}</span>}
+          {secret.url && /^https?:/.test(secret.url) && (
+            <a href={secret.url} target="_blank" rel="noopener noreferrer">
+              {secret.url}
+            </a>
+          )}
+        </form>
+      ))}
+      {setup.signs_in && (
+        <button type="button" onClick={() => void signIn()}>
+          Sign in
+        </button>
+      )}
+    </details>
+  );
+}

@@ -1,0 +1,124 @@
+/** All sockets and the streams they read. A stream stays for a while without readers, so that one can come back. */
+import type { WebSocket } from "ws";
+import { type Agent, type Log, reason } from "../../../kernel/plugin.ts";
+import type { Authenticator, Identity } from "../auth/identity.ts";
+import { CLOSE, type Connection, createConnection, type ResumePoint } from "./connection.ts";
+import { openStream, type UserStream } from "./stream.ts";
+
+export interface SocketTimes {
+  readonly beatMillis: number;
+  /** How long a stream without readers is kept. */
+  readonly keepMillis: number;
+}
+
+const TIMES: SocketTimes = { beatMillis: 30_000, keepMillis: 10 * 60_000 };
+
+const STOP_MILLIS = 1000;
+
+export interface Sockets {
+  /** From now on nothing that happens to this user's turns is missed. */
+  follow(user: string): void;
+  connect(socket: WebSocket, identity: Identity, from: ResumePoint | undefined): void;
+  countOf(user: string): number;
+  readonly count: number;
+  readonly users: number;
+  /** Read or not. */
+  readonly streams: number;
+  /** Closes the sockets of those who are no longer signed in. */
+  recheck(): void;
+  close(): Promise<void>;
+}
+
+interface Seat {
+  readonly stream: UserStream;
+  readonly connections: Set<Connection>;
+  leftAt: number;
+}
+
+export function createSockets(
+  agent: Agent,
+  authenticator: Authenticator,
+  log: Log,
+  times: SocketTimes = TIMES,
+): Sockets {
+  const seats = new Map<string, Seat>();
+
+  const seatOf = (user: string): Seat => {
+    let seat = seats.get(user);
+    if (seat === undefined) {
+      const connections = new Set<Connection>();
+      const stream = openStream(
+        (listener) => agent.watch(user, listener),
+        () => {
+          for (const connection of connections) connection.pump();
+        },
+      );
+      seat = { stream, connections, leftAt: Date.now() };
+      seats.set(user, seat);
+    }
+    seat.leftAt = Date.now();
+    return seat;
+  };
+  const all = (): readonly Connection[] => [...seats.values()].flatMap(({ connections }) => [...connections]);
+
+  const stands = (identity: Identity): boolean => {
+    try {
+      return authenticator.stands(identity);
+    } catch (error) {
+      // A store that does not answer signs nobody out.
+      log.warn(`who is signed in could not be checked: ${reason(error)}`);
+      return true;
+    }
+  };
+  const recheck = (): void => {
+    for (const connection of all())
+      if (!stands(connection.identity)) connection.close(CLOSE.signedOut, "signed out");
+  };
+  const sweep = (): void => {
+    for (const [user, { stream, connections, leftAt }] of seats) {
+      const isLeft = connections.size === 0 && !stream.hasOpenTurns && Date.now() - leftAt > times.keepMillis;
+      if (!isLeft) continue;
+      stream.close();
+      seats.delete(user);
+    }
+  };
+  const heart = setInterval(() => {
+    recheck();
+    for (const connection of all()) connection.beat();
+    sweep();
+  }, times.beatMillis);
+
+  return {
+    follow: (user) => void seatOf(user),
+    connect(socket, identity, from) {
+      const seat = seatOf(identity.user.id);
+      const connection = createConnection(socket, identity, seat.stream, from);
+      seat.connections.add(connection);
+      socket.on("close", () => {
+        seat.connections.delete(connection);
+        seat.leftAt = Date.now();
+      });
+      connection.pump();
+    },
+    countOf: (user) => seats.get(user)?.connections.size ?? 0,
+    get count() {
+      return all().length;
+    },
+    get users() {
+      return [...seats.values()].filter(({ connections }) => connections.size > 0).length;
+    },
+    get streams() {
+      return seats.size;
+    },
+    recheck,
+    async close() {
+      clearInterval(heart);
+      for (const connection of all()) connection.close(CLOSE.stopping, "the service stops");
+      for (const deadline = Date.now() + STOP_MILLIS; all().length > 0 && Date.now() < deadline; )
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      for (const connection of all()) connection.terminate();
+      for (const { stream } of seats.values()) stream.close();
+      seats.clear();
+    },
+  };
+}

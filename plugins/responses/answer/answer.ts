@@ -1,0 +1,109 @@
+/** How a taken request is answered: whole when its turn has ended, or event by event while it runs. */
+import type { ServerResponse } from "node:http";
+import type { Agent, Log, RunningTurn, Threads, TurnRecord } from "../../../kernel/plugin.ts";
+import type { Begun } from "../intake/intake.ts";
+import type { Requests, TakenRequest } from "../intake/requests.ts";
+import { refusalOf } from "../refusal.ts";
+import { inSeconds, type PageOf, respond, respondWith } from "./response.ts";
+import { createSequence } from "./sequence.ts";
+import { openEventStream } from "./sse.ts";
+import type { ResponseObject, StreamEvent, WireError } from "./wire.ts";
+
+export interface AnswerParts {
+  readonly agent: Agent;
+  readonly threads: Threads;
+  readonly requests: Requests;
+  readonly log: Log;
+  readonly pageOf: PageOf;
+  readonly timeoutSecs: number;
+}
+
+export interface Answers {
+  /** The response as it now is; undefined where its turn has gone with its thread. */
+  current(taken: TakenRequest, model: string): ResponseObject | undefined;
+  /** The response when its turn has ended, or has been cut because it took too long. */
+  whole(begun: Begun, model: string): Promise<ResponseObject>;
+  /** Ends when the turn or the reader does; the turn does not care about the reader. */
+  stream(begun: Begun, model: string, response: ServerResponse): Promise<void>;
+}
+
+export function createAnswers({ agent, threads, requests, log, pageOf, timeoutSecs }: AnswerParts): Answers {
+  const timeout: WireError = {
+    type: "server_error",
+    code: "turn_timeout",
+    message: `The turn took longer than ${timeoutSecs} s and was cut. Send long work with "stream": true, which has no such limit.`,
+  };
+
+  const ended = (taken: TakenRequest, record: TurnRecord, model: string): ResponseObject =>
+    respondWith(record, model, taken.echo, pageOf, taken.error);
+
+  function current(taken: TakenRequest, model: string): ResponseObject | undefined {
+    const record = threads.turn(taken.user, taken.id);
+    if (record) return ended(taken, record, model);
+    return taken.error && failed(taken, model, taken.error);
+  }
+
+  async function cut(running: RunningTurn, taken: TakenRequest, model: string): Promise<ResponseObject> {
+    agent.cancel(taken.user, running.id);
+    const record = await running.record;
+    // A turn that came to its end in the meantime has an answer, which is better than none.
+    if (record.status !== "cancelled") return ended(taken, record, model);
+    requests.setError(taken.id, timeout);
+    return ended({ ...taken, error: timeout }, record, model);
+  }
+
+  async function* eventsOf({ taken, running }: Begun, model: string): AsyncGenerator<StreamEvent> {
+    const head = respond(idOf(taken), model, taken.echo, {
+      status: "in_progress",
+      createdAt: inSeconds(taken.createdAt),
+    });
+    const sequence = createSequence(taken.id, head, (record) => ended(taken, record, model));
+    yield* sequence.open();
+    if (running) {
+      for await (const event of running) yield* sequence.next(event);
+      return;
+    }
+    const record = threads.turn(taken.user, taken.id);
+    if (record) yield* sequence.replay(record);
+    else yield { type: "response.failed", response: failed(taken, model, taken.error ?? GONE) };
+  }
+
+  return {
+    current,
+
+    async whole({ taken, running }, model) {
+      if (running === undefined) return current(taken, model) ?? failed(taken, model, GONE);
+      const late = Promise.withResolvers<undefined>();
+      const timer = setTimeout(() => late.resolve(undefined), timeoutSecs * 1000);
+      const record = await Promise.race([running.record, late.promise]).finally(() => clearTimeout(timer));
+      return record ? ended(taken, record, model) : cut(running, taken, model);
+    },
+
+    async stream(begun, model, response) {
+      const stream = openEventStream(response);
+      try {
+        for await (const event of eventsOf(begun, model)) if (!(await stream.send(event))) break;
+      } catch (error) {
+        log.error({ error, response: begun.taken.id }, "a stream broke");
+        const { message, type, code } = refusalOf(error, true).body.error;
+        const broken = failed(begun.taken, model, { type, code, message });
+        await stream.send({ type: "response.failed", response: broken });
+      } finally {
+        stream.end();
+      }
+    },
+  };
+}
+
+const GONE: WireError = {
+  type: "not_found_error",
+  code: "response_not_found",
+  message: "The response is no longer there: its thread was deleted.",
+};
+
+const idOf = ({ id, thread }: TakenRequest) => ({ turn: id, thread });
+
+function failed(taken: TakenRequest, model: string, error: WireError): ResponseObject {
+  const at = inSeconds(taken.createdAt);
+  return respond(idOf(taken), model, taken.echo, { status: "failed", createdAt: at, completedAt: at, error });
+}

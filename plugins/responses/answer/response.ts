@@ -1,0 +1,196 @@
+/** A stored turn and what its request asked for, as the response object of the wire. */
+import type { Gate, TurnItem, TurnRecord, Usage } from "../../../kernel/plugin.ts";
+import { formatItemId, formatResponseId, type ResponseId } from "./id.ts";
+import type {
+  FunctionCallItem,
+  ItemStatus,
+  MessageItem,
+  OutputItem,
+  ResponseObject,
+  ResponseStatus,
+  TextPart,
+  WireError,
+  WireTool,
+  WireUsage,
+} from "./wire.ts";
+
+/** What the request said that the response says again. */
+export interface Echo {
+  readonly previousResponseId: string | null;
+  readonly instructions: string | null;
+  readonly temperature: number | null;
+  readonly tools: readonly WireTool[];
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** Retrieval and cancelling name no model: settings chose it, and the request's hint is not kept. */
+export const PLACEHOLDER_MODEL = "reborn";
+
+interface Progress {
+  readonly status: ResponseStatus;
+  readonly createdAt: number;
+  readonly completedAt?: number | null;
+  readonly output?: readonly OutputItem[];
+  readonly error?: WireError | null;
+  readonly usage?: WireUsage | null;
+}
+
+/** Where people open the gates that a program cannot. */
+export type PageOf = (thread: string) => string;
+
+export function respond(id: ResponseId, model: string, echo: Echo, progress: Progress): ResponseObject {
+  return {
+    id: formatResponseId(id),
+    object: "response",
+    created_at: progress.createdAt,
+    completed_at: progress.completedAt ?? null,
+    status: progress.status,
+    incomplete_details: null,
+    model,
+    previous_response_id: echo.previousResponseId,
+    instructions: echo.instructions,
+    output: progress.output ?? [],
+    error: progress.error ?? null,
+    tools: echo.tools,
+    tool_choice: "auto",
+    truncation: "disabled",
+    parallel_tool_calls: false,
+    text: { format: { type: "text" } },
+    top_p: 1,
+    presence_penalty: 0,
+    frequency_penalty: 0,
+    top_logprobs: 0,
+    temperature: echo.temperature ?? 1,
+    reasoning: null,
+    usage: progress.usage ?? null,
+    max_output_tokens: null,
+    max_tool_calls: null,
+    store: true,
+    background: false,
+    service_tier: "default",
+    metadata: echo.metadata,
+    safety_identifier: null,
+    prompt_cache_key: null,
+  };
+}
+
+/** `overruled` is an error of ours that the turn does not know of: it was cut because it took too long. */
+export function respondWith(
+  record: TurnRecord,
+  model: string,
+  echo: Echo,
+  pageOf: PageOf,
+  overruled?: WireError,
+): ResponseObject {
+  const error = overruled ?? errorOf(record, pageOf);
+  const status = error ? "failed" : statusOf(record);
+  const isOpen = status === "in_progress" || status === "queued";
+  return respond({ turn: record.id, thread: record.thread }, model, echo, {
+    status,
+    createdAt: inSeconds(record.createdAt),
+    completedAt: record.completedAt === undefined ? null : inSeconds(record.completedAt),
+    output: outputOf(record),
+    error,
+    usage: isOpen ? null : usageOf(record.usage),
+  });
+}
+
+export function outputOf(record: TurnRecord): readonly OutputItem[] {
+  const lastStatus: ItemStatus =
+    record.status === "running" || record.status === "queued"
+      ? "in_progress"
+      : record.status === "failed" || record.status === "cancelled"
+        ? "incomplete"
+        : "completed";
+  const said = record.items.filter(isSaid);
+  const last = record.items.at(-1);
+  const messages = said.map((item, index) =>
+    message(record.id, index, item.text, item === last ? lastStatus : "completed"),
+  );
+  return record.gate?.type === "external_tool"
+    ? [...messages, functionCall(record.gate, messages.length, "completed")]
+    : messages;
+}
+
+/** What the assistant said, as far as it said anything: an empty message is no output. */
+export const isSaid = (item: TurnItem): item is Extract<TurnItem, { type: "message" }> =>
+  item.type === "message" && item.role === "assistant" && item.text !== "";
+
+export function message(turn: string, index: number, text: string, status: ItemStatus): MessageItem {
+  return {
+    type: "message",
+    id: formatItemId("msg", turn, index),
+    status,
+    role: "assistant",
+    content: status === "in_progress" && text === "" ? [] : [textPart(text)],
+  };
+}
+
+export const textPart = (text: string): TextPart => ({
+  type: "output_text",
+  text,
+  annotations: [],
+  logprobs: [],
+});
+
+export function functionCall(
+  gate: Extract<Gate, { type: "external_tool" }>,
+  index: number,
+  status: ItemStatus,
+): FunctionCallItem {
+  return {
+    type: "function_call",
+    id: formatItemId("fc", gate.turn, index),
+    call_id: gate.call.id,
+    name: gate.call.name,
+    arguments: status === "in_progress" ? "" : gate.call.params,
+    status,
+  };
+}
+
+function statusOf({ status }: TurnRecord): ResponseStatus {
+  if (status === "running") return "in_progress";
+  return status === "waiting" ? "completed" : status;
+}
+
+function errorOf(record: TurnRecord, pageOf: PageOf): WireError | null {
+  // A person's gate outlives the turn: the response has failed, whatever the thread does afterwards.
+  if (record.gate && record.gate.type !== "external_tool") return gateError(record.gate, pageOf);
+  if (record.status !== "failed") return null;
+  const { code, message } = record.error ?? { code: "turn_failed", message: "The turn failed." };
+  return { type: "server_error", code, message };
+}
+
+/** Tells a program that a person is needed, and where. */
+export function gateError(gate: Exclude<Gate, { type: "external_tool" }>, pageOf: PageOf): WireError {
+  const page = pageOf(gate.thread);
+  return gate.type === "approval"
+    ? {
+        type: "invalid_request_error",
+        code: "approval_required",
+        message: `The tool "${gate.call.name}" needs a person's approval, which this API cannot ask for. Approve or deny it at ${page} or on another channel, then go on with the thread.`,
+      }
+    : {
+        type: "invalid_request_error",
+        code: "authentication_required",
+        message: `The tool "${gate.call.name}" lacks the credential "${gate.secret}", which this API cannot ask for. Supply it at ${page} or on another channel, then go on with the thread.`,
+      };
+}
+
+function usageOf(usage: Usage): WireUsage {
+  return {
+    input_tokens: usage.inputTokens,
+    input_tokens_details: { cached_tokens: usage.cachedTokens },
+    output_tokens: usage.outputTokens,
+    output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+    total_tokens: usage.inputTokens + usage.outputTokens,
+    cost: {
+      input_cost_usd: usage.inputCost,
+      output_cost_usd: usage.outputCost,
+      total_cost_usd: usage.totalCost,
+      currency: "USD",
+    },
+  };
+}
+
+export const inSeconds = (time: string): number => Math.floor(Date.parse(time) / 1000);

@@ -1,0 +1,181 @@
+/** What the history pane holds, and each entry as lines. */
+import type { Gate, ToolCall, ToolOutcome } from "../../../kernel/plugin.ts";
+import { cut, hang, plain, wrap } from "./lines.ts";
+import { type Rendering, renderMarkdown } from "./markdown.ts";
+import type { Palette } from "./palette.ts";
+
+export type Entry = { readonly id: number } & (
+  | { readonly type: "person"; readonly text: string; readonly open: boolean }
+  | { readonly type: "answer"; readonly text: string }
+  | {
+      readonly type: "tool";
+      readonly call: ToolCall;
+      readonly outcome?: ToolOutcome;
+      readonly millis?: number;
+      readonly open: boolean;
+    }
+  | { readonly type: "gate"; readonly gate: Gate; readonly choice: number; readonly decided?: string }
+  /** Postern itself speaking, in Markdown. */
+  | { readonly type: "note"; readonly tone: "plain" | "warning" | "bad"; readonly text: string }
+);
+
+export type EntryOf<Type extends Entry["type"]> = Extract<Entry, { type: Type }>;
+
+export interface Choice {
+  readonly key: string;
+  readonly label: string;
+  readonly decision: string;
+}
+
+const APPROVAL: readonly Choice[] = [
+  { key: "o", label: "Once", decision: "once" },
+  { key: "a", label: "Always", decision: "always" },
+  { key: "d", label: "Deny", decision: "deny" },
+];
+const AUTHENTICATION: readonly Choice[] = [
+  { key: "r", label: "It is there, run it", decision: "done" },
+  { key: "d", label: "Give up", decision: "deny" },
+];
+
+export function choicesOf({ type }: Gate): readonly Choice[] {
+  return type === "approval" ? APPROVAL : type === "authentication" ? AUTHENTICATION : [];
+}
+
+/** Entries that Enter opens and closes. */
+export function isFoldable(entry: Entry): entry is EntryOf<"tool"> | EntryOf<"person"> {
+  return entry.type === "tool" || (entry.type === "person" && isLong(entry.text));
+}
+
+const LONGEST_OPEN = 20;
+const FOLDED = 6;
+const LONGEST_OUTPUT = 400;
+
+const isLong = (text: string) => text.split("\n", LONGEST_OPEN + 1).length > LONGEST_OPEN;
+
+export interface Renderer {
+  lines(entry: Entry, width: number, isFocused: boolean): readonly string[];
+}
+
+/** Remembers each entry's lines until the entry, the width or the focus changes. */
+export function createRenderer(palette: Palette): Renderer {
+  interface Kept {
+    readonly entry: Entry;
+    readonly width: number;
+    readonly isFocused: boolean;
+    readonly lines: readonly string[];
+    readonly markdown: Rendering | undefined;
+  }
+  const kept = new Map<number, Kept>();
+  return {
+    lines(entry, width, isFocused) {
+      const earlier = kept.get(entry.id);
+      if (earlier?.entry === entry && earlier.width === width && earlier.isFocused === isFocused)
+        return earlier.lines;
+      const source = entry.type === "answer" || entry.type === "note" ? entry.text : undefined;
+      const markdown =
+        source === undefined ? undefined : renderMarkdown(source, width - 2, palette, earlier?.markdown);
+      const lines = markdown
+        ? framed(entry, markdown.lines, palette)
+        : [...linesOf(entry, width, isFocused, palette), ""];
+      kept.set(entry.id, { entry, width, isFocused, lines, markdown });
+      return lines;
+    },
+  };
+}
+
+function framed(entry: Entry, lines: readonly string[], palette: Palette): string[] {
+  const tone = entry.type === "note" ? entry.tone : "plain";
+  const bar = tone === "bad" ? palette.bad("✗ ") : tone === "warning" ? palette.warning("! ") : "  ";
+  return [...lines.map((line, index) => `${index === 0 ? bar : "  "}${line}`), ""];
+}
+
+function linesOf(entry: Entry, width: number, isFocused: boolean, palette: Palette): string[] {
+  const mark = (line: string) => (isFocused ? palette.chosen(line) : line);
+  switch (entry.type) {
+    case "person": {
+      const lines = hang(palette.person("› "), "  ", palette.strong(plain(entry.text)), width);
+      if (!isLong(entry.text)) return lines;
+      const more = mark(entry.open ? "  ▾ Enter folds it" : `  ▸ ${lines.length - FOLDED} more lines`);
+      return entry.open ? [...lines, more] : [...lines.slice(0, FOLDED), more];
+    }
+    case "tool":
+      return toolLines(entry, width, mark, palette);
+    case "gate":
+      return gateLines(entry, width, isFocused, palette);
+    default:
+      return [];
+  }
+}
+
+function toolLines(
+  { call, outcome, millis, open }: EntryOf<"tool">,
+  width: number,
+  mark: (line: string) => string,
+  palette: Palette,
+): string[] {
+  const state =
+    outcome === undefined
+      ? palette.tool("●")
+      : outcome.status === "ok"
+        ? palette.good("✓")
+        : palette.bad("✗");
+  const took = millis === undefined ? "" : ` ${seconds(millis)}`;
+  const params = plain(call.params).replaceAll("\n", " ");
+  const head = cut(`${open ? "▾" : "▸"} ${plain(call.name)} ${params}`, width - 4 - took.length);
+  const title = `  ${state} ${mark(head)}${palette.faint(took)}`;
+  if (!open) return [title];
+  const said =
+    outcome === undefined
+      ? "still running"
+      : outcome.status === "ok"
+        ? pretty(outcome.output)
+        : outcome.message;
+  const body = [`params ${pretty(call.params)}`, said].flatMap((text) =>
+    hang("    ", "    ", palette.faint(plain(text)), width),
+  );
+  const more = body.length - LONGEST_OUTPUT;
+  return [title, ...body.slice(0, LONGEST_OUTPUT), ...(more > 0 ? [`    … ${more} more lines`] : [])];
+}
+
+function gateLines(
+  { gate, choice, decided }: EntryOf<"gate">,
+  width: number,
+  isFocused: boolean,
+  palette: Palette,
+): string[] {
+  const say = (text: string) => hang("    ", "    ", text, width);
+  const name = plain(gate.call.name);
+  const head =
+    gate.type === "approval"
+      ? `${name} asks for your approval.`
+      : gate.type === "authentication"
+        ? `${name} needs a credential: ${plain(gate.message)}`
+        : `The thread waits for the result of ${name}, which the program that offered it has to bring.`;
+  const grants = gate.type === "approval" ? gate.grants : [];
+  const lines = [
+    ...hang(palette.warning("  ? "), "    ", palette.strong(head), width),
+    ...say(`It would be called with ${plain(gate.call.params)}`),
+    ...grants.flatMap((grant) => hang("    • ", "      ", plain(grant), width)),
+  ];
+  if (decided !== undefined) return [...lines, ...say(palette.faint(decided))];
+  const choices = choicesOf(gate).map(({ key, label }, index) => {
+    const text = ` ${label} (${key}) `;
+    return index === choice && isFocused ? palette.chosen(text) : text;
+  });
+  const hint = palette.faint(isFocused ? " Enter decides" : " Tab comes here");
+  return choices.length === 0 ? lines : [...lines, ...wrap(`    ${choices.join(" ")}${hint}`, width)];
+}
+
+function pretty(json: string): string {
+  try {
+    return JSON.stringify(JSON.parse(json), null, 2);
+  } catch {
+    return json;
+  }
+}
+
+export function seconds(millis: number): string {
+  if (millis < 1000) return `${Math.round(millis)} ms`;
+  const whole = Math.floor(millis / 1000);
+  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
+}

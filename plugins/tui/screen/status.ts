@@ -1,0 +1,38 @@
+/** The line at the bottom: what matters most first, and whatever else still fits. */
+import stringWidth from "string-width";
+import type { ModelName, PluginState } from "../../../kernel/plugin.ts";
+import { cut, plain } from "./lines.ts";
+
+export interface StatusParts {
+  readonly model: ModelName;
+  readonly title: string | undefined;
+  readonly spent: { readonly tokens: number; readonly cost: number };
+  readonly plugins: readonly PluginState[];
+  readonly jobs: { readonly queued: number; readonly running: number };
+}
+
+const LONGEST_TITLE = 30;
+
+export function statusLine({ model, title, spent, plugins, jobs }: StatusParts, width: number): string {
+  const { queued, running } = jobs;
+  const segments = [
+    model.name,
+    title === undefined ? "new thread" : cut(plain(title), LONGEST_TITLE),
+    spent.tokens > 0 ? `${thousands(spent.tokens)} tokens` : "",
+    spent.cost > 0 ? `$${spent.cost.toFixed(spent.cost < 0.01 ? 4 : 2)}` : "",
+    queued + running > 0 ? `${running} of ${queued + running} jobs run` : "",
+    ...plugins
+      .filter(({ on, detail }) => on && /^https?:\/\//.test(detail))
+      .map(({ name, detail }) => `${name} ${detail.split(" ", 1)[0]}`),
+  ].filter((segment) => segment !== "");
+  let line = "";
+  for (const segment of segments) {
+    const longer = line === "" ? segment : `${line} · ${segment}`;
+    if (stringWidth(longer) <= width) line = longer;
+  }
+  return line === "" ? cut(model.name, width) : line;
+}
+
+function thousands(count: number): string {
+  return count < 1000 ? String(count) : `${(count / 1000).toFixed(1)}k`;
+}

@@ -1,0 +1,116 @@
+/** Takes the terminal over and gives it back as it was. */
+import { isDeepStrictEqual } from "node:util";
+import { render } from "ink";
+import { createElement as h } from "react";
+import { Fault, reason, type Use } from "../../../kernel/plugin.ts";
+import { OPERATOR } from "../../../kernel/vocabulary/operator.ts";
+import { createConversation } from "../conversation.ts";
+import { runSlash } from "../slash.ts";
+import { welcome } from "../welcome.ts";
+import { createRenderer } from "./entries.ts";
+import { createPalette } from "./palette.ts";
+import { Screen } from "./screen.ts";
+import { statusLine } from "./status.ts";
+import { createView } from "./view.ts";
+
+export interface Terminal {
+  close(): Promise<void>;
+}
+
+const FRAMES_PER_SECOND = 60;
+const PULSE_MILLIS = 1000;
+
+export function openTerminal(
+  use: Use<"kernel" | "agent" | "threads", "tools" | "jobs" | "memory">,
+): Terminal {
+  if (!process.stdin.isTTY || !process.stdout.isTTY) {
+    throw new Fault(
+      "config",
+      "no_terminal",
+      'the terminal UI needs a terminal: start with "postern serve", or set CLI_ENABLED=false',
+      { param: "CLI_ENABLED" },
+    );
+  }
+  const { kernel, agent, threads, tools, jobs, memory } = use;
+  const palette = createPalette(process.stdout.hasColors());
+  const conversation = createConversation({ agent, threads, user: OPERATOR });
+  const quit = () => {
+    instance.unmount();
+    kernel.shutdown();
+  };
+  const parts = { user: OPERATOR, conversation, agent, threads, tools, jobs, memory, quit };
+  const view = createView({
+    conversation,
+    submit(text) {
+      if (!text.startsWith("/")) conversation.send(text);
+      else runSlash(text, parts).catch((error: unknown) => conversation.note(reason(error), "bad"));
+    },
+    repaint: () => instance.clear(),
+    quit,
+  });
+  const idle = { queued: 0, running: 0 };
+  const pulse = createPulse(() => ({
+    // Counting is for once a second, not for every frame.
+    jobs: jobs?.counts() ?? idle,
+    plugins: kernel.plugins(),
+    lines: kernel.lines(),
+  }));
+  const greeting = conversation.note(welcome(kernel));
+  // Channels that start after this one have their addresses later.
+  pulse.subscribe(() => conversation.rewrite(greeting, welcome(kernel)));
+
+  const status = (width: number) => {
+    const { thread, spent } = conversation;
+    const title = thread === undefined ? undefined : threads.find(OPERATOR, thread)?.title;
+    const { jobs: counts = idle, plugins = [] } = pulse.seen();
+    return statusLine({ model: agent.model(), title, spent, plugins, jobs: counts }, width);
+  };
+  const screen = h(Screen, { conversation, view, renderer: createRenderer(palette), palette, status, pulse });
+  // Before the first frame, not after it: a key pressed in between would be echoed, and Enter read as Ctrl+J.
+  process.stdin.setRawMode(true);
+  const instance = render(screen, {
+    alternateScreen: true,
+    exitOnCtrlC: false,
+    incrementalRendering: true,
+    interactive: true,
+    maxFps: FRAMES_PER_SECOND,
+    // Asking first needs an answer within 200 ms, which a busy start misses; who does not know it ignores it.
+    kittyKeyboard: { mode: "enabled" },
+  });
+  return {
+    async close() {
+      pulse.stop();
+      conversation.close();
+      instance.unmount();
+      await instance.waitUntilExit();
+    },
+  };
+}
+
+/** Looks at what tells nobody of its changes: at once, soon, and then every second. */
+function createPulse<Seen>(look: () => Seen) {
+  const listeners = new Set<() => void>();
+  let version = 0;
+  let seen = look();
+  const beat = () => {
+    const now = look();
+    if (isDeepStrictEqual(now, seen)) return;
+    seen = now;
+    version++;
+    for (const listener of listeners) listener();
+  };
+  const soon = setImmediate(beat);
+  const timer = setInterval(beat, PULSE_MILLIS);
+  return {
+    seen: () => seen,
+    subscribe(listener: () => void) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    version: () => version,
+    stop() {
+      clearImmediate(soon);
+      clearInterval(timer);
+    },
+  };
+}

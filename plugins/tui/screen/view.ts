@@ -1,0 +1,290 @@
+/** What the person sees and does: draft, focus, scrolling, and the meaning of every key. Knows no terminal. */
+
+import type { Conversation } from "../conversation.ts";
+import { completions } from "../slash.ts";
+import { type Draft, draftOf, EMPTY, erase, insert, type Motion, move, moveRow } from "./composer.ts";
+import { choicesOf, type Entry, type EntryOf, isFoldable } from "./entries.ts";
+import { plain } from "./lines.ts";
+
+/** A key as the terminal library reports it. */
+export interface Key {
+  readonly upArrow: boolean;
+  readonly downArrow: boolean;
+  readonly leftArrow: boolean;
+  readonly rightArrow: boolean;
+  readonly pageDown: boolean;
+  readonly pageUp: boolean;
+  readonly home: boolean;
+  readonly end: boolean;
+  readonly return: boolean;
+  readonly escape: boolean;
+  readonly ctrl: boolean;
+  readonly shift: boolean;
+  readonly tab: boolean;
+  readonly backspace: boolean;
+  readonly delete: boolean;
+  readonly meta: boolean;
+  readonly eventType?: "press" | "repeat" | "release" | undefined;
+}
+
+export interface ViewParts {
+  readonly conversation: Conversation;
+  /** A message or a command was sent. */
+  submit(text: string): void;
+  /** Wipes what is on the terminal and draws it again. */
+  repaint(): void;
+  quit(): void;
+}
+
+/** What the last frame was made of, which keys that move over the screen go by. */
+export interface Frame {
+  readonly height: number;
+  readonly total: number;
+  readonly composerWidth: number;
+  /** The first line of an entry in the history. */
+  lineOf(entry: number): number;
+}
+
+export interface View {
+  readonly draft: Draft;
+  /** The focused entry; none while the composer has the focus. */
+  readonly focus: number | undefined;
+  /** The first line shown; none while the view follows the end. */
+  readonly top: number | undefined;
+  press(input: string, key: Key): void;
+  paste(text: string): void;
+  framed(frame: Frame): void;
+  subscribe(listener: () => void): () => void;
+  version(): number;
+}
+
+const KEEP_SENT = 100;
+
+export function createView({ conversation, submit, repaint, quit }: ViewParts): View {
+  const listeners = new Set<() => void>();
+  const sent: string[] = [];
+  let version = 0;
+  let draft: Draft = EMPTY;
+  let focus: number | undefined;
+  let top: number | undefined;
+  /** Which sent message the composer shows; `sent.length` where none. */
+  let recalled = 0;
+  let frame: Frame = { height: 1, total: 0, composerWidth: 80, lineOf: () => 0 };
+  let knownGate: number | undefined;
+
+  function changed(): void {
+    version++;
+    for (const listener of listeners) listener();
+  }
+
+  const edit = (next: Draft) => {
+    draft = next;
+    recalled = sent.length;
+  };
+
+  function scroll(by: number): void {
+    const end = Math.max(0, frame.total - frame.height);
+    const next = Math.max(0, Math.min(end, (top ?? end) + by));
+    top = next >= end ? undefined : next;
+  }
+
+  /** The composer, then everything that can be opened or decided, from the newest to the oldest. */
+  function elements(): readonly (number | undefined)[] {
+    const others = conversation.entries.filter((entry) => isFoldable(entry) || isOpenGate(entry));
+    return [undefined, ...others.map(({ id }) => id).reverse()];
+  }
+
+  function focusNext(by: 1 | -1): void {
+    const all = elements();
+    const next = (all.indexOf(focus) + by + all.length) % all.length;
+    setFocus(all[next]);
+  }
+
+  function setFocus(entry: number | undefined): void {
+    focus = entry;
+    if (entry === undefined) return;
+    const line = frame.lineOf(entry);
+    const shownFrom = top ?? Math.max(0, frame.total - frame.height);
+    if (line < shownFrom || line >= shownFrom + frame.height) scroll(line - 1 - shownFrom);
+  }
+
+  function recall(by: 1 | -1): boolean {
+    const next = recalled + by;
+    if (next < 0 || next > sent.length || sent.length === 0) return false;
+    recalled = next;
+    draft = draftOf(sent[next] ?? "");
+    return true;
+  }
+
+  function upOrDown(by: 1 | -1): void {
+    const isWalking = draft.text === "" || recalled < sent.length;
+    if (isWalking && top === undefined && recall(by)) return;
+    const within = draft.text === "" ? undefined : moveRow(draft, frame.composerWidth, by);
+    if (within && !isWalking) draft = within;
+    else scroll(by);
+  }
+
+  /** Escape takes back the nearest thing: the focus, the turn, the draft, the scrolling. */
+  function back(): void {
+    if (focus !== undefined) focus = undefined;
+    else if (conversation.cancel()) return;
+    else if (draft.text !== "") edit(EMPTY);
+    else top = undefined;
+  }
+
+  function send(): void {
+    const text = draft.text.trim();
+    if (text === "") return;
+    if (sent.at(-1) !== text) sent.push(text);
+    if (sent.length > KEEP_SENT) sent.shift();
+    edit(EMPTY);
+    top = undefined;
+    focus = undefined;
+    submit(text);
+  }
+
+  function pressOnEntry(entry: Entry, input: string, key: Key): boolean {
+    if (key.upArrow || key.downArrow) scroll(key.upArrow ? -1 : 1);
+    else if (isOpenGate(entry)) return pressOnGate(entry, input, key);
+    else if (key.return || input === " ") conversation.toggle(entry.id);
+    else return false;
+    return true;
+  }
+
+  /** A letter only chooses and Enter decides: who was just typing must not have allowed something by it. */
+  function pressOnGate(entry: EntryOf<"gate">, input: string, key: Key): boolean {
+    const choices = choicesOf(entry.gate);
+    const lettered = choices.findIndex((choice) => choice.key === input.toLowerCase());
+    const by = key.leftArrow ? choices.length - 1 : key.rightArrow ? 1 : 0;
+    const chosen = key.return ? choices[entry.choice] : undefined;
+    if (lettered >= 0) conversation.choose(entry.id, lettered);
+    else if (by > 0) conversation.choose(entry.id, (entry.choice + by) % choices.length);
+    else if (chosen) {
+      focus = undefined;
+      conversation.decide(entry.id, chosen);
+    } else return false;
+    return true;
+  }
+
+  function motionOf(input: string, key: Key): Motion | undefined {
+    const byWord = key.ctrl || key.meta;
+    if (key.leftArrow) return byWord ? "wordLeft" : "left";
+    if (key.rightArrow) return byWord ? "wordRight" : "right";
+    if (key.home || (key.ctrl && input === "a")) return "lineStart";
+    if (key.end || (key.ctrl && input === "e")) return "lineEnd";
+    if (key.meta && input === "b") return "wordLeft";
+    if (key.meta && input === "f") return "wordRight";
+    return undefined;
+  }
+
+  function erasureOf(input: string, key: Key): Motion | undefined {
+    if (key.backspace) return key.meta || key.ctrl ? "wordLeft" : "left";
+    if (key.delete) return key.meta || key.ctrl ? "wordRight" : "right";
+    if (!key.ctrl) return undefined;
+    return ({ w: "wordLeft", u: "lineStart", k: "lineEnd", d: "right" } as const)[input];
+  }
+
+  function pressInComposer(input: string, key: Key): void {
+    const motion = motionOf(input, key);
+    const erasure = erasureOf(input, key);
+    if (isNewLine(input, key)) edit(insert(draft, "\n"));
+    else if (key.return) send();
+    else if (key.upArrow || key.downArrow) upOrDown(key.upArrow ? -1 : 1);
+    else if (motion) draft = move(draft, motion);
+    else if (erasure) edit(erase(draft, erasure));
+    else if (!key.ctrl && !key.meta) edit(insert(draft, plain(input)));
+  }
+
+  function tab(key: Key): void {
+    const [first] = focus === undefined ? completions(draft.text) : [];
+    if (first !== undefined && draft.text !== `/${first}`) edit(draftOf(`/${first}`));
+    else focusNext(key.shift ? -1 : 1);
+  }
+
+  function pressOne(input: string, key: Key): void {
+    const focused = conversation.entries.find(({ id }) => id === focus);
+    if (key.ctrl && input === "c") quit();
+    else if (key.ctrl && input === "l") {
+      conversation.clear();
+      top = undefined;
+      focus = undefined;
+      repaint();
+    } else if (key.escape) back();
+    else if (key.tab) tab(key);
+    else if (key.pageUp || key.pageDown) scroll((key.pageUp ? -1 : 1) * Math.max(1, frame.height - 1));
+    else if (!focused || !pressOnEntry(focused, input, key)) {
+      // Who types means the composer, wherever the focus was.
+      if (focused && input === "") return;
+      focus = undefined;
+      pressInComposer(input, key);
+    }
+  }
+
+  return {
+    get draft() {
+      return draft;
+    },
+    get focus() {
+      return focus;
+    },
+    get top() {
+      return top;
+    },
+    press(input, key) {
+      if (key.eventType === "release") return;
+      for (const each of separate(input, key)) pressOne(each.input, each.key);
+      changed();
+    },
+    paste(text) {
+      focus = undefined;
+      edit(insert(draft, plain(text)));
+      changed();
+    },
+    framed(next) {
+      frame = next;
+      // A question that has just come up takes the focus, unless something is being written.
+      const gate = conversation.entries.findLast(isOpenGate)?.id;
+      if (gate !== undefined && gate !== knownGate && draft.text === "") {
+        focus = gate;
+        queueMicrotask(changed);
+      }
+      knownGate = gate ?? knownGate;
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    version: () => version,
+  };
+}
+
+function isOpenGate(entry: Entry): entry is EntryOf<"gate"> {
+  return entry.type === "gate" && entry.decided === undefined && choicesOf(entry.gate).length > 0;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const PRESSES = /[\u0001-\u0008\u000b\u000c\u000e-\u001a]|[^\u0001-\u0008\u000b\u000c\u000e-\u001a]+/g;
+
+/**
+ * Keys pressed faster than the terminal was read arrive as one text. Control characters are those keys, and so
+ * are tabs before and Enter after a line; any other text with breaks in it is a paste that was not marked as one.
+ */
+function separate(input: string, key: Key): readonly { readonly input: string; readonly key: Key }[] {
+  if (input.length < 2) return [{ input, key }];
+  return (input.match(PRESSES) ?? []).flatMap((piece) => {
+    if (piece < " " && !/[\t\r\n]/.test(piece))
+      return [{ input: String.fromCharCode(piece.charCodeAt(0) + 0x60), key: { ...key, ctrl: true } }];
+    const [, tabs = "", text = piece, enter = ""] = /^(\t*)([^\t\r\n]*)(\r?)$/.exec(piece) ?? [];
+    return [
+      ...[...tabs].map(() => ({ input: "", key: { ...key, tab: true } })),
+      ...(text === "" ? [] : [{ input: text, key }]),
+      ...(enter === "" ? [] : [{ input: "", key: { ...key, return: true } }]),
+    ];
+  });
+}
+
+/** Shift+Enter where the terminal can tell it, and what every terminal can: Alt+Enter and Ctrl+J. */
+function isNewLine(input: string, key: Key): boolean {
+  if (key.return) return key.shift || key.meta || key.ctrl;
+  return input === "\n" || (key.ctrl && input === "j");
+}

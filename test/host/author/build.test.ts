@@ -1,0 +1,125 @@
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { buildProject } from "../../../host/author/build/build.ts";
+import type { Engine } from "../../../host/author/build/engines.ts";
+import { openProject } from "../../../host/author/project.ts";
+import { createPool } from "../../../host/sandbox/pool.ts";
+import { toComponent } from "../../support/components.ts";
+import { temporaryFolder } from "../../support/home.ts";
+import { postern } from "../../support/postern.ts";
+import { newProject } from "../../support/projects.ts";
+
+const MINUTES = { timeout: 240_000 };
+
+function build(folder: string, engine: Engine = "quickjs", progress: (line: string) => void = () => {}) {
+  return buildProject(openProject(folder), { engine, progress });
+}
+
+/** Calls the built component; every request is answered with these bytes. */
+async function call(file: string, params: object, body: Uint8Array = new Uint8Array()) {
+  const pool = createPool({ size: 1 });
+  onTestFinished(() => pool.close());
+  return pool.call({
+    component: toComponent(readFileSync(file)),
+    params: JSON.stringify(params),
+    timeoutMs: 60_000,
+    http: async () => ({ ok: true, status: 200, body }),
+    secrets: [],
+  });
+}
+
+test.each(["spidermonkey", "quickjs"] as const)(
+  "what tool new made is built with %s, and runs",
+  MINUTES,
+  async (engine) => {
+    const folder = await newProject();
+    const said: string[] = [];
+    const { file, bytes } = await build(folder, engine, (line) => said.push(line));
+    expect(said.join("\n")).toMatch(/checking types[\s\S]*with (spidermonkey|quickjs)[\s\S]*MB in [\d.]+ s/);
+    expect(readdirSync(join(folder, "dist"))).toEqual(["countdown.wasm"]);
+    if (engine === "quickjs") expect(bytes).toBeLessThan(2.5e6);
+    const body = Buffer.from('[{"date":"2099-05-05","name":"Tag der Größe 🎉","global":true}]');
+    const outcome = await call(file, { country: "DE" }, body);
+    expect(outcome).toMatchObject({ ok: true, logs: [{ message: expect.stringContaining("DE") }] });
+    expect(JSON.parse(outcome.ok ? outcome.output : "")).toMatchObject({ name: "Tag der Größe 🎉" });
+  },
+);
+
+test("npm packages are bundled in", MINUTES, async () => {
+  const folder = await newProject("js");
+  const dependency = join(folder, "node_modules", "shout");
+  mkdirSync(dependency, { recursive: true });
+  writeFileSync(join(dependency, "package.json"), '{"name":"shout","version":"1.0.0","main":"main.cjs"}');
+  writeFileSync(join(dependency, "main.cjs"), 'module.exports = (text) => text.toUpperCase() + "!";');
+  rmSync(join(folder, "tsconfig.json"));
+  writeFileSync(
+    join(folder, "tool.js"),
+    `import shout from "shout";
+     export const tool = {
+       description: () => "Shouts.", schema: () => '{"type":"object"}',
+       execute: ({ params }) => ({ output: JSON.stringify(shout(JSON.parse(params).text)) }),
+     };`,
+  );
+  const { file } = await build(folder);
+  expect(await call(file, { text: "hello" })).toMatchObject({ ok: true, output: '"HELLO!"' });
+});
+
+test.each([
+  [
+    "a type error",
+    "const count: number = 'many';\ntool.schema(count);\n",
+    ["tool.ts:72:7: Type 'string' is not assignable to type 'number'", "tool.ts:73:13: Expected 0 arguments"],
+  ],
+  ["a syntax error", "const = 1;\n", ["tool.ts:72:7: Expected identifier but found"]],
+  ["a package that is not there", 'import "nowhere";\n', ['tool.ts:72:8: Could not resolve "nowhere"']],
+])(
+  "%s is told with the author's line and column, and nothing is left",
+  MINUTES,
+  async (_what, more, told) => {
+    const folder = await newProject();
+    const lines = readFileSync(join(folder, "tool.ts"), "utf8").split("\n").length;
+    appendFileSync(join(folder, "tool.ts"), `${"\n".repeat(72 - lines)}${more}`);
+    const { code, stderr } = await postern(["tool", "build", folder], {
+      env: { POSTERN_HOME: join(temporaryFolder(), "home") },
+    });
+    expect(code).toBe(1);
+    for (const line of told) expect(stderr).toContain(line);
+    expect(readdirSync(join(folder, "dist"))).toEqual([]);
+  },
+);
+
+test.each(["spidermonkey", "quickjs"] as const)(
+  "with %s, a script that throws while it starts is told with the author's places",
+  MINUTES,
+  async (engine) => {
+    const folder = await newProject();
+    const lines = readFileSync(join(folder, "tool.ts"), "utf8").split("\n").length;
+    const more = 'function start(): never {\n  throw new Error("no such luck");\n}\nstart();\n';
+    appendFileSync(join(folder, "tool.ts"), `${"\n".repeat(72 - lines)}${more}`);
+    await expect(build(folder, engine)).rejects.toThrow(
+      /the top level of the script threw[\s\S]*no such luck[\s\S]*start\W+tool\.ts:73:\d+[\s\S]*\Wtool\.ts:75:1/,
+    );
+    expect(readdirSync(join(folder, "dist"))).toEqual([]);
+  },
+);
+
+test("a module that does not export a tool, and a folder that is no project, are told so", async () => {
+  const folder = await newProject("js");
+  writeFileSync(join(folder, "tool.js"), "export const tools = 1;\n");
+  await expect(build(folder)).rejects.toThrow(
+    'tool.js: it must export "tool", an object with description, schema and execute; it exports tools',
+  );
+  expect(() => openProject(temporaryFolder())).toThrow(/is no tool's project.*"postern tool new <dir>"/);
+});
+
+test("where Rust is not there, building a Rust project says so plainly", MINUTES, async () => {
+  const folder = await newProject("rust");
+  const { code, stdout, stderr } = await postern(["tool", "build", folder], {
+    env: { POSTERN_HOME: join(temporaryFolder(), "home"), PATH: "" },
+  });
+  expect(stderr).toMatch(
+    /a Rust tool cannot be built here: rustc does not run here.*rustup\.rs, then: rustup target add wasm32-/,
+  );
+  expect([code, stdout]).toEqual([1, ""]);
+});

@@ -1,0 +1,145 @@
+/** The whole host with a planted secret: it reaches the server it is meant for, and is found nowhere else. */
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import type { ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Worker } from "node:worker_threads";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { commit } from "../../../host/catalog/install.ts";
+import { openToolHost, type ToolHost } from "../../../host/tool-host.ts";
+import { createLog } from "../../../kernel/log.ts";
+import { createMask } from "../../../kernel/mask.ts";
+import { type OpenStore, openStore } from "../../../kernel/store/store.ts";
+import { fixture } from "../../support/components.ts";
+import { openUpstream, type Upstream } from "../../support/upstream.ts";
+
+const PLANTED = "Planted-0f9e8d7c6b5a-Value";
+const HARMLESS = "harmless-words-from-upstream";
+const forms = [PLANTED, Buffer.from(PLANTED).toString("base64"), Buffer.from(PLANTED).toString("hex")];
+
+let home: string;
+let store: OpenStore;
+let host: ToolHost;
+let api: Upstream;
+const held = Promise.withResolvers<ServerResponse>();
+const logged: string[] = [];
+const workers = new Set<Worker>();
+const meet = (worker: Worker) => {
+  workers.add(worker);
+  worker.on("exit", () => workers.delete(worker));
+};
+
+beforeAll(async () => {
+  process.on("worker", meet);
+  home = await mkdtemp(join(tmpdir(), "postern-planted-"));
+  store = openStore(join(home, "store.sqlite"));
+  api = await openUpstream(({ path, headers }, response) => {
+    if (path === "/held") held.resolve(response);
+    else if (path === "/away") response.writeHead(302, { location: `/${headers.authorization}` }).end();
+    else
+      response.end(
+        `${HARMLESS} ${headers.authorization} ${Buffer.from(String(headers.authorization)).toString("base64")}`,
+      );
+  });
+  const mask = createMask();
+  host = await openToolHost({
+    config: {
+      privateHosts: new Set([`127.0.0.1:${api.port}`]),
+      shipped: false,
+      secretsKey: undefined,
+      workers: 1,
+      variable: () => undefined,
+    },
+    home,
+    store,
+    mask,
+    log: createLog("debug", mask, { pretty: false, write: (line) => logged.push(line) }),
+  });
+  const capabilities = {
+    version: "1.0.0",
+    wit_version: "0.1.0",
+    http: {
+      allowlist: [{ host: "127.0.0.1", path_prefix: "/", methods: ["GET"] }],
+      credentials: {
+        main: { secret_name: "token", location: { type: "bearer" }, host_patterns: ["127.0.0.1"] },
+      },
+    },
+    secrets: { allowed_names: ["token"] },
+    auth: { secret_name: "token" },
+  };
+  const candidate = await host.examine(await fixture("echo.js"), JSON.stringify(capabilities));
+  await commit(host.catalog, "echo", candidate, false);
+}, 120_000);
+
+afterAll(async () => {
+  await host.close();
+  await api.close();
+  store.close();
+  await rm(home, { recursive: true });
+  process.off("worker", meet);
+});
+
+const run = (params: object) =>
+  host.run({ id: "1", name: "echo", params: JSON.stringify(params) }, { user: "ada" });
+
+async function heapOf(worker: Worker): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of await worker.getHeapSnapshot()) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString();
+}
+
+test("without the credential the call ends before any request, as unauthenticated", async () => {
+  const { outcome } = await run({ url: `http://127.0.0.1:${api.port}/` });
+  expect(outcome).toMatchObject({ status: "unauthenticated", tool: "echo", secret: "token" });
+  expect(api.requests).toHaveLength(0);
+});
+
+test("the planted value is in no outcome, receipt, log line or file", async () => {
+  const tool = await host.catalog.find("echo");
+  if (tool === undefined) throw new Error("echo is installed");
+  await host.authorize(tool, {
+    say: (line) => logged.push(line),
+    secret: async () => PLANTED,
+    text: async () => undefined,
+    browse: async () => false,
+  });
+
+  const url = `http://127.0.0.1:${api.port}`;
+  const runs = [
+    await run({ text: "echoed by the server", url: `${url}/` }),
+    await run({ text: "redirected", url: `${url}/away` }),
+    await run({ secret: "token" }),
+    await run({ text: "carried out", url: `${url}/?x=${PLANTED}`, line: "said", print: "printed" }),
+    await run({ text: "nobody there", url: "http://127.0.0.1:1/" }),
+  ];
+  expect(api.requests.map(({ headers }) => headers.authorization)).toEqual([
+    `Bearer ${PLANTED}`,
+    `Bearer ${PLANTED}`,
+  ]);
+  expect(runs[0]?.outcome).toMatchObject({
+    status: "ok",
+    output: expect.stringContaining(`${HARMLESS} Bearer [secret]`),
+  });
+  expect(runs[2]?.outcome).toMatchObject({ status: "ok", output: '{"secret":true}' });
+  expect(runs[3]?.outcome).toMatchObject({ status: "error" });
+
+  const files = await Promise.all(
+    (await readdir(home))
+      .filter((name) => /^(store|secrets)/.test(name))
+      .map((name) => readFile(join(home, name), "latin1")),
+  );
+  const told = JSON.stringify([runs, host.receipts.list(), logged, files]);
+  for (const form of forms) expect(told).not.toContain(form);
+});
+
+test("a worker's heap holds the address it asked for, and not the value that was sent there", async () => {
+  const running = run({ url: `http://127.0.0.1:${api.port}/held` });
+  const response = await held.promise;
+  // A worker sleeps while its request is under way, and is looked at when the answer wakes it.
+  const heaps = Promise.all([...workers].map(heapOf));
+  response.end(HARMLESS);
+  const found = (await heaps).join();
+  await running;
+  expect(found.includes(`127.0.0.1:${api.port}/held`)).toBe(true);
+  for (const form of forms) expect(found.includes(form)).toBe(false);
+}, 120_000);

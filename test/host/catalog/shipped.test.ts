@@ -1,0 +1,48 @@
+/** Tools that come with Postern: offered once, renewed while they are ours, otherwise left alone. */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { digestOf } from "../../../host/catalog/catalog.ts";
+import { commit } from "../../../host/catalog/install.ts";
+import { copyCode, fixture } from "../../support/components.ts";
+import { allowing, toolHost } from "../../support/tool-host.ts";
+import { builtWeather, WEATHER_CAPABILITIES } from "../../support/weather.ts";
+
+/** A home to which an older weather tool was offered; a probing one stands for it. */
+async function offeredBefore(capabilities: string) {
+  const { bytes } = await builtWeather();
+  const host = await toolHost();
+  const older = await fixture("prober.js");
+  await copyCode(older, host.home);
+  const { digest } = await commit(host.catalog, "weather", await host.examine(older, capabilities), false);
+  await writeFile(join(host.catalog.folder, ".shipped.json"), JSON.stringify({ weather: digest }));
+  return { host, older: digest, current: digestOf(bytes) };
+}
+
+test("a shipped tool that is still ours is renewed", { timeout: 120_000 }, async () => {
+  const { host, current } = await offeredBefore(await readFile(WEATHER_CAPABILITIES, "utf8"));
+  await host.provideShipped(() => {});
+  expect((await host.catalog.find("weather"))?.digest).toBe(current);
+  const record = JSON.parse(await readFile(join(host.catalog.folder, ".shipped.json"), "utf8"));
+  expect(record).toMatchObject({ weather: current });
+});
+
+test("a new version that may do more waits for the operator", { timeout: 120_000 }, async () => {
+  const { host, older } = await offeredBefore(allowing("api.open-meteo.com"));
+  const lines: string[] = [];
+  await host.provideShipped((line) => lines.push(line));
+  expect((await host.catalog.find("weather"))?.digest).toBe(older);
+  expect(lines.join("\n")).toContain("may do more, so it waits for you: postern tool install");
+});
+
+test("what is built twice at once is installed once", { timeout: 120_000 }, async () => {
+  const { bytes } = await builtWeather();
+  const service = await toolHost();
+  const command = await toolHost({}, service.home);
+  await Promise.all([service.provideShipped(() => {}), command.provideShipped(() => {})]);
+  const installed = (await service.catalog.list()).map(({ name, digest }) => [name, digest]);
+  expect(installed).toEqual([
+    ["convert", expect.any(String)],
+    ["weather", digestOf(bytes)],
+  ]);
+});

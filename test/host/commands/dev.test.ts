@@ -1,0 +1,36 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { postern, startPostern } from "../../support/postern.ts";
+import { newProject } from "../../support/projects.ts";
+
+test("tool dev builds at each change, says what is wrong, installs beside the project and shows receipts", {
+  timeout: 300_000,
+}, async () => {
+  const folder = await newProject();
+  const cwd = dirname(folder);
+  const env = { POSTERN_HOME: join(cwd, "home") };
+  const dev = startPostern(["tool", "dev", "countdown", "--engine", "quickjs"], { cwd, env });
+  const rounds = () => dev.stderr().split("watching countdown; its home is countdown/.postern").length - 1;
+  const round = (count: number) => expect.poll(rounds, { timeout: 120_000, interval: 200 }).toBe(count);
+  await round(1);
+  expect(dev.stdout()).toMatch(/^date\.json +ok +\d+ ms +\d+\.\d MiB +no request +\{"date":"2030-01-01"/m);
+  expect(dev.stdout()).toMatch(/^next-holiday\.json +ok .* GET date\.nager\.at 200 +\{.*Christmas Day/m);
+  expect(dev.stdout()).toContain("next-holiday.json: info: asking for the public holidays of DE");
+
+  const source = join(folder, "tool.ts");
+  const good = readFileSync(source, "utf8");
+  writeFileSync(source, good.replace('log("info"', 'log("loud"'));
+  await round(2);
+  expect(dev.stderr()).toMatch(/tool\.ts:\d+:\d+: .*"loud"/);
+
+  writeFileSync(source, good.replace("days: daysUntil(date) }", "days: daysUntil(date), edited: true }"));
+  await round(3);
+  expect(dev.stdout()).toContain('"edited":true');
+
+  dev.kill("SIGINT");
+  expect(await dev.ended).toBe(0);
+  const scratch = { POSTERN_HOME: join(folder, ".postern") };
+  const log = await postern(["tool", "log", "countdown", "--json"], { cwd, env: scratch });
+  expect(JSON.parse(log.stdout).receipts).toHaveLength(4);
+});

@@ -1,0 +1,264 @@
+/** `postern tool …` in real processes, beside a running service where that matters. */
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Receipt } from "../../../host/receipts.ts";
+import { copyCode, fixture } from "../../support/components.ts";
+import { temporaryFolder } from "../../support/home.ts";
+import { postern, startPostern } from "../../support/postern.ts";
+import { posternInTerminal } from "../../support/terminal.ts";
+import { allowing, BEARER } from "../../support/tool-host.ts";
+import { openUpstream } from "../../support/upstream.ts";
+import { builtWeather, recording } from "../../support/weather.ts";
+
+const MINUTES = { timeout: 240_000 };
+
+/** A folder with prober.wasm and its capabilities, a home, and an upstream that the operator excepted. */
+async function workplace(capabilities = allowing("127.0.0.1"), more: Readonly<Record<string, string>> = {}) {
+  const server = await openUpstream();
+  onTestFinished(() => server.close());
+  const cwd = temporaryFolder();
+  const home = join(cwd, "home");
+  mkdirSync(home, { mode: 0o700 });
+  const bytes = await fixture("prober.js");
+  await copyCode(bytes, home);
+  writeFileSync(join(cwd, "prober.wasm"), bytes);
+  writeFileSync(join(cwd, "prober.json"), capabilities);
+  const env = {
+    POSTERN_HOME: home,
+    TOOLS_PRIVATE_HOSTS: `127.0.0.1:${server.port}`,
+    GATEWAY_ENABLED: "false",
+    CLI_ENABLED: "false",
+    MODEL_PROVIDER: "builtin",
+    ...more,
+  };
+  const tool = (...args: string[]) => postern(["tool", ...args], { env, cwd });
+  const install = (...more: string[]) =>
+    tool("install", "prober.wasm", "--capabilities", "prober.json", "--name", "prober", ...more);
+  return { cwd, home, env, tool, install, url: `http://127.0.0.1:${server.port}/v1/x`, server };
+}
+
+describe("on a running service", () => {
+  test(
+    "install, list, run, a blocked host, a used-up limit, a killed loop, and the receipts of it all",
+    MINUTES,
+    async () => {
+      await builtWeather();
+      const { env, cwd, tool, install, url, server } = await workplace(undefined, { TOOLS_SHIPPED: "true" });
+      const service = startPostern(["serve"], { env, cwd });
+      await service.printed("ready in");
+
+      const installed = await install();
+      expect(installed.stderr + installed.stdout).toContain(
+        "may GET https://127.0.0.1/v1/*, 60 a minute, 500 an hour",
+      );
+      expect(installed.code).toBe(0);
+
+      const listed = async () =>
+        JSON.parse((await tool("list", "--json")).stdout).tools.map(({ name }: { name: string }) => name);
+      await expect.poll(listed, { timeout: 120_000 }).toEqual(["convert", "prober", "weather"]);
+
+      const berlin = '{"action":"get_current","city":"Berlin"}';
+      const replayed = await tool(
+        "run",
+        "weather",
+        berlin,
+        "--replay",
+        recording("current-berlin"),
+        "--json",
+      );
+      const answer = JSON.parse(replayed.stdout);
+      expect(JSON.parse(answer.output)).toMatchObject({ city: "Berlin", temperature: 7.4 });
+      expect(answer.error).toBeNull();
+      expect(answer.receipt).toMatchObject({ tool: "weather", status: "ok", user: "operator" });
+
+      const blocked = await tool("run", "prober", '{"url":"https://evil.example.com/v1/x"}');
+      expect(blocked.stdout).toContain("evil.example.com");
+
+      const run = (times: number) => tool("run", "prober", JSON.stringify({ url, times }));
+      expect((await run(50)).code).toBe(0);
+      expect((await run(11)).stdout).toMatch(
+        /rate limit of 60 requests a minute is used up. Try again in \d+ second/,
+      );
+      expect(server.requests).toHaveLength(60);
+
+      const impatient = { version: "1.0.0", wit_version: "0.1.0", limits: { timeout_secs: 2 } };
+      writeFileSync(join(cwd, "looper.json"), JSON.stringify(impatient));
+      await tool("install", "prober.wasm", "--capabilities", "looper.json", "--name", "looper");
+      const looped = await tool("run", "looper", '{"loop":true}');
+      expect(looped.stderr).toContain("did not answer within 2 seconds and was ended");
+      expect(looped.code).toBe(1);
+
+      const { receipts } = JSON.parse((await tool("log", "--json")).stdout) as { receipts: Receipt[] };
+      expect(receipts.map(({ tool: name, code, status }) => `${name} ${code ?? status}`)).toEqual([
+        "looper timeout",
+        "prober ok",
+        "prober ok",
+        "prober ok",
+        "weather ok",
+      ]);
+      expect(receipts[2]?.requests).toHaveLength(50);
+      const text = (await tool("log", "looper", "--limit", "1")).stdout;
+      expect(text).toMatch(/^WHEN +TOOL +USER +OUTCOME/);
+      expect(text).toContain("timeout");
+      expect((await tool("remove", "prober")).code).toBe(0);
+      expect((await tool("run", "prober")).stderr).toContain('there is no tool "prober"');
+      service.kill("SIGTERM");
+      expect(await service.ended).toBe(0);
+    },
+  );
+});
+
+describe("install", () => {
+  test(
+    "a replacement that may do more says what is new and needs --yes where nobody can be asked",
+    MINUTES,
+    async () => {
+      const { cwd, tool, install } = await workplace();
+      expect((await install()).code).toBe(0);
+      const again = await install();
+      expect(again.stderr).toContain("prober is already installed (version 1.0.0); --force replaces it");
+      expect(again.code).toBe(1);
+
+      writeFileSync(join(cwd, "prober.json"), allowing("*.example.com"));
+      const refused = await install("--force");
+      expect(refused.stderr).toContain("- may GET https://*.example.com/v1/*");
+      expect(refused.stderr).toContain("--yes");
+      expect(refused.code).toBe(1);
+      const info = async () => JSON.parse((await tool("info", "prober", "--json")).stdout);
+      expect((await info()).grants[0]).toContain("127.0.0.1");
+
+      const agreed = JSON.parse((await install("--force", "--yes", "--json")).stdout);
+      expect(agreed.replaced.added).toEqual(["may GET https://*.example.com/v1/*"]);
+      expect((await info()).grants[0]).toContain("*.example.com");
+    },
+  );
+
+  test("what is wrong is said, and nothing is left behind", MINUTES, async () => {
+    const { cwd, home, tool, install } = await workplace("{}");
+    const bad = await install();
+    expect(bad.stderr).toContain("wit_version");
+    expect(bad.code).toBe(1);
+    expect(existsSync(join(home, "tools")) ? readdirSync(join(home, "tools")) : []).toEqual([]);
+    expect((await tool("install", "prober.wasm", "--name", "prober")).code).toBe(2);
+    expect(
+      (await tool("install", "gone.wasm", "--capabilities", "prober.json", "--name", "x")).stderr,
+    ).toContain("gone.wasm cannot be read");
+    const named = await tool("install", "prober.wasm", "--capabilities", "prober.json", "--name", "skill_x");
+    expect(named.stderr).toContain("are the agent's own");
+    writeFileSync(join(cwd, "prober.json"), allowing("127.0.0.1"));
+    const checked = JSON.parse(
+      (await tool("check", "prober.wasm", "--capabilities", "prober.json", "--json")).stdout,
+    );
+    expect(checked).toMatchObject({ ok: true, description: "Probes what its host lets it do." });
+    expect(JSON.parse((await tool("list", "--json")).stdout)).toEqual({ tools: [], broken: [] });
+  });
+});
+
+describe("run", () => {
+  test("a tool that is there runs at once, without those that come with Postern", MINUTES, async () => {
+    const { install, tool } = await workplace(allowing("127.0.0.1"), { TOOLS_SHIPPED: "true" });
+    await install();
+    const { stdout, stderr } = await tool("run", "prober");
+    expect(JSON.parse(stdout)).toEqual({ answers: [] });
+    expect(stderr).toBe("info: probing nothing\n");
+  });
+
+  test("what was recorded plays back without the network", MINUTES, async () => {
+    const { cwd, tool, install, url, server } = await workplace();
+    await install();
+    const params = JSON.stringify({ url });
+    expect((await tool("run", "prober", params, "--record", "tape.json")).code).toBe(0);
+    await server.close();
+    const replayed = await tool("run", "prober", params, "--replay", join(cwd, "tape.json"));
+    expect(JSON.parse(replayed.stdout)).toEqual({ answers: [200] });
+    expect((await tool("run", "prober", params, "--replay", "a", "--record", "b")).code).toBe(1);
+    const failed = JSON.parse((await tool("run", "prober", "[]", "--json")).stdout);
+    expect(failed).toMatchObject({
+      output: null,
+      error: "Invalid parameters: params must be object",
+      receipt: { code: "invalid_params" },
+    });
+  });
+});
+
+describe("on a terminal", () => {
+  test("a replacement that may do more is asked about, and No changes nothing", MINUTES, async () => {
+    const { cwd, env, tool, install } = await workplace();
+    await install();
+    writeFileSync(join(cwd, "prober.json"), allowing("*.example.com"));
+    const args = [
+      "tool",
+      "install",
+      "prober.wasm",
+      "--capabilities",
+      "prober.json",
+      "--name",
+      "prober",
+      "--force",
+    ];
+    const grants = async () => JSON.parse((await tool("info", "prober", "--json")).stdout).grants[0];
+
+    const refused = posternInTerminal(args, { env, cwd });
+    await refused.shows("Replace prober with a version that may do more?");
+    expect(refused.text()).toContain("may GET https://*.example.com/v1/*");
+    refused.type("n");
+    expect(await refused.ended).toBe(1);
+    expect(await grants()).toContain("127.0.0.1");
+
+    const agreed = posternInTerminal(args, { env, cwd });
+    await agreed.shows("Replace prober with a version that may do more?");
+    agreed.type("y");
+    expect(await agreed.ended).toBe(0);
+    expect(await grants()).toContain("*.example.com");
+  });
+
+  test("a token is asked for with its hint, and never shown", MINUTES, async () => {
+    const auth = { secret_name: "probe_token", display_name: "Probe", token_hint: "begins with tok" };
+    const capabilities = {
+      ...JSON.parse(allowing("127.0.0.1")),
+      auth,
+      secrets: { allowed_names: ["probe_token"] },
+    };
+    const { cwd, env, tool, install } = await workplace(JSON.stringify(capabilities));
+    await install();
+    const session = posternInTerminal(["tool", "auth", "prober"], { env, cwd });
+    await session.shows("Probe token");
+    expect(session.text()).toContain("begins with tok");
+    session.type("tok-3f9a1c77e2\r");
+    expect(await session.ended).toBe(0);
+    expect(session.text()).not.toContain("3f9a");
+    const { stdout } = await tool("run", "prober", '{"secret":"probe_token"}');
+    expect(JSON.parse(stdout)).toMatchObject({ isSet: true });
+  });
+});
+
+describe("secrets", () => {
+  test("a piped token is stored, never shown, and the tool then runs", MINUTES, async () => {
+    const token = "tok-3f9a1c77e2";
+    const { credentials } = BEARER;
+    const auth = { ...BEARER.auth, env_var: "PROBE_TOKEN" };
+    const capabilities = { ...JSON.parse(allowing("127.0.0.1", { credentials })), auth };
+    const { cwd, env, tool, install, url, server } = await workplace(JSON.stringify(capabilities));
+    await install();
+    const params = JSON.stringify({ url });
+    const unset = await tool("run", "prober", params);
+    expect(unset.stderr).toContain("postern tool auth prober");
+    expect((await tool("info", "prober")).stdout).toContain("missing: probe_token");
+
+    const given = await postern(["tool", "auth", "prober", "--json"], { env, cwd, input: `${token}\n` });
+    expect(JSON.parse(given.stdout)).toEqual({ name: "prober", secret: "probe_token", by: "manual" });
+    expect(given.stderr).toContain("Ask Ada.");
+    const used = await tool("run", "prober", params, "--json");
+    expect(JSON.parse(used.stdout).receipt.credentials).toEqual(["probe_token"]);
+    expect(server.requests.at(-1)?.headers.authorization).toBe(`Bearer ${token}`);
+    const log = await tool("log", "--json");
+    for (const { stdout, stderr } of [unset, given, used, log]) expect(stdout + stderr).not.toContain(token);
+
+    const fromEnvironment = await postern(["tool", "auth", "prober"], {
+      env: { ...env, PROBE_TOKEN: "tok-other-1" },
+      cwd,
+    });
+    expect(fromEnvironment.stdout).toContain("from the environment");
+  });
+});

@@ -1,0 +1,74 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { prepare, sha256 } from "../../../host/compile/transpile.ts";
+import { fixture } from "../../support/components.ts";
+
+let cache: string;
+beforeEach(() => {
+  cache = mkdtempSync(join(tmpdir(), "postern-cache-"));
+});
+afterEach(() => rmSync(cache, { recursive: true }));
+
+async function prepareOne(memoryMb = 64): Promise<readonly string[]> {
+  const bytes = await fixture("smuggler.wat");
+  const steps: string[] = [];
+  const entry = await prepare({
+    sha256: sha256(bytes),
+    read: async () => bytes,
+    cache: join(cache, "components"),
+    memoryMb,
+    onProgress: (step) => steps.push(step),
+  });
+  expect(entry.modules.length).toBeGreaterThan(0);
+  return steps;
+}
+
+const entries = () => readdirSync(join(cache, "components"));
+
+test("a component is transpiled once, with progress, and then comes from the cache", async () => {
+  expect(await prepareOne()).not.toEqual([]);
+  expect(await prepareOne()).toEqual([]);
+  expect(entries()).toHaveLength(1);
+});
+
+test("another memory limit is another entry", async () => {
+  await prepareOne(64);
+  expect(await prepareOne(32)).not.toEqual([]);
+  expect(entries()).toHaveLength(2);
+});
+
+test("installs at the same time leave one sound entry and no drafts", async () => {
+  await Promise.all([prepareOne(), prepareOne(), prepareOne()]);
+  expect(entries()).toHaveLength(1);
+  expect(await prepareOne()).toEqual([]);
+});
+
+test.each(["glue.js", "component.core.wasm", "manifest.json"])(
+  "a damaged %s is noticed, and the entry made again",
+  async (name) => {
+    await prepareOne();
+    const file = join(cache, "components", entries()[0] ?? "", name);
+    const content = readFileSync(file);
+    writeFileSync(file, content.subarray(0, content.length / 2));
+    expect(await prepareOne()).not.toEqual([]);
+    expect(await prepareOne()).toEqual([]);
+  },
+);
+
+test("a component that is refused leaves nothing behind", async () => {
+  const bytes = await fixture("wrong-types.wit");
+  const source = { sha256: sha256(bytes), read: async () => bytes, cache, memoryMb: 64 };
+  await expect(prepare(source)).rejects.toMatchObject({ code: "wrong_types" });
+  expect(readdirSync(cache)).toEqual([]);
+});
+
+test("a component that starts larger than its limit is refused with both sizes", async () => {
+  const bytes = await fixture("echo.js");
+  const source = { sha256: sha256(bytes), read: async () => bytes, cache, memoryMb: 1 };
+  await expect(prepare(source)).rejects.toMatchObject({
+    code: "unfit_component",
+    message: expect.stringContaining("2 MiB of memory to start, and its limit is 1 MiB"),
+  });
+});

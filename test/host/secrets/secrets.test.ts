@@ -1,0 +1,168 @@
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { loadKey, openVault, parseKey } from "../../../host/secrets/secrets.ts";
+import { Fault } from "../../../kernel/fault.ts";
+import { createMask } from "../../../kernel/mask.ts";
+import { type OpenStore, openStore } from "../../../kernel/store/store.ts";
+
+let home: string;
+let store: OpenStore;
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "postern-secrets-"));
+  store = openStore(join(home, "store.sqlite"));
+});
+
+afterEach(async () => {
+  store.close();
+  await rm(home, { recursive: true });
+});
+
+const keyed = () => store.keyed<string>("secrets");
+
+async function open(mask = createMask()) {
+  return openVault({ keyed: keyed(), key: await loadKey(home, undefined), mask });
+}
+
+function fault(code: string) {
+  return expect.objectContaining({ code, name: "Fault" });
+}
+
+test("a secret is set, seen, listed, replaced and removed", async () => {
+  const { secrets, values } = await open();
+  expect(await secrets.exists("a")).toBe(false);
+  await secrets.set("b", "value-of-b");
+  await secrets.set("a", "  value-of-a\n");
+  expect(await secrets.names()).toEqual(["a", "b"]);
+  expect(await values.read("a")).toEqual({ value: "value-of-a" });
+  await secrets.set("a", "another-value");
+  expect(await values.read("a")).toEqual({ value: "another-value" });
+  expect(await secrets.remove("a")).toBe(true);
+  expect(await secrets.remove("a")).toBe(false);
+  expect(await secrets.exists("a")).toBe(false);
+  expect(await values.known()).toEqual(["value-of-b"]);
+});
+
+test("the face that commands get cannot read a value", async () => {
+  const { secrets } = await open();
+  expect(Object.keys(secrets).sort()).toEqual(["exists", "names", "remove", "set"]);
+});
+
+test("an empty value is refused", async () => {
+  const { secrets } = await open();
+  await expect(secrets.set("a", " \n")).rejects.toEqual(fault("secret_empty"));
+});
+
+test("the value is on disk only sealed, in the store and in its write-ahead log", async () => {
+  const { secrets } = await open();
+  await secrets.set("a", "findable-plain-value");
+  for (const file of await readdir(home)) {
+    const bytes = await readFile(join(home, file));
+    expect(bytes.includes("findable-plain-value")).toBe(false);
+    expect(bytes.includes(Buffer.from("findable-plain-value").toString("base64").slice(0, 20))).toBe(false);
+  }
+});
+
+test("two seals of one value differ", async () => {
+  const { secrets } = await open();
+  await secrets.set("a", "same-value");
+  const first = await keyed().get("a");
+  await secrets.set("a", "same-value");
+  expect(await keyed().get("a")).not.toBe(first);
+});
+
+test("a sealed value that was changed, or moved to another name, does not open, and the others do", async () => {
+  const { secrets, values } = await open();
+  await secrets.set("a", "value-of-a");
+  await secrets.set("b", "value-of-b");
+  await keyed().set("moved", (await keyed().get("a")) ?? "");
+  const bytes = Buffer.from((await keyed().get("b")) ?? "", "base64");
+  bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
+  await keyed().set("b", bytes.toString("base64"));
+  await keyed().set("junk", "!");
+  for (const name of ["moved", "b", "junk"]) {
+    await expect(values.read(name)).rejects.toEqual(fault("secret_unreadable"));
+  }
+  expect(await values.known()).toEqual(["value-of-a"]);
+});
+
+test("another key opens nothing and says what to do", async () => {
+  const { secrets } = await open();
+  await secrets.set("a", "value-of-a");
+  const other = await openVault({ keyed: keyed(), key: Buffer.alloc(32, 7), mask: createMask() });
+  await expect(other.values.read("a")).rejects.toThrow(/Restore secrets\.key .* or set the secret again/);
+});
+
+test("every stored value, refresh tokens included, is masked from the moment the vault is open", async () => {
+  const { secrets, values } = await open();
+  await secrets.set("a", "stored-before");
+  await values.write("b", {
+    value: "access-token",
+    oauth: { tokenUrl: "https://a.test/", clientId: "c", scopes: [], refreshToken: "refresh-token" },
+  });
+  const mask = createMask();
+  const later = await open(mask);
+  expect(mask.hide("stored-before access-token refresh-token")).toBe("[secret] [secret] [secret]");
+  await later.secrets.set("c", "stored-after");
+  expect(mask.hide("stored-after")).toBe("[secret]");
+});
+
+test("what another process stores is seen at once", async () => {
+  const here = await open();
+  const there = await open();
+  await there.secrets.set("a", "from-elsewhere");
+  expect(await here.values.read("a")).toEqual({ value: "from-elsewhere" });
+  expect(await here.values.known()).toEqual(["from-elsewhere"]);
+  expect(await here.values.known()).toBe(await here.values.known());
+});
+
+test("secrets.key is made on first use, for the owner alone, and is the same for all who start at once", async () => {
+  const keys = await Promise.all(Array.from({ length: 8 }, () => loadKey(home, undefined)));
+  expect(new Set(keys.map((key) => Buffer.from(key).toString("hex"))).size).toBe(1);
+  expect((await stat(join(home, "secrets.key"))).mode & 0o777).toBe(0o600);
+  expect((await readdir(home)).filter((file) => file.startsWith("secrets.key"))).toEqual(["secrets.key"]);
+});
+
+test("a key file that others can read, or that holds no key, is a configuration fault", async () => {
+  await loadKey(home, undefined);
+  await chmod(join(home, "secrets.key"), 0o644);
+  await expect(loadKey(home, undefined)).rejects.toThrow(/chmod 600/);
+  await writeFile(join(home, "secrets.key"), "short");
+  await chmod(join(home, "secrets.key"), 0o600);
+  await expect(loadKey(home, undefined)).rejects.toEqual(fault("bad_secrets_key"));
+});
+
+test("POSTERN_SECRETS_KEY takes 32 bytes in hex or base64, comes before the file, and is never shown", async () => {
+  const key = Buffer.alloc(32, 9);
+  expect(await loadKey(home, key.toString("hex"))).toEqual(key);
+  expect(await loadKey(home, ` ${key.toString("base64")} `)).toEqual(key);
+  expect(await readdir(home)).not.toContain("secrets.key");
+  try {
+    parseKey("wrong-and-private", "POSTERN_SECRETS_KEY");
+    expect.unreachable();
+  } catch (error) {
+    expect(error).toBeInstanceOf(Fault);
+    expect(String(error)).toContain("POSTERN_SECRETS_KEY");
+    expect(String(error)).not.toContain("wrong-and-private");
+  }
+});
+
+test("only the broker's side of the host ever has a vault in its hands", async () => {
+  const host = join(import.meta.dirname, "..", "..", "..", "host");
+  const sources = (await readdir(host, { recursive: true })).filter((file) => file.endsWith(".ts"));
+  const holders: string[] = [];
+  for (const file of sources) {
+    if (/\b(SecretValues|Vault|openVault|vault)\b/.test(await readFile(join(host, file), "utf8")))
+      holders.push(file);
+  }
+  // `tool-host.ts` puts the parts together; `auth.ts` stores what a sign-in brings.
+  expect(holders.sort()).toEqual([
+    "broker/credentials.ts",
+    "secrets/auth.ts",
+    "secrets/oauth.ts",
+    "secrets/secrets.ts",
+    "tool-host.ts",
+  ]);
+});

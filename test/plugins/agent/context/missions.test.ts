@@ -1,0 +1,75 @@
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { openStore } from "../../../../kernel/store/store.ts";
+import { createMissions } from "../../../../plugins/agent/context/missions.ts";
+import { temporaryFolder } from "../../../support/home.ts";
+
+function openMissions(folder = temporaryFolder()) {
+  const store = openStore(join(folder, "store.sqlite"));
+  let isOpen = true;
+  const close = () => {
+    if (isOpen) store.close();
+    isOpen = false;
+  };
+  onTestFinished(close);
+  const missions = createMissions(store);
+  const run = async (user: string, name: string, params: object) => {
+    const outcome = await missions.tools
+      .find((tool) => tool.name === name)
+      ?.run(params, { user, thread: "t" });
+    return outcome?.status === "ok" ? JSON.parse(outcome.output) : outcome;
+  };
+  return { missions, run, folder, close };
+}
+
+test("a mission is put before the model each turn until it is completed, over a restart too", async () => {
+  const first = openMissions();
+  const mission = await first.run("ann", "mission_create", { goal: " learn Spanish " });
+  expect(mission).toMatchObject({ goal: "learn Spanish", status: "open" });
+  first.close();
+
+  const { missions, run } = openMissions(first.folder);
+  expect(missions.prompt("ann")).toContain(`- ${mission.id}: learn Spanish`);
+  expect(await run("ann", "mission_complete", { mission: mission.id })).toMatchObject({
+    status: "completed",
+  });
+  expect(missions.prompt("ann")).toBe("");
+  expect(await run("ann", "mission_list", {})).toMatchObject({
+    missions: [{ id: mission.id, status: "completed" }],
+  });
+  expect(await run("ann", "mission_list", { status: "open" })).toEqual({ missions: [] });
+});
+
+test("missions of another user are neither shown nor completed", async () => {
+  const { missions, run } = openMissions();
+  const { id } = missions.create("ann", "learn Spanish");
+  expect(missions.prompt("bob")).toBe("");
+  expect(await run("bob", "mission_complete", { mission: id })).toMatchObject({
+    status: "error",
+    code: "no_mission",
+  });
+  expect(missions.list("ann", "open")).toHaveLength(1);
+});
+
+test("an empty goal and a fifty-first open mission are refused", async () => {
+  const { missions, run } = openMissions();
+  expect(await run("ann", "mission_create", { goal: "   " })).toMatchObject({
+    status: "error",
+    code: "empty_goal",
+  });
+  for (let at = 0; at < 50; at += 1) missions.create("ann", `goal ${at}`);
+  expect(await run("ann", "mission_create", { goal: "one more" })).toMatchObject({
+    status: "error",
+    code: "too_many_missions",
+  });
+});
+
+test("a mission that a command beside the service sets or completes is known to the service", () => {
+  const service = openMissions();
+  expect(service.missions.prompt("ann")).toBe("");
+  const command = openMissions(service.folder);
+  const { id } = command.missions.create("ann", "learn Spanish");
+  expect(service.missions.prompt("ann")).toContain(id);
+  command.missions.complete("ann", id);
+  expect(service.missions.prompt("ann")).toBe("");
+});

@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Command } from "commander";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { openSession } from "../../../../kernel/cli/session.ts";
+import { createWorkbench } from "../../../../kernel/cli/workbench.ts";
+import { register } from "../../../../plugins/agent/jobs/commands.ts";
+import { temporaryFolder } from "../../../support/home.ts";
+import { startModelServer } from "../../../support/model-server.ts";
+import { client, completed, scripted } from "../../../support/webhook.ts";
+import { WEBHOOK_SETTINGS, webhookPlugins } from "../../../support/webhook-plugins.ts";
+import { startWebhookProcess } from "../../../support/webhook-process.ts";
+
+/** What the command prints when it is typed on this home. */
+async function jobs(home: string, ...words: string[]): Promise<string> {
+  const session = openSession({ ...WEBHOOK_SETTINGS, POSTERN_HOME: home, LOG_LEVEL: "error" }, home);
+  const group = new Command("jobs").exitOverride().configureOutput({ writeErr: () => {} });
+  register(
+    group,
+    createWorkbench(session, async () => webhookPlugins, "0.0.0-test"),
+  );
+  for (const command of group.commands) command.exitOverride();
+  let printed = "";
+  const write = vi.spyOn(process.stdout, "write").mockImplementation((text) => {
+    printed += String(text);
+    return true;
+  });
+  try {
+    await group.parseAsync(words, { from: "user" });
+  } finally {
+    write.mockRestore();
+  }
+  return printed;
+}
+
+test("postern jobs lists, shows and cancels beside the running service, and disturbs none of its jobs", async () => {
+  const model = await startModelServer();
+  onTestFinished(() => model.close());
+  model.otherwise({ text: ["thinking"], end: "stall" });
+  const home = temporaryFolder();
+  const service = await startWebhookProcess(home, { ...scripted(model), JOBS_CONCURRENCY: "1" });
+  onTestFinished(() => service.kill());
+  const { post, get } = client(service.url);
+  const submit = async (message: string) =>
+    (await post({ user_id: "ada", message, conversation_id: "c1" })).json.job_id as string;
+  const [running, queued] = [await submit("first"), await submit("second")];
+  while ((await get(`/jobs/${running}`)).json.status !== "running") await sleep(20);
+
+  const listed = JSON.parse(await jobs(home, "list", "--json"));
+  expect(listed.jobs).toMatchObject([
+    { id: queued, status: "queued", user_id: "ada", conversation_id: "c1" },
+    { id: running, status: "running" },
+  ]);
+  expect(await jobs(home, "list", "--status", "queued")).toMatch(
+    new RegExp(`^${queued}  queued  ada  \\S+\\n$`),
+  );
+  expect(await jobs(home, "list", "--user", "nobody")).toBe("No jobs.\n");
+
+  expect(JSON.parse(await jobs(home, "cancel", queued, "--json"))).toMatchObject({
+    status: "completed",
+    error: { code: "cancelled" },
+  });
+  await jobs(home, "cancel", running);
+  expect(await completed({ get }, running)).toMatchObject({ error: { code: "cancelled" } });
+  expect(await jobs(home, "show", running)).toContain("error            cancelled: ");
+}, 60_000);
+
+test("a job that is not there is told with the way to those that are", async () => {
+  const home = temporaryFolder();
+  for (const verb of ["show", "cancel"]) {
+    await expect(jobs(home, verb, "none")).rejects.toMatchObject({
+      kind: "missing",
+      message: expect.stringContaining("jobs list"),
+    });
+  }
+});
+
+test.for([
+  ["--status", "failed"],
+  ["--limit", "0"],
+  ["--limit", "many"],
+])("a wrong option is wrong usage: %j", async (words) => {
+  await expect(jobs(temporaryFolder(), "list", ...words)).rejects.toMatchObject({
+    code: "commander.invalidArgument",
+  });
+});

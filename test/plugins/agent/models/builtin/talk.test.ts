@@ -1,0 +1,122 @@
+import { describe, expect, test } from "vitest";
+import { createBuiltinModel } from "../../../../../plugins/agent/models/builtin/model.ts";
+import { ask, onlyParams, startDialogue } from "./dialogue.ts";
+import { own, weather } from "./tools.ts";
+
+const tools = [weather, ...own];
+
+describe("the built-in model talks honestly", () => {
+  test("it greets, says what it is and streams word by word", async () => {
+    const answer = await startDialogue(tools).say("Hello!");
+    expect(answer.text).toMatch(/^Hello! I am the built-in model/);
+    expect(answer.deltas.length).toBeGreaterThan(10);
+    expect(answer.deltas.every((delta) => delta.trim().split(/\s+/).length === 1)).toBe(true);
+  });
+
+  test("help names every installed tool, memory, and how to get a real model", async () => {
+    const { text } = await startDialogue(tools).say("What can you do?");
+    for (const word of [
+      "weather",
+      "remember",
+      "mission",
+      "ANTHROPIC_API_KEY",
+      "OPENAI_API_KEY",
+      "MODEL_PROVIDER",
+    ]) {
+      expect(text).toContain(word);
+    }
+  });
+
+  test.each([
+    "who are you?",
+    "Which model is this?",
+    "are you a language model?",
+    "how do I add a real model?",
+  ])("%j is answered with what it is and is not", async (question) => {
+    const { text } = await startDialogue(tools).say(question);
+    expect(text).toContain("not a language model");
+    expect(text).toContain("OPENAI_API_KEY");
+  });
+
+  test("the tools are listed by name", async () => {
+    const { text } = await startDialogue(tools).say("list your tools");
+    for (const tool of tools) expect(text).toContain(`**${tool.name}**`);
+  });
+
+  test("a tool is explained with the parameters of each of its branches", async () => {
+    const { text } = await startDialogue(tools).say("describe weather");
+    expect(text).toContain("`get_air_quality`: needs `lat` and `lon`");
+  });
+
+  test("without any tool it still greets and helps", async () => {
+    expect((await startDialogue([]).say("hi")).text).toMatch(/^Hello!/);
+    expect((await startDialogue([]).say("help")).text).toContain("postern tool install");
+    expect((await startDialogue([]).say("remember that I am tall")).text).toContain("no memory");
+  });
+
+  test.each(["tell me a joke", "write a poem about the sea", "in order to sleep I count sheep"])(
+    "%j fits no tool: it says so, calls nothing and names what it has",
+    async (request) => {
+      const answer = await startDialogue(tools).say(request);
+      expect(answer.calls).toEqual([]);
+      expect(answer.text).toContain("none of my tools fits");
+      expect(answer.text).toContain("weather");
+    },
+  );
+
+  test.each([
+    ["what is 2+2*3?", "2+2*3 = 8"],
+    ["12 * (3 + 4)", "12 * (3 + 4) = 84"],
+    ["calculate 2^10 - 1", "2^10 - 1 = 1023"],
+    ["1/0", "1/0 has no value: something is divided by zero."],
+  ])("the sum %j is worked out", async (sum, answer) => {
+    expect((await startDialogue(tools).say(sum)).text).toBe(answer);
+  });
+
+  test("the clock is the injected one", async () => {
+    expect((await startDialogue(tools).say("what time is it?")).text).toContain(
+      "09:30 on Sunday, 15 November 2026",
+    );
+    expect((await startDialogue(tools).say("What day is it today?")).text).toBe(
+      "Today is Sunday, 15 November 2026.",
+    );
+  });
+
+  test("a text to repeat is repeated", async () => {
+    expect((await startDialogue(tools).say("Reply with exactly: PONG")).text).toBe("PONG");
+  });
+
+  test("blocks of instructions and context ahead of the message are not taken for the request", async () => {
+    const text =
+      "<instructions>\nweather in Rome\n</instructions>\n\n<user-context>\ncity: Oslo\n</user-context>\n\nweather in Berlin";
+    expect(onlyParams(await startDialogue(tools).say(text))).toEqual({
+      action: "get_current",
+      city: "Berlin",
+    });
+  });
+
+  test("usage is reported once, last, with an estimate of both sides", async () => {
+    const { usage } = await ask([{ role: "user", text: "hello" }], tools);
+    expect(usage?.inputTokens).toBeGreaterThan(10);
+    expect(usage?.outputTokens).toBeGreaterThan(10);
+  });
+
+  test("an aborted stream stops between two words", async () => {
+    const abort = new AbortController();
+    const model = createBuiltinModel();
+    const request = {
+      system: "",
+      messages: [{ role: "user", text: "help" } as const],
+      tools,
+      temperature: undefined,
+    };
+    let words = 0;
+    await expect(async () => {
+      for await (const [part] of model.stream(request, abort.signal)) {
+        if (part?.type === "text") words += 1;
+        if (words === 3) abort.abort();
+      }
+    }).rejects.toThrow(/abort/i);
+    expect(words).toBe(3);
+  });
+});

@@ -1,0 +1,92 @@
+import { expect, test } from "vitest";
+import { Fault } from "../../../../kernel/plugin.ts";
+import type { Model, ModelPart } from "../../../../plugins/agent/models/model.ts";
+import { streamSteadily } from "../../../../plugins/agent/models/retry.ts";
+
+type Play = (attempt: number, signal: AbortSignal) => AsyncGenerator<readonly ModelPart[]>;
+
+function playing(name: string, play: Play): Model & { attempts: number } {
+  const model = {
+    name: { provider: "test", name },
+    window: 1000,
+    attempts: 0,
+    stream(_request: unknown, signal: AbortSignal) {
+      model.attempts += 1;
+      return play(model.attempts, signal);
+    },
+  };
+  return model;
+}
+
+async function run(models: readonly Model[], options: { stallMillis?: number; signal?: AbortSignal } = {}) {
+  const notices: string[] = [];
+  const served: string[] = [];
+  const parts: ModelPart[] = [];
+  const request = { system: "", messages: [], tools: [], temperature: undefined };
+  const stream = streamSteadily(models, async () => request, {
+    signal: options.signal ?? new AbortController().signal,
+    notice: (code) => notices.push(code),
+    onModel: ({ name }) => served.push(name.name),
+    pauseMillis: 1,
+    ...(options.stallMillis && { stallMillis: options.stallMillis }),
+  });
+  const end = await (async () => {
+    try {
+      for await (const some of stream) parts.push(...some);
+      return undefined;
+    } catch (error) {
+      return error;
+    }
+  })();
+  return { notices, served, parts, error: end };
+}
+
+const fails = (code: string) => new Fault("turn", code, `it is ${code}.`);
+
+test("says so each time nothing has come for long, and goes on waiting", async () => {
+  const slow = playing("slow", async function* () {
+    await new Promise((resolve) => setTimeout(resolve, 120));
+    yield [{ type: "text", delta: "at last" }];
+  });
+  const { notices, parts } = await run([slow], { stallMillis: 40 });
+  expect(notices.length).toBeGreaterThanOrEqual(1);
+  expect(new Set(notices)).toEqual(new Set(["model_stalled"]));
+  expect(parts).toEqual([{ type: "text", delta: "at last" }]);
+});
+
+test("tries again until the first token has come, never after", async () => {
+  const flaky = playing("flaky", async function* (attempt) {
+    if (attempt < 3) throw fails("model_error");
+    yield [{ type: "text", delta: "half" }];
+    throw fails("model_cut");
+  });
+  const { notices, error } = await run([flaky]);
+  expect(flaky.attempts).toBe(3);
+  expect(notices).toEqual(["model_retry", "model_retry"]);
+  expect(error).toMatchObject({ code: "model_cut" });
+});
+
+test("gives up after four tries and goes on to the next model; the last one's failure is told", async () => {
+  const down = (name: string) =>
+    playing(name, async function* (attempt) {
+      if (attempt > 0) throw fails("model_unreachable");
+      yield [{ type: "text", delta: "never" }];
+    });
+  const [one, two] = [down("one"), down("two")];
+  const { served, notices, error } = await run([one, two]);
+  expect([one.attempts, two.attempts]).toEqual([4, 4]);
+  expect(served).toEqual(["one", "two"]);
+  expect(notices.filter((code) => code === "model_failover")).toHaveLength(1);
+  expect(error).toMatchObject({ code: "model_unreachable" });
+});
+
+test("an abort ends the wait even where the model does not look at its signal", async () => {
+  const deaf = playing("deaf", async function* () {
+    await new Promise(() => {});
+    yield [{ type: "text", delta: "never" }];
+  });
+  const stopper = new AbortController();
+  setTimeout(() => stopper.abort(new Error("stop")), 20);
+  const { error } = await run([deaf], { signal: stopper.signal });
+  expect(error).toMatchObject({ message: "stop" });
+});

@@ -1,0 +1,276 @@
+import { readFileSync } from "node:fs";
+import axe from "axe-core";
+import { describe, expect, test } from "vitest";
+import { type BrowserPage, hasBrowser, openPage, useBrowser } from "../../../../support/browser.ts";
+import { fixture } from "../../../../support/components.ts";
+import { type Served, servePostern } from "../../../../support/served.ts";
+
+async function signedIn(served: Served, options: Parameters<typeof openPage>[0] = {}): Promise<BrowserPage> {
+  const page = await openPage(options);
+  await page.goto(served.link());
+  await page.getByLabel("Message").waitFor();
+  return page;
+}
+
+async function say(page: BrowserPage, text: string): Promise<void> {
+  await page.getByLabel("Message").fill(text);
+  await page.keyboard.press("Enter");
+}
+
+/** A thread of that many turns, each with a question of its own. */
+async function talkAtLength(served: Served, turns: number): Promise<string> {
+  const token = readFileSync(`${served.home}/webui-token`, "utf8").trim();
+  let thread: string | undefined;
+  for (let turn = 1; turn <= turns; turn++) {
+    const answer = await fetch(`${served.url}/api/chat`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify({ message: `question ${turn}`, thread_id: thread }),
+    });
+    thread = ((await answer.json()) as { thread_id: string }).thread_id;
+  }
+  return thread ?? "";
+}
+
+describe.skipIf(!hasBrowser)("the page in a browser", { timeout: 60_000 }, () => {
+  useBrowser();
+
+  test("the link signs in, the token leaves the address bar, and nothing in the page holds it", async () => {
+    const served = await servePostern();
+    const page = await signedIn(served);
+    const token = new URL(served.link()).searchParams.get("token") ?? "none";
+    expect(page.url()).toBe(`${served.url}/`);
+    expect(await page.content()).not.toContain(token);
+    expect(await page.evaluate("document.cookie + JSON.stringify(localStorage)")).not.toContain(token);
+    expect(served.process.stderr()).not.toContain(token);
+    expect(page.complaints).toEqual([]);
+  });
+
+  test("two gateways on one machine do not sign each other's users out, though their ports share one jar of cookies", async () => {
+    const [one, other] = await Promise.all([servePostern(), servePostern()]);
+    const page = await signedIn(one);
+    await page.goto(other.link());
+    await page.getByLabel("Message").waitFor();
+    await page.goto(one.url);
+    await page.getByLabel("Message").waitFor({ timeout: 10_000 });
+    await page.goto(other.url);
+    await page.getByLabel("Message").waitFor({ timeout: 10_000 });
+  });
+
+  test("without a token it asks for one, refuses a wrong one, and takes the right one", async () => {
+    const served = await servePostern();
+    const page = await openPage();
+    await page.goto(served.url);
+    await page.getByLabel("Token").fill("wrong");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("Invalid or missing auth token").waitFor();
+    await page.getByLabel("Token").fill(readFileSync(`${served.home}/webui-token`, "utf8").trim());
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByLabel("Message").waitFor();
+  });
+
+  test("an answer streams in as Markdown, and is there again after a reload", async () => {
+    const served = await servePostern();
+    const page = await signedIn(served);
+    served.model.script({ text: ["Some **bold**", " text\n\n```js\nconst a", " = 1;\n```\n"], delay: 40 });
+    await say(page, "Show me code");
+    await page.locator("strong", { hasText: "bold" }).waitFor();
+    await page.getByRole("button", { name: "Copy" }).waitFor();
+    expect(await page.locator("figure.code code").textContent()).toBe("const a = 1;");
+    await page.reload();
+    await page.locator("strong", { hasText: "bold" }).waitFor();
+    expect(await page.locator(".asked").textContent()).toContain("Show me code");
+    expect(await page.locator("strong", { hasText: "bold" }).count()).toBe(1);
+    expect(page.complaints).toEqual([]);
+  });
+
+  test("stop ends a turn in the middle and says so", async () => {
+    const served = await servePostern();
+    const page = await signedIn(served);
+    served.model.script({ text: Array.from({ length: 200 }, (_, i) => `word${i} `), delay: 50 });
+    await say(page, "Talk for long");
+    await page.getByText("word3 ").waitFor();
+    await page.getByRole("button", { name: "Stop" }).click();
+    await page.getByText("stopped", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Send" }).waitFor();
+  });
+
+  test("a failed turn stays with its reason and can be tried again", async () => {
+    const served = await servePostern();
+    const page = await signedIn(served);
+    served.model.script({ status: 400 }, { text: "Better now" });
+    await say(page, "Go");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByText("Better now").waitFor();
+  });
+
+  test("a tool call is a card that tells what was called, with what and what came back", async () => {
+    const served = await servePostern();
+    const page = await signedIn(served);
+    served.model.script(
+      { calls: [{ name: "memory_write", arguments: { path: "notes/bike.md", text: "The bike is red" } }] },
+      { text: "Noted." },
+    );
+    await say(page, "Remember my bike");
+    await page.getByText("Noted.").waitFor();
+    await page.locator(".call summary").click();
+    await page.locator(".call .inside").getByText("The bike is red").first().waitFor();
+    await page.goto(`${served.url}/#/memory`);
+    await page.getByRole("button", { name: "notes/bike.md" }).click();
+    expect(await page.getByLabel("Text of notes/bike.md").inputValue()).toContain("The bike is red");
+  });
+
+  test("after a restart of the server the page comes back by itself, with no message lost or doubled", async () => {
+    const served = await servePostern({ GATEWAY_AUTH_TOKEN: "stays-the-same-over-restarts" });
+    const page = await signedIn(served);
+    served.model.otherwise((request) => ({ text: `answer ${request.messages.length}` }));
+    await say(page, "one");
+    await page
+      .getByText(/^answer \d+$/)
+      .first()
+      .waitFor();
+    await page.getByLabel("Message").fill("a draft that must stay");
+    await served.restart();
+    await page.getByText("The connection is down").waitFor({ state: "detached" });
+    expect(await page.getByLabel("Message").inputValue()).toBe("a draft that must stay");
+    await say(page, "two");
+    await expect.poll(() => page.getByText(/^answer \d+$/).count()).toBe(2);
+    expect(await page.locator(".asked").allInnerTexts()).toEqual(
+      ["You: one", "You: two"].map((text) => expect.stringContaining(text.slice(5))),
+    );
+  });
+
+  test("a tool is installed from two dropped files, its grants shown first; a call that may write asks, and runs once allowed", async () => {
+    const capabilities = JSON.stringify({
+      version: "1.2.3",
+      wit_version: "0.1.0",
+      http: {
+        allowlist: [{ host: "api.example.com", path_prefix: "/v1/", methods: ["POST"] }],
+        rate_limit: { requests_per_minute: 60, requests_per_hour: 500 },
+        timeout_secs: 10,
+      },
+    });
+    const served = await servePostern();
+    const page = await signedIn(served);
+    await page.goto(`${served.url}/#/tools`);
+    await page.getByLabel("The component and its capabilities file").setInputFiles([
+      { name: "prober.wasm", mimeType: "application/wasm", buffer: Buffer.from(await fixture("prober.js")) },
+      { name: "capabilities.json", mimeType: "application/json", buffer: Buffer.from(capabilities) },
+    ]);
+    await page.getByText("may POST https://api.example.com/v1/*").waitFor();
+    await page.getByRole("button", { name: "Install", exact: true }).click();
+    await page.getByRole("heading", { name: /^prober 1\.2\.3/ }).waitFor();
+
+    served.model.script({ calls: [{ name: "prober", arguments: {} }] }, { text: "Probed." });
+    await page.goto(`${served.url}/#/`);
+    await say(page, "Probe it");
+    await page.getByText("May prober run?").waitFor();
+    await page.getByRole("button", { name: "Allow once" }).click();
+    await page.getByText("Probed.").waitFor();
+    await page.locator(".call summary", { hasText: "prober" }).click();
+    await page.getByText(/^Receipt /).waitFor();
+    expect(await page.getByText("May prober run?").count()).toBe(0);
+    expect(page.complaints).toEqual([]);
+  });
+
+  test("earlier turns of a long thread come in above, by keyboard too, and what is read stays where it is", async () => {
+    const served = await servePostern({ CHAT_RATE_LIMIT: "1000" });
+    const thread = await talkAtLength(served, 203);
+    const page = await signedIn(served);
+    const asked = page.locator(".asked");
+    await page.goto(`${served.url}/#/chat/${thread}`);
+    await expect.poll(() => asked.count()).toBe(200);
+    expect(await asked.first().textContent()).toContain("question 4");
+
+    await say(page, "one more");
+    await expect.poll(() => asked.last().textContent()).toContain("one more");
+    await expect.poll(() => page.locator("[aria-busy=true]").count()).toBe(0);
+    expect(await asked.last().textContent()).toContain("one more");
+
+    const oldest = asked.filter({ hasText: "question 4" }).first();
+    const button = page.getByRole("button", { name: "Show earlier" });
+    await page.getByRole("region", { name: "Conversation" }).focus();
+    await page.keyboard.press("Tab");
+    expect(await button.evaluate((element) => element === document.activeElement)).toBe(true);
+    const before = await oldest.boundingBox();
+    await page.keyboard.press("Enter");
+    await expect.poll(() => asked.count()).toBe(204);
+    const moved = ((await oldest.boundingBox())?.y ?? Number.NaN) - (before?.y ?? Number.NaN);
+    expect(Math.abs(moved)).toBeLessThan(2);
+    const questions = (await asked.allInnerTexts()).map((text) => /question \d+|one more/.exec(text)?.[0]);
+    expect(questions).toEqual([...Array.from({ length: 203 }, (_, i) => `question ${i + 1}`), "one more"]);
+
+    // The button is gone with the last page; the keyboard goes on from the conversation.
+    expect(await button.count()).toBe(0);
+    expect(await page.evaluate("document.activeElement.className")).toBe("talk");
+    expect(page.complaints).toEqual([]);
+  });
+
+  test("threads can be searched, renamed and deleted", async () => {
+    const served = await servePostern();
+    const page = await signedIn(served);
+    await say(page, "apples are good");
+    await page.getByText("ok", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "New chat" }).click();
+    await page.getByText("What shall we do?").waitFor();
+    await say(page, "pears are better");
+    await page.getByRole("link", { name: "pears are better" }).waitFor();
+    await page.getByLabel("Search threads").fill("apples");
+    await page.getByRole("link", { name: "pears are better" }).waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "apples are good" }).click();
+    await page.getByRole("button", { name: /Rename/ }).click();
+    await page.getByLabel("New title").fill("Fruit & <b>more</b>");
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Search threads").fill("");
+    await page.getByRole("link", { name: "Fruit & <b>more</b>" }).waitFor();
+    page.on("dialog", (dialog) => void dialog.accept());
+    await page.getByRole("button", { name: /Delete “Fruit/ }).click();
+    await page.getByRole("link", { name: /Fruit/ }).waitFor({ state: "detached" });
+  });
+
+  test("markup in an answer, a tool's output or a title does nothing", async () => {
+    const attack =
+      '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>[x](javascript:window.hacked=1)';
+    const served = await servePostern();
+    const page = await signedIn(served);
+    served.model.script(
+      { calls: [{ name: "memory_write", arguments: { path: "x.md", text: attack } }] },
+      { calls: [{ name: "memory_read", arguments: { path: "x.md" } }] },
+      {
+        text: `${attack}\n\n<svg onload="window.hacked=1"></svg> <a href="javascript:window.hacked=1">y</a> done`,
+      },
+    );
+    await say(page, attack);
+    await page.getByText("done").first().waitFor();
+    for (const summary of await page.locator(".call summary").all()) await summary.click();
+    for (const link of await page.locator(".prose a").all()) await link.click({ trial: true });
+    expect(await page.evaluate("window.hacked")).toBeUndefined();
+    expect(await page.locator(".prose img, .prose script, .prose svg, .prose [onerror]").count()).toBe(0);
+    expect(await page.locator('a[href^="javascript"]').count()).toBe(0);
+  });
+
+  test.each([
+    ["light, wide", {}],
+    ["dark, wide", { dark: true }],
+    ["phone", { width: 390 }],
+  ])("axe finds no serious violation (%s), and nothing is wider than the screen", async (_name, options) => {
+    const served = await servePostern();
+    const page = await signedIn(served, options);
+    served.model.script({
+      text: "# Title\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```sh\nls -la\n```\n`inline` and [link](https://example.com)",
+    });
+    await say(page, "Show everything");
+    await page.getByRole("button", { name: "Copy" }).waitFor();
+    for (const hash of ["", "#/tools", "#/jobs", "#/memory", "#/people"]) {
+      if (hash) await page.goto(`${served.url}/${hash}`);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      await page.evaluate(axe.source);
+      const { violations } = (await page.evaluate("axe.run()")) as {
+        violations: { id: string; impact: string; nodes: { html: string }[] }[];
+      };
+      const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+      expect(serious.map(({ id, nodes }) => [hash, id, nodes[0]?.html])).toEqual([]);
+      expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    }
+  });
+});

@@ -1,0 +1,26 @@
+/** A memory on a real SQLite file that the test can close and open again. */
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { Log } from "../../kernel/plugin.ts";
+import { openStore } from "../../kernel/store/store.ts";
+import { createMemory, type OpenMemory } from "../../plugins/agent/memory/memory.ts";
+import { temporaryFolder } from "./home.ts";
+
+export const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+export function openMemory(
+  folder = temporaryFolder(),
+  vectors = false,
+): { memory: OpenMemory; folder: string; close(): Promise<void> } {
+  const store = openStore(join(folder, "store.sqlite"));
+  const memory = createMemory({ store, vectors, log: quiet });
+  let isOpen = true;
+  const close = async () => {
+    if (!isOpen) return;
+    isOpen = false;
+    await memory.close();
+    store.close();
+  };
+  onTestFinished(close);
+  return { memory, folder, close };
+}

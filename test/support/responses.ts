@@ -1,0 +1,123 @@
+/** The Responses API over a real socket: the real kernel with gateway and agent, and a token for each user. */
+import type { Variables } from "../../kernel/env.ts";
+import type { AnyPlugin } from "../../kernel/plugin.ts";
+import store from "../../kernel/store/store.ts";
+import agent from "../../plugins/agent/plugin.ts";
+import { createAccounts } from "../../plugins/gateway/auth/accounts.ts";
+import gateway from "../../plugins/gateway/plugin.ts";
+import type { ResponseObject } from "../../plugins/responses/answer/wire.ts";
+import responses from "../../plugins/responses/plugin.ts";
+import { type TestTool, toolsPlugin } from "./agent.ts";
+import { type BootedKernel, bootKernel } from "./kernel.ts";
+import type { ModelServer } from "./model-server.ts";
+
+// No text of a test ends with its first letter: what might be the beginning of a secret is held back by the agent,
+// and tests that look at single deltas would depend on it.
+export const TOKEN = "~the-operator-of-this-test";
+
+export interface ServiceOptions {
+  readonly model?: ModelServer;
+  readonly variables?: Variables;
+  readonly tools?: Readonly<Record<string, TestTool>>;
+  readonly home?: string;
+  /** A composition that cannot pause a turn for the caller's own tools. */
+  readonly unwired?: boolean;
+}
+
+export interface Service {
+  readonly url: string;
+  readonly kernel: BootedKernel;
+  /** Sends JSON as the operator, or as whoever holds the token. */
+  send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Response>;
+  /** Creates a response and answers its object; anything but 200 is an error. */
+  create(body: object, token?: string): Promise<ResponseObject>;
+  retrieve(id: string, token?: string): Promise<ResponseObject>;
+  /** A token of a user of that name. */
+  tokenOf(user: string): string;
+}
+
+export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  const { model, variables, tools, home, unwired = false } = options;
+  const plugins = [
+    store,
+    ...(tools ? [toolsPlugin(tools)] : []),
+    unwired ? withoutExternalTools(agent as AnyPlugin) : agent,
+    gateway,
+    responses,
+  ] as AnyPlugin[];
+  const kernel = await bootKernel(
+    plugins,
+    {
+      GATEWAY_PORT: "0",
+      GATEWAY_AUTH_TOKEN: TOKEN,
+      SERVICE_REBORN_WEBUI_TOKEN: TOKEN,
+      CHAT_RATE_LIMIT: "10000",
+      ...(model ? { MODEL_BASE_URL: model.url, MODEL_NAME: "scripted" } : { MODEL_PROVIDER: "builtin" }),
+      ...variables,
+    },
+    home === undefined ? {} : { home },
+  );
+  const { url } = kernel.service("web");
+  const send: Service["send"] = (method, path, body, headers) =>
+    fetch(`${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json", ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  const object = async (answer: Response): Promise<ResponseObject> => {
+    if (answer.status !== 200) throw new Error(`${answer.status}: ${await answer.text()}`);
+    return (await answer.json()) as ResponseObject;
+  };
+  return {
+    url,
+    kernel,
+    send,
+    create: async (body, token = TOKEN) =>
+      object(await send("POST", "/api/v1/responses", { model: "any", ...body }, bearer(token))),
+    retrieve: async (id, token = TOKEN) =>
+      object(await send("GET", `/api/v1/responses/${id}`, undefined, bearer(token))),
+    tokenOf(user) {
+      const accounts = createAccounts(kernel.service("store"));
+      if (!accounts.findUser(user)) accounts.addUser(user, "user");
+      return accounts.createToken(user, "test").token;
+    },
+  };
+}
+
+export const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+/** The same plugin, whose composition did not wire one of its services. */
+function withoutExternalTools(plugin: AnyPlugin): AnyPlugin {
+  return { ...plugin, provides: (plugin.provides ?? []).filter((service) => service !== "externalTools") };
+}
+
+/** The text of every message of a response. */
+export function textOf({ output }: ResponseObject): string {
+  return output
+    .map((item) => (item.type === "message" ? item.content.map(({ text }) => text).join("") : ""))
+    .join("");
+}
+
+export interface WireEvent {
+  readonly type: string;
+  readonly sequence_number: number;
+  readonly [key: string]: unknown;
+}
+
+/** The events of a stream that has ended, with every frame's name checked against its data. */
+export async function eventsOf(answer: Response): Promise<readonly WireEvent[]> {
+  const frames = (await answer.text())
+    .split("\n\n")
+    .filter((frame) => frame !== "" && !frame.startsWith(":"));
+  return frames.map((frame) => {
+    const [, name, data] = /^event: (.+)\ndata: (.+)$/.exec(frame) ?? [];
+    const event = JSON.parse(data ?? "null") as WireEvent;
+    if (event?.type !== name) throw new Error(`not a frame: ${frame}`);
+    return event;
+  });
+}
