@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "./support/home.ts";
-import { postern, startPostern } from "./support/postern.ts";
+import { postern, startPostern } from "./support/processes/postern.ts";
 
 const ROOT = new URL("..", import.meta.url);
 const PAGE = readFileSync(new URL("README.md", ROOT), "utf8");

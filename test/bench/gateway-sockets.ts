@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import WebSocket from "ws";
-import { startModelServer } from "../support/model-server.ts";
+import { startModelServer } from "../support/servers/model-server.ts";
 import { type Bench, compare, single } from "./support/bench.ts";
 import { inFolder, serve, stopServing } from "./support/programs.ts";
 

@@ -1,6 +1,6 @@
 /** What one more installed tool costs all the others: a call, a listing, and a start. */
 import { openCatalog } from "../../host/catalog/catalog.ts";
-import { fixture } from "../support/components.ts";
+import { fixture } from "../support/tools/components.ts";
 import { atMost, type Bench, compare, type Figure, interleave, type Progress } from "./support/bench.ts";
 import { inFolder, serve, stopServing } from "./support/programs.ts";
 import { installAs, openHost } from "./support/tool-host.ts";

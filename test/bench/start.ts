@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { startModelServer } from "../support/model-server.ts";
+import { startModelServer } from "../support/servers/model-server.ts";
 import { type Bench, compare, interleave, within } from "./support/bench.ts";
 import { BIN, inFolder, serve, stopServing } from "./support/programs.ts";
 

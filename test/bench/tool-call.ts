@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { promisify } from "node:util";
 import type { Component } from "../../host/compile/transpile.ts";
 import { createPool, type Pool, type PoolCall } from "../../host/sandbox/pool.ts";
-import { componentizeJsFixture, toComponent } from "../support/components.ts";
+import { componentizeJsFixture, toComponent } from "../support/tools/components.ts";
 import {
   atLeast,
   atMost,

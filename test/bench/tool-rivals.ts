@@ -2,7 +2,7 @@
  * Tool calls beside what people would use instead: the same guest everywhere, once as WebAssembly and once as JavaScript, that gives
  * back what it was given, asks a server, or computes.
  */
-import { fixture } from "../support/components.ts";
+import { fixture } from "../support/tools/components.ts";
 import {
   type Contestant,
   openExtism,

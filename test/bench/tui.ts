@@ -3,7 +3,7 @@ import { spawn as spawnChild } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type IPty, spawn } from "@lydell/node-pty";
-import { startModelServer } from "../support/model-server.ts";
+import { startModelServer } from "../support/servers/model-server.ts";
 import { type Bench, compare, interleave, within } from "./support/bench.ts";
 import { BIN, inFolder } from "./support/programs.ts";
 

@@ -10,8 +10,8 @@ import { boot, type Running } from "../../kernel/kernel.ts";
 import { createLog } from "../../kernel/log.ts";
 import { createMask } from "../../kernel/mask.ts";
 import type { Jobs } from "../../kernel/plugin.ts";
-import { countAnswers, submitUnderKills } from "../support/kills.ts";
-import { SECRET, WEBHOOK_SETTINGS, webhookPlugins } from "../support/webhook-plugins.ts";
+import { countAnswers, submitUnderKills } from "../support/processes/kills.ts";
+import { SECRET, WEBHOOK_SETTINGS, webhookPlugins } from "../support/services/webhook-plugins.ts";
 import {
   atMost,
   type Bench,

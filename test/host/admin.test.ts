@@ -1,9 +1,9 @@
 /** What the operator's page can do with tools, against a real host and a real authorization server. */
 import { expect, onTestFinished, test } from "vitest";
-import { openAuthorizationServer } from "../support/authorization-server.ts";
-import { copyCode, fixture } from "../support/components.ts";
-import { allowing, BEARER, toolHost } from "../support/tool-host.ts";
-import { openUpstream } from "../support/upstream.ts";
+import { openAuthorizationServer } from "../support/servers/authorization-server.ts";
+import { openUpstream } from "../support/servers/upstream.ts";
+import { copyCode, fixture } from "../support/tools/components.ts";
+import { allowing, BEARER, toolHost } from "../support/tools/tool-host.ts";
 
 const CALLBACK = "http://127.0.0.1:3000/oauth/callback";
 

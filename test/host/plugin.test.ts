@@ -7,11 +7,11 @@ import { commit } from "../../host/catalog/install.ts";
 import tools from "../../host/plugin.ts";
 import store from "../../kernel/store/store.ts";
 import type { ToolCall } from "../../kernel/vocabulary/turn.ts";
-import { fixture } from "../support/components.ts";
-import { type BootedKernel, bootKernel } from "../support/kernel.ts";
-import { allowing, installProber, toolHost } from "../support/tool-host.ts";
-import { type Answering, openUpstream } from "../support/upstream.ts";
-import { builtWeather } from "../support/weather.ts";
+import { type Answering, openUpstream } from "../support/servers/upstream.ts";
+import { type BootedKernel, bootKernel } from "../support/services/kernel.ts";
+import { fixture } from "../support/tools/components.ts";
+import { allowing, installProber, toolHost } from "../support/tools/tool-host.ts";
+import { builtWeather } from "../support/tools/weather.ts";
 
 const NEVER_SERVING = { only: ["tools", "toolHost"] } as const;
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../support/home.ts";
-import { postern } from "../support/postern.ts";
-import { builtWeather } from "../support/weather.ts";
+import { postern } from "../support/processes/postern.ts";
+import { builtWeather } from "../support/tools/weather.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { Fault } from "../../kernel/fault.ts";
 import { type AnyPlugin, Off } from "../../kernel/plugin.ts";
-import { bootKernel } from "../support/kernel.ts";
+import { bootKernel } from "../support/services/kernel.ts";
 
 // Services of these tests have names that the shipped ones do not know, so they go by the untyped shape.
 function plugin(name: string, rest: Record<string, unknown> = {}): AnyPlugin {

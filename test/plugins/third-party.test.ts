@@ -4,8 +4,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { installPacked } from "../support/packed.ts";
-import { postern, startPostern } from "../support/postern.ts";
+import { installPacked } from "../support/processes/packed.ts";
+import { postern, startPostern } from "../support/processes/postern.ts";
 
 const PAGE = readFileSync(new URL("../../plugins/README.md", import.meta.url), "utf8");
 const FILES = [...PAGE.matchAll(/```js\n\/\/ file: (\S+)\n([\s\S]*?)```/g)].map(

@@ -7,8 +7,8 @@ import { checkTypes } from "../../host/author/build/types.ts";
 import { openProject } from "../../host/author/project.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { blocksOf, commandsOf, typeLines, typePage } from "../support/page.ts";
-import { freePort } from "../support/port.ts";
-import { pathWithPostern } from "../support/projects.ts";
+import { freePort } from "../support/servers/port.ts";
+import { pathWithPostern } from "../support/tools/projects.ts";
 
 /** Its last part needs another compiler, and is typed in `rust.test.ts`. */
 const [PAGE = ""] = readFileSync(new URL("../../wit/README.md", import.meta.url), "utf8").split("## In Rust");

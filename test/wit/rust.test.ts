@@ -6,14 +6,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Component } from "../../host/compile/transpile.ts";
 import type { ToolRequest } from "../../host/grant.ts";
 import { createPool, type PoolCall } from "../../host/sandbox/pool.ts";
-import { toComponent } from "../support/components.ts";
 import { typePage } from "../support/page.ts";
-import { postern } from "../support/postern.ts";
-import { hasRust, pathTo, rustEnvironment } from "../support/rust.ts";
+import { postern } from "../support/processes/postern.ts";
+import { toComponent } from "../support/tools/components.ts";
+import { hasRust, pathTo, rustEnvironment } from "../support/tools/rust.ts";
 
 const WIT = new URL("../../wit/", import.meta.url);
 const [, PAGE = ""] = readFileSync(new URL("README.md", WIT), "utf8").split("## In Rust");
-const PROBER = new URL("../fixtures/prober.rs", import.meta.url);
+const PROBER = new URL("../fixtures/components/rust/prober.rs", import.meta.url);
 
 test("the Rust bindings have every function of the contract, in its version, and no other", () => {
   const wit = readFileSync(new URL("tool.wit", WIT), "utf8");

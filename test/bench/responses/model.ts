@@ -1,5 +1,5 @@
 /** The scripted model in a process of its own, so that what it costs falls neither on the callers nor on the service. */
-import { type Answer, startModelServer } from "../../support/model-server.ts";
+import { type Answer, startModelServer } from "../../support/servers/model-server.ts";
 
 const model = await startModelServer();
 process.on("message", (answer) => {

@@ -5,7 +5,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Component } from "../../../host/compile/transpile.ts";
 import { createPool } from "../../../host/sandbox/pool.ts";
-import { toComponent } from "../../support/components.ts";
+import { toComponent } from "../../support/tools/components.ts";
 import type { Rivals } from "../support/rivals.ts";
 import { installAs, openHost } from "../support/tool-host.ts";
 import { fresh, unprotected } from "../support/variants.ts";

@@ -1,4 +1,4 @@
-;; The same guest as test/fixtures/measured.wat, for Extism: the third letter of the input says what to do.
+;; The same guest as test/fixtures/components/wat/measured.wat, for Extism: the third letter of the input says what to do.
 (module
   (import "extism:host/env" "input_length" (func $input-length (result i64)))
   (import "extism:host/env" "input_load_u8" (func $input-load-u8 (param i64) (result i32)))

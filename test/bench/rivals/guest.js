@@ -1,4 +1,4 @@
-// test/fixtures/measured.js for the engines that have no imports of ours: `request` is what their host lends them.
+// test/fixtures/components/js/measured.js for the engines that have no imports of ours: `request` is what their host lends them.
 function compute(rounds) {
   let value = 0;
   for (let left = rounds; left > 0; left--) value = (Math.imul(value, 1664525) + 1013904223) | 0;

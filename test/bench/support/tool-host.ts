@@ -6,7 +6,7 @@ import { openToolHost, type ToolHost } from "../../../host/tool-host.ts";
 import { createLog } from "../../../kernel/log.ts";
 import { createMask } from "../../../kernel/mask.ts";
 import { openStore } from "../../../kernel/store/store.ts";
-import { copyCode } from "../../support/components.ts";
+import { copyCode } from "../../support/tools/components.ts";
 
 export async function openHost(home: string, privateHosts: readonly string[] = []): Promise<ToolHost> {
   mkdirSync(home, { recursive: true });

@@ -1,7 +1,7 @@
 /** The shipped tool that was built with QuickJS, in the real host. */
 import { expect, test } from "vitest";
 import { checkConformance } from "../../../host/author/conformance/check.ts";
-import { builtComponent, capabilitiesOf, installShipped } from "../../support/shipped.ts";
+import { builtComponent, capabilitiesOf, installShipped } from "../../support/tools/shipped.ts";
 
 const MINUTES = { timeout: 240_000 };
 

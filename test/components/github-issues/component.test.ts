@@ -5,11 +5,11 @@ import { expect, test } from "vitest";
 import { parseCapabilities } from "../../../capabilities/parse.ts";
 import { checkConformance } from "../../../host/author/conformance/check.ts";
 import { credentialsFor } from "../../../host/broker/credentials.ts";
-import { builtComponent, capabilitiesOf, installShipped } from "../../support/shipped.ts";
+import { builtComponent, capabilitiesOf, installShipped } from "../../support/tools/shipped.ts";
 
 const MINUTES = { timeout: 240_000 };
 const tape = (name: string) =>
-  fileURLToPath(new URL(`../../fixtures/github-issues/${name}.json`, import.meta.url));
+  fileURLToPath(new URL(`../../fixtures/recordings/github-issues/${name}.json`, import.meta.url));
 
 test("issues are listed, created and commented on; what GitHub refuses is told", MINUTES, async () => {
   const { call } = await installShipped("github-issues");

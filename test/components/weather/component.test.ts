@@ -11,7 +11,7 @@ import { commit } from "../../../host/catalog/install.ts";
 import { createComponent } from "../../../host/compile/transpile.ts";
 import { createPool } from "../../../host/sandbox/pool.ts";
 import type { ToolHost } from "../../../host/tool-host.ts";
-import { builtWeather, recording, WEATHER_CAPABILITIES } from "../../support/weather.ts";
+import { builtWeather, recording, WEATHER_CAPABILITIES } from "../../support/tools/weather.ts";
 
 let home: string;
 let host: ToolHost;

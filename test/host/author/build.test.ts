@@ -5,10 +5,10 @@ import { buildProject } from "../../../host/author/build/build.ts";
 import type { Engine } from "../../../host/author/build/engines.ts";
 import { openProject } from "../../../host/author/project.ts";
 import { createPool } from "../../../host/sandbox/pool.ts";
-import { toComponent } from "../../support/components.ts";
 import { temporaryFolder } from "../../support/home.ts";
-import { postern } from "../../support/postern.ts";
-import { newProject } from "../../support/projects.ts";
+import { postern } from "../../support/processes/postern.ts";
+import { toComponent } from "../../support/tools/components.ts";
+import { newProject } from "../../support/tools/projects.ts";
 
 const MINUTES = { timeout: 240_000 };
 

@@ -5,10 +5,10 @@ import { buildProject } from "../../../host/author/build/build.ts";
 import { checkConformance } from "../../../host/author/conformance/check.ts";
 import { reviewSchema } from "../../../host/author/conformance/schema.ts";
 import { openProject } from "../../../host/author/project.ts";
-import { fixture } from "../../support/components.ts";
 import { temporaryFolder } from "../../support/home.ts";
-import { postern } from "../../support/postern.ts";
-import { newProject } from "../../support/projects.ts";
+import { postern } from "../../support/processes/postern.ts";
+import { fixture } from "../../support/tools/components.ts";
+import { newProject } from "../../support/tools/projects.ts";
 
 const MINUTES = { timeout: 240_000 };
 const PLAIN = JSON.stringify({ version: "1.0.0", wit_version: "0.1.0" });

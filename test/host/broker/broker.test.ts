@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
+import { openUpstream } from "../../support/servers/upstream.ts";
 import {
   ask,
   closeAll,
@@ -10,8 +11,7 @@ import {
   trackedBrokerage,
   trackedUpstream,
   withServer,
-} from "../../support/brokerage.ts";
-import { openUpstream } from "../../support/upstream.ts";
+} from "../../support/tools/brokerage.ts";
 
 afterEach(closeAll);
 

@@ -11,7 +11,7 @@ import {
   trackedBrokerage,
   trackedUpstream,
   withServer,
-} from "../../support/brokerage.ts";
+} from "../../support/tools/brokerage.ts";
 
 afterEach(closeAll);
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import { createLeaks } from "../../../host/broker/leaks.ts";
-import { ask, closeAll, credential, everywhere, textOf, withServer } from "../../support/brokerage.ts";
+import { ask, closeAll, credential, everywhere, textOf, withServer } from "../../support/tools/brokerage.ts";
 
 const SECRET = "s3cr3t/+value with=everything&\"quoted'é";
 

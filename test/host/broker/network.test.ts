@@ -7,7 +7,7 @@ import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, expect, test } from "vitest";
 import { createNetwork, MAX_REPLY_BYTES, type Network } from "../../../host/broker/network.ts";
-import { type Answering, openUpstream } from "../../support/upstream.ts";
+import { type Answering, openUpstream } from "../../support/servers/upstream.ts";
 
 const undo: (() => Promise<void> | void)[] = [];
 

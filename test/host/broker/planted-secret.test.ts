@@ -10,8 +10,8 @@ import { openToolHost, type ToolHost } from "../../../host/tool-host.ts";
 import { createLog } from "../../../kernel/log.ts";
 import { createMask } from "../../../kernel/mask.ts";
 import { type OpenStore, openStore } from "../../../kernel/store/store.ts";
-import { fixture } from "../../support/components.ts";
-import { openUpstream, type Upstream } from "../../support/upstream.ts";
+import { openUpstream, type Upstream } from "../../support/servers/upstream.ts";
+import { fixture } from "../../support/tools/components.ts";
 
 const PLANTED = "Planted-0f9e8d7c6b5a-Value";
 const HARMLESS = "harmless-words-from-upstream";

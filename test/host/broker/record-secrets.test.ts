@@ -2,11 +2,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { copyCode, fixture } from "../../support/components.ts";
 import { temporaryFolder } from "../../support/home.ts";
-import { postern } from "../../support/postern.ts";
-import { allowing, BEARER } from "../../support/tool-host.ts";
-import { openUpstream } from "../../support/upstream.ts";
+import { postern } from "../../support/processes/postern.ts";
+import { openUpstream } from "../../support/servers/upstream.ts";
+import { copyCode, fixture } from "../../support/tools/components.ts";
+import { allowing, BEARER } from "../../support/tools/tool-host.ts";
 
 const TOKEN = "tok-9c1f04ab77d2";
 

@@ -10,7 +10,7 @@ import {
   textOf,
   trackedBrokerage,
   withServer,
-} from "../../support/brokerage.ts";
+} from "../../support/tools/brokerage.ts";
 
 afterEach(closeAll);
 

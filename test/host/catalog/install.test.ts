@@ -2,8 +2,8 @@ import { cp, mkdir, readdir, readFile, rename, rm, utimes } from "node:fs/promis
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { checkName, commit, compareWithInstalled } from "../../../host/catalog/install.ts";
-import { fixture } from "../../support/components.ts";
-import { allowing, installProber, toolHost } from "../../support/tool-host.ts";
+import { fixture } from "../../support/tools/components.ts";
+import { allowing, installProber, toolHost } from "../../support/tools/tool-host.ts";
 
 const PLAIN = JSON.stringify({ version: "1.0.0", wit_version: "0.1.0" });
 

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { digestOf } from "../../../host/catalog/catalog.ts";
 import { commit } from "../../../host/catalog/install.ts";
-import { copyCode, fixture } from "../../support/components.ts";
-import { allowing, toolHost } from "../../support/tool-host.ts";
-import { builtWeather, WEATHER_CAPABILITIES } from "../../support/weather.ts";
+import { copyCode, fixture } from "../../support/tools/components.ts";
+import { allowing, toolHost } from "../../support/tools/tool-host.ts";
+import { builtWeather, WEATHER_CAPABILITIES } from "../../support/tools/weather.ts";
 
 /** A home to which an older weather tool was offered; a probing one stands for it. */
 async function offeredBefore(capabilities: string) {

@@ -5,8 +5,8 @@ import { parseCapabilities } from "../../../capabilities/parse.ts";
 import { checkTypes } from "../../../host/author/build/types.ts";
 import { openProject } from "../../../host/author/project.ts";
 import { temporaryFolder } from "../../support/home.ts";
-import { postern } from "../../support/postern.ts";
-import { newProject } from "../../support/projects.ts";
+import { postern } from "../../support/processes/postern.ts";
+import { newProject } from "../../support/tools/projects.ts";
 
 const SHARED = [
   ".gitignore",

@@ -3,13 +3,13 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Receipt } from "../../../host/receipts.ts";
-import { copyCode, fixture } from "../../support/components.ts";
 import { temporaryFolder } from "../../support/home.ts";
-import { postern, startPostern } from "../../support/postern.ts";
-import { posternInTerminal } from "../../support/terminal.ts";
-import { allowing, BEARER } from "../../support/tool-host.ts";
-import { openUpstream } from "../../support/upstream.ts";
-import { builtWeather, recording } from "../../support/weather.ts";
+import { postern, startPostern } from "../../support/processes/postern.ts";
+import { posternInTerminal } from "../../support/processes/terminal.ts";
+import { openUpstream } from "../../support/servers/upstream.ts";
+import { copyCode, fixture } from "../../support/tools/components.ts";
+import { allowing, BEARER } from "../../support/tools/tool-host.ts";
+import { builtWeather, recording } from "../../support/tools/weather.ts";
 
 const MINUTES = { timeout: 240_000 };
 

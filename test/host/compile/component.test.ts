@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { inspect, transpile, WIT_VERSION } from "../../../host/compile/component.ts";
-import { fixture } from "../../support/components.ts";
+import { fixture } from "../../support/tools/components.ts";
 
 const refusal = (code: string, words: string) => ({
   kind: "invalid",

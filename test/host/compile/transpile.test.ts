@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { prepare, sha256 } from "../../../host/compile/transpile.ts";
-import { fixture } from "../../support/components.ts";
+import { fixture } from "../../support/tools/components.ts";
 
 let cache: string;
 beforeEach(() => {

@@ -1,7 +1,7 @@
 /** Nothing a call wrote can be seen by the next, whichever way it was written. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPool, type Pool } from "../../../host/sandbox/pool.ts";
-import { componentizeJsFixture, fixture, toComponent } from "../../support/components.ts";
+import { componentizeJsFixture, fixture, toComponent } from "../../support/tools/components.ts";
 
 let pool: Pool;
 beforeAll(() => {

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Component } from "../../../host/compile/transpile.ts";
 import { createPool } from "../../../host/sandbox/pool.ts";
-import { fixture, toComponent } from "../../support/components.ts";
+import { fixture, toComponent } from "../../support/tools/components.ts";
 
 const MIB = 2 ** 20;
 

@@ -5,8 +5,14 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createComponent, sha256 } from "../../../host/compile/transpile.ts";
 import { createPool, type Pool, type PoolCall } from "../../../host/sandbox/pool.ts";
-import { CACHE, componentizeJsFixture, fixture, repeated, toComponent } from "../../support/components.ts";
 import { temporaryFolder } from "../../support/home.ts";
+import {
+  CACHE,
+  componentizeJsFixture,
+  fixture,
+  repeated,
+  toComponent,
+} from "../../support/tools/components.ts";
 
 let pool: Pool;
 beforeAll(() => {

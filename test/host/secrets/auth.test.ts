@@ -2,8 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Capabilities } from "../../../capabilities/capabilities.ts";
 import { parseCapabilities } from "../../../capabilities/parse.ts";
 import { authorizeTool, type Prompt, setUpTool } from "../../../host/secrets/auth.ts";
-import { type AuthorizationServer, openAuthorizationServer } from "../../support/authorization-server.ts";
-import { type Brokerage, openBrokerage } from "../../support/brokerage.ts";
+import {
+  type AuthorizationServer,
+  openAuthorizationServer,
+} from "../../support/servers/authorization-server.ts";
+import { type Brokerage, openBrokerage } from "../../support/tools/brokerage.ts";
 
 let server: AuthorizationServer;
 let opened: Brokerage;

@@ -2,9 +2,19 @@ import { createHash } from "node:crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createRefresh } from "../../../host/secrets/oauth.ts";
 import type { SecretRecord } from "../../../host/secrets/secrets.ts";
-import { type AuthorizationServer, openAuthorizationServer } from "../../support/authorization-server.ts";
-import { ask, type Brokerage, everywhere, grantOf, openBrokerage, textOf } from "../../support/brokerage.ts";
-import { openUpstream, type Upstream } from "../../support/upstream.ts";
+import {
+  type AuthorizationServer,
+  openAuthorizationServer,
+} from "../../support/servers/authorization-server.ts";
+import { openUpstream, type Upstream } from "../../support/servers/upstream.ts";
+import {
+  ask,
+  type Brokerage,
+  everywhere,
+  grantOf,
+  openBrokerage,
+  textOf,
+} from "../../support/tools/brokerage.ts";
 
 let server: AuthorizationServer;
 let api: Upstream;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../support/home.ts";
-import { postern, startPostern } from "../../support/postern.ts";
+import { postern, startPostern } from "../../support/processes/postern.ts";
 
 const QUIET = { CLI_ENABLED: "false", GATEWAY_ENABLED: "false", HTTP_ENABLED: "false" };
 const fixture = (path: string) => fileURLToPath(new URL(`../../fixtures/${path}`, import.meta.url));

@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Fault } from "../../../kernel/fault.ts";
 import { openStore } from "../../../kernel/store/store.ts";
 import { temporaryFolder } from "../../support/home.ts";
-import { postern } from "../../support/postern.ts";
+import { postern } from "../../support/processes/postern.ts";
 
 const fixture = (name: string) => fileURLToPath(new URL(`../../fixtures/processes/${name}`, import.meta.url));
 

@@ -10,10 +10,10 @@ import type { AnyPlugin, TurnEvent } from "../../../kernel/plugin.ts";
 import store from "../../../kernel/store/store.ts";
 import { register } from "../../../plugins/agent/ask.ts";
 import agent from "../../../plugins/agent/plugin.ts";
-import { toolsPlugin } from "../../support/agent.ts";
 import { temporaryFolder } from "../../support/home.ts";
-import { startModelServer } from "../../support/model-server.ts";
-import { startPostern } from "../../support/postern.ts";
+import { startPostern } from "../../support/processes/postern.ts";
+import { startModelServer } from "../../support/servers/model-server.ts";
+import { toolsPlugin } from "../../support/services/agent.ts";
 
 const BIN = fileURLToPath(new URL("../../../kernel/cli/bin.js", import.meta.url));
 

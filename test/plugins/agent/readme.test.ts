@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../support/home.ts";
-import { startPostern } from "../../support/postern.ts";
+import { startPostern } from "../../support/processes/postern.ts";
 
 test("the channel in plugins/agent/README.md runs as it is printed there", async () => {
   const page = readFileSync(new URL("../../../plugins/agent/README.md", import.meta.url), "utf8");

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { diagnosePort } from "../../../plugins/gateway/diagnosis.ts";
-import { openGateway } from "../../support/gateway.ts";
+import { openGateway } from "../../support/services/gateway.ts";
 
 async function portOfSomebodyElse(): Promise<number> {
   const server = createServer((_, response) => response.end("{}")).listen(0, "127.0.0.1");

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { scriptedModel } from "../../support/agent.ts";
-import { openGateway } from "../../support/gateway.ts";
+import { scriptedModel } from "../../support/services/agent.ts";
+import { openGateway } from "../../support/services/gateway.ts";
 
 const SECRET = "the-thing-only-bob-knows";
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
-import { OPERATOR_TOKEN, openGateway } from "../../support/gateway.ts";
+import { OPERATOR_TOKEN, openGateway } from "../../support/services/gateway.ts";
 
 /** Sends bytes as they are, where fetch would tidy them up; answers the status line. */
 function sendRaw(url: string, lines: readonly string[]): Promise<string> {

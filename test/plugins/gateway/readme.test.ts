@@ -1,8 +1,8 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { scriptedModel } from "../../support/agent.ts";
-import { type Frame, OPERATOR_TOKEN, openGateway } from "../../support/gateway.ts";
+import { scriptedModel } from "../../support/services/agent.ts";
+import { type Frame, OPERATOR_TOKEN, openGateway } from "../../support/services/gateway.ts";
 
 test("the socket client in the gateway's README runs as it is printed there, and survives a drop", async () => {
   const page = readFileSync(new URL("../../../plugins/gateway/README.md", import.meta.url), "utf8");

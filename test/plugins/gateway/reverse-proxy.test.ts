@@ -2,8 +2,8 @@ import { createServer, request as forward } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import WebSocket from "ws";
-import { scriptedModel } from "../../support/agent.ts";
-import { OPERATOR_TOKEN, openGateway } from "../../support/gateway.ts";
+import { scriptedModel } from "../../support/services/agent.ts";
+import { OPERATOR_TOKEN, openGateway } from "../../support/services/gateway.ts";
 
 /** A reverse proxy as people run one: it ends TLS elsewhere, names itself in X-Forwarded-*, passes upgrades. */
 async function startProxy(target: string): Promise<string> {

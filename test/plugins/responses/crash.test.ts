@@ -1,11 +1,11 @@
 /** The real command line in a process that is killed, not asked to stop. */
 import OpenAI from "openai";
 import { expect, test } from "vitest";
-import { scriptedModel } from "../../support/agent.ts";
 import { temporaryFolder } from "../../support/home.ts";
-import type { ModelServer } from "../../support/model-server.ts";
-import { type PosternProcess, startPostern } from "../../support/postern.ts";
-import { TOKEN } from "../../support/responses.ts";
+import { type PosternProcess, startPostern } from "../../support/processes/postern.ts";
+import type { ModelServer } from "../../support/servers/model-server.ts";
+import { scriptedModel } from "../../support/services/agent.ts";
+import { TOKEN } from "../../support/services/responses.ts";
 
 async function serve(home: string, model: ModelServer): Promise<{ client: OpenAI; process: PosternProcess }> {
   const process = startPostern(["serve"], {

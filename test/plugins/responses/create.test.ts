@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { scriptedModel } from "../../support/agent.ts";
-import { startService, textOf } from "../../support/responses.ts";
+import { scriptedModel } from "../../support/services/agent.ts";
+import { startService, textOf } from "../../support/services/responses.ts";
 
 const KEYS = [
   "id",

@@ -1,8 +1,8 @@
 import { expect, test, vi } from "vitest";
 import { Fault } from "../../../kernel/plugin.ts";
 import { refusalOf } from "../../../plugins/responses/refusal.ts";
-import { scriptedModel } from "../../support/agent.ts";
-import { bearer, eventsOf, startService, TOKEN, textOf } from "../../support/responses.ts";
+import { scriptedModel } from "../../support/services/agent.ts";
+import { bearer, eventsOf, startService, TOKEN, textOf } from "../../support/services/responses.ts";
 
 const HI = { model: "any", input: "Hi" };
 

@@ -2,8 +2,8 @@
 import OpenAI from "openai";
 import type { FunctionTool, ResponseFunctionToolCall } from "openai/resources/responses/responses";
 import { expect, test } from "vitest";
-import { scriptedModel } from "../../support/agent.ts";
-import { type Service, type ServiceOptions, startService, TOKEN } from "../../support/responses.ts";
+import { scriptedModel } from "../../support/services/agent.ts";
+import { type Service, type ServiceOptions, startService, TOKEN } from "../../support/services/responses.ts";
 
 const TOOLS: FunctionTool[] = [
   {

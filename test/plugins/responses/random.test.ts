@@ -1,8 +1,8 @@
 /** Whatever is thrown at the endpoint: never a 500, never a lost gate. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { scriptedModel } from "../../support/agent.ts";
-import { bearer, startService, TOKEN } from "../../support/responses.ts";
+import { scriptedModel } from "../../support/services/agent.ts";
+import { bearer, startService, TOKEN } from "../../support/services/responses.ts";
 
 const ENVELOPE = {
   error: {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { startService, TOKEN } from "../../support/responses.ts";
+import { startService, TOKEN } from "../../support/services/responses.ts";
 
 const README = readFileSync(new URL("../../../plugins/responses/README.md", import.meta.url), "utf8");
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bearer, startService, TOKEN } from "../../support/responses.ts";
+import { bearer, startService, TOKEN } from "../../support/services/responses.ts";
 
 const tool = (name: string, more: object = {}) => ({ type: "function", name, parameters: {}, ...more });
 

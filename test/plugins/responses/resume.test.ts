@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { FunctionCallItem, ResponseObject } from "../../../plugins/responses/answer/wire.ts";
-import { scriptedModel } from "../../support/agent.ts";
-import type { ModelServer } from "../../support/model-server.ts";
-import { bearer, eventsOf, type Service, startService, textOf } from "../../support/responses.ts";
+import type { ModelServer } from "../../support/servers/model-server.ts";
+import { scriptedModel } from "../../support/services/agent.ts";
+import { bearer, eventsOf, type Service, startService, textOf } from "../../support/services/responses.ts";
 
 const TOOLS = [
   { type: "function", name: "find_order", description: "Finds an order", parameters: { type: "object" } },

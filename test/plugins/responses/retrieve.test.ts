@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import type { ResponseObject } from "../../../plugins/responses/answer/wire.ts";
-import { scriptedModel } from "../../support/agent.ts";
-import { bearer, type Service, startService, textOf } from "../../support/responses.ts";
+import { scriptedModel } from "../../support/services/agent.ts";
+import { bearer, type Service, startService, textOf } from "../../support/services/responses.ts";
 
 const NOWHERE = `resp_${"0".repeat(64)}`;
 

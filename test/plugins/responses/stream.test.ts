@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { ResponseObject } from "../../../plugins/responses/answer/wire.ts";
-import { scriptedModel } from "../../support/agent.ts";
+import { scriptedModel } from "../../support/services/agent.ts";
 import {
   eventsOf,
   type Service,
@@ -10,7 +10,7 @@ import {
   TOKEN,
   textOf,
   type WireEvent,
-} from "../../support/responses.ts";
+} from "../../support/services/responses.ts";
 
 /** A stream whose bytes the test takes as it pleases. */
 async function openStream(service: Service, body: object): Promise<IncomingMessage> {

@@ -2,8 +2,8 @@
 import { createOpenAI } from "@ai-sdk/openai";
 import { generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
 import { expect, test } from "vitest";
-import { scriptedModel } from "../../support/agent.ts";
-import { type ServiceOptions, startService, TOKEN } from "../../support/responses.ts";
+import { scriptedModel } from "../../support/services/agent.ts";
+import { type ServiceOptions, startService, TOKEN } from "../../support/services/responses.ts";
 
 async function connect(options: ServiceOptions = {}) {
   const service = await startService(options);

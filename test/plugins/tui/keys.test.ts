@@ -4,7 +4,7 @@ import {
   openTerminal,
   openTerminalWithModel,
   type TerminalOptions,
-} from "../../support/pseudo-terminal.ts";
+} from "../../support/processes/tui-terminal.ts";
 
 const SHOWN = "\u001b[?25h";
 const HIDDEN = "\u001b[?25l";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openTerminalWithModel } from "../../support/pseudo-terminal.ts";
+import { openTerminalWithModel } from "../../support/processes/tui-terminal.ts";
 
 const WORDS = Array.from({ length: 60 }, (_, index) => `word${index} `);
 

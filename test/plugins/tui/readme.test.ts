@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { openTerminal } from "../../support/pseudo-terminal.ts";
+import { openTerminal } from "../../support/processes/tui-terminal.ts";
 
 const README = fileURLToPath(new URL("../../../plugins/tui/README.md", import.meta.url));
 

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { startModelServer } from "../../support/model-server.ts";
-import { bootWebhook, completed, SECRET, scripted, signature } from "../../support/webhook.ts";
+import { startModelServer } from "../../support/servers/model-server.ts";
+import { bootWebhook, completed, SECRET, scripted, signature } from "../../support/services/webhook.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const HELLO = { user_id: "ada", message: "hello" };

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../support/home.ts";
-import { startReceiver } from "../../support/receiver.ts";
-import { bootWebhook, completed, signature } from "../../support/webhook.ts";
+import { startReceiver } from "../../support/servers/receiver.ts";
+import { bootWebhook, completed, signature } from "../../support/services/webhook.ts";
 
 const HELLO = { user_id: "ada", message: "hello", conversation_id: "c1" };
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../support/home.ts";
-import { countAnswers, submitUnderKills } from "../../support/kills.ts";
-import { bootWebhook } from "../../support/webhook.ts";
+import { countAnswers, submitUnderKills } from "../../support/processes/kills.ts";
+import { bootWebhook } from "../../support/services/webhook.ts";
 
 test("killed at random moments under load, every acknowledged job completes exactly once or says why not", async () => {
   const home = temporaryFolder();

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { bootWebhook, SECRET, type Sending } from "../../support/webhook.ts";
+import { bootWebhook, SECRET, type Sending } from "../../support/services/webhook.ts";
 
 const HELLO = JSON.stringify({ user_id: "ada", message: "hello" });
 

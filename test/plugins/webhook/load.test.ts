@@ -1,8 +1,8 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, onTestFinished, test } from "vitest";
-import { startModelServer } from "../../support/model-server.ts";
-import { bootWebhook, SECRET, scripted } from "../../support/webhook.ts";
+import { startModelServer } from "../../support/servers/model-server.ts";
+import { bootWebhook, SECRET, scripted } from "../../support/services/webhook.ts";
 
 const JOBS = 10_000;
 const AT_ONCE = 20;

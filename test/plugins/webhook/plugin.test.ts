@@ -5,8 +5,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { Settings, type Variables } from "../../../kernel/env.ts";
 import { Off } from "../../../kernel/plugin.ts";
 import plugin from "../../../plugins/webhook/plugin.ts";
-import { startModelServer } from "../../support/model-server.ts";
-import { bootWebhook, SECRET, scripted } from "../../support/webhook.ts";
+import { startModelServer } from "../../support/servers/model-server.ts";
+import { bootWebhook, SECRET, scripted } from "../../support/services/webhook.ts";
 
 const configure = (variables: Variables) => {
   const settings = new Settings(variables);

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { bootWebhook } from "../../support/webhook.ts";
+import { bootWebhook } from "../../support/services/webhook.ts";
 
 const README = readFileSync(new URL("../../../plugins/webhook/README.md", import.meta.url), "utf8");
 const run = promisify(execFile);

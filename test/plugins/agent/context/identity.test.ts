@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { identityPrompt } from "../../../../plugins/agent/context/identity.ts";
-import { openMemory } from "../../../support/memory.ts";
+import { openMemory } from "../../../support/services/memory.ts";
 
 test("identity files of the home and of the user's memory go into the prompt, each with its origin", async () => {
   const { memory, folder } = openMemory();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bootAgent, message, scriptedModel } from "../../../support/agent.ts";
+import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
 
 test("§2.5 instructions and context are blocks ahead of the message, and stay on later turns", async () => {
   const model = await scriptedModel();

@@ -5,10 +5,10 @@ import { openSession } from "../../../../kernel/cli/session.ts";
 import { createWorkbench } from "../../../../kernel/cli/workbench.ts";
 import { register } from "../../../../plugins/agent/jobs/commands.ts";
 import { temporaryFolder } from "../../../support/home.ts";
-import { startModelServer } from "../../../support/model-server.ts";
-import { client, completed, scripted } from "../../../support/webhook.ts";
-import { WEBHOOK_SETTINGS, webhookPlugins } from "../../../support/webhook-plugins.ts";
-import { startWebhookProcess } from "../../../support/webhook-process.ts";
+import { startWebhookProcess } from "../../../support/processes/webhook-process.ts";
+import { startModelServer } from "../../../support/servers/model-server.ts";
+import { client, completed, scripted } from "../../../support/services/webhook.ts";
+import { WEBHOOK_SETTINGS, webhookPlugins } from "../../../support/services/webhook-plugins.ts";
 
 /** What the command prints when it is typed on this home. */
 async function jobs(home: string, ...words: string[]): Promise<string> {

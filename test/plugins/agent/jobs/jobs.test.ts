@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import type { Job, Sql } from "../../../../kernel/plugin.ts";
-import { bootAgent, message, scriptedModel } from "../../../support/agent.ts";
-import type { ChatRequest } from "../../../support/model-server.ts";
+import type { ChatRequest } from "../../../support/servers/model-server.ts";
+import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
 
 const WEBHOOK = { user: "ann", channel: "webhook" } as const;
 const LONG = 20_000;

@@ -6,7 +6,7 @@ import { openStore } from "../../../../kernel/store/store.ts";
 import { createEmbedder } from "../../../../plugins/agent/memory/embedder.ts";
 import { createMemory } from "../../../../plugins/agent/memory/memory.ts";
 import { temporaryFolder } from "../../../support/home.ts";
-import { quiet } from "../../../support/memory.ts";
+import { quiet } from "../../../support/services/memory.ts";
 
 const thread = (name: string) =>
   fileURLToPath(new URL(`../../../fixtures/threads/${name}.ts`, import.meta.url));

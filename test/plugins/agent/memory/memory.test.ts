@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { openMemory } from "../../../support/memory.ts";
+import { openMemory } from "../../../support/services/memory.ts";
 
 describe("documents", () => {
   test("what is written is read again after a restart", async () => {

@@ -7,7 +7,7 @@ import { fuse } from "../../../../plugins/agent/memory/search.ts";
 import { MIGRATIONS } from "../../../../plugins/agent/memory/tables.ts";
 import { createVectors, DIMENSIONS } from "../../../../plugins/agent/memory/vectors.ts";
 import { temporaryFolder } from "../../../support/home.ts";
-import { openMemory } from "../../../support/memory.ts";
+import { openMemory } from "../../../support/services/memory.ts";
 
 /** A unit vector that depends on its number alone. */
 function vectorOf(seed: number): Float32Array {

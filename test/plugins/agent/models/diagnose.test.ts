@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { Settings, type Variables } from "../../../../kernel/env.ts";
 import { readModelChoice } from "../../../../plugins/agent/models/choose.ts";
 import { diagnoseModel } from "../../../../plugins/agent/models/diagnose.ts";
-import { scriptedModel } from "../../../support/agent.ts";
-import { startModelServer } from "../../../support/model-server.ts";
+import { startModelServer } from "../../../support/servers/model-server.ts";
+import { scriptedModel } from "../../../support/services/agent.ts";
 
 const diagnose = (variables: Variables) =>
   diagnoseModel(readModelChoice(new Settings(variables).for("agent")));

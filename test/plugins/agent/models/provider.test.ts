@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import type { ModelPart, ModelRequest } from "../../../../plugins/agent/models/model.ts";
 import { createProviderModel, type ProviderName } from "../../../../plugins/agent/models/provider.ts";
-import { scriptedModel } from "../../../support/agent.ts";
+import { scriptedModel } from "../../../support/services/agent.ts";
 
 const CALL = { id: "c1", name: "weather", params: '{"city":"Berlin"}' };
 const REQUEST: ModelRequest = {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bootAgent, message, scriptedModel } from "../../../support/agent.ts";
+import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
 
 async function withThreads(...texts: string[]) {
   const model = await scriptedModel();

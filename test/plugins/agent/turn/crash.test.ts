@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { bootAgent, message, scriptedModel } from "../../../support/agent.ts";
 import { temporaryFolder } from "../../../support/home.ts";
-import { startPostern } from "../../../support/postern.ts";
+import { startPostern } from "../../../support/processes/postern.ts";
+import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
 
 const ASKER = fileURLToPath(new URL("../../../fixtures/third-party/asker.ts", import.meta.url));
 

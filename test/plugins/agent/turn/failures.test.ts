@@ -4,10 +4,10 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type AnyPlugin, definePlugin, type TurnRecord } from "../../../../kernel/plugin.ts";
 import store from "../../../../kernel/store/store.ts";
 import agentPlugin from "../../../../plugins/agent/plugin.ts";
-import { bootAgent, eventsOf, message, scriptedModel, textIn } from "../../../support/agent.ts";
 import { temporaryFolder } from "../../../support/home.ts";
-import { bootKernel } from "../../../support/kernel.ts";
-import { startModelServer } from "../../../support/model-server.ts";
+import { startModelServer } from "../../../support/servers/model-server.ts";
+import { bootAgent, eventsOf, message, scriptedModel, textIn } from "../../../support/services/agent.ts";
+import { bootKernel } from "../../../support/services/kernel.ts";
 
 const ASK = { user: "ann", channel: "test", input: message("Hi") } as const;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Gate } from "../../../../kernel/plugin.ts";
-import { bootAgent, eventsOf, message, scriptedModel, textIn } from "../../../support/agent.ts";
+import { bootAgent, eventsOf, message, scriptedModel, textIn } from "../../../support/services/agent.ts";
 
 const LOOKUP = [{ name: "lookup", parameters: { type: "object" } }];
 

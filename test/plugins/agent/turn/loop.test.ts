@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { bootAgent, eventsOf, message, scriptedModel, textIn } from "../../../support/agent.ts";
+import { bootAgent, eventsOf, message, scriptedModel, textIn } from "../../../support/services/agent.ts";
 
 const WEATHER = {
   schema: {

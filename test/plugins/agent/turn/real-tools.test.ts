@@ -3,9 +3,9 @@ import tools from "../../../../host/plugin.ts";
 import type { AnyPlugin } from "../../../../kernel/plugin.ts";
 import store from "../../../../kernel/store/store.ts";
 import agent from "../../../../plugins/agent/plugin.ts";
-import { message, scriptedModel } from "../../../support/agent.ts";
-import { bootKernel } from "../../../support/kernel.ts";
-import { allowing, installProber } from "../../../support/tool-host.ts";
+import { message, scriptedModel } from "../../../support/services/agent.ts";
+import { bootKernel } from "../../../support/services/kernel.ts";
+import { allowing, installProber } from "../../../support/tools/tool-host.ts";
 
 // The component is built and compiled the first time.
 const LONG = 180_000;

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { expect, onTestFinished, test } from "vitest";
-import { openGateway } from "../../../support/gateway.ts";
+import { openGateway } from "../../../support/services/gateway.ts";
 
 interface Provider {
   readonly issuer: string;

@@ -9,8 +9,8 @@ import { healthRoutes } from "../../../../plugins/gateway/routes/health.ts";
 import { sessionRoutes } from "../../../../plugins/gateway/routes/session.ts";
 import { buildServer, type GatewayServer } from "../../../../plugins/gateway/server.ts";
 import { type GatewayConfig, readSettings } from "../../../../plugins/gateway/settings.ts";
-import { type BootedKernel, bootKernel } from "../../../support/kernel.ts";
-import { freePort } from "../../../support/port.ts";
+import { freePort } from "../../../support/servers/port.ts";
+import { type BootedKernel, bootKernel } from "../../../support/services/kernel.ts";
 
 const TOKEN = "a-token-for-tests";
 const LOCAL = { GATEWAY_PORT: "0", GATEWAY_AUTH_TOKEN: TOKEN };

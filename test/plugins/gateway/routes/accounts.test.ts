@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { OPERATOR_TOKEN, openGateway } from "../../../support/gateway.ts";
+import { OPERATOR_TOKEN, openGateway } from "../../../support/services/gateway.ts";
 
 test("an operator adds a user and a token, lists both without the secret, and revokes", async () => {
   const gateway = await openGateway();

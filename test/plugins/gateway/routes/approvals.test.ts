@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { scriptedModel, type TestTool } from "../../../support/agent.ts";
-import { type Frame, openGateway } from "../../../support/gateway.ts";
+import { scriptedModel, type TestTool } from "../../../support/services/agent.ts";
+import { type Frame, openGateway } from "../../../support/services/gateway.ts";
 
 const isDone = (status: string) => (frame: Frame) => frame.type === "done" && frame.status === status;
 

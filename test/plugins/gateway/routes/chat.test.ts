@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { scriptedModel } from "../../../support/agent.ts";
-import { openGateway } from "../../../support/gateway.ts";
+import { scriptedModel } from "../../../support/services/agent.ts";
+import { openGateway } from "../../../support/services/gateway.ts";
 
 test("§4.1 POST /api/chat waits and answers with the text, the thread and the usage", async () => {
   const model = await scriptedModel();

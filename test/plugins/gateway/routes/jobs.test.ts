@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { scriptedModel } from "../../../support/agent.ts";
-import { openGateway } from "../../../support/gateway.ts";
+import { scriptedModel } from "../../../support/services/agent.ts";
+import { openGateway } from "../../../support/services/gateway.ts";
 
 test("§2.4 jobs are listed newest first, filtered by status, in pages; one is shown and cancelled", async () => {
   const model = await scriptedModel();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openGateway } from "../../../support/gateway.ts";
+import { openGateway } from "../../../support/services/gateway.ts";
 
 const file = (path: string) => `/api/memory/file?path=${encodeURIComponent(path)}`;
 

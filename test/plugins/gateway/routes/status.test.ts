@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { OPERATOR_TOKEN, openGateway } from "../../../support/gateway.ts";
+import { OPERATOR_TOKEN, openGateway } from "../../../support/services/gateway.ts";
 
 const tools = { weather: { run: () => ({ status: "ok", output: "sunny" }) as const } };
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { scriptedModel } from "../../../support/agent.ts";
-import { openGateway, type TestGateway } from "../../../support/gateway.ts";
+import { scriptedModel } from "../../../support/services/agent.ts";
+import { openGateway, type TestGateway } from "../../../support/services/gateway.ts";
 
 const say = async (gateway: TestGateway, message: string, thread_id?: string) =>
   (await gateway.ask("/api/chat", { method: "POST", body: { message, ...(thread_id && { thread_id }) } }))

@@ -1,6 +1,11 @@
 import { expect, test } from "vitest";
-import { scriptedModel } from "../../../support/agent.ts";
-import { type Frame, OPERATOR_TOKEN, openGateway, type TestGateway } from "../../../support/gateway.ts";
+import { scriptedModel } from "../../../support/services/agent.ts";
+import {
+  type Frame,
+  OPERATOR_TOKEN,
+  openGateway,
+  type TestGateway,
+} from "../../../support/services/gateway.ts";
 
 const say = (gateway: TestGateway, message: string, token = OPERATOR_TOKEN) =>
   gateway.ask("/api/chat/send", { method: "POST", body: { message }, token });

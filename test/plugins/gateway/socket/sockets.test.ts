@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import WebSocket, { WebSocketServer } from "ws";
 import { OPERATOR } from "../../../../plugins/gateway/auth/accounts.ts";
 import { createSockets, type Sockets, type SocketTimes } from "../../../../plugins/gateway/socket/sockets.ts";
-import { bootAgent, message, scriptedModel } from "../../../support/agent.ts";
+import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
 
 const identity = { user: OPERATOR, source: "operator:test" };
 

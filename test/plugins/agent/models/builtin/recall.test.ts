@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ModelMessage } from "../../../../../plugins/agent/models/model.ts";
-import { openMemory } from "../../../../support/memory.ts";
+import { openMemory } from "../../../../support/services/memory.ts";
 import { ask } from "./dialogue.ts";
 
 /** One turn of a new conversation, with the memory's own tools run as the loop runs them. */

@@ -4,7 +4,7 @@ import { createMissions } from "../../../../../plugins/agent/context/missions.ts
 import { createSkills } from "../../../../../plugins/agent/context/skills.ts";
 import { createMemory } from "../../../../../plugins/agent/memory/memory.ts";
 import type { ModelTool } from "../../../../../plugins/agent/models/model.ts";
-import { quiet } from "../../../../support/memory.ts";
+import { quiet } from "../../../../support/services/memory.ts";
 
 const place = {
   city: { type: "string", description: "Name of the city, for example Berlin" },

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import axe from "axe-core";
 import { describe, expect, test } from "vitest";
-import { type BrowserPage, hasBrowser, openPage, useBrowser } from "../../../../support/browser.ts";
-import { fixture } from "../../../../support/components.ts";
-import { type Served, servePostern } from "../../../../support/served.ts";
+import { type BrowserPage, hasBrowser, openPage, useBrowser } from "../../../../support/processes/browser.ts";
+import { type Served, servePostern } from "../../../../support/processes/served.ts";
+import { fixture } from "../../../../support/tools/components.ts";
 
 async function signedIn(served: Served, options: Parameters<typeof openPage>[0] = {}): Promise<BrowserPage> {
   const page = await openPage(options);

@@ -1,10 +1,10 @@
 /** What the webhook channel runs with, in a test's own process or in one that the test kills. */
 
-import type { Variables } from "../../kernel/env.ts";
-import type { AnyPlugin } from "../../kernel/plugin.ts";
-import store from "../../kernel/store/store.ts";
-import agent from "../../plugins/agent/plugin.ts";
-import webhook from "../../plugins/webhook/plugin.ts";
+import type { Variables } from "../../../kernel/env.ts";
+import type { AnyPlugin } from "../../../kernel/plugin.ts";
+import store from "../../../kernel/store/store.ts";
+import agent from "../../../plugins/agent/plugin.ts";
+import webhook from "../../../plugins/webhook/plugin.ts";
 
 export const SECRET = "a secret that only the tests know";
 

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 
-const BIN = fileURLToPath(new URL("../../kernel/cli/bin.js", import.meta.url));
+const BIN = fileURLToPath(new URL("../../../kernel/cli/bin.js", import.meta.url));
 
 export interface PosternOptions {
   readonly env?: Readonly<Record<string, string>>;

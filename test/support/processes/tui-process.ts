@@ -1,12 +1,12 @@
 /** The service with the terminal UI and three small tools, as a process that wants a terminal. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { serve } from "../../kernel/cli/serve.ts";
-import { openSession } from "../../kernel/cli/session.ts";
-import { type AnyPlugin, definePlugin, type ToolInfo } from "../../kernel/plugin.ts";
-import store from "../../kernel/store/store.ts";
-import agent from "../../plugins/agent/plugin.ts";
-import gateway from "../../plugins/gateway/plugin.ts";
-import tui from "../../plugins/tui/plugin.ts";
+import { serve } from "../../../kernel/cli/serve.ts";
+import { openSession } from "../../../kernel/cli/session.ts";
+import { type AnyPlugin, definePlugin, type ToolInfo } from "../../../kernel/plugin.ts";
+import store from "../../../kernel/store/store.ts";
+import agent from "../../../plugins/agent/plugin.ts";
+import gateway from "../../../plugins/gateway/plugin.ts";
+import tui from "../../../plugins/tui/plugin.ts";
 
 const tool = (name: string, writes: boolean): ToolInfo => ({
   name,

@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { temporaryFolder } from "./home.ts";
-import { type ModelServer, startModelServer } from "./model-server.ts";
-import { freePort } from "./port.ts";
+import { temporaryFolder } from "../home.ts";
+import { type ModelServer, startModelServer } from "../servers/model-server.ts";
+import { freePort } from "../servers/port.ts";
 import { type PosternProcess, startPostern } from "./postern.ts";
 
 export interface Served {

@@ -3,14 +3,14 @@ import { Ajv, type ValidateFunction } from "ajv";
 import formats from "ajv-formats";
 import { onTestFinished } from "vitest";
 import WebSocket from "ws";
-import type { Variables } from "../../kernel/env.ts";
-import type { AnyPlugin } from "../../kernel/plugin.ts";
-import store from "../../kernel/store/store.ts";
-import agentPlugin from "../../plugins/agent/plugin.ts";
-import gatewayPlugin from "../../plugins/gateway/plugin.ts";
+import type { Variables } from "../../../kernel/env.ts";
+import type { AnyPlugin } from "../../../kernel/plugin.ts";
+import store from "../../../kernel/store/store.ts";
+import agentPlugin from "../../../plugins/agent/plugin.ts";
+import gatewayPlugin from "../../../plugins/gateway/plugin.ts";
+import type { ModelServer } from "../servers/model-server.ts";
 import { type TestTool, toolsPlugin } from "./agent.ts";
 import { type BootedKernel, bootKernel } from "./kernel.ts";
-import type { ModelServer } from "./model-server.ts";
 
 export const OPERATOR_TOKEN = "the-operator-of-tests";
 

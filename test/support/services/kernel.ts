@@ -1,11 +1,11 @@
 /** The real kernel in this process, with the plugins of the test. */
 import { onTestFinished } from "vitest";
-import { Settings, type Variables } from "../../kernel/env.ts";
-import { type BootOptions, boot, type Running } from "../../kernel/kernel.ts";
-import { createLog } from "../../kernel/log.ts";
-import { createMask } from "../../kernel/mask.ts";
-import type { AnyPlugin } from "../../kernel/plugin.ts";
-import { temporaryFolder } from "./home.ts";
+import { Settings, type Variables } from "../../../kernel/env.ts";
+import { type BootOptions, boot, type Running } from "../../../kernel/kernel.ts";
+import { createLog } from "../../../kernel/log.ts";
+import { createMask } from "../../../kernel/mask.ts";
+import type { AnyPlugin } from "../../../kernel/plugin.ts";
+import { temporaryFolder } from "../home.ts";
 
 export interface BootedKernel extends Running {
   readonly home: string;

@@ -1,7 +1,7 @@
 /** Submissions at a steady rate to a service that is killed at random moments and started again. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Threads } from "../../kernel/plugin.ts";
-import { SECRET } from "./webhook-plugins.ts";
+import type { Threads } from "../../../kernel/plugin.ts";
+import { SECRET } from "../services/webhook-plugins.ts";
 import { startWebhookProcess } from "./webhook-process.ts";
 
 export interface Ordeal {

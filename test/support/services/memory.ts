@@ -1,10 +1,10 @@
 /** A memory on a real SQLite file that the test can close and open again. */
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { Log } from "../../kernel/plugin.ts";
-import { openStore } from "../../kernel/store/store.ts";
-import { createMemory, type OpenMemory } from "../../plugins/agent/memory/memory.ts";
-import { temporaryFolder } from "./home.ts";
+import type { Log } from "../../../kernel/plugin.ts";
+import { openStore } from "../../../kernel/store/store.ts";
+import { createMemory, type OpenMemory } from "../../../plugins/agent/memory/memory.ts";
+import { temporaryFolder } from "../home.ts";
 
 export const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "./home.ts";
+import { temporaryFolder } from "../home.ts";
 import { pathWithPostern } from "./projects.ts";
 
 const BIN = "/usr/bin";

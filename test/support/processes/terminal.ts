@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from "node:util";
 import { spawn } from "@lydell/node-pty";
 import { onTestFinished } from "vitest";
 
-const BIN = fileURLToPath(new URL("../../kernel/cli/bin.js", import.meta.url));
+const BIN = fileURLToPath(new URL("../../../kernel/cli/bin.js", import.meta.url));
 
 export interface TerminalSession {
   /** Everything that was on the screen so far, without colours and cursor movements. */

@@ -1,33 +1,36 @@
 /**
- * The components of test/fixtures. Each is built from its source the first time it is wanted and kept in
+ * The components of test/fixtures/components. Each is built from its source the first time it is wanted and kept in
  * test/.cache: `.js` with the QuickJS toolchain, `.wat` as a core module, `.wit` as a world whose every export traps.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { cp, readdir } from "node:fs/promises";
-import { join } from "node:path";
-import { type Component, createComponent, sha256 } from "../../host/compile/transpile.ts";
+import { extname, join } from "node:path";
+import { type Component, createComponent, sha256 } from "../../../host/compile/transpile.ts";
 
-const ROOT = join(import.meta.dirname, "..", "..");
-const FIXTURES = join(ROOT, "test", "fixtures");
+const ROOT = join(import.meta.dirname, "..", "..", "..");
+const FIXTURES = join(ROOT, "test", "fixtures", "components");
 const WIT = join(ROOT, "wit");
 export const CACHE = join(ROOT, "test", ".cache");
 
 /** Counts the changes to how fixtures are built. */
 const REVISION = "1";
 
+/** Each language has a folder, named as its files end. */
+const fixtureFile = (name: string) => join(FIXTURES, extname(name).slice(1), name);
+
 export async function fixture(name: string): Promise<Uint8Array> {
-  const source = readFileSync(join(FIXTURES, name));
+  const source = readFileSync(fixtureFile(name));
   return kept(name, source, () => build(name, source.toString()));
 }
 
 /** The same tool as `echo.js`, built the way the shipped tools are. */
 export async function componentizeJsFixture(name: string): Promise<Uint8Array> {
-  const source = readFileSync(join(FIXTURES, name));
+  const source = readFileSync(fixtureFile(name));
   return kept(`componentize-js-${name}`, source, async () => {
     const { componentize } = await import("@bytecodealliance/componentize-js");
     const { component } = await componentize({
-      sourcePath: join(FIXTURES, name),
+      sourcePath: fixtureFile(name),
       witPath: WIT,
       worldName: "sandboxed-tool",
       disableFeatures: ["http", "fetch-event"],
@@ -39,7 +42,7 @@ export async function componentizeJsFixture(name: string): Promise<Uint8Array> {
 /** `smuggler.wat`, which also makes so many instances of another core module, each time in so many components. */
 export async function repeated(name: string, times: number, components = 1): Promise<Uint8Array> {
   const { parse, print } = await import("@bytecodealliance/jco");
-  const module = readFileSync(join(FIXTURES, name), "utf8").replace("(module", "(core module $repeated");
+  const module = readFileSync(fixtureFile(name), "utf8").replace("(module", "(core module $repeated");
   const inner = `(component $inner ${module} ${"(core instance (instantiate $repeated))".repeat(times)})`;
   const whole = (await print(await fixture("smuggler.wat"))).trimEnd();
   return parse(`${whole.slice(0, -1)} ${inner} ${"(instance (instantiate $inner))".repeat(components)})`);

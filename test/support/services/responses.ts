@@ -1,15 +1,15 @@
 /** The Responses API over a real socket: the real kernel with gateway and agent, and a token for each user. */
-import type { Variables } from "../../kernel/env.ts";
-import type { AnyPlugin } from "../../kernel/plugin.ts";
-import store from "../../kernel/store/store.ts";
-import agent from "../../plugins/agent/plugin.ts";
-import { createAccounts } from "../../plugins/gateway/auth/accounts.ts";
-import gateway from "../../plugins/gateway/plugin.ts";
-import type { ResponseObject } from "../../plugins/responses/answer/wire.ts";
-import responses from "../../plugins/responses/plugin.ts";
+import type { Variables } from "../../../kernel/env.ts";
+import type { AnyPlugin } from "../../../kernel/plugin.ts";
+import store from "../../../kernel/store/store.ts";
+import agent from "../../../plugins/agent/plugin.ts";
+import { createAccounts } from "../../../plugins/gateway/auth/accounts.ts";
+import gateway from "../../../plugins/gateway/plugin.ts";
+import type { ResponseObject } from "../../../plugins/responses/answer/wire.ts";
+import responses from "../../../plugins/responses/plugin.ts";
+import type { ModelServer } from "../servers/model-server.ts";
 import { type TestTool, toolsPlugin } from "./agent.ts";
 import { type BootedKernel, bootKernel } from "./kernel.ts";
-import type { ModelServer } from "./model-server.ts";
 
 // No text of a test ends with its first letter: what might be the beginning of a secret is held back by the agent,
 // and tests that look at single deltas would depend on it.

@@ -1,17 +1,17 @@
 /** The real kernel with the agent, a scripted model and, where wanted, a few tools of the test's own. */
 import { onTestFinished } from "vitest";
-import type { Variables } from "../../kernel/env.ts";
+import type { Variables } from "../../../kernel/env.ts";
 import {
   type AnyPlugin,
   definePlugin,
   type ToolInfo,
   type ToolOutcome,
   type TurnEvent,
-} from "../../kernel/plugin.ts";
-import store from "../../kernel/store/store.ts";
-import agentPlugin from "../../plugins/agent/plugin.ts";
+} from "../../../kernel/plugin.ts";
+import store from "../../../kernel/store/store.ts";
+import agentPlugin from "../../../plugins/agent/plugin.ts";
+import { type ModelServer, startModelServer } from "../servers/model-server.ts";
 import { type BootedKernel, bootKernel } from "./kernel.ts";
-import { type ModelServer, startModelServer } from "./model-server.ts";
 
 export interface TestTool extends Partial<Omit<ToolInfo, "name">> {
   run(params: unknown, signal: AbortSignal | undefined): ToolOutcome | Promise<ToolOutcome>;

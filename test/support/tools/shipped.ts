@@ -2,15 +2,15 @@
 import { globSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { build } from "../../components/build.ts";
-import { replayFrom } from "../../host/broker/recording.ts";
-import { commit } from "../../host/catalog/install.ts";
-import type { Run } from "../../host/runner.ts";
-import type { ToolHost } from "../../host/tool-host.ts";
+import { build } from "../../../components/build.ts";
+import { replayFrom } from "../../../host/broker/recording.ts";
+import { commit } from "../../../host/catalog/install.ts";
+import type { Run } from "../../../host/runner.ts";
+import type { ToolHost } from "../../../host/tool-host.ts";
 import { copyCode } from "./components.ts";
 import { toolHost } from "./tool-host.ts";
 
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
 export const capabilitiesOf = (name: string) => readFile(`${ROOT}capabilities/${name}.json`, "utf8");
 

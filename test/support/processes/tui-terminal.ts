@@ -4,9 +4,9 @@ import { fileURLToPath } from "node:url";
 import { spawn } from "@lydell/node-pty";
 import type { Terminal as ScreenModel } from "@xterm/headless";
 import { onTestFinished } from "vitest";
-import type { Variables } from "../../kernel/env.ts";
-import { temporaryFolder } from "./home.ts";
-import { type ModelServer, startModelServer } from "./model-server.ts";
+import type { Variables } from "../../../kernel/env.ts";
+import { temporaryFolder } from "../home.ts";
+import { type ModelServer, startModelServer } from "../servers/model-server.ts";
 
 // The package says of itself that it is a module and is none.
 const { Terminal } = createRequire(import.meta.url)("@xterm/headless") as { Terminal: typeof ScreenModel };

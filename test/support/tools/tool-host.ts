@@ -1,13 +1,13 @@
 /** A tool host of the test's own, and a tool that probes it. */
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import { commit } from "../../host/catalog/install.ts";
-import { type HostConfig, openToolHost, type ToolHost } from "../../host/tool-host.ts";
-import { createLog } from "../../kernel/log.ts";
-import { createMask } from "../../kernel/mask.ts";
-import { openStore } from "../../kernel/store/store.ts";
+import { commit } from "../../../host/catalog/install.ts";
+import { type HostConfig, openToolHost, type ToolHost } from "../../../host/tool-host.ts";
+import { createLog } from "../../../kernel/log.ts";
+import { createMask } from "../../../kernel/mask.ts";
+import { openStore } from "../../../kernel/store/store.ts";
+import { temporaryFolder } from "../home.ts";
 import { copyCode, fixture } from "./components.ts";
-import { temporaryFolder } from "./home.ts";
 
 export async function toolHost(
   config: Partial<HostConfig> = {},

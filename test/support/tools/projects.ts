@@ -2,10 +2,10 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { temporaryFolder } from "./home.ts";
-import { postern } from "./postern.ts";
+import { temporaryFolder } from "../home.ts";
+import { postern } from "../processes/postern.ts";
 
-const BIN = fileURLToPath(new URL("../../kernel/cli/bin.js", import.meta.url));
+const BIN = fileURLToPath(new URL("../../../kernel/cli/bin.js", import.meta.url));
 
 /** Answers the folder of a new project called `countdown`. */
 export async function newProject(lang: "ts" | "js" | "rust" = "ts"): Promise<string> {
