@@ -4,8 +4,8 @@
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { type PrivateHosts, parsePrivateHosts } from "../kernel/net/address.ts";
 import { definePlugin, reason, type ToolAdmin } from "../kernel/plugin.ts";
-import { type PrivateHosts, parsePrivateHosts } from "./broker/policy.ts";
 import { parseKey } from "./secrets/secrets.ts";
 import type { HostConfig, ToolHost } from "./tool-host.ts";
 import { toInfo } from "./tool-info.ts";

@@ -1,10 +1,11 @@
 /** The parts of the tool host put together. Everything heavy is imported from here, and here only. */
+
+import type { PrivateHosts } from "../kernel/net/address.ts";
 import type { Log, Mask, Store, ToolAdmin } from "../kernel/plugin.ts";
 import { createAdmin } from "./admin.ts";
 import { createBroker } from "./broker/broker.ts";
 import { createCredentialSource } from "./broker/credentials.ts";
 import { createNetwork } from "./broker/network.ts";
-import type { PrivateHosts } from "./broker/policy.ts";
 import { type Catalog, digestOf, type InstalledTool, openCatalog } from "./catalog/catalog.ts";
 import { type Candidate, examine } from "./catalog/install.ts";
 import { recoverTools } from "./catalog/recovery.ts";

@@ -93,6 +93,11 @@ test("the environment is read in one place", () => {
   expect(readers).toEqual(["kernel/cli/session.ts"]);
 });
 
+test("addresses are judged in one place", () => {
+  const judges = FILES.filter((file) => /\.range\(\)|BlockList/.test(readFileSync(join(ROOT, file), "utf8")));
+  expect(judges).toEqual(["kernel/net/address.ts"]);
+});
+
 test("no file is named for nothing in particular", () => {
   const everything = [...FILES, ...globSync("test/**/*.ts", { cwd: ROOT })];
   expect(everything.filter((file) => /(^|\/)(utils?|helpers?|common|misc)(\.|\/|-)/i.test(file))).toEqual([]);

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { prepareHome } from "../../kernel/cli/home.ts";
 import { createLog } from "../../kernel/log.ts";
 import { createMask } from "../../kernel/mask.ts";
+import type { PrivateHosts } from "../../kernel/net/address.ts";
 import { openStore } from "../../kernel/store/store.ts";
-import type { PrivateHosts } from "../broker/policy.ts";
 import { openToolHost, type ToolHost } from "../tool-host.ts";
 
 export async function openTemporaryHost(home: string, privateHosts: PrivateHosts): Promise<ToolHost> {

@@ -5,6 +5,7 @@
 import type { AuthSetup, Capabilities, HttpCapabilities } from "../../capabilities/capabilities.ts";
 import { Fault } from "../../kernel/fault.ts";
 import type { Log } from "../../kernel/log.ts";
+import type { PrivateHosts } from "../../kernel/net/address.ts";
 import { createLimiter } from "../../kernel/store/limiter.ts";
 import type { Limiter, LimitVerdict, Store } from "../../kernel/vocabulary/services.ts";
 import type { BrokeredCall, Grant, ToolReply, ToolRequest, TrafficEntry } from "../grant.ts";
@@ -18,7 +19,7 @@ import {
 } from "./credentials.ts";
 import { createLeaks, type Leaks } from "./leaks.ts";
 import { type Network, NetworkError, type SendBounds } from "./network.ts";
-import { type AllowedRequest, type PrivateHosts, rule } from "./policy.ts";
+import { type AllowedRequest, rule } from "./policy.ts";
 import type { Answer, Tape } from "./recording.ts";
 
 export interface Broker {

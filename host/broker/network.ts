@@ -2,10 +2,11 @@
 import { PassThrough, type Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { Agent, buildConnector, request as sendRequest } from "undici";
+import { Agent, request as sendRequest } from "undici";
 import { reason } from "../../kernel/fault.ts";
-import { AddressRefused, type Lookup, resolve, resolvePublic } from "./address.ts";
-import { type AllowedRequest, hostAndPort, type PrivateHosts } from "./policy.ts";
+import { AddressRefused, type Lookup, type PrivateHosts } from "../../kernel/net/address.ts";
+import { createConnector } from "../../kernel/net/connector.ts";
+import type { AllowedRequest } from "./policy.ts";
 
 export interface WireReply {
   readonly status: number;
@@ -45,29 +46,7 @@ const READS = new Set(["GET", "HEAD"]);
 const LOST = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
 
 export function createNetwork({ privateHosts, lookup }: NetworkOptions): Network {
-  const connect: buildConnector.connector = (options, callback) => {
-    const { hostname, protocol } = options;
-    // The dispatcher takes the brackets off an IPv6 literal; here it is written as in a URL again.
-    const origin = new URL(
-      `${protocol}//${hostname.includes(":") ? `[${hostname}]` : hostname}:${options.port || ""}`,
-    );
-    const find = privateHosts.has(hostAndPort(origin)) ? resolve : resolvePublic;
-    find(hostname, lookup).then(
-      (addresses) => {
-        // The connector is told what was found, so that it has no reason to ask the name service again.
-        const connectTo = buildConnector({
-          allowH2: false,
-          lookup: (_host: string, { all }: { all?: boolean }, answer: LookupCallback) => {
-            const [first] = addresses;
-            if (all) answer(null, addresses);
-            else answer(null, first?.address ?? "", first?.family);
-          },
-        } as buildConnector.BuildOptions);
-        connectTo(options, callback);
-      },
-      (error: Error) => callback(error, null),
-    );
-  };
+  const connect = createConnector({ privateHosts, lookup, allowH2: false });
   const agent = new Agent({ connect, headersTimeout: 0, bodyTimeout: 0 });
 
   return {
@@ -97,7 +76,11 @@ export function createNetwork({ privateHosts, lookup }: NetworkOptions): Network
         };
       } catch (error) {
         if (error instanceof NetworkError) throw error;
-        if (error instanceof AddressRefused) throw new NetworkError(error.message);
+        if (error instanceof AddressRefused) {
+          throw new NetworkError(
+            `${error.message}, which tools may not reach. An operator can except hosts in TOOLS_PRIVATE_HOSTS.`,
+          );
+        }
         if (signal.aborted) throw new NetworkError("The call was cancelled.");
         if (timeout.aborted) {
           throw new NetworkError(`${url.host} gave no complete answer within ${timeoutMs / 1000} seconds.`);
@@ -108,8 +91,6 @@ export function createNetwork({ privateHosts, lookup }: NetworkOptions): Network
     close: () => agent.destroy(),
   };
 }
-
-type LookupCallback = (error: Error | null, address: unknown, family?: number) => void;
 
 /** Counted after decompression: a small answer that unfolds to gigabytes stops at the cap. */
 async function readBody(

@@ -6,6 +6,7 @@ import { isUtf8 } from "node:buffer";
 import type { HttpCapabilities } from "../../capabilities/capabilities.ts";
 import { RESERVED_HEADERS } from "../../capabilities/headers.ts";
 import { hostMatches, pathMatches } from "../../capabilities/match.ts";
+import { hostAndPort, type PrivateHosts } from "../../kernel/net/address.ts";
 import type { ToolRequest } from "../grant.ts";
 
 /** A request that passed, in the only form in which it may be sent. It holds no secret yet. */
@@ -21,9 +22,6 @@ export interface AllowedRequest {
 export type Ruling =
   | { readonly ok: true; readonly request: AllowedRequest }
   | { readonly ok: false; readonly error: string };
-
-/** The operator's exceptions, as `host:port`: may be private, may be plain http, may use that port. */
-export type PrivateHosts = ReadonlySet<string>;
 
 export const MAX_REQUEST_BYTES = 1024 * 1024;
 const MAX_URL_CHARS = 16 * 1024;
@@ -50,20 +48,6 @@ export function rule(
     if (error instanceof Refused) return { ok: false, error: error.message };
     throw error;
   }
-}
-
-/** `host:port` of a URL, with the scheme's own port where it names none. */
-export function hostAndPort(url: URL): string {
-  return `${url.hostname}:${url.port || (url.protocol === "https:" ? 443 : 80)}`;
-}
-
-/** Reads `TOOLS_PRIVATE_HOSTS`; undefined where an entry is no `host:port`. */
-export function parsePrivateHosts(entries: readonly string[]): PrivateHosts | undefined {
-  const hosts = entries.map((entry) => {
-    const url = /^[^\s/?#@\\]+:\d+$/.test(entry) ? URL.parse(`http://${entry}`) : null;
-    return url && hostAndPort(url);
-  });
-  return hosts.every((host) => host !== null) ? new Set(hosts) : undefined;
 }
 
 function readUrl(text: string, privateHosts: PrivateHosts): URL {

@@ -1,8 +1,8 @@
 /** How a command gets at the tool host: opened for it, closed after it. */
 
 import type { Workbench } from "../../kernel/cli/workbench.ts";
+import type { PrivateHosts } from "../../kernel/net/address.ts";
 import { Fault, reason } from "../../kernel/plugin.ts";
-import type { PrivateHosts } from "../broker/policy.ts";
 import type { InstalledTool } from "../catalog/catalog.ts";
 import type {} from "../plugin.ts";
 import type { ToolHost } from "../tool-host.ts";

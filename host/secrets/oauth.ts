@@ -21,9 +21,9 @@ import {
 } from "oauth4webapi";
 import type { Capabilities, OAuthSetup } from "../../capabilities/capabilities.ts";
 import { Fault, reason } from "../../kernel/fault.ts";
+import { hostAndPort, type PrivateHosts } from "../../kernel/net/address.ts";
 import { createLeaks } from "../broker/leaks.ts";
 import type { Network } from "../broker/network.ts";
-import { hostAndPort, type PrivateHosts } from "../broker/policy.ts";
 import type { OAuthGrant, SecretRecord, SecretValues } from "./secrets.ts";
 
 export interface OAuthOptions {

@@ -3,6 +3,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Fault, reason } from "../fault.ts";
+import { hostInUrl } from "./address.ts";
 
 export interface ListenOptions {
   readonly host: string;
@@ -31,10 +32,9 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     server.listen(port, host, resolve);
   });
   server.removeAllListeners("error");
-  const shown = host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host;
   return {
     server,
-    url: `http://${shown}:${(server.address() as AddressInfo).port}`,
+    url: `http://${hostInUrl(host)}:${(server.address() as AddressInfo).port}`,
     close: (graceMillis) =>
       new Promise((resolve) => {
         const cut = setTimeout(() => server.closeAllConnections(), graceMillis);

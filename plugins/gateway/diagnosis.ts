@@ -1,5 +1,6 @@
 /** For `postern doctor`: could the gateway open its port? */
 import { createServer } from "node:net";
+import { hostInUrl } from "../../kernel/net/address.ts";
 import { type Finding, reason } from "../../kernel/plugin.ts";
 import { HEALTH } from "./routes/health.ts";
 
@@ -24,9 +25,8 @@ function tryPort({ host, port }: { host: string; port: number }): Promise<string
 }
 
 async function isPostern({ host, port }: { host: string; port: number }): Promise<boolean> {
-  const reached = host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host;
   try {
-    const answer = await fetch(`http://${reached}:${port}/health`, {
+    const answer = await fetch(`http://${hostInUrl(host)}:${port}/health`, {
       signal: AbortSignal.timeout(PATIENCE_MILLIS),
     });
     return ((await answer.json()) as { service?: unknown }).service === HEALTH.service;

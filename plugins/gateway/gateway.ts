@@ -1,4 +1,5 @@
 /** The gateway at work: the server, the routes and the sockets behind it. */
+import { isLoopback } from "../../kernel/net/address.ts";
 import type { StartContext, Web } from "../../kernel/plugin.ts";
 import { describeApi } from "./api/openapi.ts";
 import { identityOf, mount, type Route, route } from "./route.ts";
@@ -78,7 +79,7 @@ export async function openGateway({
       ? `Open ${listener.url}/ and sign in with GATEWAY_AUTH_TOKEN`
       : `Open ${listener.url}/?token=${server.freshToken}`,
   );
-  if (!/^(127\.|::1$|localhost$)/.test(config.host))
+  if (!isLoopback(config.host))
     tell("The gateway is open to your network: put an HTTPS reverse proxy in front before it goes further.");
 
   const warmUp = setTimeout(() => {

@@ -4,9 +4,10 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, request } from "undici";
+import { createConnector } from "../../kernel/net/connector.ts";
 import { type Job, type Jobs, type Log, type NewJob, reason, type Sql } from "../../kernel/plugin.ts";
 import { jobRecord } from "../../kernel/vocabulary/job-record.ts";
-import { assertPublic, type CallbackTarget, lookupFor } from "./callback-target.ts";
+import { type CallbackTarget, explainFailure } from "./callback-target.ts";
 import { sign } from "./secret.ts";
 
 export interface CallbackOptions {
@@ -36,7 +37,8 @@ interface Owed {
 }
 
 export function createCallbacks({ jobs, sql, log, target, secret }: CallbackOptions): Callbacks {
-  const agent = new Agent({ connect: { lookup: lookupFor(target), timeout: TIMEOUT_MILLIS } });
+  const { privateHosts } = target;
+  const agent = new Agent({ connect: createConnector({ privateHosts, timeout: TIMEOUT_MILLIS }) });
   const giveUp = new AbortController();
   const underWay = new Map<string, Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
@@ -99,7 +101,7 @@ export function createCallbacks({ jobs, sql, log, target, secret }: CallbackOpti
       const fields = { job: id, attempts: attempts + 1 };
       if (delay === undefined) {
         forget(id);
-        log.error(fields, `callback for job ${id} given up: ${reason(error)}`);
+        log.error(fields, `callback for job ${id} given up: ${explainFailure(error)}`);
         return;
       }
       sql.run(
@@ -107,7 +109,7 @@ export function createCallbacks({ jobs, sql, log, target, secret }: CallbackOpti
         Date.now() + delay * 1000,
         id,
       );
-      log.warn(fields, `callback for job ${id} failed, next try in ${delay} s: ${reason(error)}`);
+      log.warn(fields, `callback for job ${id} failed, next try in ${delay} s: ${explainFailure(error)}`);
       return;
     }
     delivered.add(id);
@@ -116,7 +118,6 @@ export function createCallbacks({ jobs, sql, log, target, secret }: CallbackOpti
   }
 
   async function send(job: Job): Promise<void> {
-    assertPublic(target);
     const body = JSON.stringify({
       type: "job.completed",
       job: {

@@ -1,8 +1,8 @@
 /** What `postern doctor` wants to know: could the listener be opened now, could the callback be reached? */
 import { createServer } from "node:net";
-import { promisify } from "node:util";
-import { type Finding, reason } from "../../kernel/plugin.ts";
-import { assertPublic, type CallbackTarget, lookupFor } from "./callback-target.ts";
+import { resolveFor } from "../../kernel/net/address.ts";
+import type { Finding } from "../../kernel/plugin.ts";
+import { type CallbackTarget, explainFailure } from "./callback-target.ts";
 
 export function examineListener(host: string, port: number): Promise<Finding> {
   const name = "webhook port";
@@ -20,14 +20,12 @@ export function examineListener(host: string, port: number): Promise<Finding> {
 }
 
 /** Asks for the address only: a connection would show at the receiver. */
-export async function examineCallback(target: CallbackTarget): Promise<Finding> {
+export async function examineCallback({ url, privateHosts }: CallbackTarget): Promise<Finding> {
   const name = "webhook callback";
-  const { hostname } = target.url;
   try {
-    assertPublic(target);
-    await promisify(lookupFor(target))(hostname.replace(/^\[|\]$/g, ""), { all: true });
-    return { name, ok: true, detail: `${hostname} has an address that may be called` };
+    await resolveFor(url, privateHosts);
+    return { name, ok: true, detail: `${url.hostname} has an address that may be called` };
   } catch (error) {
-    return { name, ok: false, detail: `HTTP_CALLBACK_URL cannot be called: ${reason(error)}` };
+    return { name, ok: false, detail: `HTTP_CALLBACK_URL cannot be called: ${explainFailure(error)}` };
   }
 }

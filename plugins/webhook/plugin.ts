@@ -1,8 +1,9 @@
 /** The webhook channel: external systems post a message, get a job, and poll it or are called back. */
 
+import { hostAndPort, parsePrivateHosts } from "../../kernel/net/address.ts";
 import { createProxies, readTrustedProxies } from "../../kernel/net/proxies.ts";
 import { definePlugin, type Finding, Off } from "../../kernel/plugin.ts";
-import { type CallbackTarget, isListed, parseHostPort } from "./callback-target.ts";
+import type { CallbackTarget } from "./callback-target.ts";
 import { MIGRATIONS } from "./tables.ts";
 
 const NO_SECRET = "HTTP_WEBHOOK_SECRET is not set: every request gets 401";
@@ -102,19 +103,17 @@ export default definePlugin({
 });
 
 function readCallback(
-  url: string | undefined,
+  given: string | undefined,
   privateHosts: readonly string[],
   refuse: (name: string, accepted: string) => void,
 ): CallbackTarget | undefined {
-  const listed = privateHosts.map(parseHostPort);
-  if (listed.includes(undefined))
-    refuse("HTTP_CALLBACK_PRIVATE_HOSTS", "host:port, several separated by commas");
-  if (url === undefined) return undefined;
-  const target = { url: new URL(url), mayBePrivate: false };
-  target.mayBePrivate = isListed(target.url, listed);
+  const listed = parsePrivateHosts(privateHosts);
+  if (listed === undefined) refuse("HTTP_CALLBACK_PRIVATE_HOSTS", "host:port, several separated by commas");
+  if (given === undefined) return undefined;
+  const target = { url: new URL(given), privateHosts: listed ?? new Set<string>() };
   if (target.url.username || target.url.password)
     refuse("HTTP_CALLBACK_URL", "a URL without user and password");
-  if (target.url.protocol !== "https:" && !target.mayBePrivate)
+  if (target.url.protocol !== "https:" && !target.privateHosts.has(hostAndPort(target.url)))
     refuse("HTTP_CALLBACK_URL", "an https URL, or one whose host:port is in HTTP_CALLBACK_PRIVATE_HOSTS");
   return target;
 }

@@ -2,9 +2,10 @@
 import { basename } from "node:path";
 import type { Capabilities } from "../../../capabilities/capabilities.ts";
 import { hostMatches, pathMatches } from "../../../capabilities/match.ts";
+import { hostAndPort, type PrivateHosts } from "../../../kernel/net/address.ts";
 import { type JsonSchema, reason } from "../../../kernel/plugin.ts";
 import { credentialsFor } from "../../broker/credentials.ts";
-import { type AllowedRequest, hostAndPort, type PrivateHosts, rule } from "../../broker/policy.ts";
+import { type AllowedRequest, rule } from "../../broker/policy.ts";
 import { readRecording, replayFrom } from "../../broker/recording.ts";
 import type { Component } from "../../compile/transpile.ts";
 import type { ToolReply, ToolRequest } from "../../grant.ts";

@@ -73,7 +73,7 @@ test("doctor finds a port in use and a secret that is not set, and says what to 
 });
 
 test.for([
-  ["https://127.0.0.1/", {}, false, "private address"],
+  ["https://127.0.0.1/", {}, false, "127.0.0.1 is a loopback address"],
   ["https://no-such-host.invalid/", {}, false, "HTTP_CALLBACK_URL"],
   ["http://localhost:9/", { HTTP_CALLBACK_PRIVATE_HOSTS: "localhost:9" }, true, "localhost"],
 ] as const)("doctor looks up where callbacks go: %s", async ([url, more, ok, words]) => {
