@@ -1,7 +1,7 @@
 /** From a project's sources to its component: types checked, bundled, componentized, moved into place. */
 import { randomUUID } from "node:crypto";
 import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
+import { dirname, relative } from "node:path";
 import { type Project, VERSION } from "../project.ts";
 import { bundle } from "./bundle.ts";
 import { buildCrate } from "./crate.ts";
@@ -52,15 +52,9 @@ async function sign(component: Uint8Array): Promise<Uint8Array> {
 async function buildScript(project: Project, { engine, progress }: BuildOptions): Promise<Uint8Array> {
   // Both take seconds, and neither needs what the other finds.
   progress("checking types and bundling");
-  const work = join(project.folder, "dist", `.build-${randomUUID()}`);
-  await mkdir(work, { recursive: true });
-  try {
-    const [script] = await Promise.all([bundle(project, engine, join(work, "tool.js")), checkTypes(project)]);
-    progress(
-      `making a component of it with ${engine} (${engine === "quickjs" ? "a few" : "about ten"} seconds)`,
-    );
-    return await componentize(project, script, engine);
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
+  const [script] = await Promise.all([bundle(project, engine), checkTypes(project)]);
+  progress(
+    `making a component of it with ${engine} (${engine === "quickjs" ? "a few" : "about ten"} seconds)`,
+  );
+  return componentize(project, script, engine);
 }

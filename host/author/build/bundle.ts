@@ -1,5 +1,4 @@
 /** One script of a project's sources and the npm packages they use. */
-import { readFile } from "node:fs/promises";
 import { SourceMap } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import type { BuildFailure } from "esbuild";
@@ -8,12 +7,15 @@ import type { Engine } from "./engines.ts";
 import { buildFault } from "./mistakes.ts";
 import type { Script } from "./script.ts";
 
-export async function bundle(project: Project, engine: Engine, file: string): Promise<Script> {
+export async function bundle(project: Project, engine: Engine): Promise<Script> {
   const { build } = await import("esbuild");
-  const { metafile } = await build({
+  // Nothing is written there: it is the place from which the source map counts.
+  const file = join(project.folder, "tool.js");
+  const { metafile, outputFiles } = await build({
     entryPoints: [project.entry],
     absWorkingDir: project.folder,
     outfile: file,
+    write: false,
     bundle: true,
     format: "esm",
     target: "es2023",
@@ -33,10 +35,10 @@ export async function bundle(project: Project, engine: Engine, file: string): Pr
     const message = `it must export "tool", an object with description, schema and execute; it exports ${exported.join(", ") || "nothing"}`;
     throw buildFault([{ file: relative(project.folder, project.entry), line: 0, column: 0, message }]);
   }
-  const map = new SourceMap(JSON.parse(await readFile(`${file}.map`, "utf8")));
+  const written = (path: string) => outputFiles.find((output) => output.path === path)?.text ?? "";
+  const map = new SourceMap(JSON.parse(written(`${file}.map`)));
   return {
-    file,
-    source: await readFile(file, "utf8"),
+    source: written(file),
     origin(line, column) {
       const entry = map.findEntry(line - 1, column - 1);
       if (!("originalSource" in entry)) return undefined;

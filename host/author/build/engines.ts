@@ -1,4 +1,6 @@
 /** The two ways from a script to a component. Both run its top level once, so that calls start from there. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Fault, reason } from "../../../kernel/plugin.ts";
 import type { Project } from "../project.ts";
@@ -23,16 +25,24 @@ export async function componentize(project: Project, script: Script, engine: Eng
   }
 }
 
-async function componentizeWithSpiderMonkey(witPath: string, { file }: Script): Promise<Uint8Array> {
+async function componentizeWithSpiderMonkey(witPath: string, { source }: Script): Promise<Uint8Array> {
   const { componentize: make } = await import("@bytecodealliance/componentize-js");
-  const { component } = await make({
-    sourcePath: file,
-    witPath,
-    worldName: WORLD,
-    // Clocks and randomness stay: without them the time would be that of the build, for ever.
-    disableFeatures: ["http", "fetch-event"],
-  });
-  return component;
+  // It reads files only. A build that is killed leaves them where the system clears up, not among the author's.
+  const folder = await mkdtemp(join(tmpdir(), "postern-build-"));
+  const sourcePath = join(folder, "tool.js");
+  try {
+    await writeFile(sourcePath, source);
+    const { component } = await make({
+      sourcePath,
+      witPath,
+      worldName: WORLD,
+      // Clocks and randomness stay: without them the time would be that of the build, for ever.
+      disableFeatures: ["http", "fetch-event"],
+    });
+    return component;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 async function componentizeWithQuickJs(witPath: string, { source }: Script): Promise<Uint8Array> {

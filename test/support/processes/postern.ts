@@ -8,7 +8,6 @@ const BIN = fileURLToPath(new URL("../../../kernel/cli/bin.js", import.meta.url)
 export interface PosternOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  readonly uid?: number;
   readonly input?: string;
   /** Another installation than this clone. */
   readonly bin?: string;
@@ -30,7 +29,6 @@ export function startPostern(args: readonly string[], options: PosternOptions = 
     // Nothing of the tester's own settings may leak in; each fresh home would compile the shipped tools anew.
     env: { PATH: process.env["PATH"] ?? "", TOOLS_SHIPPED: "false", ...options.env },
     ...(options.cwd ? { cwd: options.cwd } : {}),
-    ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
   });
   let stdout = "";
   let stderr = "";
