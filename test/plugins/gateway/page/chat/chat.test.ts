@@ -76,7 +76,7 @@ describe.skipIf(!hasBrowser)("the page in a browser", { timeout: 60_000 }, () =>
     await say(page, "Show me code");
     await page.locator("strong", { hasText: "bold" }).waitFor();
     await page.getByRole("button", { name: "Copy" }).waitFor();
-    expect(await page.locator("figure.code code").textContent()).toBe("const a = 1;");
+    await expect.poll(() => page.locator("figure.code code").textContent()).toBe("const a = 1;");
     await page.reload();
     await page.locator("strong", { hasText: "bold" }).waitFor();
     expect(await page.locator(".asked").textContent()).toContain("Show me code");
