@@ -11,12 +11,12 @@ import type { Broker } from "./broker/broker.ts";
 import type { CredentialSource } from "./broker/credentials.ts";
 import type { Catalog, InstalledTool } from "./catalog/catalog.ts";
 import { type Candidate, checkName, commit, compareWithInstalled } from "./catalog/install.ts";
+import { describeTool, toInfo } from "./catalog/tool-info.ts";
 import type { CodeCache } from "./compile/code-cache.ts";
 import type { Receipts } from "./receipts.ts";
 import { secretsToEnter } from "./secrets/auth.ts";
 import { beginSignIn, mergeScopes, type OAuthOptions, type SignIn } from "./secrets/oauth.ts";
 import type { Secrets } from "./secrets/secrets.ts";
-import { describeTool, toInfo } from "./tool-info.ts";
 
 export interface AdminParts extends OAuthOptions {
   readonly catalog: Catalog;

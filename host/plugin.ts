@@ -4,17 +4,11 @@
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { type PrivateHosts, parsePrivateHosts } from "../kernel/net/address.ts";
+import { parsePrivateHosts } from "../kernel/net/address.ts";
 import { definePlugin, reason, type ToolAdmin } from "../kernel/plugin.ts";
+import { toInfo } from "./catalog/tool-info.ts";
 import { parseKey } from "./secrets/secrets.ts";
 import type { HostConfig, ToolHost } from "./tool-host.ts";
-import { toInfo } from "./tool-info.ts";
-
-declare module "../kernel/vocabulary/services.ts" {
-  interface Services {
-    toolHost: { open(): Promise<ToolHost>; readonly privateHosts: PrivateHosts };
-  }
-}
 
 // The other plugins start first: what is warmed up here is not needed before the first chat.
 const WARM_UP_AFTER_MILLIS = 200;
@@ -25,6 +19,13 @@ export default definePlugin({
   name: "tools",
   needs: ["kernel", "store"],
   provides: ["tools", "toolAdmin", "toolHost"],
+  commands: [
+    {
+      name: "tool",
+      about: "write, install, inspect, run and remove tools",
+      load: async () => (await import("./commands/tool.ts")).register,
+    },
+  ],
   configure(env): HostConfig {
     const privateHosts = parsePrivateHosts(
       env.list(
@@ -55,7 +56,7 @@ export default definePlugin({
     };
   },
   diagnose: async ({ config, home }) =>
-    (await import("./diagnosis.ts")).diagnoseTools(home, config.secretsKey),
+    (await import("./catalog/diagnosis.ts")).diagnoseTools(home, config.secretsKey),
   start({ config, use, home, log, onStop, check, announce }) {
     const { store, kernel } = use;
     let opened: Promise<ToolHost> | undefined;

@@ -1,6 +1,6 @@
 /** The audit table: what every tool call did, in so far as the host saw it. No params, no output, no secret. */
 import type { Sql, Store } from "../kernel/plugin.ts";
-import type { TrafficEntry } from "./grant.ts";
+import type { TrafficEntry } from "./broker/grant.ts";
 
 export interface Receipt {
   /** The call's id. */

@@ -2,10 +2,10 @@
 import { randomUUID } from "node:crypto";
 import { type Log, type Mask, reason, type ToolCall, type ToolOutcome } from "../kernel/plugin.ts";
 import type { Broker } from "./broker/broker.ts";
+import type { Grant, TrafficEntry } from "./broker/grant.ts";
 import type { Tape } from "./broker/recording.ts";
 import type { Catalog, InstalledTool } from "./catalog/catalog.ts";
 import { type Component, createComponent } from "./compile/transpile.ts";
-import type { Grant, TrafficEntry } from "./grant.ts";
 import { compileParamsCheck, type ParamsCheck } from "./params.ts";
 import type { Receipt, Receipts } from "./receipts.ts";
 import type { Pool, PoolReport } from "./sandbox/pool.ts";

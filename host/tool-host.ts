@@ -20,6 +20,13 @@ import { type Authorized, authorizeTool, type Prompt, setUpTool } from "./secret
 import { createRefresh } from "./secrets/oauth.ts";
 import { loadKey, openVault } from "./secrets/secrets.ts";
 
+// For the `tool` commands.
+declare module "../kernel/vocabulary/services.ts" {
+  interface Services {
+    toolHost: { open(): Promise<ToolHost>; readonly privateHosts: PrivateHosts };
+  }
+}
+
 export interface HostConfig {
   readonly privateHosts: PrivateHosts;
   /** False where the operator wants none of the tools that come with Postern. */

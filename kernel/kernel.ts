@@ -7,7 +7,8 @@ import type { RootLog } from "./log.ts";
 import { closure, startOrder } from "./order.ts";
 import { type AnyPlugin, Off, type ServiceName } from "./plugin.ts";
 import { createReadiness } from "./readiness.ts";
-import type { Kernel, Mask, PluginState, Services } from "./vocabulary/services.ts";
+import type { Kernel, Mask, PluginState } from "./vocabulary/kernel.ts";
+import type { Services } from "./vocabulary/services.ts";
 
 export interface BootOptions {
   readonly plugins: readonly AnyPlugin[];
@@ -66,7 +67,12 @@ export async function boot(options: BootOptions): Promise<Running> {
   const readiness = createReadiness();
   // In the order in which the composition lists them, which is the order people know.
   const states = (): readonly PluginState[] =>
-    chosen.map(({ name }) => ({ name, on: !whyOff.has(name), detail: details.get(name) ?? "" }));
+    chosen.map(({ name, kind }) => ({
+      name,
+      ...(kind && { kind }),
+      on: !whyOff.has(name),
+      detail: details.get(name) ?? "",
+    }));
   const kernel: Kernel = {
     version,
     startedAt: new Date(),

@@ -1,7 +1,7 @@
 /** The log: JSON lines, or pretty on a terminal; one named child per plugin; known secrets hidden in every line. */
 import { pino } from "pino";
 import { prettyFactory } from "pino-pretty";
-import type { Mask } from "./vocabulary/services.ts";
+import type { Mask } from "./vocabulary/kernel.ts";
 
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 

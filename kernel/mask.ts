@@ -1,5 +1,5 @@
 /** Known secret values and how to hide them. The values stay in this closure. */
-import type { Mask } from "./vocabulary/services.ts";
+import type { Mask } from "./vocabulary/kernel.ts";
 
 // Shorter values would blank out ordinary words, and are no secret.
 const SHORTEST = 6;

@@ -2,6 +2,7 @@
  * The plugin contract, and the only module a third-party plugin imports (`postern/plugin`).
  * A plugin is trusted code in our process: a name, what it needs, a pure `configure`, one `start`.
  */
+import type { Command } from "commander";
 import type { Env } from "./env.ts";
 import type { Log } from "./log.ts";
 import type { Services } from "./vocabulary/services.ts";
@@ -9,10 +10,14 @@ import type { Services } from "./vocabulary/services.ts";
 export type { Env } from "./env.ts";
 export { Fault, type FaultKind, reason } from "./fault.ts";
 export type { Log } from "./log.ts";
+export type { Web } from "./net/web.ts";
 export type * from "./vocabulary/agent.ts";
+export type * from "./vocabulary/kernel.ts";
 export type * from "./vocabulary/services.ts";
+export type * from "./vocabulary/store.ts";
 export type * from "./vocabulary/tools.ts";
 export type * from "./vocabulary/turn.ts";
+export type { User } from "./vocabulary/user.ts";
 
 export type ServiceName = keyof Services & string;
 
@@ -67,6 +72,12 @@ export interface Plugin<
   Provides extends ServiceName = never,
 > {
   readonly name: string;
+  /** A channel is a way for messages to come in; status pages list channels apart from the rest. */
+  readonly kind?: PluginKind;
+  /** True where it takes over the terminal. `postern serve`, or a start without a terminal, keeps it off. */
+  readonly ownsTerminal?: boolean;
+  /** What it adds to the command line. */
+  readonly commands?: readonly PluginCommand[];
   /** Services this plugin cannot do without: where one is off, this plugin is off too. */
   readonly needs?: readonly Needs[];
   /** Services this plugin uses when they are there. */
@@ -82,6 +93,30 @@ export interface Plugin<
   diagnose?(context: { readonly config: Config; readonly home: string }): Promise<readonly Finding[]>;
 }
 
+export type PluginKind = "channel";
+
+/** A command that a plugin adds: `postern <name> …`. */
+export interface PluginCommand {
+  readonly name: string;
+  readonly about: string;
+  /** Shown by `--help`, for a command that only groups others. */
+  readonly example?: string;
+  /** Loads its code, which is needed only when the command is typed. */
+  load(): Promise<(command: Command, context: CommandContext) => void>;
+}
+
+/** What a command works with. */
+export interface CommandContext {
+  readonly home: string;
+  /** The folder the command was typed in. */
+  readonly folder: string;
+  /** Starts these services and what they need, does the work, and stops them again. */
+  with<Name extends ServiceName>(
+    services: readonly Name[],
+    work: (use: { readonly [Key in Name]: Services[Key] }) => Promise<void>,
+  ): Promise<void>;
+}
+
 /** What `postern doctor` found, and what to do about it. */
 export interface Finding {
   readonly name: string;
@@ -92,6 +127,9 @@ export interface Finding {
 /** A plugin whose type parameters no longer matter: what the kernel handles. */
 export interface AnyPlugin {
   readonly name: string;
+  readonly kind?: PluginKind;
+  readonly ownsTerminal?: boolean;
+  readonly commands?: readonly PluginCommand[];
   readonly needs?: readonly ServiceName[];
   readonly wants?: readonly ServiceName[];
   readonly provides?: readonly ServiceName[];

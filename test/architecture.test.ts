@@ -86,6 +86,40 @@ describe("imports", () => {
   });
 });
 
+describe("the kernel", () => {
+  const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
+  const core = FILES.filter((file) => /^kernel\/[^/]+$/.test(file));
+
+  test("its core names no channel, and neither does the vocabulary", () => {
+    const named = [...core, ...FILES.filter(under("kernel/vocabulary"))].filter((file) =>
+      /["'`](tui|gateway|webhook|responses)["'`]/.test(read(file)),
+    );
+    expect(named).toEqual([]);
+  });
+
+  test("only its net folder knows the web framework", () => {
+    const users = FILES.filter(under("kernel")).filter((file) => /from "(koa|@koa\/[^"]+)"/.test(read(file)));
+    expect(users.filter((file) => !under("kernel/net")(file))).toEqual([]);
+  });
+
+  test("its core stays small", () => {
+    const lines = core.reduce((sum, file) => sum + read(file).split("\n").length - 1, 0);
+    expect(lines).toBeLessThan(1000);
+  });
+});
+
+test("a folder holds at most fourteen entries beside its README", () => {
+  const entries = new Map<string, Set<string>>();
+  for (const file of globSync(`{${[...FOLDERS, "wit"].join(",")}}/**/*`, { cwd: ROOT })) {
+    if (/(^|\/)(dist|node_modules|target)(\/|$)|\/README\.md$/.test(file)) continue;
+    const folder = dirname(file);
+    entries.set(folder, (entries.get(folder) ?? new Set()).add(file));
+  }
+  const crowded = [...entries].filter(([, names]) => names.size > 14).map(([folder]) => folder);
+  // The built-in model is being rewritten into fewer files.
+  expect(crowded.filter((folder) => folder !== "plugins/agent/models/builtin")).toEqual([]);
+});
+
 test("the environment is read in one place", () => {
   const readers = FILES.filter((file) => file !== "kernel/cli/bin.js").filter((file) =>
     /process\.env\b/.test(readFileSync(join(ROOT, file), "utf8")),

@@ -7,8 +7,7 @@ import { Fault } from "../../kernel/fault.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { PrivateHosts } from "../../kernel/net/address.ts";
 import { createLimiter } from "../../kernel/store/limiter.ts";
-import type { Limiter, LimitVerdict, Store } from "../../kernel/vocabulary/services.ts";
-import type { BrokeredCall, Grant, ToolReply, ToolRequest, TrafficEntry } from "../grant.ts";
+import type { Limiter, LimitVerdict, Store } from "../../kernel/vocabulary/store.ts";
 import {
   type CredentialSource,
   credentialsFor,
@@ -17,6 +16,7 @@ import {
   PlacementRefused,
   placeCredential,
 } from "./credentials.ts";
+import type { BrokeredCall, Grant, ToolReply, ToolRequest, TrafficEntry } from "./grant.ts";
 import { createLeaks, type Leaks } from "./leaks.ts";
 import { type Network, NetworkError, type SendBounds } from "./network.ts";
 import { type AllowedRequest, rule } from "./policy.ts";

@@ -1,12 +1,12 @@
 /** `tool build`: an author's project made into a component. */
 import { relative, resolve } from "node:path";
-import type { Workbench } from "../../kernel/cli/workbench.ts";
+import type { CommandContext } from "../../kernel/plugin.ts";
 import type { Engine } from "../author/build/engines.ts";
 import { openProject } from "../author/project.ts";
 import { type JsonOption, print, progress } from "./terminal.ts";
 
 export async function build(
-  { folder }: Workbench,
+  { folder }: CommandContext,
   directory: string,
   options: JsonOption & { readonly engine: Engine },
 ): Promise<void> {

@@ -1,7 +1,7 @@
 /** `tool check`: a conformance report on a component, or on what a project's folder was built into. */
 import { existsSync, statSync } from "node:fs";
 import { relative, resolve } from "node:path";
-import type { Workbench } from "../../kernel/cli/workbench.ts";
+import type { CommandContext } from "../../kernel/plugin.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import { listRecordings, openProject } from "../author/project.ts";
 import { WIT_VERSION } from "../compile/component.ts";
@@ -14,19 +14,19 @@ interface CheckOptions extends JsonOption {
   readonly replay?: readonly string[];
 }
 
-export async function check(workbench: Workbench, target: string, options: CheckOptions): Promise<void> {
-  const { wasm, capabilities, recordings } = await findParts(workbench, target, options);
-  const component = await readInput(workbench, wasm);
+export async function check(context: CommandContext, target: string, options: CheckOptions): Promise<void> {
+  const { wasm, capabilities, recordings } = await findParts(context, target, options);
+  const component = await readInput(context, wasm);
   const capabilitiesText =
     capabilities === undefined
       ? JSON.stringify({ version: "0.0.0", wit_version: WIT_VERSION })
-      : (await readInput(workbench, capabilities)).toString("utf8");
+      : (await readInput(context, capabilities)).toString("utf8");
   const [{ checkConformance }, { renderReport }] = await Promise.all([
     import("../author/conformance/check.ts"),
     import("../author/conformance/report.ts"),
   ]);
   progress(`checking ${wasm} (${(component.length / 1e6).toFixed(1)} MB)`);
-  const privateHosts = await readPrivateHosts(workbench);
+  const privateHosts = await readPrivateHosts(context);
   const report = await checkConformance({
     component,
     capabilitiesText,
@@ -44,7 +44,7 @@ export async function check(workbench: Workbench, target: string, options: Check
   if (!report.ok) process.exitCode = 1;
 }
 
-async function findParts({ folder }: Workbench, target: string, options: CheckOptions) {
+async function findParts({ folder }: CommandContext, target: string, options: CheckOptions) {
   const recordings = (options.replay ?? []).map((file) => resolve(folder, file));
   if (!statSync(resolve(folder, target), { throwIfNoEntry: false })?.isDirectory())
     return { wasm: target, capabilities: options.capabilities, recordings };

@@ -4,7 +4,7 @@ import { watch } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, join, relative, resolve, sep } from "node:path";
 import { table } from "../../kernel/cli/table.ts";
-import type { Workbench } from "../../kernel/cli/workbench.ts";
+import type { CommandContext } from "../../kernel/plugin.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import type { Engine } from "../author/build/engines.ts";
 import { listRecordings, openProject, type Project } from "../author/project.ts";
@@ -32,12 +32,12 @@ const NOT_WATCHED = new Set(["dist", "node_modules", "target", "Cargo.lock", HOM
 /** Editors write a file in several steps. */
 const SETTLE_MILLIS = 150;
 
-export async function dev(workbench: Workbench, directory: string, options: DevOptions): Promise<void> {
-  const { folder } = workbench;
+export async function dev(context: CommandContext, directory: string, options: DevOptions): Promise<void> {
+  const { folder } = context;
   const project = openProject(resolve(folder, directory));
   const home = join(project.folder, HOME);
   const { openTemporaryHost } = await import("../author/temporary-host.ts");
-  const host = await openTemporaryHost(home, await readPrivateHosts(workbench));
+  const host = await openTemporaryHost(home, await readPrivateHosts(context));
   const changes = watchProject(project);
   const end = () => changes.end();
   process.once("SIGINT", end).once("SIGTERM", end);

@@ -1,5 +1,5 @@
 /** `tool install` and `tool remove`. */
-import type { Workbench } from "../../kernel/cli/workbench.ts";
+import type { CommandContext } from "../../kernel/plugin.ts";
 import { checkName, commit, compareWithInstalled, type Replacement } from "../catalog/install.ts";
 import { readInput } from "./input.ts";
 import { noSuchTool, withHost } from "./opening.ts";
@@ -12,12 +12,12 @@ interface InstallOptions extends JsonOption {
   readonly yes?: boolean;
 }
 
-export async function install(workbench: Workbench, wasm: string, options: InstallOptions): Promise<void> {
+export async function install(context: CommandContext, wasm: string, options: InstallOptions): Promise<void> {
   const { name, force = false } = options;
   checkName(name);
-  const component = await readInput(workbench, wasm);
-  const capabilitiesText = (await readInput(workbench, options.capabilities)).toString("utf8");
-  await withHost(workbench, async ({ catalog, examine, code }) => {
+  const component = await readInput(context, wasm);
+  const capabilitiesText = (await readInput(context, options.capabilities)).toString("utf8");
+  await withHost(context, async ({ catalog, examine, code }) => {
     progress(`checking ${wasm} (${megabytes(component)})`);
     const candidate = await examine(component, capabilitiesText, progress);
     let replaced: Replacement | undefined;
@@ -58,8 +58,8 @@ async function agreeToWiden(
   await agree(`Replace ${name} with a version that may do more?`, options);
 }
 
-export async function remove(workbench: Workbench, name: string, options: JsonOption): Promise<void> {
-  await withHost(workbench, async (host) => {
+export async function remove(context: CommandContext, name: string, options: JsonOption): Promise<void> {
+  await withHost(context, async (host) => {
     if (!(await host.remove(name))) throw noSuchTool(name);
     print(options, { name, removed: true }, () => `Removed ${name}. Calls under way finish.`);
   });

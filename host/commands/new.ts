@@ -1,7 +1,7 @@
 /** `tool new`: a project folder with everything an author needs, from the templates beside the contract. */
 import { cp, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename, join, relative, resolve } from "node:path";
-import type { Workbench } from "../../kernel/cli/workbench.ts";
+import type { CommandContext } from "../../kernel/plugin.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import { ENTRIES, type Language, WIT } from "../author/project.ts";
 import { checkName } from "../catalog/install.ts";
@@ -20,7 +20,7 @@ const CONTRACT: Readonly<Record<Language, readonly string[]>> = {
 };
 
 export async function create(
-  { folder }: Workbench,
+  { folder }: CommandContext,
   directory: string,
   options: JsonOption & { readonly lang: Language },
 ): Promise<void> {

@@ -1,31 +1,30 @@
 /** How a command gets at the tool host: opened for it, closed after it. */
 
-import type { Workbench } from "../../kernel/cli/workbench.ts";
 import type { PrivateHosts } from "../../kernel/net/address.ts";
+import type { CommandContext } from "../../kernel/plugin.ts";
 import { Fault, reason } from "../../kernel/plugin.ts";
 import type { InstalledTool } from "../catalog/catalog.ts";
-import type {} from "../plugin.ts";
 import type { ToolHost } from "../tool-host.ts";
 import { progress } from "./terminal.ts";
 
 type Work = (host: ToolHost) => Promise<void>;
 
-export function withHost(workbench: Workbench, work: Work): Promise<void> {
-  return workbench.with(["toolHost"], async ({ toolHost }) => work(await toolHost.open()));
+export function withHost(context: CommandContext, work: Work): Promise<void> {
+  return context.with(["toolHost"], async ({ toolHost }) => work(await toolHost.open()));
 }
 
 /** The operator's exceptions, for what runs beside the host but must judge as it does. */
-export async function readPrivateHosts(workbench: Workbench): Promise<PrivateHosts> {
+export async function readPrivateHosts(context: CommandContext): Promise<PrivateHosts> {
   let hosts: PrivateHosts = new Set();
-  await workbench.with(["toolHost"], async ({ toolHost }) => {
+  await context.with(["toolHost"], async ({ toolHost }) => {
     hosts = toolHost.privateHosts;
   });
   return hosts;
 }
 
 /** With the tools that come with Postern, which a fresh home does not have yet. */
-export function withShipped(workbench: Workbench, work: Work): Promise<void> {
-  return withHost(workbench, async (host) => {
+export function withShipped(context: CommandContext, work: Work): Promise<void> {
+  return withHost(context, async (host) => {
     await provideShipped(host);
     await work(host);
   });
@@ -33,11 +32,11 @@ export function withShipped(workbench: Workbench, work: Work): Promise<void> {
 
 /** With a tool of that name; those that come with Postern take seconds, and are brought in only if it may be one. */
 export function withTool(
-  workbench: Workbench,
+  context: CommandContext,
   name: string,
   work: (host: ToolHost, tool: InstalledTool) => Promise<void>,
 ): Promise<void> {
-  return withHost(workbench, async (host) => {
+  return withHost(context, async (host) => {
     if ((await host.catalog.find(name)) === undefined) await provideShipped(host);
     const tool = await host.catalog.find(name);
     if (tool === undefined) throw noSuchTool(name);

@@ -1,7 +1,7 @@
 /** `tool run`: one call outside of any chat, with its HTTP exchanges kept or played back if asked. */
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
-import type { Workbench } from "../../kernel/cli/workbench.ts";
+import type { CommandContext } from "../../kernel/plugin.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import type { Tape } from "../broker/recording.ts";
 import type { ToolHost } from "../tool-host.ts";
@@ -16,7 +16,7 @@ interface RunOptions extends JsonOption {
 const USER = "operator";
 
 export async function run(
-  workbench: Workbench,
+  context: CommandContext,
   name: string,
   params = "{}",
   options: RunOptions,
@@ -24,8 +24,8 @@ export async function run(
   if (options.record !== undefined && options.replay !== undefined) {
     throw new Fault("invalid", "record_or_replay", "--record and --replay exclude each other");
   }
-  await withTool(workbench, name, async (host) => {
-    const tape = await openTape(workbench, params, options, host);
+  await withTool(context, name, async (host) => {
+    const tape = await openTape(context, params, options, host);
     const interrupted = new AbortController();
     const interrupt = () => interrupted.abort();
     process.once("SIGINT", interrupt);
@@ -52,7 +52,7 @@ export async function run(
 }
 
 async function openTape(
-  { folder }: Workbench,
+  { folder }: CommandContext,
   params: string,
   { record, replay }: RunOptions,
   { hide }: ToolHost,

@@ -1,5 +1,5 @@
 /** `tool auth` and `tool setup`: the secrets a tool needs, entered here and never shown again. */
-import type { Workbench } from "../../kernel/cli/workbench.ts";
+import type { CommandContext } from "../../kernel/plugin.ts";
 import { withTool } from "./opening.ts";
 import { terminalPrompt } from "./prompt.ts";
 import { type JsonOption, print } from "./terminal.ts";
@@ -10,15 +10,15 @@ const HOW = {
   manual: "as entered",
 };
 
-export function auth(workbench: Workbench, name: string, options: JsonOption): Promise<void> {
-  return withTool(workbench, name, async (host, tool) => {
+export function auth(context: CommandContext, name: string, options: JsonOption): Promise<void> {
+  return withTool(context, name, async (host, tool) => {
     const { by, secret } = await host.authorize(tool, terminalPrompt());
     print(options, { name, secret, by }, () => `${name} has \`${secret}\`, ${HOW[by]}.`);
   });
 }
 
-export function setup(workbench: Workbench, name: string, options: JsonOption): Promise<void> {
-  return withTool(workbench, name, async (host, tool) => {
+export function setup(context: CommandContext, name: string, options: JsonOption): Promise<void> {
+  return withTool(context, name, async (host, tool) => {
     const entered = await host.setUp(tool, terminalPrompt());
     print(options, { name, entered }, () =>
       entered.length === 0 ? `${name}: nothing was changed.` : `${name} has ${entered.join(", ")}.`,

@@ -1,13 +1,13 @@
 /** `tool list`, `tool info` and `tool log`: what is there and what it did. */
 import { describeCapabilities } from "../../capabilities/describe.ts";
 import { table } from "../../kernel/cli/table.ts";
-import type { Workbench } from "../../kernel/cli/workbench.ts";
+import type { CommandContext } from "../../kernel/plugin.ts";
 import type { Receipt } from "../receipts.ts";
 import { withHost, withShipped, withTool } from "./opening.ts";
 import { bullets, type JsonOption, print, shorten } from "./terminal.ts";
 
-export async function list(workbench: Workbench, options: JsonOption): Promise<void> {
-  await withShipped(workbench, async ({ catalog }) => {
+export async function list(context: CommandContext, options: JsonOption): Promise<void> {
+  await withShipped(context, async ({ catalog }) => {
     const [tools, broken] = [await catalog.list(), await catalog.broken()];
     const value = {
       tools: tools.map(({ name, capabilities, description, digest, installedAt }) => ({
@@ -39,8 +39,8 @@ export async function list(workbench: Workbench, options: JsonOption): Promise<v
   });
 }
 
-export async function info(workbench: Workbench, name: string, options: JsonOption): Promise<void> {
-  await withTool(workbench, name, async ({ receipts, missingSecrets }, tool) => {
+export async function info(context: CommandContext, name: string, options: JsonOption): Promise<void> {
+  await withTool(context, name, async ({ receipts, missingSecrets }, tool) => {
     const { digest, installedAt, description, schema, capabilities, folder } = tool;
     const grants = describeCapabilities(capabilities);
     const [last] = receipts.list({ tool: name, limit: 1 });
@@ -82,11 +82,11 @@ export async function info(workbench: Workbench, name: string, options: JsonOpti
 }
 
 export async function log(
-  workbench: Workbench,
+  context: CommandContext,
   name: string | undefined,
   options: JsonOption & { readonly limit: number },
 ): Promise<void> {
-  await withHost(workbench, async ({ receipts }) => {
+  await withHost(context, async ({ receipts }) => {
     const { limit } = options;
     const found = receipts.list(name === undefined ? { limit } : { tool: name, limit });
     print(options, { receipts: found }, () =>

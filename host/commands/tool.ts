@@ -1,6 +1,6 @@
 /** `postern tool …`: the command line of the tool host. What each verb does is in `commands/`. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { Workbench } from "../../kernel/cli/workbench.ts";
+import type { CommandContext } from "../../kernel/plugin.ts";
 import { ENGINES } from "../author/build/engines.ts";
 import { LANGUAGES } from "../author/project.ts";
 import { build } from "./build.ts";
@@ -12,7 +12,7 @@ import { run } from "./run.ts";
 import { auth, setup } from "./secrets.ts";
 import { info, list, log } from "./show.ts";
 
-export function register(group: Command, workbench: Workbench): void {
+export function register(group: Command, context: CommandContext): void {
   group.addHelpText(
     "after",
     `
@@ -42,18 +42,16 @@ Examples:
     .requiredOption("--name <name>", "what the model calls it: 1 to 64 letters, digits, _ and -")
     .option("--force", "replace an installed tool of that name")
     .option("--yes", "agree to a replacement that may do more than before")
-    .action((wasm, options) => install(workbench, wasm, options));
+    .action((wasm, options) => install(context, wasm, options));
 
-  verb("list", "list the installed tools", "list", "list --json").action((options) =>
-    list(workbench, options),
-  );
+  verb("list", "list the installed tools", "list", "list --json").action((options) => list(context, options));
 
   verb("info <name>", "show what a tool is and what it may do", "info weather").action((name, options) =>
-    info(workbench, name, options),
+    info(context, name, options),
   );
 
   verb("remove <name>", "remove an installed tool; its secrets stay", "remove hello").action(
-    (name, options) => remove(workbench, name, options),
+    (name, options) => remove(context, name, options),
   );
 
   verb(
@@ -65,7 +63,7 @@ Examples:
   )
     .option("--record <file>", "keep the HTTP exchanges in a file")
     .option("--replay <file>", "answer from such a file: no network, no secrets")
-    .action((name, params, options) => run(workbench, name, params, options));
+    .action((name, params, options) => run(context, name, params, options));
 
   verb(
     "check <target>",
@@ -76,11 +74,11 @@ Examples:
   )
     .option("--capabilities <file>", "what the tool would be allowed to do")
     .option("--replay <files...>", "recorded calls to play; shows which grants they use")
-    .action((target, options) => check(workbench, target, options));
+    .action((target, options) => check(context, target, options));
 
   verb("new <dir>", "make a project for a tool of your own", "new countdown", "new countdown --lang rust")
     .addOption(new Option("--lang <language>", "what it is written in").choices(LANGUAGES).default("ts"))
-    .action((directory, options) => create(workbench, directory, options));
+    .action((directory, options) => create(context, directory, options));
 
   verb(
     "build <dir>",
@@ -89,7 +87,7 @@ Examples:
     "build countdown --engine quickjs",
   )
     .addOption(engine())
-    .action((directory, options) => build(workbench, directory, options));
+    .action((directory, options) => build(context, directory, options));
 
   verb(
     "dev <dir>",
@@ -98,19 +96,19 @@ Examples:
     "dev countdown --engine quickjs",
   )
     .addOption(engine())
-    .action((directory, options) => dev(workbench, directory, options));
+    .action((directory, options) => dev(context, directory, options));
 
   verb("auth <name>", "give a tool the credential it needs", "auth notes").action((name, options) =>
-    auth(workbench, name, options),
+    auth(context, name, options),
   );
 
   verb("setup <name>", "enter the secrets a tool needs before it can sign you in", "setup notes").action(
-    (name, options) => setup(workbench, name, options),
+    (name, options) => setup(context, name, options),
   );
 
   verb("log [name]", "show the receipts of tool calls, newest first", "log", "log weather --limit 5 --json")
     .option("--limit <count>", "how many", positive, 20)
-    .action((name, options) => log(workbench, name, options));
+    .action((name, options) => log(context, name, options));
 }
 
 function engine(): Option {

@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
+import { threadFile } from "../../kernel/cli/thread-file.ts";
 import { Fault, reason } from "../../kernel/fault.ts";
-import { threadFile } from "../../kernel/thread-file.ts";
 import type { ToolchainJob, ToolchainReply, Transpiled } from "./toolchain.ts";
 
 export const WIT_VERSION = "0.1.0";

@@ -4,7 +4,7 @@
  * that it was lent to.
  */
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
-import type { ToolReply, ToolRequest } from "../grant.ts";
+import type { ToolReply, ToolRequest } from "../broker/grant.ts";
 import { type Instance, openInstance } from "./instance.ts";
 import { createWasi, ToolExit } from "./wasi.ts";
 

@@ -1,8 +1,8 @@
 /** Tool calls on worker threads: each alone, with a deadline, and always ending in an outcome. */
 import { availableParallelism } from "node:os";
 import { Fault, reason } from "../../kernel/fault.ts";
+import type { ToolReply, ToolRequest } from "../broker/grant.ts";
 import type { Component } from "../compile/transpile.ts";
-import type { ToolReply, ToolRequest } from "../grant.ts";
 import { Admission, type Slot } from "./admission.ts";
 import type { Ask, ComponentCode, FailureCode, LogEntry, WorkerOutcome } from "./bridge.ts";
 import { Threads } from "./threads.ts";

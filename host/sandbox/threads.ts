@@ -3,7 +3,7 @@ import { getCompileCacheDir } from "node:module";
 import { dirname } from "node:path";
 import type { MessagePort } from "node:worker_threads";
 import { Piscina } from "piscina";
-import { threadFile } from "../../kernel/thread-file.ts";
+import { threadFile } from "../../kernel/cli/thread-file.ts";
 import type { Task } from "./bridge.ts";
 import { type ChannelCall, WorkerChannel } from "./worker-channel.ts";
 

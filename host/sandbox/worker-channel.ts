@@ -4,7 +4,7 @@
  */
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { reason } from "../../kernel/fault.ts";
-import type { ToolReply, ToolRequest } from "../grant.ts";
+import type { ToolReply, ToolRequest } from "../broker/grant.ts";
 import type { Slot } from "./admission.ts";
 import {
   type ComponentCode,

@@ -7,7 +7,7 @@ import { link, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type Keyv from "keyv";
 import { Fault } from "../../kernel/fault.ts";
-import type { Mask } from "../../kernel/vocabulary/services.ts";
+import type { Mask } from "../../kernel/vocabulary/kernel.ts";
 
 export interface Secrets {
   exists(name: string): Promise<boolean>;

@@ -15,7 +15,7 @@ import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Env } from "../env.ts";
 import { Fault, reason } from "../fault.ts";
-import type { PluginState } from "../vocabulary/services.ts";
+import type { PluginState } from "../vocabulary/kernel.ts";
 
 export function homeSetting(env: Env): string {
   const given = env.text(

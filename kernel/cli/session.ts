@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { readDotEnv, Settings, type Variables } from "../env.ts";
 import { createLog, LOG_LEVELS, type LogSink, type RootLog } from "../log.ts";
 import { createMask } from "../mask.ts";
-import type { Mask } from "../vocabulary/services.ts";
+import type { Mask } from "../vocabulary/kernel.ts";
 import { homeSetting } from "./home.ts";
 
 export interface Session {

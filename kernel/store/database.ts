@@ -1,7 +1,7 @@
 /** One SQLite connection: opened safely, its errors turned into faults that name the file and the way out. */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { Fault, reason } from "../fault.ts";
-import type { Sql, SqlValue } from "../vocabulary/services.ts";
+import type { Sql, SqlValue } from "../vocabulary/store.ts";
 
 // How long a write waits for another process before it is called locked.
 const BUSY_MILLIS = 5000;

@@ -3,7 +3,7 @@
  * place comes back when it is as old as the window. With a store the places survive a restart.
  */
 import Bottleneck from "bottleneck";
-import type { Limiter, LimitVerdict, Store } from "../vocabulary/services.ts";
+import type { Limiter, LimitVerdict, Store } from "../vocabulary/store.ts";
 
 export interface LimitWindow {
   readonly limit: number;

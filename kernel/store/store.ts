@@ -5,7 +5,7 @@ import KeyvSqlite, { type SqliteDriver } from "@keyv/sqlite";
 import Keyv from "keyv";
 import { Fault } from "../fault.ts";
 import { definePlugin } from "../plugin.ts";
-import type { SqlValue, Store } from "../vocabulary/services.ts";
+import type { SqlValue, Store } from "../vocabulary/store.ts";
 import { type Database, openDatabase } from "./database.ts";
 
 export interface OpenStore extends Store {

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { Fault, reason } from "../fault.ts";
 import { type AnyPlugin, definePlugin } from "../plugin.ts";
 import type { Agent, RunningTurn, Threads } from "../vocabulary/agent.ts";
-import type { Limiter } from "../vocabulary/services.ts";
+import type { Limiter } from "../vocabulary/store.ts";
 import type { ModelName, Turn, TurnEvent, TurnRecord, Usage } from "../vocabulary/turn.ts";
 import { createScriptedJobs } from "./scripted-jobs.ts";
 

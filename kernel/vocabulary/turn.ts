@@ -6,7 +6,7 @@
 /** One request to the agent, whatever channel it came by. */
 export interface Turn {
   readonly user: string;
-  /** The channel that took it: "tui", "gateway", "webhook", "responses", … */
+  /** The name of the channel that took it. */
   readonly channel: string;
   /** UUID minted by the channel when it has to know the turn's name beforehand. */
   readonly id?: string;

@@ -1,16 +1,16 @@
 /** `postern ask "…"`: one question, answered on standard output. Made for scripts. */
 import { fstatSync } from "node:fs";
 import type { Command } from "commander";
-import type { Workbench } from "../../kernel/cli/workbench.ts";
+import type { CommandContext } from "../../kernel/plugin.ts";
 import { Fault, type RunningTurn } from "../../kernel/plugin.ts";
-import { OPERATOR } from "../../kernel/vocabulary/operator.ts";
+import { OPERATOR } from "../../kernel/vocabulary/user.ts";
 
 interface AskOptions {
   readonly json?: boolean;
   readonly thread?: string;
 }
 
-export function register(command: Command, workbench: Workbench): void {
+export function register(command: Command, context: CommandContext): void {
   command
     .argument("<question...>")
     .option("--json", "print every event of the turn, one JSON object a line")
@@ -26,7 +26,7 @@ Examples:
     .action(async (words: readonly string[], { json = false, thread }: AskOptions) => {
       const piped = await readPiped();
       const text = [words.join(" "), piped].filter((part) => part !== "").join("\n\n");
-      await workbench.with(["agent"], async ({ agent }) => {
+      await context.with(["agent"], async ({ agent }) => {
         const run = agent.run({
           user: OPERATOR,
           channel: "ask",

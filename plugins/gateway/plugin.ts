@@ -1,13 +1,28 @@
-/** The web gateway: HTTP, WebSocket, sign-in and the browser page. Lends `web` to plugins that mount routes. */
+/** The web gateway: HTTP, WebSocket, sign-in and the browser page. Offers `web` to plugins that mount routes. */
 import { definePlugin } from "../../kernel/plugin.ts";
 import { NEEDS, readSettings, WANTS } from "./settings.ts";
 
 // The server's code is read when the gateway starts: whoever starts before it does not wait for it.
 export default definePlugin({
   name: "gateway",
+  kind: "channel",
   needs: NEEDS,
   wants: WANTS,
   provides: ["web"],
+  commands: [
+    {
+      name: "user",
+      about: "add and list the people who may use this Postern",
+      example: "postern user add ann",
+      load: async () => (await import("./auth/commands.ts")).registerUser,
+    },
+    {
+      name: "token",
+      about: "create, list and revoke people's tokens",
+      example: "postern token create ann --name laptop",
+      load: async () => (await import("./auth/commands.ts")).registerToken,
+    },
+  ],
   configure: readSettings,
   diagnose: async ({ config }) => (await import("./diagnosis.ts")).diagnosePort(config),
   start: async (context) => (await import("./gateway.ts")).openGateway(context),

@@ -3,6 +3,7 @@ import { definePlugin, Off } from "../../kernel/plugin.ts";
 
 export default definePlugin({
   name: "responses",
+  kind: "channel",
   needs: ["web", "agent", "threads", "store", "chatLimit", "kernel"],
   wants: ["externalTools"],
   configure(env) {

@@ -3,6 +3,8 @@ import { definePlugin, Off } from "../../kernel/plugin.ts";
 
 export default definePlugin({
   name: "tui",
+  kind: "channel",
+  ownsTerminal: true,
   needs: ["kernel", "agent", "threads"],
   wants: ["tools", "jobs", "memory"],
   configure: (env) =>

@@ -15,6 +15,7 @@ const REQUEST_MILLIS = 30_000;
 
 export default definePlugin({
   name: "webhook",
+  kind: "channel",
   needs: ["jobs", "store"],
   configure(env) {
     const enabled = env.flag("HTTP_ENABLED", false, "Turns the webhook channel on");

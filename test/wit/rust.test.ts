@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ToolRequest } from "../../host/broker/grant.ts";
 import type { Component } from "../../host/compile/transpile.ts";
-import type { ToolRequest } from "../../host/grant.ts";
 import { createPool, type PoolCall } from "../../host/sandbox/pool.ts";
 import { typePage } from "../support/page.ts";
 import { postern } from "../support/processes/postern.ts";

@@ -1,7 +1,7 @@
 /** `postern jobs list|show|cancel`: the durable queue from the command line, also while the service runs. */
 import { type Command, InvalidArgumentError } from "commander";
 import { table } from "../../../kernel/cli/table.ts";
-import type { Workbench } from "../../../kernel/cli/workbench.ts";
+import type { CommandContext } from "../../../kernel/plugin.ts";
 import { Fault, type Job, type JobStatus } from "../../../kernel/plugin.ts";
 import { jobRecord } from "../../../kernel/vocabulary/job-record.ts";
 
@@ -16,7 +16,7 @@ interface ListOptions {
   readonly json?: boolean;
 }
 
-export function register(group: Command, workbench: Workbench): void {
+export function register(group: Command, context: CommandContext): void {
   group
     .command("list")
     .description("list jobs, newest first")
@@ -27,7 +27,7 @@ export function register(group: Command, workbench: Workbench): void {
     .option("--json", "print JSON")
     .addHelpText("after", "\nExample:\n  $ postern jobs list --status queued")
     .action(({ json = false, limit, ...query }: ListOptions) =>
-      workbench.with(["jobs"], async ({ jobs }) => {
+      context.with(["jobs"], async ({ jobs }) => {
         const { items, next } = jobs.list({ limit, ...query });
         if (json) print(JSON.stringify({ jobs: items.map(detailed), next: next ?? null }));
         else if (items.length === 0) print("No jobs.");
@@ -45,7 +45,7 @@ export function register(group: Command, workbench: Workbench): void {
     .option("--json", "print JSON")
     .addHelpText("after", "\nExample:\n  $ postern jobs show 0c9c2a52-6b1d-4f6e-8a44-3c1f7a0f8d11")
     .action((id: string, { json = false }: { json?: boolean }) =>
-      workbench.with(["jobs"], async ({ jobs }) => show(jobs.find(id) ?? missing(id), json)),
+      context.with(["jobs"], async ({ jobs }) => show(jobs.find(id) ?? missing(id), json)),
     );
 
   group
@@ -55,7 +55,7 @@ export function register(group: Command, workbench: Workbench): void {
     .option("--json", "print JSON")
     .addHelpText("after", "\nExample:\n  $ postern jobs cancel 0c9c2a52-6b1d-4f6e-8a44-3c1f7a0f8d11")
     .action((id: string, { json = false }: { json?: boolean }) =>
-      workbench.with(["jobs"], async ({ jobs }) => show(jobs.cancel(id) ?? missing(id), json)),
+      context.with(["jobs"], async ({ jobs }) => show(jobs.cancel(id) ?? missing(id), json)),
     );
 }
 

@@ -1,8 +1,8 @@
 /** Vectors from a thread that is started when first needed and ended when long unused, for it holds 200 MB. */
 
 import { Worker } from "node:worker_threads";
+import { threadFile } from "../../../kernel/cli/thread-file.ts";
 import { type Log, reason } from "../../../kernel/plugin.ts";
-import { threadFile } from "../../../kernel/thread-file.ts";
 
 export interface EmbeddingRequest {
   readonly id: number;

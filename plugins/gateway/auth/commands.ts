@@ -1,8 +1,7 @@
 /** `postern user …` and `postern token …`: work beside a running service, on the same store. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { table } from "../../../kernel/cli/table.ts";
-import type { Workbench } from "../../../kernel/cli/workbench.ts";
-import type { User } from "../../../kernel/plugin.ts";
+import type { CommandContext, User } from "../../../kernel/plugin.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import { accountJson, tokenJson } from "../api/wire.ts";
 import { type Accounts, createAccounts, type TokenInfo } from "./accounts.ts";
@@ -11,13 +10,13 @@ interface JsonOption {
   readonly json?: boolean;
 }
 
-export function registerUser(group: Command, workbench: Workbench): void {
+export function registerUser(group: Command, context: CommandContext): void {
   verb(group, "add <id>", "add a user", "user add alice", "user add bob --role operator")
     .addOption(
       new Option("--role <role>", "what the user may do").choices(["user", "operator"]).default("user"),
     )
     .action((id: string, options: JsonOption & { role: User["role"] }) =>
-      withAccounts(workbench, (accounts) => {
+      withAccounts(context, (accounts) => {
         const account = accounts.addUser(id, options.role);
         print(
           options,
@@ -28,7 +27,7 @@ export function registerUser(group: Command, workbench: Workbench): void {
     );
 
   verb(group, "list", "list the users", "user list", "user list --json").action((options: JsonOption) =>
-    withAccounts(workbench, (accounts) => {
+    withAccounts(context, (accounts) => {
       const users = accounts.listUsers();
       const rows = users.map(({ id, role, createdAt }) => [id, role, createdAt]);
       print(
@@ -40,7 +39,7 @@ export function registerUser(group: Command, workbench: Workbench): void {
   );
 }
 
-export function registerToken(group: Command, workbench: Workbench): void {
+export function registerToken(group: Command, context: CommandContext): void {
   verb(
     group,
     "create <user>",
@@ -51,7 +50,7 @@ export function registerToken(group: Command, workbench: Workbench): void {
     .option("--name <name>", "what it is for", "command line")
     .option("--expires-in-days <days>", "when it ends; never by default", days)
     .action((user: string, options: JsonOption & { name: string; expiresInDays?: number }) =>
-      withAccounts(workbench, (accounts) => {
+      withAccounts(context, (accounts) => {
         const { token, info } = accounts.createToken(user, options.name, options.expiresInDays);
         const value = { ...tokenJson(info), token };
         print(options, value, `${token}\n\nKeep it now: only its hash is stored. Its id is ${info.id}.`);
@@ -60,7 +59,7 @@ export function registerToken(group: Command, workbench: Workbench): void {
 
   verb(group, "list", "list the tokens, never their secrets", "token list", "token list --json").action(
     (options: JsonOption) =>
-      withAccounts(workbench, (accounts) => {
+      withAccounts(context, (accounts) => {
         const tokens = accounts.listTokens();
         const rows = tokens.map((token) => [
           token.id,
@@ -86,7 +85,7 @@ export function registerToken(group: Command, workbench: Workbench): void {
     "void a token, and what was signed in with it",
     "token revoke 3f0c0c4e-7a52-4d0f-9d2e-0b7a9a6f1c11",
   ).action((id: string, options: JsonOption) =>
-    withAccounts(workbench, (accounts) => {
+    withAccounts(context, (accounts) => {
       if (!accounts.revokeToken(id))
         throw new Fault(
           "missing",
@@ -107,8 +106,8 @@ function verb(group: Command, usage: string, about: string, ...examples: string[
     .addHelpText("after", `\nExamples:\n${lines}`);
 }
 
-function withAccounts(workbench: Workbench, work: (accounts: Accounts) => void): Promise<void> {
-  return workbench.with(["store"], async ({ store }) => work(createAccounts(store)));
+function withAccounts(context: CommandContext, work: (accounts: Accounts) => void): Promise<void> {
+  return context.with(["store"], async ({ store }) => work(createAccounts(store)));
 }
 
 function print({ json = false }: JsonOption, value: object, text: string): void {

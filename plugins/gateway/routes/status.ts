@@ -13,9 +13,6 @@ export interface StatusParts {
   usersOnline(): number;
 }
 
-/** Plugins that no message comes in by. */
-const INNER = new Set(["store", "agent", "tools"]);
-
 export function statusRoutes(parts: StatusParts): readonly Route[] {
   const { kernel, agent, jobs, tools, metrics, usersOnline } = parts;
   return [
@@ -38,7 +35,7 @@ export function statusRoutes(parts: StatusParts): readonly Route[] {
         uptime_secs: Math.floor((Date.now() - kernel.startedAt.getTime()) / 1000),
         channels: kernel
           .plugins()
-          .filter(({ name }) => !INNER.has(name))
+          .filter(({ kind }) => kind === "channel")
           // A detail may be an address or a path of the machine, which concerns whoever runs it.
           .map(({ name, on, detail }) => ({ name, on, detail: user.role === "operator" ? detail : "" })),
         model: agent.model(),

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { render } from "ink";
 import { createElement as h } from "react";
 import { Fault, reason, type Use } from "../../../kernel/plugin.ts";
-import { OPERATOR } from "../../../kernel/vocabulary/operator.ts";
+import { OPERATOR } from "../../../kernel/vocabulary/user.ts";
 import { createConversation } from "../conversation.ts";
 import { runSlash } from "../slash.ts";
 import { welcome } from "../welcome.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { HttpCapabilities } from "../../../capabilities/capabilities.ts";
+import type { ToolRequest } from "../../../host/broker/grant.ts";
 import { MAX_REQUEST_BYTES, rule } from "../../../host/broker/policy.ts";
-import type { ToolRequest } from "../../../host/grant.ts";
 import { parsePrivateHosts } from "../../../kernel/net/address.ts";
 
 const http: HttpCapabilities = {

@@ -221,6 +221,27 @@ describe("third-party plugins", () => {
     expect((await postern(["config"], { env, cwd })).stdout).toMatch(/CLOCK_ENABLED\s+false\s+environment/);
   });
 
+  test("its commands run, are listed by --help and completed, and the shipped ones do not load it", async () => {
+    const { env, cwd } = inHome({ PLUGINS: clock });
+    const { stdout, code } = await postern(["clock", "now"], { env, cwd });
+    expect(stdout).toMatch(/^\d{4}-\d\d-\d\dT/);
+    expect(code).toBe(0);
+    expect((await postern(["--help"], { env, cwd })).stdout).toMatch(/clock\s+print the time/);
+    expect((await postern(["completion", "bash"], { env, cwd })).stdout).toContain(
+      '"clock") words="help now',
+    );
+    const broken = inHome({ PLUGINS: "./nothing.js" });
+    expect((await postern(["tool", "--help"], broken)).code).toBe(0);
+    expect((await postern(["clock"], broken)).stderr).toContain('PLUGINS: "./nothing.js" cannot be loaded');
+  });
+
+  test("a command that exists already is refused with the plugin's name", async () => {
+    const { env, cwd } = inHome({ PLUGINS: fixture("third-party/serve-twice.js") });
+    const { code, stderr } = await postern(["--help"], { env, cwd });
+    expect(stderr).toContain('plugin "twice" adds the command "serve", which exists already');
+    expect(code).toBe(78);
+  });
+
   test("its fault ends the start with the fault's own exit code", async () => {
     const { env, cwd } = inHome({ PLUGINS: clock, CLOCK_ZONE: "nowhere" });
     const { code, stderr } = await postern(["serve"], { env, cwd });

@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Command } from "commander";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { createCommandContext } from "../../../kernel/cli/command-context.ts";
 import { openSession } from "../../../kernel/cli/session.ts";
-import { createWorkbench } from "../../../kernel/cli/workbench.ts";
 import type { Variables } from "../../../kernel/env.ts";
 import type { AnyPlugin, TurnEvent } from "../../../kernel/plugin.ts";
 import store from "../../../kernel/store/store.ts";
@@ -29,7 +29,7 @@ async function ask(words: readonly string[], variables: Variables = {}) {
   const command = new Command("ask").exitOverride();
   register(
     command,
-    createWorkbench(session, async () => [store, post, agent] as readonly AnyPlugin[], "0.0.0-test"),
+    createCommandContext(session, async () => [store, post, agent] as readonly AnyPlugin[], "0.0.0-test"),
   );
   let printed = "";
   const write = vi.spyOn(process.stdout, "write").mockImplementation((text) => {

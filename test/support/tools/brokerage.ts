@@ -5,16 +5,16 @@ import { join } from "node:path";
 import { parseCapabilities } from "../../../capabilities/parse.ts";
 import { type Broker, createBroker } from "../../../host/broker/broker.ts";
 import { createCredentialSource } from "../../../host/broker/credentials.ts";
+import type { BrokeredCall, Grant, ToolReply, ToolRequest } from "../../../host/broker/grant.ts";
 import { createNetwork, type Network } from "../../../host/broker/network.ts";
 import type { Tape } from "../../../host/broker/recording.ts";
-import type { BrokeredCall, Grant, ToolReply, ToolRequest } from "../../../host/grant.ts";
 import { createRefresh } from "../../../host/secrets/oauth.ts";
 import { loadKey, openVault, type Vault } from "../../../host/secrets/secrets.ts";
 import { createLog } from "../../../kernel/log.ts";
 import { createMask } from "../../../kernel/mask.ts";
 import type { Lookup } from "../../../kernel/net/address.ts";
 import { type OpenStore, openStore } from "../../../kernel/store/store.ts";
-import type { Mask } from "../../../kernel/vocabulary/services.ts";
+import type { Mask } from "../../../kernel/vocabulary/kernel.ts";
 import { type Answering, openUpstream, type Upstream } from "../servers/upstream.ts";
 
 export interface Brokerage {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { createCommandContext } from "../../../../kernel/cli/command-context.ts";
 import { openSession } from "../../../../kernel/cli/session.ts";
-import { createWorkbench } from "../../../../kernel/cli/workbench.ts";
 import { register } from "../../../../plugins/agent/jobs/commands.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 import { startWebhookProcess } from "../../../support/processes/webhook-process.ts";
@@ -16,7 +16,7 @@ async function jobs(home: string, ...words: string[]): Promise<string> {
   const group = new Command("jobs").exitOverride().configureOutput({ writeErr: () => {} });
   register(
     group,
-    createWorkbench(session, async () => webhookPlugins, "0.0.0-test"),
+    createCommandContext(session, async () => webhookPlugins, "0.0.0-test"),
   );
   for (const command of group.commands) command.exitOverride();
   let printed = "";

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { expect, test, vi } from "vitest";
+import { createCommandContext } from "../../../../kernel/cli/command-context.ts";
 import { openSession } from "../../../../kernel/cli/session.ts";
-import { createWorkbench } from "../../../../kernel/cli/workbench.ts";
 import type { AnyPlugin } from "../../../../kernel/plugin.ts";
 import store, { openStore } from "../../../../kernel/store/store.ts";
 import { createAccounts, digestOf } from "../../../../plugins/gateway/auth/accounts.ts";
@@ -11,11 +11,11 @@ import { temporaryFolder } from "../../../support/home.ts";
 /** Runs a command as main.ts would and answers what it printed. */
 function commandLine(home: string) {
   const session = openSession({ POSTERN_HOME: home }, home);
-  const workbench = createWorkbench(session, async () => [store as AnyPlugin], "0.0.0-test");
+  const context = createCommandContext(session, async () => [store as AnyPlugin], "0.0.0-test");
   return async (...argv: string[]): Promise<string> => {
     const program = new Command("postern").exitOverride();
-    registerUser(program.command("user"), workbench);
-    registerToken(program.command("token"), workbench);
+    registerUser(program.command("user"), context);
+    registerToken(program.command("token"), context);
     for (const group of program.commands)
       for (const command of group.commands) command.exitOverride().configureOutput({ writeErr: () => {} });
     let printed = "";

@@ -1,9 +1,9 @@
 /** What `postern doctor` says about tools. Reads only. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type Finding, reason } from "../kernel/plugin.ts";
-import { openCatalog } from "./catalog/catalog.ts";
-import { loadKey } from "./secrets/secrets.ts";
+import { type Finding, reason } from "../../kernel/plugin.ts";
+import { loadKey } from "../secrets/secrets.ts";
+import { openCatalog } from "./catalog.ts";
 
 export async function diagnoseTools(
   home: string,

@@ -1,5 +1,5 @@
 /** The seams inside the tool host: what one call may do, and what crosses between worker and broker. */
-import type { Capabilities } from "../capabilities/capabilities.ts";
+import type { Capabilities } from "../../capabilities/capabilities.ts";
 
 /** Capabilities bound to one call. It stays on the main thread: the call's port stands for it. */
 export interface Grant {

@@ -1,26 +1,15 @@
-/** What a command of a plugin works with: the services it names are started, used and stopped again. */
+/** Runs a plugin's command: the services it names are started, used and stopped again. */
 
 import { boot } from "../kernel.ts";
-import type { AnyPlugin, ServiceName } from "../plugin.ts";
-import type { Services } from "../vocabulary/services.ts";
+import type { AnyPlugin, CommandContext } from "../plugin.ts";
 import { prepareHome } from "./home.ts";
 import { type Session, stderrSink } from "./session.ts";
 
-export interface Workbench {
-  readonly home: string;
-  /** The folder the command was typed in. */
-  readonly folder: string;
-  with<Name extends ServiceName>(
-    services: readonly Name[],
-    work: (use: { readonly [Key in Name]: Services[Key] }) => Promise<void>,
-  ): Promise<void>;
-}
-
-export function createWorkbench(
+export function createCommandContext(
   session: Session,
   load: () => Promise<readonly AnyPlugin[]>,
   version: string,
-): Workbench {
+): CommandContext {
   const { settings, home, mask, folder } = session;
   return {
     home,

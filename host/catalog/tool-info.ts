@@ -1,8 +1,8 @@
 /** A tool as others see it. */
-import type { Capabilities } from "../capabilities/capabilities.ts";
-import { describeCapabilities } from "../capabilities/describe.ts";
-import type { JsonSchema, ToolInfo } from "../kernel/plugin.ts";
-import type { InstalledTool } from "./catalog/catalog.ts";
+import type { Capabilities } from "../../capabilities/capabilities.ts";
+import { describeCapabilities } from "../../capabilities/describe.ts";
+import type { JsonSchema, ToolInfo } from "../../kernel/plugin.ts";
+import type { InstalledTool } from "./catalog.ts";
 
 export function toInfo(tool: InstalledTool): ToolInfo {
   return { name: tool.name, ...describeTool(tool) };

@@ -1,0 +1,49 @@
+/** What the kernel offers every plugin, and what it says about them. */
+
+export interface Kernel {
+  readonly version: string;
+  readonly startedAt: Date;
+  /** Known secret values, hidden in every log line; whoever learns one adds it. */
+  readonly mask: Mask;
+  /**
+   * True for the service itself, which holds the home's claim. False for a command that borrows a few
+   * services beside it: such a process works no queue, recovers nothing and sweeps nothing.
+   */
+  readonly serving: boolean;
+  plugins(): readonly PluginState[];
+  /** What plugins had to tell the operator, for whoever owns the screen. */
+  lines(): readonly string[];
+  /** Runs every named check. */
+  readiness(): Promise<readonly CheckResult[]>;
+  /** The newest log lines as JSON texts, oldest first, secrets hidden. */
+  recentLog(): readonly string[];
+  /** Asks the process to stop everything in order and end, as a signal would. */
+  shutdown(): void;
+}
+
+export interface PluginState {
+  readonly name: string;
+  readonly kind?: "channel";
+  readonly on: boolean;
+  /** An address when on, the reason when off. */
+  readonly detail: string;
+}
+
+export interface CheckResult {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+  readonly millis: number;
+}
+
+export interface Mask {
+  add(secret: string): void;
+  /** The text with every known secret value replaced. */
+  hide(text: string): string;
+  /** True where the text holds a known secret value. */
+  finds(text: string): boolean;
+  /** How many last characters may be the beginning of a known secret value, which a stream must hold back. */
+  tail(text: string): number;
+  /** How many values are known: what was hidden before it changed has to be hidden again. */
+  readonly size: number;
+}

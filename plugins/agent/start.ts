@@ -1,0 +1,118 @@
+/** Wires the loop, threads, jobs and safety together into the services that channels use. */
+import { join } from "node:path";
+import type { Services, StartContext } from "../../kernel/plugin.ts";
+import { createLimiter } from "../../kernel/store/limiter.ts";
+import { createAgent } from "./agent.ts";
+import { identityPrompt } from "./context/identity.ts";
+import { createMissions } from "./context/missions.ts";
+import { createSkills } from "./context/skills.ts";
+import { createContext } from "./context/window.ts";
+import { createJobs } from "./jobs/jobs.ts";
+import { createJobTable } from "./jobs/table.ts";
+import { createMemory } from "./memory/memory.ts";
+import { createBuiltinModel } from "./models/builtin/model.ts";
+import { createModels } from "./models/choose.ts";
+import { createApprovals } from "./safety/approvals.ts";
+import type { AgentSettings } from "./settings.ts";
+import { isFree, readPrices } from "./spending/cost.ts";
+import { createSpending } from "./spending/spending.ts";
+import { createHistory } from "./threads/history.ts";
+import { createLedger } from "./threads/ledger.ts";
+import { MIGRATIONS } from "./threads/tables.ts";
+import { createThreads } from "./threads/threads.ts";
+import { createTurnRunner } from "./turn/runner.ts";
+import { isReservedName } from "./turn/toolbox.ts";
+
+type Provided = "agent" | "threads" | "jobs" | "memory" | "approvals" | "externalTools" | "chatLimit";
+
+export function startAgent({
+  config,
+  use,
+  home,
+  log,
+  onStop,
+  announce,
+}: StartContext<AgentSettings, "store" | "kernel", "tools">): Pick<Services, Provided> {
+  const sql = use.store.tables("agent", MIGRATIONS);
+  const { mask } = use.kernel;
+  const ledger = createLedger(sql);
+  const interrupted = use.kernel.serving ? ledger.recover() : 0;
+  if (interrupted > 0) log.warn({ turns: interrupted }, "turns were interrupted by the last stop");
+  const memory = createMemory({ store: use.store, vectors: config.memoryVectors, log });
+  onStop(() => memory.close());
+  const skills = createSkills(home);
+  const missions = createMissions(use.store);
+  const prices = readPrices(home);
+  const models = createModels(config.model, createBuiltinModel(), prices, log);
+  const approvals = createApprovals(sql);
+  const own = [...memory.tools, ...skills.tools, ...missions.tools];
+  // A skill is there to be followed and a mission is the user's own; memory may hold what a page once said.
+  const trusted = new Set([...skills.tools, ...missions.tools].map((tool) => tool.name));
+  const history = createHistory(sql, { mask, trusted });
+  const sources = { own, host: use.tools, rules: config.approvals, approvals };
+  const runner = createTurnRunner({
+    models,
+    prices,
+    spending: createSpending(sql, config.dailyUsdCap),
+    context: createContext(sql, history),
+    sources,
+    mask,
+    trusted,
+    log,
+    maxToolCalls: config.maxToolCalls,
+    preface: async (user) => [
+      await identityPrompt(home, memory, user),
+      missions.prompt(user),
+      await skills.prompt(),
+    ],
+  });
+  const agent = createAgent({
+    ledger,
+    runner,
+    log,
+    timeoutSecs: config.turnTimeoutSecs,
+    forget: history.forget,
+    remember: (user, tool) => approvals.remember(user, tool, "allow"),
+  });
+  onStop(() => agent.stop());
+  const threads = createThreads(sql, agent.cancelThread);
+  const jobs = createJobs({
+    table: createJobTable(sql),
+    agent,
+    turn: threads.turn,
+    log,
+    concurrency: config.jobsConcurrency,
+    retentionDays: config.jobsRetentionDays,
+  });
+  if (use.kernel.serving) jobs.start();
+  onStop(() => jobs.stop());
+  const show = () => announce(`${models.name().name} (${models.name().provider})`);
+  show();
+  void models.current().then((chain) => {
+    show();
+    const unpriced = chain.filter(({ name }) => !isFree(name) && prices.find(name) === undefined);
+    if (config.dailyUsdCap !== undefined && unpriced.length > 0)
+      log.warn(
+        `DAILY_USD_CAP cannot count ${unpriced.map(({ name }) => name.name).join(", ")}: add the price to ${join(home, "prices.json")}`,
+      );
+  });
+  return {
+    agent,
+    threads,
+    jobs,
+    memory,
+    approvals,
+    externalTools: {
+      isReserved: (tool) => isReservedName(sources, tool),
+      pending(user, thread) {
+        const gate = ledger.thread(user, thread)?.gate;
+        return gate?.type === "external_tool" ? gate : undefined;
+      },
+    },
+    chatLimit: createLimiter({
+      name: "chat",
+      windows: [{ limit: config.chatRateLimit, seconds: 60 }],
+      store: use.store,
+    }),
+  };
+}
