@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Fault, reason } from "../fault.ts";
 import { hostInUrl } from "./address.ts";
+import { dropRest } from "./rest.ts";
 
 export interface ListenOptions {
   readonly host: string;
@@ -26,7 +27,10 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
   // An offer of another protocol is declined by an answer in this one; many clients offer HTTP/2 each time.
   const shouldUpgradeCallback = ({ headers }: IncomingMessage) =>
     headers.upgrade?.toLowerCase() === "websocket" && server.listenerCount("upgrade") > 0;
-  const server: Listener["server"] = createServer({ shouldUpgradeCallback }, handler);
+  const server: Listener["server"] = createServer({ shouldUpgradeCallback }, (request, response) => {
+    dropRest(request, response);
+    handler(request, response);
+  });
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(refusal(error as NodeJS.ErrnoException, options)));
     server.listen(port, host, resolve);

@@ -1,6 +1,7 @@
 /** The whole path of a request, on one screen. */
 import Router from "@koa/router";
 import Koa, { type Middleware } from "koa";
+import { readBody } from "../../kernel/net/body.ts";
 import type { Proxies } from "../../kernel/net/proxies.ts";
 import type { Log } from "../../kernel/plugin.ts";
 import { type Authenticator, FOREIGN_ORIGIN, Refusal } from "./auth/identity.ts";
@@ -58,26 +59,16 @@ export function createApp({ log, metrics, proxies, authenticator, isOwnOrigin, p
   return { koa, open, router };
 }
 
-/** The parser is a large module: it is read with the first body, not at every start. */
 function jsonBody(bytes: number): Middleware {
-  let parser: Promise<Middleware> | undefined;
-  const load = async (): Promise<Middleware> => {
-    const { koaBody } = await import("koa-body");
-    return koaBody({
-      json: true,
-      jsonLimit: bytes,
-      jsonStrict: false,
-      urlencoded: false,
-      text: false,
-      multipart: false,
-      patchNode: false,
-    });
-  };
-  return async (context, next) => {
-    if (!context.is("json")) return next();
-    parser ??= load();
-    return (await parser)(context, next);
-  };
+  const read = readBody({
+    json: true,
+    jsonLimit: bytes,
+    jsonStrict: false,
+    urlencoded: false,
+    text: false,
+    multipart: false,
+  });
+  return async (context, next) => (context.is("json") ? read(context, next) : next());
 }
 
 /** Before any handler, and before a body is read. */

@@ -32,7 +32,7 @@ export interface Route<Body = unknown, Query = unknown> {
   /** Those of them that have to be there. */
   readonly required?: readonly string[];
   readonly body?: JsonSchema;
-  /** In place of a body in JSON: the fields of a form, which is how files are sent. The handler gets a `FormData`. */
+  /** In place of a body in JSON: the fields of a form, which is how files are sent. The handler gets a `Form`. */
   readonly form?: Readonly<Record<string, JsonSchema>>;
   /** 200 by default. */
   readonly status?: number;

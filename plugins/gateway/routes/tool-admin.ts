@@ -4,6 +4,7 @@ import type { Proxies } from "../../../kernel/net/proxies.ts";
 import { Fault, type ToolAdmin, type ToolUpload } from "../../../kernel/plugin.ts";
 import { object, ref, text } from "../api/schemas.ts";
 import { proposalJson, setupJson, toolJson } from "../api/wire.ts";
+import type { Form } from "../middleware/form.ts";
 import { type Route, route } from "../route.ts";
 
 const CALLBACK_PATH = "/oauth/callback";
@@ -30,7 +31,7 @@ export function toolAdminRoutes(given: ToolAdmin | undefined, proxies: Proxies):
     `${proxies.isHttps(req) ? "https" : "http"}://${proxies.host(req)}${CALLBACK_PATH}`;
 
   return [
-    route<FormData>({
+    route<Form>({
       method: "post",
       path: "/api/tools/examine",
       tag: "tools",
@@ -38,11 +39,9 @@ export function toolAdminRoutes(given: ToolAdmin | undefined, proxies: Proxies):
       audience: "operator",
       form: upload,
       answer: ref("ToolProposal"),
-      async handle({ body }) {
-        return proposalJson(await admin().examine(nameIn(body), await uploadIn(body)));
-      },
+      handle: async ({ body }) => proposalJson(await admin().examine(nameIn(body), uploadIn(body))),
     }),
-    route<FormData>({
+    route<Form>({
       method: "post",
       path: "/api/tools",
       tag: "tools",
@@ -52,8 +51,8 @@ export function toolAdminRoutes(given: ToolAdmin | undefined, proxies: Proxies):
       status: 201,
       answer: ref("Tool"),
       async handle({ body }) {
-        const replace = body.get("replace") === "true";
-        return toolJson(await admin().install(nameIn(body), await uploadIn(body), { replace }));
+        const replace = body.text("replace") === "true";
+        return toolJson(await admin().install(nameIn(body), uploadIn(body), { replace }));
       },
     }),
     route({
@@ -125,21 +124,18 @@ export function toolAdminRoutes(given: ToolAdmin | undefined, proxies: Proxies):
   ];
 }
 
-function nameIn(form: FormData): string {
-  const name = form.get("name");
-  if (typeof name !== "string" || name === "") throw lacks("name", "the tool's name");
+function nameIn(form: Form): string {
+  const name = form.text("name");
+  if (!name) throw lacks("name", "the tool's name");
   return name;
 }
 
-async function uploadIn(form: FormData): Promise<ToolUpload> {
-  const component = form.get("component");
-  const capabilities = form.get("capabilities");
-  if (!(component instanceof File)) throw lacks("component", "the component, as a file");
-  if (capabilities === null) throw lacks("capabilities", "the capabilities file");
-  return {
-    component: await component.bytes(),
-    capabilities: typeof capabilities === "string" ? capabilities : await capabilities.text(),
-  };
+function uploadIn(form: Form): ToolUpload {
+  const component = form.bytes("component");
+  const capabilities = form.text("capabilities");
+  if (component === undefined) throw lacks("component", "the component, as a file");
+  if (capabilities === undefined) throw lacks("capabilities", "the capabilities file");
+  return { component, capabilities };
 }
 
 function lacks(field: string, what: string): Fault {
