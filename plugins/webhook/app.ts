@@ -1,6 +1,8 @@
 /** The whole request path: rate → size → content type → secret → body, then the job. */
+import type { IncomingMessage } from "node:http";
 import Router from "@koa/router";
 import Koa, { type Context, type Middleware as KoaMiddleware } from "koa";
+import { readBody } from "../../kernel/net/body.ts";
 import type { Proxies } from "../../kernel/net/proxies.ts";
 import { Fault, type Job, type Jobs, type Limiter, type Log, type NewJob } from "../../kernel/plugin.ts";
 import { jobRecord, submissionRecord } from "../../kernel/vocabulary/job-record.ts";
@@ -21,8 +23,7 @@ export interface AppOptions {
 }
 
 interface State {
-  /** What the caller said of the body. */
-  declared?: { readonly type: string | undefined; readonly encoding: string | undefined };
+  /** The body as it was sent. */
   bytes?: Buffer;
 }
 
@@ -34,7 +35,7 @@ const JSON_TYPE = /^\s*application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i
 
 export function createApp(options: AppOptions): Koa<State> {
   const router = new Router<State>()
-    .post("/webhook", limitSize, readBytes, requireJson, requireSecret(options.secret), submitJob(options))
+    .post("/webhook", limitSize, requireJson, readBytes, requireSecret(options.secret), submitJob(options))
     .get("/jobs/:id", requireSecret(options.secret), showJob(options));
   const app = new Koa<State>();
   // Koa's own handler prints to standard error; what it would see has been answered and logged here.
@@ -66,45 +67,50 @@ const limitSize: Middleware = async (context, next) => {
   await next();
 };
 
-// A large module: it is read with the first body, not at every start.
-let parser: Promise<Middleware> | undefined;
-
-async function loadParser(): Promise<Middleware> {
-  const { koaBody } = await import("koa-body");
-  return koaBody({
-    json: false,
-    urlencoded: false,
-    text: true,
-    textTypes: ["application/octet-stream"],
-    textLimit: LARGEST_BODY,
-    // One character for each byte: a signature covers the bytes as they were sent.
-    encoding: "latin1",
-  });
-}
-
-/**
- * The size is ruled on before type and encoding are looked at, and the signature needs the bytes: so the
- * body is read as plain bytes, whatever the caller calls them.
- */
-const readBytes: Middleware = async (context, next) => {
-  const { "content-type": type, "content-encoding": encoding } = context.req.headers;
-  context.state.declared = { type, encoding };
-  context.req.headers["content-type"] = "application/octet-stream";
-  delete context.req.headers["content-encoding"];
-  parser ??= loadParser();
-  await (await parser)(context, async () => {
-    const text: unknown = context.request.body;
-    context.state.bytes = Buffer.from(typeof text === "string" ? text : "", "latin1");
-    await next();
-  });
+const requireJson: Middleware = async (context, next) => {
+  const refusal = mediaTypeFault(context);
+  if (refusal === undefined) return next();
+  // The size comes first, and where it was not declared it is known only by reading.
+  throw (await isLarger(context.req, LARGEST_BODY)) ? tooLarge() : refusal;
 };
 
-const requireJson: Middleware = async (context, next) => {
-  const { type, encoding } = context.state.declared ?? {};
+function mediaTypeFault(context: Context): Fault | undefined {
   const refuse = (message: string) => new Fault("invalid", "unsupported_media_type", message);
-  if (!JSON_TYPE.test(type ?? "")) throw refuse('Content-Type must be "application/json", in UTF-8');
-  if (encoding && encoding.toLowerCase() !== "identity")
-    throw refuse("Content-Encoding is not supported: send the body uncompressed");
+  if (!JSON_TYPE.test(context.get("content-type")))
+    return refuse('Content-Type must be "application/json", in UTF-8');
+  if (!/^(?:identity)?$/i.test(context.get("content-encoding")))
+    return refuse("Content-Encoding is not supported: send the body uncompressed");
+  return undefined;
+}
+
+/** Drops what it reads, up to the byte that decides. */
+async function isLarger(request: IncomingMessage, most: number): Promise<boolean> {
+  let bytes = 0;
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+      bytes += chunk.length;
+      if (bytes > most) return true;
+    }
+  } catch {
+    // Whoever hung up gets no answer at all.
+  }
+  return false;
+}
+
+/** As text of one character for each byte: a signature covers the bytes as they were sent. */
+const readText = readBody({
+  json: false,
+  urlencoded: false,
+  text: true,
+  textTypes: ["application/json"],
+  textLimit: LARGEST_BODY,
+  encoding: "latin1",
+});
+
+const readBytes: Middleware = async (context, next) => {
+  await readText(context, async () => {});
+  const { body } = context.request;
+  context.state.bytes = Buffer.from(typeof body === "string" ? body : "", "latin1");
   await next();
 };
 

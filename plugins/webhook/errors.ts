@@ -31,8 +31,6 @@ export function answerErrors(log: Log): Middleware {
         fault ?? new Fault("config", "internal_error", "something went wrong here; the log has the details");
       const [status, type] = WIRE[known.kind];
       context.status = STATUSES[known.code] ?? status;
-      // The rest of such a body is not worth reading: the caller has to open a new connection.
-      if (context.status === 413) context.set("connection", "close");
       if (known.retryAfterSecs !== undefined) context.set("retry-after", String(known.retryAfterSecs));
       context.body = {
         error: { message: known.message, type, param: known.param ?? null, code: known.code },
