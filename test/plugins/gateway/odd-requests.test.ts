@@ -1,24 +1,13 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
+import { head, statusLines } from "../../support/servers/raw-socket.ts";
 import { OPERATOR_TOKEN, openGateway } from "../../support/services/gateway.ts";
 
-/** Sends bytes as they are, where fetch would tidy them up; answers the status line. */
-function sendRaw(url: string, lines: readonly string[]): Promise<string> {
-  const { hostname, port } = new URL(url);
-  return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), hostname, () => socket.write(`${lines.join("\r\n")}\r\n\r\n`));
-    let text = "";
-    socket.setEncoding("utf8").on("data", (chunk: string) => {
-      text += chunk;
-      if (text.includes("\r\n")) {
-        resolve(text.split("\r\n")[0] as string);
-        socket.destroy();
-      }
-    });
-    socket.on("error", reject);
-    socket.on("close", () => resolve(text.split("\r\n")[0] ?? ""));
-  });
+/** Sends lines as they are, where fetch would tidy them up; answers the status line. */
+async function sendRaw(url: string, lines: readonly string[]): Promise<string> {
+  const [line = ""] = await statusLines(url, [head(...lines)], 1);
+  return line;
 }
 
 test("odd addresses get an answer of the caller's fault, never 500", async () => {
