@@ -12,11 +12,15 @@ export { Fault, type FaultKind, reason } from "./fault.ts";
 export type { Log } from "./log.ts";
 export type { Web } from "./net/web.ts";
 export type * from "./vocabulary/agent.ts";
+export type * from "./vocabulary/job.ts";
 export type * from "./vocabulary/kernel.ts";
+export type * from "./vocabulary/memory.ts";
 export type * from "./vocabulary/services.ts";
 export type * from "./vocabulary/store.ts";
+export type * from "./vocabulary/thread.ts";
 export type * from "./vocabulary/tools.ts";
 export type * from "./vocabulary/turn.ts";
+export type * from "./vocabulary/usage.ts";
 export type { User } from "./vocabulary/user.ts";
 
 export type ServiceName = keyof Services & string;

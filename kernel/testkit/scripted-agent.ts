@@ -7,7 +7,8 @@ import { Fault, reason } from "../fault.ts";
 import { type AnyPlugin, definePlugin } from "../plugin.ts";
 import type { Agent, RunningTurn, Threads } from "../vocabulary/agent.ts";
 import type { Limiter } from "../vocabulary/store.ts";
-import type { ModelName, Turn, TurnEvent, TurnRecord, Usage } from "../vocabulary/turn.ts";
+import type { ModelName, Turn, TurnEvent, TurnRecord } from "../vocabulary/turn.ts";
+import type { Usage } from "../vocabulary/usage.ts";
 import { createScriptedJobs } from "./scripted-jobs.ts";
 
 /** Answers the pieces of text to say. What it throws before the first piece, `agent.run` throws. */

@@ -1,4 +1,7 @@
 /** What the agent lends: turns, threads, jobs, memory, approvals. */
+import type { Job, JobStatus, NewJob } from "./job.ts";
+import type { MemoryEntry, MemoryFile, MemoryHit } from "./memory.ts";
+import type { ThreadSummary } from "./thread.ts";
 import type { Gate, ModelName, Turn, TurnEvent, TurnRecord } from "./turn.ts";
 
 /** A turn under way. Nobody has to listen: it runs, ends and is stored all the same. */
@@ -20,15 +23,6 @@ export interface Agent {
     listener: (event: TurnEvent, turn: { readonly id: string; readonly thread: string }) => void,
   ): () => void;
   model(): ModelName;
-}
-
-export interface ThreadSummary {
-  readonly id: string;
-  readonly title: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly turns: number;
-  readonly gate?: Gate;
 }
 
 export interface Page<Item> {
@@ -53,31 +47,6 @@ export interface Threads {
   remove(user: string, thread: string): void;
 }
 
-export type JobStatus = "queued" | "running" | "completed";
-
-export interface NewJob {
-  readonly user: string;
-  readonly message: string;
-  readonly channel: string;
-  /** The caller's name for a conversation of this user: jobs of one run in order on one thread. */
-  readonly conversation?: string;
-  readonly metadata?: Readonly<Record<string, unknown>>;
-  /** The same key within 24 hours answers the first submission's job. */
-  readonly idempotencyKey?: string;
-}
-
-export interface Job {
-  readonly id: string;
-  readonly user: string;
-  readonly status: JobStatus;
-  readonly thread?: string;
-  readonly conversation?: string;
-  readonly response?: string;
-  readonly error?: { readonly code: string; readonly message: string };
-  readonly createdAt: string;
-  readonly completedAt?: string;
-}
-
 export interface Jobs {
   /** On disk when it returns. */
   submit(job: NewJob): Job;
@@ -100,24 +69,10 @@ export interface Jobs {
   onCompleted(listener: (job: Job) => void): () => void;
 }
 
-export interface MemoryHit {
-  readonly path: string;
-  readonly snippet: string;
-  readonly score: number;
-  readonly updatedAt: string;
-}
-
 export interface Memory {
   search(user: string, q: string, limit?: number): Promise<readonly MemoryHit[]>;
-  tree(
-    user: string,
-  ): readonly { readonly path: string; readonly updatedAt: string; readonly bytes: number }[];
-  read(
-    user: string,
-    path: string,
-  ):
-    | { readonly path: string; readonly text: string; readonly updatedAt: string; readonly version: number }
-    | undefined;
+  tree(user: string): readonly MemoryEntry[];
+  read(user: string, path: string): MemoryFile | undefined;
   write(user: string, path: string, text: string): { readonly path: string; readonly version: number };
   remove(user: string, path: string): boolean;
 }

@@ -1,17 +1,19 @@
 /** What the tool host lends: calls for the agent, management for a page. */
-import type { JsonSchema, ToolCall, ToolOutcome } from "./turn.ts";
+import { JsonSchema, type ToolCall, type ToolOutcome } from "./turn.ts";
+import type { Declared } from "./wire/form.ts";
+import { Time, Type } from "./wire/type.ts";
 
-export interface ToolInfo {
-  readonly name: string;
-  readonly version: string;
-  readonly description: string;
+const facts = {
+  version: Type.String(),
+  description: Type.String(),
   /** JSON Schema of `params`. */
-  readonly schema: JsonSchema;
-  /** Sentences: what the capabilities file grants. */
-  readonly grants: readonly string[];
-  /** True where a grant goes beyond GET and HEAD. */
-  readonly writes: boolean;
-}
+  schema: JsonSchema,
+  grants: Type.Array(Type.String(), { description: "What the capabilities file grants, in words" }),
+  writes: Type.Boolean({ description: "A grant goes beyond GET and HEAD" }),
+};
+
+export const ToolInfo = Type.Object({ name: Type.String(), ...facts }, { $id: "Tool" });
+export type ToolInfo = Declared<typeof ToolInfo>;
 
 export interface Tools {
   list(): Promise<readonly ToolInfo[]>;
@@ -30,64 +32,79 @@ export interface ToolUpload {
 }
 
 /** What an upload would be once installed. */
-export interface ToolProposal extends Omit<ToolInfo, "name"> {
-  /** SHA-256 of the component. */
-  readonly digest: string;
-  /** How it differs from the installed tool of that name. */
-  readonly replaces?: {
-    readonly version: string;
-    /** Sentences: what the tool could not do until now, and what it no longer may. */
-    readonly added: readonly string[];
-    readonly removed: readonly string[];
-  };
-}
+export const ToolProposal = Type.Object(
+  {
+    digest: Type.String({ description: "SHA-256 of the component" }),
+    ...facts,
+    /** How it differs from the installed tool of that name. */
+    replaces: Type.Optional(
+      Type.Object({
+        version: Type.String(),
+        added: Type.Array(Type.String(), { description: "What the tool could not do until now, in words" }),
+        removed: Type.Array(Type.String(), { description: "What it no longer may, in words" }),
+      }),
+    ),
+  },
+  { $id: "ToolProposal" },
+);
+export type ToolProposal = Declared<typeof ToolProposal>;
 
 /** The tightest of a tool's rate limits, for one user. */
-export interface ToolLimits {
-  readonly limit: number;
-  readonly remaining: number;
-  /** Until there is room again, or one place more. */
-  readonly resetSecs: number;
-}
+export const ToolLimits = Type.Object({
+  limit: Type.Integer(),
+  remaining: Type.Integer(),
+  resetSecs: Type.Integer({ description: "Until there is room again, or one place more" }),
+});
+export type ToolLimits = Declared<typeof ToolLimits>;
 
 /** What a tool has to be given before it works. */
-export interface ToolSetup {
-  readonly secrets: readonly {
-    readonly name: string;
-    readonly isSet: boolean;
-    /** What to ask a person for. */
-    readonly question: string;
-    /** How and where to get it. */
-    readonly instructions?: string;
-    readonly url?: string;
-  }[];
-  /** True where the credential comes from signing in elsewhere, by `beginSignIn`. */
-  readonly signsIn: boolean;
-}
+export const ToolSetup = Type.Object(
+  {
+    secrets: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        isSet: Type.Boolean(),
+        question: Type.String({ description: "What to ask a person for" }),
+        instructions: Type.Optional(Type.String({ description: "How and where to get it" })),
+        url: Type.Optional(Type.String()),
+      }),
+    ),
+    signsIn: Type.Boolean({ description: "The credential comes from signing in elsewhere" }),
+  },
+  { $id: "ToolSetup" },
+);
+export type ToolSetup = Declared<typeof ToolSetup>;
 
 /** What the host saw of one call. No params, no output, no secret. */
-export interface ToolReceipt {
-  readonly id: string;
-  readonly at: string;
-  readonly tool: string;
-  readonly user: string;
-  readonly millis: number;
-  readonly status: "ok" | "error" | "unauthenticated";
-  readonly code?: string;
-  readonly message?: string;
-  readonly requests: readonly {
-    readonly method: string;
-    readonly host: string;
-    readonly status?: number;
-    readonly bytes: number;
-    readonly millis: number;
-    readonly error?: string;
-  }[];
-  /** Names of the credentials that were put into requests. */
-  readonly credentials: readonly string[];
-  readonly memoryPeak: number;
-  readonly logs: readonly { readonly level: string; readonly message: string }[];
-}
+export const ToolReceipt = Type.Object(
+  {
+    id: Type.String(),
+    at: Time,
+    tool: Type.String(),
+    user: Type.String(),
+    millis: Type.Number(),
+    status: Type.Enum(["ok", "error", "unauthenticated"]),
+    code: Type.Optional(Type.String()),
+    message: Type.Optional(Type.String()),
+    requests: Type.Array(
+      Type.Object({
+        method: Type.String(),
+        host: Type.String(),
+        bytes: Type.Integer(),
+        millis: Type.Number(),
+        status: Type.Optional(Type.Integer()),
+        error: Type.Optional(Type.String()),
+      }),
+    ),
+    credentials: Type.Array(Type.String(), {
+      description: "Names of the credentials that were put into requests",
+    }),
+    memoryPeak: Type.Integer(),
+    logs: Type.Array(Type.Object({ level: Type.String(), message: Type.String() })),
+  },
+  { $id: "Receipt" },
+);
+export type ToolReceipt = Declared<typeof ToolReceipt>;
 
 /**
  * What the `tool` commands do, for a page: whoever asks is the operator, and has been shown the grants. A fault

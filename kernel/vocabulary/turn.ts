@@ -3,7 +3,142 @@
  * sent to a browser and printed. Down go `Turn` and `ToolCall`; up come `ToolOutcome` and `TurnEvent`.
  */
 
-/** One request to the agent, whatever channel it came by. */
+import { Usage } from "./usage.ts";
+import { type Declared, hidden, named } from "./wire/form.ts";
+import { Time, Type } from "./wire/type.ts";
+
+export const ApprovalDecision = Type.Enum(["once", "always", "deny"]);
+export type ApprovalDecision = Declared<typeof ApprovalDecision>;
+
+export const JsonSchema = Type.Record(Type.String(), Type.Unknown());
+export type JsonSchema = Declared<typeof JsonSchema>;
+
+export const ModelName = Type.Object({ provider: Type.String(), name: Type.String() }, { $id: "ModelName" });
+export type ModelName = Declared<typeof ModelName>;
+
+/** Why a turn or a job failed. */
+export const Failure = Type.Object({ code: Type.String(), message: Type.String() });
+export type Failure = Declared<typeof Failure>;
+
+export const TurnStatus = Type.Enum(["queued", "running", "waiting", "completed", "failed", "cancelled"]);
+export type TurnStatus = Declared<typeof TurnStatus>;
+
+export const ToolCall = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    /** Exactly as the model wrote it. */
+    params: Type.String({ description: "A JSON text" }),
+  },
+  { $id: "ToolCall" },
+);
+export type ToolCall = Declared<typeof ToolCall>;
+
+/** What came of a tool call. A failing tool is an outcome that the model reads, not an exception. */
+export const ToolOutcome = Type.Union(
+  [
+    Type.Object({
+      status: Type.Literal("ok"),
+      output: Type.String(),
+      receipt: Type.Optional(Type.String()),
+    }),
+    Type.Object({
+      status: Type.Literal("error"),
+      code: Type.String(),
+      message: Type.String(),
+      receipt: Type.Optional(Type.String()),
+    }),
+    /** The tool lacks a credential: nothing was sent. Becomes an authentication gate. */
+    Type.Object({
+      status: Type.Literal("unauthenticated"),
+      tool: Type.String(),
+      secret: Type.String(),
+      message: Type.String(),
+    }),
+  ],
+  { $id: "ToolOutcome" },
+);
+export type ToolOutcome = Declared<typeof ToolOutcome>;
+
+const opened = {
+  id: Type.String(),
+  turn: named("turn_id", Type.String()),
+  thread: named("thread_id", Type.String()),
+  openedAt: Time,
+  call: ToolCall,
+};
+
+/** What a thread waits for. It survives a restart. */
+export const Gate = Type.Union(
+  [
+    Type.Object({ type: Type.Literal("external_tool"), ...opened }),
+    Type.Object({
+      type: Type.Literal("approval"),
+      ...opened,
+      grants: Type.Array(Type.String(), { description: "In words, what the tool may do" }),
+    }),
+    Type.Object({
+      type: Type.Literal("authentication"),
+      ...opened,
+      secret: Type.String(),
+      message: Type.String(),
+    }),
+  ],
+  { $id: "Gate" },
+);
+export type Gate = Declared<typeof Gate>;
+
+export const TurnInput = Type.Union(
+  [
+    Type.Object({ type: Type.Literal("message"), text: Type.String() }),
+    /** Resumes a thread that waits on an external-tool gate. */
+    Type.Object({ type: Type.Literal("tool_output"), call: Type.String(), output: Type.String() }),
+    /** Resumes a thread that waits on an approval gate. */
+    Type.Object({ type: Type.Literal("approval"), gate: Type.String(), decision: ApprovalDecision }),
+    /** Resumes a thread that waits on an authentication gate: the credential is there now, or the user gave up. */
+    Type.Object({
+      type: Type.Literal("authentication"),
+      gate: Type.String(),
+      decision: Type.Enum(["done", "deny"]),
+    }),
+  ],
+  { $id: "TurnInput" },
+);
+export type TurnInput = Declared<typeof TurnInput>;
+
+/** One entry of a turn, in the order in which it happened. */
+export const TurnItem = Type.Union(
+  [
+    Type.Object({
+      type: Type.Literal("message"),
+      id: Type.String(),
+      role: Type.Enum(["user", "assistant", "system"]),
+      text: Type.String(),
+    }),
+    Type.Object({
+      type: Type.Literal("tool_call"),
+      id: Type.String(),
+      call: ToolCall,
+      external: Type.Boolean(),
+    }),
+    Type.Object({
+      type: Type.Literal("tool_result"),
+      id: Type.String(),
+      call: Type.String(),
+      outcome: ToolOutcome,
+    }),
+  ],
+  { $id: "TurnItem" },
+);
+export type TurnItem = Declared<typeof TurnItem>;
+
+export interface ExternalTool {
+  readonly name: string;
+  readonly description?: string;
+  readonly parameters?: JsonSchema;
+}
+
+/** One request to the agent, whatever channel it came by. It stays in this process. */
 export interface Turn {
   readonly user: string;
   /** The name of the channel that took it. */
@@ -24,135 +159,62 @@ export interface Turn {
   readonly temperature?: number;
 }
 
-export type TurnInput =
-  | { readonly type: "message"; readonly text: string }
-  /** Resumes a thread that waits on an external-tool gate. */
-  | { readonly type: "tool_output"; readonly call: string; readonly output: string }
-  /** Resumes a thread that waits on an approval gate. */
-  | { readonly type: "approval"; readonly gate: string; readonly decision: ApprovalDecision }
-  /** Resumes a thread that waits on an authentication gate: the credential is there now, or the user gave up. */
-  | { readonly type: "authentication"; readonly gate: string; readonly decision: "done" | "deny" };
-
-export type ApprovalDecision = "once" | "always" | "deny";
-
-export type JsonSchema = Readonly<Record<string, unknown>>;
-
-export interface ExternalTool {
-  readonly name: string;
-  readonly description?: string;
-  readonly parameters?: JsonSchema;
-}
-
-/** One entry of a turn, in the order in which it happened. */
-export type TurnItem =
-  | {
-      readonly type: "message";
-      readonly id: string;
-      readonly role: "user" | "assistant" | "system";
-      readonly text: string;
-    }
-  | { readonly type: "tool_call"; readonly id: string; readonly call: ToolCall; readonly external: boolean }
-  | {
-      readonly type: "tool_result";
-      readonly id: string;
-      readonly call: string;
-      readonly outcome: ToolOutcome;
-    };
-
-export interface ToolCall {
-  readonly id: string;
-  readonly name: string;
-  /** A JSON text, exactly as the model wrote it. */
-  readonly params: string;
-}
-
-/** What came of a tool call. A failing tool is an outcome that the model reads, not an exception. */
-export type ToolOutcome =
-  | { readonly status: "ok"; readonly output: string; readonly receipt?: string }
-  | { readonly status: "error"; readonly code: string; readonly message: string; readonly receipt?: string }
-  /** The tool lacks a credential: nothing was sent. Becomes an authentication gate. */
-  | {
-      readonly status: "unauthenticated";
-      readonly tool: string;
-      readonly secret: string;
-      readonly message: string;
-    };
-
-/** What a thread waits for. It survives a restart. */
-export type Gate = {
-  readonly id: string;
-  readonly turn: string;
-  readonly thread: string;
-  readonly openedAt: string;
-} & (
-  | { readonly type: "external_tool"; readonly call: ToolCall }
-  /** `grants`: in words, what the tool may do. */
-  | { readonly type: "approval"; readonly call: ToolCall; readonly grants: readonly string[] }
-  | {
-      readonly type: "authentication";
-      readonly call: ToolCall;
-      readonly secret: string;
-      readonly message: string;
-    }
+/** A turn as it is stored. */
+export const TurnRecord = Type.Object(
+  {
+    id: Type.String(),
+    thread: named("thread_id", Type.String()),
+    /** Whoever may see a turn is its user. */
+    user: hidden(Type.String()),
+    channel: Type.String(),
+    status: TurnStatus,
+    input: TurnInput,
+    items: Type.Array(TurnItem),
+    model: ModelName,
+    usage: Usage,
+    createdAt: Time,
+    error: Type.Optional(Failure),
+    gate: Type.Optional(Gate),
+    completedAt: Type.Optional(Time),
+  },
+  { $id: "Turn" },
 );
-
-export interface Usage {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cachedTokens: number;
-  readonly reasoningTokens: number;
-  /** Decimal strings of US dollars; "0" where the price is not known. */
-  readonly inputCost: string;
-  readonly outputCost: string;
-  readonly totalCost: string;
-}
-
-export interface ModelName {
-  readonly provider: string;
-  readonly name: string;
-}
-
-export type TurnStatus = "queued" | "running" | "waiting" | "completed" | "failed" | "cancelled";
+export type TurnRecord = Declared<typeof TurnRecord>;
 
 /**
  * What a turn tells while it runs, the same for every channel. `started` comes first and exactly one of
  * `done` or `failed` last. Text deltas of one `item` concatenate to that message's text.
  */
-export type TurnEvent =
-  | { readonly type: "started"; readonly turn: string; readonly thread: string; readonly model: ModelName }
-  | { readonly type: "text"; readonly item: string; readonly delta: string }
-  | { readonly type: "tool_started"; readonly item: string; readonly call: ToolCall }
-  | {
-      readonly type: "tool_finished";
-      readonly item: string;
-      readonly call: ToolCall;
-      readonly outcome: ToolOutcome;
-      readonly millis: number;
-    }
-  | { readonly type: "gate"; readonly gate: Gate }
+export const TurnEvent = Type.Union([
+  Type.Object({
+    type: Type.Literal("started"),
+    turn: named("turn_id", Type.String()),
+    thread: named("thread_id", Type.String()),
+    model: ModelName,
+  }),
+  Type.Object({ type: Type.Literal("text"), item: Type.String(), delta: Type.String() }),
+  Type.Object({ type: Type.Literal("tool_started"), item: Type.String(), call: ToolCall }),
+  Type.Object({
+    type: Type.Literal("tool_finished"),
+    item: Type.String(),
+    call: ToolCall,
+    outcome: ToolOutcome,
+    millis: Type.Number(),
+  }),
+  Type.Object({ type: Type.Literal("gate"), gate: Gate }),
   /** Something the person waiting should know: a stall, a retry, a second model taking over. */
-  | { readonly type: "notice"; readonly code: string; readonly message: string }
-  | { readonly type: "usage"; readonly usage: Usage }
-  | {
-      readonly type: "done";
-      readonly status: "completed" | "waiting" | "cancelled";
-      readonly record: TurnRecord;
-    }
-  | { readonly type: "failed"; readonly code: string; readonly message: string; readonly record: TurnRecord };
-
-/** A turn as it is stored. */
-export interface TurnRecord {
-  readonly id: string;
-  readonly thread: string;
-  readonly user: string;
-  readonly channel: string;
-  readonly status: TurnStatus;
-  readonly input: TurnInput;
-  readonly items: readonly TurnItem[];
-  readonly error?: { readonly code: string; readonly message: string };
-  readonly gate?: Gate;
-  readonly model: ModelName;
-  readonly usage: Usage;
-  readonly createdAt: string;
-  readonly completedAt?: string;
-}
+  Type.Object({ type: Type.Literal("notice"), code: Type.String(), message: Type.String() }),
+  Type.Object({ type: Type.Literal("usage"), usage: Usage }),
+  Type.Object({
+    type: Type.Literal("done"),
+    status: Type.Enum(["completed", "waiting", "cancelled"]),
+    record: named("turn", TurnRecord),
+  }),
+  Type.Object({
+    type: Type.Literal("failed"),
+    code: Type.String(),
+    message: Type.String(),
+    record: named("turn", TurnRecord),
+  }),
+]);
+export type TurnEvent = Declared<typeof TurnEvent>;

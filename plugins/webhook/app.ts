@@ -5,7 +5,8 @@ import Koa, { type Context, type Middleware as KoaMiddleware } from "koa";
 import { readBody } from "../../kernel/net/body.ts";
 import type { Proxies } from "../../kernel/net/proxies.ts";
 import { Fault, type Job, type Jobs, type Limiter, type Log, type NewJob } from "../../kernel/plugin.ts";
-import { jobRecord, submissionRecord } from "../../kernel/vocabulary/job-record.ts";
+import { JobRecord, JobSubmission } from "../../kernel/vocabulary/job.ts";
+import { toWire } from "../../kernel/vocabulary/wire/convert.ts";
 import { answerErrors, LARGEST_BODY, tooLarge } from "./errors.ts";
 import { isSecret, isSigned } from "./secret.ts";
 import { parseSubmission } from "./submission.ts";
@@ -142,7 +143,7 @@ function submitJob({ jobs, submit, stopping }: AppOptions): Middleware {
     const job = await submit(submission);
     const seconds = preferredWait(context);
     const known = seconds > 0 ? await waitFor(jobs, job, seconds, stopping) : job;
-    context.body = submissionRecord(known);
+    context.body = toWire(JobSubmission, known);
   };
 }
 
@@ -179,7 +180,7 @@ function showJob({ jobs }: AppOptions): Middleware {
     const job = jobs.find(id);
     if (job === undefined)
       throw new Fault("missing", "job_not_found", "there is no job with this id", { param: "job_id" });
-    context.body = jobRecord(job);
+    context.body = toWire(JobRecord, job);
   };
 }
 

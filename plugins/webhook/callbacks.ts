@@ -6,7 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, request } from "undici";
 import { createConnector } from "../../kernel/net/connector.ts";
 import { type Job, type Jobs, type Log, type NewJob, reason, type Sql } from "../../kernel/plugin.ts";
-import { jobRecord } from "../../kernel/vocabulary/job-record.ts";
+import { CompletedJob } from "../../kernel/vocabulary/job.ts";
+import { toWire } from "../../kernel/vocabulary/wire/convert.ts";
 import { type CallbackTarget, explainFailure } from "./callback-target.ts";
 import { sign } from "./secret.ts";
 
@@ -118,14 +119,7 @@ export function createCallbacks({ jobs, sql, log, target, secret }: CallbackOpti
   }
 
   async function send(job: Job): Promise<void> {
-    const body = JSON.stringify({
-      type: "job.completed",
-      job: {
-        ...jobRecord(job),
-        user_id: job.user,
-        ...(job.conversation !== undefined && { conversation_id: job.conversation }),
-      },
-    });
+    const body = JSON.stringify({ type: "job.completed", job: toWire(CompletedJob, job) });
     const { statusCode, body: answer } = await request(target.url, {
       method: "POST",
       dispatcher: agent,

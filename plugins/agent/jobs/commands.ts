@@ -3,9 +3,10 @@ import { type Command, InvalidArgumentError } from "commander";
 import { table } from "../../../kernel/cli/table.ts";
 import type { CommandContext } from "../../../kernel/plugin.ts";
 import { Fault, type Job, type JobStatus } from "../../../kernel/plugin.ts";
-import { jobRecord } from "../../../kernel/vocabulary/job-record.ts";
+import { JobDetails, JobStatus as STATUS } from "../../../kernel/vocabulary/job.ts";
+import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
 
-const STATUSES: readonly JobStatus[] = ["queued", "running", "completed"];
+const STATUSES: readonly JobStatus[] = STATUS.enum;
 const MOST = 1000;
 
 interface ListOptions {
@@ -29,7 +30,8 @@ export function register(group: Command, context: CommandContext): void {
     .action(({ json = false, limit, ...query }: ListOptions) =>
       context.with(["jobs"], async ({ jobs }) => {
         const { items, next } = jobs.list({ limit, ...query });
-        if (json) print(JSON.stringify({ jobs: items.map(detailed), next: next ?? null }));
+        if (json)
+          print(JSON.stringify({ jobs: items.map((job) => toWire(JobDetails, job)), next: next ?? null }));
         else if (items.length === 0) print("No jobs.");
         else
           print(
@@ -80,26 +82,17 @@ function missing(id: string): never {
   );
 }
 
-function detailed(job: Job): Record<string, unknown> {
-  return {
-    ...jobRecord(job),
-    user_id: job.user,
-    conversation_id: job.conversation ?? null,
-    thread_id: job.thread ?? null,
-  };
-}
-
 function row({ id, status, error, user, createdAt, completedAt }: Job): string[] {
   return [id, error ? `${status} (${error.code})` : status, user, createdAt, completedAt ?? ""];
 }
 
 function show(job: Job, json: boolean): void {
-  print(json ? JSON.stringify(detailed(job)) : inWords(job));
+  print(json ? JSON.stringify(toWire(JobDetails, job)) : inWords(job));
 }
 
 function inWords(job: Job): string {
   const { response, error } = job;
-  const fields = Object.entries(detailed(job)).filter(
+  const fields = Object.entries(toWire(JobDetails, job)).filter(
     ([name, value]) => value !== null && name !== "response" && name !== "error",
   );
   const lines = table(

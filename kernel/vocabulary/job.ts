@@ -1,0 +1,56 @@
+/** A job, and what of it is shown where. */
+import { Failure } from "./turn.ts";
+import { type Declared, named, nullable } from "./wire/form.ts";
+import { Time, Type } from "./wire/type.ts";
+
+export const JobStatus = Type.Enum(["queued", "running", "completed"]);
+export type JobStatus = Declared<typeof JobStatus>;
+
+export const Job = Type.Object(
+  {
+    id: Type.String(),
+    user: Type.String(),
+    status: JobStatus,
+    createdAt: Time,
+    thread: Type.Optional(named("thread_id", Type.String())),
+    conversation: Type.Optional(named("conversation_id", Type.String())),
+    response: Type.Optional(Type.String()),
+    error: Type.Optional(Failure),
+    completedAt: Type.Optional(Time),
+  },
+  { $id: "Job" },
+);
+export type Job = Declared<typeof Job>;
+
+const { id, user, status, response, error, createdAt, completedAt, conversation } = Job.properties;
+
+/** §2.3: what submitting a job answers. */
+export const JobSubmission = Type.Object({ id: named("job_id", id), status, response, error });
+
+/** §2.4, with `error` beside it where the job failed. */
+export const JobRecord = Type.Object({ id, status, response, error, createdAt, completedAt });
+
+const { properties: record } = JobRecord;
+const owner = named("user_id", user);
+
+/** What a callback brings. */
+export const CompletedJob = Type.Object({ ...record, user: owner, conversation });
+
+/** What `postern jobs` prints as JSON. */
+export const JobDetails = Type.Object({
+  ...record,
+  user: owner,
+  conversation: nullable(named("conversation_id", Type.String())),
+  thread: nullable(named("thread_id", Type.String())),
+});
+
+export interface NewJob {
+  readonly user: string;
+  readonly message: string;
+  readonly channel: string;
+  /** The caller's name for a conversation of this user: jobs of one run in order on one thread. */
+  readonly conversation?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** The same key within 24 hours answers the first submission's job. */
+  readonly idempotencyKey?: string;
+}
