@@ -127,9 +127,11 @@ test("the environment is read in one place", () => {
   expect(readers).toEqual(["kernel/cli/session.ts"]);
 });
 
-test("addresses are judged in one place", () => {
-  const judges = FILES.filter((file) => /\.range\(\)|BlockList/.test(readFileSync(join(ROOT, file), "utf8")));
-  expect(judges).toEqual(["kernel/net/address.ts"]);
+test.each([
+  ["addresses are judged", /\.range\(\)|BlockList/, "kernel/net/address.ts"],
+  ["reserved prefixes of tool names are listed", /"mission_"/, "kernel/vocabulary/tool-names.ts"],
+])("%s in one place", (_what, pattern, home) => {
+  expect(FILES.filter((file) => pattern.test(readFileSync(join(ROOT, file), "utf8")))).toEqual([home]);
 });
 
 test("no file is named for nothing in particular", () => {

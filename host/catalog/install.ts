@@ -9,6 +9,7 @@ import type { Capabilities } from "../../capabilities/capabilities.ts";
 import { compareCapabilities, describeCapabilities } from "../../capabilities/describe.ts";
 import { CapabilitiesError, parseCapabilities } from "../../capabilities/parse.ts";
 import { Fault, type JsonSchema, reason } from "../../kernel/plugin.ts";
+import { reservedPrefix } from "../../kernel/vocabulary/tool-names.ts";
 import { WIT_VERSION } from "../compile/component.ts";
 import { compileParamsCheck } from "../params.ts";
 import { type Catalog, digestOf, FILES, type InstalledTool, type ToolRecord } from "./catalog.ts";
@@ -50,7 +51,6 @@ export interface Replacement {
 }
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
-const RESERVED_PREFIXES = ["mission_", "skill_", "memory_"];
 // Common clients bring tools of these names themselves.
 const RESERVED_NAMES = ["get_weather", "exec_command", "write_stdin", "view_image", "request_user_input"];
 const MAX_DESCRIPTION = 4096;
@@ -62,7 +62,7 @@ export function checkName(name: string): void {
   };
   if (!NAME.test(name)) refuse("it takes 1 to 64 letters, digits, underscores and hyphens");
   const lower = name.toLowerCase();
-  const prefix = RESERVED_PREFIXES.find((reserved) => lower.startsWith(reserved));
+  const prefix = reservedPrefix(lower);
   if (prefix !== undefined) refuse(`names that begin with ${prefix} are the agent's own`);
   if (RESERVED_NAMES.includes(lower)) refuse("common clients use that name for a tool of theirs");
 }

@@ -3,5 +3,5 @@ import { fileURLToPath } from "node:url";
 
 /** `name` lies beside the module that asks, which passes its own `import.meta.url`. */
 export function threadFile(name: string, beside: string): string {
-  return fileURLToPath(new URL(`../${name}${beside.endsWith(".ts") ? ".ts" : ".js"}`, beside));
+  return fileURLToPath(new URL(`./${name}${beside.endsWith(".ts") ? ".ts" : ".js"}`, beside));
 }

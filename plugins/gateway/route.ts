@@ -3,9 +3,10 @@
  * OpenAPI document all come from it, so that they cannot drift apart.
  */
 import type Router from "@koa/router";
-import { Ajv, type ValidateFunction } from "ajv";
 import type { Context } from "koa";
 import { Fault, type JsonSchema, type User } from "../../kernel/plugin.ts";
+import { type Check, compileCheck } from "../../kernel/schema/check.ts";
+import { describeMistake } from "../../kernel/schema/mistake.ts";
 import type { Identity } from "./auth/identity.ts";
 import { readForm } from "./middleware/form.ts";
 
@@ -47,47 +48,28 @@ export function route<Body = unknown, Query = unknown>(definition: Route<Body, Q
   return definition as Route;
 }
 
-// Strict compiling finds our own mistakes; the schema of schemas would take most of a first request.
-const bodies = new Ajv({ allowUnionTypes: true, validateSchema: false });
-const queries = new Ajv({ coerceTypes: true, allowUnionTypes: true, validateSchema: false });
-
 export function identityOf(context: Context): Identity {
   const identity = context.state["identity"] as Identity | undefined;
   if (identity === undefined) throw new Error(`${context.path} was reached without authentication`);
   return identity;
 }
 
-function once<Made>(make: () => Made): () => Made {
-  let made: Made | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
-}
-
 export function mount(router: Router, routes: readonly Route[]): void {
   for (const definition of routes) {
-    // Compiled when first asked for: a start should not wait for forty routes.
-    const { body: shape } = definition;
-    const checkBody = shape && once(() => bodies.compile(shape));
-    const checkQuery = once(() =>
-      queries.compile({
-        type: "object",
-        properties: definition.query ?? {},
-        required: definition.required ?? [],
-      }),
-    );
+    const { body: shape, query: properties = {}, required = [] } = definition;
+    const checkBody = shape && compileCheck(shape);
+    const checkQuery = compileCheck({ type: "object", properties, required }, { coerces: true });
     router[definition.method](definition.path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context: Context) => {
       const { audience, status = 200, answer } = definition;
       const identity = audience === "anyone" ? undefined : identityOf(context);
       if (audience === "operator" && identity?.user.role !== "operator")
         throw new Fault("forbidden", "operator_only", "This takes the operator's token.");
       const query = { ...context.query };
-      check(checkQuery(), query, "the query");
+      refuseMistakes(checkQuery, query, "The query");
       const body = definition.form ? await readForm(context) : (context.request as { body?: unknown }).body;
       if (checkBody) {
         if (context.request.length !== 0 && context.is("json") === false) context.throw(415);
-        check(checkBody(), body, "the body");
+        refuseMistakes(checkBody, body, "The body");
       }
       context.status = status;
       const given = await definition.handle({
@@ -107,13 +89,9 @@ export function mount(router: Router, routes: readonly Route[]): void {
   }
 }
 
-function check(validate: ValidateFunction, value: unknown, what: string): void {
-  if (validate(value)) return;
-  const [error] = validate.errors ?? [];
-  const missing = error?.params["missingProperty"] as string | undefined;
-  const param = missing ?? (error?.instancePath.slice(1).replaceAll("/", ".") || undefined);
-  const message = missing
-    ? `\`${missing}\` is missing from ${what}.`
-    : `${param === undefined ? what : `\`${param}\``} ${error?.message ?? "is not valid"}.`;
-  throw new Fault("invalid", "invalid_request", message, param === undefined ? {} : { param });
+function refuseMistakes(check: Check, value: unknown, whole: string): void {
+  const [mistake] = check(value);
+  if (mistake === undefined) return;
+  const details = mistake.path === "" ? {} : { param: mistake.path };
+  throw new Fault("invalid", "invalid_request", `${describeMistake(mistake, whole)}.`, details);
 }

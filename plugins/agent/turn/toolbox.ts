@@ -9,6 +9,7 @@ import type {
   Tools,
 } from "../../../kernel/plugin.ts";
 import { reason } from "../../../kernel/plugin.ts";
+import { reservedPrefix } from "../../../kernel/vocabulary/tool-names.ts";
 import type { ModelTool } from "../models/model.ts";
 import { type ApprovalRules, judgeTool } from "../safety/approvals.ts";
 import { checkArguments } from "./arguments.ts";
@@ -35,12 +36,10 @@ export interface ToolboxSources {
   readonly approvals: Approvals;
 }
 
-/** What callers' tool names may not begin with (§2.5). */
-const OWN_PREFIXES = ["memory_", "skill_", "mission_"];
 const ANY_OBJECT: JsonSchema = { type: "object" };
 
 export async function isReservedName({ own, host }: ToolboxSources, name: string): Promise<boolean> {
-  if (OWN_PREFIXES.some((prefix) => name.startsWith(prefix))) return true;
+  if (reservedPrefix(name) !== undefined) return true;
   if (own.some((tool) => tool.name === name)) return true;
   return ((await host?.list()) ?? []).some((tool) => tool.name === name);
 }
@@ -57,7 +56,7 @@ export async function openToolbox(
       return [];
     })) ?? [];
   const own = new Map(sources.own.map((tool) => [tool.name, tool]));
-  const isOwn = (name: string) => own.has(name) || OWN_PREFIXES.some((prefix) => name.startsWith(prefix));
+  const isOwn = (name: string) => own.has(name) || reservedPrefix(name) !== undefined;
   const installed = new Map(listed.filter(({ name }) => !isOwn(name)).map((tool) => [tool.name, tool]));
   const external = new Map(
     scope.external

@@ -10,11 +10,11 @@ import {
   type Threads,
   type Turn,
 } from "../../../kernel/plugin.ts";
+import { bytesOf } from "../../../kernel/schema/check.ts";
 import { parseItemId } from "../answer/id.ts";
 import { gateError, outputOf, type PageOf } from "../answer/response.ts";
 import type { WireError } from "../answer/wire.ts";
 import { invalid } from "../refusal.ts";
-import { bytesOf } from "./check.ts";
 import { type Ask, type Input, parseInput } from "./input.ts";
 import { type CreateRequest, externalTool } from "./request.ts";
 import type { RepeatKey, Requests, TakenRequest } from "./requests.ts";

@@ -1,10 +1,11 @@
 /** The body of a create request: every rule and limit that can be checked without asking anyone. */
 import type { ExternalTool } from "../../../kernel/plugin.ts";
+import { bytesOf } from "../../../kernel/schema/check.ts";
 import { parseResponseId, type ResponseId } from "../answer/id.ts";
 import type { Echo } from "../answer/response.ts";
 import type { WireTool } from "../answer/wire.ts";
 import { invalid } from "../refusal.ts";
-import { bytesOf, compile } from "./check.ts";
+import { compile } from "./check.ts";
 
 export interface CreateRequest {
   readonly model: string;

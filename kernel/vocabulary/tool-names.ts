@@ -1,0 +1,9 @@
+/** Which names of tools are taken before anybody installs or brings one. */
+
+/** The agent's own tools begin with these (§2.5); neither an installed tool nor a caller's may. */
+const RESERVED_PREFIXES = ["memory_", "skill_", "mission_"] as const;
+
+/** The reserved prefix that a name begins with. */
+export function reservedPrefix(name: string): string | undefined {
+  return RESERVED_PREFIXES.find((prefix) => name.startsWith(prefix));
+}
