@@ -23,15 +23,15 @@ async function load(name: string, folder: string): Promise<AnyPlugin> {
   try {
     const isPath = name.startsWith(".") || isAbsolute(name);
     const file = isPath ? resolve(folder, name) : createRequire(join(folder, "package.json")).resolve(name);
-    loaded = (await import(pathToFileURL(file).href)) as { default?: unknown };
+    loaded = (await importModule(file)) as { default?: unknown };
   } catch (error) {
     throw refusal(
       name,
-      `cannot be loaded (${reason(error)}): give the path of a module, or the name of a package installed beside ${folder}`,
+      `cannot be loaded (${reason(error)}): give the path of a module, or the name of a package installed in ${folder}`,
       error,
     );
   }
-  const plugin = loaded.default as Partial<AnyPlugin> | undefined;
+  const plugin = defaultOf(loaded.default);
   if (
     typeof plugin?.name !== "string" ||
     typeof plugin.configure !== "function" ||
@@ -40,6 +40,20 @@ async function load(name: string, folder: string): Promise<AnyPlugin> {
     throw refusal(name, "is not a plugin: its default export must be what definePlugin() returns");
   }
   return plugin as AnyPlugin;
+}
+
+/** Where the nearest package.json does not say "module", an ES module arrives wrapped in a CommonJS one. */
+function defaultOf(exported: unknown): Partial<AnyPlugin> | undefined {
+  const inner = (exported as { default?: unknown } | undefined)?.default;
+  return (inner ?? exported) as Partial<AnyPlugin> | undefined;
+}
+
+/** tsx reads all of TypeScript, also in the published package; Node alone reads only what it can erase, and none in node_modules. */
+async function importModule(file: string): Promise<unknown> {
+  const url = pathToFileURL(file).href;
+  if (!/\.[cm]?tsx?$/.test(file)) return import(url);
+  const { tsImport } = await import("tsx/esm/api");
+  return tsImport(url, import.meta.url);
 }
 
 function refusal(name: string, message: string, cause?: unknown): Fault {

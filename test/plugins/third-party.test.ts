@@ -1,13 +1,15 @@
 /** The page for plugin authors, followed word for word against the packed package. */
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { installPacked } from "../support/processes/packed.ts";
 import { postern, startPostern } from "../support/processes/postern.ts";
 
 const PAGE = readFileSync(new URL("../../plugins/README.md", import.meta.url), "utf8");
+const MOOD = fileURLToPath(new URL("../fixtures/third-party/mood.ts", import.meta.url));
 const FILES = [...PAGE.matchAll(/```js\n\/\/ file: (\S+)\n([\s\S]*?)```/g)].map(
   ([, name = "", text = ""]) => [name, text] as const,
 );
@@ -35,6 +37,13 @@ test("a third-party channel of under 60 lines runs on the packed package, which 
   expect(await ask(Number(port), "What is 2 + 3?\n")).toContain("5");
   service.kill("SIGTERM");
   expect(await service.ended).toBe(0);
+
+  copyFileSync(MOOD, join(folder, "mood.ts"));
+  const typed = startPostern(["serve"], { env: { ...env, PLUGINS: "./mood.ts" }, cwd: folder, bin });
+  await typed.printed("ready in");
+  expect(typed.stdout()).toMatch(/mood\s+on\s+feeling calm/);
+  typed.kill("SIGTERM");
+  expect(await typed.ended).toBe(0);
 
   expect(PAGE).toContain("```sh\nnode --test\n```");
   const tested = spawnSync(process.execPath, ["--test"], { cwd: folder, encoding: "utf8" });

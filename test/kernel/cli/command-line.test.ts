@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -233,6 +233,21 @@ describe("third-party plugins", () => {
     const broken = inHome({ PLUGINS: "./nothing.js" });
     expect((await postern(["tool", "--help"], broken)).code).toBe(0);
     expect((await postern(["clock"], broken)).stderr).toContain('PLUGINS: "./nothing.js" cannot be loaded');
+  });
+
+  test("it may be TypeScript that takes a compiler, whatever package.json says, and its faults are ours", async () => {
+    for (const type of ["module", "commonjs"]) {
+      const { env, cwd } = inHome({ PLUGINS: "./mood.ts" });
+      copyFileSync(fixture("third-party/mood.ts"), join(cwd, "mood.ts"));
+      writeFileSync(join(cwd, "package.json"), JSON.stringify({ type }));
+      const service = startPostern(["serve"], { env, cwd });
+      await service.printed("ready in");
+      expect(service.stdout()).toMatch(/mood\s+on\s+feeling calm/);
+      service.kill("SIGTERM");
+      expect(await service.ended).toBe(0);
+      const failed = await postern(["serve"], { env: { ...env, MOOD: "bad" }, cwd });
+      expect(failed).toMatchObject({ code: 78, stderr: "postern: MOOD: bad does not work today\n" });
+    }
   });
 
   test("a command that exists already is refused with the plugin's name", async () => {
