@@ -1,12 +1,7 @@
 /** What a model wrote, checked against the schema that a tool gave. */
-import type { JsonSchema } from "../kernel/plugin.ts";
-import { compileBoundedCheck } from "../kernel/schema/bounded.ts";
-import { describeMistakes } from "../kernel/schema/mistake.ts";
-
-export type ParamsVerdict =
-  | { readonly ok: true }
-  /** `detail` names what is wrong and what is accepted. */
-  | { readonly ok: false; readonly detail: string };
+import { type JsonSchema, reason } from "../kernel/plugin.ts";
+import { compileBoundedCheck } from "../kernel/vocabulary/schema/bounded.ts";
+import { judgeParams, type ParamsVerdict } from "../kernel/vocabulary/schema/params.ts";
 
 export type ParamsCheck = (params: string) => ParamsVerdict;
 
@@ -14,19 +9,10 @@ export type ParamsCheck = (params: string) => ParamsVerdict;
 export function compileParamsCheck(schema: JsonSchema): ParamsCheck {
   const check = compileBoundedCheck(schema);
   return (params) => {
-    let value: unknown;
     try {
-      value = JSON.parse(params);
+      return judgeParams(params, check);
     } catch (error) {
-      return { ok: false, detail: `not JSON: ${(error as Error).message}` };
-    }
-    try {
-      const mistakes = check(value, params.length);
-      return mistakes.length === 0
-        ? { ok: true }
-        : { ok: false, detail: describeMistakes(mistakes, "params") };
-    } catch (error) {
-      return { ok: false, detail: `the tool's schema cannot be checked: ${(error as Error).message}` };
+      return { ok: false, detail: `the tool's schema cannot be checked: ${reason(error)}` };
     }
   };
 }

@@ -118,6 +118,7 @@ export default definePlugin({
             return { status: "error", code: "unavailable", message };
           }
         },
+        refusal: async (call) => (await open()).refusal(call),
       },
     };
   },

@@ -1,6 +1,7 @@
 /** One tool call, from the model's words to an outcome and a receipt. Whatever a tool does is an outcome. */
 import { randomUUID } from "node:crypto";
 import { type Log, type Mask, reason, type ToolCall, type ToolOutcome } from "../kernel/plugin.ts";
+import { invalidParams } from "../kernel/vocabulary/schema/params.ts";
 import type { Broker } from "./broker/broker.ts";
 import type { Grant, TrafficEntry } from "./broker/grant.ts";
 import type { Tape } from "./broker/recording.ts";
@@ -36,6 +37,8 @@ export interface RunnerParts {
 
 export interface Runner {
   run(call: ToolCall, options: RunOptions): Promise<Run>;
+  /** The outcome of a call whose params would be refused; it leaves no receipt. */
+  refusal(call: ToolCall): Promise<ToolOutcome | undefined>;
   /** Loads the tool that is likeliest to be called first, so that its first call is as quick as the next ones. */
   warmUp(): Promise<void>;
 }
@@ -85,7 +88,10 @@ export function createRunner(parts: RunnerParts): Runner {
     const { capabilities } = tool;
     const { component, check } = prepare(tool);
     const verdict = check(params);
-    if (!verdict.ok) return failed(id, "invalid_params", `Invalid parameters: ${verdict.detail}`);
+    if (!verdict.ok) {
+      const { code, message } = invalidParams(verdict.detail);
+      return failed(id, code, message);
+    }
     const missing =
       tape?.type === "player" ? undefined : await broker.missingCredential(tool.name, capabilities);
     if (missing !== undefined) {
@@ -148,6 +154,11 @@ export function createRunner(parts: RunnerParts): Runner {
 
   return {
     run,
+    async refusal(call) {
+      const tool = await catalog.find(call.name);
+      const verdict = tool && prepare(tool).check(call.params);
+      return verdict === undefined || verdict.ok ? undefined : invalidParams(verdict.detail);
+    },
     async warmUp() {
       const tools = await catalog.list();
       const [last] = receipts.list({ limit: 1 });

@@ -50,6 +50,7 @@ export interface ToolHost {
   readonly catalog: Catalog;
   readonly receipts: Receipts;
   readonly run: Runner["run"];
+  readonly refusal: Runner["refusal"];
   readonly warmUp: Runner["warmUp"];
   /** A text without the values of known secrets. */
   readonly hide: Mask["hide"];
@@ -89,7 +90,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   await recoverTools(catalog.folder, log);
   const receipts = openReceipts(store);
   const code = openCodeCache(home, catalog);
-  const { run, warmUp } = createRunner({ cache: code.folder, catalog, pool, broker, receipts, mask, log });
+  const runner = createRunner({ cache: code.folder, catalog, pool, broker, receipts, mask, log });
 
   const check: ToolHost["examine"] = async (component, capabilitiesText, progress = () => {}) => {
     try {
@@ -122,8 +123,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   return {
     catalog,
     receipts,
-    run,
-    warmUp,
+    ...runner,
     hide: mask.hide,
     code,
     admin: createAdmin({

@@ -17,11 +17,16 @@ export type ToolInfo = Declared<typeof ToolInfo>;
 
 export interface Tools {
   list(): Promise<readonly ToolInfo[]>;
-  /** Never throws for what a tool did; `signal` cancels the call. */
+  /**
+   * Never throws for what a tool did; `signal` cancels the call. Whoever provides the tools checks the params against
+   * their schemas: nobody does so before.
+   */
   call(
     call: ToolCall,
     options: { readonly user: string; readonly signal?: AbortSignal },
   ): Promise<ToolOutcome>;
+  /** The outcome of a call that would be refused before the tool runs; asked before a person is asked to approve it. */
+  refusal?(call: ToolCall): Promise<ToolOutcome | undefined>;
 }
 
 /** A component with its capabilities file, as it was handed over. */

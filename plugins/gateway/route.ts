@@ -5,8 +5,8 @@
 import type Router from "@koa/router";
 import type { Context } from "koa";
 import { Fault, type JsonSchema, type User } from "../../kernel/plugin.ts";
-import { type Check, compileCheck } from "../../kernel/schema/check.ts";
-import { describeMistake } from "../../kernel/schema/mistake.ts";
+import { type Check, compileCheck } from "../../kernel/vocabulary/schema/check.ts";
+import { describeMistake } from "../../kernel/vocabulary/schema/mistake.ts";
 import type { Identity } from "./auth/identity.ts";
 import { readForm } from "./middleware/form.ts";
 

@@ -32,7 +32,7 @@ test.each([
 });
 
 test("params that match are let through, and text that is not JSON is named", () => {
-  expect(weather('{"action":"get_current","city":""}')).toEqual({ ok: true });
+  expect(weather('{"action":"get_current","city":""}')).toMatchObject({ ok: true });
   expect(weather("{")).toMatchObject({ ok: false, detail: expect.stringMatching(/^not JSON: /) });
 });
 
@@ -42,7 +42,7 @@ test("a schema of draft 7 and one with formats are understood", () => {
     type: "object",
     properties: { day: { type: "string", format: "date" } },
   });
-  expect(dated('{"day":"2026-11-15"}')).toEqual({ ok: true });
+  expect(dated('{"day":"2026-11-15"}')).toMatchObject({ ok: true });
   expect(dated('{"day":"tomorrow"}')).toEqual({
     ok: false,
     detail: `'day' must match format "date", given "tomorrow"`,
@@ -62,7 +62,7 @@ test("a pattern that backtracks without end costs the call, not the service", ()
     ok: false,
     detail: "the tool's schema cannot be checked: it takes longer than 1000 ms",
   });
-  expect(hostile('{"word":"aaa"}')).toEqual({ ok: true });
+  expect(hostile('{"word":"aaa"}')).toMatchObject({ ok: true });
 });
 
 test("references that fan out cost the call, not the service", () => {
@@ -115,7 +115,7 @@ test("params too many to be checked without a clock get the same verdict", () =>
   });
   for (const count of [1, 200_000]) {
     const list = Array.from({ length: count }, (_, index) => (index % 3) + 1);
-    expect(check(JSON.stringify({ list }))).toEqual({ ok: true });
+    expect(check(JSON.stringify({ list }))).toMatchObject({ ok: true });
     expect(check(JSON.stringify({ list: [...list, 4] }))).toMatchObject({ ok: false });
   }
 });
@@ -125,6 +125,6 @@ test("a schema that refers to the schema of schemas is understood", () => {
     type: "object",
     properties: { schema: { $ref: "https://json-schema.org/draft/2020-12/schema" } },
   });
-  expect(check('{"schema":{"type":"string"}}')).toEqual({ ok: true });
+  expect(check('{"schema":{"type":"string"}}')).toMatchObject({ ok: true });
   expect(check('{"schema":{"type":"strong"}}')).toMatchObject({ ok: false });
 });

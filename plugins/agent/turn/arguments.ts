@@ -1,64 +1,69 @@
-/** Checks what a model wrote as a tool's arguments, in words that let it mend them. */
-import type { ValidateFunction } from "ajv";
-import { type JsonSchema, reason } from "../../../kernel/plugin.ts";
+/**
+ * Checks what a model wrote as params of the agent's own tools and of the caller's functions. Those of installed tools
+ * are checked by the tool host alone, and the model reads its words.
+ */
+import type { JsonSchema } from "../../../kernel/plugin.ts";
+import { compileCheck } from "../../../kernel/vocabulary/schema/check.ts";
+import type { Mistake } from "../../../kernel/vocabulary/schema/mistake.ts";
+import { judgeParams, type ParamsVerdict } from "../../../kernel/vocabulary/schema/params.ts";
 
-export type Checked =
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly code: string; readonly message: string };
+type Check = (value: unknown, size: number) => readonly Mistake[];
 
-// Schemas come from tools and callers; a handful of them is in use at any time.
+// The agent's own are few; callers send theirs with every request, and a handful of them is in use at any time.
 const MOST_KEPT = 200;
-const MOST_TOLD = 5;
+const CHECKS_NOTHING: Check = () => [];
 
-const validators = new Map<string, ValidateFunction | undefined>();
+const checks = new Map<string, Check>();
 
-export async function checkArguments(params: string, schema: JsonSchema): Promise<Checked> {
-  let value: unknown;
+/** `isOurs`: the schema is the agent's own, not a caller's. */
+export async function checkArguments(
+  params: string,
+  schema: JsonSchema,
+  isOurs: boolean,
+): Promise<ParamsVerdict> {
+  const key = `${isOurs} ${JSON.stringify(schema)}`;
+  let check = checks.get(key);
+  if (check === undefined) {
+    check = isOurs ? compileOwn(schema) : await compileCallers(schema);
+    if (checks.size >= MOST_KEPT) checks.clear();
+    checks.set(key, check);
+  }
+  return judgeParams(params, check);
+}
+
+function compileOwn(schema: JsonSchema): Check {
+  const check = compileCheck(schema);
+  return (value) => check(value);
+}
+
+/** A schema that cannot be used, or takes too long, checks nothing: the caller's function still does. */
+async function compileCallers(schema: JsonSchema): Promise<Check> {
+  const { compileBoundedCheck } = await import("../../../kernel/vocabulary/schema/bounded.ts");
   try {
-    value = JSON.parse(params);
-  } catch (error) {
-    return {
-      ok: false,
-      code: "malformed_arguments",
-      message: `The arguments are not valid JSON (${reason(error)}). Call again with a JSON object.`,
+    const check = compileBoundedCheck(withoutPatterns(schema) as JsonSchema);
+    return (value, size) => {
+      try {
+        return check(value, size);
+      } catch {
+        return [];
+      }
     };
-  }
-  const validate = await validatorOf(schema);
-  if (validate === undefined || validate(value)) return { ok: true, value };
-  const problems = (validate.errors ?? []).map(({ instancePath, message, params: detail }) => {
-    const values = detail["allowedValues"] ?? detail["allowedValue"] ?? detail["additionalProperty"];
-    return `${instancePath === "" ? "the arguments" : instancePath.slice(1).replaceAll("/", ".")} ${message}${
-      values === undefined ? "" : ` (${[values].flat().join(", ")})`
-    }`;
-  });
-  const told = [...new Set(problems)].slice(0, MOST_TOLD).join("; ");
-  return { ok: false, code: "invalid_arguments", message: `The arguments do not fit the schema: ${told}.` };
-}
-
-async function validatorOf(schema: JsonSchema): Promise<ValidateFunction | undefined> {
-  const key = JSON.stringify(schema);
-  if (validators.has(key)) return validators.get(key);
-  const { Ajv2020 } = await import("ajv/dist/2020.js");
-  let validate: ValidateFunction | undefined;
-  try {
-    validate = new Ajv2020({ strict: false, validateFormats: false, allErrors: true, logger: false }).compile(
-      withoutPatterns(schema) as JsonSchema,
-    );
   } catch {
-    // A schema nobody can compile checks nothing; the tool itself still does.
+    return CHECKS_NOTHING;
   }
-  if (validators.size >= MOST_KEPT) validators.clear();
-  validators.set(key, validate);
-  return validate;
 }
 
-/** A pattern from a stranger can keep a regular expression busy for hours, so the tool checks its own. */
+/** A pattern from a stranger can keep a regular expression busy for hours, so the caller checks its own. */
 function withoutPatterns(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutPatterns);
   if (typeof schema !== "object" || schema === null) return schema;
-  const { $schema: _, pattern, patternProperties, ...rest } = schema as Record<string, unknown>;
-  // A property may itself be called "pattern"; then its value is a schema, not a string.
-  const kept: Record<string, unknown> = { ...rest, ...(typeof pattern === "object" && { pattern }) };
+  const { $schema: _, pattern, format, patternProperties, ...rest } = schema as Record<string, unknown>;
+  // A property may itself be called "pattern" or "format"; then its value is a schema, not a string.
+  const kept: Record<string, unknown> = {
+    ...rest,
+    ...(typeof pattern === "object" && { pattern }),
+    ...(typeof format === "object" && { format }),
+  };
   if (typeof patternProperties === "object") kept["additionalProperties"] = true;
   return Object.fromEntries(Object.entries(kept).map(([name, value]) => [name, withoutPatterns(value)]));
 }

@@ -9,6 +9,7 @@ import type {
   Tools,
 } from "../../../kernel/plugin.ts";
 import { reason } from "../../../kernel/plugin.ts";
+import { invalidParams } from "../../../kernel/vocabulary/schema/params.ts";
 import { reservedPrefix } from "../../../kernel/vocabulary/tool-names.ts";
 import type { ModelTool } from "../models/model.ts";
 import { type ApprovalRules, judgeTool } from "../safety/approvals.ts";
@@ -78,13 +79,17 @@ export async function openToolbox(
     outcome: { status: "error", code, message },
   });
 
-  function planInstalled(call: ToolCall, tool: ToolInfo, approved: boolean): Plan {
+  async function planInstalled(call: ToolCall, tool: ToolInfo, approved: boolean): Promise<Plan> {
     const remembered = sources.approvals.remembered(scope.user)[tool.name];
     const verdict = judgeTool(tool, sources.rules, remembered);
     if (verdict === "deny")
       return refuse("denied", `The tool ${tool.name} may not be called here. Do not try it again.`);
-    if (verdict === "ask" && !approved) return { type: "ask", grants: tool.grants };
     const { host } = sources;
+    if (verdict === "ask" && !approved) {
+      // Nobody should be asked to approve a call that would be refused anyway. A host that cannot say so now will then.
+      const outcome = await host?.refusal?.(call).catch(() => undefined);
+      return outcome ? { type: "refuse", outcome } : { type: "ask", grants: tool.grants };
+    }
     return {
       type: "run",
       writes: tool.writes,
@@ -101,18 +106,17 @@ export async function openToolbox(
       const mine = own.get(call.name);
       const tool = installed.get(call.name);
       const theirs = external.get(call.name);
-      const schema = mine?.schema ?? tool?.schema ?? (theirs && (theirs.parameters ?? ANY_OBJECT));
+      if (tool) return planInstalled(call, tool, approved);
+      const schema = mine?.schema ?? (theirs && (theirs.parameters ?? ANY_OBJECT));
       if (schema === undefined) {
         const names = forModel.map(({ name }) => name).join(", ");
         return refuse("unknown_tool", `There is no tool "${call.name}". There are: ${names || "none"}.`);
       }
-      const checked = await checkArguments(call.params, schema);
-      if (!checked.ok) return refuse(checked.code, checked.message);
-      if (mine) {
-        const run = () => mine.run(checked.value, { user: scope.user, thread: scope.thread }).catch(failed);
-        return { type: "run", writes: false, run };
-      }
-      return tool ? planInstalled(call, tool, approved) : { type: "external" };
+      const checked = await checkArguments(call.params, schema, mine !== undefined);
+      if (!checked.ok) return { type: "refuse", outcome: invalidParams(checked.detail) };
+      if (mine === undefined) return { type: "external" };
+      const run = () => mine.run(checked.value, { user: scope.user, thread: scope.thread }).catch(failed);
+      return { type: "run", writes: false, run };
     },
   };
 }

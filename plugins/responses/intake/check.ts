@@ -1,7 +1,7 @@
 /** What a schema refuses becomes a fault that names the field in the caller's words. */
 import { Fault, type JsonSchema } from "../../../kernel/plugin.ts";
-import { compileCheck } from "../../../kernel/schema/check.ts";
-import { describeMistake } from "../../../kernel/schema/mistake.ts";
+import { compileCheck } from "../../../kernel/vocabulary/schema/check.ts";
+import { describeMistake } from "../../../kernel/vocabulary/schema/mistake.ts";
 import { invalid } from "../refusal.ts";
 
 /** `at` names what is checked; the answer is the value itself, now known to have the shape. */

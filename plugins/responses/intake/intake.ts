@@ -10,7 +10,7 @@ import {
   type Threads,
   type Turn,
 } from "../../../kernel/plugin.ts";
-import { bytesOf } from "../../../kernel/schema/check.ts";
+import { bytesOf } from "../../../kernel/vocabulary/schema/check.ts";
 import { parseItemId } from "../answer/id.ts";
 import { gateError, outputOf, type PageOf } from "../answer/response.ts";
 import type { WireError } from "../answer/wire.ts";

@@ -1,6 +1,6 @@
 /** The body of a create request: every rule and limit that can be checked without asking anyone. */
 import type { ExternalTool } from "../../../kernel/plugin.ts";
-import { bytesOf } from "../../../kernel/schema/check.ts";
+import { bytesOf } from "../../../kernel/vocabulary/schema/check.ts";
 import { parseResponseId, type ResponseId } from "../answer/id.ts";
 import type { Echo } from "../answer/response.ts";
 import type { WireTool } from "../answer/wire.ts";

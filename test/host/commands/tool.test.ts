@@ -176,7 +176,7 @@ describe("run", () => {
     const failed = JSON.parse((await tool("run", "prober", "[]", "--json")).stdout);
     expect(failed).toMatchObject({
       output: null,
-      error: "Invalid parameters: params must be object",
+      error: "Invalid parameters: params must be an object, given an array",
       receipt: { code: "invalid_params" },
     });
   });

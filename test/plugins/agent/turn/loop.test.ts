@@ -90,31 +90,34 @@ describe("a turn", () => {
     expect(sent?.[1]?.content).toContain('<tool-output origin="weather">');
   });
 
-  test("tells the model of malformed arguments, unknown tools and arguments that fail the schema", async () => {
+  test("tells the model what is wrong with params of its own tools and the caller's, and which tools there are", async () => {
     const model = await scriptedModel();
     model.script(
-      { calls: [{ id: "1", name: "weather", arguments: '{"city": ' }] },
-      { calls: [{ id: "2", name: "wether", arguments: { city: "Rome" } }] },
-      { calls: [{ id: "3", name: "weather", arguments: { city: "Rome", units: "kelvin" } }] },
-      { calls: [{ id: "4", name: "weather", arguments: { city: "Rome" } }] },
-      { text: "Sunny." },
+      { calls: [{ id: "1", name: "memory_read", arguments: '{"path": ' }] },
+      { calls: [{ id: "2", name: "memory_reed", arguments: { path: "a.md" } }] },
+      { calls: [{ id: "3", name: "memory_read", arguments: { file: "a.md" } }] },
+      { calls: [{ id: "4", name: "lookup", arguments: { city: "Rome", units: "kelvin" } }] },
+      { calls: [{ id: "5", name: "memory_tree", arguments: {} }] },
+      { text: "Nothing there." },
     );
-    const kernel = await bootAgent({
-      model,
-      tools: { weather: { ...WEATHER, run: () => ({ status: "ok", output: "sunny" }) } },
-    });
+    const kernel = await bootAgent({ model });
+    const tools = [{ name: "lookup", parameters: WEATHER.schema }];
     const record = await kernel
       .service("agent")
-      .run({ user: "ann", channel: "test", input: message("Weather in Rome") }).record;
+      .run({ user: "ann", channel: "test", input: message("Weather in Rome"), tools }).record;
     expect(record.status).toBe("completed");
     const outcomes = record.items.flatMap((item) => (item.type === "tool_result" ? [item.outcome] : []));
+    const invalid = (message: unknown) => ({ status: "error", code: "invalid_params", message });
     expect(outcomes).toMatchObject([
-      { status: "error", code: "malformed_arguments" },
-      { status: "error", code: "unknown_tool" },
-      { status: "error", code: "invalid_arguments" },
+      invalid(expect.stringMatching(/^Invalid parameters: not JSON: /)),
+      { status: "error", code: "unknown_tool", message: expect.stringContaining("memory_read") },
+      invalid(
+        expect.stringMatching(/^Invalid parameters: 'path' is missing; 'file' is not known; known are path/),
+      ),
+      invalid(`Invalid parameters: 'units' must be one of "metric", "imperial", given "kelvin"`),
       { status: "ok" },
     ]);
-    expect(model.requests[3]?.messages.at(-1)?.content).toContain("metric, imperial");
+    expect(model.requests[3]?.messages.at(-1)?.content).toContain("'path' is missing");
   });
 
   test("continues its thread with the whole history", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { compileBoundedCheck } from "../../../kernel/schema/bounded.ts";
-import { compileCheck } from "../../../kernel/schema/check.ts";
-import { describeMistakes } from "../../../kernel/schema/mistake.ts";
+import { compileBoundedCheck } from "../../../../kernel/vocabulary/schema/bounded.ts";
+import { compileCheck } from "../../../../kernel/vocabulary/schema/check.ts";
+import { describeMistakes } from "../../../../kernel/vocabulary/schema/mistake.ts";
 
 /** The same words from both checks: of our own schemas, and of strangers'. */
 function detailsOf(schema: object, value: unknown): string {
