@@ -1,4 +1,4 @@
-/** Waits for work, but not for ever: rejects with the sentence when the time is up. */
+/** Waits for work with a time limit, and rejects with the given message when it runs out. */
 export async function within<Result>(
   millis: number,
   tooLate: string,

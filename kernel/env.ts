@@ -50,7 +50,7 @@ export interface Setting {
   readonly about: string;
   readonly secret: boolean;
   readonly source: SettingSource;
-  /** As it is in force; undefined where neither set nor defaulted. */
+  /** The value in use; undefined where it is not set and has no default. */
   readonly value: string | undefined;
 }
 
@@ -99,10 +99,10 @@ export class Settings {
   assertSound(): void {
     if (this.problems.length === 0) return;
     const lines = this.problems.map(
-      ({ name, given, accepted }) => `  ${name}: given ${given}, accepted: ${accepted}`,
+      ({ name, given, accepted }) => `  ${name}: got ${given}, expected ${accepted}`,
     );
     const count = lines.length === 1 ? "1 setting is" : `${lines.length} settings are`;
-    throw new Fault("config", "bad_settings", `${count} wrong; nothing was started.\n${lines.join("\n")}`);
+    throw new Fault("config", "bad_settings", `${count} invalid; nothing was started.\n${lines.join("\n")}`);
   }
 
   /** The reader handed to one plugin. */
@@ -204,7 +204,7 @@ export class Settings {
     };
   }
 
-  /** Two plugins that share a setting need not complain of it twice. */
+  /** Two plugins that share a setting report it once. */
   #complain(problem: Problem): void {
     const isKnown = this.problems.some(
       ({ name, accepted }) => name === problem.name && accepted === problem.accepted,
@@ -212,7 +212,7 @@ export class Settings {
     if (!isKnown) this.problems.push(problem);
   }
 
-  // An empty variable counts as unset: `GATEWAY_PORT= postern` is how a shell says "the default, please".
+  // An empty variable counts as unset: `GATEWAY_PORT= postern` is how a shell asks for the default.
   #lookUp(name: string): { text: string | undefined; source: SettingSource } {
     const real = this.#environment[name]?.trim();
     if (real) return { text: real, source: "environment" };

@@ -27,17 +27,17 @@ export interface BootOptions {
 
 export interface Running {
   readonly states: readonly PluginState[];
-  /** What plugins had to tell the operator. */
+  /** What plugins print for the operator. */
   readonly lines: readonly string[];
   /** A service by name; a fault where its plugin is off. */
   service<Name extends ServiceName>(name: Name): Services[Name];
-  /** Every undo, last-in first-out, within the deadline, of which each has its share. Answers the names of plugins that failed to stop. */
+  /** Runs every undo, last-in first-out, each with its share of the deadline. Returns the names of plugins that failed to stop. */
   stop(): Promise<readonly string[]>;
 }
 
 const START_MILLIS = 30_000;
 const STOP_MILLIS = 10_000;
-// Of the time for stopping, in equal slices, so that one stuck undo leaves the others time for theirs.
+// Part of the time for stopping, in equal slices, so that one stuck undo leaves time for the others.
 const RESERVED_FOR_LATER = 0.25;
 
 interface Undo {
@@ -93,7 +93,7 @@ export async function boot(options: BootOptions): Promise<Running> {
     for (let undo = undos.pop(); undo; undo = undos.pop()) {
       const millis = Math.max(1, Math.round(deadline - Date.now() - slice * undos.length));
       try {
-        await within(millis, `no end within ${millis / 1000} s`, undo.run);
+        await within(millis, `not finished after ${millis / 1000} s`, undo.run);
       } catch (error) {
         failed.push(undo.plugin);
         log.error(
@@ -121,7 +121,7 @@ export async function boot(options: BootOptions): Promise<Running> {
         if (giveUp.signal.aborted)
           void Promise.resolve()
             .then(run)
-            .catch((error) => log.error({ error }, "late undo failed"));
+            .catch((error) => log.error({ error }, "undo after an abandoned start failed"));
         else undos.push({ plugin: plugin.name, run });
       },
       check: readiness.add,
@@ -169,7 +169,7 @@ export async function boot(options: BootOptions): Promise<Running> {
   };
 }
 
-/** Every plugin is configured before the first problem is told, so that the operator sees all of them. */
+/** Configures every plugin before reporting problems, so that the operator sees all of them. */
 function configureAll(plugins: readonly AnyPlugin[], settings: Settings): ReadonlyMap<string, unknown> {
   const configs = new Map<string, unknown>();
   for (const plugin of plugins) {
@@ -187,7 +187,7 @@ function configureAll(plugins: readonly AnyPlugin[], settings: Settings): Readon
   return configs;
 }
 
-/** A plugin is off by its own word, or because a service it needs is. */
+/** A plugin is off because it says so, or because a service it needs is off. */
 function decideOff(
   ordered: readonly AnyPlugin[],
   configs: ReadonlyMap<string, unknown>,

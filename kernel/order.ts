@@ -5,7 +5,7 @@ import type { AnyPlugin, ServiceName } from "./plugin.ts";
 /** Services the kernel itself provides to everyone. */
 const BUILT_IN: ReadonlySet<string> = new Set(["kernel"]);
 
-/** Who provides what; names doubles. */
+/** Which plugin provides which service; refuses duplicates. */
 function providers(plugins: readonly AnyPlugin[]): ReadonlyMap<string, AnyPlugin> {
   const byService = new Map<string, AnyPlugin>();
   const names = new Set<string>();
@@ -28,7 +28,7 @@ function providers(plugins: readonly AnyPlugin[]): ReadonlyMap<string, AnyPlugin
   return byService;
 }
 
-/** Plugins in the order in which they start: whoever provides comes before whoever needs or wants. */
+/** Plugins in the order in which they start: a provider comes before those that need or want it. */
 export function startOrder(plugins: readonly AnyPlugin[]): readonly AnyPlugin[] {
   const byService = providers(plugins);
   const done = new Set<AnyPlugin>();
@@ -62,7 +62,7 @@ export function startOrder(plugins: readonly AnyPlugin[]): readonly AnyPlugin[] 
   return [...done];
 }
 
-/** Only what these services take, with everything that is needed below them. */
+/** Only the plugins behind these services, with everything they need. */
 export function closure(
   plugins: readonly AnyPlugin[],
   services: readonly ServiceName[],

@@ -27,7 +27,7 @@ export type ServiceName = keyof Services & string;
 
 const OFF = Symbol.for("postern.off");
 
-/** What `configure` answers when the plugin should not run, with the reason the operator reads. */
+/** What `configure` returns when the plugin should not run, with the reason the operator reads. */
 export class Off {
   readonly [OFF] = true;
   readonly why: string;
@@ -56,11 +56,11 @@ export interface StartContext<Config, Needs extends ServiceName, Wants extends S
   readonly signal: AbortSignal;
   /** Registers the undo of what was just opened. Undos run last-in first-out. */
   onStop(undo: () => void | Promise<void>): void;
-  /** Contributes a named readiness check: it throws, with the way out in its message, while not ready. */
+  /** Contributes a named readiness check: it throws while not ready, and its message says what to do. */
   check(name: string, probe: () => void | Promise<void>): void;
   /** What the start-up table and the status show beside this plugin, for example its address. */
   announce(detail: string): void;
-  /** A line for the operator's eyes, printed once below the start-up table and never logged. */
+  /** A line for the operator, printed once below the start-up table and never logged. */
   tell(line: string): void;
 }
 

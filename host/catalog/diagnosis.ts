@@ -38,7 +38,7 @@ async function diagnoseKey(home: string, secretsKey: string | undefined): Promis
   const name = "secrets key";
   // Asking for a key that is not there would make one.
   if (secretsKey === undefined && !existsSync(join(home, "secrets.key"))) {
-    return { name, ok: true, detail: "none yet; the first start makes one" };
+    return { name, ok: true, detail: "none yet; the first start creates one" };
   }
   try {
     await loadKey(home, secretsKey);

@@ -1,4 +1,4 @@
-/** The service home: one folder, ours alone. And the claim that only one service uses it at a time. */
+/** The service home: a private folder, and the lock that lets only one service use it at a time. */
 import {
   accessSync,
   chmodSync,
@@ -36,13 +36,13 @@ export function prepareHome(home: string): void {
     throw new Fault(
       "config",
       "home_unusable",
-      `the service home ${home} cannot be used (${reason(error)}): make it a folder that you own and can write, or set POSTERN_HOME to another`,
+      `the service home ${home} cannot be used (${reason(error)}): make it a folder you own and can write to, or set POSTERN_HOME to another one`,
       { param: "POSTERN_HOME", cause: error },
     );
   }
 }
 
-/** What a running service says of itself to `postern status`. */
+/** What a running service reports to `postern status`. */
 export interface Notice {
   readonly pid: number;
   readonly version: string;
@@ -64,7 +64,7 @@ export function claimHome(home: string): { post(notice: Notice): void; release()
     throw new Fault(
       "config",
       "already_running",
-      `another Postern${pid ? ` (pid ${pid})` : ""} runs with the home ${home}: stop it, or set POSTERN_HOME to another folder`,
+      `another Postern${pid ? ` (pid ${pid})` : ""} is already running with the home ${home}: stop it, or set POSTERN_HOME to another folder`,
       { param: "POSTERN_HOME" },
     );
   }

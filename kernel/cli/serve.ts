@@ -12,7 +12,7 @@ export interface ServeOptions {
   readonly screenTaken: boolean;
 }
 
-// After an orderly stop nothing should be left; whatever still is must not keep the process.
+// After an orderly stop nothing should be left; anything that is must not keep the process alive.
 const LINGER_MILLIS = 1000;
 
 export async function serve(
@@ -25,13 +25,13 @@ export async function serve(
   prepareHome(home);
   const log = session.openLog(screenTaken ? fileSink(home) : stderrSink());
   const claim = claimHome(home);
-  const ending = waitForEnd((error) => log.error({ error }, "an error nobody caught: stopping"));
+  const ending = waitForEnd((error) => log.error({ error }, "uncaught error, stopping"));
   try {
     const running = await boot({ plugins, settings, home, log, mask, version, onShutdown: ending.request });
     claim.post({ pid: process.pid, version, startedAt: new Date().toISOString(), plugins: running.states });
     if (!screenTaken) process.stdout.write(startUpTable(running, version));
     const why = await ending.requested;
-    log.info(`${why}: stopping`);
+    log.info(`${why}, stopping`);
     const failed = await running.stop();
     return why === CRASH || failed.length > 0 ? 1 : 0;
   } finally {
@@ -43,12 +43,12 @@ export async function serve(
 
 function startUpTable(running: Running, version: string): string {
   const rows = running.states.map(({ name, on, detail }) => [name, on ? "on" : "off", detail]);
-  const ready = `ready in ${Math.round(performance.now())} ms; Ctrl+C stops`;
-  const told = running.lines.map((line) => `\n${line}`).join("");
-  return `Postern ${version}\n${table(rows)}${told}${told ? "\n" : ""}${ready}\n`;
+  const ready = `ready in ${Math.round(performance.now())} ms; press Ctrl+C to stop`;
+  const lines = running.lines.map((line) => `\n${line}`).join("");
+  return `Postern ${version}\n${table(rows)}${lines}${lines ? "\n" : ""}${ready}\n`;
 }
 
-const CRASH = "an error nobody caught";
+const CRASH = "uncaught error";
 
 /** The first signal asks for an orderly stop, the second ends the process at once. */
 function waitForEnd(onCrash: (error: unknown) => void) {
@@ -60,23 +60,23 @@ function waitForEnd(onCrash: (error: unknown) => void) {
     asked = true;
     resolve(signal);
   };
-  // With every channel off nothing else would keep the process from ending by itself.
+  // With every channel off nothing else would keep the process alive.
   const awake = setInterval(() => {}, 2 ** 30);
   const onError = (error: unknown) => {
-    // One is enough to stop; telling of each could go on for ever where the telling itself fails.
+    // One is enough to stop; logging each could go on forever where logging itself fails.
     if (crashed) return;
     crashed = true;
     onCrash(error);
     resolve(CRASH);
   };
-  // Whoever read our output is gone: there is nobody left to tell, and no reason to stop serving.
+  // The reader of our output is gone, which is no reason to stop serving.
   process.stdout.on("error", () => {});
   process.stderr.on("error", () => {});
   process.on("SIGINT", onSignal).on("SIGTERM", onSignal).on("SIGHUP", onSignal);
   process.on("uncaughtException", onError).on("unhandledRejection", onError);
   return {
     requested,
-    request: () => resolve("asked to stop"),
+    request: () => resolve("stop requested"),
     dispose: () => {
       clearInterval(awake);
       process.off("SIGINT", onSignal).off("SIGTERM", onSignal).off("SIGHUP", onSignal);

@@ -1,4 +1,4 @@
-/** One SQLite connection: opened safely, its errors turned into faults that name the file and the way out. */
+/** One SQLite connection: opened safely, with errors turned into faults that name the file and say what to do. */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { Fault, reason } from "../fault.ts";
 import type { Sql, SqlValue } from "../vocabulary/store.ts";
@@ -12,7 +12,7 @@ const WAYS_OUT: Readonly<Record<number, (file: string) => [code: string, message
   6: locked,
   8: (file) => [
     "store_read_only",
-    `the store ${file} cannot be written: give its folder and file write permission, or set POSTERN_HOME to a folder of your own`,
+    `the store ${file} cannot be written: give its folder and file write permission, or set POSTERN_HOME to a folder you own`,
   ],
   10: (file) => [
     "store_io",
@@ -78,10 +78,10 @@ export function openDatabase(file: string): Database {
   let depth = 0;
   let closing: (() => void)[] = [];
   let waiting: Waiting[] = [];
-  // Why SQLite has given up the open transaction by itself, as it does when the disk is full.
+  // Why SQLite has rolled back the open transaction, as it does when the disk is full.
   let broken: unknown;
 
-  /** Runs a statement. After a transaction was given up none is: it would be committed by itself, and be denied. */
+  /** Runs a statement. After SQLite rolled a transaction back none is run: it would be committed alone. */
   const execute = <Result>(statement: () => Result): Result => {
     if (broken !== undefined) throw broken;
     try {
@@ -153,7 +153,7 @@ export function openDatabase(file: string): Database {
         database.run("COMMIT");
         return result;
       } catch (error) {
-        // A full disk may have rolled back already; the first error is the one that tells.
+        // A full disk may have rolled back already; the first error is the one to report.
         if (connection.isTransaction) connection.exec("ROLLBACK");
         throw error;
       } finally {

@@ -53,14 +53,14 @@ export function openStore(file: string): OpenStore {
     },
     probe: () => void database.get("SELECT count(*) FROM migrations"),
     close() {
-      // Their timers would go on asking a connection that is gone.
+      // Their timers would keep using a closed connection.
       for (const adapter of adapters) adapter.clearExpiredInterval = 0;
       database.close();
     },
   };
 }
 
-/** Lets Keyv use our connection, so that its writes and ours are never at odds over the file. */
+/** Lets Keyv use our connection, so that its writes and ours never compete for the file. */
 function sharedDriver(database: Database): SqliteDriver {
   return {
     name: "custom",

@@ -1,5 +1,5 @@
 /**
- * An agent that says what a test tells it to say, and every service that the real one lends. Turns are kept
+ * An agent that says what a test scripts, with every service that the real one offers. Turns are kept
  * and end as the vocabulary promises: `started` first, exactly one of `done` or `failed` last.
  */
 import { randomUUID } from "node:crypto";

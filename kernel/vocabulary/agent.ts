@@ -1,10 +1,10 @@
-/** What the agent lends: turns, threads, jobs, memory, approvals. */
+/** What the agent offers: turns, threads, jobs, memory, approvals. */
 import type { Job, JobStatus, NewJob } from "./job.ts";
 import type { MemoryEntry, MemoryFile, MemoryHit } from "./memory.ts";
 import type { ThreadSummary } from "./thread.ts";
 import type { Gate, ModelName, Turn, TurnEvent, TurnRecord } from "./turn.ts";
 
-/** A turn under way. Nobody has to listen: it runs, ends and is stored all the same. */
+/** A running turn. Nobody has to listen: it runs, ends and is stored anyway. */
 export interface RunningTurn extends AsyncIterable<TurnEvent> {
   readonly id: string;
   readonly thread: string;
@@ -17,7 +17,7 @@ export interface Agent {
   run(turn: Turn): RunningTurn;
   /** True where that turn of this user was still running. */
   cancel(user: string, turn: string): boolean;
-  /** Every event of every turn of this user, on whatever channel; answers its own undo. */
+  /** Every event of every turn of this user, on any channel; returns a function that stops watching. */
   watch(
     user: string,
     listener: (event: TurnEvent, turn: { readonly id: string; readonly thread: string }) => void,
@@ -65,7 +65,7 @@ export interface Jobs {
   /** The job as it is when it completes, or after so many milliseconds. */
   wait(id: string, millis: number): Promise<Job | undefined>;
   counts(): { readonly queued: number; readonly running: number };
-  /** Told of every job that completes; answers its own undo. */
+  /** Called for every job that completes; returns a function that stops it. */
   onCompleted(listener: (job: Job) => void): () => void;
 }
 

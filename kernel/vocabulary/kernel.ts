@@ -3,7 +3,7 @@
 export interface Kernel {
   readonly version: string;
   readonly startedAt: Date;
-  /** Known secret values, hidden in every log line; whoever learns one adds it. */
+  /** Known secret values, hidden in every log line; add each one you learn. */
   readonly mask: Mask;
   /**
    * True for the service itself, which holds the home's claim. False for a command that borrows a few
@@ -11,7 +11,7 @@ export interface Kernel {
    */
   readonly serving: boolean;
   plugins(): readonly PluginState[];
-  /** What plugins had to tell the operator, for whoever owns the screen. */
+  /** What plugins print for the operator, for the plugin that owns the terminal. */
   lines(): readonly string[];
   /** Runs every named check. */
   readiness(): Promise<readonly CheckResult[]>;

@@ -1,4 +1,4 @@
-/** What the tool host lends: calls for the agent, management for a page. */
+/** What the tool host offers: calls for the agent, management for the page. */
 import { JsonSchema, type ToolCall, type ToolOutcome } from "./turn.ts";
 import type { Declared } from "./wire/form.ts";
 import { Time, Type } from "./wire/type.ts";
@@ -112,7 +112,7 @@ export const ToolReceipt = Type.Object(
 export type ToolReceipt = Declared<typeof ToolReceipt>;
 
 /**
- * What the `tool` commands do, for a page: whoever asks is the operator, and has been shown the grants. A fault
+ * What the `tool` commands do, for a page: the caller is the operator, who has been shown the grants. A fault
  * of kind `invalid` says why something is refused, `missing` that there is no such tool.
  */
 export interface ToolAdmin {

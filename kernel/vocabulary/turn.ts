@@ -164,7 +164,7 @@ export const TurnRecord = Type.Object(
   {
     id: Type.String(),
     thread: named("thread_id", Type.String()),
-    /** Whoever may see a turn is its user. */
+    /** Only this user may see it. */
     user: hidden(Type.String()),
     channel: Type.String(),
     status: TurnStatus,
@@ -182,7 +182,7 @@ export const TurnRecord = Type.Object(
 export type TurnRecord = Declared<typeof TurnRecord>;
 
 /**
- * What a turn tells while it runs, the same for every channel. `started` comes first and exactly one of
+ * What a turn reports while it runs, the same for every channel. `started` comes first and exactly one of
  * `done` or `failed` last. Text deltas of one `item` concatenate to that message's text.
  */
 export const TurnEvent = Type.Union([

@@ -242,7 +242,7 @@ describe("the plugin", () => {
       TOOLS_PRIVATE_HOSTS: "10.0.0.1",
       POSTERN_SECRETS_KEY: "short",
     });
-    await expect(boot).rejects.toThrow(/TOOLS_PRIVATE_HOSTS[\s\S]*POSTERN_SECRETS_KEY: given \(hidden\)/);
+    await expect(boot).rejects.toThrow(/TOOLS_PRIVATE_HOSTS[\s\S]*POSTERN_SECRETS_KEY: got \(hidden\)/);
   });
 
   test("the readiness check answers", async () => {

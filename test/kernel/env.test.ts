@@ -41,7 +41,7 @@ test("all problems are told at once, and a secret is never shown", () => {
   env.url("B");
   env.secret("S");
   env.refuse("S", "at least 20 characters");
-  expect(() => settings.assertSound()).toThrow(/3 settings are wrong; nothing was started/);
+  expect(() => settings.assertSound()).toThrow(/3 settings are invalid; nothing was started/);
   expect(() => settings.assertSound()).not.toThrow(/hunter2/);
 });
 

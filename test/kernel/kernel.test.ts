@@ -180,9 +180,9 @@ describe("a start that goes wrong", () => {
     });
     const fault = await faultOf(bootKernel([diary("a", pages), thrower, picky], { P: "none" }));
     expect(fault.kind).toBe("config");
-    expect(fault.message).toContain("2 settings are wrong");
-    expect(fault.message).toContain('plugin "thrower": given an error: cannot read');
-    expect(fault.message).toContain('P: given "none"');
+    expect(fault.message).toContain("2 settings are invalid");
+    expect(fault.message).toContain('plugin "thrower": got an error: cannot read');
+    expect(fault.message).toContain('P: got "none"');
     expect(pages).toEqual([]);
   });
 });

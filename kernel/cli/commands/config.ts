@@ -1,4 +1,4 @@
-/** `postern config`: every setting in force, where it came from, secrets masked. */
+/** `postern config`: every setting, its value and where it came from, with secrets hidden. */
 import { Fault, reason } from "../../fault.ts";
 import type { AnyPlugin } from "../../plugin.ts";
 import type { Session } from "../session.ts";

@@ -1,4 +1,4 @@
-/** `postern doctor`: looks at everything a start would need, changes nothing, says what to do. */
+/** `postern doctor`: checks everything a start needs, changes nothing, says what to do. */
 import { statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -32,7 +32,7 @@ export async function examine(session: Session, plugins: readonly AnyPlugin[]): 
     }
   }
   for (const { name, given, accepted } of settings.problems) {
-    findings.push({ name, ok: false, detail: `given ${given}, accepted: ${accepted}` });
+    findings.push({ name, ok: false, detail: `got ${given}, expected ${accepted}` });
   }
   return findings;
 }
@@ -55,8 +55,9 @@ function attempt(name: string, look: () => string): Finding {
 
 function examineHome(home: string): string {
   const stat = statSync(home, { throwIfNoEntry: false });
-  if (!stat) return `${home} does not exist yet; the first start makes it`;
-  if (!stat.isDirectory()) throw new Error(`${home} is not a folder: move it away, or set POSTERN_HOME`);
+  if (!stat) return `${home} does not exist yet; the first start creates it`;
+  if (!stat.isDirectory())
+    throw new Error(`${home} is not a folder: move it, or set POSTERN_HOME to another path`);
   if ((stat.mode & 0o077) !== 0) throw new Error(`${home} can be read by others: run "chmod 700 ${home}"`);
   const { bavail, bsize } = statfsSync(home);
   if (bavail * bsize < ENOUGH_DISK)
@@ -65,9 +66,9 @@ function examineHome(home: string): string {
 }
 
 function examineStore(file: string): string {
-  if (!statSync(file, { throwIfNoEntry: false })) return "no store yet; the first start makes it";
+  if (!statSync(file, { throwIfNoEntry: false })) return "no store yet; the first start creates it";
   const verdict = quickCheck(file);
-  if (verdict === "ok") return `${file} is sound`;
+  if (verdict === "ok") return `${file} is intact`;
   throw new Error(
     `${file} is damaged (${verdict}): stop Postern and restore a backup or a ${file}.before-* snapshot`,
   );

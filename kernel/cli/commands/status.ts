@@ -1,4 +1,4 @@
-/** `postern status`: is a service running on this home, since when, with which plugins. */
+/** `postern status`: whether a service is running with this home, since when, with which plugins. */
 import { findRunning } from "../home.ts";
 import { table } from "../table.ts";
 
@@ -12,7 +12,7 @@ export function showStatus(home: string, json: boolean): void {
   } else if (notice) {
     const rows = notice.plugins.map(({ name, on, detail }) => [name, on ? "on" : "off", detail]);
     process.stdout.write(
-      `Postern ${notice.version} runs since ${notice.startedAt} (pid ${notice.pid}, home ${home})\n${table(rows)}`,
+      `Postern ${notice.version} has been running since ${notice.startedAt} (pid ${notice.pid}, home ${home})\n${table(rows)}`,
     );
   } else {
     process.stdout.write(`Postern is not running with the home ${home}. Start it with "postern serve".\n`);

@@ -7,7 +7,7 @@ import { allowing, installProber, toolHost } from "../../support/tools/tool-host
 
 test("an untouched home is sound, and looking at it makes no key", async () => {
   const home = temporaryFolder();
-  const expected = [{ name: "secrets key", ok: true, detail: "none yet; the first start makes one" }];
+  const expected = [{ name: "secrets key", ok: true, detail: "none yet; the first start creates one" }];
   expect(await diagnoseTools(home, undefined)).toEqual(expected);
   expect(await diagnoseTools(home, undefined)).toEqual(expected);
 });

@@ -72,7 +72,7 @@ describe("usage", () => {
 });
 
 describe("configuration", () => {
-  test("every wrong setting is told at once with what is accepted; exit code 78, and nothing was started", async () => {
+  test("every invalid setting is listed with what is expected; exit code 78, and nothing was started", async () => {
     const { env, cwd, home } = inHome({
       LOG_LEVEL: "loud",
       GATEWAY_ENABLED: "perhaps",
@@ -82,7 +82,7 @@ describe("configuration", () => {
     const { code, stdout, stderr } = await postern(["serve"], { env, cwd });
     expect(code).toBe(78);
     for (const name of ["LOG_LEVEL", "GATEWAY_ENABLED", "GATEWAY_PORT", "HTTP_PORT"])
-      expect(stderr).toContain(`${name}: given`);
+      expect(stderr).toContain(`${name}: got`);
     expect(stdout).toBe("");
     expect(existsSync(join(home, "store.sqlite"))).toBe(false);
   });
@@ -138,7 +138,7 @@ describe("doctor and status", () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/FAIL\s+home .*chmod 700/);
     expect(stdout).toMatch(/FAIL\s+store/);
-    expect(stdout).toMatch(/FAIL\s+GATEWAY_PORT .*accepted/);
+    expect(stdout).toMatch(/FAIL\s+GATEWAY_PORT .*expected/);
   });
 
   test("status tells a running service from one that was killed", async () => {
@@ -186,7 +186,7 @@ describe("serve", () => {
     const first = startPostern(["serve"], { env, cwd });
     await first.printed("ready in");
     const second = await postern(["serve"], { env, cwd });
-    expect(second.stderr).toContain(`another Postern (pid ${first.pid}) runs`);
+    expect(second.stderr).toContain(`another Postern (pid ${first.pid}) is already running`);
     expect(second.code).toBe(78);
     first.kill("SIGINT");
     expect(await first.ended).toBe(0);
