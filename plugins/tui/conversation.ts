@@ -1,4 +1,4 @@
-/** The thread on the screen: sends turns, follows those of every channel, keeps what the history pane shows. */
+/** The open thread: sends turns, follows turns from every channel and holds what the history pane shows. */
 import { randomUUID } from "node:crypto";
 import {
   type Agent,
@@ -20,7 +20,7 @@ export interface ConversationParts {
   readonly user: string;
 }
 
-/** What is under way, and since when. */
+/** What the turn is doing, and since when. */
 export interface Activity {
   readonly since: number;
   readonly what: string;
@@ -32,27 +32,27 @@ export interface Conversation {
   readonly activity: Activity | undefined;
   readonly spent: { readonly tokens: number; readonly cost: number };
   send(text: string): void;
-  /** False where nothing ran. */
+  /** False if nothing was running. */
   cancel(): boolean;
-  /** Answers the note's name, by which it can be rewritten. */
+  /** Returns the note's id, for `rewrite`. */
   note(text: string, tone?: EntryOf<"note">["tone"]): number;
   rewrite(note: number, text: string): void;
   toggle(entry: number): void;
   choose(entry: number, choice: number): void;
   decide(entry: number, choice: Choice): void;
   clear(): void;
-  /** Without a thread the next message starts a new one. */
+  /** With `undefined`, the next message starts a new thread. */
   open(thread: string | undefined): void;
-  /** Tells of every change, at most once a frame; answers its own undo. */
+  /** Calls the listener on changes, at most once per frame. Returns the unsubscribe function. */
   subscribe(listener: () => void): () => void;
   version(): number;
   close(): void;
 }
 
-// Deltas arrive faster than a screen shows them, and every second frame is left free for the keys.
+// Deltas arrive faster than the screen can show them; every second frame is left free for key presses.
 const FRAME_MILLIS = 33;
 const TURNS_SHOWN = 50;
-const SEND_AGAIN = "\n\n*Up brings your message back, to change it or to send it again.*";
+const SEND_AGAIN = "\n\n*Press Up to edit your message and send it again.*";
 
 type Draft = Entry extends infer Each ? (Each extends Entry ? Omit<Each, "id"> : never) : never;
 
@@ -83,7 +83,7 @@ export function createConversation({ agent, threads, user }: ConversationParts):
     return id;
   }
 
-  /** The last choice is the one that allows nothing. */
+  /** Preselects the last choice, which denies. */
   function ask(gate: Gate): void {
     add({ type: "gate", gate, choice: choicesOf(gate).length - 1 });
   }
@@ -93,7 +93,7 @@ export function createConversation({ agent, threads, user }: ConversationParts):
     type: Type,
     change: (entry: EntryOf<Type>) => EntryOf<Type>,
   ): void {
-    // What changes is nearly always among the last.
+    // The entry is nearly always one of the last.
     const index = entries.findLastIndex((entry) => entry.id === id);
     const entry = entries[index];
     if (entry?.type !== type) return;
@@ -122,7 +122,7 @@ export function createConversation({ agent, threads, user }: ConversationParts):
     changed();
   });
 
-  /** A turn that another channel began. */
+  /** Starts showing a turn that another channel started. */
   function join(id: string, where: string): LiveTurn {
     const turn = liveTurn(id, where, false);
     live.set(id, turn);
@@ -134,7 +134,7 @@ export function createConversation({ agent, threads, user }: ConversationParts):
     return turn;
   }
 
-  /** The question is answered, so it is no longer asked here. */
+  /** Closes a gate that was answered in another channel. */
   function closeGate(input: TurnInput): void {
     for (const entry of entries) {
       if (entry.type !== "gate" || entry.decided !== undefined || !isAnswer(input, entry.gate)) continue;
@@ -202,7 +202,7 @@ export function createConversation({ agent, threads, user }: ConversationParts):
     changed();
   }
 
-  /** A stored turn, as it would have looked while it ran. */
+  /** Shows a stored turn the way it looked while it ran. */
   function replay(items: readonly TurnItem[]): void {
     const calls = new Map<string, number>();
     for (const item of items) {

@@ -1,15 +1,15 @@
-/** A turn that has not ended, with everything it told so far: whoever opens its thread later sees it whole. */
+/** A running turn with all its events so far, so that opening its thread later shows the whole turn. */
 import type { TurnEvent, TurnItem } from "../../kernel/plugin.ts";
 
 export interface LiveTurn {
   readonly id: string;
   readonly thread: string;
-  /** False where another channel began it. */
+  /** False if another channel started it. */
   readonly isOurs: boolean;
   readonly since: number;
   what: string;
   readonly events: TurnEvent[];
-  /** The entry that shows an item. */
+  /** The entry that shows each item, by item id. */
   readonly shown: Map<string, number>;
 }
 
@@ -24,8 +24,8 @@ export function keep({ events }: LiveTurn, event: TurnEvent): void {
   else events.push(event);
 }
 
-/** Of what is stored of the turn, what its events do not tell: how it began. */
+/** The stored items that no event covers, such as the message that started the turn. */
 export function beginningOf({ events }: LiveTurn, items: readonly TurnItem[]): readonly TurnItem[] {
-  const told = new Set(events.map((event) => ("item" in event ? event.item : undefined)));
-  return items.filter(({ id }) => !told.has(id));
+  const covered = new Set(events.map((event) => ("item" in event ? event.item : undefined)));
+  return items.filter(({ id }) => !covered.has(id));
 }

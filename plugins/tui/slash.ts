@@ -1,4 +1,4 @@
-/** The commands typed into the composer, each answering with a note in the history pane. */
+/** Slash commands typed into the composer. Each shows its result as a note in the history pane. */
 import type { Agent, Jobs, Memory, Threads, Tools } from "../../kernel/plugin.ts";
 import type { Conversation } from "./conversation.ts";
 
@@ -15,7 +15,7 @@ export interface SlashParts {
 
 interface SlashCommand {
   readonly about: string;
-  /** What it says, in Markdown. */
+  /** Returns the note to show, in Markdown. */
   run(parts: SlashParts, rest: string): string | undefined | Promise<string | undefined>;
 }
 
@@ -25,7 +25,7 @@ const KEYS = `| key | |
 | Shift+Enter, Alt+Enter, Ctrl+J | new line |
 | Up, Down | scroll; in an empty composer, earlier messages |
 | PgUp, PgDn | scroll by a page |
-| Tab, Shift+Tab | next, previous element: tool calls, approvals; Enter opens one |
+| Tab, Shift+Tab | next, previous tool call or approval; Enter opens it |
 | Esc | cancel the turn, or go back |
 | Ctrl+L | clear the screen |
 | Ctrl+C | quit |`;
@@ -34,7 +34,7 @@ const LISTED = 15;
 
 export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
   help: {
-    about: "keys and commands",
+    about: "show keys and commands",
     run: () => {
       const rows = Object.entries(COMMANDS).map(([name, { about }]) => `| /${name} | ${about} |`);
       return `${KEYS}\n\n| command | |\n|---|---|\n${rows.join("\n")}`;
@@ -44,18 +44,18 @@ export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
     about: "start a new thread",
     run: ({ conversation }) => {
       conversation.open(undefined);
-      return "*A new thread: what you write next begins it.*";
+      return "*New thread. Your next message starts it.*";
     },
   },
   threads: {
-    about: "list threads; /threads 2 opens the second, /threads words searches",
+    about: "list threads; /threads 2 opens the second, /threads <words> searches",
     run({ threads, user, conversation }, rest) {
       const number = /^\d+$/.test(rest) ? Number(rest) : undefined;
       const query = number === undefined && rest !== "" ? { q: rest } : {};
       const { items } = threads.list(user, { limit: LISTED, ...query });
       if (number !== undefined) {
         const chosen = items[number - 1];
-        if (!chosen) return `There is no thread ${number} in the list; /threads shows it.`;
+        if (!chosen) return `There is no thread ${number}. /threads lists them.`;
         conversation.open(chosen.id);
         return undefined;
       }
@@ -68,11 +68,11 @@ export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
     },
   },
   tools: {
-    about: "the installed tools and what they may do",
+    about: "list installed tools and what they may do",
     async run({ tools }) {
       const installed = (await tools?.list()) ?? [];
       if (installed.length === 0)
-        return "No tools are installed. `postern tool install` adds one, from another terminal.";
+        return "No tools are installed. Install one with `postern tool install` in another terminal.";
       return installed
         .map(
           ({ name, version, description, grants }) =>
@@ -82,7 +82,7 @@ export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
     },
   },
   jobs: {
-    about: "the newest jobs of the webhook channel",
+    about: "list the newest webhook jobs",
     run({ jobs }) {
       const items = jobs?.list({ limit: LISTED }).items ?? [];
       if (items.length === 0) return "No jobs.";
@@ -95,36 +95,39 @@ export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
     },
   },
   memory: {
-    about: "what is remembered; /memory words searches",
+    about: "list memory files; /memory <words> searches",
     async run({ memory, user }, rest) {
       if (!memory) return "Memory is off.";
       if (rest !== "") {
         const hits = await memory.search(user, rest, LISTED);
         return hits.length === 0
-          ? "Nothing is remembered about that."
+          ? "No matches in memory."
           : hits.map(({ path, snippet }) => `- \`${path}\`: ${quoted(snippet)}`).join("\n");
       }
       const files = memory.tree(user);
       return files.length === 0
-        ? "Nothing is remembered yet."
+        ? "Memory is empty."
         : files
-            .map(({ path, bytes, updatedAt }) => `- \`${path}\` ${bytes} bytes, ${ago(updatedAt)}`)
+            .map(
+              ({ path, bytes, updatedAt }) =>
+                `- \`${path}\` ${bytes} byte${bytes === 1 ? "" : "s"}, ${ago(updatedAt)}`,
+            )
             .join("\n");
     },
   },
   model: {
-    about: "which model answers",
+    about: "show the current model",
     run({ agent }) {
       const { provider, name } = agent.model();
-      return `**${quoted(name)}** (${provider}). MODEL_PROVIDER, MODEL_NAME, MODEL_BASE_URL and MODEL_API_KEY choose another at the next start.`;
+      return `**${quoted(name)}** (${provider}). To use another model, set MODEL_PROVIDER, MODEL_NAME, MODEL_BASE_URL or MODEL_API_KEY and restart.`;
     },
   },
   cancel: {
-    about: "stop what runs in this thread",
-    run: ({ conversation }) => (conversation.cancel() ? undefined : "Nothing runs."),
+    about: "cancel the running turn",
+    run: ({ conversation }) => (conversation.cancel() ? undefined : "Nothing is running."),
   },
   quit: {
-    about: "leave",
+    about: "quit Postern",
     run: ({ quit }) => {
       quit();
       return undefined;
@@ -132,31 +135,31 @@ export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
   },
 };
 
-/** The names that this beginning of a command may become; none where it is no command. */
+/** The commands that start with what was typed; empty if it is not a command. */
 export function completions(text: string): readonly string[] {
-  const [, begun] = /^\/(\S*)$/.exec(text) ?? [];
-  return begun === undefined ? [] : Object.keys(COMMANDS).filter((name) => name.startsWith(begun));
+  const [, typed] = /^\/(\S*)$/.exec(text) ?? [];
+  return typed === undefined ? [] : Object.keys(COMMANDS).filter((name) => name.startsWith(typed));
 }
 
-/** Runs it and shows what it says. A beginning that fits only one command is that command. */
+/** Runs a command and shows its result. An unambiguous prefix is enough. */
 export async function runSlash(line: string, parts: SlashParts): Promise<void> {
   const [, name = "", rest = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(line) ?? [];
   const fitting = completions(`/${name}`);
   const command = COMMANDS[name] ?? (fitting.length === 1 ? COMMANDS[fitting[0] ?? ""] : undefined);
   if (!command) {
-    parts.conversation.note(`There is no command /${quoted(name)}. /help lists them.`, "bad");
+    parts.conversation.note(`Unknown command: /${quoted(name)}. /help lists the commands.`, "bad");
     return;
   }
-  const said = await command.run(parts, rest.trim());
-  if (said !== undefined) parts.conversation.note(said);
+  const note = await command.run(parts, rest.trim());
+  if (note !== undefined) parts.conversation.note(note);
 }
 
-/** Words of others inside our Markdown. */
+/** Escapes outside text for use in our Markdown. */
 function quoted(text: string): string {
   return text.replace(/[\\`*_[\]<>|#]/g, "\\$&").replaceAll("\n", " ");
 }
 
-/** The same for what holds addresses and patterns, which Markdown would take for links and emphasis. */
+/** Same, for text with URLs and patterns that Markdown would turn into links and emphasis. */
 function verbatim(text: string): string {
   return `\`${text.replaceAll("`", "'").replaceAll("\n", " ")}\``;
 }

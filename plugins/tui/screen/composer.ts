@@ -1,9 +1,9 @@
-/** The text being written: what each key does to it, and how it lies on the screen. Pure. */
+/** The draft message: what each key does to it and how it wraps on the screen. Pure. */
 import stringWidth from "string-width";
 
 export interface Draft {
   readonly text: string;
-  /** Before which UTF-16 unit the cursor stands; never inside a character a person sees as one. */
+  /** The cursor's UTF-16 offset; never inside a grapheme. */
   readonly cursor: number;
 }
 
@@ -18,7 +18,7 @@ export function insert({ text, cursor }: Draft, piece: string): Draft {
 
 export const draftOf = (text: string): Draft => ({ text, cursor: text.length });
 
-/** Where the cursor would stand after each motion. */
+/** The cursor's offset after each motion. */
 const MOTIONS = {
   left: ({ text, cursor }: Draft) => before(graphemes, text, cursor),
   right: ({ text, cursor }: Draft) => after(graphemes, text, cursor),
@@ -37,14 +37,14 @@ export function move(draft: Draft, motion: Motion): Draft {
   return { ...draft, cursor: MOTIONS[motion](draft) };
 }
 
-/** Takes out what lies between the cursor and where the motion leads. */
+/** Deletes the text between the cursor and where the motion would take it. */
 export function erase(draft: Draft, motion: Motion): Draft {
   const to = MOTIONS[motion](draft);
   const [from, until] = to < draft.cursor ? [to, draft.cursor] : [draft.cursor, to];
   return { text: draft.text.slice(0, from) + draft.text.slice(until), cursor: from };
 }
 
-// Only the line of the cursor is looked at: a pasted book must not slow a key down.
+// Only segment the cursor's line: a huge paste must not slow down typing.
 function before(segmenter: Intl.Segmenter, text: string, cursor: number): number {
   const start = text.lastIndexOf("\n", cursor - 1) + 1;
   if (start === cursor) return Math.max(0, cursor - 1);
@@ -73,7 +73,7 @@ function wordEnd(text: string, cursor: number): number {
 
 export interface Row {
   readonly text: string;
-  /** Where the row begins in the draft. */
+  /** Offset of the row's first character in the draft. */
   readonly start: number;
 }
 
@@ -82,7 +82,7 @@ export interface Layout {
   readonly cursor: { readonly row: number; readonly column: number };
 }
 
-/** How the draft lies in so many columns. */
+/** Wraps the draft to a width in columns. */
 export function layOut({ text, cursor }: Draft, width: number): Layout {
   const rows: Row[] = [];
   let at = 0;
@@ -95,7 +95,7 @@ export function layOut({ text, cursor }: Draft, width: number): Layout {
   return { rows, cursor: { row: Math.max(0, row), column: stringWidth(shown.slice(0, cursor - start)) } };
 }
 
-/** Up or down one row, keeping the column as far as the row has one; undefined at the edge. */
+/** Moves up or down one row, keeping the column if the row is long enough; undefined at the edge. */
 export function moveRow(draft: Draft, width: number, by: 1 | -1): Draft | undefined {
   const { rows, cursor } = layOut(draft, width);
   const row = rows[cursor.row + by];
@@ -113,7 +113,7 @@ export function moveRow(draft: Draft, width: number, by: 1 | -1): Draft | undefi
 const SIMPLE = /^[\x20-\x7e]*$/;
 
 function pieces(line: string, width: number): readonly Row[] {
-  // A full row leaves no cell for the cursor behind its last character; hence strictly less.
+  // Strictly less: a full row would leave no cell for the cursor after its last character.
   if (SIMPLE.test(line) && line.length < width) return [{ text: line, start: 0 }];
   const found: Row[] = [];
   let start = 0;

@@ -1,4 +1,4 @@
-/** What the history pane holds, and each entry as lines. */
+/** The entries of the history pane, and how each is rendered as lines. */
 import type { Gate, ToolCall, ToolOutcome } from "../../../kernel/plugin.ts";
 import { cut, hang, plain, wrap } from "./lines.ts";
 import { type Rendering, renderMarkdown } from "./markdown.ts";
@@ -15,7 +15,7 @@ export type Entry = { readonly id: number } & (
       readonly open: boolean;
     }
   | { readonly type: "gate"; readonly gate: Gate; readonly choice: number; readonly decided?: string }
-  /** Postern itself speaking, in Markdown. */
+  /** A message from Postern itself, in Markdown. */
   | { readonly type: "note"; readonly tone: "plain" | "warning" | "bad"; readonly text: string }
 );
 
@@ -33,8 +33,8 @@ const APPROVAL: readonly Choice[] = [
   { key: "d", label: "Deny", decision: "deny" },
 ];
 const AUTHENTICATION: readonly Choice[] = [
-  { key: "r", label: "It is there, run it", decision: "done" },
-  { key: "d", label: "Give up", decision: "deny" },
+  { key: "r", label: "Retry", decision: "done" },
+  { key: "d", label: "Deny", decision: "deny" },
 ];
 
 export function choicesOf({ type }: Gate): readonly Choice[] {
@@ -56,7 +56,7 @@ export interface Renderer {
   lines(entry: Entry, width: number, isFocused: boolean): readonly string[];
 }
 
-/** Remembers each entry's lines until the entry, the width or the focus changes. */
+/** Caches each entry's lines until the entry, the width or the focus changes. */
 export function createRenderer(palette: Palette): Renderer {
   interface Kept {
     readonly entry: Entry;
@@ -95,7 +95,7 @@ function linesOf(entry: Entry, width: number, isFocused: boolean, palette: Palet
     case "person": {
       const lines = hang(palette.person("› "), "  ", palette.strong(plain(entry.text)), width);
       if (!isLong(entry.text)) return lines;
-      const more = mark(entry.open ? "  ▾ Enter folds it" : `  ▸ ${lines.length - FOLDED} more lines`);
+      const more = mark(entry.open ? "  ▾ Enter to collapse" : `  ▸ ${moreLines(lines.length - FOLDED)}`);
       return entry.open ? [...lines, more] : [...lines.slice(0, FOLDED), more];
     }
     case "tool":
@@ -124,17 +124,17 @@ function toolLines(
   const head = cut(`${open ? "▾" : "▸"} ${plain(call.name)} ${params}`, width - 4 - took.length);
   const title = `  ${state} ${mark(head)}${palette.faint(took)}`;
   if (!open) return [title];
-  const said =
+  const result =
     outcome === undefined
       ? "still running"
       : outcome.status === "ok"
         ? pretty(outcome.output)
         : outcome.message;
-  const body = [`params ${pretty(call.params)}`, said].flatMap((text) =>
+  const body = [`params ${pretty(call.params)}`, result].flatMap((text) =>
     hang("    ", "    ", palette.faint(plain(text)), width),
   );
   const more = body.length - LONGEST_OUTPUT;
-  return [title, ...body.slice(0, LONGEST_OUTPUT), ...(more > 0 ? [`    … ${more} more lines`] : [])];
+  return [title, ...body.slice(0, LONGEST_OUTPUT), ...(more > 0 ? [`    … ${moreLines(more)}`] : [])];
 }
 
 function gateLines(
@@ -147,14 +147,14 @@ function gateLines(
   const name = plain(gate.call.name);
   const head =
     gate.type === "approval"
-      ? `${name} asks for your approval.`
+      ? `${name} needs your approval.`
       : gate.type === "authentication"
         ? `${name} needs a credential: ${plain(gate.message)}`
-        : `The thread waits for the result of ${name}, which the program that offered it has to bring.`;
+        : `Waiting for the result of ${name} from the client that provides it.`;
   const grants = gate.type === "approval" ? gate.grants : [];
   const lines = [
     ...hang(palette.warning("  ? "), "    ", palette.strong(head), width),
-    ...say(`It would be called with ${plain(gate.call.params)}`),
+    ...say(`params ${plain(gate.call.params)}`),
     ...grants.flatMap((grant) => hang("    • ", "      ", plain(grant), width)),
   ];
   if (decided !== undefined) return [...lines, ...say(palette.faint(decided))];
@@ -162,7 +162,7 @@ function gateLines(
     const text = ` ${label} (${key}) `;
     return index === choice && isFocused ? palette.chosen(text) : text;
   });
-  const hint = palette.faint(isFocused ? " Enter decides" : " Tab comes here");
+  const hint = palette.faint(isFocused ? " Enter to confirm" : " Tab to answer");
   return choices.length === 0 ? lines : [...lines, ...wrap(`    ${choices.join(" ")}${hint}`, width)];
 }
 
@@ -173,6 +173,8 @@ function pretty(json: string): string {
     return json;
   }
 }
+
+const moreLines = (count: number) => `${count} more line${count === 1 ? "" : "s"}`;
 
 export function seconds(millis: number): string {
   if (millis < 1000) return `${Math.round(millis)} ms`;

@@ -1,34 +1,34 @@
-/** Text made safe and cut to the width of the screen. */
+/** Makes text safe for the terminal and fits it to the width of the screen. */
 import stringWidth from "string-width";
 import wrapAnsi from "wrap-ansi";
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to strip
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** What a model or a tool wrote, without what a terminal would obey: escapes, controls, changes of direction. */
+/** Strips what a terminal would act on from a model's or a tool's text: escapes, control and bidi characters. */
 export function plain(text: string): string {
   return text.replace(/\r\n?/g, "\n").replace(CONTROL, "").replaceAll("\t", "    ");
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: styles stand before the space
+// biome-ignore lint/suspicious/noControlCharactersInRegex: style escapes come before the space
 const LEADING_SPACE = /^((?:\u001b\[[0-9;]*m)*) +/;
 
-/** Lines no wider than this; words are kept whole where they fit. Styles end and begin again at each break. */
+/** Wraps to lines no wider than `width`, between words where possible. Styles end and restart at each break. */
 export function wrap(styled: string, width: number): string[] {
   return styled.split("\n").flatMap((line) => {
     const [first = "", ...rest] = wrapAnsi(line, Math.max(1, width), { hard: true, trim: false }).split("\n");
-    // The space at which a line was broken would indent the next.
+    // Otherwise the space at the break would indent the next line.
     return [first, ...rest.map((piece) => piece.replace(LEADING_SPACE, "$1"))];
   });
 }
 
-/** Wrapped, with this before the first line and that before the others. */
+/** Wraps with a hanging indent: `first` before the first line, `rest` before the others. */
 export function hang(first: string, rest: string, styled: string, width: number): string[] {
   const inner = width - Math.max(stringWidth(first), stringWidth(rest));
   return wrap(styled, inner).map((line, index) => `${index === 0 ? first : rest}${line}`);
 }
 
-/** One line, cut with an ellipsis where it is too long. */
+/** Truncates a line that is too long, with an ellipsis. */
 export function cut(text: string, width: number): string {
   if (stringWidth(text) <= width) return text;
   let kept = "";

@@ -1,4 +1,4 @@
-/** Markdown as lines for a terminal. While a text streams in, only its unfinished end is read again. */
+/** Renders Markdown as terminal lines. While text streams in, only its unfinished end is parsed again. */
 import { lexer, type Token, type Tokens } from "marked";
 import stringWidth from "string-width";
 import { hang, plain, wrap } from "./lines.ts";
@@ -12,20 +12,20 @@ export interface Rendering {
   readonly settled: { readonly characters: number; readonly lines: number };
 }
 
-/** The rendering of a source that has grown from an earlier one, or of a new one. */
+/** Renders a source, reusing an earlier rendering if the source only grew. */
 export function renderMarkdown(
   source: string,
   width: number,
   palette: Palette,
   earlier?: Rendering,
 ): Rendering {
-  const goesOn = earlier?.width === width && source.startsWith(earlier.source);
-  const settled = goesOn ? earlier.settled : { characters: 0, lines: 0 };
-  const lines = goesOn ? earlier.lines.slice(0, settled.lines) : [];
+  const hasGrown = earlier?.width === width && source.startsWith(earlier.source);
+  const settled = hasGrown ? earlier.settled : { characters: 0, lines: 0 };
+  const lines = hasGrown ? earlier.lines.slice(0, settled.lines) : [];
   let { characters } = settled;
   let settledLines = settled.lines;
   const tokens = lexer(source.slice(characters));
-  // Reading goes on from the last block that is surely over; blank lines belong to what stands before them.
+  // The next parse starts after the last block that cannot change; blank lines belong to the block before them.
   const open = tokens.findLastIndex(({ type }) => type !== "space");
   for (const [index, token] of tokens.entries()) {
     lines.push(...block(token, width, palette));
@@ -84,7 +84,7 @@ function list(token: Tokens.List, width: number, palette: Palette): string[] {
 
 const NARROWEST_COLUMN = 10;
 
-/** Columns; the widest gives way where they do not fit, and where even that is too little each cell has its line. */
+/** Shrinks the widest column if the table does not fit; if that is not enough, puts each cell on its own line. */
 function table({ header, rows }: Tokens.Table, width: number, palette: Palette): string[] {
   const read = (cells: readonly Tokens.TableCell[]) => cells.map(({ tokens }) => inline(tokens, palette));
   const head = read(header).map(palette.strong);

@@ -1,4 +1,4 @@
-/** The few ways in which text looks different: sixteen colours where the terminal has them, weight otherwise. */
+/** Text styles: sixteen colours if the terminal has them, weight otherwise. */
 import { styleText } from "node:util";
 
 type Paint = (text: string) => string;

@@ -1,4 +1,4 @@
-/** Draws the view with Ink. Everything is cut to size before it is drawn, so a frame is exactly one screen. */
+/** Draws the view with Ink. Everything is cut to size first, so a frame is exactly one screen. */
 import { Box, Text, useAnimation, useCursor, useInput, usePaste, useWindowSize } from "ink";
 import { createElement as h, type ReactElement, useSyncExternalStore } from "react";
 import type { Conversation } from "../conversation.ts";
@@ -14,9 +14,9 @@ export interface ScreenProps {
   readonly view: View;
   readonly renderer: Renderer;
   readonly palette: Palette;
-  /** For so many columns. */
+  /** The status line, for this many columns. */
   status(width: number): string;
-  /** Told of the status having changed otherwise than by the conversation. */
+  /** Reports status changes that do not come from the conversation. */
   readonly pulse: { subscribe(listener: () => void): () => void; version(): number };
 }
 
@@ -63,7 +63,7 @@ export function Screen(props: ScreenProps): ReactElement {
   );
 }
 
-/** One text for all of them: Ink lays out a node, not forty. */
+/** One text node for all lines, so that Ink lays out one node instead of forty. */
 function lines(all: readonly string[]): ReactElement {
   return h(Text, { wrap: "truncate" }, all.join("\n"));
 }
@@ -72,7 +72,7 @@ function suggestion(name: string, columns: number, palette: Palette): string {
   return cut(`  ${palette.tool(`/${name}`.padEnd(10))}${COMMANDS[name]?.about ?? ""}`, columns);
 }
 
-/** The lines of the history between the first that is shown and the last. */
+/** The visible lines of the history. */
 function windowOf(
   { conversation, view, renderer }: Pick<ScreenProps, "conversation" | "view" | "renderer">,
   width: number,
@@ -85,7 +85,7 @@ function windowOf(
     starts.set(entry.id, total);
     total += rendered[index]?.length ?? 0;
   }
-  // The blank line below the last entry parts it from nothing.
+  // The blank line below the last entry separates nothing.
   total = Math.max(0, total - 1);
   const end = Math.max(0, total - height);
   const top = Math.min(view.top ?? end, end);
@@ -109,10 +109,10 @@ interface ActivityProps {
 function ActivityLine({ conversation, palette, columns, below }: ActivityProps): ReactElement {
   const { activity } = conversation;
   const { frame } = useAnimation({ interval: 100, isActive: activity !== undefined });
-  const scrolled = below > 0 ? ` · ${below} lines below` : "";
+  const scrolled = below > 0 ? ` · ${below} line${below === 1 ? "" : "s"} below` : "";
   const text = activity
-    ? `${SPINNER[frame % SPINNER.length]} ${activity.what} ${seconds(Math.max(0, Math.floor((Date.now() - activity.since) / 1000) * 1000))} · Esc cancels${scrolled}`
-    : `Enter sends · /help${scrolled}`;
+    ? `${SPINNER[frame % SPINNER.length]} ${activity.what} ${seconds(Math.max(0, Math.floor((Date.now() - activity.since) / 1000) * 1000))} · Esc to cancel${scrolled}`
+    : `Enter to send · /help${scrolled}`;
   const shown = cut(text, columns);
   return h(Text, { wrap: "truncate" }, activity ? palette.tool(shown) : palette.faint(shown));
 }

@@ -1,4 +1,4 @@
-/** The line at the bottom: what matters most first, and whatever else still fits. */
+/** The status line at the bottom: the most important parts first, then whatever still fits. */
 import stringWidth from "string-width";
 import type { ModelName, PluginState } from "../../../kernel/plugin.ts";
 import { cut, plain } from "./lines.ts";
@@ -20,7 +20,7 @@ export function statusLine({ model, title, spent, plugins, jobs }: StatusParts, 
     title === undefined ? "new thread" : cut(plain(title), LONGEST_TITLE),
     spent.tokens > 0 ? `${thousands(spent.tokens)} tokens` : "",
     spent.cost > 0 ? `$${spent.cost.toFixed(spent.cost < 0.01 ? 4 : 2)}` : "",
-    queued + running > 0 ? `${running} of ${queued + running} jobs run` : "",
+    queued + running > 0 ? `jobs: ${running} running, ${queued} queued` : "",
     ...plugins
       .filter(({ on, detail }) => on && /^https?:\/\//.test(detail))
       .map(({ name, detail }) => `${name} ${detail.split(" ", 1)[0]}`),

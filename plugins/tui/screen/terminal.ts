@@ -1,4 +1,4 @@
-/** Takes the terminal over and gives it back as it was. */
+/** Takes over the terminal, and restores it on close. */
 import { isDeepStrictEqual } from "node:util";
 import { render } from "ink";
 import { createElement as h } from "react";
@@ -27,7 +27,7 @@ export function openTerminal(
     throw new Fault(
       "config",
       "no_terminal",
-      'the terminal UI needs a terminal: start with "postern serve", or set CLI_ENABLED=false',
+      'the terminal UI needs a terminal: run "postern serve" or set CLI_ENABLED=false',
       { param: "CLI_ENABLED" },
     );
   }
@@ -50,13 +50,13 @@ export function openTerminal(
   });
   const idle = { queued: 0, running: 0 };
   const pulse = createPulse(() => ({
-    // Counting is for once a second, not for every frame.
+    // Count once a second, not on every frame.
     jobs: jobs?.counts() ?? idle,
     plugins: kernel.plugins(),
     lines: kernel.lines(),
   }));
   const greeting = conversation.note(welcome(kernel));
-  // Channels that start after this one have their addresses later.
+  // Channels that start after this one get their addresses later.
   pulse.subscribe(() => conversation.rewrite(greeting, welcome(kernel)));
 
   const status = (width: number) => {
@@ -66,7 +66,7 @@ export function openTerminal(
     return statusLine({ model: agent.model(), title, spent, plugins, jobs: counts }, width);
   };
   const screen = h(Screen, { conversation, view, renderer: createRenderer(palette), palette, status, pulse });
-  // Before the first frame, not after it: a key pressed in between would be echoed, and Enter read as Ctrl+J.
+  // Before the first frame: a key pressed earlier would be echoed, and Enter would arrive as Ctrl+J.
   process.stdin.setRawMode(true);
   const instance = render(screen, {
     alternateScreen: true,
@@ -74,7 +74,8 @@ export function openTerminal(
     incrementalRendering: true,
     interactive: true,
     maxFps: FRAMES_PER_SECOND,
-    // Asking first needs an answer within 200 ms, which a busy start misses; who does not know it ignores it.
+    // "auto" needs the terminal to reply within 200 ms, which a busy start misses. Terminals without the
+    // protocol ignore it.
     kittyKeyboard: { mode: "enabled" },
   });
   return {
@@ -87,7 +88,7 @@ export function openTerminal(
   };
 }
 
-/** Looks at what tells nobody of its changes: at once, soon, and then every second. */
+/** Polls state that has no change events: now, on the next tick, and then every second. */
 function createPulse<Seen>(look: () => Seen) {
   const listeners = new Set<() => void>();
   let version = 0;

@@ -1,4 +1,4 @@
-/** What the person sees and does: draft, focus, scrolling, and the meaning of every key. Knows no terminal. */
+/** The state of the UI: draft, focus, scrolling, and what each key does. Independent of the terminal. */
 
 import type { Conversation } from "../conversation.ts";
 import { completions } from "../slash.ts";
@@ -31,25 +31,25 @@ export interface ViewParts {
   readonly conversation: Conversation;
   /** A message or a command was sent. */
   submit(text: string): void;
-  /** Wipes what is on the terminal and draws it again. */
+  /** Clears the terminal and redraws it. */
   repaint(): void;
   quit(): void;
 }
 
-/** What the last frame was made of, which keys that move over the screen go by. */
+/** The layout of the last frame, which scrolling and focus need. */
 export interface Frame {
   readonly height: number;
   readonly total: number;
   readonly composerWidth: number;
-  /** The first line of an entry in the history. */
+  /** The line of the history on which an entry starts. */
   lineOf(entry: number): number;
 }
 
 export interface View {
   readonly draft: Draft;
-  /** The focused entry; none while the composer has the focus. */
+  /** The focused entry; undefined while the composer has the focus. */
   readonly focus: number | undefined;
-  /** The first line shown; none while the view follows the end. */
+  /** The first line shown; undefined while the view follows the end. */
   readonly top: number | undefined;
   press(input: string, key: Key): void;
   paste(text: string): void;
@@ -67,7 +67,7 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
   let draft: Draft = EMPTY;
   let focus: number | undefined;
   let top: number | undefined;
-  /** Which sent message the composer shows; `sent.length` where none. */
+  /** Which sent message the composer shows; `sent.length` if none. */
   let recalled = 0;
   let frame: Frame = { height: 1, total: 0, composerWidth: 80, lineOf: () => 0 };
   let knownGate: number | undefined;
@@ -88,7 +88,7 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
     top = next >= end ? undefined : next;
   }
 
-  /** The composer, then everything that can be opened or decided, from the newest to the oldest. */
+  /** The composer, then everything that can be opened or answered, newest first. */
   function elements(): readonly (number | undefined)[] {
     const others = conversation.entries.filter((entry) => isFoldable(entry) || isOpenGate(entry));
     return [undefined, ...others.map(({ id }) => id).reverse()];
@@ -117,14 +117,14 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
   }
 
   function upOrDown(by: 1 | -1): void {
-    const isWalking = draft.text === "" || recalled < sent.length;
-    if (isWalking && top === undefined && recall(by)) return;
+    const isRecalling = draft.text === "" || recalled < sent.length;
+    if (isRecalling && top === undefined && recall(by)) return;
     const within = draft.text === "" ? undefined : moveRow(draft, frame.composerWidth, by);
-    if (within && !isWalking) draft = within;
+    if (within && !isRecalling) draft = within;
     else scroll(by);
   }
 
-  /** Escape takes back the nearest thing: the focus, the turn, the draft, the scrolling. */
+  /** Escape undoes the first that applies: focus, running turn, draft, scrolling. */
   function back(): void {
     if (focus !== undefined) focus = undefined;
     else if (conversation.cancel()) return;
@@ -151,7 +151,7 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
     return true;
   }
 
-  /** A letter only chooses and Enter decides: who was just typing must not have allowed something by it. */
+  /** A letter only selects and Enter confirms, so that a key typed as the gate appears cannot approve anything. */
   function pressOnGate(entry: EntryOf<"gate">, input: string, key: Key): boolean {
     const choices = choicesOf(entry.gate);
     const lettered = choices.findIndex((choice) => choice.key === input.toLowerCase());
@@ -213,7 +213,7 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
     else if (key.tab) tab(key);
     else if (key.pageUp || key.pageDown) scroll((key.pageUp ? -1 : 1) * Math.max(1, frame.height - 1));
     else if (!focused || !pressOnEntry(focused, input, key)) {
-      // Who types means the composer, wherever the focus was.
+      // Typing goes to the composer, wherever the focus was.
       if (focused && input === "") return;
       focus = undefined;
       pressInComposer(input, key);
@@ -242,7 +242,7 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
     },
     framed(next) {
       frame = next;
-      // A question that has just come up takes the focus, unless something is being written.
+      // A new gate takes the focus unless a draft is being written.
       const gate = conversation.entries.findLast(isOpenGate)?.id;
       if (gate !== undefined && gate !== knownGate && draft.text === "") {
         focus = gate;
@@ -262,12 +262,12 @@ function isOpenGate(entry: Entry): entry is EntryOf<"gate"> {
   return entry.type === "gate" && entry.decided === undefined && choicesOf(entry.gate).length > 0;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to find
 const PRESSES = /[\u0001-\u0008\u000b\u000c\u000e-\u001a]|[^\u0001-\u0008\u000b\u000c\u000e-\u001a]+/g;
 
 /**
- * Keys pressed faster than the terminal was read arrive as one text. Control characters are those keys, and so
- * are tabs before and Enter after a line; any other text with breaks in it is a paste that was not marked as one.
+ * Keys pressed faster than the terminal is read arrive as one string. Control characters in it are key presses,
+ * and so are tabs before and Enter after a line; any other text with line breaks is an unbracketed paste.
  */
 function separate(input: string, key: Key): readonly { readonly input: string; readonly key: Key }[] {
   if (input.length < 2) return [{ input, key }];
@@ -283,7 +283,7 @@ function separate(input: string, key: Key): readonly { readonly input: string; r
   });
 }
 
-/** Shift+Enter where the terminal can tell it, and what every terminal can: Alt+Enter and Ctrl+J. */
+/** Shift+Enter if the terminal reports it; Alt+Enter and Ctrl+J work in every terminal. */
 function isNewLine(input: string, key: Key): boolean {
   if (key.return) return key.shift || key.meta || key.ctrl;
   return input === "\n" || (key.ctrl && input === "j");

@@ -16,7 +16,7 @@ const text = fc.string({ unit: "grapheme", maxLength: 60 }).map((each) => each.r
 const motion = fc.constantFrom<Motion>("left", "right", "wordLeft", "wordRight", "lineStart", "lineEnd");
 const graphemes = (each: string) => [...new Intl.Segmenter().segment(each)].map(({ segment }) => segment);
 
-test("whatever is pressed, the cursor stays inside the text and nothing else is lost", () => {
+test("no key sequence moves the cursor out of the text or loses anything else", () => {
   fc.assert(
     fc.property(
       text,
@@ -37,7 +37,7 @@ test("whatever is pressed, the cursor stays inside the text and nothing else is 
   );
 });
 
-test("laid out in any width, the rows hold the whole text and none is too wide", () => {
+test("wrapped to any width, the rows hold the whole text and none is too wide", () => {
   fc.assert(
     fc.property(text, fc.integer({ min: 4, max: 40 }), (each, width) => {
       const { rows, cursor } = layOut(draftOf(each), width);
@@ -50,7 +50,7 @@ test("laid out in any width, the rows hold the whole text and none is too wide",
   );
 });
 
-test("up and down keep the column where the row is long enough", () => {
+test("up and down keep the column if the row is long enough", () => {
   const draft = { text: "世界abc\nxy\n12345", cursor: 5 };
   const down = moveRow(draft, 40, 1);
   expect(down?.cursor).toBe("世界abc\nxy".length);

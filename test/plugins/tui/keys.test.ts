@@ -9,7 +9,7 @@ import {
 const SHOWN = "\u001b[?25h";
 const HIDDEN = "\u001b[?25l";
 
-/** The lines of the composer: between the line of hints and the status line. */
+/** The composer's lines: between the hint line and the status line. */
 function composer(terminal: OpenTerminal): string {
   const lines = terminal.lines();
   const first = lines.findIndex((line) => line.startsWith("›") && lines.indexOf(line) > lines.length - 12);
@@ -21,12 +21,12 @@ function composer(terminal: OpenTerminal): string {
 
 async function ready(options: TerminalOptions = {}): Promise<OpenTerminal> {
   const terminal = openTerminal(options);
-  await terminal.until("Write a message");
+  await terminal.until("Type a message");
   return terminal;
 }
 
 describe("§2.1 the keys", () => {
-  test("Enter sends the message, and the composer is empty again", async () => {
+  test("Enter sends the message and empties the composer", async () => {
     const { model, terminal } = await openTerminalWithModel();
     model.otherwise({ text: "The answer." });
     terminal.type("My question");
@@ -45,7 +45,7 @@ describe("§2.1 the keys", () => {
     await terminal.until((seen) => composer(seen) === "one\ntwo");
   });
 
-  test("Shift+Enter makes a new line where the terminal has the Kitty keyboard protocol", async () => {
+  test("Shift+Enter makes a new line if the terminal has the Kitty keyboard protocol", async () => {
     const terminal = await ready();
     expect(terminal.output()).toContain("\u001b[>1u");
     terminal.type("one");
@@ -54,18 +54,18 @@ describe("§2.1 the keys", () => {
     await terminal.until((seen) => composer(seen) === "one\ntwo");
   });
 
-  test("Ctrl+C quits: the service stops, the terminal is as it was, the exit code is 0", async () => {
+  test("Ctrl+C quits: it stops the service, restores the terminal and exits with 0", async () => {
     const terminal = await ready();
     terminal.press("ctrlC");
     expect(await terminal.exited).toBe(0);
     const output = terminal.output();
-    // Left: the alternate screen, bracketed paste; shown: the cursor.
+    // The alternate screen and bracketed paste are off, the cursor is visible.
     expect(output.lastIndexOf("\u001b[?1049l")).toBeGreaterThan(output.lastIndexOf("\u001b[?1049h"));
     expect(output.lastIndexOf("\u001b[?2004l")).toBeGreaterThan(output.lastIndexOf("\u001b[?2004h"));
     expect(output.lastIndexOf("\u001b[?25h")).toBeGreaterThan(output.lastIndexOf("\u001b[?25l"));
   });
 
-  test("Ctrl+C in the middle of a turn quits too", async () => {
+  test("Ctrl+C also quits during a turn", async () => {
     const { model, terminal } = await openTerminalWithModel();
     model.otherwise({ text: ["I begin. "], end: "stall" });
     terminal.type("Go\r");
@@ -74,27 +74,27 @@ describe("§2.1 the keys", () => {
     expect(await terminal.exited).toBe(0);
   });
 
-  test("Ctrl+L clears the screen and keeps what is being written", async () => {
+  test("Ctrl+L clears the screen and keeps the draft", async () => {
     const terminal = await ready();
     terminal.type("half a thought");
     await terminal.until("half a thought");
     terminal.press("ctrlL");
     await terminal.until(
-      (seen) => !seen.text().includes("Write a message") && composer(seen) === "half a thought",
+      (seen) => !seen.text().includes("Type a message") && composer(seen) === "half a thought",
     );
   });
 
-  test("Esc cancels the turn that runs", async () => {
+  test("Esc cancels the running turn", async () => {
     const { model, terminal } = await openTerminalWithModel();
     model.otherwise({ text: ["I begin. "], end: "stall" });
     terminal.type("Go\r");
     await terminal.until("I begin");
     terminal.press("escape");
     await terminal.until("Cancelled.");
-    await terminal.until("Enter sends");
+    await terminal.until("Enter to send");
   });
 
-  test("Tab goes to the next element: a tool call, which Enter opens; Esc goes back to the composer", async () => {
+  test("Tab moves to a tool call, Enter opens it, Esc returns to the composer", async () => {
     const { model, terminal } = await openTerminalWithModel();
     model.script({ calls: [{ name: "clock", arguments: { zone: "UTC" } }] }, { text: "Half past nine." });
     terminal.type("What time is it?\r");
@@ -107,13 +107,13 @@ describe("§2.1 the keys", () => {
     terminal.press("enter");
     await terminal.until((seen) => !seen.text().includes('"time": "half past nine"'));
     terminal.press("escape");
-    // Pressed together with the next key it would be Alt; the cursor is back once the composer has the focus.
+    // Escape followed at once by a key would read as Alt; the cursor is back once the composer has the focus.
     await terminal.until((seen) => seen.output().lastIndexOf(SHOWN) > seen.output().lastIndexOf(HIDDEN));
     terminal.type("back");
     await terminal.until((seen) => composer(seen) === "back");
   });
 
-  test("Up and Down scroll the history; in an empty composer they walk earlier messages", async () => {
+  test("Up and Down scroll the history; in an empty composer they recall earlier messages", async () => {
     const { model, terminal } = await openTerminalWithModel();
     model.otherwise({ text: Array.from({ length: 60 }, (_, index) => `line ${index + 1}\n\n`) });
     terminal.type("first question\r");
@@ -125,17 +125,17 @@ describe("§2.1 the keys", () => {
     terminal.type("something");
     await terminal.until((seen) => composer(seen) === "something");
     terminal.press("up");
-    await terminal.until("1 lines below");
+    await terminal.until("1 line below");
     terminal.press("pageUp");
     await terminal.until((seen) => !seen.text().includes("line 60"));
     terminal.press("pageDown", "down");
-    await terminal.until((seen) => seen.text().includes("line 60") && !seen.text().includes("lines below"));
+    await terminal.until((seen) => seen.text().includes("line 60") && !/lines? below/.test(seen.text()));
     expect(composer(terminal)).toBe("something");
   });
 });
 
 describe("writing", () => {
-  test("wide characters, emoji and combined ones are edited as a person sees them", async () => {
+  test("wide characters, emoji and combining marks are edited as single characters", async () => {
     const terminal = await ready();
     terminal.type("世界👩‍👩‍👧e\u0301x");
     await terminal.until((seen) => composer(seen).startsWith("世界"));
@@ -148,14 +148,14 @@ describe("writing", () => {
     await terminal.until((seen) => seen.cursor().x === 2 + 5);
   });
 
-  test("a paste is text, whatever line breaks it holds, and is sent only by Enter", async () => {
+  test("a paste with line breaks is text, and only Enter sends it", async () => {
     const { model, terminal } = await openTerminalWithModel();
     terminal.paste("one\ntwo\nthree");
     await terminal.until((seen) => composer(seen) === "one\ntwo\nthree");
     expect(model.requests).toEqual([]);
   });
 
-  test("a paste of 5,000 lines is taken whole, and the next key still shows", async () => {
+  test("a paste of 5,000 lines is kept whole, and typing continues to work", async () => {
     const { model, terminal } = await openTerminalWithModel();
     model.otherwise({ text: "Long indeed." });
     terminal.paste(Array.from({ length: 5000 }, (_, index) => `pasted line ${index + 1}`).join("\n"));
@@ -170,7 +170,7 @@ describe("writing", () => {
     expect(sent).toContain("pasted line 5000!");
   });
 
-  test("a long line wraps, and the cursor stands where the next character goes", async () => {
+  test("a long line wraps, and the cursor is where the next character goes", async () => {
     const terminal = await ready({ columns: 30 });
     terminal.type("x".repeat(40));
     await terminal.until((seen) => composer(seen).replace("\n", "") === "x".repeat(40));
@@ -179,15 +179,15 @@ describe("writing", () => {
     await terminal.until((seen) => seen.lines()[y]?.[x] === "y");
   });
 
-  test("a command is completed by Tab, and one that is not there is told", async () => {
+  test("Tab completes a command, and an unknown command is an error", async () => {
     const terminal = await ready();
     terminal.type("/mo");
-    await terminal.until("which model answers");
+    await terminal.until("show the current model");
     terminal.press("tab");
     await terminal.until((seen) => composer(seen) === "/model");
     terminal.press("enter");
     await terminal.until("MODEL_PROVIDER");
     terminal.type("/nonsense\r");
-    await terminal.until("There is no command /nonsense");
+    await terminal.until("Unknown command: /nonsense");
   });
 });

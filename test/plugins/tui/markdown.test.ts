@@ -32,7 +32,7 @@ const x  =  1;
 ---
 End.`;
 
-test("every kind of block has its look", () => {
+test("every kind of block is rendered", () => {
   expect(shown(SAMPLE)).toEqual([
     "Title",
     "",
@@ -57,7 +57,7 @@ test("every kind of block has its look", () => {
   ]);
 });
 
-test("streamed in any pieces, a text ends as it would have been drawn at once", () => {
+test("a text streamed in any pieces renders the same as the whole text", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 60 }), (sizes) => {
       let rendering: Rendering | undefined;
@@ -72,7 +72,7 @@ test("streamed in any pieces, a text ends as it would have been drawn at once", 
   );
 });
 
-test("no line is wider than the screen, whatever the text and the width", () => {
+test("no line is wider than the screen, for any text and width", () => {
   const piece = fc.oneof(fc.string({ unit: "grapheme" }), fc.constantFrom(...SAMPLE.split(/(?<=\n)/)));
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 20 }), fc.integer({ min: 8, max: 80 }), (pieces, width) => {
@@ -82,7 +82,7 @@ test("no line is wider than the screen, whatever the text and the width", () => 
   );
 });
 
-test("nothing a model writes reaches the terminal as a command", () => {
+test("escape sequences from a model never reach the terminal", () => {
   const evil =
     "a\u001b]0;title\u0007b \u001b[2J `c\u001b[31m` \u202eright to left\n\n```\n\u001b[?1049l\n```";
   const lines = renderMarkdown(evil, 60, createPalette(false)).lines.join("\n");

@@ -5,7 +5,7 @@ import { openTerminalWithModel } from "../../support/processes/tui-terminal.ts";
 
 const WORDS = Array.from({ length: 60 }, (_, index) => `word${index} `);
 
-/** The terminal with a thread of one turn open, and the gateway of the same process. */
+/** A terminal with a one-turn thread open, and the gateway of the same process. */
 async function openThread() {
   const { model, terminal } = await openTerminalWithModel({ columns: 120, rows: 40, firstSight: "?token=" });
   const url = /http:\/\/127\.0\.0\.1:\d+/.exec(terminal.text())?.[0] ?? "";
@@ -19,7 +19,7 @@ async function openThread() {
   model.script({ text: "First answer." });
   terminal.type("From the terminal\r");
   await terminal.until("First answer.");
-  await terminal.until("Enter sends");
+  await terminal.until("Enter to send");
   const { threads } = await ask<{ threads: { id: string }[] }>("GET", "/api/threads");
   const say = (message: string) =>
     ask<{ message_id: string }>("POST", "/api/chat/send", { message, thread_id: threads[0]?.id });
@@ -29,7 +29,7 @@ async function openThread() {
 
 const whole = WORDS.map((word) => word.trim());
 
-test("a turn that another channel runs on the open thread streams in, and Escape cancels it", async () => {
+test("another channel's turn in the open thread streams in, and Escape cancels it", async () => {
   const { model, terminal, say, said } = await openThread();
   model.script({ text: WORDS, delay: 30 }, { text: "And on it goes." }, { text: WORDS, delay: 100 });
   await say("From the browser");
@@ -38,20 +38,20 @@ test("a turn that another channel runs on the open thread streams in, and Escape
   expect(terminal.text()).not.toContain("word59");
   expect(terminal.text()).toMatch(/writing \d/);
   await terminal.until("word59");
-  await terminal.until("Enter sends");
+  await terminal.until("Enter to send");
   expect(said()).toEqual(whole);
 
   terminal.type("Go on\r");
   await terminal.until("And on it goes.");
   await say("Talk for long");
   await terminal.until("› Talk for long");
-  await terminal.until("Esc cancels");
+  await terminal.until("Esc to cancel");
   terminal.press("escape");
   await terminal.until("Cancelled.");
   expect(terminal.text().match(/› /g)).toHaveLength(5);
 });
 
-test("a question that came up elsewhere is asked here too, and closed where it was answered elsewhere", async () => {
+test("a gate raised in another channel is shown here, and closed when it is answered there", async () => {
   const { model, terminal, ask, say } = await openThread();
   model.script({ calls: [{ name: "post", arguments: { text: "hi" } }] }, { text: "Posted it." });
   await say("Post hi");
@@ -63,17 +63,17 @@ test("a question that came up elsewhere is asked here too, and closed where it w
   expect(terminal.text()).toMatch(/^ +Once$/m);
 });
 
-test("who comes back to a thread sees the running turn whole, and how it goes on", async () => {
+test("returning to a thread shows the whole running turn, and it keeps streaming", async () => {
   const { model, terminal, said } = await openThread();
   model.script({ text: WORDS, delay: 50 });
   terminal.type("Count\r");
   await terminal.until("word3 ");
   terminal.type("/new\r");
-  await terminal.until("A new thread");
+  await terminal.until("New thread.");
   expect(said()).toEqual([]);
   terminal.type("/threads 1\r");
   await terminal.until("› Count");
   await terminal.until("word59");
-  await terminal.until("Enter sends");
+  await terminal.until("Enter to send");
   expect(said()).toEqual(whole);
 });

@@ -5,18 +5,18 @@ import { openTerminal } from "../../support/processes/tui-terminal.ts";
 
 const README = fileURLToPath(new URL("../../../plugins/tui/README.md", import.meta.url));
 
-test("the session in the README is what the screen shows", async () => {
+test("the session in the README matches the screen", async () => {
   const terminal = openTerminal({ columns: 80, rows: 24, env: { GATEWAY_ENABLED: "false" } });
-  await terminal.until("Write a message");
+  await terminal.until("Type a message");
   const say = async (text: string, answer: string) => {
     terminal.type(text);
     await terminal.until(`› ${text}`);
     terminal.press("enter");
     await terminal.until(answer);
-    await terminal.until("Enter sends");
+    await terminal.until("Enter to send");
   };
   terminal.press("ctrlL");
-  await terminal.until((seen) => !seen.text().includes("Write a message"));
+  await terminal.until((seen) => !seen.text().includes("Type a message"));
   await say("Remember that deploys are on Thursday.", "✓ ▸ memory_write");
   await say("Use the clock tool", "✓ ▸ clock");
   terminal.press("tab", "enter");
@@ -25,7 +25,7 @@ test("the session in the README is what the screen shows", async () => {
   await terminal.until("› And now?");
   const session = terminal
     .text()
-    // How long it took decides how much of the params fits beside it.
+    // The duration's width decides how much of the params fits next to it.
     .replace(/"text":.*/, '"text":"dep… 5 ms')
     .replace(/\d+ ms/g, "5 ms")
     .replace(/[\d.]+k tokens/, "1.6k tokens");

@@ -5,7 +5,7 @@ import { openTerminalWithModel } from "../../support/processes/tui-terminal.ts";
 
 const ESC = "\u001b";
 
-test("the first screen shows every plugin, what they had to tell, and the addresses", async () => {
+test("the first screen shows every plugin, its start-up lines and its address", async () => {
   const { terminal } = await openTerminalWithModel({ columns: 120 });
   const text = terminal.text();
   expect(text).toMatch(/gateway +│ on +│ http:\/\/127\.0\.0\.1:\d+/);
@@ -13,7 +13,7 @@ test("the first screen shows every plugin, what they had to tell, and the addres
   await terminal.until((seen) => /scripted · new thread · gateway http:/.test(seen.lines().at(-1) ?? ""));
 });
 
-test("an answer streams in as Markdown, with a spinner, elapsed time, and what it cost at the end", async () => {
+test("an answer streams in as Markdown, with a spinner and elapsed time, then its token count", async () => {
   const { model, terminal } = await openTerminalWithModel({ columns: 120 });
   model.otherwise({
     text: ["# Title\n\nSome **bold", "** and `code`.\n\n- one\n- two\n\n```js\nlet x", " = 1;\n```\n"],
@@ -21,36 +21,36 @@ test("an answer streams in as Markdown, with a spinner, elapsed time, and what i
     usage: { input: 1200, output: 34 },
   });
   terminal.type("Go\r");
-  await terminal.until("Esc cancels");
+  await terminal.until("Esc to cancel");
   expect(terminal.text()).toMatch(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] (thinking|writing) \d/);
   await terminal.until("│ let x = 1;");
   const text = terminal.text();
   expect(text).toContain("Some bold and code.");
   expect(text).toContain("• two");
-  await terminal.until("Enter sends");
+  await terminal.until("Enter to send");
   await terminal.until("1.2k tokens");
   expect(terminal.lines().at(-1)).toContain("scripted · Go");
 });
 
-test("an approval is asked in place, in words; the answer lets the turn go on", async () => {
+test("an approval is asked for in the history, and approving continues the turn", async () => {
   const { model, terminal } = await openTerminalWithModel();
   model.script({ calls: [{ name: "post", arguments: { text: "hi" } }] }, { text: "Posted it." });
   terminal.type("Post hi\r");
-  await terminal.until("post asks for your approval.");
+  await terminal.until("post needs your approval.");
   const text = terminal.text();
-  expect(text).toContain('It would be called with {"text":"hi"}');
+  expect(text).toContain('params {"text":"hi"}');
   expect(text).toContain("• may write to https://post.example/");
   await terminal.until("Once (o)");
-  // Enter alone would deny: the choice that allows nothing is the first to be chosen.
+  // Enter alone would deny: Deny is preselected.
   terminal.press("right", "right", "left", "enter");
   await terminal.until("Posted it.");
   expect(terminal.text()).toContain("✓ ▸ post");
   terminal.press("tab", "enter");
-  // What a tool says cannot steer the terminal.
+  // Escape sequences in a tool's output do not reach the terminal.
   await terminal.until("posted [2J[31mred");
 });
 
-test("a denied approval is told to the model", async () => {
+test("the model is informed when an approval is denied", async () => {
   const { model, terminal } = await openTerminalWithModel();
   model.script({ calls: [{ name: "post", arguments: {} }] }, { text: "Then not." });
   terminal.type("Post\r");
@@ -60,28 +60,28 @@ test("a denied approval is told to the model", async () => {
   expect(JSON.stringify(model.requests.at(-1))).toMatch(/den/i);
 });
 
-test("a letter that was being typed when the question came up allows nothing", async () => {
+test("a key typed just as a gate appears approves nothing", async () => {
   const { model, terminal } = await openTerminalWithModel();
   model.script({ calls: [{ name: "post", arguments: {} }] });
   terminal.type("Post\r");
-  await terminal.until("Enter decides");
+  await terminal.until("Enter to confirm");
   terminal.type("a");
   terminal.press("escape");
-  await terminal.until("Tab comes here");
+  await terminal.until("Tab to answer");
   expect(model.requests).toHaveLength(1);
 });
 
-test("a tool without its credential says so in place, and can be given up", async () => {
+test("a tool without its credential shows what to run, and can be denied", async () => {
   const { model, terminal } = await openTerminalWithModel();
   model.script({ calls: [{ name: "mail", arguments: {} }] }, { text: "No mail then." });
   terminal.type("Mail\r");
   await terminal.until("mail needs a credential: run postern tool auth mail");
-  await terminal.until("Give up (d)");
+  await terminal.until("Retry (r)");
   terminal.press("enter");
   await terminal.until("No mail then.");
 });
 
-test("the commands answer in the history: tools, threads, new, jobs, memory", async () => {
+test("slash commands show their results in the history", async () => {
   const { model, terminal } = await openTerminalWithModel({ rows: 40 });
   model.otherwise({ text: "An answer to keep." });
   const run = async (command: string, sight: string) => {
@@ -93,9 +93,9 @@ test("the commands answer in the history: tools, threads, new, jobs, memory", as
   await run("A first thread", "An answer to keep.");
   await run("/tools", "may read https://clock.example/");
   await run("/jobs", "No jobs.");
-  await run("/memory", "Nothing is remembered yet.");
-  await run("/cancel", "Nothing runs.");
-  await run("/new", "A new thread");
+  await run("/memory", "Memory is empty.");
+  await run("/cancel", "Nothing is running.");
+  await run("/new", "New thread.");
   expect(terminal.text()).not.toContain("An answer to keep.");
   await run("/threads", "1. A first thread — just now, 1 turn");
   await run("/threads 1", "An answer to keep.");
@@ -103,15 +103,15 @@ test("the commands answer in the history: tools, threads, new, jobs, memory", as
   expect(await terminal.exited).toBe(0);
 });
 
-test("a turn that fails says why and what to do", async () => {
+test("a failed turn shows why and what to do", async () => {
   const { model, terminal } = await openTerminalWithModel();
   model.otherwise({ status: 401 });
   terminal.type("Go\r");
   await terminal.until("✗ ");
-  await terminal.until("Up brings your message back");
+  await terminal.until("Press Up to edit your message");
 });
 
-test("a resize while text streams leaves no garbage", async () => {
+test("a resize during streaming leaves no garbage", async () => {
   const { model, terminal } = await openTerminalWithModel({ columns: 100, rows: 30 });
   const words = Array.from({ length: 120 }, (_, index) => `word${index} `);
   model.otherwise({ text: words, delay: 10 });
@@ -121,10 +121,10 @@ test("a resize while text streams leaves no garbage", async () => {
   await terminal.until("word60 ");
   terminal.resize(110, 35);
   await terminal.until("word119");
-  await terminal.until("Enter sends");
+  await terminal.until("Enter to send");
   const lines = terminal.lines();
   expect(lines).toHaveLength(35);
-  expect(lines.filter((line) => line.startsWith("Enter sends"))).toHaveLength(1);
+  expect(lines.filter((line) => line.startsWith("Enter to send"))).toHaveLength(1);
   expect(lines.filter((line) => line.includes("scripted ·"))).toHaveLength(1);
   const said = lines.join(" ").match(/word\d+/g) ?? [];
   expect(said).toEqual(words.map((word) => word.trim()));
@@ -143,7 +143,7 @@ test.for([
   expect(terminal.lines()).toHaveLength(rows);
 });
 
-test("colours are the sixteen, and with NO_COLOR there are none", async () => {
+test("only the sixteen colours are used, and none with NO_COLOR", async () => {
   const coloured = await openTerminalWithModel();
   expect(coloured.terminal.output()).toMatch(new RegExp(`${ESC}\\[(3|9)\\dm`));
   expect(coloured.terminal.output()).not.toMatch(new RegExp(`${ESC}\\[[0-9;]*38;`));
@@ -151,11 +151,11 @@ test("colours are the sixteen, and with NO_COLOR there are none", async () => {
   model.otherwise({ text: "# Plain\n\n`code`" });
   terminal.type("Go\r");
   await terminal.until("Plain");
-  await terminal.until("Enter sends");
+  await terminal.until("Enter to send");
   expect(terminal.output()).not.toMatch(new RegExp(`${ESC}\\[(3[0-8]|9[0-7])(;\\d+)*m`));
 });
 
-test("streaming redraws lines, never the whole screen", async () => {
+test("streaming redraws only changed lines", async () => {
   const { model, terminal } = await openTerminalWithModel();
   model.otherwise({ text: Array.from({ length: 50 }, (_, index) => `word${index} `), delay: 5 });
   terminal.type("Go\r");
@@ -165,17 +165,17 @@ test("streaming redraws lines, never the whole screen", async () => {
   const streamed = terminal.output().slice(before);
   expect(streamed).not.toContain("\u001b[2J");
   expect(streamed).not.toContain("\u001b[3J");
-  expect(streamed).not.toContain("Write a message");
+  expect(streamed).not.toContain("Type a message");
 });
 
-test("10,000 lines of history: scrolling and typing go on", async () => {
+test("scrolling and typing work with 10,000 lines of history", async () => {
   const { model, terminal } = await openTerminalWithModel();
   const page = Array.from({ length: 2500 }, (_, index) => `row ${index}\n\n`).join("");
   for (let turn = 1; turn <= 2; turn++) {
     model.script({ text: [page, `end of turn ${turn}`] });
     terminal.type(`turn ${turn}\r`);
     await terminal.until(`end of turn ${turn}`);
-    await terminal.until("Enter sends");
+    await terminal.until("Enter to send");
   }
   for (let page = 0; page < 20; page++) terminal.press("pageUp");
   await terminal.until((seen) => /\d{3} lines below/.test(seen.text()));

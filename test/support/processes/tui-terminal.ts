@@ -156,6 +156,6 @@ export async function openTerminalWithModel(
     ...options.env,
   };
   const terminal = openTerminal({ ...options, env });
-  await terminal.until(options.firstSight ?? "Write a message");
+  await terminal.until(options.firstSight ?? "Type a message");
   return { model, terminal };
 }
