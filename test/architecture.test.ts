@@ -130,6 +130,8 @@ test("the environment is read in one place", () => {
 test.each([
   ["addresses are judged", /\.range\(\)|BlockList/, "kernel/net/address.ts"],
   ["reserved prefixes of tool names are listed", /"mission_"/, "kernel/vocabulary/tool-names.ts"],
+  ["a kind of fault becomes an HTTP answer", /"rate_limit_error"/, "kernel/net/http-fault.ts"],
+  ["a rate limit is put into headers", /x-ratelimit-/i, "kernel/net/rate-limit.ts"],
 ])("%s in one place", (_what, pattern, home) => {
   expect(FILES.filter((file) => pattern.test(readFileSync(join(ROOT, file), "utf8")))).toEqual([home]);
 });

@@ -6,6 +6,7 @@ import type { AuthSetup, Capabilities, HttpCapabilities } from "../../capabiliti
 import { Fault } from "../../kernel/fault.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { PrivateHosts } from "../../kernel/net/address.ts";
+import { limitWords, RATE_LIMIT_EXCEEDED } from "../../kernel/net/rate-limit.ts";
 import { createLimiter } from "../../kernel/store/limiter.ts";
 import type { Limiter, LimitVerdict, Store } from "../../kernel/vocabulary/store.ts";
 import {
@@ -64,11 +65,11 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
   const leaksFor = createLeaksCache(source);
 
   async function takePlace({ tool, user }: Grant, http: HttpCapabilities): Promise<void> {
-    const { ok, limit, resetSecs } = await limiterFor(tool, http).take(user);
-    if (ok) return;
-    const window = limit === http.rateLimit.perMinute ? "a minute" : "an hour";
-    const wait = resetSecs === 1 ? "1 second" : `${resetSecs} seconds`;
-    throw new Refused(`The rate limit of ${limit} requests ${window} is used up. Try again in ${wait}.`);
+    const verdict = await limiterFor(tool, http).take(user);
+    if (verdict.ok) return;
+    const per = verdict.limit === http.rateLimit.perMinute ? "a minute" : "an hour";
+    // A tool gets nothing but a text, so the code that others get beside theirs comes first in it.
+    throw new Refused(`${RATE_LIMIT_EXCEEDED}: ${limitWords(verdict, { per })}`);
   }
 
   async function fill(request: AllowedRequest, auth: AuthSetup | undefined, http: HttpCapabilities) {

@@ -1,5 +1,6 @@
 /** The endpoints, under the prefix of the version and under the one that older clients are pinned to. */
 import type { Context, Middleware } from "koa";
+import { applyLimit } from "../../kernel/net/rate-limit.ts";
 import type { Agent, ExternalTools, Limiter, Log, Threads, Web } from "../../kernel/plugin.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import type { Answers } from "./answer/answer.ts";
@@ -34,7 +35,7 @@ export function mountRoutes(parts: RouteParts): void {
 
   async function create(context: Context): Promise<void> {
     const user = web.user(context).id;
-    await takePlace(context, parts.chatLimit, user);
+    applyLimit(await parts.chatLimit.take(user), context, { perRequests: true });
     const { body } = context.request as { readonly body?: unknown };
     const request = parseRequest(body, parts.externalTools !== undefined);
     await refuseReserved(request.tools, parts.externalTools);
@@ -127,23 +128,6 @@ function answerFaults(log: Log): Middleware {
       context.body = body;
     }
   };
-}
-
-/** Counts the request against its user's share of the chat-send rate, and says what is left of it. */
-async function takePlace(context: Context, limiter: Limiter, user: string): Promise<void> {
-  const { ok, limit, remaining, resetSecs } = await limiter.take(user);
-  context.set({
-    "x-ratelimit-limit-requests": String(limit),
-    "x-ratelimit-remaining-requests": String(remaining),
-    "x-ratelimit-reset-requests": `${resetSecs}s`,
-  });
-  if (ok) return;
-  throw new Fault(
-    "limited",
-    "rate_limit_exceeded",
-    `You have sent ${limit} requests within a minute, which is the most. Try again in ${resetSecs} s.`,
-    { retryAfterSecs: resetSecs },
-  );
 }
 
 async function refuseReserved(

@@ -4,6 +4,7 @@ import Router from "@koa/router";
 import Koa, { type Context, type Middleware as KoaMiddleware } from "koa";
 import { readBody } from "../../kernel/net/body.ts";
 import type { Proxies } from "../../kernel/net/proxies.ts";
+import { applyLimit } from "../../kernel/net/rate-limit.ts";
 import { Fault, type Job, type Jobs, type Limiter, type Log, type NewJob } from "../../kernel/plugin.ts";
 import { JobRecord, JobSubmission } from "../../kernel/vocabulary/job.ts";
 import { toWire } from "../../kernel/vocabulary/wire/convert.ts";
@@ -47,18 +48,7 @@ export function createApp(options: AppOptions): Koa<State> {
 
 function limitRate({ limiter, proxies }: AppOptions): Middleware {
   return async (context, next) => {
-    const verdict = await limiter.take(proxies.address(context.req));
-    context.set("x-ratelimit-limit", String(verdict.limit));
-    context.set("x-ratelimit-remaining", String(verdict.remaining));
-    context.set("x-ratelimit-reset", String(verdict.resetSecs));
-    if (!verdict.ok) {
-      throw new Fault(
-        "limited",
-        "rate_limit_exceeded",
-        `more than ${verdict.limit} requests within a minute: try again in ${verdict.resetSecs} s`,
-        { retryAfterSecs: verdict.resetSecs },
-      );
-    }
+    applyLimit(await limiter.take(proxies.address(context.req)), context);
     await next();
   };
 }
@@ -78,9 +68,9 @@ const requireJson: Middleware = async (context, next) => {
 function mediaTypeFault(context: Context): Fault | undefined {
   const refuse = (message: string) => new Fault("invalid", "unsupported_media_type", message);
   if (!JSON_TYPE.test(context.get("content-type")))
-    return refuse('Content-Type must be "application/json", in UTF-8');
+    return refuse('Content-Type must be "application/json", in UTF-8.');
   if (!/^(?:identity)?$/i.test(context.get("content-encoding")))
-    return refuse("Content-Encoding is not supported: send the body uncompressed");
+    return refuse("Content-Encoding is not supported: send the body uncompressed.");
   return undefined;
 }
 
@@ -121,18 +111,18 @@ function requireSecret(secret: string | undefined): Middleware {
     if (secret === undefined) {
       throw refuse(
         "secret_not_configured",
-        "the webhook secret is not configured: the operator has to set HTTP_WEBHOOK_SECRET",
+        "The webhook secret is not configured: the operator has to set HTTP_WEBHOOK_SECRET.",
       );
     }
     const given = context.get("x-webhook-secret");
     const signature = context.get("x-hub-signature-256");
     const bytes = context.state.bytes;
     if (given === "" && (signature === "" || bytes === undefined))
-      throw refuse("missing_secret", "X-Webhook-Secret is missing");
+      throw refuse("missing_secret", "X-Webhook-Secret is missing.");
     // The signature of no body is the same for every request, so it proves nothing for one without.
     const proven =
       given !== "" ? isSecret(given, secret) : bytes !== undefined && isSigned(bytes, signature, secret);
-    if (!proven) throw refuse("invalid_secret", "X-Webhook-Secret or X-Hub-Signature-256 is wrong");
+    if (!proven) throw refuse("invalid_secret", "X-Webhook-Secret or X-Hub-Signature-256 is wrong.");
     await next();
   };
 }
@@ -179,7 +169,7 @@ function showJob({ jobs }: AppOptions): Middleware {
     const id = (context as unknown as { params: { id: string } }).params.id;
     const job = jobs.find(id);
     if (job === undefined)
-      throw new Fault("missing", "job_not_found", "there is no job with this id", { param: "job_id" });
+      throw new Fault("missing", "job_not_found", "There is no job with this id.", { param: "job_id" });
     context.body = toWire(JobRecord, job);
   };
 }
@@ -190,10 +180,10 @@ function refuseRest(router: Router<State>): Middleware {
     if (allowed.length === 0)
       throw new Fault(
         "missing",
-        "no_such_path",
-        `${context.path} is not here: POST /webhook or GET /jobs/{job_id}`,
+        "not_found",
+        `There is nothing at ${context.path}: use POST /webhook or GET /jobs/{job_id}.`,
       );
     context.set("allow", allowed.join(", "));
-    throw new Fault("invalid", "method_not_allowed", `${context.path} takes ${allowed.join(", ")}`);
+    throw new Fault("invalid", "method_not_allowed", `${context.path} takes ${allowed.join(", ")}.`);
   };
 }

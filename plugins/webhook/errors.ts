@@ -1,23 +1,16 @@
-/** This channel's table from fault to wire, and the one middleware that writes it. */
+/** What this channel answers when something went wrong. */
 import type { Middleware } from "koa";
-import { Fault, type FaultKind, type Log, reason } from "../../kernel/plugin.ts";
+import { type ChannelRules, httpFault } from "../../kernel/net/http-fault.ts";
+import { Fault, type Log, reason } from "../../kernel/plugin.ts";
 
-const WIRE: Readonly<Record<FaultKind, readonly [status: number, type: string]>> = {
-  config: [500, "server_error"],
-  invalid: [400, "invalid_request_error"],
-  unauthenticated: [401, "authentication_error"],
-  forbidden: [403, "permission_error"],
-  missing: [404, "not_found_error"],
-  limited: [429, "rate_limit_error"],
-  unavailable: [503, "unavailable_error"],
-  turn: [500, "server_error"],
-};
+export const LARGEST_BODY = 64 * 1024;
 
-/** Refusals of the request's wrapping, which have a status of their own among the invalid ones. */
-const STATUSES: Readonly<Record<string, number>> = {
-  method_not_allowed: 405,
-  body_too_large: 413,
-  unsupported_media_type: 415,
+const WEBHOOK_RULES: ChannelRules = {
+  largestBody: `${LARGEST_BODY / 1024} KB`,
+  exceptions: {
+    // No turn runs while a submission is answered, and a 200 would tell the sender that its job was taken.
+    turn: [500, "server_error"],
+  },
 };
 
 export function answerErrors(log: Log): Middleware {
@@ -25,32 +18,19 @@ export function answerErrors(log: Log): Middleware {
     try {
       await next();
     } catch (error) {
-      const fault = asFault(error);
-      if (fault === undefined) log.error({ error }, `${context.method} ${context.path}: ${reason(error)}`);
-      const known =
-        fault ?? new Fault("config", "internal_error", "something went wrong here; the log has the details");
-      const [status, type] = WIRE[known.kind];
-      context.status = STATUSES[known.code] ?? status;
-      if (known.retryAfterSecs !== undefined) context.set("retry-after", String(known.retryAfterSecs));
-      context.body = {
-        error: { message: known.message, type, param: known.param ?? null, code: known.code },
-      };
+      const { status, headers, body, isBug } = httpFault(error, WEBHOOK_RULES);
+      if (isBug) log.error({ error }, `${context.method} ${context.path}: ${reason(error)}`);
+      context.status = status;
+      context.set(headers);
+      context.body = body;
     }
   };
 }
 
-/** What our own code refused, or what reading the request refused with a 4xx; anything else is a bug. */
-function asFault(error: unknown): Fault | undefined {
-  if (error instanceof Fault) return error;
-  const { status } = error as { status?: unknown };
-  if (status === 413) return tooLarge();
-  if (typeof status === "number" && status >= 400 && status < 500)
-    return new Fault("invalid", "unreadable_request", `the request could not be read: ${reason(error)}`);
-  return undefined;
-}
-
-export const LARGEST_BODY = 64 * 1024;
-
 export function tooLarge(): Fault {
-  return new Fault("invalid", "body_too_large", `the body is larger than ${LARGEST_BODY / 1024} KB`);
+  return new Fault(
+    "invalid",
+    "body_too_large",
+    `The request body is larger than ${WEBHOOK_RULES.largestBody}.`,
+  );
 }

@@ -135,7 +135,7 @@ describe("tools of the agent", () => {
     const answers = await ask(11, "ada");
     expect(answers.slice(0, 10)).toEqual(Array(10).fill(200));
     expect(answers[10]).toMatch(
-      /^The rate limit of 60 requests a minute is used up. Try again in \d+ seconds?\.$/,
+      /^rate_limit_exceeded: The rate limit of 60 requests a minute is reached; next request in \d+ s\.$/,
     );
     expect(requests).toHaveLength(60);
     expect(await ask(1, "grace")).toEqual([200]);

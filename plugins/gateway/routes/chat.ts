@@ -1,5 +1,6 @@
 /** Messages to the agent: one that waits for the answer, one that does not, and what can be done with a turn. */
 import type { Context } from "koa";
+import { applyLimit } from "../../../kernel/net/rate-limit.ts";
 import {
   type Agent,
   Fault,
@@ -47,7 +48,8 @@ export const acceptedJson = ({ thread, id }: RunningTurn) => ({
 
 export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): readonly Route[] {
   const say = async (user: User, context: Context, said: Message): Promise<RunningTurn> => {
-    await takePlace(chatLimit, user, context);
+    // §8: counted for each user, together with every other way to send a message.
+    applyLimit(await chatLimit.take(user.id), context);
     return agent.run({
       user: user.id,
       channel: CHANNEL,
@@ -152,23 +154,6 @@ export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): re
       },
     }),
   ];
-}
-
-/** §8: counted for each user, together with every other way to send a message. */
-async function takePlace(limiter: Limiter, user: User, context: Context): Promise<void> {
-  const { ok, limit, remaining, resetSecs } = await limiter.take(user.id);
-  context.set({
-    "X-RateLimit-Limit": String(limit),
-    "X-RateLimit-Remaining": String(remaining),
-    "X-RateLimit-Reset": String(resetSecs),
-  });
-  if (!ok)
-    throw new Fault(
-      "limited",
-      "rate_limited",
-      `You have sent ${limit} messages in a minute; try again in ${resetSecs} s.`,
-      { retryAfterSecs: resetSecs },
-    );
 }
 
 function answerOf({ items }: TurnRecord): string {

@@ -221,7 +221,7 @@ describe("rate limits", () => {
     await ask(call, url);
     await ask(call, url);
     expect(textOf(await ask(call, url))).toMatch(
-      /^refused: The rate limit of 2 requests a minute is used up\. Try again in \d+ seconds?\.$/,
+      /^refused: rate_limit_exceeded: The rate limit of 2 requests a minute is reached; next request in \d+ s\.$/,
     );
     expect(server.requests).toHaveLength(2);
   });
@@ -243,7 +243,7 @@ describe("rate limits", () => {
     await first.network.close();
     first.store.close();
     const second = await trackedBrokerage({ ...options, home: first.home });
-    expect(textOf(await ask(second.open(limited), `http://${host}/`))).toContain("used up");
+    expect(textOf(await ask(second.open(limited), `http://${host}/`))).toContain("rate_limit_exceeded");
   });
 
   test("what the policy refuses is not counted", async () => {

@@ -78,7 +78,7 @@ describe("on a running service", () => {
       const run = (times: number) => tool("run", "prober", JSON.stringify({ url, times }));
       expect((await run(50)).code).toBe(0);
       expect((await run(11)).stdout).toMatch(
-        /rate limit of 60 requests a minute is used up. Try again in \d+ second/,
+        /rate_limit_exceeded: The rate limit of 60 requests a minute is reached; next request in \d+ s/,
       );
       expect(server.requests).toHaveLength(60);
 

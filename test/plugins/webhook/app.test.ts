@@ -353,7 +353,7 @@ describe("paths", () => {
 
   test("an unknown path is 404 and a wrong method is 405 with Allow", async () => {
     const webhook = await bootWebhook();
-    expectError(await webhook.get("/nowhere"), 404, "no_such_path");
+    expectError(await webhook.get("/nowhere"), 404, "not_found");
     const answer = await webhook.get("/webhook");
     expectError(answer, 405, "method_not_allowed");
     expect(answer.headers.allow).toContain("POST");

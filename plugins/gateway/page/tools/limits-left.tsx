@@ -21,7 +21,7 @@ export function LimitsLeft({ tool }: { tool: string }) {
   return (
     <span class="soft">
       {limit - remaining} of {limit} requests used
-      {remaining === limit ? "" : `; one place more in ${seconds} s`}.
+      {remaining === limit ? "" : `; ${remaining === 0 ? "next request" : "one more"} in ${seconds} s`}.
     </span>
   );
 }

@@ -89,7 +89,7 @@ test("§8 both ways to send share 30 messages in 60 s for each user; then 429 sa
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(refused.headers.get("x-ratelimit-limit")).toBe("3");
     expect(refused.headers.get("x-ratelimit-remaining")).toBe("0");
-    expect(refused.body.error).toMatchObject({ type: "rate_limit_error", code: "rate_limited" });
+    expect(refused.body.error).toMatchObject({ type: "rate_limit_error", code: "rate_limit_exceeded" });
   }
   expect((await send("/api/chat", alice)).status).toBe(200);
 });
