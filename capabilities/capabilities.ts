@@ -1,4 +1,4 @@
-/** A capabilities file, parsed: everything a tool may do. Wire names stay in the file; code uses these. */
+/** A parsed capabilities file: everything a tool may do. The file has snake_case names, the code uses these. */
 export interface Capabilities {
   readonly version: string;
   readonly witVersion: string;

@@ -1,11 +1,13 @@
-/** What a capabilities file grants, in sentences that a person can agree to. */
+/** Describes what a capabilities file grants, in sentences an operator can approve. */
 import type { AllowRule, Capabilities, Credential } from "./capabilities.ts";
 import { hostCovers, pathMatches } from "./match.ts";
 
-/** One sentence for each grant, such as "may GET https://api.example.com/v1/*, 60 a minute, 500 an hour". */
+/** One sentence per grant, such as "may use up to 64 MiB of memory". */
 export function describeCapabilities(capabilities: Capabilities): string[] {
   const { http } = capabilities;
-  const rate = http && `${http.rateLimit.perMinute} a minute, ${http.rateLimit.perHour} an hour`;
+  const rate =
+    http &&
+    `up to ${count(http.rateLimit.perMinute, "request")} per minute and ${http.rateLimit.perHour} per hour`;
   const requests = usableRules(capabilities).map((rule) => {
     const uses = (http?.credentials ?? []).flatMap((credential) => describeUse(credential, rule));
     return [describeRule(rule), rate, ...uses].join(", ");
@@ -17,18 +19,18 @@ export function describeCapabilities(capabilities: Capabilities): string[] {
   ];
 }
 
-/** What `after` allows that `before` did not, and the other way round. Nothing in `added`: it does not widen. */
+/** What `after` allows that `before` did not, and the reverse. If `added` is empty, nothing widened. */
 export function compareCapabilities(
   before: Capabilities,
   after: Capabilities,
 ): { readonly added: readonly string[]; readonly removed: readonly string[] } {
   return {
-    added: widenings(before, after, "until now"),
-    removed: widenings(after, before, "from now on"),
+    added: widenings(before, after, "was"),
+    removed: widenings(after, before, "now"),
   };
 }
 
-function widenings(narrow: Capabilities, wide: Capabilities, otherwise: string): string[] {
+function widenings(narrow: Capabilities, wide: Capabilities, when: "was" | "now"): string[] {
   const known = describeSecrets(narrow);
   const secrets = [...describeSecrets(wide)]
     .filter(([key]) => !known.has(key))
@@ -36,7 +38,7 @@ function widenings(narrow: Capabilities, wide: Capabilities, otherwise: string):
   const bounds = [...describeRates(narrow), ...describeBounds(narrow)];
   const raised = [...describeRates(wide), ...describeBounds(wide)].flatMap(({ name, amount, sentence }) => {
     const other = bounds.find((bound) => bound.name === name);
-    return other !== undefined && amount > other.amount ? [`${sentence}, ${otherwise} ${other.amount}`] : [];
+    return other !== undefined && amount > other.amount ? [`${sentence} (${when} ${other.amount})`] : [];
   });
   return [...newRequests(narrow, wide), ...newUses(narrow, wide), ...secrets, ...raised];
 }
@@ -51,7 +53,7 @@ function newRequests(narrow: Capabilities, wide: Capabilities): string[] {
   });
 }
 
-/** Where a secret would newly travel, even if the request itself was allowed before. */
+/** New places a secret would be sent, even if the request itself was allowed before. */
 function newUses(narrow: Capabilities, wide: Capabilities): string[] {
   const known = pairs(narrow);
   const isKnown = ({ rule, credential }: Pair) =>
@@ -85,7 +87,7 @@ function pairs(capabilities: Capabilities): Pair[] {
   );
 }
 
-/** The hosts for which both the rule and the credential hold. */
+/** The hosts that both the rule and the credential cover. */
 function meetingHosts({ hostPatterns }: Credential, rule: AllowRule): string[] {
   return hostPatterns.some((pattern) => hostCovers(pattern, rule.host))
     ? [rule.host]
@@ -111,36 +113,36 @@ function describeUrl({ host, pathPrefix }: AllowRule): string {
     : `https://${host}${pathPrefix} and ${pathPrefix}/*`;
 }
 
-/** How the credential travels in requests under the rule; nothing where the two never meet. */
+/** How requests under the rule carry the credential; empty if they never do. */
 function describeUse(credential: Credential, rule: AllowRule): string[] {
   const hosts = meetingHosts(credential, rule);
   if (hosts.length === 0) return [];
   const { location } = credential;
   const secret = `\`${credential.secretName}\``;
-  const where = hosts[0] === rule.host ? "" : ` at ${hosts.join(", ")}`;
+  const where = hosts[0] === rule.host ? "" : ` (only to ${hosts.join(", ")})`;
   switch (location.type) {
     case "bearer":
-      return [`as the bearer of ${secret}${where}`];
+      return [`with ${secret} as the bearer token${where}`];
     case "basic":
-      return [`with ${secret} as the password of "${location.username}"${where}`];
+      return [`with ${secret} as the password for "${location.username}"${where}`];
     case "header":
       return [`with ${secret} in the header ${location.name}${where}`];
     case "query_param":
       return [`with ${secret} in the query parameter ${location.name}${where}`];
     case "url_path":
-      return [`with ${secret} in the path in place of ${location.placeholder}${where}`];
+      return [`with ${secret} replacing ${location.placeholder} in the path${where}`];
   }
 }
 
-/** What a file says about secrets, besides where requests carry them: a key for each fact, and its sentence. */
+/** What a file says about secrets besides which requests carry them: one sentence per fact, by key. */
 function describeSecrets({ secretNames, auth, requiredSecrets }: Capabilities): Map<string, string> {
   const facts = new Map<string, string>();
-  for (const name of secretNames) facts.set(`test ${name}`, `may ask whether \`${name}\` is set`);
+  for (const name of secretNames) facts.set(`test ${name}`, `may check whether \`${name}\` is set`);
   for (const { name } of requiredSecrets) facts.set(`setup ${name}`, `asks you to enter \`${name}\``);
   if (auth?.envVar !== undefined) {
     facts.set(
       `env ${auth.secretName} ${auth.envVar}`,
-      `takes \`${auth.secretName}\` from the environment variable ${auth.envVar} where that is set`,
+      `gets \`${auth.secretName}\` from the environment variable ${auth.envVar} if it is set`,
     );
   }
   if (auth?.oauth !== undefined) {
@@ -148,16 +150,13 @@ function describeSecrets({ secretNames, auth, requiredSecrets }: Capabilities): 
     const at = `${hostOf(authorizationUrl)} and ${hostOf(tokenUrl)}`;
     facts.set(
       `oauth ${authorizationUrl} ${tokenUrl} ${auth.secretName}`,
-      `obtains \`${auth.secretName}\` by signing you in at ${at}`,
+      `gets \`${auth.secretName}\` by signing you in at ${at}`,
     );
     for (const scope of scopes)
-      facts.set(`scope ${scope}`, `asks for the scope ${scope} when it signs you in`);
+      facts.set(`scope ${scope}`, `requests the scope ${scope} when signing you in`);
     for (const name of [clientIdSecret, clientSecretSecret]) {
       if (name === undefined) continue;
-      facts.set(
-        `client ${name} ${tokenUrl}`,
-        `sends \`${name}\` to ${hostOf(tokenUrl)} when it signs you in`,
-      );
+      facts.set(`client ${name} ${tokenUrl}`, `sends \`${name}\` to ${hostOf(tokenUrl)} when signing you in`);
     }
   }
   return facts;
@@ -177,19 +176,27 @@ function describeRates({ http }: Capabilities): Bound[] {
   if (http === undefined) return [];
   const { perMinute, perHour } = http.rateLimit;
   return [
-    { name: "minute", amount: perMinute, sentence: `may send ${count(perMinute, "request")} a minute` },
-    { name: "hour", amount: perHour, sentence: `may send ${count(perHour, "request")} an hour` },
+    {
+      name: "minute",
+      amount: perMinute,
+      sentence: `may send up to ${count(perMinute, "request")} per minute`,
+    },
+    { name: "hour", amount: perHour, sentence: `may send up to ${count(perHour, "request")} per hour` },
   ];
 }
 
 function describeBounds({ http, limits }: Capabilities): Bound[] {
   const { memoryMb, timeoutSecs } = limits;
   const bounds: Bound[] = [
-    { name: "memory", amount: memoryMb, sentence: `may use ${memoryMb} MiB of memory` },
-    { name: "call", amount: timeoutSecs, sentence: `may run for ${count(timeoutSecs, "second")} a call` },
+    { name: "memory", amount: memoryMb, sentence: `may use up to ${memoryMb} MiB of memory` },
+    {
+      name: "call",
+      amount: timeoutSecs,
+      sentence: `may run for up to ${count(timeoutSecs, "second")} per call`,
+    },
   ];
   if (http === undefined) return bounds;
-  const wait = `may wait ${count(http.timeoutSecs, "second")} for one answer`;
+  const wait = `may wait up to ${count(http.timeoutSecs, "second")} for each response`;
   return [{ name: "request", amount: http.timeoutSecs, sentence: wait }, ...bounds];
 }
 

@@ -1,7 +1,7 @@
 /**
- * Headers that govern the connection or the framing of the message, or that make some servers act on another
- * method or path than the request's. In the hands of a tool they smuggle a second request, name another host,
- * ask for an answer we do not bound, or walk around the rule that let the request through.
+ * Headers that control the connection or the message framing, or that make some servers act on a different
+ * method or path. A tool that could set them could smuggle a second request, address another host, get a
+ * response whose size we do not limit, or bypass the rule that allowed the request.
  */
 export const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   "accept-encoding",

@@ -1,25 +1,25 @@
-/** From the text of a capabilities file to its type. Pure; every problem is reported at once. */
+/** Parses capabilities files. Pure; reports all problems at once. */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import type { Capabilities, Credential, CredentialLocation } from "./capabilities.ts";
 import { RESERVED_HEADERS } from "./headers.ts";
 import schema from "./schema.json" with { type: "json" };
 
 export interface CapabilitiesProblem {
-  /** Where in the file, such as `http.allowlist[0].methods[1]`; empty for the file as a whole. */
+  /** Where in the file, such as `http.allowlist[0].methods[1]`; empty for the whole file. */
   readonly path: string;
-  /** What is there, shortened. */
+  /** What the file has there, shortened. */
   readonly given: string;
   readonly accepted: string;
 }
 
-/** Thrown by `parseCapabilities` with everything that is wrong; the message lists it all. */
+/** Thrown by `parseCapabilities`; the message lists all problems. */
 export class CapabilitiesError extends Error {
   readonly problems: readonly CapabilitiesProblem[];
 
   constructor(problems: readonly CapabilitiesProblem[]) {
     const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
     const lines = problems.map(
-      ({ path, given, accepted }) => `  ${path || "(the file)"}: given ${given}, accepted: ${accepted}`,
+      ({ path, given, accepted }) => `  ${path || "(the file)"}: got ${given}, expected ${accepted}`,
     );
     super(`The capabilities file has ${count}.\n${lines.join("\n")}`);
     this.name = "CapabilitiesError";
@@ -27,7 +27,7 @@ export class CapabilitiesError extends Error {
   }
 }
 
-/** The file as it is written, once the schema has accepted it. */
+/** The file's JSON once the schema has accepted it. */
 interface CapabilitiesFile {
   version: string;
   wit_version: string;
@@ -68,8 +68,9 @@ type LocationInFile =
 let compiled: ValidateFunction<CapabilitiesFile> | undefined;
 
 /**
- * Compiled with the first file: a start without tools should not pay for it. Half of that was proving our own schema right, which a test
- * does, and polishing code that runs once a file; the first answer after a start waits for it.
+ * Compiled on first use, so that a start without tools does not pay for it. Checking our own schema and optimising
+ * code that runs once per file took half the time, and the first answer after a start waits for it: a test checks
+ * the schema instead.
  */
 function validator(): ValidateFunction<CapabilitiesFile> {
   compiled ??= new Ajv2020({
@@ -83,8 +84,8 @@ function validator(): ValidateFunction<CapabilitiesFile> {
 }
 
 /**
- * Reads a capabilities file: its text, or the JSON value already parsed.
- * Throws a `CapabilitiesError` that names every problem.
+ * Parses a capabilities file, given as text or as parsed JSON.
+ * Throws a `CapabilitiesError` that lists every problem.
  */
 export function parseCapabilities(source: unknown): Capabilities {
   const json = typeof source === "string" ? parseJson(source) : source;
@@ -105,7 +106,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** What is read of a schema to put a problem into words. */
+/** The parts of a schema that describe a problem. */
 interface SchemaNode {
   readonly $ref?: string;
   readonly description?: string;
@@ -130,7 +131,7 @@ function toProblem(error: ErrorObject, json: unknown): CapabilitiesProblem {
     const keys = Object.keys(schemaNode.properties ?? {}).filter((key) => key !== "$schema");
     return {
       path: below(params.additionalProperty),
-      given: "a key that is not known here",
+      given: "an unknown key",
       accepted: `one of ${keys.join(", ")}`,
     };
   }
@@ -153,7 +154,7 @@ function describeNode(node: SchemaNode): string {
   return about;
 }
 
-/** `/http/allowlist/0/host` → `http.allowlist[0].host`: the way a person would write it. */
+/** `/http/allowlist/0/host` → `http.allowlist[0].host`. */
 function writePath(pointer: string, json: unknown): string {
   let here = json;
   let path = "";
@@ -171,7 +172,7 @@ function show(value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;
 }
 
-/** What no schema can say. */
+/** Checks that the schema cannot express. */
 function contradictions(file: CapabilitiesFile): CapabilitiesProblem[] {
   const problems: CapabilitiesProblem[] = [];
   const oauth = file.auth?.oauth;
@@ -179,7 +180,7 @@ function contradictions(file: CapabilitiesFile): CapabilitiesProblem[] {
     problems.push({
       path: "auth.oauth.client_id",
       given: "neither client_id nor client_id_secret",
-      accepted: "the client's id, or in client_id_secret the name of the secret that holds it",
+      accepted: "the client ID, or client_id_secret with the name of the secret that holds it",
     });
   }
   for (const [name, { location }] of Object.entries(file.http?.credentials ?? {})) {
@@ -187,7 +188,7 @@ function contradictions(file: CapabilitiesFile): CapabilitiesProblem[] {
     problems.push({
       path: `http.credentials.${name}.location.name`,
       given: show(location.name),
-      accepted: "a header that does not govern the connection",
+      accepted: "a header that does not control the connection",
     });
   }
   const { requests_per_minute: minute, requests_per_hour: hour } = file.http?.rate_limit ?? {};
@@ -195,7 +196,7 @@ function contradictions(file: CapabilitiesFile): CapabilitiesProblem[] {
     problems.push({
       path: "http.rate_limit.requests_per_minute",
       given: show(minute),
-      accepted: `at most requests_per_hour, which is ${hour}`,
+      accepted: `at most requests_per_hour (${hour})`,
     });
   }
   return problems;

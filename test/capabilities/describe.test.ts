@@ -13,7 +13,7 @@ const bearer = (secret_name: string, ...host_patterns: string[]) => ({
   host_patterns,
 });
 
-test("a tool without rules, or only with rules that have no methods, may not use the network", () => {
+test("a tool with no rules, or only rules without methods, may not use the network", () => {
   expect(describeCapabilities(parseCapabilities({ version: "1.0.0", wit_version: "0.1.0" }))[0]).toBe(
     "may not use the network",
   );
@@ -22,7 +22,7 @@ test("a tool without rules, or only with rules that have no methods, may not use
   );
 });
 
-test("a credential is told with each rule it meets, and with the hosts where it meets only some", () => {
+test("a credential is listed with each rule it applies to, and with its hosts if it applies to only some", () => {
   const sentences = describeCapabilities(
     capabilities({
       allowlist: [rule("*.example.com", "/", "GET"), rule("other.com", "/v1", "POST", "PUT")],
@@ -30,33 +30,33 @@ test("a credential is told with each rule it meets, and with the hosts where it 
     }),
   );
   expect(sentences.slice(0, 2)).toEqual([
-    "may GET https://*.example.com/*, 60 a minute, 500 an hour, as the bearer of `t` at api.example.com",
-    "may POST, PUT https://other.com/v1 and /v1/*, 60 a minute, 500 an hour",
+    "may GET https://*.example.com/*, up to 60 requests per minute and 500 per hour, with `t` as the bearer token (only to api.example.com)",
+    "may POST, PUT https://other.com/v1 and /v1/*, up to 60 requests per minute and 500 per hour",
   ]);
 });
 
-test("each of the five locations has its words", () => {
+test("each of the five credential locations is described", () => {
   const at = (location: object) =>
     describeCapabilities(
       capabilities({
         allowlist: [rule("a.com", "/", "GET")],
         credentials: { c: { secret_name: "t", location, host_patterns: ["a.com"] } },
       }),
-    )[0]?.split("an hour, ")[1];
-  expect(at({ type: "bearer" })).toBe("as the bearer of `t`");
-  expect(at({ type: "basic", username: "me" })).toBe('with `t` as the password of "me"');
+    )[0]?.split("per hour, ")[1];
+  expect(at({ type: "bearer" })).toBe("with `t` as the bearer token");
+  expect(at({ type: "basic", username: "me" })).toBe('with `t` as the password for "me"');
   expect(at({ type: "header", name: "X-Key" })).toBe("with `t` in the header X-Key");
   expect(at({ type: "query_param", name: "key" })).toBe("with `t` in the query parameter key");
-  expect(at({ type: "url_path", placeholder: "K" })).toBe("with `t` in the path in place of {K}");
+  expect(at({ type: "url_path", placeholder: "K" })).toBe("with `t` replacing {K} in the path");
 });
 
-test("equal files differ in nothing, and a reordered file neither", () => {
+test("reordering a file changes nothing", () => {
   const one = capabilities({ allowlist: [rule("a.com", "/", "GET"), rule("b.com", "/", "GET")] });
   const two = capabilities({ allowlist: [rule("b.com", "/", "GET"), rule("a.com", "/", "GET")] });
   expect(compareCapabilities(one, two)).toEqual({ added: [], removed: [] });
 });
 
-test("what a former rule covers already is not new", () => {
+test("what an earlier rule already covers is not new", () => {
   const before = capabilities({ allowlist: [rule("*.example.com", "/", "GET", "POST")] });
   const after = capabilities({ allowlist: [rule("api.example.com", "/v1/", "GET")] });
   const { added, removed } = compareCapabilities(before, after);
@@ -64,7 +64,7 @@ test("what a former rule covers already is not new", () => {
   expect(removed).toEqual(["may GET, POST https://*.example.com/*"]);
 });
 
-test("a new host, path, method, wildcard or credential is named, and only that", () => {
+test("only the new host, path, method, wildcard or credential is listed", () => {
   const before = capabilities({ allowlist: [rule("a.example.com", "/v1/", "GET")] });
   const widened = (http: object) => compareCapabilities(before, capabilities(http)).added;
   expect(widened({ allowlist: [rule("a.example.com", "/v1/", "GET", "POST")] })).toEqual([
@@ -81,16 +81,16 @@ test("a new host, path, method, wildcard or credential is named, and only that",
       allowlist: [rule("a.example.com", "/v1/", "GET")],
       credentials: { a: bearer("t", "*.example.com") },
     }),
-  ).toEqual(["may send requests to https://a.example.com/v1/* as the bearer of `t`"]);
+  ).toEqual(["may send requests to https://a.example.com/v1/* with `t` as the bearer token"]);
 });
 
-test("an exact host does not cover the names below it", () => {
+test("an exact host does not cover its subdomains", () => {
   const before = capabilities({ allowlist: [rule("example.com", "/", "GET")] });
   const after = capabilities({ allowlist: [rule("*.example.com", "/", "GET")] });
   expect(compareCapabilities(before, after).added).toEqual(["may GET https://*.example.com/*"]);
 });
 
-test("raised limits, further secrets, scopes and sign-in hosts are new; lowered ones are removed", () => {
+test("raised limits and new secrets and scopes are added; lowered limits are removed", () => {
   const oauth = (scopes: string[]) => ({
     secret_name: "t",
     oauth: {
@@ -110,11 +110,11 @@ test("raised limits, further secrets, scopes and sign-in hosts are new; lowered 
   );
   expect(compareCapabilities(before, after)).toEqual({
     added: [
-      "may ask whether `t` is set",
-      "asks for the scope write when it signs you in",
-      "may send 20 requests a minute, until now 10",
-      "may use 128 MiB of memory, until now 64",
+      "may check whether `t` is set",
+      "requests the scope write when signing you in",
+      "may send up to 20 requests per minute (was 10)",
+      "may use up to 128 MiB of memory (was 64)",
     ],
-    removed: ["may send 100 requests an hour, from now on 50"],
+    removed: ["may send up to 100 requests per hour (now 50)"],
   });
 });

@@ -63,7 +63,7 @@ function problemsOf(source: unknown) {
   return [];
 }
 
-test("§4.4 every key of a capabilities file is read", () => {
+test("§4.4 every key of a capabilities file is parsed", () => {
   expect(parseCapabilities(JSON.stringify(full))).toEqual({
     version: "1.2.0",
     witVersion: "0.1.0",
@@ -124,14 +124,14 @@ test("§4.4 every key of a capabilities file is read", () => {
   });
 });
 
-test("§4.4 a file with nothing but its versions grants no network and the default limits", () => {
+test("§4.4 a file with only its versions grants no network and the default limits", () => {
   const capabilities = parseCapabilities({ version: "1.0.0", wit_version: "0.1.0" });
   expect(capabilities.http).toBeUndefined();
   expect(capabilities.limits).toEqual({ memoryMb: 64, timeoutSecs: 60 });
   expect(capabilities.secretNames).toEqual([]);
 });
 
-test("all problems are reported at once, each with its path, what is there and what is accepted", () => {
+test("all problems are reported at once, each with its path, what it got and what it expected", () => {
   const problems = problemsOf({
     version: 1,
     http: {
@@ -178,7 +178,7 @@ test("all problems are reported at once, each with its path, what is there and w
   expect(at("http.rate_limit.requests_per_minute")).toEqual({
     path: "http.rate_limit.requests_per_minute",
     given: "0",
-    accepted: "a whole number from 1 to 100000 (requests a minute)",
+    accepted: "a whole number from 1 to 100000 (requests per minute)",
   });
 });
 
@@ -187,7 +187,7 @@ test.each([
   ["{", ""],
   ["[]", ""],
   ["null", ""],
-])("a text that is no JSON object (%s) is refused as a whole", (text, path) => {
+])("text that is not a JSON object (%s) is rejected as a whole", (text, path) => {
   expect(problemsOf(text).map((problem) => problem.path)).toEqual([path]);
 });
 
@@ -203,7 +203,7 @@ test.each([
   "a b.com",
   "*.*.a.com",
   "",
-])("%j is no host for an allowlist", (host) => {
+])("%j is not a valid host", (host) => {
   const http = { allowlist: [{ host, path_prefix: "/", methods: ["GET"] }] };
   expect(problemsOf({ version: "1.0.0", wit_version: "0.1.0", http }).map(({ path }) => path)).toEqual([
     "http.allowlist[0].host",
@@ -211,7 +211,7 @@ test.each([
 });
 
 test.each(["", "v1", "//", "/a//b", "/.", "/a/..", "/a/./b", "/%61", "/a?b", "/a#b", "/a\\b", "/a b"])(
-  "%j is no path prefix",
+  "%j is not a valid path prefix",
   (path_prefix) => {
     const http = { allowlist: [{ host: "a.com", path_prefix, methods: ["GET"] }] };
     expect(problemsOf({ version: "1.0.0", wit_version: "0.1.0", http }).map(({ path }) => path)).toEqual([
@@ -220,7 +220,7 @@ test.each(["", "v1", "//", "/a//b", "/.", "/a/..", "/a/./b", "/%61", "/a?b", "/a
   },
 );
 
-test("a credential cannot be put into a header that governs the connection", () => {
+test("a credential cannot go into a header that controls the connection", () => {
   const credentials = {
     a: { secret_name: "t", location: { type: "header", name: "hOst" }, host_patterns: ["a.com"] },
   };
@@ -240,19 +240,19 @@ test.each([
   expect(problemsOf({ version: "1.0.0", wit_version: "0.1.0", auth })[0]?.path).toBe("auth.env_var");
 });
 
-test("OAuth needs to know the client's id", () => {
+test("OAuth needs a client ID", () => {
   const oauth = { authorization_url: "https://a.com/x", token_url: "https://a.com/y" };
   expect(
     problemsOf({ version: "1.0.0", wit_version: "0.1.0", auth: { secret_name: "t", oauth } })[0]?.path,
   ).toBe("auth.oauth.client_id");
 });
 
-test("the example of the folder's README parses and reads as the README says", () => {
+test("the README's example parses, and its description matches the README", () => {
   const readme = readFileSync(new URL("../../capabilities/README.md", import.meta.url), "utf8");
   const block = (language: string) => readme.split(`\`\`\`${language}\n`)[1]?.split("\n```")[0] ?? "";
   expect(describeCapabilities(parseCapabilities(block("json")))).toEqual(block("text").split("\n"));
 });
 
-test("the schema of capabilities files is itself right, since nobody checks it when it is used", () => {
+test("the schema of capabilities files is valid, since it is not checked when used", () => {
   expect(() => new Ajv2020({ discriminator: true }).compile(schema)).not.toThrow();
 });

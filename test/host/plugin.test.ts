@@ -38,7 +38,9 @@ describe("tools of the agent", () => {
         version: "1.0.0",
         description: "Probes what its host lets it do.",
         schema: expect.objectContaining({ type: "object" }),
-        grants: expect.arrayContaining(["may GET https://127.0.0.1/v1/*, 60 a minute, 500 an hour"]),
+        grants: expect.arrayContaining([
+          "may GET https://127.0.0.1/v1/*, up to 60 requests per minute and 500 per hour",
+        ]),
         writes: false,
       },
     ]);

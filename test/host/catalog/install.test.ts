@@ -29,7 +29,9 @@ test("an installed component is there with its digest, its own words and what it
   const host = await toolHost();
   const component = await fixture("prober.js");
   const candidate = await host.examine(component, allowing("api.example.com"));
-  expect(candidate.grants[0]).toBe("may GET https://api.example.com/v1/*, 60 a minute, 500 an hour");
+  expect(candidate.grants[0]).toBe(
+    "may GET https://api.example.com/v1/*, up to 60 requests per minute and 500 per hour",
+  );
   const tool = await commit(host.catalog, "prober", candidate, false);
   expect(tool).toMatchObject({ name: "prober", description: "Probes what its host lets it do." });
   expect(tool.digest).toMatch(/^[0-9a-f]{64}$/);
