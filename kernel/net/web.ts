@@ -1,12 +1,45 @@
 /** The gateway's listener as other plugins see it. */
 import type Router from "@koa/router";
 import type { Context } from "koa";
+import type { TSchema } from "typebox";
 import type { User } from "../vocabulary/user.ts";
+
+/** A route as the OpenAPI document describes it. Schemas are declarations of ours, or any JSON Schema. */
+export interface RouteDescription {
+  readonly method: "get" | "post" | "put" | "patch" | "delete";
+  /** As OpenAPI writes it: /api/threads/{id} */
+  readonly path: string;
+  readonly summary: string;
+  readonly tag: string;
+  /** Who may ask; a user by default. */
+  readonly audience?: "anyone" | "operator";
+  /** An object whose properties are the parameters. */
+  readonly query?: TSchema;
+  readonly body?: TSchema;
+  /** In place of a body in JSON: an object whose properties are the fields of a form. */
+  readonly form?: TSchema;
+  /** 200 by default. */
+  readonly status?: number;
+  /** A media type where the answer is not JSON; absent where it has no body. */
+  readonly answer?: TSchema | string;
+  /** The data of each event, where the answer can also be a stream of server-sent events. */
+  readonly events?: TSchema;
+  /** Statuses it may answer beside the usual refusals: what each means, and its body where that is not an error's. */
+  readonly refusals?: Readonly<Record<number, string | RefusalDescription>>;
+}
+
+export interface RefusalDescription {
+  readonly means: string;
+  /** As a route's. */
+  readonly answer: TSchema | string;
+}
 
 /** Plugins mount routes on it instead of opening a listener. */
 export interface Web {
   /** Routes here are reached only with a valid token; errors thrown become the JSON envelope. */
   readonly router: Router;
+  /** Adds what was mounted to the OpenAPI document. */
+  describe(routes: readonly RouteDescription[]): void;
   /** Who sent this request. */
   user(context: Context): User;
   /** Where people reach the gateway, without a slash at the end. */

@@ -1,6 +1,7 @@
 /** The gateway at work: the server, the routes and the sockets behind it. */
 import { isLoopback } from "../../kernel/net/address.ts";
-import type { StartContext, Web } from "../../kernel/plugin.ts";
+import type { JsonSchema, RouteDescription, StartContext, Web } from "../../kernel/plugin.ts";
+import { Type } from "../../kernel/vocabulary/wire/type.ts";
 import { describeApi } from "./api/openapi.ts";
 import { identityOf, mount, type Route, route } from "./route.ts";
 import { accountRoutes } from "./routes/accounts.ts";
@@ -18,6 +19,7 @@ import { toolAdminRoutes } from "./routes/tool-admin.ts";
 import { toolRoutes } from "./routes/tools.ts";
 import { buildServer } from "./server.ts";
 import type { GatewayConfig, Needed, Wanted } from "./settings.ts";
+import { SocketFrame } from "./socket/frame.ts";
 import { createSockets } from "./socket/sockets.ts";
 import { acceptSockets, SOCKET_PATH } from "./socket/upgrade.ts";
 
@@ -46,6 +48,8 @@ export async function openGateway({
   metrics.gauge("postern_jobs_queued", "Jobs that wait", () => jobs.counts().queued);
   metrics.gauge("postern_jobs_running", "Jobs that run", () => jobs.counts().running);
 
+  const described: RouteDescription[] = [SOCKET];
+  const describe = () => describeApi({ version: kernel.version, routes: described, others: [SocketFrame] });
   const routes: readonly Route[] = [
     ...healthRoutes(kernel),
     ...sessionRoutes({ ...server, onRevoked }),
@@ -60,8 +64,9 @@ export async function openGateway({
     ...receiptRoutes(use.toolAdmin),
     ...logRoutes(kernel),
     ...accountRoutes({ accounts: server.accounts, onRevoked }),
-    documentRoute(() => describeApi(kernel.version, routes)),
+    documentRoute(describe),
   ];
+  described.push(...routes);
   mount(app.open, routes.filter(isOpen));
   mount(
     app.router,
@@ -90,6 +95,7 @@ export async function openGateway({
 
   const web: Web = {
     router: app.router,
+    describe: (more) => void described.push(...more),
     user: (context) => identityOf(context).user,
     url: listener.url,
   };
@@ -100,13 +106,31 @@ function isOpen({ audience }: Route): boolean {
   return audience === "anyone";
 }
 
-function documentRoute(describe: () => object): Route {
+const SOCKET: RouteDescription = {
+  method: "get",
+  path: SOCKET_PATH,
+  tag: "chat",
+  summary: "Open a WebSocket that streams every turn of this user as `SocketFrame`s",
+  query: Type.Object({
+    stream: Type.Optional(Type.String({ description: "The `stream` of the `hello` frame before the drop" })),
+    after: Type.Optional(Type.Integer({ description: "The `id` of the last frame seen in it" })),
+  }),
+  status: 101,
+  refusals: {
+    403: { means: "A foreign page asked", answer: "text/plain" },
+    426: "The request is not a WebSocket upgrade",
+    429: { means: "Too many sockets of yours are open", answer: "text/plain" },
+    503: { means: "Too many sockets are open", answer: "text/plain" },
+  },
+};
+
+function documentRoute(describe: () => JsonSchema): Route {
   return route({
     method: "get",
     path: "/api/openapi.json",
     tag: "status",
-    summary: "This API, described",
-    answer: { type: "object" },
+    summary: "Get this document",
+    answer: Type.Record(Type.String(), Type.Unknown()),
     handle: describe,
   });
 }

@@ -1,14 +1,18 @@
 /**
- * A route as data: what is asked, who may ask, what is answered. The router, the checks of a request and the
- * OpenAPI document all come from it, so that they cannot drift apart.
+ * A route as data: what is asked, who may ask, what is answered. The router, the checks of a request, the types of its
+ * handler and the OpenAPI document all come from it, so that they cannot drift apart.
  */
 import type Router from "@koa/router";
 import type { Context } from "koa";
-import { Fault, type JsonSchema, type User } from "../../kernel/plugin.ts";
+import type { TSchema, TUnknown } from "typebox";
+import { Fault, type RouteDescription, type User } from "../../kernel/plugin.ts";
 import { type Check, compileCheck } from "../../kernel/vocabulary/schema/check.ts";
 import { describeMistake } from "../../kernel/vocabulary/schema/mistake.ts";
+import { fromWire, toWire } from "../../kernel/vocabulary/wire/convert.ts";
+import type { Declared } from "../../kernel/vocabulary/wire/form.ts";
+import { wireSchema } from "../../kernel/vocabulary/wire/schema.ts";
 import type { Identity } from "./auth/identity.ts";
-import { readForm } from "./middleware/form.ts";
+import { type Form, readForm } from "./middleware/form.ts";
 
 export interface Asked<Body, Query> {
   readonly user: User;
@@ -16,35 +20,32 @@ export interface Asked<Body, Query> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;
+  /** Where the route takes a form. */
+  readonly form: Form;
   readonly context: Context;
 }
 
-export interface Route<Body = unknown, Query = unknown> {
-  readonly method: "get" | "post" | "put" | "patch" | "delete";
-  /** As OpenAPI writes it: /api/threads/{id} */
-  readonly path: string;
-  readonly summary: string;
-  readonly tag: string;
-  /** Who may ask; a user by default. */
-  readonly audience?: "anyone" | "operator";
-  /** The properties of the query; all values arrive as text and are read by these types. */
-  readonly query?: Readonly<Record<string, JsonSchema>>;
-  /** Those of them that have to be there. */
-  readonly required?: readonly string[];
-  readonly body?: JsonSchema;
-  /** In place of a body in JSON: the fields of a form, which is how files are sent. The handler gets a `Form`. */
-  readonly form?: Readonly<Record<string, JsonSchema>>;
-  /** 200 by default. */
-  readonly status?: number;
-  /** The schema of the answer; a media type where it is not JSON; absent where it has no body. */
-  readonly answer?: JsonSchema | string;
-  /** Statuses it may answer beside the usual refusals, with a word on each. */
-  readonly refusals?: Readonly<Record<number, string>>;
-  handle(asked: Asked<Body, Query>): unknown;
+export interface Route extends RouteDescription {
+  handle(asked: Asked<unknown, unknown>): unknown;
 }
 
-/** Keeps the types of body and query beside the schemas that guarantee them. */
-export function route<Body = unknown, Query = unknown>(definition: Route<Body, Query>): Route {
+/** What a handler has to return: anything where the answer is not JSON. */
+type Given<Answer> = Answer extends string ? unknown : Answer extends TSchema ? Declared<Answer> : never;
+
+interface Definition<Body extends TSchema, Query extends TSchema, Answer extends TSchema | string>
+  extends RouteDescription {
+  readonly body?: Body;
+  readonly query?: Query;
+  readonly answer?: Answer;
+  handle(asked: Asked<Declared<Body>, Declared<Query>>): Given<Answer> | Promise<Given<Answer>>;
+}
+
+/** Gives the handler the types of what is declared beside it. */
+export function route<
+  Body extends TSchema = TUnknown,
+  Query extends TSchema = TUnknown,
+  Answer extends TSchema | string = string,
+>(definition: Definition<Body, Query, Answer>): Route {
   return definition as Route;
 }
 
@@ -56,26 +57,23 @@ export function identityOf(context: Context): Identity {
 
 export function mount(router: Router, routes: readonly Route[]): void {
   for (const definition of routes) {
-    const { body: shape, query: properties = {}, required = [] } = definition;
-    const checkBody = shape && compileCheck(shape);
-    const checkQuery = compileCheck({ type: "object", properties, required }, { coerces: true });
+    const readQuery = reader(definition.query, "The query", { coerces: true });
+    const readBody = reader(definition.body, "The body");
     router[definition.method](definition.path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context: Context) => {
       const { audience, status = 200, answer } = definition;
       const identity = audience === "anyone" ? undefined : identityOf(context);
       if (audience === "operator" && identity?.user.role !== "operator")
-        throw new Fault("forbidden", "operator_only", "This takes the operator's token.");
-      const query = { ...context.query };
-      refuseMistakes(checkQuery, query, "The query");
-      const body = definition.form ? await readForm(context) : (context.request as { body?: unknown }).body;
-      if (checkBody) {
-        if (context.request.length !== 0 && context.is("json") === false) context.throw(415);
-        refuseMistakes(checkBody, body, "The body");
-      }
+        throw new Fault("forbidden", "operator_only", "Only an operator can do this.");
+      const query = readQuery({ ...context.query });
+      const form = definition.form && (await readForm(context));
+      if (definition.body && context.request.length !== 0 && context.is("json") === false) context.throw(415);
+      const body = readBody((context.request as { body?: unknown }).body);
       context.status = status;
       const given = await definition.handle({
-        // A route for anyone has no identity, and its handler asks for none.
+        // A route for anyone has no identity, one without a form no form, and its handler asks for none.
         identity: identity as Identity,
         user: identity?.user as User,
+        form: form as Form,
         params: context["params"] as Record<string, string>,
         query,
         body,
@@ -83,10 +81,21 @@ export function mount(router: Router, routes: readonly Route[]): void {
       });
       // Giving Koa a body sets a status too; the handler may have chosen another than the usual.
       const chosen = context.status;
-      context.body = answer === undefined ? null : given;
+      context.body = typeof answer === "object" ? toWire(answer, given as never) : given;
+      if (answer === undefined) context.body = null;
       context.status = chosen;
     });
   }
+}
+
+/** Checks what came against its declaration and gives it our names. */
+function reader(declared: TSchema | undefined, whole: string, options: { readonly coerces?: boolean } = {}) {
+  if (declared === undefined) return () => undefined;
+  const check = compileCheck(wireSchema(declared), options);
+  return (value: unknown): unknown => {
+    refuseMistakes(check, value, whole);
+    return fromWire(declared, value);
+  };
 }
 
 function refuseMistakes(check: Check, value: unknown, whole: string): void {

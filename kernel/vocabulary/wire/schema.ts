@@ -8,6 +8,8 @@ export interface Rendering {
   readonly closed?: boolean;
   /** Keeps the schema of a thing that has a name, and answers a reference to it. */
   refer?(name: string, render: () => JsonSchema): JsonSchema;
+  /** Changes the words beside the structure of each schema. */
+  reword?(keywords: JsonSchema): JsonSchema;
 }
 
 export function wireSchema(declared: TSchema, rendering: Rendering = {}): JsonSchema {
@@ -22,7 +24,9 @@ function render(shape: Shape, rendering: Rendering): JsonSchema {
 }
 
 function renderBody(shape: Shape, rendering: Rendering): JsonSchema {
-  const { anyOf, items, properties, required = [], patternProperties, ...rest } = shape;
+  const { anyOf, items, properties, required = [], patternProperties, ...keywords } = shape;
+  const { enum: values } = shape as { readonly enum?: unknown };
+  const rest = rendering.reword?.(keywords) ?? keywords;
   const of = (inner: Shape) => render(inner, rendering);
   if (anyOf) return { ...rest, [anyOf.every(isObject) ? "oneOf" : "anyOf"]: anyOf.map(of) };
   if (items) return { ...rest, items: of(items) };
@@ -30,7 +34,7 @@ function renderBody(shape: Shape, rendering: Rendering): JsonSchema {
     const [value = {}] = Object.values(patternProperties);
     return { ...rest, ...(Object.keys(value).length > 0 && { additionalProperties: of(value) }) };
   }
-  if (!properties) return rest;
+  if (!properties) return isTexts(values) ? { type: "string", ...rest } : rest;
   const sent = Object.entries(properties).filter(([, inner]) => !inner.wire?.hidden);
   return {
     ...rest,
@@ -43,6 +47,9 @@ function renderBody(shape: Shape, rendering: Rendering): JsonSchema {
     ),
   };
 }
+
+const isTexts = (values: unknown): boolean =>
+  Array.isArray(values) && values.every((value) => typeof value === "string");
 
 const isObject = ({ properties }: Shape): boolean => properties !== undefined;
 

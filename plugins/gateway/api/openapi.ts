@@ -1,17 +1,35 @@
 /** The OpenAPI document, made from the routes themselves. */
 import { STATUS_CODES } from "node:http";
-import type { JsonSchema } from "../../../kernel/plugin.ts";
-import type { Route } from "../route.ts";
-import { ref, SCHEMAS } from "./schemas.ts";
+import type { TSchema } from "typebox";
+import type { JsonSchema, RouteDescription } from "../../../kernel/plugin.ts";
+import { type Rendering, wireSchema } from "../../../kernel/vocabulary/wire/schema.ts";
+import { ErrorBody } from "./schemas.ts";
 
-const ERROR = { "application/json": { schema: ref("Error") } };
-const PLAIN = { "text/plain": { schema: { type: "string" } } };
+export interface ApiDescription {
+  readonly version: string;
+  readonly routes: readonly RouteDescription[];
+  /** Declarations that no route answers. */
+  readonly others: readonly TSchema[];
+}
 
-export function describeApi(version: string, routes: readonly Route[]): JsonSchema {
+export function describeApi({ version, routes, others }: ApiDescription): JsonSchema {
+  const schemas: Record<string, JsonSchema> = {};
+  const asked: Rendering = {
+    refer(name, render) {
+      if (!Object.hasOwn(schemas, name)) {
+        // Before it is rendered: it may refer to itself.
+        schemas[name] = {};
+        schemas[name] = render();
+      }
+      return { $ref: `#/components/schemas/${name}` };
+    },
+    reword,
+  };
+  const given: Rendering = { ...asked, closed: true };
   const paths: Record<string, Record<string, JsonSchema>> = {};
-  for (const definition of routes) {
-    paths[definition.path] = { ...paths[definition.path], [definition.method]: describe(definition) };
-  }
+  for (const route of routes)
+    paths[route.path] = { ...paths[route.path], [route.method]: describe(route, asked, given) };
+  for (const declared of others) wireSchema(declared, given);
   return {
     openapi: "3.1.0",
     info: {
@@ -32,56 +50,72 @@ export function describeApi(version: string, routes: readonly Route[]): JsonSche
           description: "Followed by an underscore and the port, where the address names one",
         },
       },
-      schemas: SCHEMAS,
+      schemas,
     },
   };
 }
 
-function describe(definition: Route): JsonSchema {
-  const { summary, tag, audience, query = {}, body, form, status = 200, answer, refusals = {} } = definition;
-  const inPath = [...definition.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+/** What only our checker reads; its words on what a value must be serve a reader as well. */
+function reword({ refusal, maxBytes: _, ...keywords }: JsonSchema): JsonSchema {
+  return { ...(typeof refusal === "string" && { description: refusal }), ...keywords };
+}
+
+function describe(route: RouteDescription, asked: Rendering, given: Rendering): JsonSchema {
+  const { summary, tag, audience, body, form, status = 200, answer, events, refusals = {} } = route;
+  const bodyOf = (declared: TSchema | string) =>
+    typeof declared === "string"
+      ? { [declared]: { schema: { type: "string" } } }
+      : { "application/json": { schema: wireSchema(declared, given) } };
+  const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: "path",
     required: true,
     schema: { type: "string" },
   }));
-  const inQuery = Object.entries(query).map(([name, schema]) => ({
-    name,
-    in: "query",
-    required: definition.required?.includes(name) ?? false,
-    schema,
-  }));
-  const type = typeof answer === "string" ? answer : "application/json";
-  const schema = typeof answer === "string" ? { type: "string" } : answer;
-  const usual: Readonly<Record<number, string>> = {
-    ...(body || form || inQuery.length > 0 ? { 400: "The request is wrong; `param` says where" } : {}),
-    ...(body || form ? { 413: "The body is too large", 415: "The body is of another type" } : {}),
+  const inQuery = route.query ? parametersOf(wireSchema(route.query, asked)) : [];
+  const hasBody = body !== undefined || form !== undefined;
+  const usual: typeof refusals = {
+    ...(hasBody || inQuery.length > 0 ? { 400: "The request is wrong; `param` says where" } : {}),
+    ...(hasBody ? { 413: "The body is too large", 415: "The body is of another type" } : {}),
     ...(audience === "anyone" ? {} : { 401: "The token is missing or wrong" }),
-    ...(audience === "operator" ? { 403: "It takes the operator's token" } : {}),
+    ...(audience === "operator" ? { 403: "Only an operator can do this" } : {}),
     ...refusals,
   };
-  const refused = Object.entries(usual).map(([code, description]) => [
-    code,
-    { description, content: code === "401" ? PLAIN : ERROR },
-  ]);
+  const refused = Object.entries(usual).map(([code, refusal]) => {
+    const { means, answer: body } =
+      typeof refusal === "string"
+        ? { means: refusal, answer: code === "401" ? "text/plain" : ErrorBody }
+        : refusal;
+    return [code, { description: means, content: bodyOf(body) }];
+  });
+  const content = answer !== undefined && {
+    ...bodyOf(answer),
+    ...(events && { "text/event-stream": { schema: wireSchema(events, given) } }),
+  };
   return {
     summary,
     tags: [tag],
     parameters: [...inPath, ...inQuery],
     ...(audience === "anyone" && { security: [] }),
-    ...(body && { requestBody: { required: true, content: { "application/json": { schema: body } } } }),
-    ...(form && {
-      requestBody: {
-        required: true,
-        content: { "multipart/form-data": { schema: { type: "object", properties: form } } },
-      },
-    }),
+    ...(body && { requestBody: requestOf("application/json", body, asked) }),
+    ...(form && { requestBody: requestOf("multipart/form-data", form, asked) }),
     responses: {
-      [status]: {
-        description: STATUS_CODES[status],
-        ...(schema && { content: { [type]: { schema } } }),
-      },
+      [status]: { description: STATUS_CODES[status], ...(content && { content }) },
       ...Object.fromEntries(refused),
     },
   };
+}
+
+const requestOf = (type: string, declared: TSchema, asked: Rendering) => ({
+  required: true,
+  content: { [type]: { schema: wireSchema(declared, asked) } },
+});
+
+function parametersOf({ properties = {}, required = [] }: JsonSchema): readonly object[] {
+  return Object.entries(properties as Record<string, JsonSchema>).map(([name, schema]) => ({
+    name,
+    in: "query",
+    required: (required as readonly string[]).includes(name),
+    schema,
+  }));
 }

@@ -1,6 +1,9 @@
 /** Users, their tokens and their browser sessions. Of a secret only the SHA-256 is kept: it is long and random, so no slow hash is needed. */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
-import { Fault, type Sql, type Store, type User } from "../../../kernel/plugin.ts";
+import { Fault, type Sql, type Store } from "../../../kernel/plugin.ts";
+import { User } from "../../../kernel/vocabulary/user.ts";
+import { type Declared, nullable } from "../../../kernel/vocabulary/wire/form.ts";
+import { Time, Type } from "../../../kernel/vocabulary/wire/type.ts";
 
 const MIGRATIONS = [
   `CREATE TABLE gateway_users (
@@ -34,19 +37,22 @@ const USED_MILLIS = 60_000;
 /** The user of the operator's own tokens; always there. */
 export const OPERATOR: User = { id: "operator", role: "operator" };
 
-export interface Account extends User {
-  readonly createdAt: string;
-}
+export const Account = Type.Object({ ...User.properties, createdAt: Time }, { $id: "Account" });
+export type Account = Declared<typeof Account>;
 
-export interface TokenInfo {
-  readonly id: string;
-  readonly user: string;
-  readonly name: string;
-  readonly createdAt: string;
-  readonly expiresAt?: string;
-  readonly lastUsedAt?: string;
-  readonly revokedAt?: string;
-}
+export const TokenInfo = Type.Object(
+  {
+    id: Type.String(),
+    user: Type.String(),
+    name: Type.String(),
+    createdAt: Time,
+    expiresAt: nullable(Time),
+    lastUsedAt: nullable(Time),
+    revokedAt: nullable(Time),
+  },
+  { $id: "Token" },
+);
+export type TokenInfo = Declared<typeof TokenInfo>;
 
 export interface SessionInfo {
   readonly user: User;

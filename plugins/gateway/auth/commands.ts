@@ -3,8 +3,8 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { table } from "../../../kernel/cli/table.ts";
 import type { CommandContext, User } from "../../../kernel/plugin.ts";
 import { Fault } from "../../../kernel/plugin.ts";
-import { accountJson, tokenJson } from "../api/wire.ts";
-import { type Accounts, createAccounts, type TokenInfo } from "./accounts.ts";
+import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
+import { Account, type Accounts, createAccounts, TokenInfo } from "./accounts.ts";
 
 interface JsonOption {
   readonly json?: boolean;
@@ -20,7 +20,7 @@ export function registerUser(group: Command, context: CommandContext): void {
         const account = accounts.addUser(id, options.role);
         print(
           options,
-          accountJson(account),
+          toWire(Account, account),
           `${id} is a user now (role ${account.role}). "postern token create ${id}" makes a token for them.`,
         );
       }),
@@ -32,7 +32,7 @@ export function registerUser(group: Command, context: CommandContext): void {
       const rows = users.map(({ id, role, createdAt }) => [id, role, createdAt]);
       print(
         options,
-        { users: users.map(accountJson) },
+        { users: users.map((user) => toWire(Account, user)) },
         table([["USER", "ROLE", "SINCE"], ...rows], "").trimEnd(),
       );
     }),
@@ -52,7 +52,7 @@ export function registerToken(group: Command, context: CommandContext): void {
     .action((user: string, options: JsonOption & { name: string; expiresInDays?: number }) =>
       withAccounts(context, (accounts) => {
         const { token, info } = accounts.createToken(user, options.name, options.expiresInDays);
-        const value = { ...tokenJson(info), token };
+        const value = { ...toWire(TokenInfo, info), token };
         print(options, value, `${token}\n\nKeep it now: only its hash is stored. Its id is ${info.id}.`);
       }),
     );
@@ -71,7 +71,7 @@ export function registerToken(group: Command, context: CommandContext): void {
         const head = ["ID", "USER", "NAME", "STATE", "LAST USED"];
         print(
           options,
-          { tokens: tokens.map(tokenJson) },
+          { tokens: tokens.map((token) => toWire(TokenInfo, token)) },
           tokens.length === 0
             ? 'There is no token yet. "postern token create --help" says how to make one.'
             : table([head, ...rows], "").trimEnd(),

@@ -6,6 +6,7 @@ import {
   ask,
   type Gate,
   Refused,
+  type Session,
   type Status,
   type ThreadRow,
   type TurnFrame,
@@ -77,8 +78,8 @@ export async function signIn(token?: string): Promise<void> {
   if (location.search) history.replaceState(null, "", location.pathname + location.hash);
   try {
     const { user } = given
-      ? await ask<{ user: User }>("POST", "/api/session", { token: given })
-      : await ask<{ user: User }>("GET", "/api/session");
+      ? await ask<Session>("POST", "/api/session", { token: given })
+      : await ask<Session>("GET", "/api/session");
     update({ user, signedOut: false, trouble: undefined });
     await Promise.all([loadStatus(), loadThreads()]);
   } catch (error) {

@@ -1,9 +1,6 @@
 /** The socket that brings every turn's events, and comes back by itself after a drop. */
 import { receive, resync, update } from "./app.ts";
-import type { TurnFrame } from "./wire.ts";
-
-type LineFrame<Type> = { readonly type: Type; readonly stream: string; readonly id: number };
-type Frame = LineFrame<"hello"> | LineFrame<"resync"> | LineFrame<"alive"> | TurnFrame;
+import type { SocketFrame } from "./wire.ts";
 
 const SIGNED_OUT = 1008;
 const FIRST_WAIT_MILLIS = 500;
@@ -33,7 +30,7 @@ export function keepConnected(): () => void {
     socket = opened;
     opened.onmessage = ({ data }) => {
       listenForSilence();
-      take(JSON.parse(String(data)) as Frame);
+      take(JSON.parse(String(data)) as SocketFrame);
     };
     opened.onclose = ({ code }) => {
       clearTimeout(silence);
@@ -45,7 +42,7 @@ export function keepConnected(): () => void {
     };
   };
 
-  const take = (frame: Frame) => {
+  const take = (frame: SocketFrame) => {
     if (frame.type === "hello") {
       // Numbers begin anew after a restart of the service: what came before must be read from the store.
       const isNewStream = stream !== undefined && stream !== frame.stream;

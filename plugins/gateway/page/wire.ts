@@ -1,108 +1,45 @@
-/** How the page talks to the gateway: the shapes of its JSON, and requests. */
-export interface User {
-  readonly id: string;
-  readonly role: "operator" | "user";
-}
+/** How the page talks to the gateway: the types of its JSON, from the declarations, and requests. */
+import type { Job as DeclaredJob } from "../../../kernel/vocabulary/job.ts";
+import type * as memory from "../../../kernel/vocabulary/memory.ts";
+import type { ThreadSummary } from "../../../kernel/vocabulary/thread.ts";
+import type * as tools from "../../../kernel/vocabulary/tools.ts";
+import type * as turn from "../../../kernel/vocabulary/turn.ts";
+import type { Usage as DeclaredUsage } from "../../../kernel/vocabulary/usage.ts";
+import type { User as DeclaredUser } from "../../../kernel/vocabulary/user.ts";
+import type { Wire } from "../../../kernel/vocabulary/wire/form.ts";
+import type * as api from "../api/schemas.ts";
+import type * as accounts from "../auth/accounts.ts";
+import type * as frame from "../socket/frame.ts";
 
-export interface ModelName {
-  readonly provider: string;
-  readonly name: string;
-}
-
-export interface Status {
-  readonly version: string;
-  readonly uptime_secs: number;
-  readonly channels: readonly { readonly name: string; readonly on: boolean; readonly detail: string }[];
-  readonly model: ModelName;
-  readonly tools: readonly string[];
-}
-
-export interface ToolCall {
-  readonly id: string;
-  readonly name: string;
-  readonly params: string;
-}
-
-export type Outcome =
-  | { readonly status: "ok"; readonly output: string; readonly receipt?: string }
-  | { readonly status: "error"; readonly code: string; readonly message: string; readonly receipt?: string }
-  | {
-      readonly status: "unauthenticated";
-      readonly tool: string;
-      readonly secret: string;
-      readonly message: string;
-    };
-
-export interface Gate {
-  readonly type: "external_tool" | "approval" | "authentication";
-  readonly id: string;
-  readonly call: ToolCall;
-  readonly grants?: readonly string[];
-  readonly message?: string;
-}
-
-export interface Usage {
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly total_tokens: number;
-  readonly cost: { readonly total_cost_usd: string };
-}
-
-export type Item =
-  | { readonly type: "message"; readonly id: string; readonly role: string; readonly text: string }
-  | { readonly type: "tool_call"; readonly id: string; readonly call: ToolCall; readonly external: boolean }
-  | { readonly type: "tool_result"; readonly id: string; readonly call: string; readonly outcome: Outcome };
-
-export type TurnStatus = "queued" | "running" | "waiting" | "completed" | "failed" | "cancelled";
-
-export interface Turn {
-  readonly id: string;
-  readonly thread_id: string;
-  readonly channel: string;
-  readonly status: TurnStatus;
-  readonly input: { readonly type: string; readonly text?: string };
-  readonly items: readonly Item[];
-  readonly model: ModelName;
-  readonly usage: Usage;
-  readonly created_at: string;
-  readonly error?: { readonly code: string; readonly message: string };
-  readonly gate?: Gate;
-}
+export type Accepted = Wire<typeof api.Accepted>;
+export type Account = Wire<typeof accounts.Account>;
+export type Gate = Wire<typeof turn.Gate>;
+export type Job = Wire<typeof DeclaredJob>;
+export type MemoryFile = Wire<typeof memory.MemoryFile>;
+export type MemoryHit = Wire<typeof memory.MemoryHit>;
+export type ModelName = Wire<typeof turn.ModelName>;
+export type Outcome = Wire<typeof turn.ToolOutcome>;
+export type Session = Wire<typeof api.Session>;
+export type SocketFrame = Wire<typeof frame.SocketFrame>;
+export type Status = Wire<typeof api.Status>;
+export type ThreadRow = Wire<typeof ThreadSummary>;
+export type Token = Wire<typeof accounts.TokenInfo>;
+export type Tool = Wire<typeof tools.ToolInfo>;
+export type ToolCall = Wire<typeof turn.ToolCall>;
+export type ToolLimits = Wire<typeof tools.ToolLimits>;
+export type ToolProposal = Wire<typeof tools.ToolProposal>;
+export type ToolReceipt = Wire<typeof tools.ToolReceipt>;
+export type Setup = Wire<typeof tools.ToolSetup>;
+export type Turn = Wire<typeof turn.TurnRecord>;
+export type TurnFrame = Wire<typeof frame.TurnFrame>;
+export type TurnStatus = Wire<typeof turn.TurnStatus>;
+export type Usage = Wire<typeof DeclaredUsage>;
+export type User = Wire<typeof DeclaredUser>;
 
 /** Oldest first; `next` leads to those before them. */
 export interface TurnPage {
   readonly turns: readonly Turn[];
   readonly next: string | null;
-}
-
-export interface ThreadRow {
-  readonly id: string;
-  readonly title: string;
-  readonly updated_at: string;
-  readonly gate?: Gate;
-}
-
-/** What a turn tells on the socket. */
-export type TurnFrame = { readonly id: number; readonly turn_id: string; readonly thread_id: string } & (
-  | { readonly type: "started"; readonly model: ModelName }
-  | { readonly type: "text"; readonly item: string; readonly delta: string }
-  | { readonly type: "tool_started"; readonly item: string; readonly call: ToolCall }
-  | {
-      readonly type: "tool_finished";
-      readonly call: ToolCall;
-      readonly outcome: Outcome;
-      readonly millis: number;
-    }
-  | { readonly type: "gate"; readonly gate: Gate }
-  | { readonly type: "notice"; readonly code: string; readonly message: string }
-  | { readonly type: "usage"; readonly usage: Usage }
-  | { readonly type: "done"; readonly status: string; readonly turn: Turn }
-  | { readonly type: "failed"; readonly code: string; readonly message: string; readonly turn: Turn }
-);
-
-export interface Accepted {
-  readonly thread_id: string;
-  readonly message_id: string;
 }
 
 /** A refusal in the gateway's own words. */

@@ -1,8 +1,8 @@
 /** Users and their tokens: the operator's to give and to take. */
-import { Fault, type User } from "../../../kernel/plugin.ts";
-import { list, object, ref, text, time } from "../api/schemas.ts";
-import { accountJson, tokenJson } from "../api/wire.ts";
-import type { Accounts } from "../auth/accounts.ts";
+import { Fault } from "../../../kernel/plugin.ts";
+import { User } from "../../../kernel/vocabulary/user.ts";
+import { Type } from "../../../kernel/vocabulary/wire/type.ts";
+import { Account, type Accounts, TokenInfo } from "../auth/accounts.ts";
 import { type Route, route } from "../route.ts";
 
 export interface AccountParts {
@@ -11,83 +11,63 @@ export interface AccountParts {
   onRevoked(): void;
 }
 
+const { id, user, name, createdAt, expiresAt } = TokenInfo.properties;
+
 export function accountRoutes({ accounts, onRevoked }: AccountParts): readonly Route[] {
   return [
     route({
       method: "get",
       path: "/api/users",
       tag: "accounts",
-      summary: "Users",
+      summary: "List users",
       audience: "operator",
-      answer: object({ users: list(ref("Account")) }),
-      handle: () => ({ users: accounts.listUsers().map(accountJson) }),
+      answer: Type.Object({ users: Type.Array(Account) }),
+      handle: () => ({ users: accounts.listUsers() }),
     }),
-    route<{ id: string; role?: User["role"] }>({
+    route({
       method: "post",
       path: "/api/users",
       tag: "accounts",
       summary: "Add a user",
       audience: "operator",
-      body: {
-        type: "object",
-        required: ["id"],
-        properties: { id: { type: "string" }, role: { type: "string", enum: ["operator", "user"] } },
-      },
+      body: Type.Object({ id: Type.String(), role: Type.Optional(User.properties.role) }),
       status: 201,
-      answer: ref("Account"),
-      handle: ({ body: { id, role = "user" } }) => accountJson(accounts.addUser(id, role)),
+      answer: Account,
+      handle: ({ body: { id, role = "user" } }) => accounts.addUser(id, role),
     }),
     route({
       method: "get",
       path: "/api/tokens",
       tag: "accounts",
-      summary: "Tokens of all users, newest first; never the secret",
+      summary: "List the tokens of all users, newest first, without their secrets",
       audience: "operator",
-      answer: object({ tokens: list(ref("Token")) }),
-      handle: () => ({ tokens: accounts.listTokens().map(tokenJson) }),
+      answer: Type.Object({ tokens: Type.Array(TokenInfo) }),
+      handle: () => ({ tokens: accounts.listTokens() }),
     }),
-    route<{ user: string; name: string; expires_in_days?: number }>({
+    route({
       method: "post",
       path: "/api/tokens",
       tag: "accounts",
-      summary: "Make a token for a user; its secret is shown this once",
+      summary: "Create a token for a user; its secret is shown only once",
       audience: "operator",
-      body: {
-        type: "object",
-        required: ["user", "name"],
-        properties: {
-          user: { type: "string" },
-          name: { type: "string", minLength: 1, maxLength: 100 },
-          expires_in_days: { type: "number", exclusiveMinimum: 0, maximum: 36_500 },
-        },
-      },
-      status: 201,
-      answer: object({
-        id: text,
-        user: text,
-        name: text,
-        token: text,
-        created_at: time,
-        expires_at: { type: ["string", "null"] },
+      body: Type.Object({
+        user: Type.String(),
+        name: Type.String({ minLength: 1, maxLength: 100 }),
+        expiresInDays: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 36_500 })),
       }),
+      status: 201,
+      answer: Type.Object({ id, user, name, token: Type.String(), createdAt, expiresAt }),
       refusals: { 404: "There is no such user" },
-      handle({ body: { user, name, expires_in_days } }) {
-        const { token, info } = accounts.createToken(user, name, expires_in_days);
-        return {
-          id: info.id,
-          user,
-          name,
-          token,
-          created_at: info.createdAt,
-          expires_at: info.expiresAt ?? null,
-        };
+      handle({ body }) {
+        const { token, info } = accounts.createToken(body.user, body.name, body.expiresInDays);
+        return { ...info, token };
       },
     }),
     route({
       method: "delete",
       path: "/api/tokens/{id}",
       tag: "accounts",
-      summary: "Revoke a token: it, and what was signed in with it, is void at once",
+      summary: "Revoke a token and end its sessions",
       audience: "operator",
       status: 204,
       refusals: { 404: "There is no such token, or it was revoked already" },

@@ -1,16 +1,11 @@
-/** What waits for the user's word, and what the user's word was for good. */
-import {
-  type Agent,
-  type ApprovalDecision,
-  type Approvals,
-  Fault,
-  type Gate,
-  type TurnInput,
-} from "../../../kernel/plugin.ts";
-import { list, object, oneOf, ref } from "../api/schemas.ts";
-import { gateJson } from "../api/wire.ts";
+/** What waits for the user's decision, and what the user decided for good. */
+import { type Agent, type Approvals, Fault, type TurnInput } from "../../../kernel/plugin.ts";
+import { ApprovalDecision, Gate } from "../../../kernel/vocabulary/turn.ts";
+import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
+import { Type } from "../../../kernel/vocabulary/wire/type.ts";
+import { Accepted } from "../api/schemas.ts";
 import { type Route, route } from "../route.ts";
-import { ACCEPTED, acceptedJson } from "./chat.ts";
+import { accepted } from "./chat.ts";
 
 export interface ApprovalParts {
   readonly agent: Agent;
@@ -19,7 +14,8 @@ export interface ApprovalParts {
   follow(user: string): void;
 }
 
-type Decision = ApprovalDecision | "done";
+const Decision = Type.Enum([...ApprovalDecision.enum, "done"]);
+type Decision = Declared<typeof Decision>;
 
 export function approvalRoutes({ agent, approvals, follow }: ApprovalParts): readonly Route[] {
   return [
@@ -27,29 +23,25 @@ export function approvalRoutes({ agent, approvals, follow }: ApprovalParts): rea
       method: "get",
       path: "/api/approvals",
       tag: "approvals",
-      summary: "Gates that wait for you, and the tools you always allowed or denied",
-      answer: object({
-        pending: list(ref("Gate")),
-        remembered: { type: "object", additionalProperties: oneOf("allow", "deny") },
+      summary: "List the gates that wait for you, and the tools you always allow or deny",
+      answer: Type.Object({
+        pending: Type.Array(Gate),
+        remembered: Type.Record(Type.String(), Type.Enum(["allow", "deny"])),
       }),
       handle: ({ user }) => ({
-        pending: approvals.pending(user.id).map(gateJson),
+        pending: approvals.pending(user.id),
         remembered: approvals.remembered(user.id),
       }),
     }),
-    route<{ decision: Decision }>({
+    route({
       method: "post",
       path: "/api/approvals/{gate}",
       tag: "approvals",
       summary:
         "Answer a gate: `once`, `always` or `deny` for an approval, `done` or `deny` where a credential was missing",
-      body: {
-        type: "object",
-        required: ["decision"],
-        properties: { decision: { type: "string", enum: ["once", "always", "deny", "done"] } },
-      },
+      body: Type.Object({ decision: Decision }),
       status: 202,
-      answer: ACCEPTED,
+      answer: Accepted,
       refusals: { 404: "There is no such gate" },
       handle({ user, params, body }) {
         const gate = approvals.pending(user.id).find(({ id }) => id === params["gate"]);
@@ -64,14 +56,14 @@ export function approvalRoutes({ agent, approvals, follow }: ApprovalParts): rea
           );
         const input = inputOf(gate, body.decision);
         follow(user.id);
-        return acceptedJson(agent.run({ user: user.id, channel: "gateway", thread: gate.thread, input }));
+        return accepted(agent.run({ user: user.id, channel: "gateway", thread: gate.thread, input }));
       },
     }),
     route({
       method: "delete",
       path: "/api/approvals/remembered/{tool}",
       tag: "approvals",
-      summary: "Forget what was decided for a tool, so that you are asked again",
+      summary: "Forget your decision on a tool, so that you are asked again",
       status: 204,
       refusals: { 404: "Nothing is remembered for this tool" },
       handle({ user, params }) {

@@ -7,11 +7,12 @@ import {
   type Limiter,
   type RunningTurn,
   type Threads,
-  type TurnRecord,
   type User,
 } from "../../../kernel/plugin.ts";
-import { flag, object, oneOf, ref, text } from "../api/schemas.ts";
-import { gateJson, turnJson, usageJson } from "../api/wire.ts";
+import { TurnRecord } from "../../../kernel/vocabulary/turn.ts";
+import { type Declared, named } from "../../../kernel/vocabulary/wire/form.ts";
+import { Type } from "../../../kernel/vocabulary/wire/type.ts";
+import { Accepted } from "../api/schemas.ts";
 import { type Route, route } from "../route.ts";
 
 const CHANNEL = "gateway";
@@ -24,27 +25,29 @@ export interface ChatParts {
   follow(user: string): void;
 }
 
-interface Message {
-  readonly message: string;
-  readonly thread_id?: string;
-}
-
-const message = {
-  type: "object",
-  required: ["message"],
-  properties: {
-    message: { type: "string", minLength: 1 },
-    thread_id: { type: "string", description: "Continues this thread; absent starts a new one" },
-  },
-};
-
-export const ACCEPTED = object({ thread_id: text, message_id: text, status: oneOf("accepted") });
-
-export const acceptedJson = ({ thread, id }: RunningTurn) => ({
-  thread_id: thread,
-  message_id: id,
-  status: "accepted",
+const Message = Type.Object({
+  message: Type.String({ minLength: 1 }),
+  thread: Type.Optional(
+    named("thread_id", Type.String({ description: "Continues this thread; absent starts a new one" })),
+  ),
 });
+type Message = Declared<typeof Message>;
+
+const { thread, id } = Accepted.properties;
+const { usage, error, gate } = TurnRecord.properties;
+const EndStatus = Type.Enum(["waiting", "completed", "failed", "cancelled"]);
+
+const Answered = Type.Object({
+  thread,
+  id,
+  response: Type.String(),
+  status: EndStatus,
+  usage,
+  error,
+  gate,
+});
+
+export const accepted = ({ thread, id }: RunningTurn) => ({ thread, id, status: "accepted" as const });
 
 export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): readonly Route[] {
   const say = async (user: User, context: Context, said: Message): Promise<RunningTurn> => {
@@ -54,13 +57,13 @@ export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): re
       user: user.id,
       channel: CHANNEL,
       input: { type: "message", text: said.message },
-      ...(said.thread_id !== undefined && { thread: said.thread_id }),
+      ...(said.thread !== undefined && { thread: said.thread }),
     });
   };
   const send = async (user: User, context: Context, said: Message) => {
     // Whoever does not wait for the answer reads it from the socket, perhaps a moment later.
     follow(user.id);
-    return acceptedJson(await say(user, context, said));
+    return accepted(await say(user, context, said));
   };
   const findTurn = (user: User, id: string): TurnRecord => {
     const turn = threads.turn(user.id, id);
@@ -69,44 +72,29 @@ export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): re
   };
 
   return [
-    route<Message>({
+    route({
       method: "post",
       path: "/api/chat",
       tag: "chat",
       summary: "Send a message and wait for the answer",
-      body: message,
-      answer: object(
-        {
-          thread_id: text,
-          message_id: { type: "string", description: "The id of the turn" },
-          response: text,
-          status: oneOf("waiting", "completed", "failed", "cancelled"),
-          usage: ref("Usage"),
-        },
-        { error: object({ code: text, message: text }), gate: ref("Gate") },
-      ),
+      body: Message,
+      answer: Answered,
       refusals: { 404: "There is no such thread", 429: "Too many messages" },
       async handle({ user, context, body }) {
         const turn = await (await say(user, context, body)).record;
-        return {
-          thread_id: turn.thread,
-          message_id: turn.id,
-          response: answerOf(turn),
-          status: turn.status,
-          usage: usageJson(turn.usage),
-          ...(turn.error && { error: turn.error }),
-          ...(turn.gate && { gate: gateJson(turn.gate) }),
-        };
+        // Whoever waits for the record gets it when the turn has ended.
+        const status = turn.status as Declared<typeof EndStatus>;
+        return { ...turn, status, response: answerOf(turn) };
       },
     }),
-    route<Message>({
+    route({
       method: "post",
       path: "/api/chat/send",
       tag: "chat",
       summary: "Send a message; the answer arrives on the socket",
-      body: message,
+      body: Message,
       status: 202,
-      answer: ACCEPTED,
+      answer: Accepted,
       refusals: { 404: "There is no such thread", 429: "Too many messages" },
       handle: ({ user, context, body }) => send(user, context, body),
     }),
@@ -114,17 +102,17 @@ export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): re
       method: "get",
       path: "/api/turns/{id}",
       tag: "chat",
-      summary: "One turn",
-      answer: ref("Turn"),
+      summary: "Get a turn",
+      answer: TurnRecord,
       refusals: { 404: "There is no such turn" },
-      handle: ({ user, params }) => turnJson(findTurn(user, params["id"] ?? "")),
+      handle: ({ user, params }) => findTurn(user, params["id"] ?? ""),
     }),
     route({
       method: "post",
       path: "/api/turns/{id}/cancel",
       tag: "chat",
-      summary: "Stop a turn; `cancelled` is false where it had ended already",
-      answer: object({ cancelled: flag }),
+      summary: "Stop a turn; `cancelled` is false if it had already ended",
+      answer: Type.Object({ cancelled: Type.Boolean() }),
       refusals: { 404: "There is no such turn" },
       handle({ user, params }) {
         const { id } = findTurn(user, params["id"] ?? "");
@@ -135,9 +123,9 @@ export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): re
       method: "post",
       path: "/api/turns/{id}/retry",
       tag: "chat",
-      summary: "Ask once more, on the same thread, what that turn asked",
+      summary: "Send the message of a turn again, on the same thread",
       status: 202,
-      answer: ACCEPTED,
+      answer: Accepted,
       refusals: { 404: "There is no such turn", 429: "Too many messages" },
       handle({ user, context, params }) {
         const { input, thread } = findTurn(user, params["id"] ?? "");
@@ -150,7 +138,7 @@ export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): re
               param: "id",
             },
           );
-        return send(user, context, { message: input.text, thread_id: thread });
+        return send(user, context, { message: input.text, thread });
       },
     }),
   ];

@@ -1,6 +1,6 @@
 /** What the service wrote lately, for the operator. Known secrets were hidden before a line was written. */
 import type { Kernel } from "../../../kernel/plugin.ts";
-import { list, object } from "../api/schemas.ts";
+import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { type Route, route } from "../route.ts";
 
 export function logRoutes(kernel: Kernel): readonly Route[] {
@@ -9,10 +9,12 @@ export function logRoutes(kernel: Kernel): readonly Route[] {
       method: "get",
       path: "/api/logs",
       tag: "status",
-      summary: "The newest log lines, oldest first",
+      summary: "List the newest log lines, oldest first",
       audience: "operator",
-      answer: object({ lines: list({ type: "object" }) }),
-      handle: () => ({ lines: kernel.recentLog().map((line) => JSON.parse(line) as unknown) }),
+      answer: Type.Object({ lines: Type.Array(Type.Record(Type.String(), Type.Unknown())) }),
+      handle: () => ({
+        lines: kernel.recentLog().map((line) => JSON.parse(line) as Record<string, unknown>),
+      }),
     }),
   ];
 }

@@ -1,30 +1,31 @@
 /** What tools did, as the host saw it. A user sees their own calls, an operator all. */
 import { Fault, type ToolAdmin, type User } from "../../../kernel/plugin.ts";
-import { list, object, ref, text } from "../api/schemas.ts";
-import { receiptJson } from "../api/wire.ts";
+import { ToolReceipt } from "../../../kernel/vocabulary/tools.ts";
+import { Type } from "../../../kernel/vocabulary/wire/type.ts";
+import { pageQuery } from "../api/schemas.ts";
 import { type Route, route } from "../route.ts";
 
 export function receiptRoutes(admin: ToolAdmin | undefined): readonly Route[] {
   const isSeenBy = (user: User, owner: string) => user.role === "operator" || owner === user.id;
   return [
-    route<unknown, { tool?: string; limit?: number }>({
+    route({
       method: "get",
       path: "/api/receipts",
       tag: "tools",
-      summary: "Receipts of tool calls, newest first",
-      query: { tool: text, limit: { type: "integer", minimum: 1, maximum: 200 } },
-      answer: object({ receipts: list(ref("Receipt")) }),
+      summary: "List the receipts of tool calls, newest first",
+      query: Type.Object({ tool: Type.Optional(Type.String()), limit: pageQuery.limit }),
+      answer: Type.Object({ receipts: Type.Array(ToolReceipt) }),
       async handle({ user, query }) {
         const asked = user.role === "operator" ? query : { ...query, user: user.id };
-        return { receipts: ((await admin?.receipts(asked)) ?? []).map(receiptJson) };
+        return { receipts: (await admin?.receipts(asked)) ?? [] };
       },
     }),
     route({
       method: "get",
       path: "/api/receipts/{id}",
       tag: "tools",
-      summary: "The receipt of one call",
-      answer: ref("Receipt"),
+      summary: "Get the receipt of a tool call",
+      answer: ToolReceipt,
       refusals: { 404: "There is no such receipt" },
       async handle({ user, params }) {
         const receipt = await admin?.receipt(params["id"] ?? "");
@@ -32,7 +33,7 @@ export function receiptRoutes(admin: ToolAdmin | undefined): readonly Route[] {
           throw new Fault("missing", "receipt_not_found", `There is no receipt ${params["id"]}.`, {
             param: "id",
           });
-        return receiptJson(receipt);
+        return receipt;
       },
     }),
   ];

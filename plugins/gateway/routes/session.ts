@@ -1,7 +1,8 @@
 /** Sign-in and sign-out of a browser: a token is exchanged once for a cookie that scripts cannot read. */
 import type { Context } from "koa";
 import type { Proxies } from "../../../kernel/net/proxies.ts";
-import { object, ref } from "../api/schemas.ts";
+import { Type } from "../../../kernel/vocabulary/wire/type.ts";
+import { Session } from "../api/schemas.ts";
 import type { Accounts } from "../auth/accounts.ts";
 import {
   type Authenticator,
@@ -46,18 +47,14 @@ export function sessionRoutes({
   };
 
   return [
-    route<{ token: string }>({
+    route({
       method: "post",
       path: "/api/session",
       tag: "session",
       summary: "Exchange a token for a session cookie",
       audience: "anyone",
-      body: {
-        type: "object",
-        required: ["token"],
-        properties: { token: { type: "string", minLength: 1, maxLength: 16_384 } },
-      },
-      answer: object({ user: ref("User") }),
+      body: Type.Object({ token: Type.String({ minLength: 1, maxLength: 16_384 }) }),
+      answer: Session,
       refusals: { 401: "The token is wrong", 403: "A foreign page asked", 429: "Too many wrong tokens" },
       async handle({ body: { token }, context }) {
         if (!isOwnOrigin(context.req)) throw FOREIGN_ORIGIN;
@@ -70,15 +67,15 @@ export function sessionRoutes({
       method: "get",
       path: "/api/session",
       tag: "session",
-      summary: "Who is signed in",
-      answer: object({ user: ref("User") }),
+      summary: "Get the signed-in user",
+      answer: Session,
       handle: ({ user }) => ({ user }),
     }),
     route({
       method: "delete",
       path: "/api/session",
       tag: "session",
-      summary: "Sign out: the cookie is void at once",
+      summary: "Sign out and end the session",
       status: 204,
       handle({ identity, context }) {
         if (identity.session !== undefined) accounts.closeSession(identity.session);

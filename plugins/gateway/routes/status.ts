@@ -1,6 +1,6 @@
 /** How the service is doing: for people as JSON, for Prometheus as its text. */
 import type { Agent, Jobs, Kernel, Tools } from "../../../kernel/plugin.ts";
-import { flag, list, object, ref, text, whole } from "../api/schemas.ts";
+import { Status } from "../api/schemas.ts";
 import type { Metrics } from "../middleware/metrics.ts";
 import { type Route, route } from "../route.ts";
 
@@ -20,19 +20,11 @@ export function statusRoutes(parts: StatusParts): readonly Route[] {
       method: "get",
       path: "/api/status",
       tag: "status",
-      summary: "Version, channels, model, tools and what is going on",
-      answer: object({
-        version: text,
-        uptime_secs: whole,
-        channels: list(object({ name: text, on: flag, detail: text })),
-        model: ref("ModelName"),
-        tools: list(text),
-        users_online: whole,
-        jobs: object({ queued: whole, running: whole }),
-      }),
+      summary: "Get the version, channels, model, tools and current load",
+      answer: Status,
       handle: async ({ user }) => ({
         version: kernel.version,
-        uptime_secs: Math.floor((Date.now() - kernel.startedAt.getTime()) / 1000),
+        uptimeSecs: Math.floor((Date.now() - kernel.startedAt.getTime()) / 1000),
         channels: kernel
           .plugins()
           .filter(({ kind }) => kind === "channel")
@@ -40,7 +32,7 @@ export function statusRoutes(parts: StatusParts): readonly Route[] {
           .map(({ name, on, detail }) => ({ name, on, detail: user.role === "operator" ? detail : "" })),
         model: agent.model(),
         tools: ((await tools?.list()) ?? []).map(({ name }) => name),
-        users_online: usersOnline(),
+        usersOnline: usersOnline(),
         jobs: jobs.counts(),
       }),
     }),
@@ -48,7 +40,7 @@ export function statusRoutes(parts: StatusParts): readonly Route[] {
       method: "get",
       path: "/metrics",
       tag: "status",
-      summary: "Numbers for Prometheus",
+      summary: "Get metrics for Prometheus",
       audience: "operator",
       answer: "text/plain",
       handle({ context }) {

@@ -1,13 +1,12 @@
 /** The user's conversations. */
-import { Fault, type ThreadSummary, type Threads, type User } from "../../../kernel/plugin.ts";
-import { list, object, page, pageQuery, ref } from "../api/schemas.ts";
-import { pageJson, threadJson, turnJson } from "../api/wire.ts";
+import { Fault, type Threads, type User } from "../../../kernel/plugin.ts";
+import { ThreadSummary } from "../../../kernel/vocabulary/thread.ts";
+import { TurnRecord } from "../../../kernel/vocabulary/turn.ts";
+import { Type } from "../../../kernel/vocabulary/wire/type.ts";
+import { page, pageOf, pageQuery } from "../api/schemas.ts";
 import { type Route, route } from "../route.ts";
 
-interface PageQuery {
-  readonly limit?: number;
-  readonly before?: string;
-}
+const WithTurns = Type.Object({ thread: ThreadSummary, ...pageOf("turns", TurnRecord) });
 
 const refusals = { 404: "There is no such thread" };
 
@@ -18,60 +17,48 @@ export function threadRoutes(threads: Threads): readonly Route[] {
     return thread;
   };
   return [
-    route<unknown, PageQuery & { q?: string }>({
+    route({
       method: "get",
       path: "/api/threads",
       tag: "threads",
-      summary: "Threads, the one changed last first; `q` searches titles and messages",
-      query: { q: { type: "string" }, ...pageQuery },
-      answer: page("threads", ref("Thread")),
+      summary: "List threads, last changed first; `q` searches titles and messages",
+      query: Type.Object({ q: Type.Optional(Type.String()), ...pageQuery }),
+      answer: page("threads", ThreadSummary),
       // An empty search box is no search.
-      handle: ({ user, query: { q, ...query } }) =>
-        pageJson("threads", threads.list(user.id, q ? { q, ...query } : query), threadJson),
+      handle: ({ user, query: { q, ...query } }) => threads.list(user.id, q ? { q, ...query } : query),
     }),
-    route<unknown, PageQuery>({
+    route({
       method: "get",
       path: "/api/threads/{id}",
       tag: "threads",
-      summary: "A thread and its turns, oldest first; `next` leads to earlier ones",
-      query: pageQuery,
-      answer: object({
-        thread: ref("Thread"),
-        turns: list(ref("Turn")),
-        next: { type: ["string", "null"] },
-      }),
+      summary: "Get a thread and its turns, oldest first; `next` leads to earlier ones",
+      query: Type.Object(pageQuery),
+      answer: WithTurns,
       refusals,
       handle({ user, params, query }) {
         const thread = find(user, params["id"]);
-        return {
-          thread: threadJson(thread),
-          ...pageJson("turns", threads.turns(user.id, thread.id, query), turnJson),
-        };
+        return { thread, ...threads.turns(user.id, thread.id, query) };
       },
     }),
-    route<{ title: string }>({
+    route({
       method: "patch",
       path: "/api/threads/{id}",
       tag: "threads",
       summary: "Rename a thread",
-      body: {
-        type: "object",
-        required: ["title"],
-        properties: { title: { type: "string", minLength: 1, maxLength: 1000 } },
-      },
-      answer: ref("Thread"),
+      body: Type.Object({ title: Type.String({ minLength: 1, maxLength: 1000 }) }),
+      answer: ThreadSummary,
       refusals,
       handle({ user, params, body }) {
         const { id } = find(user, params["id"]);
         threads.rename(user.id, id, body.title);
-        return threadJson(find(user, id));
+        return find(user, id);
       },
     }),
     route({
       method: "delete",
       path: "/api/threads/{id}",
       tag: "threads",
-      summary: "Delete a thread with everything in it",
+      summary: "Delete a thread and everything in it",
       status: 204,
       refusals,
       handle: ({ user, params }) => threads.remove(user.id, find(user, params["id"]).id),

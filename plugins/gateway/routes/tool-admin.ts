@@ -2,17 +2,17 @@
 import type { Context } from "koa";
 import type { Proxies } from "../../../kernel/net/proxies.ts";
 import { Fault, type ToolAdmin, type ToolUpload } from "../../../kernel/plugin.ts";
-import { object, ref, text } from "../api/schemas.ts";
-import { proposalJson, setupJson, toolJson } from "../api/wire.ts";
+import { ToolInfo, ToolProposal, ToolSetup } from "../../../kernel/vocabulary/tools.ts";
+import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import type { Form } from "../middleware/form.ts";
 import { type Route, route } from "../route.ts";
 
 const CALLBACK_PATH = "/oauth/callback";
 
 const upload = {
-  name: { type: "string" },
-  component: { type: "string", format: "binary", description: "The WebAssembly component" },
-  capabilities: { type: "string", description: "The capabilities file, as a file or as text" },
+  name: Type.String(),
+  component: Type.String({ format: "binary", description: "The WebAssembly component" }),
+  capabilities: Type.String({ description: "The capabilities file, as a file or as text" }),
 };
 
 const missing = { 404: "There is no such tool" };
@@ -31,29 +31,27 @@ export function toolAdminRoutes(given: ToolAdmin | undefined, proxies: Proxies):
     `${proxies.isHttps(req) ? "https" : "http"}://${proxies.host(req)}${CALLBACK_PATH}`;
 
   return [
-    route<Form>({
+    route({
       method: "post",
       path: "/api/tools/examine",
       tag: "tools",
-      summary: "Check a component and say in words what it may do; installs nothing",
+      summary: "Check a component and say in words what it may do, without installing it",
       audience: "operator",
-      form: upload,
-      answer: ref("ToolProposal"),
-      handle: async ({ body }) => proposalJson(await admin().examine(nameIn(body), uploadIn(body))),
+      form: Type.Object(upload),
+      answer: ToolProposal,
+      handle: ({ form }) => admin().examine(nameIn(form), uploadIn(form)),
     }),
-    route<Form>({
+    route({
       method: "post",
       path: "/api/tools",
       tag: "tools",
-      summary: "Install a component; `replace` agrees to replace the tool of that name",
+      summary: "Install a component; `replace` allows replacing the tool of that name",
       audience: "operator",
-      form: { ...upload, replace: { type: "string", enum: ["true", "false"] } },
+      form: Type.Object({ ...upload, replace: Type.Optional(Type.Enum(["true", "false"])) }),
       status: 201,
-      answer: ref("Tool"),
-      async handle({ body }) {
-        const replace = body.text("replace") === "true";
-        return toolJson(await admin().install(nameIn(body), uploadIn(body), { replace }));
-      },
+      answer: ToolInfo,
+      handle: ({ form }) =>
+        admin().install(nameIn(form), uploadIn(form), { replace: form.text("replace") === "true" }),
     }),
     route({
       method: "delete",
@@ -73,23 +71,19 @@ export function toolAdminRoutes(given: ToolAdmin | undefined, proxies: Proxies):
       method: "get",
       path: "/api/tools/{name}/setup",
       tag: "tools",
-      summary: "What the tool has to be given before it works",
+      summary: "Get what a tool needs before it works",
       audience: "operator",
-      answer: ref("ToolSetup"),
+      answer: ToolSetup,
       refusals: missing,
-      handle: async ({ params }) => setupJson(await admin().setup(params["name"] ?? "")),
+      handle: ({ params }) => admin().setup(params["name"] ?? ""),
     }),
-    route<{ value: string }>({
+    route({
       method: "put",
       path: "/api/tools/{name}/secrets/{secret}",
       tag: "tools",
-      summary: "Give the tool a secret; it is sealed and never shown again",
+      summary: "Set a secret of a tool; it is stored encrypted and never shown again",
       audience: "operator",
-      body: {
-        type: "object",
-        required: ["value"],
-        properties: { value: { type: "string", minLength: 1, maxLength: 65_536 } },
-      },
+      body: Type.Object({ value: Type.String({ minLength: 1, maxLength: 65_536 }) }),
       status: 204,
       refusals: missing,
       handle: ({ params, body }) =>
@@ -99,9 +93,9 @@ export function toolAdminRoutes(given: ToolAdmin | undefined, proxies: Proxies):
       method: "post",
       path: "/api/tools/{name}/sign-in",
       tag: "tools",
-      summary: "Begin to sign in for the tool: send the browser to `url`",
+      summary: "Start signing in for a tool: send the browser to `url`",
       audience: "operator",
-      answer: object({ url: text }),
+      answer: Type.Object({ url: Type.String() }),
       refusals: { 400: "The tool does not sign in this way", ...missing },
       handle: ({ params, context }) => admin().beginSignIn(params["name"] ?? "", redirectUri(context)),
     }),
@@ -109,10 +103,10 @@ export function toolAdminRoutes(given: ToolAdmin | undefined, proxies: Proxies):
       method: "get",
       path: CALLBACK_PATH,
       tag: "tools",
-      summary: "Where a provider sends the browser back to; the `state` says which sign-in it answers",
+      summary: "Receive the browser back from a provider; `state` says which sign-in it belongs to",
       audience: "anyone",
       answer: "text/plain",
-      refusals: { 400: "It answers no sign-in that was begun here" },
+      refusals: { 400: "No sign-in with this `state` was started here" },
       async handle({ context }) {
         context.type = "text/plain";
         const redirected = URL.parse(context.search, redirectUri(context));

@@ -1,7 +1,8 @@
 /** The installed tools, as everybody may see them. */
 import { Fault, type ToolAdmin, type Tools } from "../../../kernel/plugin.ts";
-import { list, object, ref, whole } from "../api/schemas.ts";
-import { toolJson } from "../api/wire.ts";
+import { ToolInfo, ToolLimits } from "../../../kernel/vocabulary/tools.ts";
+import { nullable } from "../../../kernel/vocabulary/wire/form.ts";
+import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { type Route, route } from "../route.ts";
 
 export function toolRoutes(tools: Tools | undefined, admin: ToolAdmin | undefined): readonly Route[] {
@@ -11,16 +12,16 @@ export function toolRoutes(tools: Tools | undefined, admin: ToolAdmin | undefine
       method: "get",
       path: "/api/tools",
       tag: "tools",
-      summary: "Installed tools, with what each may do in words",
-      answer: object({ tools: list(ref("Tool")) }),
-      handle: async () => ({ tools: (await all()).map(toolJson) }),
+      summary: "List the installed tools, with what each may do in words",
+      answer: Type.Object({ tools: Type.Array(ToolInfo) }),
+      handle: async () => ({ tools: await all() }),
     }),
     route({
       method: "get",
       path: "/api/tools/{name}",
       tag: "tools",
-      summary: "One tool",
-      answer: ref("Tool"),
+      summary: "Get a tool",
+      answer: ToolInfo,
       refusals: { 404: "There is no such tool" },
       async handle({ params }) {
         const found = (await all()).find(({ name }) => name === params["name"]);
@@ -28,26 +29,19 @@ export function toolRoutes(tools: Tools | undefined, admin: ToolAdmin | undefine
           throw new Fault("missing", "tool_not_found", `There is no tool ${params["name"]}.`, {
             param: "name",
           });
-        return toolJson(found);
+        return found;
       },
     }),
     route({
       method: "get",
       path: "/api/tools/{name}/limits",
       tag: "tools",
-      summary: "What you have left of the tool's rate limit; null where it may not use the network",
-      answer: object({
-        limits: {
-          ...object({ limit: whole, remaining: whole, reset_secs: whole }),
-          type: ["object", "null"],
-        },
-      }),
+      summary: "Get what you have left of a tool's rate limit; null if it may not use the network",
+      answer: Type.Object({ limits: nullable(ToolLimits) }),
       refusals: { 404: "There is no such tool" },
       async handle({ user, params }) {
         const limits = await admin?.limits(params["name"] ?? "", user.id);
-        if (!limits) return { limits: null };
-        const { limit, remaining, resetSecs } = limits;
-        return { limits: { limit, remaining, reset_secs: resetSecs } };
+        return limits ? { limits } : {};
       },
     }),
   ];

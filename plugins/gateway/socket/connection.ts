@@ -1,6 +1,9 @@
 /** One open socket. It reads the stream at its own pace; what it has not read stays in the stream, not in a buffer here. */
 import type { WebSocket } from "ws";
+import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
+import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
 import type { Identity } from "../auth/identity.ts";
+import { SocketFrame } from "./frame.ts";
 import type { Place, UserStream } from "./stream.ts";
 
 /** So many bytes may wait in the kernel's and our own send buffer before we stop to read on. */
@@ -38,7 +41,8 @@ export function createConnection(
   // The close that follows says all there is to say.
   socket.on("error", () => {});
 
-  const say = (frame: object): void => socket.send(JSON.stringify(frame));
+  const say = (frame: Declared<typeof SocketFrame>): void =>
+    socket.send(JSON.stringify(toWire(SocketFrame, frame)));
   const resumed = from?.stream === stream.name ? stream.resume(from.after) : undefined;
   const place: Place = resumed ?? stream.begin();
   const here = { stream: stream.name, id: place.at };

@@ -1,7 +1,8 @@
 /** Everything that happens to one user's turns, on whatever channel, as numbered frames. */
 import { randomBytes } from "node:crypto";
 import type { Agent } from "../../../kernel/plugin.ts";
-import { eventJson } from "../api/wire.ts";
+import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
+import { TurnFrame } from "./frame.ts";
 import { createRing, type Entry, type RingBounds } from "./ring.ts";
 
 const BOUNDS: RingBounds = { entries: 20_000, bytes: 8 * 1024 * 1024 };
@@ -39,8 +40,8 @@ export function openStream(watch: Watch, onEvent: () => void, bounds: RingBounds
   const open = new Map<string, number>();
 
   const unwatch = watch((event, turn) => {
-    const head = { turn_id: turn.id, thread_id: turn.thread };
-    ring.push(turn.id, (id) => JSON.stringify({ type: event.type, id, ...head, ...eventJson(event) }));
+    const place = { turn: turn.id, thread: turn.thread };
+    ring.push(turn.id, (id) => JSON.stringify(toWire(TurnFrame, { ...event, ...place, id })));
     if (event.type === "started") open.set(turn.id, ring.last);
     if (event.type === "done" || event.type === "failed") open.delete(turn.id);
     onEvent();

@@ -60,6 +60,8 @@ test("user A can read and change nothing of user B by any route of the OpenAPI d
     before: [],
     limit: [],
     status: [],
+    stream: [],
+    after: [],
   };
   const bodies: Readonly<Record<string, object>> = {
     "post /api/chat": { message: "Hi", thread_id: chat.thread_id },

@@ -1,17 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { attempt } from "../app.ts";
 import { Bar } from "../frame/bar.tsx";
-import { ask } from "../wire.ts";
-
-interface Job {
-  readonly id: string;
-  readonly user: string;
-  readonly status: string;
-  readonly response?: string;
-  readonly error?: { readonly message: string };
-  readonly thread_id?: string;
-  readonly created_at: string;
-}
+import { ask, type Job } from "../wire.ts";
 
 interface JobPage {
   readonly jobs: readonly Job[];

@@ -1,30 +1,21 @@
 import { useEffect, useState } from "preact/hooks";
 import { attempt } from "../app.ts";
 import { Bar } from "../frame/bar.tsx";
-import { ask } from "../wire.ts";
+import { ask, type MemoryFile, type MemoryHit } from "../wire.ts";
 
-interface Hit {
-  readonly path: string;
-  readonly snippet: string;
-  readonly updated_at: string;
-}
-
-interface MemoryFile {
-  readonly path: string;
-  readonly text: string;
-  readonly version: number;
-}
+/** A new file has not been written yet. */
+type EditedFile = Omit<MemoryFile, "updated_at">;
 
 const at = (path: string) => `/api/memory/file?${new URLSearchParams({ path })}`;
 
 export function MemoryPage() {
   const [query, setQuery] = useState("");
-  const [hits, setHits] = useState<readonly Hit[]>([]);
-  const [file, setFile] = useState<MemoryFile>();
+  const [hits, setHits] = useState<readonly MemoryHit[]>([]);
+  const [file, setFile] = useState<EditedFile>();
 
   const search = async (q: string) => {
     const found = await attempt(() =>
-      ask<{ results: readonly Hit[] }>("GET", `/api/memory?${new URLSearchParams({ q })}`),
+      ask<{ results: readonly MemoryHit[] }>("GET", `/api/memory?${new URLSearchParams({ q })}`),
     );
     if (found) setHits(found.results);
   };
@@ -85,7 +76,7 @@ export function MemoryPage() {
   );
 }
 
-function Editor({ file, onClose }: { file: MemoryFile; onClose(): void }) {
+function Editor({ file, onClose }: { file: EditedFile; onClose(): void }) {
   const [text, setText] = useState(file.text);
   const save = async () => {
     const saved = await attempt(() => ask("PUT", at(file.path), { text, version: file.version }));

@@ -1,22 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { attempt } from "../app.ts";
 import { Bar } from "../frame/bar.tsx";
-import { ask } from "../wire.ts";
-
-interface Account {
-  readonly id: string;
-  readonly role: string;
-}
-
-interface Token {
-  readonly id: string;
-  readonly user: string;
-  readonly name: string;
-  readonly created_at: string;
-  readonly expires_at: string | null;
-  readonly last_used_at: string | null;
-  readonly revoked_at: string | null;
-}
+import { type Account, ask, type Token } from "../wire.ts";
 
 export function PeoplePage() {
   const [users, setUsers] = useState<readonly Account[]>([]);

@@ -1,19 +1,7 @@
 import { useRef, useState } from "preact/hooks";
 import { attempt } from "../app.ts";
-import { ask } from "../wire.ts";
+import { ask, type ToolProposal } from "../wire.ts";
 import { Grants } from "./grants.tsx";
-
-interface Proposal {
-  readonly version: string;
-  readonly description: string;
-  readonly grants: readonly string[];
-  readonly digest: string;
-  readonly replaces?: {
-    readonly version: string;
-    readonly added: readonly string[];
-    readonly removed: readonly string[];
-  };
-}
 
 interface Upload {
   readonly name: string;
@@ -36,7 +24,7 @@ export function InstallTool({ onInstalled }: { onInstalled(): void }) {
   const [isOver, setOver] = useState(false);
   const [hint, setHint] = useState("");
   const [upload, setUpload] = useState<Upload>();
-  const [proposal, setProposal] = useState<Proposal>();
+  const [proposal, setProposal] = useState<ToolProposal>();
 
   const take = async (files: readonly File[]) => {
     const component = files.find(({ name }) => name.endsWith(".wasm"));
@@ -47,7 +35,9 @@ export function InstallTool({ onInstalled }: { onInstalled(): void }) {
     setHint("Checking the component…");
     setProposal(undefined);
     setUpload(given);
-    const examined = await attempt(() => ask<Proposal>("POST", "/api/tools/examine", formOf(given, false)));
+    const examined = await attempt(() =>
+      ask<ToolProposal>("POST", "/api/tools/examine", formOf(given, false)),
+    );
     setHint("");
     setProposal(examined);
   };

@@ -1,18 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
 import { attempt } from "../app.ts";
-import { ask } from "../wire.ts";
-
-interface Limits {
-  readonly limit: number;
-  readonly remaining: number;
-  readonly reset_secs: number;
-}
+import { ask, type ToolLimits } from "../wire.ts";
 
 /** How much of a tool's rate limit is used up. */
 export function LimitsLeft({ tool }: { tool: string }) {
-  const [limits, setLimits] = useState<Limits | null>(null);
+  const [limits, setLimits] = useState<ToolLimits | null>(null);
   useEffect(() => {
-    void attempt(() => ask<{ limits: Limits | null }>("GET", `/api/tools/${tool}/limits`)).then((found) =>
+    void attempt(() => ask<{ limits: ToolLimits | null }>("GET", `/api/tools/${tool}/limits`)).then((found) =>
       setLimits(found?.limits ?? null),
     );
   }, [tool]);

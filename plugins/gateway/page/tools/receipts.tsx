@@ -1,30 +1,15 @@
 import { useState } from "preact/hooks";
 import { attempt } from "../app.ts";
-import { ask } from "../wire.ts";
-
-interface Receipt {
-  readonly id: string;
-  readonly at: string;
-  readonly user: string;
-  readonly millis: number;
-  readonly status: string;
-  readonly message?: string;
-  readonly requests: readonly {
-    readonly method: string;
-    readonly host: string;
-    readonly status?: number;
-    readonly error?: string;
-  }[];
-  readonly credentials: readonly string[];
-}
+import { ask, type ToolReceipt } from "../wire.ts";
 
 /** What the host saw of a tool's last calls. */
 export function Receipts({ tool }: { tool: string }) {
-  const [receipts, setReceipts] = useState<readonly Receipt[]>();
+  const [receipts, setReceipts] = useState<readonly ToolReceipt[]>();
   const load = async () => {
     const query = new URLSearchParams({ tool, limit: "20" });
     setReceipts(
-      (await attempt(() => ask<{ receipts: readonly Receipt[] }>("GET", `/api/receipts?${query}`)))?.receipts,
+      (await attempt(() => ask<{ receipts: readonly ToolReceipt[] }>("GET", `/api/receipts?${query}`)))
+        ?.receipts,
     );
   };
   return (

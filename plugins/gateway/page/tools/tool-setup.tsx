@@ -1,19 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { attempt } from "../app.ts";
-import { ask } from "../wire.ts";
-
-interface Secret {
-  readonly name: string;
-  readonly is_set: boolean;
-  readonly question: string;
-  readonly instructions?: string;
-  readonly url?: string;
-}
-
-interface Setup {
-  readonly secrets: readonly Secret[];
-  readonly signs_in: boolean;
-}
+import { ask, type Setup } from "../wire.ts";
 
 /** What a tool has to be given before it works: secrets to enter, or a sign-in elsewhere. */
 export function ToolSetup({ tool }: { tool: string }) {
@@ -26,7 +13,7 @@ export function ToolSetup({ tool }: { tool: string }) {
     const begun = await attempt(() => ask<{ url: string }>("POST", `/api/tools/${tool}/sign-in`));
     if (begun) open(begun.url, "_blank", "noopener");
   };
-  const save = async (event: Event, { name }: Secret) => {
+  const save = async (event: Event, { name }: Setup["secrets"][number]) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     const { value } = Object.fromEntries(new FormData(form));

@@ -2,20 +2,12 @@ import { useEffect, useState } from "preact/hooks";
 import { attempt } from "../app.ts";
 import { Bar } from "../frame/bar.tsx";
 import { useApp } from "../use-app.ts";
-import { ask } from "../wire.ts";
+import { ask, type Tool } from "../wire.ts";
 import { Grants } from "./grants.tsx";
 import { InstallTool } from "./install-tool.tsx";
 import { LimitsLeft } from "./limits-left.tsx";
 import { Receipts } from "./receipts.tsx";
 import { ToolSetup } from "./tool-setup.tsx";
-
-interface Tool {
-  readonly name: string;
-  readonly version: string;
-  readonly description: string;
-  readonly grants: readonly string[];
-  readonly writes: boolean;
-}
 
 type Remembered = Readonly<Record<string, "allow" | "deny">>;
 

@@ -8,6 +8,15 @@ import {
 import { begun, fold } from "../../../../../plugins/gateway/page/chat/turn-view.ts";
 import type { Turn, TurnPage } from "../../../../../plugins/gateway/page/wire.ts";
 
+const USAGE: Turn["usage"] = {
+  input_tokens: 0,
+  output_tokens: 0,
+  total_tokens: 0,
+  cached_tokens: 0,
+  reasoning_tokens: 0,
+  cost: { input_cost_usd: "0", output_cost_usd: "0", total_cost_usd: "0", currency: "USD" },
+};
+
 function pageOf(first: number, last: number): TurnPage {
   const turns = Array.from({ length: last - first + 1 }, (_, index): Turn => {
     const id = `turn ${first + index}`;
@@ -19,7 +28,7 @@ function pageOf(first: number, last: number): TurnPage {
       input: { type: "message", text: id },
       items: [],
       model: { provider: "builtin", name: "builtin" },
-      usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0, cost: { total_cost_usd: "0" } },
+      usage: USAGE,
       created_at: new Date(first + index).toISOString(),
     };
   });

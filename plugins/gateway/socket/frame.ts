@@ -1,0 +1,35 @@
+/** What the socket says. A frame's `id` grows by one from frame to frame of a stream. */
+import type { TObject, TUnion } from "typebox";
+import { TurnEvent } from "../../../kernel/vocabulary/turn.ts";
+import { User } from "../../../kernel/vocabulary/user.ts";
+import { named } from "../../../kernel/vocabulary/wire/form.ts";
+import { Type } from "../../../kernel/vocabulary/wire/type.ts";
+
+const place = {
+  id: Type.Integer(),
+  turn: named("turn_id", Type.String()),
+  thread: named("thread_id", Type.String()),
+};
+
+type Placed<Variants extends readonly unknown[]> = {
+  [Index in keyof Variants]: Variants[Index] extends TObject<infer Properties>
+    ? TObject<typeof place & Properties>
+    : never;
+};
+
+/** An event of a turn: clients look at the type first, so it comes first. */
+export const TurnFrame = Type.Union(
+  TurnEvent.anyOf.map(({ properties: { type, ...rest } }) => Type.Object({ type, ...place, ...rest })),
+) as unknown as TUnion<Placed<(typeof TurnEvent)["anyOf"]>>;
+
+const standing = { stream: Type.String(), id: Type.Integer() };
+
+export const SocketFrame = Type.Union(
+  [
+    Type.Object({ type: Type.Literal("hello"), ...standing, user: User }),
+    Type.Object({ type: Type.Literal("resync"), ...standing, reason: Type.String() }),
+    Type.Object({ type: Type.Literal("alive"), ...standing }),
+    ...TurnFrame.anyOf,
+  ],
+  { $id: "SocketFrame" },
+);
