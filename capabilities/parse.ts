@@ -1,5 +1,4 @@
 /** Parses capabilities files. Pure; reports all problems at once. */
-import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import type { Capabilities, Credential, CredentialLocation } from "./capabilities.ts";
 import { RESERVED_HEADERS } from "./headers.ts";
 import schema from "./schema.json" with { type: "json" };
@@ -7,24 +6,66 @@ import schema from "./schema.json" with { type: "json" };
 export interface CapabilitiesProblem {
   /** Where in the file, such as `http.allowlist[0].methods[1]`; empty for the whole file. */
   readonly path: string;
-  /** What the file has there, shortened. */
-  readonly given: string;
-  readonly accepted: string;
+  /** What is wrong there and what is accepted, such as `must be between 1 and 600, given 0`. */
+  readonly problem: string;
 }
 
-/** Thrown by `parseCapabilities`; the message lists all problems. */
+/** Thrown by the parser; the message lists all problems. */
 export class CapabilitiesError extends Error {
   readonly problems: readonly CapabilitiesProblem[];
 
   constructor(problems: readonly CapabilitiesProblem[]) {
     const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
-    const lines = problems.map(
-      ({ path, given, accepted }) => `  ${path || "(the file)"}: got ${given}, expected ${accepted}`,
-    );
+    const lines = problems.map(({ path, problem }) => `  ${path || "(the file)"}: ${problem}`);
     super(`The capabilities file has ${count}.\n${lines.join("\n")}`);
     this.name = "CapabilitiesError";
     this.problems = problems;
   }
+}
+
+/** A part of a schema. */
+type SchemaNode = Readonly<Record<string, unknown>>;
+
+/** Compiles a schema into a check. Passed in, because this folder imports nothing of ours. */
+export type SchemaChecker = (
+  schema: SchemaNode,
+  options: { readonly authorWords: (node: SchemaNode) => string | undefined },
+) => (value: unknown) => readonly CapabilitiesProblem[];
+
+/** Parses a capabilities file, given as text or as parsed JSON. Throws a `CapabilitiesError`. */
+export type CapabilitiesParser = (source: unknown) => Capabilities;
+
+export function createCapabilitiesParser(compile: SchemaChecker): CapabilitiesParser {
+  const check = compile(schema, { authorWords });
+  return (source) => {
+    const json = typeof source === "string" ? parseJson(source) : source;
+    const mistakes = check(json);
+    if (mistakes.length > 0) throw new CapabilitiesError(mistakes);
+    const file = json as CapabilitiesFile;
+    const problems = contradictions(file);
+    if (problems.length > 0) throw new CapabilitiesError(problems);
+    return toCapabilities(file);
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ""));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CapabilitiesError([{ path: "", problem: `must be a JSON object: ${why}` }]);
+  }
+}
+
+/** The schema's descriptions of texts and lists say what they must be; of numbers and objects they say what for. */
+function authorWords(node: SchemaNode): string | undefined {
+  const { $ref, description, enum: values } = node;
+  if (typeof $ref === "string") {
+    const name = $ref.slice("#/$defs/".length);
+    return authorWords((schema.$defs as Readonly<Record<string, SchemaNode>>)[name] ?? {});
+  }
+  if (typeof description !== "string" || !/^(?:an?|the) /.test(description)) return undefined;
+  return `must be ${description}${Array.isArray(values) ? `: one of ${values.join(", ")}` : ""}`;
 }
 
 /** The file's JSON once the schema has accepted it. */
@@ -65,113 +106,6 @@ type LocationInFile =
   | { type: "query_param"; name: string }
   | { type: "url_path"; placeholder: string };
 
-let compiled: ValidateFunction<CapabilitiesFile> | undefined;
-
-/**
- * Compiled on first use, so that a start without tools does not pay for it. Checking our own schema and optimising
- * code that runs once per file took half the time, and the first answer after a start waits for it: a test checks
- * the schema instead.
- */
-function validator(): ValidateFunction<CapabilitiesFile> {
-  compiled ??= new Ajv2020({
-    allErrors: true,
-    verbose: true,
-    discriminator: true,
-    validateSchema: false,
-    code: { optimize: false },
-  }).compile<CapabilitiesFile>(schema);
-  return compiled;
-}
-
-/**
- * Parses a capabilities file, given as text or as parsed JSON.
- * Throws a `CapabilitiesError` that lists every problem.
- */
-export function parseCapabilities(source: unknown): Capabilities {
-  const json = typeof source === "string" ? parseJson(source) : source;
-  const validate = validator();
-  if (!validate(json))
-    throw new CapabilitiesError((validate.errors ?? []).map((error) => toProblem(error, json)));
-  const problems = contradictions(json);
-  if (problems.length > 0) throw new CapabilitiesError(problems);
-  return toCapabilities(json);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, ""));
-  } catch (error) {
-    const given = `text that is not JSON (${error instanceof Error ? error.message : String(error)})`;
-    throw new CapabilitiesError([{ path: "", given, accepted: "a JSON object" }]);
-  }
-}
-
-/** The parts of a schema that describe a problem. */
-interface SchemaNode {
-  readonly $ref?: string;
-  readonly description?: string;
-  readonly type?: string;
-  readonly enum?: readonly string[];
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly properties?: Readonly<Record<string, SchemaNode>>;
-  readonly oneOf?: readonly { readonly properties: { readonly type: { readonly const: string } } }[];
-}
-
-function toProblem(error: ErrorObject, json: unknown): CapabilitiesProblem {
-  const path = writePath(error.instancePath, json);
-  const below = (key: string) => (path === "" ? key : `${path}.${key}`);
-  const schemaNode = error.parentSchema as SchemaNode;
-  const params = error.params as { readonly missingProperty?: string; readonly additionalProperty?: string };
-  if (params.missingProperty !== undefined) {
-    const wanted = schemaNode.properties?.[params.missingProperty] ?? {};
-    return { path: below(params.missingProperty), given: "nothing", accepted: describeNode(wanted) };
-  }
-  if (params.additionalProperty !== undefined) {
-    const keys = Object.keys(schemaNode.properties ?? {}).filter((key) => key !== "$schema");
-    return {
-      path: below(params.additionalProperty),
-      given: "an unknown key",
-      accepted: `one of ${keys.join(", ")}`,
-    };
-  }
-  if (error.keyword === "discriminator") {
-    const types = (schemaNode.oneOf ?? []).map(({ properties }) => properties.type.const);
-    const { type } = error.data as { readonly type?: unknown };
-    return { path: below("type"), given: show(type), accepted: `one of ${types.join(", ")}` };
-  }
-  return { path, given: show(error.data), accepted: describeNode(schemaNode) };
-}
-
-function describeNode(node: SchemaNode): string {
-  if (node.$ref !== undefined) {
-    const name = node.$ref.slice("#/$defs/".length);
-    return describeNode((schema.$defs as Readonly<Record<string, SchemaNode>>)[name] ?? {});
-  }
-  const about = node.description ?? node.type ?? "something else";
-  if (node.enum !== undefined) return `${about}: one of ${node.enum.join(", ")}`;
-  if (node.type === "integer") return `a whole number from ${node.minimum} to ${node.maximum} (${about})`;
-  return about;
-}
-
-/** `/http/allowlist/0/host` → `http.allowlist[0].host`. */
-function writePath(pointer: string, json: unknown): string {
-  let here = json;
-  let path = "";
-  for (const part of pointer.split("/").slice(1)) {
-    const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
-    if (Array.isArray(here)) path += `[${key}]`;
-    else path += path === "" ? key : `.${key}`;
-    here = (here as Record<string, unknown> | undefined)?.[key];
-  }
-  return path;
-}
-
-function show(value: unknown): string {
-  const text = value === undefined ? "nothing" : JSON.stringify(value);
-  return text.length > 80 ? `${text.slice(0, 77)}…` : text;
-}
-
 /** Checks that the schema cannot express. */
 function contradictions(file: CapabilitiesFile): CapabilitiesProblem[] {
   const problems: CapabilitiesProblem[] = [];
@@ -179,24 +113,22 @@ function contradictions(file: CapabilitiesFile): CapabilitiesProblem[] {
   if (oauth !== undefined && oauth.client_id === undefined && oauth.client_id_secret === undefined) {
     problems.push({
       path: "auth.oauth.client_id",
-      given: "neither client_id nor client_id_secret",
-      accepted: "the client ID, or client_id_secret with the name of the secret that holds it",
+      problem:
+        "is missing: give the client ID, or client_id_secret with the name of the secret that holds it",
     });
   }
   for (const [name, { location }] of Object.entries(file.http?.credentials ?? {})) {
     if (location.type !== "header" || !RESERVED_HEADERS.has(location.name.toLowerCase())) continue;
     problems.push({
       path: `http.credentials.${name}.location.name`,
-      given: show(location.name),
-      accepted: "a header that does not control the connection",
+      problem: `must be a header that does not control the connection, given "${location.name}"`,
     });
   }
   const { requests_per_minute: minute, requests_per_hour: hour } = file.http?.rate_limit ?? {};
   if (minute !== undefined && hour !== undefined && minute > hour) {
     problems.push({
       path: "http.rate_limit.requests_per_minute",
-      given: show(minute),
-      accepted: `at most requests_per_hour (${hour})`,
+      problem: `must be at most requests_per_hour (${hour}), given ${minute}`,
     });
   }
   return problems;

@@ -136,6 +136,14 @@ test.each([
   expect(FILES.filter((file) => pattern.test(readFileSync(join(ROOT, file), "utf8")))).toEqual([home]);
 });
 
+test("schemas are checked, and mistakes explained, in one place", () => {
+  const checkers = FILES.filter((file) => /"ajv[/"-]/.test(readFileSync(join(ROOT, file), "utf8"))).filter(
+    // It is being rewritten without.
+    (file) => !under("plugins/agent/models/builtin")(file),
+  );
+  expect(checkers.filter((file) => !under("kernel/vocabulary/schema")(file))).toEqual([]);
+});
+
 test("no file is named for nothing in particular", () => {
   const everything = [...FILES, ...globSync("test/**/*.ts", { cwd: ROOT })];
   expect(everything.filter((file) => /(^|\/)(utils?|helpers?|common|misc)(\.|\/|-)/i.test(file))).toEqual([]);

@@ -6,8 +6,8 @@ import { createHash, randomUUID } from "node:crypto";
 import { readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Capabilities } from "../../capabilities/capabilities.ts";
-import { parseCapabilities } from "../../capabilities/parse.ts";
 import { Fault, type JsonSchema, reason } from "../../kernel/plugin.ts";
+import { parseCapabilities } from "./capabilities-file.ts";
 import { dropReplaced } from "./replaced.ts";
 
 export interface InstalledTool {

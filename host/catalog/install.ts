@@ -7,11 +7,12 @@ import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Capabilities } from "../../capabilities/capabilities.ts";
 import { compareCapabilities, describeCapabilities } from "../../capabilities/describe.ts";
-import { CapabilitiesError, parseCapabilities } from "../../capabilities/parse.ts";
+import { CapabilitiesError } from "../../capabilities/parse.ts";
 import { Fault, type JsonSchema, reason } from "../../kernel/plugin.ts";
 import { reservedPrefix } from "../../kernel/vocabulary/tool-names.ts";
 import { WIT_VERSION } from "../compile/component.ts";
 import { compileParamsCheck } from "../params.ts";
+import { parseCapabilities } from "./capabilities-file.ts";
 import { type Catalog, digestOf, FILES, type InstalledTool, type ToolRecord } from "./catalog.ts";
 import { exists, replacedFolder } from "./replaced.ts";
 

@@ -2,9 +2,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { parseCapabilities } from "../../capabilities/parse.ts";
 import { checkTypes } from "../../host/author/build/types.ts";
 import { openProject } from "../../host/author/project.ts";
+import { parseCapabilities } from "../../host/catalog/capabilities-file.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { blocksOf, commandsOf, typeLines, typePage } from "../support/page.ts";
 import { freePort } from "../support/servers/port.ts";

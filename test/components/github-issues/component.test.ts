@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { parseCapabilities } from "../../../capabilities/parse.ts";
 import { checkConformance } from "../../../host/author/conformance/check.ts";
 import { credentialsFor } from "../../../host/broker/credentials.ts";
+import { parseCapabilities } from "../../../host/catalog/capabilities-file.ts";
 import { builtComponent, capabilitiesOf, installShipped } from "../../support/tools/shipped.ts";
 
 const MINUTES = { timeout: 240_000 };

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { parseCapabilities } from "../../../capabilities/parse.ts";
 import { checkTypes } from "../../../host/author/build/types.ts";
 import { openProject } from "../../../host/author/project.ts";
+import { parseCapabilities } from "../../../host/catalog/capabilities-file.ts";
 import { temporaryFolder } from "../../support/home.ts";
 import { postern } from "../../support/processes/postern.ts";
 import { newProject } from "../../support/tools/projects.ts";

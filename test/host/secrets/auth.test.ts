@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Capabilities } from "../../../capabilities/capabilities.ts";
-import { parseCapabilities } from "../../../capabilities/parse.ts";
+import { parseCapabilities } from "../../../host/catalog/capabilities-file.ts";
 import { authorizeTool, type Prompt, setUpTool } from "../../../host/secrets/auth.ts";
 import {
   type AuthorizationServer,

@@ -2,12 +2,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseCapabilities } from "../../../capabilities/parse.ts";
 import { type Broker, createBroker } from "../../../host/broker/broker.ts";
 import { createCredentialSource } from "../../../host/broker/credentials.ts";
 import type { BrokeredCall, Grant, ToolReply, ToolRequest } from "../../../host/broker/grant.ts";
 import { createNetwork, type Network } from "../../../host/broker/network.ts";
 import type { Tape } from "../../../host/broker/recording.ts";
+import { parseCapabilities } from "../../../host/catalog/capabilities-file.ts";
 import { createRefresh } from "../../../host/secrets/oauth.ts";
 import { loadKey, openVault, type Vault } from "../../../host/secrets/secrets.ts";
 import { createLog } from "../../../kernel/log.ts";
