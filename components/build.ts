@@ -1,6 +1,6 @@
 /**
- * Builds a shipped tool as any author's: `node components/build.ts weather` makes
- * components/weather/dist/weather.wasm of components/weather/tool.ts. Progress goes to stderr.
+ * Builds a shipped tool like any author's: `node components/build.ts weather` builds components/weather/tool.ts
+ * to components/weather/dist/weather.wasm. Progress goes to stderr.
  */
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -8,7 +8,7 @@ import { buildProject } from "../host/author/build/build.ts";
 import type { Engine } from "../host/author/build/engines.ts";
 import { openProject } from "../host/author/project.ts";
 
-/** Where the smaller engine will do. */
+/** Tools for which the smaller engine is enough. */
 const ENGINES: Readonly<Record<string, Engine>> = { convert: "quickjs" };
 
 export async function build(name: string, progress: (line: string) => void): Promise<string> {
@@ -24,14 +24,14 @@ if (import.meta.main) {
   const { positionals } = parseArgs({ allowPositionals: true });
   const [name] = positionals;
   if (name === undefined || positionals.length > 1 || !/^[a-z0-9-]+$/.test(name)) {
-    process.stderr.write("usage: node components/build.ts <name>   (a folder of components/)\n");
+    process.stderr.write("usage: node components/build.ts <name>   (a folder in components/)\n");
     process.exit(2);
   }
   try {
     await build(name, (line) => process.stderr.write(`${line}\n`));
   } catch (error) {
     process.stderr.write(
-      `${name} could not be built: ${error instanceof Error ? error.message : String(error)}\n`,
+      `Failed to build ${name}: ${error instanceof Error ? error.message : String(error)}\n`,
     );
     process.exit(1);
   }

@@ -1,5 +1,5 @@
 /// <reference path="../../wit/guest.d.ts" />
-/** Converts between units of measurement: nothing but computation, so it needs no capability at all. */
+/** Converts between units of measurement. Computation only, so it needs no capabilities. */
 import type { Tool } from "postern:tool/tool@0.1.0";
 import { findUnit, KIND_NAMES, type Unit, unitsOf } from "./units.ts";
 
@@ -12,9 +12,9 @@ interface Params {
 const SCHEMA = {
   type: "object",
   properties: {
-    value: { type: "number", description: "How many of the unit to convert from" },
-    from: { type: "string", description: "The unit it is in, such as miles, kg, °F or km/h" },
-    to: { type: "string", description: "The unit it shall be in" },
+    value: { type: "number", description: "The value to convert" },
+    from: { type: "string", description: "The unit of the value, such as miles, kg, °F or km/h" },
+    to: { type: "string", description: "The unit to convert to" },
   },
   required: ["value", "from", "to"],
   additionalProperties: false,
@@ -32,7 +32,7 @@ export const tool: Tool = {
     if (source.kind !== target.kind) {
       const other = unitsOf(source.kind).join(", ");
       return {
-        error: `${source.symbol} measures ${source.kind} and ${target.symbol} ${target.kind}; give one of ${other} instead of ${to}`,
+        error: `Cannot convert ${source.symbol} (${source.kind}) to ${target.symbol} (${target.kind}). Instead of ${to}, use one of: ${other}`,
       };
     }
     return {
@@ -46,7 +46,7 @@ export const tool: Tool = {
   },
 };
 
-/** The host has checked them already; whoever calls past it gets a sentence all the same. */
+/** The host has already checked the params; a caller that skips it still gets a readable error. */
 function read(text: string): Params {
   try {
     const { value, from, to } = JSON.parse(text) ?? {};
@@ -56,12 +56,12 @@ function read(text: string): Params {
   }
 }
 
-/** Twelve digits are more than any factor deserves, and hide what binary fractions add. */
+/** Twelve digits are more precise than any factor, and hide binary rounding errors. */
 function convert(value: number, from: Unit, to: Unit): number {
   const base = value * from.factor + from.offset;
   return Number(((base - to.offset) / to.factor).toPrecision(12));
 }
 
 function unknown(name: string): string {
-  return `"${name}" is not a unit known here; it knows ${KIND_NAMES.map((kind) => `${kind} (${unitsOf(kind).join(", ")})`).join("; ")}`;
+  return `Unknown unit "${name}". Known units: ${KIND_NAMES.map((kind) => `${kind} (${unitsOf(kind).join(", ")})`).join("; ")}`;
 }

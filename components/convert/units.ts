@@ -1,11 +1,11 @@
-/** Units by what they measure, each with its worth in the first unit of its kind, and the names people write. */
+/** Units by kind, each with its factor relative to the first unit of its kind, and its common names. */
 
 export interface Unit {
-  /** How the answer writes it. */
+  /** How the result shows it. */
   readonly symbol: string;
   readonly kind: string;
   readonly factor: number;
-  /** Added after the factor: where the scale's zero lies in the first unit. */
+  /** Added after the factor: the scale's zero in the first unit. */
   readonly offset: number;
 }
 
@@ -137,7 +137,7 @@ for (const [kind, rows] of Object.entries(KINDS)) {
   }
 }
 
-/** A symbol as it is written wins: mb is not Mb. Then names, in any case and in the plural. */
+/** Exact symbols come first, because case can matter; then names, in any case, singular or plural. */
 export function findUnit(text: string): Unit | undefined {
   const trimmed = text.trim();
   return EXACT.get(trimmed) ?? LOOSE.get(loosen(trimmed)) ?? LOOSE.get(loosen(singular(trimmed)));

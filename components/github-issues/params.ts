@@ -1,4 +1,4 @@
-/** What the model may ask for. */
+/** The params the model can send. */
 
 export type Params = { readonly repository: string } & (
   | { readonly action: "list"; readonly state: "open" | "closed" | "all"; readonly limit: number }
@@ -25,9 +25,15 @@ const ACTIONS = {
         type: "string",
         enum: ["open", "closed", "all"],
         default: "open",
-        description: "Which of them",
+        description: "Which issues to list",
       },
-      limit: { type: "integer", minimum: 1, maximum: 50, default: 10, description: "How many at most" },
+      limit: {
+        type: "integer",
+        minimum: 1,
+        maximum: 50,
+        default: 10,
+        description: "Maximum number of issues",
+      },
     },
     required: [],
   },
@@ -35,12 +41,12 @@ const ACTIONS = {
     about: "Open a new issue",
     properties: {
       title: { type: "string", minLength: 1, maxLength: 256, description: "The issue's title" },
-      body: { type: "string", maxLength: 65_536, description: "What it is about, in Markdown" },
+      body: { type: "string", maxLength: 65_536, description: "The issue's text, in Markdown" },
       labels: {
         type: "array",
         items: { type: "string" },
         maxItems: 20,
-        description: "Names of labels that the repository has",
+        description: "Names of existing labels in the repository",
       },
     },
     required: ["title"],
@@ -66,7 +72,7 @@ export const SCHEMA = {
   })),
 };
 
-/** The host has checked them against the schema; what may be left out gets its default here. */
+/** The host has already checked the params against the schema; this adds the defaults. */
 export function readParams(text: string): Params {
   const given: { readonly action?: unknown } | null = JSON.parse(text);
   if (typeof given?.action !== "string" || !Object.hasOwn(ACTIONS, given.action))

@@ -1,5 +1,5 @@
 /// <reference path="../../wit/guest.d.ts" />
-/** Issues of GitHub repositories. The token is put into the requests by the host: this code never sees it. */
+/** Issues of GitHub repositories. The host adds the token to the requests; this code never sees it. */
 import { httpRequest, log } from "postern:tool/host@0.1.0";
 import type { Tool } from "postern:tool/tool@0.1.0";
 import { type Params, readParams, SCHEMA } from "./params.ts";
@@ -12,7 +12,7 @@ const HEADERS = JSON.stringify({
   "X-GitHub-Api-Version": "2022-11-28",
 });
 
-/** A sentence for the model: why this call has no result. */
+/** An error for the model: why this call has no result. */
 class Refusal extends Error {}
 
 interface Issue {
@@ -27,7 +27,7 @@ interface Issue {
 
 export const tool: Tool = {
   description: () =>
-    "Issues of GitHub repositories: list the newest, create a new issue, comment on one. Needs the user's GitHub token.",
+    "Issues of GitHub repositories: list the newest, create one, comment on one. Needs the user's GitHub token.",
   schema: () => JSON.stringify(SCHEMA),
   execute({ params }) {
     try {
@@ -44,7 +44,7 @@ function answer(params: Params): object {
   const issues = `${API}/${params.repository}/issues`;
   switch (params.action) {
     case "list": {
-      // GitHub counts pull requests among the issues; asked for double, enough remain in most repositories.
+      // GitHub lists pull requests as issues. Ask for twice as many, so that enough remain in most repositories.
       const query = `?state=${params.state}&per_page=${Math.min(100, params.limit * 2)}`;
       const found = ask<readonly Issue[]>("GET", issues + query).filter(({ pull_request }) => !pull_request);
       return { repository: params.repository, issues: found.slice(0, params.limit).map(summary) };
@@ -71,7 +71,7 @@ function ask<Answer>(method: "GET" | "POST", url: string, content?: object): Ans
   const { status, body } = send(method, url, sent);
   const text = new TextDecoder().decode(body);
   if (status >= 200 && status <= 299) return JSON.parse(text);
-  throw new Refusal(`GitHub answered ${status}: ${explain(text)}`);
+  throw new Refusal(`GitHub returned ${status}: ${explain(text)}`);
 }
 
 function send(method: string, url: string, body: Uint8Array | undefined) {

@@ -1,11 +1,11 @@
-/** What the model may ask for: the schema it is shown, and the reading of what it wrote. */
+/** The params the model can send: their schema, and parsing them. */
 import { Refusal } from "./refusal.ts";
 
 export type Units = "metric" | "imperial";
 
 export interface Place {
   readonly city: string;
-  /** Upper case; empty where the search is not narrowed. */
+  /** Upper case; empty to search all countries. */
   readonly countryCode: string;
   readonly units: Units;
 }
@@ -22,7 +22,7 @@ const PLACE = {
   city: { type: "string", description: "Name of the city, for example Berlin" },
   country_code: {
     type: "string",
-    description: "ISO 3166-1 alpha-2 code that narrows the search to one country, for example DE",
+    description: "ISO 3166-1 alpha-2 code to limit the search to one country, for example DE",
   },
   units: {
     type: "string",
@@ -64,15 +64,15 @@ export function readParams(text: string): Params {
   if (action !== "get_current" && action !== "get_forecast" && action !== "get_air_quality") {
     throw invalid(
       action === undefined
-        ? `missing 'action', one of ${Object.keys(ACTIONS).join(", ")}`
-        : `unknown action ${JSON.stringify(action)}, accepted: ${Object.keys(ACTIONS).join(", ")}`,
+        ? `missing 'action', expected one of ${Object.keys(ACTIONS).join(", ")}`
+        : `unknown action ${JSON.stringify(action)}, expected one of ${Object.keys(ACTIONS).join(", ")}`,
     );
   }
   const { properties, required } = ACTIONS[action];
   for (const name of Object.keys(fields)) {
     if (name !== "action" && !Object.hasOwn(properties, name)) {
       const accepted = Object.keys(properties).join(", ");
-      throw invalid(`unknown field '${name}' for ${action}, accepted: ${accepted}`);
+      throw invalid(`unknown field '${name}' for ${action}, expected one of ${accepted}`);
     }
   }
   for (const name of required) {

@@ -1,4 +1,4 @@
-/** Open-Meteo's three hosts: what each is asked, and what is taken from its answer. */
+/** Open-Meteo's three APIs: the request to each, and the fields used from its response. */
 import type { Place, Units } from "./params.ts";
 import { Refusal } from "./refusal.ts";
 import { describeWeather, labelAirQuality } from "./tables.ts";
@@ -13,7 +13,7 @@ const UNITS = {
   imperial: { temperature_unit: "fahrenheit", wind_speed_unit: "mph" },
 };
 
-/** Answers the parsed body of a GET, or throws a sentence for the model. */
+/** Returns the parsed body of a GET, or throws a `Refusal`. */
 export type Fetch = (url: string) => unknown;
 
 interface Spot {
@@ -48,7 +48,7 @@ export function forecast(place: Place, fetch: Fetch) {
   const answer = fetch(
     forecastUrl(spot, place.units, {
       daily: "weather_code,temperature_2m_max,temperature_2m_min,precipitation_probability_max",
-      // A day has no meaning without a time zone: without this the provider counts days in UTC.
+      // Without a time zone the provider would count days in UTC.
       timezone: "auto",
       forecast_days: String(FORECAST_DAYS),
     }),

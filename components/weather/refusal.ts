@@ -1,2 +1,2 @@
-/** A sentence for the model: why this call has no result. Anything else that is thrown is a bug. */
+/** An error for the model: why this call has no result. Anything else thrown is a bug. */
 export class Refusal extends Error {}

@@ -1,4 +1,4 @@
-/** What the provider's numbers mean in words. */
+/** Descriptions of the provider's codes. */
 
 const DESCRIPTIONS = new Map([
   [0, "Clear sky"],

@@ -1,5 +1,5 @@
 /// <reference path="../../wit/guest.d.ts" />
-/** The weather tool: current weather, forecast and air quality, without a key. */
+/** The weather tool: current weather, forecast and air quality. Needs no API key. */
 import { httpRequest, log } from "postern:tool/host@0.1.0";
 import type { Tool } from "postern:tool/tool@0.1.0";
 import { type Params, readParams, SCHEMA } from "./params.ts";
@@ -15,7 +15,7 @@ const fetch: Fetch = (url) => {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Refusal(`The provider's answer is not JSON: ${text.slice(0, 200)}`);
+    throw new Refusal(`The provider's response is not JSON: ${text.slice(0, 200)}`);
   }
 };
 

@@ -1,11 +1,11 @@
-/** The shipped tool that was built with QuickJS, in the real host. */
+/** The shipped tool built with QuickJS, in the real host. */
 import { expect, test } from "vitest";
 import { checkConformance } from "../../../host/author/conformance/check.ts";
 import { builtComponent, capabilitiesOf, installShipped } from "../../support/tools/shipped.ts";
 
 const MINUTES = { timeout: 240_000 };
 
-test("it converts in the sandbox, without a capability and without a request", MINUTES, async () => {
+test("it converts in the sandbox, with no capabilities and no requests", MINUTES, async () => {
   const { call, host } = await installShipped("convert");
   const { outcome, receipt } = await call({ value: 26.2, from: "miles", to: "km" });
   expect(outcome).toMatchObject({
@@ -16,14 +16,15 @@ test("it converts in the sandbox, without a capability and without a request", M
   expect((await host.catalog.find("convert"))?.capabilities.http).toBeUndefined();
   expect((await call({ value: 1, from: "furlong", to: "km" })).outcome).toMatchObject({
     status: "error",
-    message: expect.stringContaining('"furlong" is not a unit known here; it knows length (m, km'),
+    message: expect.stringContaining('Unknown unit "furlong". Known units: length (m, km'),
   });
   expect((await call({ value: 1, from: "kg", to: "km" })).outcome).toMatchObject({
-    message: "kg measures mass and km length; give one of kg, g, mg, t, lb, oz, st, ton instead of km",
+    message:
+      "Cannot convert kg (mass) to km (length). Instead of km, use one of: kg, g, mg, t, lb, oz, st, ton",
   });
 });
 
-test("it conforms, in a tenth of the size of the other engine", MINUTES, async () => {
+test("it passes the conformance check, at a fraction of the other engine's size", MINUTES, async () => {
   const component = await builtComponent("convert");
   expect(component.length).toBeLessThan(2.5e6);
   const capabilitiesText = await capabilitiesOf("convert");
@@ -34,8 +35,8 @@ test("it conforms, in a tenth of the size of the other engine", MINUTES, async (
     privateHosts: new Set(),
     progress: () => {},
   });
-  const blemishes = report.findings.filter(
+  const problems = report.findings.filter(
     ({ verdict, subject }) => subject !== "start" && (verdict === "fail" || verdict === "warn"),
   );
-  expect(blemishes).toEqual([]);
+  expect(problems).toEqual([]);
 });

@@ -20,13 +20,13 @@ test.each([
   expect(findUnit(text)?.symbol).toBe(symbol);
 });
 
-test("every unit is found by its own symbol, and its kind lists it", () => {
+test("every unit is found by its symbol and listed under its kind", () => {
   for (const kind of KIND_NAMES) {
     for (const symbol of unitsOf(kind)) expect(findUnit(symbol)).toMatchObject({ symbol, kind });
   }
 });
 
-test("what is no unit is not guessed", () => {
+test("an unknown unit is not guessed", () => {
   expect(findUnit("parsnip")).toBeUndefined();
   expect(findUnit("")).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-/** The built component in the real host: recorded answers of GitHub through the real pool and broker. */
+/** The built component in the real host: GitHub's recorded responses through the real pool and broker. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -11,14 +11,14 @@ const MINUTES = { timeout: 240_000 };
 const tape = (name: string) =>
   fileURLToPath(new URL(`../../fixtures/recordings/github-issues/${name}.json`, import.meta.url));
 
-test("issues are listed, created and commented on; what GitHub refuses is told", MINUTES, async () => {
+test("it lists, creates and comments on issues, and reports GitHub's errors", MINUTES, async () => {
   const { call } = await installShipped("github-issues");
   const play = async (name: string) => {
     const { params } = JSON.parse(readFileSync(tape(name), "utf8"));
     const { outcome, receipt } = await call(params, tape(name));
-    return { receipt, said: outcome.status === "ok" ? JSON.parse(outcome.output) : outcome.message };
+    return { receipt, result: outcome.status === "ok" ? JSON.parse(outcome.output) : outcome.message };
   };
-  expect((await play("list")).said).toEqual({
+  expect((await play("list")).result).toEqual({
     repository: "octocat/hello-world",
     issues: [
       expect.objectContaining({ number: 42, title: "The spoon is bent", comments: 3, author: "octocat" }),
@@ -26,20 +26,20 @@ test("issues are listed, created and commented on; what GitHub refuses is told",
     ],
   });
   const created = await play("create");
-  expect(created.said).toMatchObject({
+  expect(created.result).toMatchObject({
     number: 43,
     url: "https://github.com/octocat/hello-world/issues/43",
   });
   expect(created.receipt?.requests).toMatchObject([{ method: "POST", host: "api.github.com", status: 201 }]);
-  expect((await play("comment")).said).toEqual({
+  expect((await play("comment")).result).toEqual({
     number: 43,
     url: expect.stringContaining("#issuecomment-7"),
   });
-  expect((await play("not-found")).said).toBe("GitHub answered 404: Not Found");
-  expect((await play("refused")).said).toBe("GitHub answered 422: Validation Failed; name invalid");
+  expect((await play("not-found")).result).toBe("GitHub returned 404: Not Found");
+  expect((await play("refused")).result).toBe("GitHub returned 422: Validation Failed; name invalid");
 });
 
-test("without a token nothing is sent, and the outcome says how to give one", MINUTES, async () => {
+test("without a token nothing is sent, and the outcome says how to set one", MINUTES, async () => {
   const { call } = await installShipped("github-issues");
   const { outcome, receipt } = await call({ action: "list", repository: "octocat/hello-world" });
   expect(outcome).toMatchObject({
@@ -50,7 +50,7 @@ test("without a token nothing is sent, and the outcome says how to give one", MI
   expect(receipt?.requests).toEqual([]);
 });
 
-test("a repository that would lead elsewhere is refused before any request", MINUTES, async () => {
+test("a repository name that would change the URL is refused before any request", MINUTES, async () => {
   const { call } = await installShipped("github-issues");
   for (const repository of ["octocat", "a/b/c", "../x", "a/b?x=", "a/%2e%2e"]) {
     const { outcome, receipt } = await call({ action: "list", repository }, tape("list"));
@@ -60,12 +60,12 @@ test("a repository that would lead elsewhere is refused before any request", MIN
 });
 
 test(
-  "the token goes to api.github.com as a bearer and nowhere else; every grant is used",
+  "the token goes only to api.github.com, as a bearer token, and every grant is used",
   MINUTES,
   async () => {
     const capabilitiesText = await capabilitiesOf("github-issues");
     const { http } = parseCapabilities(capabilitiesText);
-    if (http === undefined) throw new Error("it asks for no network");
+    if (http === undefined) throw new Error("the file grants no network access");
     expect(credentialsFor(http, new URL("https://api.github.com/repos/a/b/issues"))).toMatchObject([
       { secretName: "github_token", location: { type: "bearer" } },
     ]);
@@ -77,10 +77,10 @@ test(
       privateHosts: new Set(),
       progress: () => {},
     });
-    const blemishes = report.findings.filter(
+    const problems = report.findings.filter(
       ({ verdict, subject }) => subject !== "start" && (verdict === "fail" || verdict === "warn"),
     );
-    expect(blemishes).toEqual([]);
+    expect(problems).toEqual([]);
     expect(report.findings).toContainEqual(
       expect.objectContaining({ subject: "grants", detail: "exactly what 3 recorded calls used" }),
     );

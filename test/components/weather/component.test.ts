@@ -1,4 +1,4 @@
-/** The built component in the real host: recorded upstream answers through the real pool and broker. */
+/** The built component in the real host: recorded upstream responses through the real pool and broker. */
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,13 +43,13 @@ async function ask(params: unknown, tape?: string) {
 }
 
 describe("§4.4 the weather tool", () => {
-  test("§4.4 it describes itself and gives its schema", async () => {
+  test("§4.4 it has a description and a schema", async () => {
     const tool = await host.catalog.find("weather");
     expect(tool?.description).toContain("get_air_quality");
     expect(tool?.schema).toEqual(SCHEMA);
   });
 
-  test("§4.4 get_current answers every field, metric by default", async () => {
+  test("§4.4 get_current returns every field, metric by default", async () => {
     const { output, receipt } = await ask({ action: "get_current", city: "Berlin" }, "current-berlin");
     expect(output).toEqual({
       city: "Berlin",
@@ -69,7 +69,7 @@ describe("§4.4 the weather tool", () => {
     expect(receipt?.logs[0]?.message).toContain("geocoding-api");
   });
 
-  test("§4.4 country_code narrows the search, imperial asks for Fahrenheit and mph", async () => {
+  test("§4.4 country_code narrows the search, imperial requests Fahrenheit and mph", async () => {
     const params = { action: "get_current", city: "Paris", country_code: "us", units: "imperial" };
     expect((await ask(params, "current-paris-texas-imperial")).output).toEqual({
       city: "Paris",
@@ -83,7 +83,7 @@ describe("§4.4 the weather tool", () => {
     });
   });
 
-  test("§4.4 get_forecast answers 5 entries; an unknown code reads Unknown, a missing number 0", async () => {
+  test("§4.4 get_forecast returns 5 entries; an unknown code is Unknown, a missing number 0", async () => {
     const { output } = await ask({ action: "get_forecast", city: "Berlin" }, "forecast-berlin");
     expect(output).toMatchObject({ city: "Berlin", country: "Germany", units: "metric" });
     expect(output.entries).toHaveLength(5);
@@ -97,7 +97,7 @@ describe("§4.4 the weather tool", () => {
     expect(output.entries[4]).toMatchObject({ description: "Unknown", precipitation_probability_max: 0 });
   });
 
-  test("§4.4 get_air_quality answers the index, its label and the particles", async () => {
+  test("§4.4 get_air_quality returns the index, its label and the particulates", async () => {
     const { output } = await ask({ action: "get_air_quality", lat: 52.52, lon: 13.41 }, "air-berlin");
     expect(output).toEqual({
       lat: 52.52,

@@ -5,7 +5,7 @@ import { airQuality, currentWeather, forecast } from "../../../components/weathe
 const BERLIN: Place = { city: "Berlin", countryCode: "", units: "metric" };
 const FOUND = { results: [{ name: "Berlin", country: "Germany", latitude: 52.52437, longitude: 13.41053 }] };
 
-/** Plays answers in order and keeps the addresses asked for. */
+/** Returns the answers in order and records the requested URLs. */
 function playing(...answers: unknown[]) {
   const asked: URL[] = [];
   return {
@@ -53,7 +53,7 @@ test.each([
   }
 });
 
-test("§4.4 the forecast asks for 5 days and answers one entry for each", () => {
+test("§4.4 the forecast requests 5 days and returns one entry per day", () => {
   const upstream = playing(FOUND, {
     daily: {
       time: ["2026-11-15", "2026-11-16"],
