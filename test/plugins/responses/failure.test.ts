@@ -217,9 +217,7 @@ test("a 5xx after a turn has begun carries x-should-retry: false, before one it 
 test("RESPONSES_ENABLED=false takes the routes away and says so", async () => {
   const service = await startService({ variables: { RESPONSES_ENABLED: "false" } });
   expect((await service.send("POST", "/api/v1/responses", HI)).status).toBe(404);
-  expect(service.kernel.states).toContainEqual({
-    name: "responses",
-    on: false,
-    detail: "RESPONSES_ENABLED is false",
-  });
+  expect(service.kernel.states).toContainEqual(
+    expect.objectContaining({ name: "responses", on: false, detail: "RESPONSES_ENABLED is false" }),
+  );
 });
