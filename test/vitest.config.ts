@@ -9,8 +9,10 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     pool: "forks",
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Limits for what hangs, not for what is slow: the machine may have other work to do.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000, interval: 20 } },
     // Two cores: more files at once only make each of them slower.
     maxWorkers: 2,
   },

@@ -150,16 +150,18 @@ describe("a start that goes wrong", () => {
 
   test("a start that never finishes is given up, its signal aborted, and what it opens later closed at once", async () => {
     const events: string[] = [];
+    const late = Promise.withResolvers<void>();
     const slow = plugin("slow", {
       start: async ({ onStop, signal }: { onStop(undo: () => void): void; signal: AbortSignal }) => {
         signal.addEventListener("abort", () => events.push("aborted"));
-        await sleep(150);
+        await late.promise;
         events.push("opened");
         onStop(() => void events.push("closed"));
       },
     });
     const fault = await faultOf(bootKernel([slow], {}, { startMillis: 30 }));
     expect(fault.message).toContain('plugin "slow" failed to start: it did not finish within 0.03 s');
+    late.resolve();
     await expect.poll(() => events).toEqual(["aborted", "opened", "closed"]);
   });
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
 import { openUpstream } from "../../support/servers/upstream.ts";
 import {
@@ -156,10 +155,10 @@ describe("bounds", () => {
   });
 
   test("a call that is cancelled stops waiting", async () => {
-    const { opened, url } = await withServer(() => {});
+    const { server, opened, url } = await withServer(() => {});
     const controller = new AbortController();
     const reply = ask(opened.open(everywhere("api.test")), url, { signal: controller.signal });
-    await sleep(50);
+    await expect.poll(() => server.requests.length).toBe(1);
     controller.abort();
     expect(textOf(await reply)).toBe("refused: The call was cancelled.");
   });
@@ -168,8 +167,8 @@ describe("bounds", () => {
     const { server, opened, url } = await withServer(() => {});
     await opened.vault.secrets.set("token", "a-value-of-a-secret");
     const call = opened.open(credential({ type: "bearer" }));
-    const reply = ask(call, url, { timeoutMs: 600 });
-    while (server.requests.length === 0) await sleep(5);
+    const reply = ask(call, url, { timeoutMs: 2000 });
+    await expect.poll(() => server.requests.length).toBe(1);
     expect(call.traffic).toMatchObject([
       { method: "GET", error: "The call ended before an answer came.", bytes: 0, credentials: ["token"] },
     ]);
@@ -178,19 +177,17 @@ describe("bounds", () => {
   });
 
   test("an endless body is cut at 10 MiB", async () => {
-    let isClosed = false;
+    const closed = Promise.withResolvers<void>();
     const { opened, url } = await withServer((_, response) => {
       const chunk = Buffer.alloc(64 * 1024, "x");
       const pour = () => {
         while (!response.destroyed && response.write(chunk));
       };
-      response.on("drain", pour).on("close", () => {
-        isClosed = true;
-      });
+      response.on("drain", pour).on("close", closed.resolve);
       pour();
     });
     expect(textOf(await ask(opened.open(everywhere("api.test")), url))).toContain("more than 10485760 bytes");
-    while (!isClosed) await sleep(10);
+    await closed.promise;
   });
 
   test("a body of exactly 10 MiB passes", async () => {

@@ -31,7 +31,15 @@ async function call(name: string, params: unknown, rest: Partial<PoolCall> = {})
   });
 }
 
-const pause = (millis: number) => new Promise<void>((resolve) => setTimeout(resolve, millis));
+/** A call of a tool that loops for ever, and the moment at which it does: its last request has been answered. */
+function loop(timeoutMs = 100_000, rest: Partial<PoolCall> = {}) {
+  const begun = Promise.withResolvers<void>();
+  const http = async () => {
+    begun.resolve();
+    return { ok: true as const, status: 200, body: new Uint8Array() };
+  };
+  return { begun: begun.promise, outcome: call("endless-loop.js", "ask", { http, timeoutMs, ...rest }) };
+}
 
 describe("a call", () => {
   test("its output comes back, with what the receipt needs", async () => {
@@ -146,36 +154,37 @@ describe("§4.4 a hostile tool ends in an outcome", () => {
   });
 
   test("an endless loop is ended at its deadline, keeps its logs, and only that call is lost", async () => {
+    const asked = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
     const slow = call(
       "echo.js",
       { url: "https://slow" },
       {
         http: async () => {
-          await pause(3000);
+          asked.resolve();
+          await ended.promise;
           return { ok: true, status: 200, body: new Uint8Array() };
         },
       },
     );
+    await asked.promise;
     // The first call pays for loading, so that the deadline of the second one is all loop.
     expect(await call("endless-loop.js", "stop")).toMatchObject({ ok: true });
-    const loop = await call("endless-loop.js", {}, { timeoutMs: 2000 });
-    expect(loop).toMatchObject({ ok: false, code: "timeout", message: expect.stringContaining("2 seconds") });
-    expect(loop.logs).toEqual([{ level: "info", message: "before the loop" }]);
+    const lost = await call("endless-loop.js", {}, { timeoutMs: 2000 });
+    expect(lost).toMatchObject({ ok: false, code: "timeout", message: expect.stringContaining("2 seconds") });
+    expect(lost.logs).toEqual([{ level: "info", message: "before the loop" }]);
+    ended.resolve();
     expect(await slow).toMatchObject({ ok: true });
     expect(await call("endless-loop.js", "stop")).toMatchObject({ ok: true, output: '"stopped"' });
   });
 
   test("more loops than workers do not keep others from running", async () => {
-    const loops = Array.from({ length: 4 }, () => call("endless-loop.js", {}, { timeoutMs: 6000 }));
-    let looping = true;
-    const ended = Promise.all(loops).then((outcomes) => {
-      looping = false;
-      return outcomes;
-    });
-    await pause(500);
-    expect(await call("echo.js", { text: "me too" })).toMatchObject({ ok: true });
-    expect(looping).toBe(true);
-    for (const outcome of await ended) expect(outcome).toMatchObject({ code: "timeout" });
+    const stop = new AbortController();
+    const loops = Array.from({ length: 4 }, () => loop(100_000, { signal: stop.signal }));
+    await Promise.all(loops.map(({ begun }) => begun));
+    expect(await call("echo.js", { text: "me too" }, { timeoutMs: 90_000 })).toMatchObject({ ok: true });
+    stop.abort();
+    for (const { outcome } of loops) expect(await outcome).toMatchObject({ code: "cancelled" });
   });
 
   test("after every kind of failure the pool answers as before", async () => {
@@ -201,7 +210,7 @@ describe("cancelling", () => {
         signal: controller.signal,
         http: (_request, signal) => {
           requestSignal = signal;
-          setTimeout(() => controller.abort(), 50);
+          setImmediate(() => controller.abort());
           return new Promise(() => {});
         },
       },
@@ -218,15 +227,13 @@ describe("cancelling", () => {
   test("closing the pool ends calls in flight as cancelled", async () => {
     const other = createPool({ size: 1 });
     const component = toComponent(await fixture("endless-loop.js"));
-    const options = {
-      component,
-      params: "{}",
-      timeoutMs: 25_000,
-      secrets: [],
-      http: () => new Promise<never>(() => {}),
+    const begun = Promise.withResolvers<void>();
+    const http = async () => {
+      begun.resolve();
+      return { ok: true as const, status: 200, body: new Uint8Array() };
     };
-    const inFlight = other.call(options);
-    await pause(300);
+    const inFlight = other.call({ component, params: '"ask"', timeoutMs: 100_000, secrets: [], http });
+    await begun.promise;
     await other.close();
     expect(await inFlight).toMatchObject({ ok: false, code: "cancelled" });
   });
@@ -235,19 +242,17 @@ describe("cancelling", () => {
 describe("many calls", () => {
   test("24 calls that wait for slow servers wait together, not behind two workers", async () => {
     let waiting = 0;
-    let most = 0;
+    const all = Promise.withResolvers<void>();
     const http = async () => {
-      most = Math.max(most, ++waiting);
-      // Released by the number of those who wait, not by a clock: all of them must get here at the same time.
-      while (most < 24) await pause(5);
-      waiting--;
+      // All of them must get here before any goes on.
+      if (++waiting === 24) all.resolve();
+      await all.promise;
       return { ok: true as const, status: 200, body: new Uint8Array() };
     };
     const calls = Array.from({ length: 24 }, () =>
       call("echo.js", { url: "https://slow" }, { http, timeoutMs: 80_000 }),
     );
     for (const outcome of await Promise.all(calls)) expect(outcome).toMatchObject({ ok: true });
-    expect(most).toBe(24);
   }, 90_000);
 
   test("200 calls at once of two tools each get their own answer", async () => {

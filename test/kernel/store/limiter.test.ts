@@ -73,7 +73,7 @@ describe("with a store", () => {
     pass(60);
     expect((await second.take("ann")).ok).toBe(true);
     const count = () => after.tables("limiter", [""]).get("SELECT count(*) AS count FROM limiter_takes");
-    await vi.waitFor(() => expect(count()).toEqual({ count: 1 }));
+    await expect.poll(count).toEqual({ count: 1 });
     after.close();
   });
 
@@ -87,7 +87,7 @@ describe("with a store", () => {
     sql.run("ROLLBACK");
     await limiter.take("ann");
     const count = () => sql.get("SELECT count(*) AS count FROM limiter_takes");
-    await vi.waitFor(() => expect(count()).toEqual({ count: 1 }));
+    await expect.poll(count).toEqual({ count: 1 });
     store.close();
   });
 });

@@ -130,7 +130,7 @@ test("§8 RESPONSES_TURN_TIMEOUT_SECS is 120 if unset, and 0 is refused", async 
     model.script({ text: "Well,", end: "stall" });
     const service = await startService({ model });
     const pending = service.create({ input: "Hi" });
-    await vi.waitUntil(() => model.requests.length === 1);
+    await expect.poll(() => model.requests.length).toBe(1);
     vi.advanceTimersByTime(119_000);
     const [thread] = service.kernel.service("threads").list("operator").items;
     const [turn] = service.kernel.service("threads").turns("operator", thread?.id as string).items;

@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { ResponseObject } from "../../../plugins/responses/answer/wire.ts";
 import { scriptedModel } from "../../support/services/agent.ts";
 import { bearer, type Service, startService, textOf } from "../../support/services/responses.ts";
@@ -228,7 +228,7 @@ test("a request on a thread whose turn still runs waits in line and is queued un
       .service("threads")
       .turns("operator", threadOf(first.id))
       .items.find(({ status }) => status === "queued");
-  await vi.waitUntil(waiting);
+  await expect.poll(waiting).toBeDefined();
   const queued = `resp_${waiting()?.id.replaceAll("-", "")}${first.id.slice(-32)}`;
   expect(await service.retrieve(queued)).toMatchObject({ status: "queued", output: [] });
   await service.send("POST", `/api/v1/responses/${id}/cancel`);
@@ -247,7 +247,7 @@ test("a request that waits for its answer is told that it was cancelled", async 
       .service("threads")
       .turns("operator", threadOf(first.id))
       .items.find(({ status }) => status === "running");
-  await vi.waitUntil(running);
+  await expect.poll(running).toBeDefined();
   const id = `resp_${running()?.id.replaceAll("-", "")}${first.id.slice(-32)}`;
   await service.send("POST", `/v1/responses/${id}/cancel`);
   expect(await second).toMatchObject({ id, status: "cancelled", model: "any", error: null });
@@ -283,6 +283,6 @@ test("a turn that a stop interrupted is failed when it is retrieved", async () =
   const { id, rest } = await startStalled(service);
   await Promise.all([service.kernel.stop(), rest.catch(() => "")]);
   const later = await startService({ model, home: service.kernel.home });
-  await vi.waitFor(async () => expect((await later.retrieve(id)).status).toBe("failed"));
+  await expect.poll(async () => (await later.retrieve(id)).status).toBe("failed");
   expect((await later.retrieve(id)).error).toMatchObject({ code: "interrupted", type: "server_error" });
 });

@@ -142,7 +142,7 @@ test("a client that goes away cancels nothing: the turn ends, is stored and can 
   stream.destroy();
   expect(await service.retrieve(id)).toMatchObject({ status: "in_progress", usage: null });
   finish();
-  await vi.waitFor(async () => expect((await service.retrieve(id)).status).toBe("completed"), 10_000);
+  await expect.poll(async () => (await service.retrieve(id)).status).toBe("completed");
   expect(textOf(await service.retrieve(id))).toBe("Looking.It is on.");
 });
 

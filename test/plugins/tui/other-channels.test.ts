@@ -5,6 +5,12 @@ import { openTerminalWithModel } from "../../support/processes/tui-terminal.ts";
 
 const WORDS = Array.from({ length: 60 }, (_, index) => `word${index} `);
 
+/** Says some of the words at once, and the others when the test tells it to go on. */
+function said(some: number): { readonly text: readonly (string | Promise<string>)[]; goOn(): void } {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  return { text: [...WORDS.slice(0, some), promise], goOn: () => resolve(WORDS.slice(some).join("")) };
+}
+
 /** A terminal with a one-turn thread open, and the gateway of the same process. */
 async function openThread() {
   const { model, terminal } = await openTerminalWithModel({ columns: 120, rows: 40, firstSight: "?token=" });
@@ -23,23 +29,24 @@ async function openThread() {
   const { threads } = await ask<{ threads: { id: string }[] }>("GET", "/api/threads");
   const say = (message: string) =>
     ask<{ message_id: string }>("POST", "/api/chat/send", { message, thread_id: threads[0]?.id });
-  const said = () => terminal.text().match(/word\d+/g) ?? [];
-  return { model, terminal, ask, say, said };
+  const shown = () => terminal.text().match(/word\d+/g) ?? [];
+  return { model, terminal, ask, say, shown };
 }
 
 const whole = WORDS.map((word) => word.trim());
 
 test("another channel's turn in the open thread streams in, and Escape cancels it", async () => {
-  const { model, terminal, say, said } = await openThread();
-  model.script({ text: WORDS, delay: 30 }, { text: "And on it goes." }, { text: WORDS, delay: 100 });
+  const { model, terminal, say, shown } = await openThread();
+  const { text, goOn } = said(6);
+  model.script({ text }, { text: "And on it goes." }, { text: WORDS, end: "stall" });
   await say("From the browser");
   await terminal.until("› From the browser");
-  await terminal.until("word5 ");
-  expect(terminal.text()).not.toContain("word59");
-  expect(terminal.text()).toMatch(/writing \d/);
+  await terminal.until("word5");
+  await terminal.until((seen) => /writing \d/.test(seen.text()));
+  goOn();
   await terminal.until("word59");
   await terminal.until("Enter to send");
-  expect(said()).toEqual(whole);
+  expect(shown()).toEqual(whole);
 
   terminal.type("Go on\r");
   await terminal.until("And on it goes.");
@@ -64,16 +71,19 @@ test("a gate raised in another channel is shown here, and closed when it is answ
 });
 
 test("returning to a thread shows the whole running turn, and it keeps streaming", async () => {
-  const { model, terminal, said } = await openThread();
-  model.script({ text: WORDS, delay: 50 });
+  const { model, terminal, shown } = await openThread();
+  const { text, goOn } = said(4);
+  model.script({ text });
   terminal.type("Count\r");
-  await terminal.until("word3 ");
+  await terminal.until("word3");
   terminal.type("/new\r");
   await terminal.until("New thread.");
-  expect(said()).toEqual([]);
+  expect(shown()).toEqual([]);
   terminal.type("/threads 1\r");
   await terminal.until("› Count");
+  await terminal.until("word3");
+  goOn();
   await terminal.until("word59");
   await terminal.until("Enter to send");
-  expect(said()).toEqual(whole);
+  expect(shown()).toEqual(whole);
 });

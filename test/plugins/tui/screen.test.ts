@@ -15,14 +15,15 @@ test("the first screen shows every plugin, its start-up lines and its address", 
 
 test("an answer streams in as Markdown, with a spinner and elapsed time, then its token count", async () => {
   const { model, terminal } = await openTerminalWithModel({ columns: 120 });
+  const { promise: rest, resolve: goOn } = Promise.withResolvers<string>();
   model.otherwise({
-    text: ["# Title\n\nSome **bold", "** and `code`.\n\n- one\n- two\n\n```js\nlet x", " = 1;\n```\n"],
-    delay: 100,
+    text: ["# Title\n\nSome **bold", "** and `code`.\n\n- one\n- two\n\n```js\nlet x", rest],
     usage: { input: 1200, output: 34 },
   });
   terminal.type("Go\r");
   await terminal.until("Esc to cancel");
-  expect(terminal.text()).toMatch(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] (thinking|writing) \d/);
+  await terminal.until((seen) => /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] (thinking|writing) \d/.test(seen.text()));
+  goOn(" = 1;\n```\n");
   await terminal.until("│ let x = 1;");
   const text = terminal.text();
   expect(text).toContain("Some bold and code.");
@@ -114,12 +115,15 @@ test("a failed turn shows why and what to do", async () => {
 test("a resize during streaming leaves no garbage", async () => {
   const { model, terminal } = await openTerminalWithModel({ columns: 100, rows: 30 });
   const words = Array.from({ length: 120 }, (_, index) => `word${index} `);
-  model.otherwise({ text: words, delay: 10 });
+  const [narrow, wide] = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
+  model.otherwise({ text: [...words.slice(0, 21), narrow.promise, wide.promise] });
   terminal.type("Go\r");
-  await terminal.until("word20 ");
+  await terminal.until("word20");
   terminal.resize(60, 20);
-  await terminal.until("word60 ");
+  narrow.resolve(words.slice(21, 61).join(""));
+  await terminal.until("word60");
   terminal.resize(110, 35);
+  wide.resolve(words.slice(61).join(""));
   await terminal.until("word119");
   await terminal.until("Enter to send");
   const lines = terminal.lines();
@@ -157,10 +161,13 @@ test("only the sixteen colours are used, and none with NO_COLOR", async () => {
 
 test("streaming redraws only changed lines", async () => {
   const { model, terminal } = await openTerminalWithModel();
-  model.otherwise({ text: Array.from({ length: 50 }, (_, index) => `word${index} `), delay: 5 });
+  const begun = Promise.withResolvers<string>();
+  const words = Array.from({ length: 50 }, (_, index) => `word${index} `);
+  model.otherwise({ text: [...words.slice(0, 6), begun.promise, ...words.slice(7)], delay: 5 });
   terminal.type("Go\r");
-  await terminal.until("word5 ");
+  await terminal.until("word5");
   const before = terminal.output().length;
+  begun.resolve("word6 ");
   await terminal.until("word49");
   const streamed = terminal.output().slice(before);
   expect(streamed).not.toContain("\u001b[2J");

@@ -1,6 +1,5 @@
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { Settings, type Variables } from "../../../kernel/env.ts";
 import { Off } from "../../../kernel/plugin.ts";
@@ -53,7 +52,7 @@ test("a stop answers those who wait for a job instead of cutting them off", asyn
   model.otherwise({ text: ["thinking"], end: "stall" });
   const webhook = await bootWebhook(scripted(model));
   const waiting = webhook.post({ user_id: "ada", message: "slow" }, { prefer: "wait=60" });
-  while (webhook.kernel.service("jobs").counts().running === 0) await sleep(10);
+  await expect.poll(() => webhook.kernel.service("jobs").counts().running).toBe(1);
   await webhook.kernel.stop();
   expect((await waiting).status).toBe(200);
 });

@@ -13,6 +13,9 @@ const { Terminal } = createRequire(import.meta.url)("@xterm/headless") as { Term
 
 const PROCESS = fileURLToPath(new URL("./tui-process.ts", import.meta.url));
 
+/** Shorter than a test's own limit, so that a failure shows the screen. */
+const SIGHT_SECS = 100;
+
 export const KEYS = {
   enter: "\r",
   shiftEnter: "\u001b[13;2u",
@@ -127,13 +130,15 @@ export function openTerminal(options: TerminalOptions = {}): OpenTerminal {
           if (isSeen()) resolve();
           else if (isOver) reject(new Error(`it ended before ${sight} was seen:\n${output}`));
           else return;
-          clearTimeout(throttle);
+          clearTimeout(limit);
           watchers.delete(look);
         };
-        const throttle = setTimeout(() => {
+        const limit = setTimeout(() => {
           watchers.delete(look);
-          reject(new Error(`${sight} was not seen within 25 s; the screen is\n${terminal.text()}`));
-        }, 25_000);
+          reject(
+            new Error(`${sight} was not seen within ${SIGHT_SECS} s; the screen is\n${terminal.text()}`),
+          );
+        }, SIGHT_SECS * 1000);
         watchers.add(look);
         look();
       }),

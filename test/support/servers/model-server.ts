@@ -18,13 +18,14 @@ export interface ScriptedCall {
 }
 
 export interface Answer {
-  readonly text?: string | readonly string[];
+  /** A promise among the pieces holds the rest back until the test resolves it. */
+  readonly text?: string | readonly (string | Promise<string>)[];
   readonly calls?: readonly ScriptedCall[];
   readonly usage?: { readonly input: number; readonly output: number; readonly cached?: number };
   /** Answers with this status before any token. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Milliseconds before the first token, and between tokens. */
+  /** Milliseconds before each token, for what has to be seen on its way. */
   readonly delay?: number;
   /** What happens after the text, in place of a proper end. */
   readonly end?: "cut" | "error" | "stall" | "empty";
@@ -106,8 +107,9 @@ async function answer(response: ServerResponse, scripted: Answer): Promise<void>
   }
   response.writeHead(200, { "content-type": "text/event-stream", ...headers });
   response.flushHeaders();
+  const pieces = [text].flat();
   // What comes without a pause arrives together, as from a model that is quicker than the network.
-  const isQuick = delay === 0 && end === undefined;
+  const isQuick = delay === 0 && end === undefined && pieces.every((piece) => typeof piece === "string");
   let held = "";
   const send = (body: object) => {
     const text = `data: ${JSON.stringify({ id: "chatcmpl-1", created: 1, model: "scripted", ...body })}\n\n`;
@@ -117,14 +119,12 @@ async function answer(response: ServerResponse, scripted: Answer): Promise<void>
   const choose = (delta: object, finish: string | null = null) =>
     send({ choices: [{ index: 0, delta, finish_reason: finish }] });
 
-  for (const delta of [text].flat()) {
+  for (const piece of pieces) {
     if (delay > 0) await sleep(delay);
-    choose({ role: "assistant", content: delta });
+    choose({ role: "assistant", content: await piece });
   }
   if (end === "stall") return;
   if (end === "cut") {
-    // Given time to arrive: a reset would take unread bytes with it.
-    await sleep(20);
     response.destroy();
     return;
   }

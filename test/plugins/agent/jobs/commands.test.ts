@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createCommandContext } from "../../../../kernel/cli/command-context.ts";
@@ -43,7 +42,7 @@ test("postern jobs lists, shows and cancels beside the running service, and dist
   const submit = async (message: string) =>
     (await post({ user_id: "ada", message, conversation_id: "c1" })).json.job_id as string;
   const [running, queued] = [await submit("first"), await submit("second")];
-  while ((await get(`/jobs/${running}`)).json.status !== "running") await sleep(20);
+  await expect.poll(async () => (await get(`/jobs/${running}`)).json.status).toBe("running");
 
   const listed = JSON.parse(await jobs(home, "list", "--json"));
   expect(listed.jobs).toMatchObject([

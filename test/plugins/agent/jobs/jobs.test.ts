@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import type { Job, Sql } from "../../../../kernel/plugin.ts";
 import type { ChatRequest } from "../../../support/servers/model-server.ts";
@@ -62,8 +61,9 @@ describe("a job", () => {
     const sql = kernel.service("store").tables("test", []);
     const job = jobs.submit({ ...WEBHOOK, message: "Hi" });
     sql.get("PRAGMA query_only = ON");
-    // A queue that tried again at once would never let this timer fire.
-    await sleep(2500);
+    // A queue that tried again at once would never let the poll see it.
+    const tries = () => kernel.logged.filter((line) => line.includes(`"job":"${job.id}"`)).length;
+    await expect.poll(tries).toBeGreaterThan(1);
     expect(jobs.find(job.id)?.status).not.toBe("completed");
     sql.get("PRAGMA query_only = OFF");
     expect(await jobs.wait(job.id, LONG)).toMatchObject({ status: "completed" });
@@ -109,8 +109,8 @@ describe("a job", () => {
     const jobs = (await bootAgent({ model, variables: { JOBS_CONCURRENCY: "1" } })).service("jobs");
     const running = jobs.submit({ ...WEBHOOK, message: "One" });
     const queued = jobs.submit({ ...WEBHOOK, message: "Two" });
-    await expect.poll(() => jobs.find(running.id)?.status, { timeout: LONG }).toBe("running");
-    await expect.poll(() => model.requests.length, { timeout: LONG }).toBe(1);
+    await expect.poll(() => jobs.find(running.id)?.status).toBe("running");
+    await expect.poll(() => model.requests.length).toBe(1);
     expect(jobs.cancel(queued.id)).toMatchObject({ status: "completed", error: { code: "cancelled" } });
     jobs.cancel(running.id);
     const done = await jobs.wait(running.id, LONG);
@@ -126,7 +126,7 @@ describe("a job", () => {
     const serving = await bootAgent({ model });
     const jobs = serving.service("jobs");
     const job = jobs.submit({ ...WEBHOOK, message: "One" });
-    await expect.poll(() => model.requests.length, { timeout: LONG }).toBe(1);
+    await expect.poll(() => model.requests.length).toBe(1);
     const command = await bootAgent({ model, home: serving.home, serving: false });
     expect(command.service("jobs").cancel(job.id)).toMatchObject({ status: "running" });
     expect(await jobs.wait(job.id, LONG)).toMatchObject({
@@ -140,7 +140,8 @@ describe("a job", () => {
     model.script({ end: "stall" });
     const jobs = (await bootAgent({ model })).service("jobs");
     const job = jobs.submit({ ...WEBHOOK, message: "Hi" });
-    expect((await jobs.wait(job.id, 300))?.status).toBe("running");
+    await expect.poll(() => model.requests.length).toBe(1);
+    expect((await jobs.wait(job.id, 100))?.status).toBe("running");
   });
 });
 
@@ -166,18 +167,16 @@ describe("the queue", () => {
   test("runs no more at once than it may", async () => {
     const model = await scriptedModel();
     model.otherwise({ calls: [{ name: "busy", arguments: {} }] });
-    let now = 0;
-    let most = 0;
+    let begun = 0;
+    const seen = Promise.withResolvers<void>();
     const kernel = await bootAgent({
       model,
       variables: { JOBS_CONCURRENCY: "2", TURN_MAX_TOOL_CALLS: "1" },
       tools: {
         busy: {
           async run() {
-            now += 1;
-            most = Math.max(most, now);
-            await new Promise((resolve) => setTimeout(resolve, 20));
-            now -= 1;
+            begun += 1;
+            await seen.promise;
             return { status: "ok", output: "" };
           },
         },
@@ -187,8 +186,11 @@ describe("the queue", () => {
     const all = Array.from({ length: 6 }, (_, count) =>
       jobs.submit({ ...WEBHOOK, user: `user ${count}`, message: "Go" }),
     );
+    await expect.poll(() => begun).toBe(2);
+    expect(jobs.counts()).toMatchObject({ running: 2, queued: 4 });
+    seen.resolve();
     await Promise.all(all.map(({ id }) => jobs.wait(id, LONG)));
-    expect(most).toBe(2);
+    expect(begun).toBe(6);
   });
 
   test("lists newest first, by user and status, page by page, from an index", async () => {
@@ -244,7 +246,7 @@ describe("after a restart", () => {
     const before = await bootAgent({ model, variables: { JOBS_CONCURRENCY: "1" } });
     const first = before.service("jobs").submit({ ...WEBHOOK, message: "One", conversation: "c" });
     const second = before.service("jobs").submit({ ...WEBHOOK, message: "Two", conversation: "c" });
-    await expect.poll(() => model.requests.length, { timeout: LONG }).toBe(1);
+    await expect.poll(() => model.requests.length).toBe(1);
     await before.stop();
     model.otherwise((request) => ({ text: `re ${lastText(request)}` }));
     const jobs = (await bootAgent({ model, home: before.home })).service("jobs");
@@ -272,7 +274,7 @@ describe("after a restart", () => {
     };
     const before = await bootAgent(options);
     const job = before.service("jobs").submit({ ...WEBHOOK, message: "Mail" });
-    await expect.poll(() => model.requests.length, { timeout: LONG }).toBe(2);
+    await expect.poll(() => model.requests.length).toBe(2);
     await before.stop();
     const jobs = (await bootAgent({ ...options, home: before.home })).service("jobs");
     expect(jobs.find(job.id)).toMatchObject({ status: "completed", error: { code: "interrupted" } });

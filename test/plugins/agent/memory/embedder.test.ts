@@ -61,7 +61,7 @@ test("a thread that was idle is ended, and started again when it is needed", asy
   onTestFinished(() => embedder.close());
   expect(await embedder.whenReady()).toBe(true);
   const first = await embedder.embed("a");
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await expect.poll(() => embedder.isReady()).toBe(false);
   expect(await embedder.embed("a")).toEqual(first);
 });
 

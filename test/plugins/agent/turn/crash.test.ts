@@ -1,5 +1,7 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../../support/home.ts";
 import { startPostern } from "../../../support/processes/postern.ts";
 import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
@@ -8,8 +10,8 @@ const ASKER = fileURLToPath(new URL("../../../fixtures/third-party/asker.ts", im
 
 test("a process that is killed in the middle of a turn and of a job loses neither", async () => {
   const model = await scriptedModel();
-  // Each answer goes on for seconds, so that the kill falls into it.
-  model.otherwise({ text: Array.from({ length: 400 }, (_, count) => `word ${count} `), delay: 20 });
+  // No answer comes to its end, so that the kill falls into it.
+  model.otherwise({ text: Array.from({ length: 10_000 }, (_, count) => `word ${count} `), delay: 20 });
   const home = temporaryFolder();
   const postern = startPostern(["serve"], {
     env: {
@@ -23,9 +25,12 @@ test("a process that is killed in the middle of a turn and of a job loses neithe
   });
   await postern.printed("asked ");
   const [, turn, thread, job] = /asked (\S+) (\S+) (\S+)/.exec(postern.stdout()) ?? [];
-  await expect.poll(() => model.requests.length, { timeout: 20_000 }).toBe(2);
-  // Long enough for a checkpoint of what has been said.
-  await new Promise((resolve) => setTimeout(resolve, 2500));
+  await expect.poll(() => model.requests.length).toBe(2);
+  // What has been said is written down from time to time.
+  const beside = new DatabaseSync(join(home, "store.sqlite"), { readOnly: true });
+  onTestFinished(() => beside.close());
+  const written = beside.prepare("SELECT body FROM turn_items WHERE turn = ?");
+  await expect.poll(() => JSON.stringify(written.all(turn ?? ""))).toContain("word 10 ");
   postern.kill("SIGKILL");
   await postern.ended;
 

@@ -54,6 +54,7 @@ describe("a turn", () => {
       { text: "Both are fine." },
     );
     const both = Promise.withResolvers<void>();
+    const other = Promise.withResolvers<void>();
     let begun = 0;
     const kernel = await bootAgent({
       model,
@@ -65,7 +66,9 @@ describe("a turn", () => {
             if (begun === 2) both.resolve();
             await both.promise;
             const { city } = params as { city: string };
-            if (city === "Berlin") await new Promise((resolve) => setTimeout(resolve, 30));
+            // The one that was asked first answers last.
+            if (city === "Berlin") await other.promise;
+            else setImmediate(other.resolve);
             return { status: "ok", output: `{"city":"${city}"}` };
           },
         },

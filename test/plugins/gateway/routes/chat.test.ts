@@ -27,13 +27,15 @@ test("§4.1 the built-in model answers without a key or a network", async () => 
 
 test("POST /api/chat/send answers 202 at once and the reply is stored", async () => {
   const model = await scriptedModel();
-  model.script({ text: "later", delay: 100 });
+  const answered = Promise.withResolvers<string>();
+  model.script({ text: [answered.promise] });
   const gateway = await openGateway({ model });
   const { status, body } = await gateway.ask("/api/chat/send", { method: "POST", body: { message: "Hi" } });
   expect(status).toBe(202);
   expect(body.status).toBe("accepted");
+  answered.resolve("later");
   const stored = async () => (await gateway.ask(`/api/turns/${body.message_id}`)).body;
-  await expect.poll(stored, { timeout: 10_000 }).toMatchObject({ status: "completed" });
+  await expect.poll(stored).toMatchObject({ status: "completed" });
   expect((await stored()).items.at(-1)).toMatchObject({ role: "assistant", text: "later" });
 });
 

@@ -49,25 +49,29 @@ test("turns of every channel of this user arrive, and none of another's", async 
 
 test("after a drop a client resumes from its last event, nothing lost and nothing doubled", async () => {
   const model = await scriptedModel();
-  const words = Array.from({ length: 60 }, (_, at) => `w${at} `);
-  model.script({ text: words, delay: 10 });
+  const [dropped, resumed] = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
+  model.script({ text: ["one ", "two ", dropped.promise, "four ", resumed.promise, "six"] });
   const gateway = await openGateway({ model });
-  const first = await gateway.socket();
+  const [first, witness] = [await gateway.socket(), await gateway.socket()];
+  const says = (word: string) => (frame: Frame) => frame.type === "text" && frame.delta.includes(word);
   await say(gateway, "Go");
-  await first.until(({ id, type }) => type === "text" && id > 5);
+  await first.until(says("two"));
   first.raw.terminate();
   await first.closed;
   const seen: Frame[] = [...first.frames];
   const last = idsOf(seen).at(-1) as number;
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  dropped.resolve("three ");
+  await witness.until(says("four"));
 
   const second = await gateway.socket({ query: `?stream=${seen[0].stream}&after=${last}` });
+  await second.until(says("four"));
+  resumed.resolve("five ");
   await second.until(isDone);
   expect(second.frames[0]).toMatchObject({ type: "hello", stream: seen[0].stream, id: last });
   expect(second.frames.some(({ type }) => type === "resync")).toBe(false);
   const ids = [...idsOf(seen), ...idsOf(second.frames)];
   expect(ids).toEqual(ids.map((_, at) => at + 1));
-  expect(textOf([...seen, ...second.frames])).toBe(words.join(""));
+  expect(textOf([...seen, ...second.frames])).toBe("one two three four five six");
 });
 
 test("a client that was away while everything happened catches up", async () => {
@@ -116,13 +120,16 @@ test("a number from the future or nonsense is a resync, never a silence", async 
 
 test("a page that opens in the middle of a turn sees that turn whole", async () => {
   const model = await scriptedModel();
-  model.script({ text: "done before" }, { text: ["one ", "two ", "three"], delay: 50 });
+  const opened = Promise.withResolvers<string>();
+  model.script({ text: "done before" }, { text: ["one ", opened.promise, "three"] });
   const gateway = await openGateway({ model });
   await gateway.ask("/api/chat", { method: "POST", body: { message: "Hi" } });
   const early = await gateway.socket();
   const { body } = await say(gateway, "Go");
   await early.until(({ type }) => type === "text");
   const late = await gateway.socket();
+  await late.until(({ type }) => type === "text");
+  opened.resolve("two ");
   await late.until(isDone);
   expect(textOf(late.frames)).toBe("one two three");
   expect(new Set(late.frames.slice(1).map(({ turn_id }) => turn_id))).toEqual(new Set([body.message_id]));
@@ -210,7 +217,7 @@ test("a socket that does not read holds up nobody and is closed with a code to c
     model.script({ text: big });
     await gateway.ask("/api/chat", { method: "POST", body: { message: `${at}` } });
   }
-  await expect.poll(() => quick.frames.filter(isDone).length, { timeout: 20_000 }).toBe(rounds);
+  await expect.poll(() => quick.frames.filter(isDone).length).toBe(rounds);
   expect(slow.frames).toHaveLength(1);
   slow.raw.resume();
   expect(await slow.closed).toMatchObject({ code: 1013 });

@@ -1,6 +1,7 @@
+import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import WebSocket, { WebSocketServer } from "ws";
 import { OPERATOR } from "../../../../plugins/gateway/auth/accounts.ts";
 import { createSockets, type Sockets, type SocketTimes } from "../../../../plugins/gateway/socket/sockets.ts";
@@ -8,14 +9,19 @@ import { bootAgent, message, scriptedModel } from "../../../support/services/age
 
 const identity = { user: OPERATOR, source: "operator:test" };
 
-/** The sockets on a bare socket server, with times short enough to wait for. */
-async function openHub(times: SocketTimes, stands = () => true) {
+const TIMES: SocketTimes = { beatMillis: 30_000, keepMillis: 60_000 };
+
+/** The sockets on a bare socket server; their time passes when the test says so. */
+async function openHub(stands = () => true) {
+  vi.useFakeTimers({ toFake: ["Date", "setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
   const model = await scriptedModel();
   const service = await bootAgent({ model });
   const agent = service.service("agent");
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   const authenticator = { identify: async () => identity, admit: async () => identity, stands };
-  const sockets: Sockets = createSockets(agent, authenticator, log, times);
+  const sockets: Sockets = createSockets(agent, authenticator, log, TIMES);
+  const beat = () => void vi.advanceTimersByTime(TIMES.beatMillis);
   const server = createServer().listen(0, "127.0.0.1");
   new WebSocketServer({ server }).on("connection", (socket, request) => {
     const query = new URL(request.url ?? "", "http://localhost").searchParams;
@@ -43,17 +49,23 @@ async function openHub(times: SocketTimes, stands = () => true) {
     const closed = new Promise<number>((resolve) => socket.on("close", resolve));
     return { socket, frames, closed };
   };
-  return { sockets, agent, connect };
+  return { sockets, agent, connect, beat };
 }
 
 const seen = (frames: readonly { type: string }[], type: string) => () =>
   frames.some((frame) => frame.type === type);
 
 test("a socket that answers pings stays and hears that we are alive; one that does not is cut", async () => {
-  const { connect, sockets } = await openHub({ beatMillis: 500, keepMillis: 60_000 });
+  const { connect, sockets, beat } = await openHub();
   const well = connect();
   const dead = connect("", { autoPong: false });
-  await expect.poll(seen(well.frames, "alive"), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => sockets.count).toBe(2);
+  beat();
+  await expect.poll(seen(well.frames, "alive")).toBe(true);
+  // What follows its answer has been heard: so has the answer.
+  well.socket.ping();
+  await once(well.socket, "pong");
+  beat();
   expect(await dead.closed).toBe(1006);
   await expect.poll(() => sockets.count).toBe(1);
   expect(well.socket.readyState).toBe(WebSocket.OPEN);
@@ -61,30 +73,36 @@ test("a socket that answers pings stays and hears that we are alive; one that do
 
 test("who is no longer signed in is closed at the next beat", async () => {
   let isSignedIn = true;
-  const { connect } = await openHub({ beatMillis: 500, keepMillis: 60_000 }, () => isSignedIn);
+  const { connect, beat } = await openHub(() => isSignedIn);
   const { frames, closed } = connect();
   await expect.poll(seen(frames, "hello")).toBe(true);
   isSignedIn = false;
+  beat();
   expect(await closed).toBe(1008);
 });
 
 test("a stream nobody reads is dropped after a while, and whoever comes back later is told to fetch again", async () => {
-  const { connect, agent, sockets } = await openHub({ beatMillis: 500, keepMillis: 1500 });
+  const { connect, agent, sockets, beat } = await openHub();
   const first = connect();
   await expect.poll(seen(first.frames, "hello")).toBe(true);
   await agent.run({ user: "operator", channel: "test", input: message("Hi") }).record;
-  await expect.poll(seen(first.frames, "done"), { timeout: 10_000 }).toBe(true);
+  await expect.poll(seen(first.frames, "done")).toBe(true);
   const { stream } = first.frames[0];
   const { id } = first.frames.find(({ type }) => type === "done");
   first.socket.close();
   await first.closed;
   const isToldToFetch = async () => {
-    const { frames, socket } = connect(`?stream=${stream}&after=${id}`);
-    await expect.poll(seen(frames, "alive"), { timeout: 10_000 }).toBe(true);
+    const { frames, socket, closed } = connect(`?stream=${stream}&after=${id}`);
+    await expect.poll(seen(frames, "hello")).toBe(true);
+    beat();
+    await expect.poll(seen(frames, "alive")).toBe(true);
     socket.terminate();
+    await closed;
     return seen(frames, "resync")();
   };
   expect(await isToldToFetch()).toBe(false);
-  await expect.poll(() => sockets.streams, { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => sockets.count).toBe(0);
+  for (let kept = 0; kept <= TIMES.keepMillis; kept += TIMES.beatMillis) beat();
+  expect(sockets.streams).toBe(0);
   expect(await isToldToFetch()).toBe(true);
 });

@@ -87,7 +87,7 @@ describe.skipIf(!hasBrowser)("the page in a browser", { timeout: 60_000 }, () =>
   test("stop ends a turn in the middle and says so", async () => {
     const served = await servePostern();
     const page = await signedIn(served);
-    served.model.script({ text: Array.from({ length: 200 }, (_, i) => `word${i} `), delay: 50 });
+    served.model.script({ text: ["word1 ", "word2 ", "word3 "], end: "stall" });
     await say(page, "Talk for long");
     await page.getByText("word3 ").waitFor();
     await page.getByRole("button", { name: "Stop" }).click();
