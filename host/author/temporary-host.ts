@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { prepareHome } from "../../kernel/cli/home.ts";
 import { createLog } from "../../kernel/log.ts";
-import { createMask } from "../../kernel/mask.ts";
+import { createMask } from "../../kernel/mask/mask.ts";
 import type { PrivateHosts } from "../../kernel/net/address.ts";
 import { openStore } from "../../kernel/store/store.ts";
 import { openToolHost, type ToolHost } from "../tool-host.ts";

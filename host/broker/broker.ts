@@ -5,6 +5,7 @@
 import type { AuthSetup, Capabilities, HttpCapabilities } from "../../capabilities/capabilities.ts";
 import { Fault } from "../../kernel/fault.ts";
 import type { Log } from "../../kernel/log.ts";
+import { createMatcher, type Matcher } from "../../kernel/mask/matcher.ts";
 import type { PrivateHosts } from "../../kernel/net/address.ts";
 import { limitWords, RATE_LIMIT_EXCEEDED } from "../../kernel/net/rate-limit.ts";
 import { createLimiter } from "../../kernel/store/limiter.ts";
@@ -18,7 +19,6 @@ import {
   placeCredential,
 } from "./credentials.ts";
 import type { BrokeredCall, Grant, ToolReply, ToolRequest, TrafficEntry } from "./grant.ts";
-import { createLeaks, type Leaks } from "./leaks.ts";
 import { type Network, NetworkError, type SendBounds } from "./network.ts";
 import { type AllowedRequest, rule } from "./policy.ts";
 import type { Answer, Tape } from "./recording.ts";
@@ -51,7 +51,7 @@ interface Trail {
   readonly began: number;
   readonly method: string;
   readonly host: string;
-  leaks: Leaks;
+  secrets: Matcher;
   credentials: readonly string[];
   /** There once the request is over. */
   end?: Pick<TrafficEntry, "status" | "error" | "bytes" | "millis">;
@@ -62,7 +62,7 @@ class Refused extends Error {}
 
 export function createBroker({ network, source, privateHosts, store, log }: BrokerOptions): Broker {
   const limiterFor = createLimiters(store);
-  const leaksFor = createLeaksCache(source);
+  const secretsFor = createMatcherCache(source);
 
   async function takePlace({ tool, user }: Grant, http: HttpCapabilities): Promise<void> {
     const verdict = await limiterFor(tool, http).take(user);
@@ -113,10 +113,10 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
         const { filled, names } = await fill(request, auth, rules);
         trail.credentials = names;
         // A token may have been refreshed just now.
-        if (names.length > 0) trail.leaks = await leaksFor(auth);
+        if (names.length > 0) trail.secrets = await secretsFor(auth);
         const { status, location, body } = await network.send(filled, bounds);
         if (REDIRECTS.has(status) && location !== undefined) throw redirected(request.url, status, location);
-        return { status, body: trail.leaks.scrub(body) };
+        return { status, body: trail.secrets.scrub(body) };
       }
 
       async function attempt(request: ToolRequest, signal: AbortSignal, trail: Trail): Promise<Answer> {
@@ -124,7 +124,7 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
         if (!ruling.ok) throw new Refused(ruling.error);
         if (http === undefined) throw new Refused("The tool may not use the network.");
         const allowed = ruling.request;
-        if (carries(allowed, trail.leaks)) {
+        if (carries(allowed, trail.secrets)) {
           throw new Refused(
             "The request carries the value of a secret: nothing was sent. Postern puts credentials in.",
           );
@@ -134,24 +134,24 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
         const bounds = { signal, timeoutMs: timeoutOf(request, http, grant) };
         const send = () =>
           sendLive(allowed, http, bounds, trail).catch((error: unknown) => {
-            throw isExpected(error) ? new NetworkError(trail.leaks.scrubText(error.message)) : error;
+            throw isExpected(error) ? new NetworkError(trail.secrets.hide(error.message)) : error;
           });
         return tape === undefined ? send() : tape.record(allowed, send);
       }
 
       async function track(request: ToolRequest, signal: AbortSignal): Promise<ToolReply> {
         const began = performance.now();
-        const leaks = await leaksFor(auth);
+        const secrets = await secretsFor(auth);
         const { method } = request;
         const host = URL.parse(request.url)?.host ?? "";
-        const trail: Trail = { began, method, host, leaks, credentials: [] };
+        const trail: Trail = { began, method, host, secrets, credentials: [] };
         // Now, not with the reply: the call may end before there is one, and its receipt must still tell.
         trails.push(trail);
         const reply = await attempt(request, signal, trail).then(
           ({ status, body }): ToolReply => ({ ok: true, status, body }),
           (error: unknown): ToolReply => ({
             ok: false,
-            error: isExpected(error) ? trail.leaks.scrubText(error.message) : ourFault(error, grant.tool),
+            error: isExpected(error) ? trail.secrets.hide(error.message) : ourFault(error, grant.tool),
           }),
         );
         trail.end = {
@@ -181,11 +181,11 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
   };
 }
 
-function describeTrail({ began, method, host, leaks, credentials, end }: Trail): TrafficEntry {
+function describeTrail({ began, method, host, secrets, credentials, end }: Trail): TrafficEntry {
   const unended = { error: "The call ended before an answer came.", bytes: 0, millis: millisSince(began) };
   return {
-    method: leaks.scrubText(method).slice(0, 16),
-    host: leaks.scrubText(host).slice(0, 255),
+    method: secrets.hide(method).slice(0, 16),
+    host: secrets.hide(host).slice(0, 255),
     ...(end ?? unended),
     credentials,
   };
@@ -211,9 +211,9 @@ function isExpected(error: unknown): error is Error {
   );
 }
 
-function carries({ url, headers, body }: AllowedRequest, leaks: Leaks): boolean {
+function carries({ url, headers, body }: AllowedRequest, secrets: Matcher): boolean {
   const texts = [url.href, ...Object.entries(headers).flat()];
-  return texts.some((text) => leaks.finds(text)) || (body !== undefined && leaks.finds(body));
+  return texts.some((text) => secrets.finds(text)) || (body !== undefined && secrets.finds(body));
 }
 
 /** Whichever ends first: what the tool asked for, what its capabilities say, the call itself. */
@@ -242,13 +242,13 @@ function createLimiters(store: Store): (tool: string, http: HttpCapabilities) =>
 }
 
 /** Building the search takes longer than using it, and secrets change seldom. */
-function createLeaksCache(source: CredentialSource): (auth: AuthSetup | undefined) => Promise<Leaks> {
-  let last: { readonly values: readonly string[]; readonly leaks: Leaks } | undefined;
+function createMatcherCache(source: CredentialSource): (auth: AuthSetup | undefined) => Promise<Matcher> {
+  let last: { readonly values: readonly string[]; readonly secrets: Matcher } | undefined;
   return async (auth) => {
     const values = await source.known(auth);
     const isSame =
       last?.values.length === values.length && values.every((value, at) => value === last?.values[at]);
-    if (last === undefined || !isSame) last = { values, leaks: createLeaks(values) };
-    return last.leaks;
+    if (last === undefined || !isSame) last = { values, secrets: createMatcher(values) };
+    return last.secrets;
   };
 }

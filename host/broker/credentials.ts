@@ -6,8 +6,8 @@ import type {
   HttpCapabilities,
 } from "../../capabilities/capabilities.ts";
 import { hostMatches } from "../../capabilities/match.ts";
+import { encodePathValue } from "../../kernel/mask/forms.ts";
 import type { SecretRecord, SecretValues } from "../secrets/secrets.ts";
-import { encodePathValue } from "./leaks.ts";
 import type { AllowedRequest } from "./policy.ts";
 
 /** Answers values for the broker; nobody else holds one. */

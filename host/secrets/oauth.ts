@@ -21,8 +21,8 @@ import {
 } from "oauth4webapi";
 import type { Capabilities, OAuthSetup } from "../../capabilities/capabilities.ts";
 import { Fault, reason } from "../../kernel/fault.ts";
+import { createMatcher } from "../../kernel/mask/matcher.ts";
 import { hostAndPort, type PrivateHosts } from "../../kernel/net/address.ts";
-import { createLeaks } from "../broker/leaks.ts";
 import type { Network } from "../broker/network.ts";
 import type { OAuthGrant, SecretRecord, SecretValues } from "./secrets.ts";
 
@@ -197,7 +197,7 @@ async function createExchange(
   const url = new URL(tokenUrl);
   const isPrivate = privateHosts.has(hostAndPort(url));
   if (url.protocol !== "https:" && !isPrivate) throw insecure(url);
-  const leaks = createLeaks(clientSecret === undefined ? sent : [...sent, clientSecret]);
+  const secrets = createMatcher(clientSecret === undefined ? sent : [...sent, clientSecret]);
   return {
     server: { issuer: url.origin, token_endpoint: tokenUrl },
     client: { client_id: clientId },
@@ -209,7 +209,7 @@ async function createExchange(
       const why = isRefusal
         ? [error.error, error.error_description].filter(Boolean).join(": ")
         : reason(error);
-      return signedOut(name, leaks.scrubText(why).slice(0, 500));
+      return signedOut(name, secrets.hide(why).slice(0, 500));
     },
   };
 }

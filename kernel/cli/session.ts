@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { readDotEnv, Settings, type Variables } from "../env.ts";
 import { createLog, LOG_LEVELS, type LogSink, type RootLog } from "../log.ts";
-import { createMask } from "../mask.ts";
+import { createMask } from "../mask/mask.ts";
 import type { Mask } from "../vocabulary/kernel.ts";
 import { homeSetting } from "./home.ts";
 

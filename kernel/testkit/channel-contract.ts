@@ -12,7 +12,7 @@ import { Settings, type Variables } from "../env.ts";
 import { Fault } from "../fault.ts";
 import { boot, type Running } from "../kernel.ts";
 import { createLog } from "../log.ts";
-import { createMask } from "../mask.ts";
+import { createMask } from "../mask/mask.ts";
 import { type AnyPlugin, Off } from "../plugin.ts";
 import store from "../store/store.ts";
 import { createScriptedAgent, type ScriptedAgent } from "./scripted-agent.ts";

@@ -36,14 +36,23 @@ export interface CheckResult {
   readonly millis: number;
 }
 
+/** Values are hidden as they are and as URLs, JSON, HTML, hex and base64 write them. */
 export interface Mask {
+  /** Values under six characters are ignored: they cannot be hidden without blanking out ordinary words. */
   add(secret: string): void;
   /** The text with every known secret value replaced. */
   hide(text: string): string;
   /** True where the text holds a known secret value. */
   finds(text: string): boolean;
-  /** How many last characters may be the beginning of a known secret value, which a stream must hold back. */
-  tail(text: string): number;
+  /** Hides in a text that comes in pieces what `hide` would hide in the whole, however it is cut. */
+  stream(): HidingStream;
   /** How many values are known: what was hidden before it changed has to be hidden again. */
   readonly size: number;
+}
+
+export interface HidingStream {
+  /** What may be shown now. Text that may become a known value is held until more text has decided. */
+  push(text: string): string;
+  /** The rest, at the end of the text. */
+  end(): string;
 }

@@ -8,7 +8,7 @@ import { Pool } from "undici";
 import { Settings, type Variables } from "../../kernel/env.ts";
 import { boot, type Running } from "../../kernel/kernel.ts";
 import { createLog } from "../../kernel/log.ts";
-import { createMask } from "../../kernel/mask.ts";
+import { createMask } from "../../kernel/mask/mask.ts";
 import type { Jobs } from "../../kernel/plugin.ts";
 import { countAnswers, submitUnderKills } from "../support/processes/kills.ts";
 import { SECRET, WEBHOOK_SETTINGS, webhookPlugins } from "../support/services/webhook-plugins.ts";

@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { FaultKind } from "../../kernel/fault.ts";
 import { createLog } from "../../kernel/log.ts";
-import { createMask } from "../../kernel/mask.ts";
+import { createMask } from "../../kernel/mask/mask.ts";
 import { createProxies } from "../../kernel/net/proxies.ts";
 import { type AnyPlugin, Fault } from "../../kernel/plugin.ts";
 import store from "../../kernel/store/store.ts";

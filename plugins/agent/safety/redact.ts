@@ -2,7 +2,7 @@
  * Hides secrets in what goes to a model or a channel: the values we know, and strings whose shape leaves
  * no doubt. Only values are hidden; ordinary text about passwords, keys or `.ssh` passes untouched.
  */
-import type { Mask } from "../../../kernel/plugin.ts";
+import type { HidingStream, Mask } from "../../../kernel/plugin.ts";
 
 const HIDDEN = "[redacted]";
 
@@ -56,18 +56,20 @@ export function redact(mask: Mask, text: string): string {
   return hideShapes(mask.hide(text));
 }
 
-export interface RedactStream {
-  /** What may be shown now; the rest is held until more text has decided about it. */
-  push(delta: string): string;
-  /** Whatever is still held. */
-  end(): string;
-}
-
 /**
  * The same over a stream, where a secret may be cut anywhere. Only a tail that could be the beginning of
  * a secret is held back, so ordinary text is not delayed.
  */
-export function createRedactStream(mask: Mask): RedactStream {
+export function createRedactStream(mask: Mask): HidingStream {
+  const values = mask.stream();
+  const shapes = createShapeStream();
+  return {
+    push: (delta) => shapes.push(values.push(delta)),
+    end: () => shapes.push(values.end()) + shapes.end(),
+  };
+}
+
+function createShapeStream(): HidingStream {
   let held = "";
   // The last character let go: whether a shape begins after it is seen from it.
   let last = "";
@@ -82,13 +84,13 @@ export function createRedactStream(mask: Mask): RedactStream {
 
   return {
     push(delta) {
-      held = mask.hide(held + delta);
+      held += delta;
       if (swallowing) {
         held = held.slice(LEADING_RUN.exec(held)?.[0].length ?? 0);
         if (held === "") return "";
         swallowing = false;
       }
-      const keep = Math.max(mask.tail(held), openKey(held), openShape(held, last));
+      const keep = Math.max(openKey(held), openShape(held, last));
       if (keep > LONGEST_HELD) {
         swallowing = true;
         const all = held;
@@ -101,7 +103,7 @@ export function createRedactStream(mask: Mask): RedactStream {
       return release(free);
     },
     end() {
-      const rest = mask.hide(held);
+      const rest = held;
       held = "";
       return release(rest);
     },

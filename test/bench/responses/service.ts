@@ -2,7 +2,7 @@
 import { Settings } from "../../../kernel/env.ts";
 import { boot } from "../../../kernel/kernel.ts";
 import { createLog } from "../../../kernel/log.ts";
-import { createMask } from "../../../kernel/mask.ts";
+import { createMask } from "../../../kernel/mask/mask.ts";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import store from "../../../kernel/store/store.ts";
 import agent from "../../../plugins/agent/plugin.ts";

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { commit } from "../../../host/catalog/install.ts";
 import { openToolHost, type ToolHost } from "../../../host/tool-host.ts";
 import { createLog } from "../../../kernel/log.ts";
-import { createMask } from "../../../kernel/mask.ts";
+import { createMask } from "../../../kernel/mask/mask.ts";
 import { type OpenStore, openStore } from "../../../kernel/store/store.ts";
 import { openUpstream, type Upstream } from "../../support/servers/upstream.ts";
 import { fixture } from "../../support/tools/components.ts";

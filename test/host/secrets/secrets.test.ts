@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { loadKey, openVault, parseKey } from "../../../host/secrets/secrets.ts";
 import { Fault } from "../../../kernel/fault.ts";
-import { createMask } from "../../../kernel/mask.ts";
+import { createMask } from "../../../kernel/mask/mask.ts";
 import { type OpenStore, openStore } from "../../../kernel/store/store.ts";
 
 let home: string;

@@ -3,7 +3,7 @@ import { onTestFinished } from "vitest";
 import { Settings, type Variables } from "../../../kernel/env.ts";
 import { type BootOptions, boot, type Running } from "../../../kernel/kernel.ts";
 import { createLog } from "../../../kernel/log.ts";
-import { createMask } from "../../../kernel/mask.ts";
+import { createMask } from "../../../kernel/mask/mask.ts";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import { temporaryFolder } from "../home.ts";
 

@@ -11,7 +11,7 @@ import { parseCapabilities } from "../../../host/catalog/capabilities-file.ts";
 import { createRefresh } from "../../../host/secrets/oauth.ts";
 import { loadKey, openVault, type Vault } from "../../../host/secrets/secrets.ts";
 import { createLog } from "../../../kernel/log.ts";
-import { createMask } from "../../../kernel/mask.ts";
+import { createMask } from "../../../kernel/mask/mask.ts";
 import type { Lookup } from "../../../kernel/net/address.ts";
 import { type OpenStore, openStore } from "../../../kernel/store/store.ts";
 import type { Mask } from "../../../kernel/vocabulary/kernel.ts";

@@ -4,7 +4,7 @@ import { onTestFinished } from "vitest";
 import { commit } from "../../../host/catalog/install.ts";
 import { type HostConfig, openToolHost, type ToolHost } from "../../../host/tool-host.ts";
 import { createLog } from "../../../kernel/log.ts";
-import { createMask } from "../../../kernel/mask.ts";
+import { createMask } from "../../../kernel/mask/mask.ts";
 import { openStore } from "../../../kernel/store/store.ts";
 import { temporaryFolder } from "../home.ts";
 import { copyCode, fixture } from "./components.ts";

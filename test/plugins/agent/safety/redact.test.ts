@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createMask } from "../../../../kernel/mask.ts";
+import { createMask } from "../../../../kernel/mask/mask.ts";
 import { createRedactStream, redact } from "../../../../plugins/agent/safety/redact.ts";
 
 const KEY_BLOCK = `-----BEGIN OPENSSH PRIVATE KEY-----

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createMask } from "../../../../kernel/mask.ts";
+import { createMask } from "../../../../kernel/mask/mask.ts";
 import type { ToolCall, TurnItem } from "../../../../kernel/plugin.ts";
 import type { ModelMessage } from "../../../../plugins/agent/models/model.ts";
 import { renderItems, withoutResult } from "../../../../plugins/agent/threads/history.ts";

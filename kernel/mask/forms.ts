@@ -1,0 +1,88 @@
+/** The forms in which a secret value travels: as it is, and as URLs, JSON, HTML, hex and base64 write it. */
+
+/**
+ * Shorter values would blank out ordinary words, so they are not looked for at all: neither in the log, nor before a
+ * model, nor in a tool's traffic. Commands that store one say so.
+ */
+const SHORTEST = 6;
+
+export function canBeHidden(value: string): boolean {
+  return value.length >= SHORTEST;
+}
+
+/** Every form of every value that can be hidden, once each. */
+export function formsOf(values: Iterable<string>): readonly Buffer[] {
+  const forms = new Set<string>();
+  for (const value of values) {
+    if (!canBeHidden(value)) continue;
+    for (const form of write(value.toWellFormed())) {
+      // Each of them may stand inside JSON, and that inside a log line, which is JSON too.
+      forms
+        .add(form)
+        .add(escapeJson(form))
+        .add(escapeJson(escapeJson(form)));
+    }
+  }
+  return [...forms].map((form) => Buffer.from(form)).filter(({ length }) => length >= SHORTEST);
+}
+
+function write(value: string): string[] {
+  const json = escapeJson(value);
+  const bytes = Buffer.from(value);
+  const hex = bytes.toString("hex");
+  const encoded = [
+    encodeURIComponent(value),
+    encodeURI(value),
+    encodePathValue(value),
+    new URLSearchParams({ v: value }).toString().slice(2),
+  ];
+  return [
+    value,
+    // As a host name and a method carry it.
+    value.toLowerCase(),
+    value.toUpperCase(),
+    ...encoded,
+    ...encoded.map((text) => text.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())),
+    json,
+    json.replaceAll("/", "\\/"),
+    json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
+    escapeHtml(value),
+    hex,
+    hex.toUpperCase(),
+    // With the characters at its end that belong to it only where nothing follows.
+    bytes.toString("base64"),
+    bytes.toString("base64url"),
+    ...[0, 1, 2].flatMap((offset) => base64Within(bytes, offset)),
+  ];
+}
+
+/** A value inside one path segment: what may stand there as it is, stays. */
+export function encodePathValue(value: string): string {
+  return encodeURIComponent(value).replace(/%(3A|40|24|26|2B|2C|3B|3D)/g, decodeURIComponent);
+}
+
+function escapeJson(value: string): string {
+  return JSON.stringify(value).slice(1, -1);
+}
+
+function escapeHtml(value: string): string {
+  const names: Readonly<Record<string, string>> = {
+    "&": "&amp;",
+    "<": "&lt;",
+    ">": "&gt;",
+    '"': "&quot;",
+    "'": "&#39;",
+  };
+  return value.replace(/[&<>"']/g, (char) => names[char] ?? char);
+}
+
+/** The base64 characters that depend on the value alone when it begins `offset` bytes into a group of three. */
+function base64Within(bytes: Buffer, offset: number): string[] {
+  const text = Buffer.concat([Buffer.alloc(offset), bytes])
+    .toString("base64")
+    .replaceAll("=", "");
+  const start = offset === 0 ? 0 : offset + 1;
+  const end = (offset + bytes.length) % 3 === 0 ? text.length : text.length - 1;
+  const core = text.slice(start, end);
+  return [core, core.replaceAll("+", "-").replaceAll("/", "_")];
+}
