@@ -83,7 +83,7 @@ export function createAdmin(parts: AdminParts): ToolAdmin {
         throw new Fault(
           "invalid",
           "unknown_secret",
-          `${name} asks for no secret \`${secret}\`; it asks for ${accepted.join(", ") || "none"}.`,
+          `${name} has no secret named ${secret}; it uses ${accepted.join(", ") || "none"}.`,
           { param: "secret" },
         );
       }
@@ -93,7 +93,7 @@ export function createAdmin(parts: AdminParts): ToolAdmin {
       const { capabilities } = await installed(catalog, name);
       const { auth } = capabilities;
       if (auth?.oauth === undefined) {
-        throw new Fault("invalid", "no_sign_in", `${name} does not sign in elsewhere.`, { param: "name" });
+        throw new Fault("invalid", "no_sign_in", `${name} does not use OAuth sign-in.`, { param: "name" });
       }
       const tools = (await catalog.list()).map((tool) => tool.capabilities);
       const held = (await parts.values.read(auth.secretName))?.oauth?.scopes;
@@ -118,7 +118,7 @@ export function createAdmin(parts: AdminParts): ToolAdmin {
         throw new Fault(
           "invalid",
           "no_such_sign_in",
-          "This address answers no sign-in that was begun here in the last ten minutes. Begin it again.",
+          "This sign-in was not started here in the last ten minutes. Start it again.",
         );
       }
       // An answer is good for one try: whoever saw it cannot use it again.

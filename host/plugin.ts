@@ -28,19 +28,16 @@ export default definePlugin({
   ],
   configure(env): HostConfig {
     const privateHosts = parsePrivateHosts(
-      env.list(
-        "TOOLS_PRIVATE_HOSTS",
-        "host:port,… that tools may reach although private, also by plain http",
-      ),
+      env.list("TOOLS_PRIVATE_HOSTS", "Private host:port,… that tools may reach, also over plain http"),
     );
     if (privateHosts === undefined) env.refuse("TOOLS_PRIVATE_HOSTS", "host:port, separated by commas");
     const workers = env.integer(
       "TOOLS_WORKERS",
       0,
       { min: 0, max: 64 },
-      "Tool calls that compute at once; 0: one per core",
+      "Tool calls that compute at the same time; 0: one per core",
     );
-    const shipped = env.flag("TOOLS_SHIPPED", true, "Installs the tools that come with Postern, each once");
+    const shipped = env.flag("TOOLS_SHIPPED", true, "Install the shipped tools on first start");
     const secretsKey = env.secret(
       KEY,
       "The key of stored secrets; default: the file secrets.key in the home",
@@ -65,7 +62,7 @@ export default definePlugin({
       opened ??= import("./tool-host.ts").then(({ openToolHost }) =>
         openToolHost({ config, home, store, mask: kernel.mask, log }),
       );
-      // What kept it shut may be mended while the service runs.
+      // What stopped it from opening may be fixed while the service runs.
       opened.catch(() => {
         opened = undefined;
       });
@@ -84,7 +81,7 @@ export default definePlugin({
     const announceTools = async (host: ToolHost) => {
       announceNames((await host.catalog.list()).map(({ name }) => name));
       for (const { name, reason: why } of await host.catalog.broken())
-        log.warn(`tool ${name} is left out: ${why}`);
+        log.warn(`tool ${name} is disabled: ${why}`);
     };
     const warmUp = async () => {
       const host = await open();
@@ -98,7 +95,7 @@ export default definePlugin({
       const timer = setTimeout(() => {
         warmUp().catch((error) => {
           if (!stopping.signal.aborted)
-            log.warn({ error }, `the tools that come with Postern: ${reason(error)}`);
+            log.warn({ error }, `installing the shipped tools failed: ${reason(error)}`);
         });
       }, WARM_UP_AFTER_MILLIS);
       onStop(() => clearTimeout(timer));
@@ -113,7 +110,7 @@ export default definePlugin({
           try {
             return (await (await open()).run(call, options)).outcome;
           } catch (error) {
-            log.error({ error, tool: call.name }, `a call of ${call.name} failed for a reason of our own`);
+            log.error({ error, tool: call.name }, `a call of ${call.name} failed inside the tool host`);
             const message = `The tool host cannot run ${call.name}: ${kernel.mask.hide(reason(error))}`;
             return { status: "error", code: "unavailable", message };
           }

@@ -147,7 +147,7 @@ export function createRunner(parts: RunnerParts): Runner {
       receipts.add(receipt);
     } catch (error) {
       // What the tool did is done; the model must still hear of it.
-      log.error({ error, receipt }, `the receipt of a call of ${tool.name} could not be kept`);
+      log.error({ error, receipt }, `the receipt for a call of ${tool.name} could not be stored`);
     }
     return { outcome, receipt };
   }

@@ -88,7 +88,7 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
   }
 
   function ourFault(error: unknown, tool: string): string {
-    log.error({ error, tool }, "a request of a tool failed for a reason of our own");
+    log.error({ error, tool }, "a request of a tool failed inside the broker");
     return "Postern could not send the request; its log says why.";
   }
 

@@ -148,7 +148,7 @@ export async function readComponent(tool: InstalledTool): Promise<Uint8Array<Arr
     throw new Fault(
       "unavailable",
       "tool_digest",
-      `${tool.name} was changed on disk since it was installed: ${file} has SHA-256 ${digest}, recorded is ${tool.digest}. Install it again with --force.`,
+      `${tool.name} was changed on disk after it was installed: ${file} has SHA-256 ${digest}, expected ${tool.digest}. Install it again with --force.`,
       { param: file },
     );
   }

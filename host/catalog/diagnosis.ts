@@ -1,4 +1,4 @@
-/** What `postern doctor` says about tools. Reads only. */
+/** What `postern doctor` says about tools. Read-only. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Finding, reason } from "../../kernel/plugin.ts";
@@ -24,7 +24,7 @@ export async function diagnoseTools(
         return {
           name,
           ok: true,
-          detail: `version ${tool.capabilities.version}, its file is the installed one`,
+          detail: `version ${tool.capabilities.version}, file unchanged`,
         };
       } catch (error) {
         return { name, ok: false, detail: reason(error) };

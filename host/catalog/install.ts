@@ -59,13 +59,13 @@ const MAX_SCHEMA = 64 * 1024;
 
 export function checkName(name: string): void {
   const refuse = (why: string) => {
-    throw new Fault("invalid", "tool_name", `"${name}" cannot be a tool's name: ${why}`, { param: "name" });
+    throw new Fault("invalid", "tool_name", `"${name}" is not a valid tool name: ${why}`, { param: "name" });
   };
-  if (!NAME.test(name)) refuse("it takes 1 to 64 letters, digits, underscores and hyphens");
+  if (!NAME.test(name)) refuse("use 1 to 64 letters, digits, underscores and hyphens");
   const lower = name.toLowerCase();
   const prefix = reservedPrefix(lower);
-  if (prefix !== undefined) refuse(`names that begin with ${prefix} are the agent's own`);
-  if (RESERVED_NAMES.includes(lower)) refuse("common clients use that name for a tool of theirs");
+  if (prefix !== undefined) refuse(`names starting with ${prefix} are reserved for the agent`);
+  if (RESERVED_NAMES.includes(lower)) refuse("common clients use that name for their own tool");
 }
 
 export async function examine(
@@ -79,7 +79,7 @@ export async function examine(
   if (description.trim() === "" || description.length > MAX_DESCRIPTION) {
     throw refusal(
       "tool_description",
-      `description() answered ${description.length} characters; 1 to ${MAX_DESCRIPTION} are accepted, because the model reads it`,
+      `description() returned ${description.length} characters; it must be 1 to ${MAX_DESCRIPTION}, because the model reads it`,
     );
   }
   return {
@@ -106,7 +106,7 @@ export async function compareWithInstalled(
     throw new Fault(
       "invalid",
       "tool_exists",
-      `${name} is already installed (version ${installed.capabilities.version}); --force replaces it`,
+      `${name} is already installed (version ${installed.capabilities.version}); pass --force to replace it`,
       { param: "name" },
     );
   }
@@ -160,7 +160,7 @@ export async function commit(
   }
   const installed = await catalog.find(name);
   if (installed === undefined)
-    throw new Fault("unavailable", "tool_write", `${name} was removed while it was installed`);
+    throw new Fault("unavailable", "tool_write", `${name} was removed during the install`);
   return installed;
 }
 
@@ -175,7 +175,7 @@ function readCapabilities(text: string): Capabilities {
   if (capabilities.witVersion !== WIT_VERSION) {
     throw refusal(
       "tool_wit_version",
-      `wit_version is "${capabilities.witVersion}", and this Postern speaks ${WIT_VERSION}: build the tool against wit/tool.wit of this version and write "${WIT_VERSION}"`,
+      `wit_version is "${capabilities.witVersion}", but this Postern uses ${WIT_VERSION}: build the tool against this version's wit/tool.wit and write "${WIT_VERSION}"`,
     );
   }
   return capabilities;
@@ -184,24 +184,24 @@ function readCapabilities(text: string): Capabilities {
 function readSchema(text: string): JsonSchema {
   const refuse = (why: string, cause?: unknown) => refusal("tool_schema", `schema() ${why}`, cause);
   if (text.length > MAX_SCHEMA)
-    throw refuse(`answered ${text.length} characters; at most ${MAX_SCHEMA} are accepted`);
+    throw refuse(`returned ${text.length} characters; at most ${MAX_SCHEMA} are allowed`);
   let schema: unknown;
   try {
     schema = JSON.parse(text);
   } catch (error) {
-    throw refuse(`did not answer JSON: ${reason(error)}`, error);
+    throw refuse(`did not return JSON: ${reason(error)}`, error);
   }
   if (typeof schema !== "object" || schema === null || Array.isArray(schema)) {
-    throw refuse("must answer a JSON object");
+    throw refuse("must return a JSON object");
   }
   const { type } = schema as JsonSchema;
   // Model providers take nothing else for a function's parameters.
   if (type !== "object")
-    throw refuse(`must say "type": "object" at its top, given ${JSON.stringify(type) ?? "nothing"}`);
+    throw refuse(`must have "type": "object" at the top, got ${JSON.stringify(type) ?? "nothing"}`);
   try {
     compileParamsCheck(schema as JsonSchema);
   } catch (error) {
-    throw refuse(`did not answer a usable JSON Schema: ${reason(error)}`, error);
+    throw refuse(`did not return a usable JSON Schema: ${reason(error)}`, error);
   }
   return schema as JsonSchema;
 }

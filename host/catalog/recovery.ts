@@ -20,7 +20,7 @@ export async function recoverTools(folder: string, log: Log): Promise<void> {
     } catch (error) {
       // Two processes that start at once clear the same; whoever comes second finds nothing.
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
-      log.warn({ error }, `${path} is left from an interrupted install and cannot be cleared`);
+      log.warn({ error }, `${path} is left over from an interrupted install and cannot be deleted`);
     }
   };
   for (const [name, waiting] of await findReplaced(folder)) {
@@ -42,7 +42,7 @@ async function settle(name: string, place: string, waiting: readonly string[], l
     const [newest] = dated.sort((one, other) => other.date - one.date);
     if (newest === undefined) return;
     await rename(newest.path, place);
-    log.warn(`${name}: its replacement was interrupted, so the version before it is back`);
+    log.warn(`${name}: its replacement was interrupted, so the previous version was restored`);
   }
   await dropAll(waiting);
 }

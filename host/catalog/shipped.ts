@@ -61,13 +61,13 @@ async function provide(name: string, known: string | undefined, options: Shipped
   const digest = digestOf(component);
   if (installed?.digest === digest) return digest;
   if (!isOffered && installed !== undefined) return THE_USERS;
-  progress(`${name}: installing the tool that comes with Postern`);
+  progress(`${name}: installing the shipped tool`);
   const capabilities = join(ROOT, "capabilities", `${name}.json`);
   const candidate = await examine(component, await readFile(capabilities, "utf8"));
   const replaced = isOffered ? await compareWithInstalled(catalog, name, candidate, true) : undefined;
   if (replaced !== undefined && replaced.added.length > 0) {
     progress(
-      `${name}: the new version may do more, so it waits for you: postern tool install ${wasm} --capabilities ${capabilities} --name ${name} --force`,
+      `${name}: the new version can do more than the installed one. To accept it, run: postern tool install ${wasm} --capabilities ${capabilities} --name ${name} --force`,
     );
     return replaced.digest;
   }

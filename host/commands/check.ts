@@ -1,4 +1,4 @@
-/** `tool check`: a conformance report on a component, or on what a project's folder was built into. */
+/** `tool check`: a conformance report on a component or on a project's build. */
 import { existsSync, statSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import type { CommandContext } from "../../kernel/plugin.ts";
@@ -37,7 +37,7 @@ export async function check(context: CommandContext, target: string, options: Ch
   print(options, { file: wasm, ...report }, () => {
     const grants =
       capabilities === undefined
-        ? "Its capabilities were not checked: --capabilities <file> does."
+        ? "Capabilities were not checked; pass --capabilities <file> to check them."
         : report.grants && `It\n${bullets(report.grants)}`;
     return [renderReport(wasm, report), grants].filter((part) => part !== undefined).join("\n\n");
   });
@@ -51,9 +51,14 @@ async function findParts({ folder }: CommandContext, target: string, options: Ch
   const project = openProject(resolve(folder, target));
   const wasm = relative(folder, project.component);
   if (!existsSync(project.component)) {
-    throw new Fault("invalid", "not_built", `${wasm} is not there yet: postern tool build ${target}`, {
-      param: target,
-    });
+    throw new Fault(
+      "invalid",
+      "not_built",
+      `${wasm} does not exist yet: run "postern tool build ${target}"`,
+      {
+        param: target,
+      },
+    );
   }
   return {
     wasm,

@@ -1,4 +1,4 @@
-/** `tool dev`: at each change of a project it is built, installed into a home of its own, and its recordings played. */
+/** `tool dev`: on every change it builds a project, installs it into a separate home and replays its recordings. */
 import { randomUUID } from "node:crypto";
 import { watch } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -45,7 +45,7 @@ export async function dev(context: CommandContext, directory: string, options: D
     for (let goesOn = true; goesOn; goesOn = await changes.next()) {
       await round(project, host, options);
       progress(
-        `watching ${relative(folder, project.folder) || "."}; its home is ${relative(folder, home)}; Ctrl+C ends`,
+        `watching ${relative(folder, project.folder) || "."} with the home ${relative(folder, home)}; press Ctrl+C to stop`,
       );
     }
   } finally {
@@ -95,7 +95,7 @@ async function play(file: string, { name }: Project, host: ToolHost): Promise<Pl
 
 function render(calls: readonly Played[]): string {
   if (calls.length === 0) {
-    return 'No call was tried: "postern tool run … --record recordings/<name>.json" makes an example.';
+    return 'No calls to replay. Record one with "postern tool run … --record recordings/<name>.json".';
   }
   const rows = calls.map(({ recording, output, error, receipt }) => [
     recording,
@@ -104,7 +104,7 @@ function render(calls: readonly Played[]): string {
     `${((receipt?.memoryPeak ?? 0) / 2 ** 20).toFixed(1)} MiB`,
     receipt?.requests
       .map(({ method, host, status }) => `${method} ${host} ${status ?? "refused"}`)
-      .join(", ") || "no request",
+      .join(", ") || "no requests",
     shorten(output ?? error ?? "", 100),
   ]);
   const logs = calls.flatMap(({ recording, receipt }) =>

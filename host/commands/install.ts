@@ -41,7 +41,7 @@ export async function install(context: CommandContext, wasm: string, options: In
         grants: candidate.grants,
         replaced: replaced ?? null,
       },
-      () => `Installed ${name} ${version} (SHA-256 ${digest}). It\n${bullets(candidate.grants)}`,
+      () => `Installed ${name} ${version} (SHA-256 ${digest}). It:\n${bullets(candidate.grants)}`,
     );
   });
 }
@@ -52,16 +52,14 @@ async function agreeToWiden(
   options: InstallOptions,
 ): Promise<void> {
   if (replaced === undefined || replaced.added.length === 0) return;
-  progress(
-    `${name} may now do more than version ${replaced.version} could. New:\n${bullets(replaced.added)}`,
-  );
-  await agree(`Replace ${name} with a version that may do more?`, options);
+  progress(`${name} can do more than version ${replaced.version}. New:\n${bullets(replaced.added)}`);
+  await agree(`Replace ${name} with a version that can do more?`, options);
 }
 
 export async function remove(context: CommandContext, name: string, options: JsonOption): Promise<void> {
   await withHost(context, async (host) => {
     if (!(await host.remove(name))) throw noSuchTool(name);
-    print(options, { name, removed: true }, () => `Removed ${name}. Calls under way finish.`);
+    print(options, { name, removed: true }, () => `Removed ${name}. Running calls will finish.`);
   });
 }
 

@@ -1,4 +1,4 @@
-/** `tool new`: a project folder with everything an author needs, from the templates beside the contract. */
+/** `tool new`: creates a project folder from the templates next to the WIT. */
 import { cp, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename, join, relative, resolve } from "node:path";
 import type { CommandContext } from "../../kernel/plugin.ts";
@@ -32,12 +32,12 @@ export async function create(
   const here = relative(folder, target) || ".";
   print(options, { folder: target, name, language: options.lang, files }, () =>
     [
-      `${here} is a tool's project now: ${files.join(", ")}`,
+      `Created ${here}: ${files.join(", ")}`,
       "",
       "Next:",
       `  postern tool build ${here}`,
       `  postern tool check ${here}`,
-      `  postern tool dev ${here}        builds and tries it at each change`,
+      `  postern tool dev ${here}        build and test it on every change`,
     ].join("\n"),
   );
 }
@@ -45,7 +45,7 @@ export async function create(
 async function createProject(target: string, name: string, language: Language): Promise<readonly string[]> {
   await mkdir(target, { recursive: true });
   if ((await readdir(target)).length > 0) {
-    throw new Fault("invalid", "folder_not_empty", `${target} is not empty; give a folder that is new`, {
+    throw new Fault("invalid", "folder_not_empty", `${target} is not empty; choose a new folder`, {
       param: target,
     });
   }
@@ -72,7 +72,12 @@ async function createProject(target: string, name: string, language: Language): 
 
 function checkCrateName(name: string): void {
   if (/^[A-Za-z_]/.test(name)) return;
-  throw new Fault("invalid", "crate_name", `cargo takes no crate called ${name}: begin it with a letter`, {
-    param: name,
-  });
+  throw new Fault(
+    "invalid",
+    "crate_name",
+    `cargo does not accept the crate name ${name}: start it with a letter`,
+    {
+      param: name,
+    },
+  );
 }

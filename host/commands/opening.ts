@@ -1,4 +1,4 @@
-/** How a command gets at the tool host: opened for it, closed after it. */
+/** Opens the tool host for a command and closes it afterwards. */
 
 import type { PrivateHosts } from "../../kernel/net/address.ts";
 import type { CommandContext } from "../../kernel/plugin.ts";
@@ -53,7 +53,7 @@ export function noSuchTool(name: string): Fault {
   return new Fault(
     "missing",
     "no_such_tool",
-    `there is no tool "${name}"; "postern tool list" shows what there is`,
+    `there is no tool "${name}"; "postern tool list" shows the installed tools`,
     {
       param: "name",
     },

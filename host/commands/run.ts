@@ -1,4 +1,4 @@
-/** `tool run`: one call outside of any chat, with its HTTP exchanges kept or played back if asked. */
+/** `tool run`: one call outside of a chat; its HTTP exchanges can be recorded or replayed. */
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import type { CommandContext } from "../../kernel/plugin.ts";
@@ -22,7 +22,7 @@ export async function run(
   options: RunOptions,
 ): Promise<void> {
   if (options.record !== undefined && options.replay !== undefined) {
-    throw new Fault("invalid", "record_or_replay", "--record and --replay exclude each other");
+    throw new Fault("invalid", "record_or_replay", "use either --record or --replay, not both");
   }
   await withTool(context, name, async (host) => {
     const tape = await openTape(context, params, options, host);

@@ -13,7 +13,7 @@ const HOW = {
 export function auth(context: CommandContext, name: string, options: JsonOption): Promise<void> {
   return withTool(context, name, async (host, tool) => {
     const { by, secret } = await host.authorize(tool, terminalPrompt());
-    print(options, { name, secret, by }, () => `${name} has \`${secret}\`, ${HOW[by]}.`);
+    print(options, { name, secret, by }, () => `${name} has the secret ${secret}, ${HOW[by]}.`);
   });
 }
 
@@ -21,7 +21,7 @@ export function setup(context: CommandContext, name: string, options: JsonOption
   return withTool(context, name, async (host, tool) => {
     const entered = await host.setUp(tool, terminalPrompt());
     print(options, { name, entered }, () =>
-      entered.length === 0 ? `${name}: nothing was changed.` : `${name} has ${entered.join(", ")}.`,
+      entered.length === 0 ? `${name}: nothing changed.` : `${name} has ${entered.join(", ")}.`,
     );
   });
 }

@@ -1,4 +1,4 @@
-/** `tool list`, `tool info` and `tool log`: what is there and what it did. */
+/** `tool list`, `tool info` and `tool log`: what is installed and what it did. */
 import { describeCapabilities } from "../../capabilities/describe.ts";
 import { table } from "../../kernel/cli/table.ts";
 import type { CommandContext } from "../../kernel/plugin.ts";
@@ -20,8 +20,7 @@ export async function list(context: CommandContext, options: JsonOption): Promis
       broken,
     };
     print(options, value, () => {
-      if (tools.length + broken.length === 0)
-        return 'No tool is installed. "postern tool install --help" says how.';
+      if (tools.length + broken.length === 0) return 'No tools installed. See "postern tool install --help".';
       const rows = value.tools.map(({ name, version, description }) => [
         name,
         version,
@@ -29,7 +28,7 @@ export async function list(context: CommandContext, options: JsonOption): Promis
       ]);
       return table(
         [
-          ["NAME", "VERSION", "WHAT IT IS FOR"],
+          ["NAME", "VERSION", "DESCRIPTION"],
           ...rows,
           ...broken.map(({ name, reason }) => [name, "broken", shorten(reason, 90)]),
         ],
@@ -91,9 +90,9 @@ export async function log(
     const found = receipts.list(name === undefined ? { limit } : { tool: name, limit });
     print(options, { receipts: found }, () =>
       found.length === 0
-        ? `No call ${name === undefined ? "" : `of ${name} `}is on record.`
+        ? `No calls ${name === undefined ? "" : `of ${name} `}recorded yet.`
         : table(
-            [["WHEN", "TOOL", "USER", "OUTCOME", "MS", "REQUESTS", "WHAT WAS SAID"], ...found.map(row)],
+            [["WHEN", "TOOL", "USER", "OUTCOME", "MS", "REQUESTS", "MESSAGE"], ...found.map(row)],
             "",
           ).trimEnd(),
     );

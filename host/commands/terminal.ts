@@ -1,4 +1,4 @@
-/** How the `tool` commands speak: results on stdout, progress on stderr, so that `--json` can be piped. */
+/** Output of the `tool` commands: results on stdout, progress on stderr, so that `--json` can be piped. */
 import { confirm, isCancel } from "@clack/prompts";
 import { Fault } from "../../kernel/plugin.ts";
 
@@ -22,11 +22,14 @@ export function isInteractive(): boolean {
 export async function agree(question: string, { yes = false }: { readonly yes?: boolean }): Promise<void> {
   if (yes) return;
   if (!isInteractive()) {
-    throw new Fault("invalid", "not_agreed", `${question} Nobody can be asked here; --yes agrees.`);
+    throw new Fault(
+      "invalid",
+      "not_agreed",
+      `${question} There is no terminal to ask on; pass --yes to agree.`,
+    );
   }
   const answer = await confirm({ message: question, initialValue: false, output: process.stderr });
-  if (isCancel(answer) || !answer)
-    throw new Fault("invalid", "not_agreed", "Not agreed; nothing was changed.");
+  if (isCancel(answer) || !answer) throw new Fault("invalid", "not_agreed", "Cancelled; nothing changed.");
 }
 
 export function bullets(sentences: readonly string[]): string {

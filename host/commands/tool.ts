@@ -1,4 +1,4 @@
-/** `postern tool …`: the command line of the tool host. What each verb does is in `commands/`. */
+/** `postern tool …`. Each verb has a file in this folder. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { CommandContext } from "../../kernel/plugin.ts";
 import { ENGINES } from "../author/build/engines.ts";
@@ -41,7 +41,7 @@ Examples:
     .requiredOption("--capabilities <file>", "what the tool may do")
     .requiredOption("--name <name>", "what the model calls it: 1 to 64 letters, digits, _ and -")
     .option("--force", "replace an installed tool of that name")
-    .option("--yes", "agree to a replacement that may do more than before")
+    .option("--yes", "agree to a replacement that can do more")
     .action((wasm, options) => install(context, wasm, options));
 
   verb("list", "list the installed tools", "list", "list --json").action((options) => list(context, options));
@@ -56,27 +56,27 @@ Examples:
 
   verb(
     "run <name> [params]",
-    "call a tool once, outside of any chat",
+    "call a tool once, outside of a chat",
     `run weather '{"action":"get_current","city":"Berlin"}'`,
     `run weather '{"action":"get_current","city":"Berlin"}' --record berlin.json`,
     `run weather '{"action":"get_current","city":"Berlin"}' --replay berlin.json --json`,
   )
-    .option("--record <file>", "keep the HTTP exchanges in a file")
-    .option("--replay <file>", "answer from such a file: no network, no secrets")
+    .option("--record <file>", "save the HTTP exchanges to a file")
+    .option("--replay <file>", "answer from a recorded file: no network, no secrets")
     .action((name, params, options) => run(context, name, params, options));
 
   verb(
     "check <target>",
-    "hold a component, or the one a project's folder was built into, against the contract; installs nothing",
+    "check a component or a project's build against the contract; installs nothing",
     "check countdown",
     "check hello.wasm --capabilities capabilities.json",
     "check hello.wasm --capabilities capabilities.json --replay recordings/*.json --json",
   )
     .option("--capabilities <file>", "what the tool would be allowed to do")
-    .option("--replay <files...>", "recorded calls to play; shows which grants they use")
+    .option("--replay <files...>", "recorded calls to replay; shows which grants they use")
     .action((target, options) => check(context, target, options));
 
-  verb("new <dir>", "make a project for a tool of your own", "new countdown", "new countdown --lang rust")
+  verb("new <dir>", "create a project for a new tool", "new countdown", "new countdown --lang rust")
     .addOption(new Option("--lang <language>", "what it is written in").choices(LANGUAGES).default("ts"))
     .action((directory, options) => create(context, directory, options));
 
@@ -91,7 +91,7 @@ Examples:
 
   verb(
     "dev <dir>",
-    "build a project at each change, install it into a home of its own and play its recordings",
+    "on every change: build a project, install it into a separate home, replay its recordings",
     "dev countdown",
     "dev countdown --engine quickjs",
   )
@@ -112,7 +112,7 @@ Examples:
 }
 
 function engine(): Option {
-  return new Option("--engine <engine>", "what runs the JavaScript; quickjs makes smaller components")
+  return new Option("--engine <engine>", "the JavaScript engine; quickjs makes smaller components")
     .choices(ENGINES)
     .default("spidermonkey");
 }
@@ -120,6 +120,6 @@ function engine(): Option {
 function positive(text: string): number {
   const count = Number(text);
   if (!Number.isSafeInteger(count) || count < 1)
-    throw new InvalidArgumentError("It must be a whole number from 1.");
+    throw new InvalidArgumentError("Use a whole number of at least 1.");
   return count;
 }

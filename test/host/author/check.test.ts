@@ -31,7 +31,7 @@ test("the report of a project that is as tool new made it, in words and as JSON"
       env: { POSTERN_HOME: join(temporaryFolder(), "home") },
     });
   const early = await tool("check", "countdown");
-  expect(early.stderr).toContain("is not there yet: postern tool build countdown");
+  expect(early.stderr).toContain('does not exist yet: run "postern tool build countdown"');
 
   await buildProject(openProject(folder), quickly);
   const { code, stdout } = await tool("check", "countdown");
@@ -184,7 +184,7 @@ test.each([
   ["wrong-version.wit", "WIT version", /speaks version 0\.1\.0/],
   ["wrong-types.wit", "types", /is not that of version 0\.1\.0/],
   ["traps.wit", "start", /does not describe itself/],
-  ["endless-loop.js", "schema", /must say "type": "object"/],
+  ["endless-loop.js", "schema", /must have "type": "object"/],
 ])("%s fails at its %s, with the reason", MINUTES, async (name, subject, why) => {
   const { ok, about } = await report(await fixture(name));
   expect(ok).toBe(false);

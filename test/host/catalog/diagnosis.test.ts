@@ -18,7 +18,7 @@ test("a sound tool, a changed one, a broken one and an open key are each named w
   expect((await diagnoseTools(host.home, undefined))[0]).toEqual({
     name: "tool prober",
     ok: true,
-    detail: "version 1.0.0, its file is the installed one",
+    detail: "version 1.0.0, file unchanged",
   });
   await writeFile(join(host.catalog.folder, "prober", "component.wasm"), "changed");
   await mkdir(join(host.catalog.folder, "void"));

@@ -16,9 +16,9 @@ test.each([
   ["x".repeat(65), "1 to 64 letters"],
   ["../up", "1 to 64 letters"],
   [".hidden", "1 to 64 letters"],
-  ["mission_x", "mission_ are the agent's own"],
-  ["skill_x", "skill_ are the agent's own"],
-  ["Memory_search", "memory_ are the agent's own"],
+  ["mission_x", "mission_ are reserved"],
+  ["skill_x", "skill_ are reserved"],
+  ["Memory_search", "memory_ are reserved"],
   ["get_weather", "common clients"],
   ["exec_command", "common clients"],
 ])("%j cannot be a tool's name", (name, why) => {
@@ -52,7 +52,7 @@ test.each([
   ["wasi:http", "wasi-http.wit", PLAIN, /wasi:http/],
   ["an import nobody provides", "unknown-import.wit", PLAIN, /nothing here provides it/],
   ["no export", "missing-export.wit", PLAIN, /must export postern:tool\/tool/],
-  ["a schema that is no object's", "endless-loop.js", PLAIN, /schema\(\) must say "type": "object"/],
+  ["a schema that is no object's", "endless-loop.js", PLAIN, /schema\(\) must have "type": "object"/],
 ])(
   "a component with %s is refused with the reason, and nothing is left behind",
   async (_what, name, capabilities, why) => {
@@ -83,7 +83,7 @@ test("a name that is taken is refused; a replacement says exactly what is new", 
   await installProber(host, allowing("api.example.com"));
   const wider = await host.examine(await fixture("prober.js"), allowing("*.example.com"));
   await expect(compareWithInstalled(host.catalog, "prober", wider, false)).rejects.toThrow(
-    "prober is already installed (version 1.0.0); --force replaces it",
+    "prober is already installed (version 1.0.0); pass --force to replace it",
   );
   expect(await compareWithInstalled(host.catalog, "prober", wider, true)).toMatchObject({
     version: "1.0.0",

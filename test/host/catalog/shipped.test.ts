@@ -32,7 +32,7 @@ test("a new version that may do more waits for the operator", { timeout: 120_000
   const lines: string[] = [];
   await host.provideShipped((line) => lines.push(line));
   expect((await host.catalog.find("weather"))?.digest).toBe(older);
-  expect(lines.join("\n")).toContain("may do more, so it waits for you: postern tool install");
+  expect(lines.join("\n")).toContain("To accept it, run: postern tool install");
 });
 
 test("what is built twice at once is installed once", { timeout: 120_000 }, async () => {

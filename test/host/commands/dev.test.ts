@@ -11,10 +11,10 @@ test("tool dev builds at each change, says what is wrong, installs beside the pr
   const cwd = dirname(folder);
   const env = { POSTERN_HOME: join(cwd, "home") };
   const dev = startPostern(["tool", "dev", "countdown", "--engine", "quickjs"], { cwd, env });
-  const rounds = () => dev.stderr().split("watching countdown; its home is countdown/.postern").length - 1;
+  const rounds = () => dev.stderr().split("watching countdown with the home countdown/.postern").length - 1;
   const round = (count: number) => expect.poll(rounds, { timeout: 120_000, interval: 200 }).toBe(count);
   await round(1);
-  expect(dev.stdout()).toMatch(/^date\.json +ok +\d+ ms +\d+\.\d MiB +no request +\{"date":"2030-01-01"/m);
+  expect(dev.stdout()).toMatch(/^date\.json +ok +\d+ ms +\d+\.\d MiB +no requests +\{"date":"2030-01-01"/m);
   expect(dev.stdout()).toMatch(/^next-holiday\.json +ok .* GET date\.nager\.at 200 +\{.*Christmas Day/m);
   expect(dev.stdout()).toContain("next-holiday.json: info: asking for the public holidays of DE");
 

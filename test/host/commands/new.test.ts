@@ -55,11 +55,11 @@ test("a folder that holds something, and a name that no tool can have, are refus
       env: { POSTERN_HOME: join(temporaryFolder(), "home") },
     });
   const taken = await run(basename(folder));
-  expect(taken.stderr).toContain("is not empty; give a folder that is new");
+  expect(taken.stderr).toContain("is not empty; choose a new folder");
   expect(taken.code).toBe(1);
   const named = await run("memory_x");
-  expect(named.stderr).toContain("names that begin with memory_ are the agent's own");
+  expect(named.stderr).toContain("names starting with memory_ are reserved for the agent");
   const crate = await run("3d", "--lang", "rust");
-  expect(crate.stderr).toContain("cargo takes no crate called 3d: begin it with a letter");
+  expect(crate.stderr).toContain("cargo does not accept the crate name 3d: start it with a letter");
   expect(readdirSync(dirname(folder))).toEqual(["countdown"]);
 });

@@ -117,7 +117,9 @@ describe("install", () => {
       const { cwd, tool, install } = await workplace();
       expect((await install()).code).toBe(0);
       const again = await install();
-      expect(again.stderr).toContain("prober is already installed (version 1.0.0); --force replaces it");
+      expect(again.stderr).toContain(
+        "prober is already installed (version 1.0.0); pass --force to replace it",
+      );
       expect(again.code).toBe(1);
 
       writeFileSync(join(cwd, "prober.json"), allowing("*.example.com"));
@@ -145,7 +147,7 @@ describe("install", () => {
       (await tool("install", "gone.wasm", "--capabilities", "prober.json", "--name", "x")).stderr,
     ).toContain("gone.wasm cannot be read");
     const named = await tool("install", "prober.wasm", "--capabilities", "prober.json", "--name", "skill_x");
-    expect(named.stderr).toContain("are the agent's own");
+    expect(named.stderr).toContain("are reserved for the agent");
     writeFileSync(join(cwd, "prober.json"), allowing("127.0.0.1"));
     const checked = JSON.parse(
       (await tool("check", "prober.wasm", "--capabilities", "prober.json", "--json")).stdout,
@@ -200,14 +202,14 @@ describe("on a terminal", () => {
     const grants = async () => JSON.parse((await tool("info", "prober", "--json")).stdout).grants[0];
 
     const refused = posternInTerminal(args, { env, cwd });
-    await refused.shows("Replace prober with a version that may do more?");
+    await refused.shows("Replace prober with a version that can do more?");
     expect(refused.text()).toContain("may GET https://*.example.com/v1/*");
     refused.type("n");
     expect(await refused.ended).toBe(1);
     expect(await grants()).toContain("127.0.0.1");
 
     const agreed = posternInTerminal(args, { env, cwd });
-    await agreed.shows("Replace prober with a version that may do more?");
+    await agreed.shows("Replace prober with a version that can do more?");
     agreed.type("y");
     expect(await agreed.ended).toBe(0);
     expect(await grants()).toContain("*.example.com");
