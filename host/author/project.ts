@@ -1,4 +1,4 @@
-/** A tool's project folder, as `tool new` makes it: where its parts are and what is made of them. */
+/** A tool's project folder, as `tool new` creates it: where its parts are and what they build. */
 import { existsSync, readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { findPackageJSON } from "node:module";
@@ -45,7 +45,7 @@ export function openProject(folder: string): Project {
     throw new Fault(
       "invalid",
       "no_project",
-      `${folder} is no tool's project: it has none of ${Object.values(ENTRIES).join(", ")}. "postern tool new <dir>" makes one.`,
+      `${folder} is not a tool project: it has none of ${Object.values(ENTRIES).join(", ")}. Create one with "postern tool new <dir>".`,
       { param: folder },
     );
   }

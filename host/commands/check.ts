@@ -38,7 +38,7 @@ export async function check(context: CommandContext, target: string, options: Ch
     const grants =
       capabilities === undefined
         ? "Capabilities were not checked; pass --capabilities <file> to check them."
-        : report.grants && `It\n${bullets(report.grants)}`;
+        : report.grants && `It:\n${bullets(report.grants)}`;
     return [renderReport(wasm, report), grants].filter((part) => part !== undefined).join("\n\n");
   });
   if (!report.ok) process.exitCode = 1;

@@ -73,7 +73,7 @@ export async function info(context: CommandContext, name: string, options: JsonO
             ],
             "",
           ),
-          `It\n${bullets(grants)}\n`,
+          `It:\n${bullets(grants)}\n`,
           `Params\n${JSON.stringify(schema, undefined, 2)}`,
         ].join("\n"),
     );

@@ -1,4 +1,4 @@
-/** How a tool gets its credentials: what `tool auth` and `tool setup` do, with the asking left to the command. */
+/** How a tool gets its credentials: what `tool auth` and `tool setup` do; the command does the prompting. */
 import type { AuthSetup, Capabilities, OAuthSetup } from "../../capabilities/capabilities.ts";
 import { Fault } from "../../kernel/fault.ts";
 import { openCallback } from "./callback.ts";
@@ -40,7 +40,7 @@ export async function authorizeTool(options: AuthorizeOptions): Promise<Authoriz
   const { auth } = capabilities;
   if (auth === undefined) {
     const also = secretsToEnter(capabilities).length > 0 ? ` Run "postern tool setup ${tool}" instead.` : "";
-    throw new Fault("invalid", "no_auth", `The capabilities of ${tool} ask for no sign-in.${also}`);
+    throw new Fault("invalid", "no_auth", `${tool} does not use sign-in.${also}`);
   }
   const secret = auth.secretName;
   if (auth.envVar !== undefined && environment(auth.envVar)) {
@@ -67,7 +67,7 @@ export async function setUpTool(options: {
   const entered: string[] = [];
   for (const { name, question } of secretsToEnter(capabilities)) {
     const isSet = await secrets.exists(name);
-    const value = await prompt.secret(isSet ? `${question} (empty keeps the present one)` : question);
+    const value = await prompt.secret(isSet ? `${question} (leave empty to keep the current one)` : question);
     if (value === undefined) throw gaveUp();
     if (value.trim() === "" && isSet) continue;
     await secrets.set(name, value);
@@ -148,9 +148,7 @@ async function waitForAnswer(
       }
       const url = URL.parse(text.trim());
       if (url !== null && isAnswer(url)) return url;
-      prompt.say(
-        "That is not the address of this sign-in: it has to hold the code and the state of the answer.",
-      );
+      prompt.say("That address does not belong to this sign-in: it must contain the code and the state.");
     }
   };
   const given = new Promise<never>((_, reject) => {
@@ -164,5 +162,5 @@ async function waitForAnswer(
 }
 
 function gaveUp(): Fault {
-  return new Fault("invalid", "gave_up", "Nothing was stored: the sign-in was given up.");
+  return new Fault("invalid", "gave_up", "Sign-in cancelled; nothing was stored.");
 }

@@ -259,7 +259,7 @@ function signedOut(name: string, why: string): Fault {
   return new Fault(
     "unauthenticated",
     "oauth_failed",
-    `The sign-in for \`${name}\` did not work: ${why}. Run "postern tool auth" for this tool.`,
+    `Sign-in for \`${name}\` failed: ${why}. Run "postern tool auth" for this tool.`,
   );
 }
 
@@ -267,6 +267,6 @@ function insecure(url: URL): Fault {
   return new Fault(
     "invalid",
     "oauth_insecure",
-    `${url.origin} is not https, so nobody is signed in there. An operator can except hosts in TOOLS_PRIVATE_HOSTS.`,
+    `${url.origin} is not https, so sign-in is refused. An operator can allow a host in TOOLS_PRIVATE_HOSTS.`,
   );
 }

@@ -151,7 +151,7 @@ function unseal(key: Uint8Array, name: string, sealed: string): string {
     throw new Fault(
       "config",
       "secret_unreadable",
-      `The secret ${name} cannot be opened: it was sealed with another key, or changed since. Restore secrets.key (or POSTERN_SECRETS_KEY), or set the secret again.`,
+      `The secret ${name} cannot be decrypted: it was sealed with another key, or changed. Restore secrets.key (or POSTERN_SECRETS_KEY), or set the secret again.`,
       { param: name, cause: error },
     );
   }
@@ -173,7 +173,7 @@ export function parseKey(text: string, source: string): Uint8Array {
   throw new Fault(
     "config",
     "bad_secrets_key",
-    `${source} does not hold a key: accepted are 32 bytes as 64 hex digits or in base64.`,
+    `${source} is not a key: use 32 bytes as 64 hex digits or base64.`,
     {
       param: source,
     },

@@ -81,9 +81,9 @@ describe.skipIf(!hasRust)("a tool in Rust", { timeout: 240_000 }, () => {
     expect(await told({ rustc: "--sysroot=/nowhere" })).toMatch(
       /not its target wasm32-unknown-unknown: rustup target add wasm32-unknown-unknown \(on Debian: apt-get/,
     );
-    expect(await told({ rustc: "" })).toMatch(/cargo does not run here.*rustup\.rs, then: rustup target add/);
+    expect(await told({ rustc: "" })).toMatch(/cargo cannot be run.*rustup\.rs, then: rustup target add/);
     expect(await told({ rustc: "", cargo: "" })).toContain(
-      "its linker is not there. On Debian: apt-get install lld",
+      "its linker is missing. On Debian: apt-get install lld",
     );
   });
 
@@ -95,7 +95,9 @@ describe.skipIf(!hasRust)("a tool in Rust", { timeout: 240_000 }, () => {
     writeFileSync(manifest, text.replace('crate-type = ["cdylib"]', ""));
     expect((await build()).stderr).toContain('not built: Cargo.toml must say crate-type = ["cdylib"]');
     writeFileSync(manifest, "[package]\n");
-    expect((await build()).stderr).toMatch(/failed to parse manifest[\s\S]*not built: cargo says why above/);
+    expect((await build()).stderr).toMatch(
+      /failed to parse manifest[\s\S]*not built: see cargo.s output above/,
+    );
   });
 
   describe("that uses everything of the bindings", () => {

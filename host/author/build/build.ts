@@ -43,7 +43,7 @@ export async function buildProject(project: Project, options: BuildOptions): Pro
   return { file: project.component, bytes: size, millis };
 }
 
-/** Says in the component who made it: `tool check` knows by it what was taken care of. */
+/** Records in the component who made it, so that `tool check` knows what was taken care of. */
 async function sign(component: Uint8Array): Promise<Uint8Array> {
   const { metadataAdd } = await import("@bytecodealliance/jco");
   return metadataAdd(component, [["processed-by", [["postern", VERSION]]]]);
@@ -53,8 +53,6 @@ async function buildScript(project: Project, { engine, progress }: BuildOptions)
   // Both take seconds, and neither needs what the other finds.
   progress("checking types and bundling");
   const [script] = await Promise.all([bundle(project, engine), checkTypes(project)]);
-  progress(
-    `making a component of it with ${engine} (${engine === "quickjs" ? "a few" : "about ten"} seconds)`,
-  );
+  progress(`making a component with ${engine} (${engine === "quickjs" ? "a few" : "about ten"} seconds)`);
   return componentize(project, script, engine);
 }

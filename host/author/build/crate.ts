@@ -26,7 +26,7 @@ export async function buildCrate(project: Project, progress: (line: string) => v
       .split("\n")
       .at(-1)
       ?.replace(/^\W*\d+: /, "");
-    const told = `not built: it does not keep to wit/tool.wit: ${cause}. Is its bindings::export! there?`;
+    const told = `not built: it does not match wit/tool.wit: ${cause}. Is bindings::export! there?`;
     throw new Fault("invalid", "build_failed", told, { cause: error });
   }
 }
@@ -77,11 +77,11 @@ async function compile({ folder, entry }: Project, progress: (line: string) => v
       mistakes.push(toMistake(message, relative(folder, entry)));
   }
   const code = await ended;
-  if (code === undefined) throw unavailable(`cargo does not run here. ${INSTALL}`);
+  if (code === undefined) throw unavailable(`cargo cannot be run. ${INSTALL}`);
   if (mistakes.some(({ message }) => /^linker `.*` not found/.test(message)))
-    throw unavailable("its linker is not there. On Debian: apt-get install lld");
+    throw unavailable("its linker is missing. On Debian: apt-get install lld");
   if (mistakes.length > 0) throw buildFault(mistakes);
-  if (code !== 0) throw new Fault("invalid", "build_failed", "not built: cargo says why above");
+  if (code !== 0) throw new Fault("invalid", "build_failed", "not built: see cargo's output above");
   if (module === undefined)
     throw new Fault("invalid", "build_failed", 'not built: Cargo.toml must say crate-type = ["cdylib"]');
   return module;
@@ -102,10 +102,10 @@ async function assertTarget(cwd: string): Promise<void> {
     stdio: ["ignore", "pipe", "ignore"],
   });
   const [libraries, code] = await Promise.all([text(rustc.stdout).catch(() => ""), endOf(rustc)]);
-  if (code !== 0) throw unavailable(`rustc does not run here. ${INSTALL}`);
+  if (code !== 0) throw unavailable(`rustc cannot be run. ${INSTALL}`);
   if (!existsSync(libraries.trim())) {
     const how = `rustup target add ${TARGET} (on Debian: apt-get install libstd-rust-dev-wasm32 lld)`;
-    throw unavailable(`Rust is here, but not its target ${TARGET}: ${how}`);
+    throw unavailable(`Rust is installed, but not its target ${TARGET}: ${how}`);
   }
 }
 

@@ -37,7 +37,7 @@ function findCompiler(folder: string): string {
       return join(dirname(createRequire(from).resolve("typescript/package.json")), "bin", "tsc");
     } catch {}
   }
-  throw new Fault("unavailable", "no_typescript", "types cannot be checked here: npm install typescript");
+  throw new Fault("unavailable", "no_typescript", 'types cannot be checked: run "npm install typescript"');
 }
 
 const PLACED = /^(.+?)\((\d+),(\d+)\): error TS\d+: (.*)$/;

@@ -83,7 +83,7 @@ async function load(
     found.push({
       subject: "start",
       verdict: millis > SLOW_START_MILLIS ? "warn" : "ok",
-      detail: `${millis} ms to the first answer; made ready at install in ${((loaded - began) / 1000).toFixed(1)} s`,
+      detail: `${millis} ms to the first answer; prepared at install in ${((loaded - began) / 1000).toFixed(1)} s`,
     });
     return introduction;
   });

@@ -40,7 +40,7 @@ export async function compareGrants(replays: Replays): Promise<{
 }> {
   const { recordings, capabilities } = replays;
   if (recordings.length === 0) {
-    const detail = "not compared with what it uses: --replay plays recorded calls";
+    const detail = "not compared with actual use: pass --replay with recorded calls";
     return { findings: [{ subject: "grants", verdict: "note", detail }], memoryPeakBytes: 0 };
   }
   const seen: Seen = { allowed: [], refused: new Set(), excepted: new Set(), secretsAsked: new Set() };
@@ -73,7 +73,7 @@ export async function compareGrants(replays: Replays): Promise<{
         (host): Finding => ({
           subject: "private hosts",
           verdict: "note",
-          detail: `${host} is reached only where the operator's TOOLS_PRIVATE_HOSTS names it, as yours does`,
+          detail: `${host} works only where the operator lists it in TOOLS_PRIVATE_HOSTS, as you do`,
         }),
       ),
       ...(seen.refused.size + unused.length === 0
@@ -98,7 +98,7 @@ async function replay(
   const text = JSON.stringify(params);
   const verdict = compileParamsCheck(replays.schema)(text);
   if (!verdict.ok) {
-    const detail = `its params do not fit the schema: ${verdict.detail}`;
+    const detail = `its params do not match the schema: ${verdict.detail}`;
     return { finding: { subject, verdict: "warn", detail }, peak: 0 };
   }
   const first = await play(file, text, replays, seen);
@@ -113,7 +113,10 @@ function judge(first: PoolOutcome, second: PoolOutcome): Pick<Finding, "verdict"
   }
   const shown = first.output.length > 120 ? `${first.output.slice(0, 119)}…` : first.output;
   return second.ok && second.output !== first.output
-    ? { verdict: "note", detail: `another answer at the second time; it goes by time or chance: ${shown}` }
+    ? {
+        verdict: "note",
+        detail: `a different answer the second time; it depends on time or chance: ${shown}`,
+      }
     : { verdict: "ok", detail: shown };
 }
 

@@ -67,13 +67,13 @@ function judge(outcome: PoolOutcome, isFit: boolean): { readonly verdict: Verdic
   if (outcome.ok) {
     return isFit
       ? { verdict: "ok", detail: "answered" }
-      : { verdict: "note", detail: "answered as if nothing were wrong; the host refuses such params before" };
+      : { verdict: "note", detail: "accepted; the host rejects such params before the call" };
   }
   const { code, message } = outcome;
-  if (code === "tool_error") return { verdict: "ok", detail: `told: ${message}` };
-  if (isFit) return { verdict: "fail", detail: `its schema allows this, and it broke: ${message}` };
+  if (code === "tool_error") return { verdict: "ok", detail: `rejected with: ${message}` };
+  if (isFit) return { verdict: "fail", detail: `its schema allows this, but it crashed: ${message}` };
   return {
     verdict: code === "trap" || code === "threw" ? "note" : "warn",
-    detail: `broke instead of answering an error; the host refuses such params before (${message})`,
+    detail: `crashed instead of returning an error; the host rejects such params before the call (${message})`,
   };
 }

@@ -3,7 +3,7 @@
 import { table } from "../../../kernel/cli/table.ts";
 import type { JsonSchema } from "../../../kernel/plugin.ts";
 
-/** `fail`: it would not be installed, or its calls break. `warn`: worth mending. `note`: worth knowing. */
+/** `fail`: it would not be installed, or its calls break. `warn`: worth fixing. `note`: worth knowing. */
 export type Verdict = "ok" | "note" | "warn" | "fail";
 
 export interface Finding {
@@ -28,8 +28,8 @@ export function renderReport(file: string, { ok, findings, description }: Report
   const count = (verdict: Verdict) => findings.filter((finding) => finding.verdict === verdict).length;
   const [failures, warnings] = [count("fail"), count("warn")];
   const verdict = ok
-    ? `${file} can be installed${warnings === 0 ? "" : `; ${plural(warnings, "thing")} worth mending`}.`
-    : `${file} is not fit: ${plural(failures, "thing")} must be mended.`;
+    ? `${file} can be installed${warnings === 0 ? "" : `; ${plural(warnings, "warning")}`}.`
+    : `${file} cannot be installed: ${plural(failures, "problem")} must be fixed.`;
   const rows = findings.map((finding) => [
     finding.verdict === "ok" ? "ok" : finding.verdict.toUpperCase(),
     finding.subject,

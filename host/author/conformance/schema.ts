@@ -14,12 +14,15 @@ export function reviewSchema(description: string, schema: JsonSchema): readonly 
       node["properties"] !== undefined &&
       node["additionalProperties"] === undefined
     )
-      warn(`${path} leaves additionalProperties open: say false, so that a model's slip is told to it`);
+      warn(
+        `${path} allows additional properties: set additionalProperties to false, so that a model learns of its mistakes`,
+      );
     for (const [name, property] of Object.entries((node["properties"] ?? {}) as Record<string, JsonSchema>)) {
       properties++;
       if (typeof property !== "object" || property === null) continue;
-      const isTold = typeof property["description"] === "string" || "const" in property || "$ref" in property;
-      if (!isTold) warn(`'${name}' of ${path} has no description: the model has only its name to go by`);
+      const isDescribed =
+        typeof property["description"] === "string" || "const" in property || "$ref" in property;
+      if (!isDescribed) warn(`'${name}' of ${path} has no description: the model sees only its name`);
     }
   });
   return [

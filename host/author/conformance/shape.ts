@@ -21,7 +21,7 @@ export async function describeShape(bytes: Uint8Array, info: ComponentInfo): Pro
     {
       subject: "imports",
       verdict: "ok",
-      detail: `${host.join(", ") || "nothing of postern:tool/host"}, and ${wasi.length} of WASI that ${wasi.length === 1 ? "gives" : "give"} nothing away`,
+      detail: `${host.join(", ") || "nothing of postern:tool/host"}, and ${wasi.length} of WASI that ${wasi.length === 1 ? "grants" : "grant"} nothing`,
     },
     { subject: "WIT version", verdict: "ok", detail: info.witVersion },
     clock(info, isScript),
@@ -32,12 +32,12 @@ export async function describeShape(bytes: Uint8Array, info: ComponentInfo): Pro
 function clock({ imports }: ComponentInfo, isScript: boolean): Finding {
   const subject = "clock";
   if (imports.some((name) => name.startsWith("wasi:clocks/wall-clock@")))
-    return { subject, verdict: "ok", detail: "it can ask for the time" };
-  if (!isScript) return { subject, verdict: "ok", detail: "it does not ask for the time" };
+    return { subject, verdict: "ok", detail: "it can read the time" };
+  if (!isScript) return { subject, verdict: "ok", detail: "it does not read the time" };
   return {
     subject,
     verdict: "warn",
-    detail: "it imports no wall clock: code that reads the time sees that of the build, for ever",
+    detail: "it imports no wall clock: code that reads the time always sees the time of the build",
   };
 }
 
@@ -48,16 +48,16 @@ function chance({ imports, exports }: ComponentInfo, makers: readonly string[], 
     return {
       subject,
       verdict: "warn",
-      detail: `QuickJS draws its seed at the build: with Math.random() ${repeats}. "postern tool build --engine quickjs" mends it`,
+      detail: `QuickJS takes its seed at build time: with Math.random() ${repeats}. Build with "postern tool build --engine quickjs" to fix it`,
     };
   }
   if (imports.some((name) => name.startsWith("wasi:random/")))
-    return { subject, verdict: "ok", detail: "it can ask for random numbers" };
-  if (!isScript) return { subject, verdict: "ok", detail: "it does not ask for random numbers" };
+    return { subject, verdict: "ok", detail: "it can get random numbers" };
+  if (!isScript) return { subject, verdict: "ok", detail: "it does not use random numbers" };
   return {
     subject,
     verdict: "warn",
-    detail: `it imports no source of randomness: where it uses any, ${repeats}`,
+    detail: `it imports no source of randomness: if it uses any, ${repeats}`,
   };
 }
 

@@ -123,7 +123,7 @@ test("a module that does not export a tool, and a folder that is no project, are
   await expect(build(folder)).rejects.toThrow(
     'tool.js: it must export "tool", an object with description, schema and execute; it exports tools',
   );
-  expect(() => openProject(temporaryFolder())).toThrow(/is no tool's project.*"postern tool new <dir>"/);
+  expect(() => openProject(temporaryFolder())).toThrow(/is not a tool project.*"postern tool new <dir>"/);
 });
 
 test("where Rust is not there, building a Rust project says so plainly", MINUTES, async () => {
@@ -132,7 +132,7 @@ test("where Rust is not there, building a Rust project says so plainly", MINUTES
     env: { POSTERN_HOME: join(temporaryFolder(), "home"), PATH: "" },
   });
   expect(stderr).toMatch(
-    /a Rust tool cannot be built here: rustc does not run here.*rustup\.rs, then: rustup target add wasm32-/,
+    /a Rust tool cannot be built here: rustc cannot be run.*rustup\.rs, then: rustup target add wasm32-/,
   );
   expect([code, stdout]).toEqual([1, ""]);
 });

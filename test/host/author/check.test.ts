@@ -45,8 +45,8 @@ test("the report of a project that is as tool new made it, in words and as JSON"
     /^ok +randomness/m,
     /start +\d+ ms to the first answer/,
     /^ok +memory +at most \d+\.\d MiB of 64 MiB/m,
-    /^ok +malformed params +told: /m,
-    /^ok +empty params +told: Give 'date' or 'country'/m,
+    /^ok +malformed params +rejected with: /m,
+    /^ok +empty params +rejected with: Give 'date' or 'country'/m,
     /^ok +next-holiday\.json +.*Christmas Day/m,
     /^ok +grants +exactly what 2 recorded calls used/m,
     /countdown\/dist\/countdown\.wasm can be installed/,
@@ -142,7 +142,7 @@ test(
     expect(await check("")).toMatch(/^WARN +used, not granted +GET .*Plain http to hub\.home\.arpa:8123/m);
     const excepted = await check("hub.home.arpa:8123");
     expect(excepted).toMatch(/^ok +hub\.json +.*"answers":\[200\]/m);
-    expect(excepted).toMatch(/^NOTE +private hosts +hub\.home\.arpa:8123 is reached only where/m);
+    expect(excepted).toMatch(/^NOTE +private hosts +hub\.home\.arpa:8123 works only where/m);
     expect(excepted).toMatch(/^ok +grants/m);
   },
 );
@@ -172,7 +172,7 @@ test("a QuickJS component that another builder made is warned of numbers that re
     detail: expect.stringContaining("the same numbers"),
   });
   expect(about("schema").map(({ detail }) => detail)).toContain(
-    "'url' of params has no description: the model has only its name to go by",
+    "'url' of params has no description: the model sees only its name",
   );
   expect(about("grants")[0]?.verdict).toBe("note");
 });
@@ -221,11 +221,11 @@ test(
       env: { POSTERN_HOME: join(temporaryFolder(), "home") },
     });
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^FAIL +empty params +its schema allows this, and it broke: /m);
-    expect(stdout).toMatch(/^NOTE +malformed params +broke instead of answering an error/m);
+    expect(stdout).toMatch(/^FAIL +empty params +its schema allows this, but it crashed: /m);
+    expect(stdout).toMatch(/^NOTE +malformed params +crashed instead of returning an error/m);
     // The engine alone would draw the same number in every call.
-    expect(stdout).toMatch(/^NOTE +ada\.json +another answer at the second time/m);
-    expect(stdout).toContain("is not fit: 1 thing must be mended");
+    expect(stdout).toMatch(/^NOTE +ada\.json +a different answer the second time/m);
+    expect(stdout).toContain("cannot be installed: 1 problem must be fixed");
   },
 );
 
@@ -251,10 +251,10 @@ describe("a schema", () => {
   test("that leaves something open or undescribed is told where, also in branches and lists", () => {
     const open = { type: "object", properties: { x: { type: "number" } } };
     expect(warnings({ oneOf: [open], properties: { list: { items: open, description: "all" } } })).toEqual([
-      expect.stringContaining("params leaves additionalProperties open"),
-      expect.stringContaining("params.oneOf[0] leaves additionalProperties open"),
+      expect.stringContaining("params allows additional properties"),
+      expect.stringContaining("params.oneOf[0] allows additional properties"),
       expect.stringContaining("'x' of params.oneOf[0] has no description"),
-      expect.stringContaining("params.list[] leaves additionalProperties open"),
+      expect.stringContaining("params.list[] allows additional properties"),
       expect.stringContaining("'x' of params.list[] has no description"),
     ]);
   });

@@ -125,7 +125,7 @@ test("a token that ended and is not renewed is told without showing what was sen
   const { oauth } = await hold(-1);
   server.behaviour.refuse = "invalid_grant";
   const text = textOf(await ask(opened.open(http), `http://api.test:${api.port}/`));
-  expect(text).toContain("The sign-in for `token` did not work: invalid_grant");
+  expect(text).toContain("Sign-in for `token` failed: invalid_grant");
   expect(text).toContain('Run "postern tool auth"');
   expect(text).not.toContain(oauth?.refreshToken);
   expect(api.requests).toHaveLength(0);
