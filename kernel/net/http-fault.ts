@@ -1,14 +1,20 @@
 /** The one table from what went wrong to what an HTTP caller reads. A channel's exceptions are data that it passes in. */
 import { Fault, type FaultKind } from "../fault.ts";
+import type { Declared } from "../vocabulary/wire/form.ts";
+import { Type } from "../vocabulary/wire/type.ts";
 
-export interface ErrorEnvelope {
-  readonly error: {
-    readonly message: string;
-    readonly type: string;
-    readonly param: string | null;
-    readonly code: string;
-  };
-}
+export const ErrorEnvelope = Type.Object(
+  {
+    error: Type.Object({
+      message: Type.String(),
+      type: Type.String(),
+      param: Type.Union([Type.String({ description: "The field at fault" }), Type.Null()]),
+      code: Type.String(),
+    }),
+  },
+  { $id: "Error" },
+);
+export type ErrorEnvelope = Declared<typeof ErrorEnvelope>;
 
 export interface HttpFault {
   readonly status: number;

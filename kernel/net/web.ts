@@ -4,6 +4,9 @@ import type { Context } from "koa";
 import type { TSchema } from "typebox";
 import type { User } from "../vocabulary/user.ts";
 
+/** A path of OpenAPI's as the router writes it: /api/threads/:id */
+export const routerPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
+
 /** A route as the OpenAPI document describes it. Schemas are declarations of ours, or any JSON Schema. */
 export interface RouteDescription {
   readonly method: "get" | "post" | "put" | "patch" | "delete";

@@ -1,50 +1,57 @@
 /** Tokens and what they cost. On the wire the total is counted too, and the prices stand together with their currency. */
-
 import { type Declared, reshaped } from "./wire/form.ts";
 import { Type } from "./wire/type.ts";
 
-const tokens = {
+const Counted = Type.Object({
   inputTokens: Type.Integer(),
   outputTokens: Type.Integer(),
   cachedTokens: Type.Integer(),
   reasoningTokens: Type.Integer(),
-};
-
-/** Decimal strings of US dollars; "0" where the price is not known. */
-const counted = Type.Object({
-  ...tokens,
+  /** Decimal strings of US dollars; "0" where the price is not known. */
   inputCost: Type.String(),
   outputCost: Type.String(),
   totalCost: Type.String(),
 });
 
-export const Cost = Type.Object({
-  inputCostUsd: Type.String(),
-  outputCostUsd: Type.String(),
-  totalCostUsd: Type.String(),
-  currency: Type.Literal("USD"),
-});
-
-export const Usage = reshaped(
-  counted,
-  Type.Object({ ...tokens, totalTokens: Type.Integer(), cost: Cost }, { $id: "Usage" }),
+export const WireUsage = Type.Object(
   {
-    to: ({ inputCost, outputCost, totalCost, ...counts }) => ({
-      ...counts,
-      totalTokens: counts.inputTokens + counts.outputTokens,
-      cost: {
-        inputCostUsd: inputCost,
-        outputCostUsd: outputCost,
-        totalCostUsd: totalCost,
-        currency: "USD" as const,
-      },
-    }),
-    from: ({ totalTokens: _, cost, ...counts }) => ({
-      ...counts,
-      inputCost: cost.inputCostUsd,
-      outputCost: cost.outputCostUsd,
-      totalCost: cost.totalCostUsd,
+    input_tokens: Type.Integer(),
+    output_tokens: Type.Integer(),
+    total_tokens: Type.Integer(),
+    cached_tokens: Type.Integer(),
+    reasoning_tokens: Type.Integer(),
+    cost: Type.Object({
+      input_cost_usd: Type.String(),
+      output_cost_usd: Type.String(),
+      total_cost_usd: Type.String(),
+      currency: Type.Literal("USD"),
     }),
   },
+  { $id: "Usage" },
 );
+
+export const Usage = reshaped(Counted, WireUsage, {
+  to: (usage) => ({
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    total_tokens: usage.inputTokens + usage.outputTokens,
+    cached_tokens: usage.cachedTokens,
+    reasoning_tokens: usage.reasoningTokens,
+    cost: {
+      input_cost_usd: usage.inputCost,
+      output_cost_usd: usage.outputCost,
+      total_cost_usd: usage.totalCost,
+      currency: "USD" as const,
+    },
+  }),
+  from: ({ cost, ...counts }) => ({
+    inputTokens: counts.input_tokens,
+    outputTokens: counts.output_tokens,
+    cachedTokens: counts.cached_tokens,
+    reasoningTokens: counts.reasoning_tokens,
+    inputCost: cost.input_cost_usd,
+    outputCost: cost.output_cost_usd,
+    totalCost: cost.total_cost_usd,
+  }),
+});
 export type Usage = Declared<typeof Usage>;

@@ -5,6 +5,7 @@
 import type Router from "@koa/router";
 import type { Context } from "koa";
 import type { TSchema, TUnknown } from "typebox";
+import { routerPath } from "../../kernel/net/web.ts";
 import { Fault, type RouteDescription, type User } from "../../kernel/plugin.ts";
 import { type Check, compileCheck } from "../../kernel/vocabulary/schema/check.ts";
 import { describeMistake } from "../../kernel/vocabulary/schema/mistake.ts";
@@ -59,7 +60,7 @@ export function mount(router: Router, routes: readonly Route[]): void {
   for (const definition of routes) {
     const readQuery = reader(definition.query, "The query", { coerces: true });
     const readBody = reader(definition.body, "The body");
-    router[definition.method](definition.path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context: Context) => {
+    router[definition.method](routerPath(definition.path), async (context: Context) => {
       const { audience, status = 200, answer } = definition;
       const identity = audience === "anyone" ? undefined : identityOf(context);
       if (audience === "operator" && identity?.user.role !== "operator")

@@ -1,15 +1,25 @@
 /** The endpoints, under the prefix of the version and under the one that older clients are pinned to. */
 import type { Context, Middleware } from "koa";
 import { applyLimit } from "../../kernel/net/rate-limit.ts";
-import type { Agent, ExternalTools, Limiter, Log, Threads, Web } from "../../kernel/plugin.ts";
+import { routerPath } from "../../kernel/net/web.ts";
+import type {
+  Agent,
+  ExternalTools,
+  Limiter,
+  Log,
+  RouteDescription,
+  Threads,
+  Web,
+} from "../../kernel/plugin.ts";
 import { Fault } from "../../kernel/plugin.ts";
+import type { Declared } from "../../kernel/vocabulary/wire/form.ts";
 import type { Answers } from "./answer/answer.ts";
 import { parseResponseId } from "./answer/id.ts";
 import { PLACEHOLDER_MODEL } from "./answer/response.ts";
-import type { ResponseObject, WireTool } from "./answer/wire.ts";
-import { listInput } from "./intake/input-items.ts";
+import { DeletedResponse, ModelList, ResponseObject, SentEvent, type WireTool } from "./answer/wire.ts";
+import { InputList, InputQuery, listInput } from "./intake/input-items.ts";
 import { CHANNEL, type Intake, repeatKeyOf } from "./intake/intake.ts";
-import { parseRequest } from "./intake/request.ts";
+import { CreateBody, parseRequest } from "./intake/request.ts";
 import type { Requests, TakenRequest } from "./intake/requests.ts";
 import { invalid, refusalOf } from "./refusal.ts";
 
@@ -77,7 +87,12 @@ export function mountRoutes(parts: RouteParts): void {
     requests.remove(id);
     const isEmpty = requests.countOf(user, thread) === 0 && threads.find(user, thread) !== undefined;
     if (isEmpty && isOursAlone(threads, user, thread)) threads.remove(user, thread);
-    context.body = { id: context["params"].id, object: "response", deleted: true };
+    const deleted: Declared<typeof DeletedResponse> = {
+      id: String(context["params"].id),
+      object: "response",
+      deleted: true,
+    };
+    context.body = deleted;
   }
 
   function inputItems(context: Context): void {
@@ -89,22 +104,77 @@ export function mountRoutes(parts: RouteParts): void {
   function models(context: Context): void {
     const created = Math.floor(parts.startedAt.getTime() / 1000);
     const ids = new Set([PLACEHOLDER_MODEL, agent.model().name]);
-    context.body = {
+    const list: Declared<typeof ModelList> = {
       object: "list",
       data: [...ids].map((id) => ({ id, object: "model", created, owned_by: "postern" })),
     };
+    context.body = list;
   }
 
+  const routes: readonly Endpoint[] = [
+    {
+      method: "post",
+      path: "/responses",
+      summary: "Create a response; with `stream`, as server-sent events",
+      body: CreateBody,
+      answer: ResponseObject,
+      events: SentEvent,
+      refusals: { 429: "Too many requests" },
+      handle: create,
+    },
+    {
+      method: "get",
+      path: "/responses/{id}",
+      summary: "Get a response",
+      answer: ResponseObject,
+      refusals: MISSING,
+      handle: retrieve,
+    },
+    {
+      method: "delete",
+      path: "/responses/{id}",
+      summary: "Delete a response; its thread goes with the last one",
+      answer: DeletedResponse,
+      refusals: MISSING,
+      handle: remove,
+    },
+    {
+      method: "post",
+      path: "/responses/{id}/cancel",
+      summary: "Cancel a response that is still running",
+      answer: ResponseObject,
+      refusals: MISSING,
+      handle: cancel,
+    },
+    {
+      method: "get",
+      path: "/responses/{id}/input_items",
+      summary: "List the input items of a response",
+      query: InputQuery,
+      answer: InputList,
+      refusals: MISSING,
+      handle: inputItems,
+    },
+    {
+      method: "get",
+      path: "/models",
+      summary: "List the models a request may name",
+      answer: ModelList,
+      handle: models,
+    },
+  ];
   for (const prefix of PREFIXES) {
-    web.router
-      .post(`${prefix}/responses`, guard, create)
-      .get(`${prefix}/responses/:id`, guard, retrieve)
-      .delete(`${prefix}/responses/:id`, guard, remove)
-      .post(`${prefix}/responses/:id/cancel`, guard, cancel)
-      .get(`${prefix}/responses/:id/input_items`, guard, inputItems)
-      .get(`${prefix}/models`, guard, models);
+    for (const { handle, ...description } of routes) {
+      const path = prefix + description.path;
+      web.router[description.method](routerPath(path), guard, handle);
+      web.describe([{ ...description, path, tag: "responses" }]);
+    }
   }
 }
+
+type Endpoint = Omit<RouteDescription, "tag"> & { handle(context: Context): void | Promise<void> };
+
+const MISSING = { 404: "There is no such response" };
 
 /** False where people went on with the conversation on another channel. */
 function isOursAlone(threads: Threads, user: string, thread: string): boolean {

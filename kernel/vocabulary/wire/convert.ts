@@ -14,6 +14,8 @@ export interface Shape extends TSchema {
   readonly patternProperties?: Readonly<Record<string, Shape>>;
   readonly items?: Shape;
   readonly anyOf?: readonly Shape[];
+  readonly if?: Shape;
+  readonly then?: Shape;
   readonly wire?: Omit<Hints, "form"> & {
     readonly form?: Shape;
     readonly to?: Convert;

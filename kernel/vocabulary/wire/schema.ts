@@ -24,11 +24,17 @@ function render(shape: Shape, rendering: Rendering): JsonSchema {
 }
 
 function renderBody(shape: Shape, rendering: Rendering): JsonSchema {
-  const { anyOf, items, properties, required = [], patternProperties, ...keywords } = shape;
+  const { anyOf, items, properties, required = [], patternProperties, ...others } = shape;
+  const { if: condition, then: consequence, ...keywords } = others;
   const { enum: values } = shape as { readonly enum?: unknown };
-  const rest = rendering.reword?.(keywords) ?? keywords;
   const of = (inner: Shape) => render(inner, rendering);
-  if (anyOf) return { ...rest, [anyOf.every(isObject) ? "oneOf" : "anyOf"]: anyOf.map(of) };
+  const rest = {
+    ...(rendering.reword?.(keywords) ?? keywords),
+    ...(condition && { if: of(condition) }),
+    // biome-ignore lint/suspicious/noThenProperty: JSON Schema's word
+    ...(consequence && { then: of(consequence) }),
+  };
+  if (anyOf) return { ...joinVariants(anyOf.map(of), areTagged(anyOf)), ...rest };
   if (items) return { ...rest, items: of(items) };
   if (patternProperties) {
     const [value = {}] = Object.values(patternProperties);
@@ -51,10 +57,30 @@ function renderBody(shape: Shape, rendering: Rendering): JsonSchema {
 const isTexts = (values: unknown): boolean =>
   Array.isArray(values) && values.every((value) => typeof value === "string");
 
-const isObject = ({ properties }: Shape): boolean => properties !== undefined;
+/** True where a property that all of them must have says which of them it is. */
+function areTagged(variants: readonly Shape[]): boolean {
+  return Object.keys(variants[0]?.properties ?? {}).some((key) =>
+    variants.every(({ properties, required }) => {
+      const tag = properties?.[key] as { readonly const?: unknown; readonly enum?: unknown } | undefined;
+      return (tag?.const ?? tag?.enum) !== undefined && required?.includes(key);
+    }),
+  );
+}
 
 function orNull(schema: JsonSchema): JsonSchema {
-  return typeof schema["type"] === "string"
-    ? { ...schema, type: [schema["type"], "null"] }
-    : { anyOf: [schema, { type: "null" }] };
+  return joinVariants([schema, { type: "null" }], false);
+}
+
+/** One schema with several types where they can be told apart by type alone: it explains mistakes better than branches. */
+function joinVariants(variants: readonly JsonSchema[], exclude: boolean): JsonSchema {
+  if (exclude) return { oneOf: variants };
+  const keywords = variants.flatMap((variant) => Object.keys(variant));
+  const types = variants.map(({ type }) => type);
+  const isSimple =
+    new Set(keywords).size === keywords.length - variants.length + 1 &&
+    new Set(types).size === types.length &&
+    types.every((type) => typeof type === "string") &&
+    !keywords.includes("enum") &&
+    !keywords.includes("const");
+  return isSimple ? { ...Object.assign({}, ...variants), type: types } : { anyOf: variants };
 }

@@ -1,9 +1,9 @@
 /** The OpenAPI document, made from the routes themselves. */
 import { STATUS_CODES } from "node:http";
 import type { TSchema } from "typebox";
+import { ErrorEnvelope } from "../../../kernel/net/http-fault.ts";
 import type { JsonSchema, RouteDescription } from "../../../kernel/plugin.ts";
 import { type Rendering, wireSchema } from "../../../kernel/vocabulary/wire/schema.ts";
-import { ErrorBody } from "./schemas.ts";
 
 export interface ApiDescription {
   readonly version: string;
@@ -57,7 +57,8 @@ export function describeApi({ version, routes, others }: ApiDescription): JsonSc
 
 /** What only our checker reads; its words on what a value must be serve a reader as well. */
 function reword({ refusal, maxBytes: _, ...keywords }: JsonSchema): JsonSchema {
-  return { ...(typeof refusal === "string" && { description: refusal }), ...keywords };
+  if (typeof refusal !== "string") return keywords;
+  return { description: refusal.charAt(0).toUpperCase() + refusal.slice(1), ...keywords };
 }
 
 function describe(route: RouteDescription, asked: Rendering, given: Rendering): JsonSchema {
@@ -84,7 +85,7 @@ function describe(route: RouteDescription, asked: Rendering, given: Rendering): 
   const refused = Object.entries(usual).map(([code, refusal]) => {
     const { means, answer: body } =
       typeof refusal === "string"
-        ? { means: refusal, answer: code === "401" ? "text/plain" : ErrorBody }
+        ? { means: refusal, answer: code === "401" ? "text/plain" : ErrorEnvelope }
         : refusal;
     return [code, { description: means, content: bodyOf(body) }];
   });

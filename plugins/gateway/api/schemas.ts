@@ -5,18 +5,6 @@ import { User } from "../../../kernel/vocabulary/user.ts";
 import { named, nullable } from "../../../kernel/vocabulary/wire/form.ts";
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 
-export const ErrorBody = Type.Object(
-  {
-    error: Type.Object({
-      message: Type.String(),
-      type: Type.String(),
-      param: nullable(Type.String()),
-      code: Type.String(),
-    }),
-  },
-  { $id: "Error" },
-);
-
 /** Pass `next` as `before` to go on; it is null at the end. */
 export const page = <const Name extends string, Item extends TSchema>(name: Name, item: Item) =>
   Type.Object(pageOf(name, item));

@@ -1,5 +1,7 @@
 /** A stored turn and what its request asked for, as the response object of the wire. */
-import type { Gate, TurnItem, TurnRecord, Usage } from "../../../kernel/plugin.ts";
+import type { Gate, TurnItem, TurnRecord } from "../../../kernel/plugin.ts";
+import { Usage } from "../../../kernel/vocabulary/usage.ts";
+import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
 import { formatItemId, formatResponseId, type ResponseId } from "./id.ts";
 import type {
   FunctionCallItem,
@@ -178,18 +180,11 @@ export function gateError(gate: Exclude<Gate, { type: "external_tool" }>, pageOf
 }
 
 function usageOf(usage: Usage): WireUsage {
+  const { cached_tokens, reasoning_tokens, ...counted } = toWire(Usage, usage);
   return {
-    input_tokens: usage.inputTokens,
-    input_tokens_details: { cached_tokens: usage.cachedTokens },
-    output_tokens: usage.outputTokens,
-    output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
-    total_tokens: usage.inputTokens + usage.outputTokens,
-    cost: {
-      input_cost_usd: usage.inputCost,
-      output_cost_usd: usage.outputCost,
-      total_cost_usd: usage.totalCost,
-      currency: "USD",
-    },
+    ...counted,
+    input_tokens_details: { cached_tokens },
+    output_tokens_details: { reasoning_tokens },
   };
 }
 

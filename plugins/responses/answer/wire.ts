@@ -1,134 +1,180 @@
 /** What the Responses format sends: every key is always there, null where there is nothing to say. */
+import type { TObject, TSchema } from "typebox";
+import { JsonSchema } from "../../../kernel/vocabulary/turn.ts";
+import { WireUsage as PlainUsage } from "../../../kernel/vocabulary/usage.ts";
+import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
+import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 
-export interface TextPart {
-  readonly type: "output_text";
-  readonly text: string;
-  readonly annotations: readonly [];
-  readonly logprobs: readonly [];
-}
+const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+const empty = Type.Array(Type.Unknown(), { maxItems: 0 });
+const seconds = Type.Integer({ description: "Seconds since 1970" });
 
-export type ItemStatus = "in_progress" | "completed" | "incomplete";
+const TextPart = Type.Object({
+  type: Type.Literal("output_text"),
+  text: Type.String(),
+  annotations: empty,
+  logprobs: empty,
+});
+export type TextPart = Declared<typeof TextPart>;
 
-export interface MessageItem {
-  readonly type: "message";
-  readonly id: string;
-  readonly status: ItemStatus;
-  readonly role: "assistant";
-  readonly content: readonly TextPart[];
-}
+const ItemStatus = Type.Enum(["in_progress", "completed", "incomplete"]);
+export type ItemStatus = Declared<typeof ItemStatus>;
 
-export interface FunctionCallItem {
-  readonly type: "function_call";
-  readonly id: string;
-  readonly call_id: string;
-  readonly name: string;
-  readonly arguments: string;
-  readonly status: ItemStatus;
-}
+const MessageItem = Type.Object({
+  type: Type.Literal("message"),
+  id: Type.String(),
+  status: ItemStatus,
+  role: Type.Literal("assistant"),
+  content: Type.Array(TextPart),
+});
+export type MessageItem = Declared<typeof MessageItem>;
 
-export type OutputItem = MessageItem | FunctionCallItem;
+const FunctionCallItem = Type.Object({
+  type: Type.Literal("function_call"),
+  id: Type.String(),
+  call_id: Type.String(),
+  name: Type.String(),
+  arguments: Type.String({ description: "A JSON text" }),
+  status: ItemStatus,
+});
+export type FunctionCallItem = Declared<typeof FunctionCallItem>;
 
-export interface WireTool {
-  readonly type: "function";
-  readonly name: string;
-  readonly description: string | null;
-  readonly parameters: Readonly<Record<string, unknown>> | null;
-  readonly strict: boolean | null;
-}
+const OutputItem = Type.Union([MessageItem, FunctionCallItem], { $id: "ResponseOutputItem" });
+export type OutputItem = Declared<typeof OutputItem>;
 
-export interface WireError {
-  readonly type: string;
-  readonly code: string;
-  readonly message: string;
-}
+const WireTool = Type.Object({
+  type: Type.Literal("function"),
+  name: Type.String(),
+  description: orNull(Type.String()),
+  parameters: orNull(JsonSchema),
+  strict: orNull(Type.Boolean()),
+});
+export type WireTool = Declared<typeof WireTool>;
 
-export interface WireUsage {
-  readonly input_tokens: number;
-  readonly input_tokens_details: { readonly cached_tokens: number };
-  readonly output_tokens: number;
-  readonly output_tokens_details: { readonly reasoning_tokens: number };
-  readonly total_tokens: number;
-  readonly cost: {
-    readonly input_cost_usd: string;
-    readonly output_cost_usd: string;
-    readonly total_cost_usd: string;
-    readonly currency: "USD";
-  };
-}
+const WireError = Type.Object({ type: Type.String(), code: Type.String(), message: Type.String() });
+export type WireError = Declared<typeof WireError>;
 
-export type ResponseStatus = "queued" | "in_progress" | "completed" | "failed" | "cancelled";
+const { input_tokens, output_tokens, total_tokens, cached_tokens, reasoning_tokens, cost } =
+  PlainUsage.properties;
 
-export interface ResponseObject {
-  readonly id: string;
-  readonly object: "response";
-  readonly created_at: number;
-  readonly completed_at: number | null;
-  readonly status: ResponseStatus;
-  readonly incomplete_details: null;
-  readonly model: string;
-  readonly previous_response_id: string | null;
-  readonly instructions: string | null;
-  readonly output: readonly OutputItem[];
-  readonly error: WireError | null;
-  readonly tools: readonly WireTool[];
-  readonly tool_choice: "auto";
-  readonly truncation: "disabled";
-  readonly parallel_tool_calls: false;
-  readonly text: { readonly format: { readonly type: "text" } };
-  readonly top_p: 1;
-  readonly presence_penalty: 0;
-  readonly frequency_penalty: 0;
-  readonly top_logprobs: 0;
-  readonly temperature: number;
-  readonly reasoning: null;
-  readonly usage: WireUsage | null;
-  readonly max_output_tokens: null;
-  readonly max_tool_calls: null;
-  readonly store: true;
-  readonly background: false;
-  readonly service_tier: "default";
-  readonly metadata: Readonly<Record<string, unknown>>;
-  readonly safety_identifier: null;
-  readonly prompt_cache_key: null;
-}
+const WireUsage = Type.Object({
+  input_tokens,
+  input_tokens_details: Type.Object({ cached_tokens }),
+  output_tokens,
+  output_tokens_details: Type.Object({ reasoning_tokens }),
+  total_tokens,
+  cost,
+});
+export type WireUsage = Declared<typeof WireUsage>;
 
-interface InItem {
-  readonly item_id: string;
-  readonly output_index: number;
-}
+const ResponseStatus = Type.Enum(["queued", "in_progress", "completed", "failed", "cancelled"]);
+export type ResponseStatus = Declared<typeof ResponseStatus>;
 
-interface InPart extends InItem {
-  readonly content_index: 0;
-}
+export const ResponseObject = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal("response"),
+    created_at: seconds,
+    completed_at: orNull(seconds),
+    status: ResponseStatus,
+    incomplete_details: Type.Null(),
+    model: Type.String(),
+    previous_response_id: orNull(Type.String()),
+    instructions: orNull(Type.String()),
+    output: Type.Array(OutputItem),
+    error: orNull(WireError),
+    tools: Type.Array(WireTool),
+    tool_choice: Type.Literal("auto"),
+    truncation: Type.Literal("disabled"),
+    parallel_tool_calls: Type.Literal(false),
+    text: Type.Object({ format: Type.Object({ type: Type.Literal("text") }) }),
+    top_p: Type.Literal(1),
+    presence_penalty: Type.Literal(0),
+    frequency_penalty: Type.Literal(0),
+    top_logprobs: Type.Literal(0),
+    temperature: Type.Number(),
+    reasoning: Type.Null(),
+    usage: orNull(WireUsage),
+    max_output_tokens: Type.Null(),
+    max_tool_calls: Type.Null(),
+    store: Type.Literal(true),
+    background: Type.Literal(false),
+    service_tier: Type.Literal("default"),
+    metadata: Type.Record(Type.String(), Type.Unknown()),
+    safety_identifier: Type.Null(),
+    prompt_cache_key: Type.Null(),
+  },
+  { $id: "Response" },
+);
+export type ResponseObject = Declared<typeof ResponseObject>;
+
+const inItem = { item_id: Type.String(), output_index: Type.Integer() };
+const inPart = { ...inItem, content_index: Type.Literal(0) };
 
 /** One event of a stream, before it gets its `sequence_number`. */
-export type StreamEvent =
-  | {
-      readonly type: "response.created" | "response.in_progress" | "response.completed" | "response.failed";
-      readonly response: ResponseObject;
-    }
-  | {
-      readonly type: "response.output_item.added" | "response.output_item.done";
-      readonly output_index: number;
-      readonly item: OutputItem;
-    }
-  | ({
-      readonly type: "response.content_part.added" | "response.content_part.done";
-      readonly part: TextPart;
-    } & InPart)
-  | ({
-      readonly type: "response.output_text.delta";
-      readonly delta: string;
-      readonly logprobs: readonly [];
-    } & InPart)
-  | ({
-      readonly type: "response.output_text.done";
-      readonly text: string;
-      readonly logprobs: readonly [];
-    } & InPart)
-  | ({ readonly type: "response.function_call_arguments.delta"; readonly delta: string } & InItem)
-  | ({
-      readonly type: "response.function_call_arguments.done";
-      readonly name: string;
-      readonly arguments: string;
-    } & InItem);
+const StreamEvent = Type.Union([
+  Type.Object({
+    type: Type.Enum(["response.created", "response.in_progress", "response.completed", "response.failed"]),
+    response: ResponseObject,
+  }),
+  Type.Object({
+    type: Type.Enum(["response.output_item.added", "response.output_item.done"]),
+    output_index: Type.Integer(),
+    item: OutputItem,
+  }),
+  Type.Object({
+    type: Type.Enum(["response.content_part.added", "response.content_part.done"]),
+    part: TextPart,
+    ...inPart,
+  }),
+  Type.Object({
+    type: Type.Literal("response.output_text.delta"),
+    delta: Type.String(),
+    logprobs: empty,
+    ...inPart,
+  }),
+  Type.Object({
+    type: Type.Literal("response.output_text.done"),
+    text: Type.String(),
+    logprobs: empty,
+    ...inPart,
+  }),
+  Type.Object({
+    type: Type.Literal("response.function_call_arguments.delta"),
+    delta: Type.String(),
+    ...inItem,
+  }),
+  Type.Object({
+    type: Type.Literal("response.function_call_arguments.done"),
+    name: Type.String(),
+    arguments: Type.String(),
+    ...inItem,
+  }),
+]);
+export type StreamEvent = Declared<typeof StreamEvent>;
+
+/** An event as it is sent. */
+export const SentEvent = Type.Union(
+  StreamEvent.anyOf.map(({ properties }: TObject) =>
+    Type.Object({ ...properties, sequence_number: Type.Integer() }),
+  ),
+  { $id: "ResponseEvent" },
+);
+
+export const DeletedResponse = Type.Object({
+  id: Type.String(),
+  object: Type.Literal("response"),
+  deleted: Type.Literal(true),
+});
+
+export const ModelList = Type.Object({
+  object: Type.Literal("list"),
+  data: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      object: Type.Literal("model"),
+      created: seconds,
+      owned_by: Type.String(),
+    }),
+  ),
+});

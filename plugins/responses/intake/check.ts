@@ -1,17 +1,20 @@
-/** What a schema refuses becomes a fault that names the field in the caller's words. */
-import { Fault, type JsonSchema } from "../../../kernel/plugin.ts";
+/** What a declaration refuses becomes a fault that names the field in the caller's words. */
+import type { TSchema } from "typebox";
+import { Fault } from "../../../kernel/plugin.ts";
 import { compileCheck } from "../../../kernel/vocabulary/schema/check.ts";
 import { describeMistake } from "../../../kernel/vocabulary/schema/mistake.ts";
+import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
+import { wireSchema } from "../../../kernel/vocabulary/wire/schema.ts";
 import { invalid } from "../refusal.ts";
 
 /** `at` names what is checked; the answer is the value itself, now known to have the shape. */
 export type Check<Shape> = (value: unknown, at?: string) => Shape;
 
-export function compile<Shape>(schema: JsonSchema): Check<Shape> {
-  const check = compileCheck(schema);
+export function compile<Schema extends TSchema>(declared: Schema): Check<Declared<Schema>> {
+  const check = compileCheck(wireSchema(declared));
   return (value, at) => {
     const [mistake] = check(value, at);
-    if (mistake === undefined) return value as Shape;
+    if (mistake === undefined) return value as Declared<Schema>;
     const words = `${describeMistake(mistake, "The body")}.`;
     throw mistake.path === ""
       ? new Fault("invalid", "invalid_body", words)

@@ -1,5 +1,6 @@
 /** The items of `input`, each checked and reduced to what a turn can hold. */
-
+import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
+import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { invalid } from "../refusal.ts";
 import { compile } from "./check.ts";
 
@@ -14,83 +15,71 @@ export type InputItem =
 /** What is left of the items once references are followed and bookkeeping is dropped. */
 export type SaidItem = Extract<InputItem, { type: "message" | "function_call" | "function_call_output" }>;
 
-export type Role = "user" | "assistant" | "system" | "developer";
+export const Role = Type.Enum(["user", "assistant", "system", "developer"], {
+  refusal: "must be user, assistant, system or developer",
+});
+type Role = Declared<typeof Role>;
 
-interface Part {
-  readonly type?: unknown;
-  readonly text?: unknown;
-  readonly refusal?: unknown;
-  readonly filename?: unknown;
-}
-
-type Content = string | readonly Part[] | null | undefined;
-
-const CONTENT = {
-  type: ["string", "array", "null"],
-  refusal: "must be a text or an array of parts",
-  items: {
-    type: "object",
+const Part = Type.Object(
+  {
+    type: Type.String({ refusal: "must be the part's type" }),
+    text: Type.Optional(Type.Unknown()),
+    refusal: Type.Optional(Type.Unknown()),
+    filename: Type.Optional(Type.Unknown()),
+  },
+  {
     refusal: "must be a part with a type",
-    required: ["type"],
-    properties: { type: { type: "string", refusal: "must be the part's type" } },
-    allOf: [
-      {
-        if: { properties: { type: { enum: ["input_text", "output_text", "text"] } } },
-        // biome-ignore lint/suspicious/noThenProperty: JSON Schema's word
-        then: { required: ["text"], properties: { text: { type: "string", refusal: "must be a text" } } },
-      },
-    ],
+    if: Type.Object({ type: Type.Enum(["input_text", "output_text", "text"]) }),
+    // biome-ignore lint/suspicious/noThenProperty: JSON Schema's word
+    then: Type.Object({ text: Type.String({ refusal: "must be a text" }) }),
   },
-};
+);
+type Part = Declared<typeof Part>;
 
-const checkMessage = compile<{ readonly role: Role; readonly content: Content }>({
-  type: "object",
-  required: ["role", "content"],
-  properties: {
-    role: {
-      enum: ["user", "assistant", "system", "developer"],
-      refusal: "must be user, assistant, system or developer",
-    },
-    content: CONTENT,
-  },
+const CONTENT = { refusal: "must be a text or an array of parts" };
+const Output = Type.Union([Type.String(), Type.Array(Part)], CONTENT);
+const Content = Type.Union([Type.String(), Type.Array(Part), Type.Null()], CONTENT);
+type Content = Declared<typeof Content>;
+
+const CallId = Type.String({ minLength: 1, refusal: "must be the call_id of a function call, not empty" });
+
+const Message = Type.Object({ role: Role, content: Content });
+
+const Call = Type.Object({
+  call_id: CallId,
+  name: Type.String({ minLength: 1, refusal: "must be the function's name" }),
+  arguments: Type.String({ refusal: "must be a JSON text" }),
 });
 
-const CALL_ID = {
-  type: "string",
-  minLength: 1,
-  refusal: "must be the call_id of a function call, not empty",
-};
+const CallOutput = Type.Object({ call_id: CallId, output: Output });
 
-const checkCall = compile<{ readonly call_id: string; readonly name: string; readonly arguments: string }>({
-  type: "object",
-  required: ["call_id", "name", "arguments"],
-  properties: {
-    call_id: CALL_ID,
-    name: { type: "string", minLength: 1, refusal: "must be the function's name" },
-    arguments: { type: "string", refusal: "must be a JSON text" },
-  },
-});
+const Reference = Type.Object({ id: Type.String({ refusal: "must be an item's id" }) });
 
-const checkOutput = compile<{ readonly call_id: string; readonly output: Content }>({
-  type: "object",
-  required: ["call_id", "output"],
-  properties: { call_id: CALL_ID, output: { ...CONTENT, type: ["string", "array"] } },
-});
+/** What `input` may hold. Clients leave the type out of messages, and out of references. */
+export const Item = Type.Union(
+  [
+    Type.Object({ type: Type.Optional(Type.Literal("message")), ...Message.properties }),
+    Type.Object({ type: Type.Literal("function_call"), ...Call.properties }),
+    Type.Object({ type: Type.Literal("function_call_output"), ...CallOutput.properties }),
+    Type.Object({ type: Type.Optional(Type.Literal("item_reference")), ...Reference.properties }),
+    Type.Object({ type: Type.Literal("reasoning") }),
+  ],
+  { $id: "ResponseInputItem" },
+);
 
-const checkReference = compile<{ readonly id: string }>({
-  type: "object",
-  required: ["id"],
-  properties: { id: { type: "string", refusal: "must be an item's id" } },
-});
-
-const checkObject = compile<{ readonly type?: unknown; readonly role?: unknown }>({
-  type: "object",
-  refusal: "must be an item: an object",
-});
+const checkMessage = compile(Message);
+const checkCall = compile(Call);
+const checkOutput = compile(CallOutput);
+const checkReference = compile(Reference);
+const checkObject = compile(
+  Type.Object(
+    { type: Type.Optional(Type.Unknown()), role: Type.Optional(Type.Unknown()) },
+    { refusal: "must be an item: an object" },
+  ),
+);
 
 export function parseItem(value: unknown, at: string): InputItem {
   const item = checkObject(value, at);
-  // Clients leave the type out of messages, and out of references.
   const type = item.type ?? (item.role === undefined ? "item_reference" : "message");
   if (type === "message") {
     const { role, content } = checkMessage(value, at);

@@ -1,11 +1,15 @@
 /** The body of a create request: every rule and limit that can be checked without asking anyone. */
+import type { TSchema } from "typebox";
 import type { ExternalTool } from "../../../kernel/plugin.ts";
 import { bytesOf } from "../../../kernel/vocabulary/schema/check.ts";
+import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
+import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { parseResponseId, type ResponseId } from "../answer/id.ts";
 import type { Echo } from "../answer/response.ts";
 import type { WireTool } from "../answer/wire.ts";
 import { invalid } from "../refusal.ts";
 import { compile } from "./check.ts";
+import { Item } from "./items.ts";
 
 export interface CreateRequest {
   readonly model: string;
@@ -20,90 +24,83 @@ export interface CreateRequest {
   readonly echo: Echo;
 }
 
-interface Body {
-  readonly model: string;
-  readonly previous_response_id?: string | null;
-  readonly stream?: boolean | null;
-  readonly temperature?: number | null;
-  readonly instructions?: string | null;
-  readonly x_context?: Readonly<Record<string, unknown>> | null;
-  readonly tools?: readonly unknown[] | null;
-  readonly tool_choice?: unknown;
-  readonly input?: unknown;
-  readonly metadata?: unknown;
-}
-
 const MOST_METADATA = 16 * 1024;
 
-const checkBody = compile<Body>({
-  type: "object",
-  refusal: "must be a JSON object, sent as application/json",
-  required: ["model"],
-  properties: {
-    model: {
-      type: "string",
+/** Absent and null are the same to clients. */
+const maybe = <Schema extends TSchema>(schema: Schema) => Type.Optional(Type.Union([schema, Type.Null()]));
+
+const Body = Type.Object(
+  {
+    model: Type.String({
       minLength: 1,
       maxBytes: 256,
       pattern: "^(?!\\s)\\P{Cc}*(?<!\\s)$",
       refusal: "must be a name of 1 to 256 bytes without surrounding whitespace or control characters",
-    },
-    previous_response_id: {
-      type: ["string", "null"],
-      pattern: "^resp_[0-9a-f]{64}$",
-      refusal: "must be the id of an earlier response: resp_ and 64 hexadecimal digits",
-    },
-    stream: { type: ["boolean", "null"], refusal: "must be true or false" },
-    temperature: {
-      type: ["number", "null"],
-      minimum: 0,
-      maximum: 2,
-      refusal: "must be a number from 0.0 to 2.0",
-    },
-    instructions: { type: ["string", "null"], refusal: "must be a text" },
-    x_context: {
-      type: ["object", "null"],
-      maxBytes: 10 * 1024,
-      refusal: "must be an object of at most 10 KB as JSON",
-    },
-    tools: {
-      type: ["array", "null"],
-      maxBytes: 16 * 1024,
-      refusal: "must be an array of function tools, at most 16 KiB as JSON",
-    },
+    }),
+    previous_response_id: maybe(
+      Type.String({
+        pattern: "^resp_[0-9a-f]{64}$",
+        refusal: "must be the id of an earlier response: resp_ and 64 hexadecimal digits",
+      }),
+    ),
+    stream: maybe(Type.Boolean({ refusal: "must be true or false" })),
+    temperature: maybe(Type.Number({ minimum: 0, maximum: 2, refusal: "must be a number from 0.0 to 2.0" })),
+    instructions: maybe(Type.String({ refusal: "must be a text" })),
+    x_context: maybe(
+      Type.Record(Type.String(), Type.Unknown(), {
+        maxBytes: 10 * 1024,
+        refusal: "must be an object of at most 10 KB as JSON",
+      }),
+    ),
+    tools: maybe(
+      Type.Array(Type.Unknown(), {
+        maxBytes: 16 * 1024,
+        refusal: "must be an array of function tools, at most 16 KiB as JSON",
+      }),
+    ),
+    tool_choice: Type.Optional(Type.Unknown()),
+    input: Type.Optional(Type.Unknown()),
+    metadata: Type.Optional(Type.Unknown()),
   },
-});
+  { refusal: "must be a JSON object, sent as application/json" },
+);
+type Body = Declared<typeof Body>;
 
-interface GivenTool {
-  readonly name: string;
-  readonly description?: string | null;
-  readonly parameters?: Readonly<Record<string, unknown>> | null;
-  readonly strict?: boolean | null;
-}
+const kind = Type.Literal("function", { refusal: 'must be "function": no other kind of tool is taken here' });
+const tool = {
+  name: Type.String({
+    pattern: "^[A-Za-z0-9_-]{1,64}$",
+    refusal: "must be 1 to 64 letters, digits, underscores or hyphens",
+  }),
+  description: maybe(Type.String({ refusal: "must be a text" })),
+  parameters: maybe(Type.Record(Type.String(), Type.Unknown(), { refusal: "must be a JSON Schema object" })),
+  strict: maybe(Type.Boolean({ refusal: "must be true or false" })),
+};
 
-const checkTool = compile<GivenTool>({
-  type: "object",
-  refusal: "must be an object with type, name and parameters",
+const TOOL = { refusal: "must be an object with type, name and parameters" };
+const GivenTool = Type.Object(tool, TOOL);
+type GivenTool = Declared<typeof GivenTool>;
+
+/** The whole body. Tools and items are checked one by one, so that a mistake is named in the caller's words. */
+export const CreateBody = Type.Object(
+  {
+    ...Body.properties,
+    tools: maybe(Type.Array(Type.Object({ type: kind, ...tool }))),
+    input: Type.Union([Type.String(), Type.Array(Item)]),
+    metadata: maybe(Type.Record(Type.String(), Type.Unknown())),
+  },
+  { $id: "CreateResponse" },
+);
+
+const checkBody = compile(Body);
+const checkKind = compile(Type.Object({ type: kind }, TOOL));
+const checkGiven = compile(GivenTool);
+
+function checkTool(value: unknown, at: string): GivenTool {
   // The type first: what another kind of tool lacks besides is of no interest.
-  allOf: [
-    {
-      required: ["type"],
-      properties: {
-        type: { const: "function", refusal: 'must be "function": no other kind of tool is taken here' },
-      },
-    },
-  ],
-  required: ["name"],
-  properties: {
-    name: {
-      type: "string",
-      pattern: "^[A-Za-z0-9_-]{1,64}$",
-      refusal: "must be 1 to 64 letters, digits, underscores or hyphens",
-    },
-    description: { type: ["string", "null"], refusal: "must be a text" },
-    parameters: { type: ["object", "null"], refusal: "must be a JSON Schema object" },
-    strict: { type: ["boolean", "null"], refusal: "must be true or false" },
-  },
-});
+  checkKind(value, at);
+  return checkGiven(value, at);
+}
 
 /** `wired`: whether this composition can pause a turn for the caller's own tools. */
 export function parseRequest(value: unknown, wired: boolean): CreateRequest {

@@ -1,6 +1,4 @@
 /** The real kernel with agent and gateway on a real port. Every JSON answer is held against the OpenAPI document. */
-import { Ajv, type ValidateFunction } from "ajv";
-import formats from "ajv-formats";
 import { onTestFinished } from "vitest";
 import WebSocket from "ws";
 import type { Variables } from "../../../kernel/env.ts";
@@ -11,6 +9,7 @@ import gatewayPlugin from "../../../plugins/gateway/plugin.ts";
 import type { ModelServer } from "../servers/model-server.ts";
 import { type TestTool, toolsPlugin } from "./agent.ts";
 import { type BootedKernel, bootKernel } from "./kernel.ts";
+import { createChecks } from "./openapi.ts";
 
 export const OPERATOR_TOKEN = "the-operator-of-tests";
 
@@ -158,57 +157,6 @@ export async function openGateway(options: GatewayOptions = {}): Promise<TestGat
             look();
           }),
       };
-    },
-  };
-}
-
-function createChecks(document: Frame) {
-  const ajv = new Ajv({ strict: false });
-  formats.default(ajv);
-  ajv.addSchema(document, "api");
-  const compiled = new Map<string, ValidateFunction>();
-  const check = (pointer: string, value: unknown, what: string): void => {
-    let validate = compiled.get(pointer);
-    if (validate === undefined) {
-      validate = ajv.compile({ $ref: `api#${pointer}` });
-      compiled.set(pointer, validate);
-    }
-    if (!validate(value))
-      throw new Error(
-        `${what} does not fit the OpenAPI document: ${ajv.errorsText(validate.errors)}\n${JSON.stringify(value)}`,
-      );
-  };
-  const pointerPart = (part: string) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"));
-  const patterns = Object.keys(document.paths).map((path) => ({
-    path,
-    pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`),
-  }));
-  return {
-    frame: (frame: unknown) => check("/components/schemas/SocketFrame", frame, "a frame"),
-    answer(method: string, target: string, { status, body, headers }: Answered) {
-      const [path = ""] = target.split("?");
-      // The most literal path wins: /api/memory/file is no id.
-      const found =
-        patterns.find((known) => known.path === path) ?? patterns.find(({ pattern }) => pattern.test(path));
-      const verb = method.toLowerCase();
-      const operation = found && document.paths[found.path][verb];
-      if (!found || !operation) return;
-      const described = operation.responses[status];
-      const what = `${method} ${path} ${status}`;
-      if (described === undefined) {
-        if (status < 500) throw new Error(`${what} is not in the OpenAPI document: ${JSON.stringify(body)}`);
-        return;
-      }
-      const [type] = Object.keys(described.content ?? {});
-      const given = headers.get("content-type")?.split(";")[0];
-      if (type !== given && !(type === undefined && body === ""))
-        throw new Error(`${what} is ${given}, the OpenAPI document says ${type}`);
-      if (type === "application/json")
-        check(
-          `/paths/${pointerPart(found.path)}/${verb}/responses/${status}/content/application~1json/schema`,
-          body,
-          what,
-        );
     },
   };
 }

@@ -10,6 +10,7 @@ import responses from "../../../plugins/responses/plugin.ts";
 import type { ModelServer } from "../servers/model-server.ts";
 import { type TestTool, toolsPlugin } from "./agent.ts";
 import { type BootedKernel, bootKernel } from "./kernel.ts";
+import { type Checks, createChecks } from "./openapi.ts";
 
 // No text of a test ends with its first letter: what might be the beginning of a secret is held back by the agent,
 // and tests that look at single deltas would depend on it.
@@ -39,6 +40,8 @@ export interface Service {
   retrieve(id: string, token?: string): Promise<ResponseObject>;
   /** A token of a user of that name. */
   tokenOf(user: string): string;
+  /** `send` holds every answer against the OpenAPI document already; this is for the rest. */
+  readonly checks: Checks;
 }
 
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
@@ -63,12 +66,19 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     home === undefined ? {} : { home },
   );
   const { url } = kernel.service("web");
-  const send: Service["send"] = (method, path, body, headers) =>
+  const ask: Service["send"] = (method, path, body, headers) =>
     fetch(`${url}${path}`, {
       method,
-      headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json", ...headers },
+      headers: { ...bearer(TOKEN), "content-type": "application/json", ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
+  const checks = createChecks(await (await ask("GET", "/api/openapi.json")).json());
+  const send: Service["send"] = async (method, path, body, headers) => {
+    const answer = await ask(method, path, body, headers);
+    const isJson = answer.headers.get("content-type")?.startsWith("application/json");
+    checks.answer(method, path, { ...picked(answer), body: isJson ? await answer.clone().json() : "" });
+    return answer;
+  };
   const object = async (answer: Response): Promise<ResponseObject> => {
     if (answer.status !== 200) throw new Error(`${answer.status}: ${await answer.text()}`);
     return (await answer.json()) as ResponseObject;
@@ -77,6 +87,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     url,
     kernel,
     send,
+    checks,
     create: async (body, token = TOKEN) =>
       object(await send("POST", "/api/v1/responses", { model: "any", ...body }, bearer(token))),
     retrieve: async (id, token = TOKEN) =>
@@ -88,6 +99,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     },
   };
 }
+
+const picked = ({ status, headers }: Response) => ({ status, headers });
 
 export const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
