@@ -22,7 +22,7 @@ export interface Hints {
   readonly form?: TSchema;
 }
 
-interface Hinted<Given extends Hints> {
+export interface Hinted<Given extends Hints> {
   readonly wire: Given;
 }
 
