@@ -1,8 +1,8 @@
 /** A tool's project folder, as `tool new` creates it: where its parts are and what they build. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { findPackageJSON } from "node:module";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
+import { ROOT } from "../../kernel/cli/package.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import { checkName } from "../catalog/install.ts";
 
@@ -16,13 +16,8 @@ export const ENTRIES: Readonly<Record<Language, string>> = {
   rust: "src/lib.rs",
 };
 
-const PACKAGE = findPackageJSON(import.meta.url) ?? "package.json";
-
 /** The folder of the contract, which comes with Postern. */
-export const WIT = join(dirname(PACKAGE), "wit");
-
-/** Postern's own. */
-export const VERSION = (JSON.parse(readFileSync(PACKAGE, "utf8")) as { version: string }).version;
+export const WIT = join(ROOT, "wit");
 
 export interface Project {
   readonly folder: string;

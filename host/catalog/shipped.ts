@@ -5,9 +5,9 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { findPackageJSON } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { ROOT } from "../../kernel/cli/package.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import { type Catalog, digestOf } from "./catalog.ts";
 import { type Candidate, commit, compareWithInstalled } from "./install.ts";
@@ -21,8 +21,6 @@ export interface ShippedOptions {
 }
 
 const SHIPPED = ["convert", "weather"];
-
-const ROOT = dirname(findPackageJSON(import.meta.url) ?? ".");
 
 /** Tool → digest as we installed it. */
 type Offered = Record<string, string>;

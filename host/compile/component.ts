@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { threadFile } from "../../kernel/cli/thread-file.ts";
 import { Fault, reason } from "../../kernel/fault.ts";
-import type { ToolchainJob, ToolchainReply, Transpiled } from "./toolchain.ts";
+import type { Producers, ReaderJob, ReaderReply, Readings, Transpiled } from "./component-reader.ts";
 
 export const WIT_VERSION = "0.1.0";
 const HOST = "postern:tool/host";
@@ -69,7 +69,7 @@ export interface ComponentInfo {
  */
 export async function inspect(bytes: Uint8Array): Promise<ComponentInfo> {
   assertComponent(bytes);
-  const wit = (await runToolchain({ type: "wit", bytes })) as string;
+  const wit = await runReader({ type: "wit", bytes });
   const names = (word: string) =>
     [...wit.matchAll(new RegExp(`^  ${word} ([^;{]+?)(?:;|: (?:func|interface).*| \\{)$`, "gm"))].map(
       ([, name = ""]) => name,
@@ -94,7 +94,7 @@ export async function inspect(bytes: Uint8Array): Promise<ComponentInfo> {
 /** Transpiles a component and checks the types of the two interfaces. Throws as `inspect` does. */
 export async function transpile(bytes: Uint8Array, memoryMb: number): Promise<Transpiled> {
   assertComponent(bytes);
-  const transpiled = (await runToolchain({ type: "transpile", bytes, memoryMb })) as Transpiled;
+  const transpiled = await runReader({ type: "transpile", bytes, memoryMb });
   for (const [name, expected] of Object.entries(TYPES)) {
     const declared = declarations(transpiled.types[`postern-tool-${name}.d.ts`] ?? "");
     const foreign = declared.find((item) => !expected.some((own) => own === item));
@@ -110,6 +110,12 @@ export async function transpile(bytes: Uint8Array, memoryMb: number): Promise<Tr
   }
   await checkWasiTypes(transpiled.types);
   return transpiled;
+}
+
+/** What the component says of how it was made. Throws as `inspect` does. */
+export async function readProducers(bytes: Uint8Array): Promise<Producers> {
+  assertComponent(bytes);
+  return runReader({ type: "producers", bytes });
 }
 
 /** What an import takes is copied out of the guest by its type: with types of its own it could ask for any amount. */
@@ -178,23 +184,23 @@ function refuseVersion(name: string): void {
   throw invalid("wrong_wit_version", `it uses ${name}, and this host speaks version ${WIT_VERSION}`, name);
 }
 
-const TOOLCHAIN_MILLIS = 120_000;
+const READER_MILLIS = 120_000;
 
-async function runToolchain(job: ToolchainJob): Promise<string | Transpiled> {
-  const worker = new Worker(threadFile("toolchain", import.meta.url), {
+async function runReader<Job extends ReaderJob>(job: Job): Promise<Readings[Job["type"]]> {
+  const worker = new Worker(threadFile("component-reader", import.meta.url), {
     workerData: job,
     env: {},
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: 1024 },
   });
-  const timer = setTimeout(() => void worker.terminate(), TOOLCHAIN_MILLIS);
+  const timer = setTimeout(() => void worker.terminate(), READER_MILLIS);
   try {
-    const reply = await new Promise<ToolchainReply>((resolve, reject) => {
+    const reply = await new Promise<ReaderReply>((resolve, reject) => {
       worker.once("message", resolve);
       worker.once("error", reject);
       worker.once("exit", () => reject(new Error("reading it took too long")));
     });
-    if (reply.ok) return reply.value;
+    if (reply.ok) return reply.value as Readings[Job["type"]];
     throw reply.unfit
       ? invalid("unfit_component", reply.message)
       : invalid("not_a_component", `it cannot be read (${reply.message})`);

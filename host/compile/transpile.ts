@@ -1,19 +1,19 @@
 /**
  * Components made ready to run, kept in a cache folder. An entry is a folder named by the component's SHA-256,
- * the toolchain's versions and the memory limit. It is written beside its place and renamed into it, so that a
+ * the transpiler's version and the memory limit. It is written beside its place and renamed into it, so that a
  * crash leaves no half entry and two installs at once do not disturb each other.
  */
 import { createHash, randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import { MANIFEST as PACKAGE } from "../../kernel/cli/package.ts";
 import { Fault } from "../../kernel/fault.ts";
 import type { ComponentCode } from "../sandbox/bridge.ts";
 import { transpile } from "./component.ts";
 
 /** Counts the changes to what we do with the transpiler's output. */
 const REVISION = 5;
+const TRANSPILER = PACKAGE.devDependencies["@bytecodealliance/jco-transpile"];
 
 /** A component that can be handed to the pool as often as one likes. Small: code is read only when it is used. */
 export interface Component {
@@ -101,16 +101,8 @@ export async function prepare(source: ComponentSource): Promise<Entry> {
 }
 
 function entryName({ sha256: digest, memoryMb }: ComponentSource): string {
-  const jco = createRequire(import.meta.url).resolve("@bytecodealliance/jco");
-  const transpiler = createRequire(jco).resolve("@bytecodealliance/jco-transpile");
-  const made = sha256([REVISION, memoryMb, versionOf(jco), versionOf(transpiler)].join(" "));
+  const made = sha256([REVISION, memoryMb, TRANSPILER].join(" "));
   return `${digest}-${made.slice(0, 16)}`;
-}
-
-/** The version of the package that a file of its `dist` folder belongs to. */
-function versionOf(file: string): string {
-  const text = readFileSync(join(dirname(file), "..", "package.json"), "utf8");
-  return (JSON.parse(text) as { version: string }).version;
 }
 
 async function writeEntry(folder: string, bytes: Uint8Array, memoryMb: number): Promise<void> {

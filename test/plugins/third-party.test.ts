@@ -1,6 +1,6 @@
 /** The page for plugin authors, followed word for word against the packed package. */
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,6 +18,7 @@ test("a third-party channel of under 60 lines runs on the packed package, which 
   timeout: 240_000,
 }, async () => {
   const { folder, bin } = installPacked();
+  expect(undeclaredImports(join(folder, "node_modules", "postern"))).toEqual([]);
   expect(FILES.map(([name]) => name)).toEqual(["line-channel.js", "line-channel.test.js"]);
   expect(FILES[0]?.[1].trim().split("\n").length).toBeLessThan(60);
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
@@ -62,6 +63,27 @@ test("a third-party channel of under 60 lines runs on the packed package, which 
     expect(pages.filter((path) => !existsSync(path))).toEqual([]);
   }
 });
+
+/** What the built code imports and `npm install postern` would not bring. The page is one bundle, read by browsers. */
+function undeclaredImports(root: string): string[] {
+  const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    dependencies: Record<string, string>;
+  };
+  const files = globSync("{kernel,dist/{kernel,plugins,host,capabilities}}/**/*.js", { cwd: root });
+  expect(files.length).toBeGreaterThan(100);
+  return files
+    .filter((file) => !file.includes("/page/dist/"))
+    .flatMap((file) => {
+      const text = readFileSync(join(root, file), "utf8");
+      const imports = [
+        ...text.matchAll(/^(?:import|export)\b[^"'`]* from "([^"]+)"|\bimport\("([^"]+)"\)/gm),
+      ];
+      return imports.map(([, name, lazy]) => ({ file, name: name ?? lazy ?? "" }));
+    })
+    .filter(({ name }) => !/^(node:|\.)/.test(name))
+    .filter(({ name }) => !((/^(@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? "") in dependencies))
+    .map(({ file, name }) => `${file} imports ${name}`);
+}
 
 /** As `nc` would: sends, and reads until the other side ends. */
 function ask(port: number, text: string): Promise<string> {

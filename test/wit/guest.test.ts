@@ -1,24 +1,14 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
+import { $init, generateTypes } from "@bytecodealliance/jco-transpile/component";
 import { expect, test } from "vitest";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 
-/** The part of the transpiler that is not among what jco hands on. */
-interface Bindgen {
-  readonly $init?: Promise<void>;
-  generateTypes(name: string, options: object): [file: string, content: Uint8Array][];
-}
-
 test("wit/guest.d.ts is what the toolchain generates from wit/tool.wit (renew it with vitest -u)", async () => {
-  const jco = createRequire(import.meta.url).resolve("@bytecodealliance/jco");
-  const bindgen: Bindgen = await import(
-    createRequire(jco).resolve("@bytecodealliance/jco-transpile/component")
-  );
-  await bindgen.$init;
-  const generated = bindgen.generateTypes("tool", {
+  await $init;
+  const generated = generateTypes("tool", {
     wit: { tag: "source", val: readFileSync(join(ROOT, "wit", "tool.wit"), "utf8") },
     world: "sandboxed-tool",
     features: { tag: "list", val: [] },

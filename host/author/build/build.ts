@@ -2,7 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, relative } from "node:path";
-import { type Project, VERSION } from "../project.ts";
+import { MANIFEST } from "../../../kernel/cli/package.ts";
+import type { Project } from "../project.ts";
 import { bundle } from "./bundle.ts";
 import { buildCrate } from "./crate.ts";
 import { componentize, type Engine } from "./engines.ts";
@@ -46,7 +47,7 @@ export async function buildProject(project: Project, options: BuildOptions): Pro
 /** Records in the component who made it, so that `tool check` knows what was taken care of. */
 async function sign(component: Uint8Array): Promise<Uint8Array> {
   const { metadataAdd } = await import("@bytecodealliance/jco");
-  return metadataAdd(component, [["processed-by", [["postern", VERSION]]]]);
+  return metadataAdd(component, [["processed-by", [["postern", MANIFEST.version]]]]);
 }
 
 async function buildScript(project: Project, { engine, progress }: BuildOptions): Promise<Uint8Array> {

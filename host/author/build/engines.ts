@@ -1,5 +1,5 @@
 /** The two ways from a script to a component. Both run its top level once, so that calls start from there. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Fault, reason } from "../../../kernel/plugin.ts";
@@ -27,18 +27,20 @@ export async function componentize(project: Project, script: Script, engine: Eng
 
 async function componentizeWithSpiderMonkey(witPath: string, { source }: Script): Promise<Uint8Array> {
   const { componentize: make } = await import("@bytecodealliance/componentize-js");
-  // It reads files only. A build that is killed leaves them where the system clears up, not among the author's.
+  // Its source must be a file. A build that is killed leaves it where the system clears up, not among the author's.
   const folder = await mkdtemp(join(tmpdir(), "postern-build-"));
   const sourcePath = join(folder, "tool.js");
   try {
     await writeFile(sourcePath, source);
-    const { component } = await make({
+    const options = {
       sourcePath,
-      witPath,
+      // As text, which its types forget: its WebAssembly part has no file system to read a path from.
+      witWorld: await readFile(witPath, "utf8"),
       worldName: WORLD,
       // Clocks and randomness stay: without them the time would be that of the build, for ever.
-      disableFeatures: ["http", "fetch-event"],
-    });
+      disableFeatures: ["http" as const, "fetch-event" as const],
+    };
+    const { component } = await make(options);
     return component;
   } finally {
     await rm(folder, { recursive: true, force: true });

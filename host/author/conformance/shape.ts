@@ -1,12 +1,12 @@
 /** What can be told from a component's bytes: how large it is, what made it, and where its time and chance come from. */
-import type { ComponentInfo } from "../../compile/component.ts";
+import { type ComponentInfo, readProducers } from "../../compile/component.ts";
 import type { Finding } from "./report.ts";
 
 const QUICKJS = "init";
 const OURSELVES = "postern";
 
 export async function describeShape(bytes: Uint8Array, info: ComponentInfo): Promise<readonly Finding[]> {
-  const { makers, languages } = await readProducers(bytes);
+  const { makers, languages } = await readOrigin(bytes);
   const host = info.imports.filter((name) => name.startsWith("postern:"));
   const wasi = info.imports.filter((name) => name.startsWith("wasi:"));
   // Only a script engine has run before it came here, and keeps the time and the chance of the build.
@@ -61,14 +61,12 @@ function chance({ imports, exports }: ComponentInfo, makers: readonly string[], 
   };
 }
 
-/** From the component's own producers section, not from those of the modules inside; of the makers we come first. */
-async function readProducers(
+/** Of the makers we come first. */
+async function readOrigin(
   bytes: Uint8Array,
 ): Promise<{ readonly makers: readonly string[]; readonly languages: readonly string[] }> {
-  const { metadataShow } = await import("@bytecodealliance/jco");
-  const [outermost] = await metadataShow(bytes);
-  const valuesOf = (name: string) =>
-    (outermost?.producers ?? []).flatMap(([field, values]) => (field === name ? values : []));
+  const producers = await readProducers(bytes);
+  const valuesOf = (name: string) => producers.flatMap(([field, values]) => (field === name ? values : []));
   const makers = valuesOf("processed-by").map(([name, version]) => `${name} ${version}`);
   return {
     makers: makers.sort((a, b) => Number(b.startsWith(OURSELVES)) - Number(a.startsWith(OURSELVES))),

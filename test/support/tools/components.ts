@@ -29,12 +29,13 @@ export async function componentizeJsFixture(name: string): Promise<Uint8Array> {
   const source = readFileSync(fixtureFile(name));
   return kept(`componentize-js-${name}`, source, async () => {
     const { componentize } = await import("@bytecodealliance/componentize-js");
-    const { component } = await componentize({
+    const options = {
       sourcePath: fixtureFile(name),
-      witPath: WIT,
+      witWorld: readFileSync(join(WIT, "tool.wit"), "utf8"),
       worldName: "sandboxed-tool",
-      disableFeatures: ["http", "fetch-event"],
-    });
+      disableFeatures: ["http" as const, "fetch-event" as const],
+    };
+    const { component } = await componentize(options);
     return component;
   });
 }

@@ -1,6 +1,7 @@
 /**
  * The thread that reads components. Parsing and transpiling take seconds and work on bytes nobody vouches
- * for, so they happen beside the service, in a thread that is gone afterwards.
+ * for, so they happen beside the service, in a thread that is gone afterwards. The published package has this
+ * file bundled with jco's transpiler: see `build.ts`.
  */
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
 import { isPlain } from "./canonical-abi.ts";
@@ -13,8 +14,9 @@ import {
   UnfitModule,
 } from "./core-module.ts";
 
-export type ToolchainJob =
+export type ReaderJob =
   | { readonly type: "wit"; readonly bytes: Uint8Array }
+  | { readonly type: "producers"; readonly bytes: Uint8Array }
   | { readonly type: "transpile"; readonly bytes: Uint8Array; readonly memoryMb: number };
 
 export interface Transpiled {
@@ -29,8 +31,18 @@ export interface Transpiled {
   readonly plain: boolean;
 }
 
-export type ToolchainReply =
-  | { readonly ok: true; readonly value: string | Transpiled }
+/** The fields of a component's own producers section, not of the modules inside; each value has a version. */
+export type Producers = readonly (readonly [field: string, values: readonly (readonly [string, string])[]])[];
+
+/** What each job is answered with. */
+export interface Readings {
+  readonly wit: string;
+  readonly producers: Producers;
+  readonly transpile: Transpiled;
+}
+
+export type ReaderReply =
+  | { readonly ok: true; readonly value: Readings[keyof Readings] }
   /** `unfit`: the component is sound, but not one that we run. */
   | { readonly ok: false; readonly unfit: boolean; readonly message: string };
 
@@ -41,8 +53,8 @@ const MAX_INSTANCES = 1000;
 const MAX_LIST = 100_000;
 
 async function transpileComponent(bytes: Uint8Array, memoryMb: number): Promise<Transpiled> {
-  const { transpile } = await import("@bytecodealliance/jco");
-  const { files } = await transpile(bytes, {
+  const { transpileBytes } = await import("@bytecodealliance/jco-transpile");
+  const { files } = await transpileBytes(bytes, {
     name: "component",
     instantiation: "sync",
     wasiShim: false,
@@ -124,16 +136,21 @@ function unknownShape(): Error {
   return new Error("the transpiler wrote glue of an unknown shape");
 }
 
-async function work(job: ToolchainJob): Promise<ToolchainReply> {
+async function read(job: ReaderJob): Promise<Readings[keyof Readings]> {
+  if (job.type === "transpile") return transpileComponent(job.bytes, job.memoryMb);
+  const { componentWit, metadataShow } = await import("@bytecodealliance/jco-transpile/wasm-tools");
+  if (job.type === "wit") return componentWit(job.bytes);
+  const [outermost] = await metadataShow(job.bytes);
+  return outermost?.producers ?? [];
+}
+
+async function work(job: ReaderJob): Promise<ReaderReply> {
   try {
-    if (job.type === "transpile")
-      return { ok: true, value: await transpileComponent(job.bytes, job.memoryMb) };
-    const { componentWit } = await import("@bytecodealliance/jco");
-    return { ok: true, value: await componentWit(job.bytes) };
+    return { ok: true, value: await read(job) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return { ok: false, unfit: error instanceof UnfitModule, message: message.slice(0, 500) };
   }
 }
 
-if (!isMainThread) parentPort?.postMessage(await work(workerData as ToolchainJob));
+if (!isMainThread) parentPort?.postMessage(await work(workerData as ReaderJob));
