@@ -107,7 +107,7 @@ export function createAgent({
     try {
       await writer.finish(final, usage);
     } catch (error) {
-      log.error({ error, turn: writer.id }, "a turn could not be stored; trying again until it is");
+      log.error({ error, turn: writer.id }, "a turn could not be stored, retrying");
       if (final.error === undefined)
         final = {
           status: "failed",
@@ -165,7 +165,7 @@ export function createAgent({
   function start(entry: Entry): void {
     const { thread } = entry.writer;
     const end = execute(entry)
-      .catch((error) => log.error({ error }, "a turn ended badly"))
+      .catch((error) => log.error({ error }, "a turn ended with an error"))
       .then(() => {
         ends.delete(end);
         const next = lanes.get(thread)?.shift();
@@ -192,9 +192,9 @@ export function createAgent({
         throw new Fault("unavailable", "stopping", "The service is stopping.", { retryAfterSecs: 5 });
       const id = turn.id ?? randomUUIDv7();
       if (!UUID.test(id))
-        throw new Fault("invalid", "bad_turn_id", "A turn's id is a UUID.", { param: "id" });
+        throw new Fault("invalid", "bad_turn_id", "A turn id must be a UUID.", { param: "id" });
       if (turn.id !== undefined && ledger.knows(id))
-        throw new Fault("invalid", "turn_exists", `There is a turn ${id} already.`, { param: "id" });
+        throw new Fault("invalid", "turn_exists", `The turn ${id} already exists.`, { param: "id" });
       const thread = turn.thread === undefined ? undefined : ledger.thread(turn.user, turn.thread);
       if (turn.thread !== undefined && thread === undefined)
         throw new Fault("missing", "thread_not_found", `There is no thread ${turn.thread}.`, {
@@ -206,7 +206,7 @@ export function createAgent({
         throw new Fault(
           "limited",
           "thread_busy",
-          `The thread is busy: ${lane.length} messages wait for its answer.`,
+          `The thread is busy: ${lane.length} messages are waiting.`,
           { retryAfterSecs: 5 },
         );
       if (beginning.remember !== undefined) remember(turn.user, beginning.remember);
@@ -264,7 +264,7 @@ function endingOf(error: unknown, signal: AbortSignal, log: Log): Ending {
   if (cause instanceof Fault)
     return { status: "failed", error: { code: cause.code, message: cause.message } };
   if (signal.aborted) return { status: "cancelled" };
-  log.error({ error }, "a turn failed through a mistake of ours");
+  log.error({ error }, "a turn failed because of a bug");
   return {
     status: "failed",
     error: { code: "internal", message: "Something went wrong in the service; the log has the details." },

@@ -13,7 +13,7 @@ interface AskOptions {
 export function register(command: Command, context: CommandContext): void {
   command
     .argument("<question...>")
-    .option("--json", "print every event of the turn, one JSON object a line")
+    .option("--json", "print every event of the turn, one JSON object per line")
     .option("--thread <id>", "continue this thread")
     .addHelpText(
       "after",
@@ -76,7 +76,7 @@ async function printText(run: RunningTurn): Promise<void> {
     throw new Fault(
       "turn",
       "gate_open",
-      `the tool ${gate.call.name} waits for ${gate.type === "authentication" ? "a credential" : "an approval"}: open the thread in "postern" or in the web UI`,
+      `the tool ${gate.call.name} is waiting for ${gate.type === "authentication" ? "a credential" : "an approval"}: open the thread in "postern" or in the web UI`,
     );
   }
   if (status === "cancelled") throw new Fault("turn", "cancelled", "cancelled");

@@ -23,37 +23,38 @@ export function readSettings(env: Env): AgentSettings {
       "CHAT_RATE_LIMIT",
       30,
       { min: 1, max: 1_000_000 },
-      "Messages a user may send in 60 s, over all channels that chat",
+      "Messages a user may send per 60 s, across all chat channels",
     ),
     maxToolCalls: env.integer(
       "TURN_MAX_TOOL_CALLS",
       50,
       { min: 1, max: 10_000 },
-      "Tool calls after which a turn is stopped",
+      "Most tool calls in one turn",
     ),
     turnTimeoutSecs: env.integer(
       "TURN_TIMEOUT_SECS",
       600,
       { min: 1, max: 86_400 },
-      "Seconds after which a turn is stopped",
+      "Most seconds a turn may take",
     ),
     dailyUsdCap: env.number(
       "DAILY_USD_CAP",
       undefined,
       { min: 0, max: 1_000_000 },
-      "US dollars a user may spend on models in a day (UTC); no cap where unset",
+      "US dollars a user may spend on models per day (UTC); no cap if unset",
     ),
-    memoryVectors: env.flag(
-      "MEMORY_VECTORS",
-      true,
-      "Whether memory is also searched by meaning, with an offline model",
+    memoryVectors: env.flag("MEMORY_VECTORS", true, "Also search memory by meaning, with an offline model"),
+    jobsConcurrency: env.integer(
+      "JOBS_CONCURRENCY",
+      4,
+      { min: 1, max: 256 },
+      "Jobs that run at the same time",
     ),
-    jobsConcurrency: env.integer("JOBS_CONCURRENCY", 4, { min: 1, max: 256 }, "Jobs that run side by side"),
     jobsRetentionDays: env.integer(
       "JOBS_RETENTION_DAYS",
       30,
       { min: 1, max: 36_500 },
-      "Days after which a completed job is deleted",
+      "Days until a completed job is deleted",
     ),
   };
 }

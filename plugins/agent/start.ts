@@ -37,7 +37,7 @@ export function startAgent({
   const { mask } = use.kernel;
   const ledger = createLedger(sql);
   const interrupted = use.kernel.serving ? ledger.recover() : 0;
-  if (interrupted > 0) log.warn({ turns: interrupted }, "turns were interrupted by the last stop");
+  if (interrupted > 0) log.warn({ turns: interrupted }, "turns were interrupted when the service stopped");
   const memory = createMemory({ store: use.store, vectors: config.memoryVectors, log });
   onStop(() => memory.close());
   const skills = createSkills(home);
@@ -93,7 +93,7 @@ export function startAgent({
     const unpriced = chain.filter(({ name }) => !isFree(name) && prices.find(name) === undefined);
     if (config.dailyUsdCap !== undefined && unpriced.length > 0)
       log.warn(
-        `DAILY_USD_CAP cannot count ${unpriced.map(({ name }) => name.name).join(", ")}: add the price to ${join(home, "prices.json")}`,
+        `DAILY_USD_CAP does not count ${unpriced.map(({ name }) => name.name).join(", ")}: add the price to ${join(home, "prices.json")}`,
       );
   });
   return {

@@ -75,7 +75,5 @@ async function readStart(file: string): Promise<string | undefined> {
 }
 
 function cap(text: string): string {
-  return text.length <= LONGEST
-    ? text
-    : `${text.slice(0, LONGEST)}\n[… the rest is left out …]`.toWellFormed();
+  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}\n[… truncated …]`.toWellFormed();
 }

@@ -45,7 +45,7 @@ const MOST_OPEN = 50;
 const MOST_LISTED = 200;
 const LONGEST_GOAL = 1000;
 const HEADING =
-  "Missions: lasting goals of the user. Keep them in mind; call mission_complete when one is reached.";
+  "Missions: the user's long-term goals. Keep them in mind; call mission_complete when one is reached.";
 
 export function createMissions(store: Store): Missions {
   const sql = store.tables("missions", MIGRATIONS);
@@ -101,7 +101,7 @@ function missionTools(missions: Omit<Missions, "tools">): OwnTool[] {
   return [
     {
       name: "mission_create",
-      description: "Sets a lasting goal of the user, a mission, that is kept in sight in every conversation.",
+      description: "Sets a long-term goal (a mission) of the user, shown in every conversation.",
       schema: object(
         {
           goal: {
@@ -144,7 +144,7 @@ function missionTools(missions: Omit<Missions, "tools">): OwnTool[] {
           mission: {
             type: "string",
             minLength: 1,
-            description: "The mission's id, or its goal word for word",
+            description: "The mission's id, or its exact goal",
           },
         },
         ["mission"],
@@ -157,7 +157,7 @@ function missionTools(missions: Omit<Missions, "tools">): OwnTool[] {
         const mission = missions.complete(user, byGoal?.id ?? named);
         return mission
           ? ok(mission)
-          : failed("no_mission", `There is no mission ${named}. mission_list shows what there is.`);
+          : failed("no_mission", `There is no mission ${named}. mission_list shows all missions.`);
       },
     },
   ];

@@ -111,7 +111,7 @@ async function readSkill(root: string, folder: string, kept: Kept): Promise<Foun
   const real = await realpath(file).catch(() => undefined);
   if (real === undefined) throw new Error("it has no SKILL.md");
   if (!real.startsWith((await realpath(root)) + sep))
-    throw new Error("its SKILL.md leads out of the skills folder");
+    throw new Error("its SKILL.md links outside the skills folder");
   const { size, mtimeMs } = await lstat(real);
   const stamp = `${size} ${mtimeMs}`;
   const known = kept.get(real);
@@ -125,12 +125,14 @@ async function readSkill(root: string, folder: string, kept: Kept): Promise<Foun
 /** Front matter of `key: value` lines between two lines of dashes, then the text. */
 function parseSkill(source: string, folder: string): Found {
   const match = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n([\s\S]*))?$/.exec(source);
-  if (!match) throw new Error("its SKILL.md does not begin with front matter (--- name, description ---)");
+  if (!match) throw new Error("its SKILL.md does not start with front matter (--- name, description ---)");
   const fields = readFields(match[1] ?? "");
   const name = fields.get("name") ?? folder;
   const description = fields.get("description") ?? "";
   if (!NAME.test(name))
-    throw new Error(`its name ${JSON.stringify(name.slice(0, 80))} is not made of letters, digits, - and _`);
+    throw new Error(
+      `its name ${JSON.stringify(name.slice(0, 80))} may only contain letters, digits, - and _`,
+    );
   if (description === "") throw new Error("its front matter has no description");
   return { name, description: description.slice(0, LONGEST_DESCRIPTION), text: (match[2] ?? "").trim() };
 }

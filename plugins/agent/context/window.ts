@@ -29,7 +29,7 @@ const KEEP_AFTER_SUMMARY = 0.5;
 // Of one message, what a summary has to know.
 const LONGEST_IN_TRANSCRIPT = 2000;
 const DIGEST_LINES = 40;
-const LEFT_OUT = "[An earlier result, left out to make room.]";
+const LEFT_OUT = "[An earlier result, removed to save space.]";
 
 export interface Context {
   /** History as it fits: a summary of the oldest, then whole turns. */
@@ -143,7 +143,7 @@ export function assemble(
     own[at] = shorter;
   }
   if (left < 0 && estimateOf(own) > budget)
-    throw new Fault("turn", "too_long", "The message is longer than the model can take. Shorten it.");
+    throw new Fault("turn", "too_long", "The message is too long for the model. Shorten it.");
   return [...before, ...own, ...withoutResult(present.open)];
 }
 

@@ -22,7 +22,7 @@ export function register(group: Command, context: CommandContext): void {
     .command("list")
     .description("list jobs, newest first")
     .option("--status <status>", STATUSES.join(", "), parseStatus)
-    .option("--user <user_id>", "only this user's")
+    .option("--user <user_id>", "only this user's jobs")
     .option("--limit <count>", `how many, up to ${MOST}`, parseLimit, 20)
     .option("--before <cursor>", "go on where an earlier list ended")
     .option("--json", "print JSON")
@@ -63,23 +63,19 @@ export function register(group: Command, context: CommandContext): void {
 
 function parseStatus(text: string): JobStatus {
   const status = STATUSES.find((known) => known === text);
-  if (status === undefined) throw new InvalidArgumentError(`It is one of ${STATUSES.join(", ")}.`);
+  if (status === undefined) throw new InvalidArgumentError(`Use one of ${STATUSES.join(", ")}.`);
   return status;
 }
 
 function parseLimit(text: string): number {
   const limit = Number(text);
   if (!Number.isInteger(limit) || limit < 1 || limit > MOST)
-    throw new InvalidArgumentError(`It is a whole number from 1 to ${MOST}.`);
+    throw new InvalidArgumentError(`Use a whole number from 1 to ${MOST}.`);
   return limit;
 }
 
 function missing(id: string): never {
-  throw new Fault(
-    "missing",
-    "job_not_found",
-    `there is no job ${id}; "postern jobs list" shows those there are`,
-  );
+  throw new Fault("missing", "job_not_found", `there is no job ${id}; "postern jobs list" shows all jobs`);
 }
 
 function row({ id, status, error, user, createdAt, completedAt }: Job): string[] {

@@ -77,7 +77,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
     try {
       act();
     } catch (error) {
-      log.error({ error }, "the job queue stumbled; it goes on");
+      log.error({ error }, "job queue error, retrying");
     }
   };
 
@@ -133,7 +133,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
           failure({
             code: INTERRUPTED.code,
             message:
-              "The job was interrupted by a restart after it had called a tool that changes things, so it was not run again.",
+              "The job was interrupted by a restart after it had called a tool with side effects, so it was not run again.",
           }),
         );
       } else table.putBack(row.id);
@@ -201,7 +201,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
 const CANCELLED = { code: "cancelled", message: "The job was cancelled." };
 
 function failure(error: { readonly code: string; readonly message: string }): Completion {
-  return { error, response: `This did not work: ${error.message}` };
+  return { error, response: `This failed: ${error.message}` };
 }
 
 function refusal(error: unknown): Completion {
@@ -220,7 +220,7 @@ function completionOf(record: TurnRecord): Completion {
     const what = type === "authentication" ? "a credential" : "an approval";
     return failure({
       code,
-      message: `The tool ${call.name} needs ${what}. Give it in the web UI or in the terminal; the conversation waits there.`,
+      message: `The tool ${call.name} needs ${what}. Answer it in the web UI or the terminal; the conversation is waiting there.`,
     });
   }
   if (record.error !== undefined) return failure(record.error);

@@ -71,7 +71,7 @@ export function createDocuments(sql: Sql) {
         throw new Fault(
           "invalid",
           "too_large",
-          `the text for ${path} has ${size}; a document may have ${MOST_BYTES / 1024} KiB. Split it`,
+          `the text for ${path} is ${size}; a document may be up to ${MOST_BYTES / 1024} KiB. Split it`,
           { param: "text" },
         );
       }

@@ -84,7 +84,7 @@ export function createEmbedder({
   function fail(ended: Worker, why: string): void {
     if (worker !== ended) return;
     broken = why;
-    log.warn({ why }, "vectors are off until the next start: memory is searched by words alone");
+    log.warn({ why }, "vector search is off until the next start; memory is searched by words only");
     drop(new Error(why));
   }
 

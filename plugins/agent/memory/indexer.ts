@@ -45,7 +45,7 @@ export function createIndexer(sql: Sql, embedder: Embedder, vectors: Vectors, lo
         found.push(await embedder.embed(passage));
       } catch (error) {
         if (!embedder.isReady()) throw error;
-        log.warn({ path, why: reason(error) }, "a passage has no vector: it is found by its words alone");
+        log.warn({ path, why: reason(error) }, "a passage has no vector; it is found by its words only");
       }
     }
     return found;
@@ -56,7 +56,7 @@ export function createIndexer(sql: Sql, embedder: Embedder, vectors: Vectors, lo
       if (isStopped) return;
       running ??= work()
         .catch((error: unknown) => {
-          if (!isStopped) log.debug({ why: reason(error) }, "documents wait for their vectors");
+          if (!isStopped) log.debug({ why: reason(error) }, "documents are waiting for their vectors");
         })
         .finally(() => {
           running = undefined;

@@ -11,7 +11,7 @@ export function cleanPath(given: string): string {
   if (path === "") throw refuse(given, "it is empty");
   if (path.length > LONGEST) throw refuse(given, `it is longer than ${LONGEST} characters`);
   if (segments.length > DEEPEST) throw refuse(given, `it is more than ${DEEPEST} folders deep`);
-  if (/[\p{Cc}\p{Cs}\\]/u.test(path)) throw refuse(given, "it holds a control character or a backslash");
+  if (/[\p{Cc}\p{Cs}\\]/u.test(path)) throw refuse(given, "it contains a control character or a backslash");
   if (segments.some((segment) => segment.trim() === "")) throw refuse(given, "a part of it is empty");
   if (segments.some((segment) => segment === "." || segment === ".."))
     throw refuse(given, 'a part of it is "." or ".."');
@@ -23,7 +23,7 @@ function refuse(given: string, why: string): Fault {
   return new Fault(
     "invalid",
     "bad_path",
-    `the memory path ${shown} is refused: ${why}. Use a path such as notes/bike.md`,
+    `invalid memory path ${shown}: ${why}. Use a path such as notes/bike.md`,
     {
       param: "path",
     },

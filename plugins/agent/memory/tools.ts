@@ -18,7 +18,7 @@ export function memoryTools(memory: MemoryReader): OwnTool[] {
     {
       name: "memory_write",
       description:
-        "Keeps a document in the user's lasting memory, which every later conversation can search. Replaces the text at that path; earlier texts are kept as versions.",
+        "Saves a document in the user's long-term memory, which every later conversation can search. Replaces the text at that path; earlier texts are kept as versions.",
       schema: object(
         {
           path: PATH,
@@ -91,7 +91,7 @@ export function memoryTools(memory: MemoryReader): OwnTool[] {
       name: "memory_tree",
       description: "Lists the documents in the user's memory.",
       schema: object(
-        { prefix: { type: "string", description: "Only paths that begin so, for example notes/" } },
+        { prefix: { type: "string", description: "Only paths with this prefix, for example notes/" } },
         [],
       ),
       run: (params, { user }) =>
@@ -113,7 +113,7 @@ function refuseIdentity(path: string): void {
   throw new Fault(
     "forbidden",
     "identity_file",
-    `${path} is part of your instructions, so only the user writes it, on the Memory page. Keep this in another document.`,
+    `${path} is part of your instructions, so only the user can edit it, on the Memory page. Use another document.`,
   );
 }
 
@@ -121,7 +121,7 @@ function noDocument(which: string): Fault {
   return new Fault(
     "missing",
     "no_document",
-    `There is no document ${which}. memory_tree lists what there is.`,
+    `There is no document ${which}. memory_tree lists all documents.`,
   );
 }
 

@@ -127,7 +127,7 @@ interface Answer {
   close(): void;
 }
 
-const CLOSED = new Error("The answer is no longer waited for.");
+const CLOSED = new Error("Nobody is waiting for the answer any more.");
 
 function openAnswer(options: Dispatcher.DispatchOptions): Answer {
   const decoder = new StringDecoder("utf8");

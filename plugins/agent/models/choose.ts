@@ -42,9 +42,9 @@ const USUAL_WINDOW = 32_000;
 const PROBE_MILLIS = 200;
 
 export function readModelChoice(env: Env): ModelChoice {
-  const provider = env.oneOf("MODEL_PROVIDER", PROVIDERS, "auto", "Whose model answers");
-  const name = env.text("MODEL_NAME", undefined, "The model's name at its provider");
-  const baseUrl = env.url("MODEL_BASE_URL", undefined, "Where an OpenAI-compatible server answers");
+  const provider = env.oneOf("MODEL_PROVIDER", PROVIDERS, "auto", "Which provider's model answers");
+  const name = env.text("MODEL_NAME", undefined, "The model's name");
+  const baseUrl = env.url("MODEL_BASE_URL", undefined, "URL of an OpenAI-compatible server");
   const key = env.secret("MODEL_API_KEY", "Key for MODEL_BASE_URL, or for the chosen provider");
   const anthropicKey = env.secret("ANTHROPIC_API_KEY", "Key for Anthropic");
   const openaiKey = env.secret("OPENAI_API_KEY", "Key for OpenAI");
@@ -52,29 +52,29 @@ export function readModelChoice(env: Env): ModelChoice {
     "MODEL_CONTEXT_TOKENS",
     undefined,
     { min: 1000, max: 10_000_000 },
-    "Tokens of context the model takes, where they are not known by its name",
+    "The model's context window in tokens, if it is not known from the name",
   );
   if (provider === "openai-compatible" && baseUrl === undefined)
-    env.refuse("MODEL_BASE_URL", "the server's URL, as MODEL_PROVIDER is openai-compatible");
+    env.refuse("MODEL_BASE_URL", "the server's URL, because MODEL_PROVIDER is openai-compatible");
   if (provider === "openai" && key === undefined && openaiKey === undefined && baseUrl === undefined)
-    env.refuse("OPENAI_API_KEY", "a key, as MODEL_PROVIDER is openai");
+    env.refuse("OPENAI_API_KEY", "a key, because MODEL_PROVIDER is openai");
   if (provider === "anthropic" && key === undefined && anthropicKey === undefined && baseUrl === undefined)
-    env.refuse("ANTHROPIC_API_KEY", "a key, as MODEL_PROVIDER is anthropic");
+    env.refuse("ANTHROPIC_API_KEY", "a key, because MODEL_PROVIDER is anthropic");
   const fallbackProvider = env.oneOf(
     "MODEL_FALLBACK_PROVIDER",
     ["none", "builtin", "openai", "anthropic", "ollama", "openai-compatible"],
     "none",
-    "Whose model takes over when the first gives up",
+    "Provider of the fallback model",
   );
   const fallback = {
-    name: env.text("MODEL_FALLBACK_NAME", undefined, "Its name at its provider"),
-    baseUrl: env.url("MODEL_FALLBACK_BASE_URL", undefined, "Where it answers"),
+    name: env.text("MODEL_FALLBACK_NAME", undefined, "Name of the fallback model"),
+    baseUrl: env.url("MODEL_FALLBACK_BASE_URL", undefined, "URL of the fallback model's server"),
     key: env.secret("MODEL_FALLBACK_API_KEY", "Its key"),
   };
   if (fallbackProvider === "openai-compatible" && fallback.baseUrl === undefined)
     env.refuse(
       "MODEL_FALLBACK_BASE_URL",
-      "the server's URL, as MODEL_FALLBACK_PROVIDER is openai-compatible",
+      "the server's URL, because MODEL_FALLBACK_PROVIDER is openai-compatible",
     );
   return {
     provider,
@@ -126,7 +126,7 @@ export function createModels(choice: ModelChoice, builtin: Model, prices: Prices
       : findOllama().then((name) => {
           if (name === undefined) return;
           first = make({ ...choice, provider: "ollama", name: choice.name ?? name });
-          log.info({ model: first.name.name }, "Ollama answers on loopback: using it");
+          log.info({ model: first.name.name }, "found a local Ollama server, using it");
         });
 
   return {

@@ -7,7 +7,7 @@ const PATIENCE_MILLIS = 3000;
 export async function diagnoseModel(choice: ModelChoice): Promise<readonly Finding[]> {
   const endpoint = endpointOf(choice);
   if (endpoint === undefined)
-    return [finding(true, "no model is configured: Ollama on loopback, or else the builtin model, answers")];
+    return [finding(true, "no model is configured: a local Ollama server or the built-in model will answer")];
   const { url, key } = endpoint;
   try {
     const response = await fetch(`${url.replace(/\/+$/, "")}/models`, {
@@ -19,9 +19,9 @@ export async function diagnoseModel(choice: ModelChoice): Promise<readonly Findi
     });
     await response.body?.cancel();
     if (response.status === 401 || response.status === 403)
-      return [finding(false, `${url} refuses the key (${response.status}): check the API key`)];
+      return [finding(false, `${url} rejected the key (${response.status}): check the API key`)];
     return response.status >= 500
-      ? [finding(false, `${url} answers ${response.status}: it is up but not well`)]
+      ? [finding(false, `${url} returned ${response.status}: the server is up but failing`)]
       : [finding(true, `${url} answers`)];
   } catch (error) {
     const why = error instanceof Error && error.cause !== undefined ? reason(error.cause) : reason(error);

@@ -20,17 +20,13 @@ export function explain(error: unknown, { provider, name }: ModelName): Fault {
       ...(retryAfterSecs !== undefined && { retryAfterSecs }),
     });
   if (statusCode === 429)
-    return fault(
-      "model_limited",
-      `${who} takes no more requests for now: ${words}`,
-      retryAfter(responseHeaders),
-    );
+    return fault("model_limited", `${who} is rate limited: ${words}`, retryAfter(responseHeaders));
   if (statusCode !== undefined && statusCode >= 500)
-    return fault("model_error", `${who} answered ${statusCode}: ${words}`, retryAfter(responseHeaders));
+    return fault("model_error", `${who} returned ${statusCode}: ${words}`, retryAfter(responseHeaders));
   if (statusCode === 401 || statusCode === 403)
     return fault(
       "model_unauthorized",
-      `${who} refused our key (${statusCode}): ${words}. Check the API key.`,
+      `${who} rejected the API key (${statusCode}): ${words}. Check the API key.`,
     );
   // Redirects included: none is followed, and another try would meet the same.
   if (statusCode !== undefined && statusCode >= 300)
@@ -38,7 +34,10 @@ export function explain(error: unknown, { provider, name }: ModelName): Fault {
   const root = rootCause(cause ?? error);
   if (/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|CONNECT_TIMEOUT/.test(root))
     return fault("model_unreachable", `${who} cannot be reached: ${root}. Is its server running?`);
-  return fault("model_cut", `${who} broke off its answer: ${words}${root === words ? "" : ` (${root})`}`);
+  return fault(
+    "model_cut",
+    `${who} stopped in the middle of its answer: ${words}${root === words ? "" : ` (${root})`}`,
+  );
 }
 
 function textOf(error: unknown): string {

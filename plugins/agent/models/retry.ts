@@ -43,10 +43,10 @@ export async function* streamSteadily(
         if (begun || options.signal.aborted || !(error instanceof Fault)) throw error;
         const pause = pauseBefore(error, attempt, options.pauseMillis ?? PAUSE_MILLIS);
         if (pause !== undefined) {
-          options.notice("model_retry", `${error.message} Trying again in ${Math.ceil(pause / 1000)} s.`);
+          options.notice("model_retry", `${error.message} Retrying in ${Math.ceil(pause / 1000)} s.`);
           await sleep(pause, undefined, { signal: options.signal });
         } else if (next !== undefined) {
-          options.notice("model_failover", `${error.message} Going on with ${next.name.name}.`);
+          options.notice("model_failover", `${error.message} Continuing with ${next.name.name}.`);
           break;
         } else {
           throw error;
@@ -75,7 +75,7 @@ async function* watched(
   const onAbort = () => giveUp(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
   const stalled = setInterval(() => {
-    notice("model_stalled", `Nothing has come from the model for ${stallMillis / 1000} s; still waiting.`);
+    notice("model_stalled", `No output from the model for ${stallMillis / 1000} s; still waiting.`);
   }, stallMillis);
   try {
     for (;;) {

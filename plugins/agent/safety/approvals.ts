@@ -12,7 +12,7 @@ export function readApprovalRules(env: Env): ApprovalRules {
   const rules = new Map<string, Verdict>();
   for (const entry of env.list(
     "TOOL_APPROVALS",
-    "Which tools run at once, ask first or never run; by default a tool that can change things asks",
+    "Which tools run without asking, ask first, or never run; by default tools that can change things ask",
   )) {
     const match = /^([\w.-]+|\*)=(allow|ask|deny)$/.exec(entry);
     if (match === null) {

@@ -19,7 +19,7 @@ export function createSpending(sql: Sql, capUsd: number | undefined): Spending {
       throw new Fault(
         "turn",
         "daily_cap",
-        `You have used $${spent.toFixed(2)} today and the cap is $${capUsd.toFixed(2)} a day. It starts anew at midnight UTC; the operator sets it with DAILY_USD_CAP.`,
+        `You have used $${spent.toFixed(2)} today and the cap is $${capUsd.toFixed(2)} per day. It resets at midnight UTC; the operator sets it with DAILY_USD_CAP.`,
       );
     },
     add(user, usage) {

@@ -26,7 +26,7 @@ export interface ThreadRow {
 
 export const INTERRUPTED = {
   code: "interrupted",
-  message: "The turn was interrupted by a restart. What it had done until then is kept.",
+  message: "The turn was interrupted by a restart. What it had done so far is kept.",
 } as const;
 
 export interface Ledger {

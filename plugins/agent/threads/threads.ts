@@ -111,7 +111,7 @@ export function createThreads(sql: Sql, onRemove: (thread: string) => void): Thr
       const seq = owned(user, thread);
       const clipped = clipTitle(title);
       if (clipped === "")
-        throw new Fault("invalid", "empty_title", "A title needs at least one letter.", { param: "title" });
+        throw new Fault("invalid", "empty_title", "A title must not be empty.", { param: "title" });
       sql.transaction(() => {
         sql.run("UPDATE threads SET title = ? WHERE seq = ?", clipped, seq);
         sql.run("UPDATE thread_texts SET text = ? WHERE rowid = ?", clipped, -seq);
@@ -207,7 +207,7 @@ export function readNumber(before: string): number {
 }
 
 function badCursor(): Fault {
-  return new Fault("invalid", "bad_cursor", "`before` is not one that this list has given.", {
+  return new Fault("invalid", "bad_cursor", "`before` is not a cursor from this list.", {
     param: "before",
   });
 }

@@ -48,7 +48,7 @@ export async function runLoop(run: LoopRun): Promise<Ending> {
       throw new Fault(
         "turn",
         "too_many_tool_calls",
-        `The model wanted more than ${run.maxToolCalls} tool calls in one turn, so it was stopped.`,
+        `The model made more than ${run.maxToolCalls} tool calls in one turn, so it was stopped.`,
       );
   }
 }
@@ -85,7 +85,7 @@ async function answer({ writer, toolbox, mask, emit, ask, count }: LoopRun): Pro
     if (text !== "") calls.length > 0 ? save() : writer.hold(message());
   }
   if (calls.length === 0 && text.trim() === "")
-    throw new Fault("turn", "empty_answer", "The model answered with nothing. Ask again, or in other words.");
+    throw new Fault("turn", "empty_answer", "The model returned an empty answer. Try again, or rephrase.");
   // A caller's function is written down when it surfaces: one a round trip (§3.2), the others wait their turn.
   for (const call of calls) if (!toolbox.isExternal(call.name)) put(writer, call, false);
   return calls;

@@ -18,7 +18,7 @@ const PLAIN: Beginning = { items: [], pending: [], approved: undefined, remember
 export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginning {
   const { input } = turn;
   if (thread !== undefined && turn.history?.length)
-    throw invalid("history_on_thread", "Earlier items can only be brought to a new thread.", "history");
+    throw invalid("history_on_thread", "Earlier items can only be added to a new thread.", "history");
   if (input.type === "message") {
     if (input.text.trim() === "" && !turn.history?.length)
       throw invalid("empty_message", "The message is empty.", "message");
@@ -29,16 +29,16 @@ export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginnin
     if (thread === undefined) return { ...PLAIN, items: [replayed(turn, input.call, input.output)] };
     const { gate } = thread;
     if (gate?.type !== "external_tool")
-      throw invalid("no_external_tool_gate", "The thread does not wait for the output of a tool.", "call_id");
+      throw invalid("no_external_tool_gate", "The thread has no pending tool call.", "call_id");
     if (gate.call.id !== input.call)
-      throw invalid("call_mismatch", `The thread waits for the output of call ${gate.call.id}.`, "call_id");
+      throw invalid("call_mismatch", `The pending call of this thread is ${gate.call.id}.`, "call_id");
     return { ...PLAIN, items: [resultOf(input.call, input.output)], pending: thread.pending };
   }
   const gate = thread?.gate;
   if (gate?.type !== input.type || gate.id !== input.gate)
     throw invalid(
       "no_such_gate",
-      "The thread does not wait for this answer; perhaps it was given already.",
+      "The thread is not waiting for this answer; it may already have been given.",
       "gate",
     );
   const pending = thread?.pending ?? [];
@@ -59,9 +59,9 @@ export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginnin
 
 export function gatePending(gate: Gate): Fault {
   const what = {
-    approval: `the tool ${gate.call.name} waits for an approval`,
-    authentication: `the tool ${gate.call.name} waits for a credential`,
-    external_tool: `the output of call ${gate.call.id} is waited for`,
+    approval: `the tool ${gate.call.name} is waiting for approval`,
+    authentication: `the tool ${gate.call.name} is waiting for a credential`,
+    external_tool: `it is waiting for the output of call ${gate.call.id}`,
   }[gate.type];
   return invalid("gate_pending", `The thread is paused: ${what}. Answer that first.`, "thread");
 }
@@ -69,7 +69,7 @@ export function gatePending(gate: Gate): Fault {
 /** A caller that replays everything ends with the output of a call that is in the history it brought. */
 function replayed(turn: Turn, call: string, output: string): TurnItem {
   if (!turn.history?.some((item) => item.type === "tool_call" && item.call.id === call))
-    throw invalid("no_external_tool_gate", "There is no call that this output belongs to.", "call_id");
+    throw invalid("no_external_tool_gate", "There is no call with this call_id.", "call_id");
   return resultOf(call, output);
 }
 

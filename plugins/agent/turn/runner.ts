@@ -82,7 +82,10 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
           tools: [],
           temperature: undefined,
         };
-        notice("summarising", "The thread has outgrown the model's window; its beginning is summarised.");
+        notice(
+          "summarising",
+          "The thread no longer fits the model's context window; summarising the beginning.",
+        );
         let text = "";
         try {
           for await (const parts of model.stream(request, signal)) {
@@ -94,7 +97,7 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
         } catch (error) {
           if (signal.aborted) throw error;
           // The turn matters more than its summary.
-          parts.log.warn(`the model could not summarise, a digest takes its place: ${reason(error)}`);
+          parts.log.warn(`the model could not summarise, using a digest instead: ${reason(error)}`);
           text = "";
         }
         return text.trim() === "" ? digest(transcript) : redact(mask, text);
@@ -145,8 +148,8 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
           const scope = { user: turn.user, thread: writer.thread, external: turn.tools ?? [] };
           const [toolbox, preface] = await Promise.all([
             openToolbox(parts.sources, scope, (why) => {
-              parts.log.warn(`the turn goes on without installed tools: ${why}`);
-              notice("tools_unavailable", `The installed tools are not available now: ${why}`);
+              parts.log.warn(`continuing the turn without installed tools: ${why}`);
+              notice("tools_unavailable", `The installed tools are not available: ${why}`);
             }),
             parts.preface(turn.user),
           ]);

@@ -83,7 +83,7 @@ export async function openToolbox(
     const remembered = sources.approvals.remembered(scope.user)[tool.name];
     const verdict = judgeTool(tool, sources.rules, remembered);
     if (verdict === "deny")
-      return refuse("denied", `The tool ${tool.name} may not be called here. Do not try it again.`);
+      return refuse("denied", `The tool ${tool.name} is not allowed here. Do not try it again.`);
     const { host } = sources;
     if (verdict === "ask" && !approved) {
       // Nobody should be asked to approve a call that would be refused anyway. A host that cannot say so now will then.

@@ -35,7 +35,7 @@ test("a long identity file is cut and says so", async () => {
   writeFileSync(join(folder, "SOUL.md"), "x".repeat(100_000));
   const prompt = await identityPrompt(folder, memory, "ann");
   expect(prompt.length).toBeLessThan(17_000);
-  expect(prompt).toContain("the rest is left out");
+  expect(prompt).toContain("truncated");
 });
 
 test.each(["memory_write", "memory_remove"])("%s leaves identity files to the person", async (name) => {

@@ -74,7 +74,7 @@ test("no link and no name leads out of the skills folder", async () => {
   symlinkSync(home, join(home, "skills", "linked"));
   const { skills, problems } = await createSkills(home).list();
   expect(skills.map(({ name }) => name)).toEqual(["soup"]);
-  expect(problems).toEqual([{ folder: "leak", why: "its SKILL.md leads out of the skills folder" }]);
+  expect(problems).toEqual([{ folder: "leak", why: "its SKILL.md links outside the skills folder" }]);
   for (const name of ["..", "../", "leak", "linked"])
     expect(await load(home, name)).toMatchObject({ status: "error" });
 });

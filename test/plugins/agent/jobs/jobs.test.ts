@@ -34,7 +34,7 @@ describe("a job", () => {
     const jobs = (await bootAgent({ model })).service("jobs");
     const done = await jobs.wait(jobs.submit({ ...WEBHOOK, message: "Hi" }).id, LONG);
     expect(done).toMatchObject({ status: "completed", error: { code: "model_unauthorized" } });
-    expect(done?.response).toMatch(/^This did not work: /);
+    expect(done?.response).toMatch(/^This failed: /);
   });
 
   test("that needs an approval says where to give it", async () => {

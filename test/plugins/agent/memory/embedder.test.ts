@@ -31,7 +31,7 @@ test("where the model cannot be loaded, the operator is told once and words stil
   expect(await memory.vectorsReady()).toBe(false);
   memory.write("ann", "b.md", "blue car");
   expect((await memory.search("ann", "bike")).map(({ path }) => path)).toEqual(["a.md"]);
-  expect(warnings).toEqual(["vectors are off until the next start: memory is searched by words alone"]);
+  expect(warnings).toEqual(["vector search is off until the next start; memory is searched by words only"]);
 });
 
 test("a text the model cannot take keeps no other from its vector", async () => {

@@ -142,7 +142,7 @@ test("a refusal without words, or with a page of them, stays short", async () =>
     });
   await expect(ask(await refusing(""))).rejects.toMatchObject({
     code: "model_error",
-    message: "The model m (openai-compatible) answered 503: HTTP 503",
+    message: "The model m (openai-compatible) returned 503: HTTP 503",
     retryAfterSecs: 7,
   });
   const error = await ask(await refusing("<html>".padEnd(200_000, "x"))).catch((thrown: Error) => thrown);
@@ -156,7 +156,7 @@ test.each([
     delta({ content: "Half" }) + event({ error: { message: "out of memory" } }),
     /out of memory/,
   ],
-  ["in what is not JSON", "data: {oops\n\n", /broke off.*JSON/],
+  ["in what is not JSON", "data: {oops\n\n", /stopped in the middle.*JSON/],
 ])("an answer that ends %s has been cut", async (_, text, words) => {
   await expect(ask(await served(answering(text)))).rejects.toMatchObject({
     code: "model_cut",

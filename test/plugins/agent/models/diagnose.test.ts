@@ -19,5 +19,5 @@ test("a model's server that answers is well, one that does not is told with the 
 });
 
 test("without any model configured there is nothing to reach", async () => {
-  expect(await diagnose({})).toMatchObject([{ ok: true, detail: expect.stringContaining("builtin") }]);
+  expect(await diagnose({})).toMatchObject([{ ok: true, detail: expect.stringContaining("built-in") }]);
 });

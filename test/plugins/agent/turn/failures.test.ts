@@ -50,7 +50,7 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
     const kernel = await bootAgent({ model });
     const events = await eventsOf(kernel.service("agent").run(ASK));
     expect(events).toContainEqual(
-      expect.objectContaining({ code: "model_retry", message: expect.stringContaining("again in 1 s") }),
+      expect.objectContaining({ code: "model_retry", message: expect.stringContaining("Retrying in 1 s") }),
     );
     expect(textIn(events)).toBe("Now.");
     model.script({ status: 429, headers: { "retry-after": "3600" } });
