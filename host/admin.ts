@@ -87,7 +87,7 @@ export function createAdmin(parts: AdminParts): ToolAdmin {
           { param: "secret" },
         );
       }
-      await secrets.set(secret, value);
+      return secrets.set(secret, value);
     },
     async beginSignIn(name, redirectUri) {
       const { capabilities } = await installed(catalog, name);

@@ -3,7 +3,7 @@ import type { AuthSetup, Capabilities, OAuthSetup } from "../../capabilities/cap
 import { Fault } from "../../kernel/fault.ts";
 import { openCallback } from "./callback.ts";
 import { beginSignIn, mergeScopes, type OAuthOptions, type SignIn } from "./oauth.ts";
-import type { Secrets, Vault } from "./secrets.ts";
+import { type Secrets, type Vault, warnOfShort } from "./secrets.ts";
 
 /** The person at the terminal. */
 export interface Prompt {
@@ -45,6 +45,7 @@ export async function authorizeTool(options: AuthorizeOptions): Promise<Authoriz
   const secret = auth.secretName;
   if (auth.envVar !== undefined && environment(auth.envVar)) {
     prompt.say(`${auth.envVar} is set in the environment and will be used for ${auth.displayName}.`);
+    sayIfAny(prompt, warnOfShort(auth.envVar, environment(auth.envVar) ?? ""));
     return { by: "environment", secret };
   }
   if (auth.oauth !== undefined) {
@@ -70,7 +71,7 @@ export async function setUpTool(options: {
     const value = await prompt.secret(isSet ? `${question} (leave empty to keep the current one)` : question);
     if (value === undefined) throw gaveUp();
     if (value.trim() === "" && isSet) continue;
-    await secrets.set(name, value);
+    sayIfAny(prompt, (await secrets.set(name, value)).warning);
     entered.push(name);
   }
   return entered;
@@ -97,7 +98,11 @@ async function enterByHand(auth: AuthSetup, secrets: Secrets, prompt: Prompt): P
   if (auth.tokenHint !== undefined) prompt.say(`Hint: ${auth.tokenHint}`);
   const value = await prompt.secret(`${auth.displayName} token`);
   if (value === undefined) throw gaveUp();
-  await secrets.set(auth.secretName, value);
+  sayIfAny(prompt, (await secrets.set(auth.secretName, value)).warning);
+}
+
+function sayIfAny(prompt: Prompt, warning: string | undefined): void {
+  if (warning !== undefined) prompt.say(warning);
 }
 
 async function signIn(options: AuthorizeOptions, auth: AuthSetup, setup: OAuthSetup): Promise<void> {

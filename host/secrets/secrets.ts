@@ -7,15 +7,21 @@ import { link, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type Keyv from "keyv";
 import { Fault } from "../../kernel/fault.ts";
+import { canBeHidden, SHORTEST } from "../../kernel/mask/forms.ts";
 import type { Mask } from "../../kernel/vocabulary/kernel.ts";
 
 export interface Secrets {
   exists(name: string): Promise<boolean>;
   names(): Promise<readonly string[]>;
   /** Trims the value, since a pasted token often carries a line break; an empty one is a fault. */
-  set(name: string, value: string): Promise<void>;
+  set(name: string, value: string): Promise<SecretSet>;
   /** False where there was none. */
   remove(name: string): Promise<boolean>;
+}
+
+export interface SecretSet {
+  /** For the person who set it: the value is stored, but cannot be hidden. */
+  readonly warning?: string;
 }
 
 export interface SecretRecord {
@@ -121,10 +127,18 @@ export async function openVault(options: {
           });
         }
         await values.write(name, { value: trimmed });
+        const warning = warnOfShort(name, trimmed);
+        return warning === undefined ? {} : { warning };
       },
       remove: (name) => keyed.delete(name),
     },
   };
+}
+
+/** What to say at the moment a value is set that no log line and no model can be kept from. */
+export function warnOfShort(name: string, value: string): string | undefined {
+  if (canBeHidden(value)) return undefined;
+  return `\`${name}\` is too short to be hidden: a value under ${SHORTEST} characters is not masked in logs, in what a model reads or in a tool's traffic. Use a longer one if you can.`;
 }
 
 function valuesOf({ value, oauth }: SecretRecord): string[] {

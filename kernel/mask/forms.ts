@@ -4,7 +4,7 @@
  * Shorter values would blank out ordinary words, so they are not looked for at all: neither in the log, nor before a
  * model, nor in a tool's traffic. Commands that store one say so.
  */
-const SHORTEST = 6;
+export const SHORTEST = 6;
 
 export function canBeHidden(value: string): boolean {
   return value.length >= SHORTEST;

@@ -125,7 +125,8 @@ export interface ToolAdmin {
   /** What this user has left of the tool's rate limit; nothing where the tool may not use the network. */
   limits(name: string, user: string): Promise<ToolLimits | undefined>;
   setup(name: string): Promise<ToolSetup>;
-  setSecret(name: string, secret: string, value: string): Promise<void>;
+  /** `warning`: a sentence for the person, where the value is stored but too short to be hidden. */
+  setSecret(name: string, secret: string, value: string): Promise<{ readonly warning?: string }>;
   /** Where to send the browser; it comes back to `redirectUri`, which then goes to `finishSignIn`. */
   beginSignIn(name: string, redirectUri: string): Promise<{ readonly url: string }>;
   /** The tool that is signed in now; a fault where the address answers no sign-in that was begun here. */

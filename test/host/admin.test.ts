@@ -67,7 +67,10 @@ test("a tool says which secrets it needs, takes only those, and then runs with t
   await expect(admin.setSecret("prober", "other", "x")).rejects.toMatchObject({ code: "unknown_secret" });
   await expect(admin.setup("nobody")).rejects.toMatchObject({ kind: "missing" });
   await expect(admin.beginSignIn("prober", CALLBACK)).rejects.toMatchObject({ code: "no_sign_in" });
-  await admin.setSecret("prober", "probe_token", "tok-1234567");
+  expect(await admin.setSecret("prober", "probe_token", "tok-1")).toEqual({
+    warning: expect.stringContaining("`probe_token` is too short to be hidden"),
+  });
+  expect(await admin.setSecret("prober", "probe_token", "tok-1234567")).toEqual({});
   expect((await admin.setup("prober")).secrets[1]?.isSet).toBe(true);
   const params = JSON.stringify({ url: `http://127.0.0.1:${server.port}/v1/x` });
   await run({ id: "call", name: "prober", params }, { user: "ada" });

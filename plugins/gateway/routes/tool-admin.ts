@@ -84,7 +84,11 @@ export function toolAdminRoutes(given: ToolAdmin | undefined, proxies: Proxies):
       summary: "Set a secret of a tool; it is stored encrypted and never shown again",
       audience: "operator",
       body: Type.Object({ value: Type.String({ minLength: 1, maxLength: 65_536 }) }),
-      status: 204,
+      answer: Type.Object({
+        warning: Type.Optional(
+          Type.String({ description: "The value is stored, but too short to be hidden" }),
+        ),
+      }),
       refusals: missing,
       handle: ({ params, body }) =>
         admin().setSecret(params["name"] ?? "", params["secret"] ?? "", body.value),

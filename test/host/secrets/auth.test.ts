@@ -111,6 +111,24 @@ describe("the order of the specification", () => {
     expect(prompt.told.join()).not.toContain("ex_typed-in");
   });
 
+  test.each([
+    ["entered", undefined, "`token` is too short to be hidden"],
+    ["found in the environment", "EXAMPLE_TOKEN", "`EXAMPLE_TOKEN` is too short to be hidden"],
+  ])(
+    "a value under six characters that is %s is used, and the person is warned",
+    async (_how, env_var, words) => {
+      const wants = capabilities({ display_name: "Example", ...(env_var && { env_var }) });
+      const prompt = person({ secret: async () => "12345\n" });
+      await authorize(wants, prompt, { environment: () => "12345" });
+      expect(prompt.told.join("\n")).toContain(words);
+      expect(prompt.told.join("\n")).toContain("under 6 characters");
+      expect(prompt.told.join("\n")).not.toContain("12345");
+      const longer = person({ secret: async () => "123456" });
+      await authorize(wants, longer, { environment: () => "123456" });
+      expect(longer.told.join("\n")).not.toContain("too short");
+    },
+  );
+
   test("giving up stores nothing", async () => {
     await expect(authorize(capabilities({}), person())).rejects.toMatchObject({ code: "gave_up" });
     expect(await opened.vault.secrets.exists("token")).toBe(false);
@@ -254,6 +272,14 @@ describe("setup", () => {
     ]);
     expect(asked).toEqual(["Client id", "key"]);
     expect(await values.read("client_id")).toEqual({ value: "value of Client id" });
+  });
+
+  test("a value under six characters is stored, and the person is warned", async () => {
+    const { secrets, values } = opened.vault;
+    const prompt = person({ secret: async (question) => (question === "key" ? "12345" : "long enough") });
+    await setUpTool({ capabilities: wants(), secrets, prompt });
+    expect(prompt.told).toEqual([expect.stringContaining("`key` is too short to be hidden")]);
+    expect(await values.read("key")).toEqual({ value: "12345" });
   });
 
   test("an empty entry keeps what is there", async () => {

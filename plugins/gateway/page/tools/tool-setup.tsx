@@ -5,6 +5,7 @@ import { ask, type Setup } from "../wire.ts";
 /** What a tool has to be given before it works: secrets to enter, or a sign-in elsewhere. */
 export function ToolSetup({ tool }: { tool: string }) {
   const [setup, setSetup] = useState<Setup>();
+  const [warning, setWarning] = useState<string>();
   const load = async () => setSetup(await attempt(() => ask<Setup>("GET", `/api/tools/${tool}/setup`)));
   useEffect(() => void load(), [tool]);
   if (!setup || (setup.secrets.length === 0 && !setup.signs_in)) return null;
@@ -17,7 +18,10 @@ export function ToolSetup({ tool }: { tool: string }) {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     const { value } = Object.fromEntries(new FormData(form));
-    await attempt(() => ask("PUT", `/api/tools/${tool}/secrets/${name}`, { value }));
+    const saved = await attempt(() =>
+      ask<{ warning?: string }>("PUT", `/api/tools/${tool}/secrets/${name}`, { value }),
+    );
+    setWarning(saved?.warning);
     form.reset();
     await load();
   };
@@ -42,6 +46,7 @@ export function ToolSetup({ tool }: { tool: string }) {
           )}
         </form>
       ))}
+      {warning && <p role="alert">{warning}</p>}
       {setup.signs_in && (
         <button type="button" onClick={() => void signIn()}>
           Sign in

@@ -62,7 +62,10 @@ function hostOf(installed: Map<string, ToolUpload>, secrets: Map<string, string>
         }),
         limits: async (name, user) =>
           name === "hello" ? { limit: user.length, remaining: 1, resetSecs: 30 } : undefined,
-        setSecret: async (_, secret, value) => void secrets.set(secret, value),
+        setSecret: async (_, secret, value) => {
+          secrets.set(secret, value);
+          return value.length < 6 ? { warning: "too short to be hidden" } : {};
+        },
         beginSignIn: async (_, redirectUri) => ({ url: `https://id.example/?redirect_uri=${redirectUri}` }),
         async finishSignIn(redirected) {
           if (redirected.searchParams.get("state") !== "right")
@@ -146,7 +149,10 @@ test("a secret is given and never shown", async () => {
   expect(body).toMatchObject({ secrets: [{ name: "hello_key", is_set: false }], signs_in: true });
   const path = "/api/tools/hello/secrets/hello_key";
   expect((await gateway.ask(path, { method: "PUT", body: { value: "" } })).status).toBe(400);
-  expect((await gateway.ask(path, { method: "PUT", body: { value: "s3cret" } })).status).toBe(204);
+  expect((await gateway.ask(path, { method: "PUT", body: { value: "s3c" } })).body).toEqual({
+    warning: "too short to be hidden",
+  });
+  expect((await gateway.ask(path, { method: "PUT", body: { value: "s3cret" } })).body).toEqual({});
   expect(secrets.get("hello_key")).toBe("s3cret");
   const after = await gateway.ask("/api/tools/hello/setup");
   expect(after.body.secrets[0].is_set).toBe(true);

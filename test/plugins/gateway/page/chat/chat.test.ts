@@ -140,7 +140,7 @@ describe.skipIf(!hasBrowser)("the page in a browser", { timeout: 60_000 }, () =>
     );
   });
 
-  test("a tool is installed from two dropped files, its grants shown first; a call that may write asks, and runs once allowed", async () => {
+  test("a tool is installed from two dropped files, its grants shown first; a secret too short to hide is warned of; a call that may write asks, and runs once allowed", async () => {
     const capabilities = JSON.stringify({
       version: "1.2.3",
       wit_version: "0.1.0",
@@ -149,6 +149,7 @@ describe.skipIf(!hasBrowser)("the page in a browser", { timeout: 60_000 }, () =>
         rate_limit: { requests_per_minute: 60, requests_per_hour: 500 },
         timeout_secs: 10,
       },
+      setup: { required_secrets: [{ name: "probe_key", prompt: "Probe key" }] },
     });
     const served = await servePostern();
     const page = await signedIn(served);
@@ -160,6 +161,15 @@ describe.skipIf(!hasBrowser)("the page in a browser", { timeout: 60_000 }, () =>
     await page.getByText("may POST https://api.example.com/v1/*").waitFor();
     await page.getByRole("button", { name: "Install", exact: true }).click();
     await page.getByRole("heading", { name: /^prober 1\.2\.3/ }).waitFor();
+
+    await page.getByText("Sign-in and secrets").click();
+    const warning = page.getByText("`probe_key` is too short to be hidden");
+    await page.getByLabel("Probe key").fill("12345");
+    await page.getByRole("button", { name: "Save" }).click();
+    await warning.waitFor();
+    await page.getByLabel("Probe key").fill("123456");
+    await page.getByRole("button", { name: "Save" }).click();
+    await warning.waitFor({ state: "detached" });
 
     served.model.script({ calls: [{ name: "prober", arguments: {} }] }, { text: "Probed." });
     await page.goto(`${served.url}/#/`);
