@@ -55,7 +55,7 @@ export function createApp({ log, metrics, proxies, authenticator, isOwnOrigin, p
   koa.use(router.allowedMethods());
 
   // A connection that breaks mid-answer ends here, after everything else has had its say.
-  koa.on("error", (error) => log.debug({ error }, "an answer could not be sent whole"));
+  koa.on("error", (error) => log.debug({ error }, "a response could not be sent completely"));
   return { koa, open, router };
 }
 

@@ -11,8 +11,8 @@ export async function diagnosePort(config: { host: string; port: number }): Prom
   const refusal = await tryPort(config);
   if (refusal === undefined) return [{ name: "gateway", ok: true, detail: `${address} is free` }];
   if (await isPostern(config))
-    return [{ name: "gateway", ok: true, detail: `a Postern answers on ${address}` }];
-  const detail = `${address} cannot be opened (${refusal}): stop what uses it, or set GATEWAY_PORT`;
+    return [{ name: "gateway", ok: true, detail: `Postern is running on ${address}` }];
+  const detail = `${address} cannot be opened (${refusal}): stop the program that uses it, or set GATEWAY_PORT`;
   return [{ name: "gateway", ok: false, detail }];
 }
 

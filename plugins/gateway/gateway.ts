@@ -45,8 +45,8 @@ export async function openGateway({
   const { follow, recheck: onRevoked } = sockets;
   metrics.gauge("postern_sockets", "Open sockets", () => sockets.count);
   metrics.gauge("postern_streams", "Users whose events are kept for a socket", () => sockets.streams);
-  metrics.gauge("postern_jobs_queued", "Jobs that wait", () => jobs.counts().queued);
-  metrics.gauge("postern_jobs_running", "Jobs that run", () => jobs.counts().running);
+  metrics.gauge("postern_jobs_queued", "Queued jobs", () => jobs.counts().queued);
+  metrics.gauge("postern_jobs_running", "Running jobs", () => jobs.counts().running);
 
   const described: RouteDescription[] = [SOCKET];
   const describe = () => describeApi({ version: kernel.version, routes: described, others: [SocketFrame] });
@@ -85,11 +85,13 @@ export async function openGateway({
       : `Open ${listener.url}/?token=${server.freshToken}`,
   );
   if (!isLoopback(config.host))
-    tell("The gateway is open to your network: put an HTTPS reverse proxy in front before it goes further.");
+    tell(
+      "The gateway is open to your network. Put an HTTPS reverse proxy in front before you expose it further.",
+    );
 
   const warmUp = setTimeout(() => {
     void import("koa-body");
-    server.page.warmUp().catch((error) => log.error({ error }, "the page cannot be bundled"));
+    server.page.warmUp().catch((error) => log.error({ error }, "bundling the page failed"));
   }, WARM_UP_AFTER_MILLIS);
   onStop(() => clearTimeout(warmUp));
 
@@ -119,7 +121,7 @@ const SOCKET: RouteDescription = {
   refusals: {
     403: { means: "A foreign page asked", answer: "text/plain" },
     426: "The request is not a WebSocket upgrade",
-    429: { means: "Too many sockets of yours are open", answer: "text/plain" },
+    429: { means: "You have too many open sockets", answer: "text/plain" },
     503: { means: "Too many sockets are open", answer: "text/plain" },
   },
 };

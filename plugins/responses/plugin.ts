@@ -13,12 +13,12 @@ export default definePlugin({
         "RESPONSES_TURN_TIMEOUT_SECS",
         120,
         { min: 1, max: 3600 },
-        "Longest turn of a request that does not stream",
+        "Time limit of a turn that does not stream",
       ),
       replay: env.flag(
         "RESPONSES_STATELESS_REPLAY",
         true,
-        "Take input that replays a whole tool loop as the history of a new thread",
+        "Accept input that replays a whole tool loop as the history of a new thread",
       ),
     };
     return isOn ? config : new Off("RESPONSES_ENABLED is false");

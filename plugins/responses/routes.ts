@@ -210,7 +210,7 @@ async function refuseReserved(
     throw invalid(
       `tools[${index}].name`,
       "reserved_tool_name",
-      `"tools[${index}].name": "${name}" is the name of an action the agent has already. Rename your tool.`,
+      `"tools[${index}].name": "${name}" is already the name of one of the agent's tools. Rename your tool.`,
     );
   }
 }

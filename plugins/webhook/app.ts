@@ -111,7 +111,7 @@ function requireSecret(secret: string | undefined): Middleware {
     if (secret === undefined) {
       throw refuse(
         "secret_not_configured",
-        "The webhook secret is not configured: the operator has to set HTTP_WEBHOOK_SECRET.",
+        "The webhook secret is not configured: the operator must set HTTP_WEBHOOK_SECRET.",
       );
     }
     const given = context.get("x-webhook-secret");
@@ -184,6 +184,6 @@ function refuseRest(router: Router<State>): Middleware {
         `There is nothing at ${context.path}: use POST /webhook or GET /jobs/{job_id}.`,
       );
     context.set("allow", allowed.join(", "));
-    throw new Fault("invalid", "method_not_allowed", `${context.path} takes ${allowed.join(", ")}.`);
+    throw new Fault("invalid", "method_not_allowed", `${context.path} accepts ${allowed.join(", ")}.`);
   };
 }

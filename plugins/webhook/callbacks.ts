@@ -56,7 +56,7 @@ export function createCallbacks({ jobs, sql, log, target, secret }: CallbackOpti
     try {
       pump();
     } catch (error) {
-      log.error({ error }, "callbacks stumbled; they go on");
+      log.error({ error }, "callback error, retrying");
       clearTimeout(timer);
       timer = setTimeout(safePump, AGAIN_MILLIS);
     }
@@ -79,7 +79,7 @@ export function createCallbacks({ jobs, sql, log, target, secret }: CallbackOpti
       }
       const sending = deliver(owed)
         .catch(async (error) => {
-          log.error({ error, job: owed.job }, "a callback could not be noted; trying again");
+          log.error({ error, job: owed.job }, "a callback could not be stored, retrying");
           await sleep(AGAIN_MILLIS, undefined, { signal: giveUp.signal }).catch(() => {});
         })
         .finally(() => {
@@ -102,7 +102,7 @@ export function createCallbacks({ jobs, sql, log, target, secret }: CallbackOpti
       const fields = { job: id, attempts: attempts + 1 };
       if (delay === undefined) {
         forget(id);
-        log.error(fields, `callback for job ${id} given up: ${explainFailure(error)}`);
+        log.error(fields, `gave up on the callback for job ${id}: ${explainFailure(error)}`);
         return;
       }
       sql.run(
@@ -110,7 +110,7 @@ export function createCallbacks({ jobs, sql, log, target, secret }: CallbackOpti
         Date.now() + delay * 1000,
         id,
       );
-      log.warn(fields, `callback for job ${id} failed, next try in ${delay} s: ${explainFailure(error)}`);
+      log.warn(fields, `callback for job ${id} failed, retrying in ${delay} s: ${explainFailure(error)}`);
       return;
     }
     delivered.add(id);
@@ -134,7 +134,7 @@ export function createCallbacks({ jobs, sql, log, target, secret }: CallbackOpti
       signal: AbortSignal.any([giveUp.signal, AbortSignal.timeout(TIMEOUT_MILLIS)]),
     });
     await answer.dump();
-    if (statusCode < 200 || statusCode > 299) throw new Error(`the receiver answered ${statusCode}`);
+    if (statusCode < 200 || statusCode > 299) throw new Error(`the receiver returned ${statusCode}`);
   }
 
   const stopListening = jobs.onCompleted(({ id }) => {
@@ -142,7 +142,10 @@ export function createCallbacks({ jobs, sql, log, target, secret }: CallbackOpti
       if (makeDue(id, Date.now()).changes > 0) pump();
     } catch (error) {
       // The job's own completion must not suffer; the next start finds the callback still owed.
-      log.error({ error, job: id }, `callback for job ${id} waits for the next start: ${reason(error)}`);
+      log.error(
+        { error, job: id },
+        `callback for job ${id} will be retried at the next start: ${reason(error)}`,
+      );
     }
   });
   // What completed without us listening: between a job's completion and a crash.

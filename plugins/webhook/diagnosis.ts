@@ -10,7 +10,7 @@ export function examineListener(host: string, port: number): Promise<Finding> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once("error", ({ code }: NodeJS.ErrnoException) => {
-      const detail = `${address} cannot be opened (${code}): stop what uses it, or set HTTP_PORT or HTTP_HOST`;
+      const detail = `${address} cannot be opened (${code}): stop the program that uses it, or set HTTP_PORT or HTTP_HOST`;
       resolve({ name, ok: false, detail });
     });
     server.listen({ host, port, exclusive: true }, () => {
@@ -24,8 +24,8 @@ export async function examineCallback({ url, privateHosts }: CallbackTarget): Pr
   const name = "webhook callback";
   try {
     await resolveFor(url, privateHosts);
-    return { name, ok: true, detail: `${url.hostname} has an address that may be called` };
+    return { name, ok: true, detail: `${url.hostname} has an address that callbacks may reach` };
   } catch (error) {
-    return { name, ok: false, detail: `HTTP_CALLBACK_URL cannot be called: ${explainFailure(error)}` };
+    return { name, ok: false, detail: `HTTP_CALLBACK_URL cannot be reached: ${explainFailure(error)}` };
   }
 }

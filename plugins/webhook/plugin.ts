@@ -18,26 +18,23 @@ export default definePlugin({
   kind: "channel",
   needs: ["jobs", "store"],
   configure(env) {
-    const enabled = env.flag("HTTP_ENABLED", false, "Turns the webhook channel on");
-    const host = env.text("HTTP_HOST", "0.0.0.0", "Where the webhook channel listens");
+    const enabled = env.flag("HTTP_ENABLED", false, "Enable the webhook channel");
+    const host = env.text("HTTP_HOST", "0.0.0.0", "Host the webhook channel listens on");
     const port = env.port("HTTP_PORT", 8080, "The webhook channel's port");
     const secret = env.secret(
       "HTTP_WEBHOOK_SECRET",
-      "What a caller sends in X-Webhook-Secret, or signs with",
+      "Shared secret that callers send in X-Webhook-Secret or sign with",
     );
     const rate = env.integer(
       "HTTP_RATE_LIMIT",
       60,
       { min: 1, max: 1_000_000 },
-      "Webhook requests a minute for each address",
+      "Webhook requests per minute and address",
     );
     const proxies = readTrustedProxies(env);
     const callback = readCallback(
-      env.url("HTTP_CALLBACK_URL", undefined, "Told of every completed webhook job, signed"),
-      env.list(
-        "HTTP_CALLBACK_PRIVATE_HOSTS",
-        "host:port that callbacks may reach although it is private or plain http",
-      ),
+      env.url("HTTP_CALLBACK_URL", undefined, "Where completed webhook jobs are posted, signed"),
+      env.list("HTTP_CALLBACK_PRIVATE_HOSTS", "Private or plain http host:port,… that callbacks may reach"),
       env.refuse,
     );
     if (callback && !secret)
@@ -97,7 +94,7 @@ export default definePlugin({
     const { examineCallback, examineListener } = await import("./diagnosis.ts");
     const secret: Finding = config.secret
       ? { name: "webhook secret", ok: true, detail: "set" }
-      : { name: "webhook secret", ok: false, detail: `${NO_SECRET}; set it to a long random text` };
+      : { name: "webhook secret", ok: false, detail: `${NO_SECRET}; set it to a long random string` };
     const callback = config.callback ? [await examineCallback(config.callback)] : [];
     return [await examineListener(config.host, config.port), secret, ...callback];
   },

@@ -123,11 +123,11 @@ export function createAccounts(store: Store): Accounts {
         throw new Fault(
           "invalid",
           "bad_user_id",
-          "A user id has 1 to 128 letters, digits and . _ @ + -, and begins with a letter or digit.",
+          "A user id must be 1 to 128 letters, digits and . _ @ + -, and start with a letter or digit.",
           { param: "id" },
         );
       if (!insertUser(id, role))
-        throw new Fault("invalid", "user_exists", `There is a user "${id}" already.`, { param: "id" });
+        throw new Fault("invalid", "user_exists", `User "${id}" already exists.`, { param: "id" });
       return findUser(id) as Account;
     },
     admit(id) {

@@ -1,4 +1,4 @@
-/** `postern user …` and `postern token …`: work beside a running service, on the same store. */
+/** `postern user …` and `postern token …`; they also work while the service is running. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { table } from "../../../kernel/cli/table.ts";
 import type { CommandContext, User } from "../../../kernel/plugin.ts";
@@ -21,7 +21,7 @@ export function registerUser(group: Command, context: CommandContext): void {
         print(
           options,
           toWire(Account, account),
-          `${id} is a user now (role ${account.role}). "postern token create ${id}" makes a token for them.`,
+          `Added ${id} (role ${account.role}). Create a token with "postern token create ${id}".`,
         );
       }),
     );
@@ -43,17 +43,17 @@ export function registerToken(group: Command, context: CommandContext): void {
   verb(
     group,
     "create <user>",
-    "make a token for a user; it is shown this once",
+    "create a token for a user; it is shown only once",
     "token create alice --name laptop",
     "token create ci --name build --expires-in-days 90 --json",
   )
     .option("--name <name>", "what it is for", "command line")
-    .option("--expires-in-days <days>", "when it ends; never by default", days)
+    .option("--expires-in-days <days>", "when it expires; never by default", days)
     .action((user: string, options: JsonOption & { name: string; expiresInDays?: number }) =>
       withAccounts(context, (accounts) => {
         const { token, info } = accounts.createToken(user, options.name, options.expiresInDays);
         const value = { ...toWire(TokenInfo, info), token };
-        print(options, value, `${token}\n\nKeep it now: only its hash is stored. Its id is ${info.id}.`);
+        print(options, value, `${token}\n\nCopy it now: only its hash is stored. Its id is ${info.id}.`);
       }),
     );
 
@@ -73,7 +73,7 @@ export function registerToken(group: Command, context: CommandContext): void {
           options,
           { tokens: tokens.map((token) => toWire(TokenInfo, token)) },
           tokens.length === 0
-            ? 'There is no token yet. "postern token create --help" says how to make one.'
+            ? 'No tokens yet. See "postern token create --help".'
             : table([head, ...rows], "").trimEnd(),
         );
       }),
@@ -82,7 +82,7 @@ export function registerToken(group: Command, context: CommandContext): void {
   verb(
     group,
     "revoke <token-id>",
-    "void a token, and what was signed in with it",
+    "revoke a token and end its sessions",
     "token revoke 3f0c0c4e-7a52-4d0f-9d2e-0b7a9a6f1c11",
   ).action((id: string, options: JsonOption) =>
     withAccounts(context, (accounts) => {
@@ -90,9 +90,9 @@ export function registerToken(group: Command, context: CommandContext): void {
         throw new Fault(
           "missing",
           "token_not_found",
-          `there is no token ${id}, or it was revoked already; "postern token list" shows them`,
+          `there is no token ${id}, or it is already revoked; "postern token list" shows all tokens`,
         );
-      print(options, { id, revoked: true }, `${id} is void.`);
+      print(options, { id, revoked: true }, `Revoked ${id}.`);
     }),
   );
 }
@@ -122,7 +122,6 @@ function stateOf({ revokedAt, expiresAt }: TokenInfo): string {
 
 function days(given: string): number {
   const count = Number(given);
-  if (!(count > 0 && count <= 36_500))
-    throw new InvalidArgumentError("It must be a number of days, up to 36500.");
+  if (!(count > 0 && count <= 36_500)) throw new InvalidArgumentError("Use a number of days, up to 36500.");
   return count;
 }

@@ -36,9 +36,9 @@ export class Refusal extends Error {
 }
 
 const UNKNOWN = new Refusal(401, "Invalid or missing auth token");
-const FOREIGN_DOMAIN = new Refusal(403, "This e-mail domain is not allowed here");
+const FOREIGN_DOMAIN = new Refusal(403, "This e-mail domain is not allowed");
 const NO_DATABASE = new Refusal(503, "Database unavailable");
-export const FOREIGN_ORIGIN = new Refusal(403, "This origin is not allowed here");
+export const FOREIGN_ORIGIN = new Refusal(403, "This origin is not allowed");
 const NO_PROVIDER = new Refusal(503, "Identity provider unavailable");
 
 /** How many credentials that were right are remembered, to be let through while their address waits. */
@@ -91,7 +91,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       if (verdict.type === "unknown") return UNKNOWN;
       if (verdict.type === "foreign_domain") return FOREIGN_DOMAIN;
       if (verdict.type === "unavailable") {
-        log.warn(`the identity provider does not answer: ${verdict.why}`);
+        log.warn(`the identity provider is not responding: ${verdict.why}`);
         return NO_PROVIDER;
       }
       return { user: accounts.admit(verdict.id), source: "oidc", expiresAt: verdict.expiresAt };
@@ -109,7 +109,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       accounts.markUsed(info);
     } catch (error) {
       // A full disk must not lock people out of reading.
-      log.warn(`the last use of a token was not noted: ${reason(error)}`);
+      log.warn(`the last use of a token could not be stored: ${reason(error)}`);
     }
   };
 
@@ -130,7 +130,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     try {
       verdict = await look(digest);
     } catch (error) {
-      log.error({ error }, "the token store does not answer");
+      log.error({ error }, "the token store is not responding");
       return NO_DATABASE;
     }
     if (verdict instanceof Refusal) {

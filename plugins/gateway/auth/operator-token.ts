@@ -23,7 +23,7 @@ export function provisionOperatorToken(home: string): string {
     throw new Fault(
       "config",
       "operator_token_short",
-      `${file} holds no token of 16 characters or more: delete it, and the next start writes a new one`,
+      `${file} does not contain a token of at least 16 characters: delete it, and the next start creates a new one`,
       { param: file },
     );
   return token;

@@ -18,7 +18,7 @@ export function answerErrors(log: Log): Middleware {
       else {
         const answer = httpFault(error, GATEWAY_RULES);
         if (answer.status >= 500) {
-          const words = answer.isBug ? "a request failed by a bug" : answer.body.error.message;
+          const words = answer.isBug ? "a request failed because of a bug" : answer.body.error.message;
           log.error({ error, request: context.state["requestId"] }, words);
         }
         write(context, answer);

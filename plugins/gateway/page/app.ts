@@ -127,7 +127,7 @@ export async function showEarlier(): Promise<void> {
   if (!page || state.thread !== thread || state.earlier !== earlier) return;
   update({
     ...withEarlier(state, page),
-    announcement: `${page.turns.length} earlier turns are shown above.`,
+    announcement: `${page.turns.length} earlier turns loaded above.`,
   });
 }
 
@@ -220,7 +220,7 @@ function announce(frame: TurnFrame): { announcement?: string } {
     case "started":
       return { announcement: "Postern is answering." };
     case "gate":
-      return { announcement: "Postern waits for your decision." };
+      return { announcement: "Postern is waiting for your decision." };
     case "done":
       return { announcement: frame.status === "cancelled" ? "Stopped." : "The answer is complete." };
     case "failed":

@@ -22,12 +22,12 @@ export async function bundlePage(): Promise<ReadonlyMap<string, Uint8Array>> {
     logLevel: "error",
   });
   const [script] = outputFiles;
-  if (script === undefined) throw new Error("the bundler answered no script");
+  if (script === undefined) throw new Error("the bundler returned no script");
   const others = AS_THEY_ARE.map(async (name) => [name, await readFile(join(HERE, name))] as const);
   return new Map<string, Uint8Array>([["main.js", script.contents], ...(await Promise.all(others))]);
 }
 
-// `node plugins/gateway/page/build.ts <folder>`: for the published package, which has no bundler at hand.
+// `node plugins/gateway/page/build.ts <folder>`: for the published package, which has no bundler.
 if (process.argv[1] === import.meta.filename) {
   const [folder = join(HERE, "dist")] = parseArgs({ allowPositionals: true }).positionals;
   await mkdir(folder, { recursive: true });

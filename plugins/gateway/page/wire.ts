@@ -65,10 +65,7 @@ export async function ask<Answer>(method: string, path: string, body?: unknown):
         : { body: sent, headers: isBytes ? {} : { "content-type": "application/json" } }),
     });
   } catch {
-    throw new Refused(
-      0,
-      "Postern cannot be reached. What you typed is kept; try again when the connection is back.",
-    );
+    throw new Refused(0, "Cannot reach Postern. Your draft is saved; try again when the connection is back.");
   }
   const text = await response.text();
   if (!response.ok) throw new Refused(response.status, refusalText(response, text));

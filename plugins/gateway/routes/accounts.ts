@@ -70,17 +70,12 @@ export function accountRoutes({ accounts, onRevoked }: AccountParts): readonly R
       summary: "Revoke a token and end its sessions",
       audience: "operator",
       status: 204,
-      refusals: { 404: "There is no such token, or it was revoked already" },
+      refusals: { 404: "There is no such token, or it is already revoked" },
       handle({ params }) {
         if (!accounts.revokeToken(params["id"] ?? ""))
-          throw new Fault(
-            "missing",
-            "token_not_found",
-            "There is no such token, or it was revoked already.",
-            {
-              param: "id",
-            },
-          );
+          throw new Fault("missing", "token_not_found", "There is no such token, or it is already revoked.", {
+            param: "id",
+          });
         onRevoked();
       },
     }),

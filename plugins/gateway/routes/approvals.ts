@@ -23,7 +23,7 @@ export function approvalRoutes({ agent, approvals, follow }: ApprovalParts): rea
       method: "get",
       path: "/api/approvals",
       tag: "approvals",
-      summary: "List the gates that wait for you, and the tools you always allow or deny",
+      summary: "List the gates waiting for you, and the tools you always allow or deny",
       answer: Type.Object({
         pending: Type.Array(Gate),
         remembered: Type.Record(Type.String(), Type.Enum(["allow", "deny"])),
@@ -49,7 +49,7 @@ export function approvalRoutes({ agent, approvals, follow }: ApprovalParts): rea
           throw new Fault(
             "missing",
             "gate_not_found",
-            "There is no such gate; perhaps it was answered already.",
+            "There is no such gate; it may already have been answered.",
             {
               param: "gate",
             },
@@ -84,7 +84,7 @@ function inputOf(gate: Gate, decision: Decision): TurnInput {
   throw new Fault(
     "invalid",
     "decision_does_not_fit",
-    `"${decision}" is no answer to a gate of type ${gate.type}.`,
+    `"${decision}" is not a valid answer to a gate of type ${gate.type}.`,
     {
       param: "decision",
     },

@@ -170,12 +170,12 @@ export function gateError(gate: Exclude<Gate, { type: "external_tool" }>, pageOf
     ? {
         type: "invalid_request_error",
         code: "approval_required",
-        message: `The tool "${gate.call.name}" needs a person's approval, which this API cannot ask for. Approve or deny it at ${page} or on another channel, then go on with the thread.`,
+        message: `The tool "${gate.call.name}" needs approval, which this API cannot ask for. Approve or deny it at ${page} or on another channel, then continue the thread.`,
       }
     : {
         type: "invalid_request_error",
         code: "authentication_required",
-        message: `The tool "${gate.call.name}" lacks the credential "${gate.secret}", which this API cannot ask for. Supply it at ${page} or on another channel, then go on with the thread.`,
+        message: `The tool "${gate.call.name}" needs the credential "${gate.secret}", which this API cannot ask for. Provide it at ${page} or on another channel, then continue the thread.`,
       };
 }
 

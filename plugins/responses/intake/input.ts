@@ -69,7 +69,7 @@ function refuseMixture(items: readonly InputItem[]): void {
   throw invalid(
     `input[${other}]`,
     "mixed_input",
-    `"input[${other}]" cannot come with function_call_output items. Send the outputs alone, and what else there is to say with the response that follows.`,
+    `"input[${other}]" cannot be combined with function_call_output items. Send the outputs first, then the rest in a new request.`,
   );
 }
 

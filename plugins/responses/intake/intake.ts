@@ -119,7 +119,7 @@ export function createIntake({ agent, threads, requests, sql, pageOf, replay }: 
     throw invalid(
       "Idempotency-Key",
       "idempotency_key_reused",
-      "This Idempotency-Key came with another body before. Give each request a key of its own.",
+      "This Idempotency-Key was used with a different body. Use a new key for each request.",
     );
   }
 
@@ -184,23 +184,23 @@ function refuseGate(gate: Gate, ask: Ask, pageOf: PageOf): WireError | undefined
   throw invalid(
     "input",
     "tool_output_expected",
-    `The thread waits for the output of call "${gate.call.id}". Send it as a function_call_output item first, and the message with the response that follows.`,
+    `The thread is waiting for the output of call "${gate.call.id}". Send it as a function_call_output item first, then the message in a new request.`,
   );
 }
 
 function refuseResume(gate: Gate | undefined, { outputs }: Extract<Ask, { type: "resume" }>): void {
   if (gate?.type !== "external_tool") {
     const instead = gate
-      ? ` It waits for something else (${gate.type}), which has to be resolved first.`
+      ? ` It is waiting for something else (${gate.type}), which must be resolved first.`
       : "";
-    throw invalid("input", "no_pending_call", `The thread waits for no function call of yours.${instead}`);
+    throw invalid("input", "no_pending_call", `The thread has no pending function call.${instead}`);
   }
   const other = outputs.findIndex(({ call }, index) => call !== gate.call.id || index > 0);
   if (other === -1) return;
   throw invalid(
     `input[${other}].call_id`,
     "call_id_mismatch",
-    `"input[${other}].call_id" answers no pending call: the thread waits for one output, of call "${gate.call.id}".`,
+    `"input[${other}].call_id" does not match: the pending function call is "${gate.call.id}".`,
   );
 }
 

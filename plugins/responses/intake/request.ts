@@ -66,7 +66,9 @@ const Body = Type.Object(
 );
 type Body = Declared<typeof Body>;
 
-const kind = Type.Literal("function", { refusal: 'must be "function": no other kind of tool is taken here' });
+const kind = Type.Literal("function", {
+  refusal: 'must be "function": other kinds of tools are not supported',
+});
 const tool = {
   name: Type.String({
     pattern: "^[A-Za-z0-9_-]{1,64}$",
@@ -141,7 +143,7 @@ function refuseUnwired({ tools, tool_choice }: Body): void {
   throw invalid(
     field,
     "external_tools_unavailable",
-    `"${field}" cannot be used here: this service runs without the wiring for callers' own tools. Leave it out.`,
+    `"${field}" is not supported: this service runs without external tools. Leave it out.`,
   );
 }
 
@@ -152,7 +154,7 @@ function refuseDoubles(tools: readonly WireTool[]): void {
       throw invalid(
         `tools[${index}].name`,
         "duplicate_tool_name",
-        `"tools[${index}].name": "${name}" is declared twice. Give each tool a name of its own.`,
+        `"tools[${index}].name": "${name}" is declared twice. Tool names must be unique.`,
       );
     }
     seen.add(name);

@@ -22,7 +22,7 @@ export function startSweep(requests: Requests, threads: Threads, log: Log): () =
       after = isLast ? "" : (page.at(-1)?.thread ?? "");
     } catch (error) {
       // A full disk must cost a round, not the service.
-      log.warn({ error }, "requests of deleted threads could not be swept; trying again later");
+      log.warn({ error }, "requests of deleted threads could not be deleted, retrying later");
     }
     timer = setTimeout(sweep, isLast ? ROUND_MILLIS : PAUSE_MILLIS).unref();
   }

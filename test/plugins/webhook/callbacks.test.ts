@@ -35,7 +35,7 @@ test("a receiver that fails is tried again, with the same delivery name, until i
     ...first,
     headers: expect.objectContaining({ "x-postern-delivery": first?.headers["x-postern-delivery"] }),
   });
-  expect(webhook.kernel.logged.join("")).toContain("the receiver answered 500");
+  expect(webhook.kernel.logged.join("")).toContain("the receiver returned 500");
 });
 
 test("a redirect is not followed: it counts as a failure", async () => {
@@ -43,7 +43,7 @@ test("a redirect is not followed: it counts as a failure", async () => {
   const webhook = await bootWebhook(toPort(receiver.port));
   await webhook.post(HELLO);
   await receiver.received(2);
-  expect(webhook.kernel.logged.join("")).toContain("the receiver answered 302");
+  expect(webhook.kernel.logged.join("")).toContain("the receiver returned 302");
 });
 
 test("a callback that could not be delivered survives a restart", async () => {
@@ -109,7 +109,7 @@ test("a delivery that cannot be noted is not sent again and again, and the servi
   process.on("unhandledRejection", onStray);
   onTestFinished(() => void process.off("unhandledRejection", onStray));
   await webhook.post(HELLO);
-  await expect.poll(() => webhook.kernel.logged.join("")).toContain("a callback could not be noted");
+  await expect.poll(() => webhook.kernel.logged.join("")).toContain("a callback could not be stored");
   onDelivery = () => {};
   sql.get("PRAGMA query_only = OFF");
   // The next one goes through the same queue: with it, a second try of the first would have been sent, too.

@@ -24,11 +24,11 @@ export function CallCard({ call, outcome, millis }: CallCardProps) {
         </span>
       </summary>
       <div class="inside">
-        <h3>Called with</h3>
+        <h3>Parameters</h3>
         <pre>{pretty(call.params)}</pre>
         {outcome && (
           <>
-            <h3>{outcome.status === "ok" ? "Answered" : "Refused or failed"}</h3>
+            <h3>{outcome.status === "ok" ? "Result" : "Error"}</h3>
             <pre class={outcome.status === "ok" ? "" : "failed"}>
               {outcome.status === "ok" ? pretty(outcome.output) : outcome.message}
             </pre>

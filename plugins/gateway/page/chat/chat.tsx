@@ -74,12 +74,12 @@ function Welcome() {
   const { status } = useApp();
   return (
     <div class="welcome">
-      <h2>What shall we do?</h2>
+      <h2>What can I help with?</h2>
       {status?.model.provider === "builtin" && (
         <p>
-          The built-in model answers: it works offline, calls tools and remembers, but it is no language
-          model. For one, set <code>ANTHROPIC_API_KEY</code>, <code>OPENAI_API_KEY</code> or{" "}
-          <code>MODEL_BASE_URL</code> and start Postern again.
+          You are talking to the built-in model: it works offline, calls tools and remembers, but it is not a
+          language model. To use one, set <code>ANTHROPIC_API_KEY</code>, <code>OPENAI_API_KEY</code> or{" "}
+          <code>MODEL_BASE_URL</code> and restart Postern.
         </p>
       )}
       <div class="examples">

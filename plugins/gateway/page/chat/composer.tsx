@@ -44,7 +44,7 @@ export function Composer({ thread, running }: { thread: string | undefined; runn
           ref={box}
           rows={1}
           aria-label="Message"
-          placeholder="Message Postern (Enter sends, Shift+Enter makes a new line)"
+          placeholder="Message Postern (Enter to send, Shift+Enter for a new line)"
           value={text}
           onInput={(event) => write(event.currentTarget.value)}
           onKeyDown={onKeyDown}

@@ -22,14 +22,14 @@ export function GateCard({ gate }: { gate: Gate }) {
         <section class="gate" aria-label="Sign-in of a tool">
           <strong>{gate.call.name} needs to sign in</strong>
           <span>{gate.message}</span>
-          <Answers gate={gate} choices={{ done: "It is set up: go on", deny: "Go on without it" }} />
+          <Answers gate={gate} choices={{ done: "Done, continue", deny: "Continue without it" }} />
         </section>
       );
     case "external_tool":
       return (
         <section class="gate" aria-label="Waiting for a program">
           <span>
-            Waits for the program that declared <b>{gate.call.name}</b> to answer.
+            Waiting for the program that declared <b>{gate.call.name}</b> to answer.
           </span>
         </section>
       );

@@ -21,7 +21,7 @@ export function Bar({ title, children }: { title: string; children?: ComponentCh
       </header>
       {!connected && (
         <p class="banner" role="status">
-          The connection is down; trying again. What you type is kept.
+          Connection lost, reconnecting. Your draft is saved.
         </p>
       )}
       {trouble && (

@@ -15,7 +15,7 @@ export function SignIn() {
         <img src="/icon.svg" alt="" />
         <h1>Sign in to Postern</h1>
         <p class="soft">
-          Open the link that Postern prints when it starts, or paste a token: yours, or the operator's from
+          Open the link that Postern prints when it starts, or paste a token: your own, or the operator's from
           the file <code>webui-token</code> in the service home.
         </p>
         <label for="token">Token</label>

@@ -31,7 +31,7 @@ export function LogsPage() {
     <>
       <Bar title="Logs">
         <select
-          aria-label="Least level"
+          aria-label="Minimum level"
           value={least}
           onChange={(event) => setLeast(Number(event.currentTarget.value))}
         >

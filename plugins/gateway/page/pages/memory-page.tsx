@@ -83,7 +83,7 @@ function Editor({ file, onClose }: { file: EditedFile; onClose(): void }) {
     if (saved) onClose();
   };
   const forget = async () => {
-    if (!confirm(`Forget ${file.path}?`)) return;
+    if (!confirm(`Delete ${file.path}?`)) return;
     await attempt(() => ask("DELETE", at(file.path)));
     onClose();
   };

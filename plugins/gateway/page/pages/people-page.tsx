@@ -34,7 +34,7 @@ export function PeoplePage() {
     await load();
   };
   const revoke = async ({ id, name, user }: Token) => {
-    if (!confirm(`Revoke “${name}” of ${user}? Whoever uses it is signed out at once.`)) return;
+    if (!confirm(`Revoke “${name}” of ${user}? Everyone using it is signed out.`)) return;
     await attempt(() => ask("DELETE", `/api/tokens/${id}`));
     await load();
   };
@@ -62,7 +62,7 @@ export function PeoplePage() {
             <h2>Tokens</h2>
             {secret && (
               <p class="gate" role="status">
-                The new token, shown this once: <code>{secret}</code>
+                New token, shown only once: <code>{secret}</code>
               </p>
             )}
             <table class="list">
@@ -102,7 +102,7 @@ export function PeoplePage() {
                 ))}
               </select>
               <input name="name" required aria-label="Name of the token" placeholder="what it is for" />
-              <button type="submit">Make token</button>
+              <button type="submit">Create token</button>
             </form>
           </section>
         </div>

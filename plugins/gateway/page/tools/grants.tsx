@@ -1,6 +1,6 @@
 /** What a tool may do, in the words of its capabilities file. */
 export function Grants({ of: grants }: { of: readonly string[] }) {
-  if (grants.length === 0) return <span>It may do nothing outside its sandbox.</span>;
+  if (grants.length === 0) return <span>It cannot do anything outside its sandbox.</span>;
   return (
     <ul>
       {grants.map((grant) => (

@@ -71,7 +71,7 @@ export function InstallTool({ onInstalled }: { onInstalled(): void }) {
         <p class="soft">{proposal.description}</p>
         {proposal.replaces && proposal.replaces.added.length > 0 && (
           <div>
-            <strong>New, compared with what is installed:</strong>
+            <strong>New compared with the installed version:</strong>
             <Grants of={proposal.replaces.added} />
           </div>
         )}
@@ -82,7 +82,7 @@ export function InstallTool({ onInstalled }: { onInstalled(): void }) {
             {proposal.replaces ? "Replace" : "Install"}
           </button>
           <button type="button" onClick={() => setUpload(undefined)}>
-            Do not
+            Cancel
           </button>
           <span role="status">{hint}</span>
         </span>
@@ -100,9 +100,12 @@ export function InstallTool({ onInstalled }: { onInstalled(): void }) {
       onDragLeave={() => setOver(false)}
       onDrop={onDrop}
     >
-      <p>Drop a component and its capabilities file here to install a tool. You see what it may do first.</p>
+      <p>
+        Drop a component and its capabilities file here to install a tool. You can review what it may do
+        first.
+      </p>
       <button type="button" onClick={() => picker.current?.click()}>
-        Choose the files
+        Choose files
       </button>
       <input
         ref={picker}

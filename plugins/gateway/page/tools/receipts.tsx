@@ -14,7 +14,7 @@ export function Receipts({ tool }: { tool: string }) {
   };
   return (
     <details onToggle={(event) => event.currentTarget.open && void load()}>
-      <summary>Receipts of the last calls</summary>
+      <summary>Recent calls</summary>
       {receipts?.length === 0 && <p class="soft">It has not been called yet.</p>}
       {receipts && receipts.length > 0 && (
         <table class="list">

@@ -29,7 +29,7 @@ export function ToolSetup({ tool }: { tool: string }) {
   return (
     <details>
       <summary>
-        Sign-in and secrets{setup.secrets.some(({ is_set }) => !is_set) ? " (something is missing)" : ""}
+        Sign-in and secrets{setup.secrets.some(({ is_set }) => !is_set) ? " (incomplete)" : ""}
       </summary>
       {setup.secrets.map((secret) => (
         <form class="row" key={secret.name} onSubmit={(event) => void save(event, secret)}>

@@ -36,8 +36,8 @@ test("a user is added once, with a role, and listed", async () => {
   const run = commandLine(temporaryFolder());
   expect(await run("user", "add", "alice")).toContain("postern token create alice");
   await run("user", "add", "bob", "--role", "operator");
-  await expect(run("user", "add", "alice")).rejects.toThrow('There is a user "alice" already');
-  await expect(run("user", "add", "two words")).rejects.toThrow("A user id has");
+  await expect(run("user", "add", "alice")).rejects.toThrow('User "alice" already exists');
+  await expect(run("user", "add", "two words")).rejects.toThrow("A user id must be");
   await expect(run("user", "add", "carol", "--role", "king")).rejects.toThrow();
   const { users } = JSON.parse(await run("user", "list", "--json"));
   expect(users.map(({ id, role }: { id: string; role: string }) => [id, role])).toEqual([
@@ -69,7 +69,7 @@ test("a token is shown once, kept as a hash, listed without its secret, and revo
   expect(accounts.findToken(digestOf(made.token))).toBeUndefined();
   opened.close();
 
-  await expect(run("token", "revoke", made.id)).rejects.toThrow("revoked already");
+  await expect(run("token", "revoke", made.id)).rejects.toThrow("already revoked");
   expect(await run("token", "list")).toContain("revoked");
   await expect(run("token", "create", "alice", "--expires-in-days", "soon")).rejects.toThrow();
 });

@@ -222,7 +222,7 @@ describe.skipIf(!hasBrowser)("the page in a browser", { timeout: 60_000 }, () =>
     await say(page, "apples are good");
     await page.getByText("ok", { exact: true }).waitFor();
     await page.getByRole("button", { name: "New chat" }).click();
-    await page.getByText("What shall we do?").waitFor();
+    await page.getByText("What can I help with?").waitFor();
     await say(page, "pears are better");
     await page.getByRole("link", { name: "pears are better" }).waitFor();
     await page.getByLabel("Search threads").fill("apples");
