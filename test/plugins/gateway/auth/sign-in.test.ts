@@ -22,7 +22,7 @@ interface OpenDoor {
 }
 
 /** The listener with its sign-in alone, and one route behind it. */
-async function openDoor(environment: Record<string, string> = LOCAL, home?: string): Promise<OpenDoor> {
+async function openGateway(environment: Record<string, string> = LOCAL, home?: string): Promise<OpenDoor> {
   let url = "";
   let door: GatewayServer | undefined;
   const plugin = definePlugin({
@@ -72,7 +72,7 @@ async function openDoor(environment: Record<string, string> = LOCAL, home?: stri
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
 test("§7.2 a missing and a wrong token get 401 in plain text, before any handler", async () => {
-  const { url } = await openDoor();
+  const { url } = await openGateway();
   const answers = await Promise.all([
     fetch(`${url}/whoami`),
     fetch(`${url}/whoami`, bearer("wrong-token")),
@@ -88,7 +88,7 @@ test("§7.2 a missing and a wrong token get 401 in plain text, before any handle
 });
 
 test("§5 GATEWAY_AUTH_TOKEN and the operator token of the home's file both are the operator", async () => {
-  const { url, service } = await openDoor();
+  const { url, service } = await openGateway();
   const file = join(service.home, "webui-token");
   expect(statSync(file).mode & 0o777).toBe(0o600);
   for (const token of [TOKEN, readFileSync(file, "utf8").trim()]) {
@@ -98,34 +98,34 @@ test("§5 GATEWAY_AUTH_TOKEN and the operator token of the home's file both are 
 });
 
 test("§2.1 SERVICE_REBORN_WEBUI_TOKEN replaces the provisioned token, and no file is written", async () => {
-  const { url, service } = await openDoor({ ...LOCAL, SERVICE_REBORN_WEBUI_TOKEN: "from-the-operator" });
+  const { url, service } = await openGateway({ ...LOCAL, SERVICE_REBORN_WEBUI_TOKEN: "from-the-operator" });
   expect((await fetch(`${url}/whoami`, bearer("from-the-operator"))).status).toBe(200);
   expect(() => statSync(join(service.home, "webui-token"))).toThrow("ENOENT");
 });
 
 test("the operator token of the file stays the same over a restart", async () => {
-  const first = await openDoor();
+  const first = await openGateway();
   const token = readFileSync(join(first.service.home, "webui-token"), "utf8").trim();
   await first.service.stop();
-  const second = await openDoor(LOCAL, first.service.home);
+  const second = await openGateway(LOCAL, first.service.home);
   expect((await fetch(`${second.url}/whoami`, bearer(token))).status).toBe(200);
 });
 
 test("a webui-token file that somebody emptied is a configuration fault that says what to do", async () => {
-  const first = await openDoor();
+  const first = await openGateway();
   await first.service.stop();
   writeFileSync(join(first.service.home, "webui-token"), "\n");
-  await expect(openDoor(LOCAL, first.service.home)).rejects.toThrow("delete it");
+  await expect(openGateway(LOCAL, first.service.home)).rejects.toThrow("delete it");
 });
 
 test("§2.1 with no GATEWAY_AUTH_TOKEN a fresh one is made at each start", async () => {
-  const { door, url } = await openDoor({ GATEWAY_PORT: "0" });
+  const { door, url } = await openGateway({ GATEWAY_PORT: "0" });
   expect(door.freshToken?.length).toBeGreaterThan(40);
   expect((await fetch(`${url}/whoami`, bearer(door.freshToken as string))).status).toBe(200);
 });
 
 test("a per-user token is its user; revoked or expired it is 401 like an unknown one", async () => {
-  const { url, door } = await openDoor();
+  const { url, door } = await openGateway();
   door.accounts.addUser("alice", "user");
   const { token, info } = door.accounts.createToken("alice", "laptop");
   const gone = door.accounts.createToken("alice", "old", -1);
@@ -140,7 +140,7 @@ test("a per-user token is its user; revoked or expired it is 401 like an unknown
 });
 
 test("§7.2 a token store that does not answer is 503 in plain text", async () => {
-  const { url, service } = await openDoor();
+  const { url, service } = await openGateway();
   service.service("store").tables("gateway", ["", ""]).run("DROP TABLE gateway_tokens");
   const answer = await fetch(`${url}/whoami`, bearer("some-user-token"));
   expect(answer.status).toBe(503);
@@ -159,7 +159,7 @@ async function signIn(url: string, token = TOKEN, headers: Record<string, string
 const cookieOf = (answer: Response) => (answer.headers.get("set-cookie") ?? "").split(";")[0] as string;
 
 test("a token is exchanged for an HttpOnly, SameSite=Strict cookie that is the same user, until sign-out", async () => {
-  const { url } = await openDoor();
+  const { url } = await openGateway();
   const answer = await signIn(url);
   expect(answer.status).toBe(200);
   expect(await answer.json()).toEqual({ user: { id: "operator", role: "operator" } });
@@ -179,7 +179,7 @@ const whoami = (url: string, cookie: string) => fetch(`${url}/whoami`, { headers
 
 test("a session survives a restart, and ends when the token it was made from is changed or revoked", async () => {
   const local = { ...LOCAL, GATEWAY_PORT: String(await freePort()) };
-  const first = await openDoor(local);
+  const first = await openGateway(local);
   const { url, door, service } = first;
   door.accounts.addUser("alice", "user");
   const { token, info } = door.accounts.createToken("alice", "phone");
@@ -187,28 +187,28 @@ test("a session survives a restart, and ends when the token it was made from is 
   const alice = cookieOf(await signIn(url, token, ONCE));
   await service.stop();
 
-  const second = await openDoor(local, service.home);
+  const second = await openGateway(local, service.home);
   expect((await whoami(second.url, operator)).status).toBe(200);
   expect((await whoami(second.url, alice)).status).toBe(200);
   second.door.accounts.revokeToken(info.id);
   expect((await whoami(second.url, alice)).status).toBe(401);
   await second.service.stop();
 
-  const third = await openDoor({ ...local, GATEWAY_AUTH_TOKEN: "another-token" }, service.home);
+  const third = await openGateway({ ...local, GATEWAY_AUTH_TOKEN: "another-token" }, service.home);
   expect((await whoami(third.url, operator)).status).toBe(401);
 });
 
 test("a session of the printed link survives a restart that prints another link", async () => {
   const local = { GATEWAY_PORT: String(await freePort()) };
-  const first = await openDoor(local);
+  const first = await openGateway(local);
   const cookie = cookieOf(await signIn(first.url, first.door.freshToken, ONCE));
   await first.service.stop();
-  const second = await openDoor(local, first.service.home);
+  const second = await openGateway(local, first.service.home);
   expect((await whoami(second.url, cookie)).status).toBe(200);
 });
 
 test("a foreign page may neither sign in nor use the cookie to change something", async () => {
-  const { url } = await openDoor({ ...LOCAL, GATEWAY_ALLOWED_ORIGINS: "https://friend.example" });
+  const { url } = await openGateway({ ...LOCAL, GATEWAY_ALLOWED_ORIGINS: "https://friend.example" });
   expect((await signIn(url, TOKEN, { origin: "https://evil.example" })).status).toBe(403);
   expect((await signIn(url, TOKEN, { origin: "https://friend.example" })).status).toBe(200);
   const cookie = cookieOf(await signIn(url, TOKEN, { origin: url }));
@@ -225,12 +225,12 @@ test("behind a trusted proxy the cookie is Secure and the origin is the proxy's;
     "x-forwarded-for": "203.0.113.9",
     origin: "https://chat.example.org",
   };
-  const trusting = await openDoor({ ...LOCAL, TRUSTED_PROXIES: "127.0.0.0/8" });
+  const trusting = await openGateway({ ...LOCAL, TRUSTED_PROXIES: "127.0.0.0/8" });
   const answer = await signIn(trusting.url, TOKEN, forwarded);
   expect(answer.status).toBe(200);
   expect(answer.headers.get("set-cookie")).toContain("; Secure");
   expect(answer.headers.get("strict-transport-security")).toBeTruthy();
-  const wary = await openDoor();
+  const wary = await openGateway();
   expect((await signIn(wary.url, TOKEN, forwarded)).status).toBe(403);
   const lines = trusting.service.logged.filter((line) => line.includes("/api/session"));
   expect(lines.join()).toContain("203.0.113.9");
@@ -240,7 +240,7 @@ test("behind a trusted proxy the cookie is Secure and the origin is the proxy's;
 test("repeated failures slow down the address, not those who are already in", {
   timeout: 60_000,
 }, async () => {
-  const { url, service } = await openDoor();
+  const { url, service } = await openGateway();
   expect((await fetch(`${url}/whoami`, bearer(TOKEN))).status).toBe(200);
   const guesses = await Promise.all(
     Array.from({ length: 60 }, async (_, at) => (await fetch(`${url}/whoami`, bearer(`guess-${at}`))).status),
@@ -254,7 +254,7 @@ test("repeated failures slow down the address, not those who are already in", {
 });
 
 test("§8 a body over 14 MiB is 413 with a clear message, one just under it is read", async () => {
-  const { url } = await openDoor();
+  const { url } = await openGateway();
   const send = (bytes: number) =>
     fetch(`${url}/size`, {
       method: "POST",
@@ -270,7 +270,7 @@ test("§8 a body over 14 MiB is 413 with a clear message, one just under it is r
 });
 
 test("a body that is no JSON is 400, a fault has its status and envelope, a bug is 500 in neutral words", async () => {
-  const { url, service } = await openDoor();
+  const { url, service } = await openGateway();
   const bad = await fetch(`${url}/size`, {
     method: "POST",
     headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
@@ -302,7 +302,7 @@ test("a body that is no JSON is 400, a fault has its status and envelope, a bug 
 });
 
 test("every answer has a request id and headers that keep a browser safe", async () => {
-  const { url } = await openDoor();
+  const { url } = await openGateway();
   for (const path of ["/", "/health", "/whoami"]) {
     const answer = await fetch(`${url}${path}`, { headers: { "x-request-id": "my-id-1" } });
     expect(answer.headers.get("x-request-id")).toBe("my-id-1");
@@ -317,7 +317,7 @@ test("every answer has a request id and headers that keep a browser safe", async
 });
 
 test("long answers are compressed for those who take it", async () => {
-  const { url } = await openDoor();
+  const { url } = await openGateway();
   const ask = (encoding: string) =>
     fetch(`${url}/long`, { headers: { authorization: `Bearer ${TOKEN}`, "accept-encoding": encoding } });
   for (const encoding of ["br", "gzip"]) {
@@ -330,7 +330,7 @@ test("long answers are compressed for those who take it", async () => {
 });
 
 test("health and readiness answer without a token, and readiness says what is not ready", async () => {
-  const { url, service } = await openDoor();
+  const { url, service } = await openGateway();
   expect(await (await fetch(`${url}/health`)).json()).toEqual({ status: "ok", service: "postern" });
   const ready = await fetch(`${url}/ready`);
   expect(ready.status).toBe(200);
@@ -342,7 +342,7 @@ test("health and readiness answer without a token, and readiness says what is no
 });
 
 test("no token and no cookie is ever written to the log", async () => {
-  const { url, door, service } = await openDoor({ GATEWAY_PORT: "0" });
+  const { url, door, service } = await openGateway({ GATEWAY_PORT: "0" });
   const fresh = door.freshToken as string;
   door.accounts.addUser("alice", "user");
   const { token } = door.accounts.createToken("alice", "laptop");
@@ -359,7 +359,7 @@ test("a taken port is a configuration fault that names GATEWAY_PORT", async () =
   const other = createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => other.once("listening", resolve));
   const { port } = other.address() as { port: number };
-  await expect(openDoor({ ...LOCAL, GATEWAY_PORT: String(port) })).rejects.toThrow("GATEWAY_PORT");
+  await expect(openGateway({ ...LOCAL, GATEWAY_PORT: String(port) })).rejects.toThrow("GATEWAY_PORT");
   other.close();
 });
 
@@ -370,12 +370,12 @@ test("bad settings are refused all at once", async () => {
     GATEWAY_ALLOWED_ORIGINS: "chat.example.org",
     OIDC_ISSUER: "https://id.example.org",
   };
-  const starting = openDoor(bad);
+  const starting = openGateway(bad);
   for (const name of ["GATEWAY_AUTH_TOKEN", "TRUSTED_PROXIES", "GATEWAY_ALLOWED_ORIGINS", "OIDC_AUDIENCE"])
     await expect(starting).rejects.toThrow(name);
 });
 
 test("a token that no bearer header could carry is refused at the start, not at every request", async () => {
   for (const name of ["GATEWAY_AUTH_TOKEN", "SERVICE_REBORN_WEBUI_TOKEN"])
-    await expect(openDoor({ [name]: "schlüssel-für-die-tür" })).rejects.toThrow(`${name}: given (hidden)`);
+    await expect(openGateway({ [name]: "schlüssel-für-die-tür" })).rejects.toThrow(`${name}: got (hidden)`);
 });
