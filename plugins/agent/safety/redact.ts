@@ -28,8 +28,13 @@ const SHAPES: readonly { readonly start: string; readonly rest: string }[] = [
   { start: "npm_", rest: "[A-Za-z0-9]{36}" },
   { start: "hf_", rest: "[A-Za-z0-9]{30,}" },
   { start: "SG.", rest: "[A-Za-z0-9_-]{16,}\\.[A-Za-z0-9_-]{16,}" },
-  { start: "eyJ", rest: "[A-Za-z0-9_-]{8,}\\.eyJ[A-Za-z0-9_-]{8,}\\.[A-Za-z0-9_-]{16,}" },
 ];
+
+// A JSON Web Token. Looked for part by part: as a pattern, each of many starts would read to the end of the text.
+const TOKEN_START = "eyJ";
+const STARTS = [...SHAPES.map(({ start }) => start), TOKEN_START];
+const DOTTED = /(?<![A-Za-z0-9_-])[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+){2,}/g;
+const HEADER_START = new RegExp(`(?<![A-Za-z0-9_])${TOKEN_START}`);
 
 const RUN = "[A-Za-z0-9_.-]";
 const KEY_BEGIN = /-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----/;
@@ -48,7 +53,25 @@ const TRAILING_DASHES = /-{1,5}(?:(?<=-{5})B[A-Z0-9 ]*-{0,4})?$/;
 const LONGEST_HELD = 16_384;
 
 function hideShapes(text: string): string {
-  return text.replace(KEY_BLOCK, HIDDEN).replace(SHAPED, HIDDEN);
+  return text.replace(KEY_BLOCK, HIDDEN).replace(DOTTED, hideTokens).replace(SHAPED, HIDDEN);
+}
+
+function hideTokens(dotted: string): string {
+  const parts = dotted.split(".");
+  const shown: string[] = [];
+  for (let at = 0; at < parts.length; at++) {
+    const [header = "", payload = "", signature = ""] = parts.slice(at, at + 3);
+    const start = header.search(HEADER_START);
+    const isToken =
+      start >= 0 &&
+      header.length - start > 10 &&
+      payload.startsWith(TOKEN_START) &&
+      payload.length > 10 &&
+      signature.length > 15;
+    shown.push(isToken ? header.slice(0, start) + HIDDEN : header);
+    if (isToken) at += 2;
+  }
+  return shown.join(".");
 }
 
 /** The text without known secret values and without secret-shaped strings. */
@@ -129,7 +152,7 @@ function openShape(text: string, before: string): number {
     const left = at > 0 ? run[at - 1] : run.length === text.length ? before : "";
     if (left !== undefined && /[A-Za-z0-9_]/.test(left)) continue;
     const rest = run.slice(at);
-    if (SHAPES.some(({ start }) => rest.startsWith(start) || start.startsWith(rest))) return rest.length;
+    if (STARTS.some((start) => rest.startsWith(start) || start.startsWith(rest))) return rest.length;
   }
   return 0;
 }

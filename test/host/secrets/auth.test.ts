@@ -201,7 +201,7 @@ describe("OAuth", () => {
       },
     });
     await authorize(capabilities({ oauth: oauth() }), prompt);
-    expect(prompt.told.join()).toContain("not the address of this sign-in");
+    expect(prompt.told.join()).toContain("does not belong to this sign-in");
     expect(server.tokenRequests).toHaveLength(1);
   });
 

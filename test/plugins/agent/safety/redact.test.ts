@@ -50,6 +50,31 @@ describe("redaction", () => {
   });
 });
 
+test("a token is hidden between other words of a dotted name, and several in a row", () => {
+  const token = SHAPED["a JWT"];
+  expect(redact(createMask(), `v1.x-${token}.rest ${token}.${token}`)).toBe(
+    "v1.x-[redacted].rest [redacted].[redacted]",
+  );
+});
+
+test.each([
+  "-eyJ",
+  "-eyJaaaaaaaa.",
+  "eyJaaaaaaaaa.eyJ",
+  ".eyJ-",
+  "a.",
+  "-SG.",
+  "-sk-",
+  "-----BEGIN ",
+  "-----BEGIN A ",
+  "-----BEGIN PRIVATE KEY-----",
+  "-",
+])("a megabyte of %j is read in one go", (unit) => {
+  // Anything worse than linear would take minutes here.
+  const text = unit.repeat(Math.ceil(1_000_000 / unit.length));
+  expect(redact(createMask(), text).length).toBeLessThanOrEqual(text.length);
+});
+
 describe("redaction of a stream", () => {
   test("gives the same text however it is cut, and no secret slips through between two pieces", () => {
     const mask = createMask();
