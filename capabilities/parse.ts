@@ -57,7 +57,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The schema's descriptions of texts and lists say what they must be; of numbers and objects they say what for. */
+/** Schema descriptions that start with an article say what the value must be; the others say what it is for. */
 function authorWords(node: SchemaNode): string | undefined {
   const { $ref, description, enum: values } = node;
   if (typeof $ref === "string") {

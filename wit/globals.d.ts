@@ -1,4 +1,4 @@
-/** What a tool's JavaScript finds besides the language itself. There is no `fetch`, no `process` and no DOM. */
+/** The globals a tool's JavaScript has besides the language itself. There is no `fetch`, no `process` and no DOM. */
 
 declare class TextEncoder {
   encode(text?: string): Uint8Array;
@@ -9,7 +9,7 @@ declare class TextDecoder {
   decode(bytes?: Uint8Array): string;
 }
 
-/** Every line becomes a log line of the call. */
+/** Each call adds a log line to the receipt. */
 declare const console: Record<"debug" | "log" | "info" | "warn" | "error", (...values: unknown[]) => void>;
 
 declare function atob(text: string): string;

@@ -1,15 +1,15 @@
-/** `tool.wit` as a TypeScript author sees it. Generated: a test of Postern's keeps the two the same. */
+/** The TypeScript types of `tool.wit`. Generated; a test in Postern keeps the two in sync. */
 
 declare module "postern:tool/host@0.1.0" {
   /**
-   * Keeps a line for the call's receipt. At most 1000 lines of 4 KiB a call; what is over is dropped and counted.
+   * Adds a line to the call's receipt. At most 1000 lines of 4 KiB per call; the rest is dropped and counted.
    */
   export function log(level: Level, message: string): void;
   /**
-   * Sends one request and waits for the answer. Only https, only what `http.allowlist` names; redirects are
-   * not followed. `headers-json` is a JSON object of header names to values, "{}" for none. Credentials are
-   * put in by Postern after this call: a tool never sees a secret. The error is a sentence that says what
-   * was refused or went wrong.
+   * Sends one request and waits for the response. Only https, and only what `http.allowlist` allows; redirects
+   * are not followed. `headers-json` is a JSON object of header names to values, "{}" for none. Postern adds
+   * credentials after this call: a tool never sees a secret. The error is a sentence that says what was
+   * refused or what failed.
    */
   export function httpRequest(
     method: string,
@@ -19,7 +19,7 @@ declare module "postern:tool/host@0.1.0" {
     timeoutMs: number | undefined,
   ): HttpResponse;
   /**
-   * True where the secret is set. Names that are not in `secrets.allowed_names` always answer false.
+   * True if the secret is set. Always false for names that are not in `secrets.allowed_names`.
    */
   export function secretExists(name: string): boolean;
   /**
@@ -44,7 +44,7 @@ declare module "postern:tool/host@0.1.0" {
 
 declare module "postern:tool/tool@0.1.0" {
   /**
-   * Does the work.
+   * Runs the tool.
    */
   export function execute(request: Request): Response;
   /**
@@ -57,7 +57,7 @@ declare module "postern:tool/tool@0.1.0" {
   export function description(): string;
   export interface Request {
     /**
-     * JSON: what the model filled in, already checked against `schema`.
+     * JSON: the model's arguments, already checked against `schema`.
      */
     params: string;
   }

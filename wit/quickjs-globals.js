@@ -1,4 +1,4 @@
-/** What QuickJS lacks of the globals that a tool may use; bundled in by `postern tool build --engine quickjs`. */
+/** The globals that QuickJS lacks; bundled in by `postern tool build --engine quickjs`. */
 import { log } from "postern:tool/host@0.1.0";
 
 export class TextEncoder {
@@ -20,7 +20,7 @@ export class TextDecoder {
   #ignoreBOM;
 
   constructor(encoding = "utf-8", { fatal = false, ignoreBOM = false } = {}) {
-    if (!/^utf-?8$/i.test(encoding)) throw new RangeError(`TextDecoder knows utf-8, not ${encoding}`);
+    if (!/^utf-?8$/i.test(encoding)) throw new RangeError(`TextDecoder supports only utf-8, not ${encoding}`);
     this.#fatal = fatal;
     this.#ignoreBOM = ignoreBOM;
   }
@@ -39,7 +39,7 @@ export class TextDecoder {
   }
 }
 
-/** Of bytes that are no character, as many are taken together as could have begun one. */
+/** For invalid bytes, consumes as many as could have started a character. */
 function readPoint(bytes, at) {
   const first = bytes[at];
   if (first < 0x80) return { point: first, length: 1 };
@@ -55,7 +55,7 @@ function readPoint(bytes, at) {
   return { point, length: wanted };
 }
 
-/** Overlong forms, surrogates and what lies beyond Unicode show in the second byte. */
+/** The second byte reveals overlong forms, surrogates and code points beyond Unicode. */
 function isPossible(first, index, next) {
   if (index !== 1) return true;
   if (first === 0xe0) return next >= 0xa0;
@@ -65,8 +65,8 @@ function isPossible(first, index, next) {
   return true;
 }
 
-// The engine draws its seed while the component is built, and every call starts from there: left alone,
-// each would see the same "random" numbers. The time goes into every draw.
+// The engine picks its seed while the component is built, and every call starts from that state: every call
+// would get the same "random" numbers. So the time is mixed into every draw.
 let state = 0;
 
 function draw() {
@@ -82,15 +82,15 @@ Math.random = () => {
 };
 
 const show = (value) => (typeof value === "string" ? value : (JSON.stringify(value) ?? String(value)));
-const say =
+const logAt =
   (level) =>
   (...values) =>
     log(level, values.map(show).join(" "));
 
 export const console = {
-  debug: say("debug"),
-  log: say("info"),
-  info: say("info"),
-  warn: say("warn"),
-  error: say("error"),
+  debug: logAt("debug"),
+  log: logAt("info"),
+  info: logAt("info"),
+  warn: logAt("warn"),
+  error: logAt("error"),
 };

@@ -1,4 +1,4 @@
-/** The page for tool authors, typed word for word into a shell in an empty folder. */
+/** Runs the commands of the tool authors' page in a shell, in an empty folder. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -10,10 +10,12 @@ import { blocksOf, commandsOf, typeLines, typePage } from "../support/page.ts";
 import { freePort } from "../support/servers/port.ts";
 import { pathWithPostern } from "../support/tools/projects.ts";
 
-/** Its last part needs another compiler, and is typed in `rust.test.ts`. */
-const [PAGE = ""] = readFileSync(new URL("../../wit/README.md", import.meta.url), "utf8").split("## In Rust");
+/** The last part needs another compiler; `rust.test.ts` runs it. */
+const [PAGE = ""] = readFileSync(new URL("../../wit/README.md", import.meta.url), "utf8").split(
+  "## Write a tool in Rust",
+);
 
-test("the page takes a newcomer from an empty folder to a chat that uses the tool, in under ten commands", {
+test("the page leads from an empty folder to a chat that uses the tool, in under ten commands", {
   timeout: 600_000,
 }, async () => {
   const cwd = temporaryFolder();
@@ -24,11 +26,11 @@ test("the page takes a newcomer from an empty folder to a chat that uses the too
     POSTERN_HOME: join(cwd, "home"),
     GATEWAY_PORT: String(port),
     CLI_ENABLED: "false",
-    // They take their time, and are not what this is about.
+    // Building the shipped tools is slow, and this test does not need them.
     TOOLS_SHIPPED: "false",
   };
   typePage(PAGE.replaceAll("localhost:3000", `localhost:${port}`), cwd, env);
-  const [walk = ""] = PAGE.split("## What is in the project");
+  const [walk = ""] = PAGE.split("## Project files");
   expect(commandsOf(walk).length).toBeLessThan(10);
 
   const folder = join(cwd, "countdown");

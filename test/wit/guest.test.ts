@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 
-test("wit/guest.d.ts is what the toolchain generates from wit/tool.wit (renew it with vitest -u)", async () => {
+test("wit/guest.d.ts matches what the toolchain generates from wit/tool.wit (update with vitest -u)", async () => {
   await $init;
   const generated = generateTypes("tool", {
     wit: { tag: "source", val: readFileSync(join(ROOT, "wit", "tool.wit"), "utf8") },
@@ -20,7 +20,7 @@ test("wit/guest.d.ts is what the toolchain generates from wit/tool.wit (renew it
     .filter(([file]) => file.startsWith("interfaces/"))
     .map(([, content]) => new TextDecoder().decode(content));
   const text = [
-    "/** `tool.wit` as a TypeScript author sees it. Generated: a test of Postern's keeps the two the same. */\n",
+    "/** The TypeScript types of `tool.wit`. Generated; a test in Postern keeps the two in sync. */\n",
     ...modules,
     `declare module "postern:tool/tool@0.1.0" {
       /** What a tool's module exports as \`tool\`. */

@@ -1,4 +1,4 @@
-/** What is bundled into QuickJS components, held against the globals of Node that it stands for. */
+/** Compares the globals bundled into QuickJS components with Node's. */
 import { join } from "node:path";
 import { build } from "esbuild";
 import fc from "fast-check";
@@ -44,7 +44,7 @@ beforeAll(async () => {
 const bytes = fc.oneof(
   fc.uint8Array({ maxLength: 60 }),
   fc.string({ unit: "binary" }).map((text) => new TextEncoder().encode(text)),
-  // Bytes that begin, continue and break characters, close together.
+  // Bytes that start, continue and break characters, close together.
   fc
     .array(fc.constantFrom(0x41, 0x80, 0xa0, 0xbf, 0xc2, 0xe0, 0xed, 0xef, 0xbb, 0xf0, 0xf4, 0xf5, 0xff), {
       maxLength: 12,
@@ -52,7 +52,7 @@ const bytes = fc.oneof(
     .map((list) => Uint8Array.from(list)),
 );
 
-test("any bytes decode as Node decodes them", () => {
+test("any bytes decode as in Node", () => {
   fc.assert(
     fc.property(bytes, fc.boolean(), (input, ignoreBOM) => {
       const options = { ignoreBOM };
@@ -64,7 +64,7 @@ test("any bytes decode as Node decodes them", () => {
   );
 });
 
-test("with fatal, exactly those bytes are refused that Node refuses", () => {
+test("with fatal, it rejects exactly the bytes that Node rejects", () => {
   const refuses = (Decoder: typeof TextDecoder, input: Uint8Array) => {
     try {
       new Decoder("utf-8", { fatal: true }).decode(input);
@@ -81,7 +81,7 @@ test("with fatal, exactly those bytes are refused that Node refuses", () => {
   );
 });
 
-test("any text encodes as Node encodes it, lone surrogates too", () => {
+test("any text encodes as in Node, including lone surrogates", () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("\ud800", "a\udc00b", "")),

@@ -1,4 +1,4 @@
-/** The Rust part of the authors' page, typed; and what a Rust author may run into. */
+/** Runs the Rust part of the authors' page, and covers errors that Rust authors may see. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,10 +12,10 @@ import { toComponent } from "../support/tools/components.ts";
 import { hasRust, pathTo, rustEnvironment } from "../support/tools/rust.ts";
 
 const WIT = new URL("../../wit/", import.meta.url);
-const [, PAGE = ""] = readFileSync(new URL("README.md", WIT), "utf8").split("## In Rust");
+const [, PAGE = ""] = readFileSync(new URL("README.md", WIT), "utf8").split("## Write a tool in Rust");
 const PROBER = new URL("../fixtures/components/rust/prober.rs", import.meta.url);
 
-test("the Rust bindings have every function of the contract, in its version, and no other", () => {
+test("the Rust bindings have exactly the contract's functions and version", () => {
   const wit = readFileSync(new URL("tool.wit", WIT), "utf8");
   const bindings = readFileSync(new URL("templates/rust/src/bindings.rs", WIT), "utf8");
   const [, version] = /^package postern:tool@(.*);/m.exec(wit) ?? [];
@@ -34,7 +34,7 @@ test("the Rust bindings have every function of the contract, in its version, and
   expect(imported.sort()).toEqual(functionsOf("host"));
 });
 
-// One folder for all: what takes long are the crates, and cargo compiles them once.
+// One folder for all tests, so that cargo compiles the crates only once.
 describe.skipIf(!hasRust)("a tool in Rust", { timeout: 240_000 }, () => {
   let folder = "";
   let env: Record<string, string> = {};
@@ -45,7 +45,7 @@ describe.skipIf(!hasRust)("a tool in Rust", { timeout: 240_000 }, () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** A new project whose source is what `edit` makes of the template's. */
+  /** Creates a project, with the template's source changed by `edit`. */
   async function project(name: string, edit: (source: string) => string) {
     expect((await postern(["tool", "new", name, "--lang", "rust"], { cwd: folder, env })).stderr).toBe("");
     const source = join(folder, name, "src", "lib.rs");
@@ -57,11 +57,11 @@ describe.skipIf(!hasRust)("a tool in Rust", { timeout: 240_000 }, () => {
     };
   }
 
-  test("the page's commands print what the page promises", () => {
+  test("the page's commands print what the page shows", () => {
     typePage(PAGE, folder, { ...env, TOOLS_SHIPPED: "false" });
   });
 
-  test("the compiler's mistakes are told with the author's lines, and nothing is left", async () => {
+  test("compiler errors show the author's lines, and nothing is left behind", async () => {
     const { build, component } = await project("mistaken", (source) =>
       source.replace(
         "    fn schema() -> String {",
@@ -74,22 +74,24 @@ describe.skipIf(!hasRust)("a tool in Rust", { timeout: 240_000 }, () => {
     expect([code, existsSync(component)]).toEqual([1, false]);
   });
 
-  test("whatever of Rust is missing is told, with what to type", async () => {
+  test("a missing part of Rust is reported with the command that installs it", async () => {
     const { build } = await project("poor", (source) => source);
-    const told = async (programs: Readonly<Record<string, string>>) =>
+    const errorsWith = async (programs: Readonly<Record<string, string>>) =>
       (await build({ PATH: pathTo(programs) })).stderr;
-    expect(await told({ rustc: "--sysroot=/nowhere" })).toMatch(
+    expect(await errorsWith({ rustc: "--sysroot=/nowhere" })).toMatch(
       /not its target wasm32-unknown-unknown: rustup target add wasm32-unknown-unknown \(on Debian: apt-get/,
     );
-    expect(await told({ rustc: "" })).toMatch(/cargo cannot be run.*rustup\.rs, then: rustup target add/);
-    expect(await told({ rustc: "", cargo: "" })).toContain(
+    expect(await errorsWith({ rustc: "" })).toMatch(
+      /cargo cannot be run.*rustup\.rs, then: rustup target add/,
+    );
+    expect(await errorsWith({ rustc: "", cargo: "" })).toContain(
       "its linker is missing. On Debian: apt-get install lld",
     );
   });
 
-  test("a crate that exports no tool, and one that is no library for it, are told", async () => {
+  test("a crate that exports no tool, or is not a cdylib, is an error", async () => {
     const { build } = await project("empty", () => "mod bindings;\n");
-    expect((await build()).stderr).toMatch(/does not keep to wit\/tool.wit: .*`execute`.*bindings::export!/);
+    expect((await build()).stderr).toMatch(/does not match wit\/tool.wit: .*`execute`.*bindings::export!/);
     const manifest = join(folder, "empty", "Cargo.toml");
     const text = readFileSync(manifest, "utf8");
     writeFileSync(manifest, text.replace('crate-type = ["cdylib"]', ""));
@@ -100,7 +102,7 @@ describe.skipIf(!hasRust)("a tool in Rust", { timeout: 240_000 }, () => {
     );
   });
 
-  describe("that uses everything of the bindings", () => {
+  describe("that uses all of the bindings", () => {
     const pool = createPool({ size: 1 });
     afterAll(() => pool.close());
 
@@ -128,7 +130,7 @@ describe.skipIf(!hasRust)("a tool in Rust", { timeout: 240_000 }, () => {
       return JSON.parse(outcome.ok ? outcome.output : "");
     };
 
-    test("it sends requests, and reads answers and refusals", async () => {
+    test("it sends requests and reads responses and refusals", async () => {
       const seen: ToolRequest[] = [];
       const reply = (status: number, body: Uint8Array) => async (request: ToolRequest) => {
         seen.push(request);
@@ -158,7 +160,7 @@ describe.skipIf(!hasRust)("a tool in Rust", { timeout: 240_000 }, () => {
       expect(await call({})).toMatchObject({ code: "tool_error", message: "nobody is there" });
     });
 
-    test("it knows the time, draws numbers, asks for secrets and logs", async () => {
+    test("it can read the time, get random numbers, check for secrets and log", async () => {
       const before = Date.now();
       expect(await answer({ act: "time" })).toSatisfy((time) => time >= before && time <= Date.now());
       const drawn = [...(await answer({ act: "random" })), ...(await answer({ act: "random" }))];
@@ -171,7 +173,7 @@ describe.skipIf(!hasRust)("a tool in Rust", { timeout: 240_000 }, () => {
       );
     });
 
-    test("a panic is the failure of its call, with its words and its line; the next call works", async () => {
+    test("a panic fails its call with its message and line, and the next call works", async () => {
       const outcome = await call({ act: "panic", text: "a flood" });
       expect(outcome).toMatchObject({ ok: false, code: "threw", logs: [{ level: "error" }] });
       const { message } = outcome as { readonly message: string };
@@ -180,7 +182,7 @@ describe.skipIf(!hasRust)("a tool in Rust", { timeout: 240_000 }, () => {
       expect(await answer({ act: "count" })).toBe(1);
     });
 
-    test("no call finds what another has written, also where memory grew or ran out", async () => {
+    test("no call sees what another wrote, even after memory grew or ran out", async () => {
       expect([await answer({ act: "count" }), await answer({ act: "count" })]).toEqual([1, 1]);
       expect(await answer({ act: "fill" })).toBe(30 << 20);
       expect(await call({ act: "overfill" })).toMatchObject({ ok: false });

@@ -16,7 +16,7 @@ test("tool dev builds at each change, says what is wrong, installs beside the pr
   await round(1);
   expect(dev.stdout()).toMatch(/^date\.json +ok +\d+ ms +\d+\.\d MiB +no requests +\{"date":"2030-01-01"/m);
   expect(dev.stdout()).toMatch(/^next-holiday\.json +ok .* GET date\.nager\.at 200 +\{.*Christmas Day/m);
-  expect(dev.stdout()).toContain("next-holiday.json: info: asking for the public holidays of DE");
+  expect(dev.stdout()).toContain("next-holiday.json: info: fetching the public holidays of DE");
 
   const source = join(folder, "tool.ts");
   const good = readFileSync(source, "utf8");

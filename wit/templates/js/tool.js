@@ -1,7 +1,7 @@
-/** The tool. What it may reach is in capabilities.json; the host checks every request against it. */
+/** The tool. capabilities.json lists what it may reach; the host checks every request against it. */
 import { httpRequest, log } from "postern:tool/host@0.1.0";
 
-/** What params look like. The model reads it, and the host lets nothing else through to `execute`. */
+/** The schema of params. The model reads it, and the host checks params against it before `execute`. */
 const SCHEMA = {
   type: "object",
   properties: {
@@ -35,7 +35,7 @@ function countdown({ date, country }) {
   if (date !== undefined) return { date, days: daysUntil(date) };
   if (country === undefined) throw new Error("Give 'date' or 'country'.");
   const [next] = nextHolidays(country);
-  if (next === undefined) throw new Error(`No public holiday of ${country} is known.`);
+  if (next === undefined) throw new Error(`No public holidays found for ${country}.`);
   return { ...next, days: daysUntil(next.date) };
 }
 
@@ -51,17 +51,17 @@ function daysUntil(date) {
  */
 function nextHolidays(country) {
   const url = `https://date.nager.at/api/v3/NextPublicHolidays/${country}`;
-  log("info", `asking for the public holidays of ${country}`);
+  log("info", `fetching the public holidays of ${country}`);
   const { status, body } = httpRequest("GET", url, "{}", undefined, undefined);
   const text = new TextDecoder().decode(body);
-  if (status !== 200) throw new Error(`date.nager.at answered ${status}: ${text.slice(0, 200)}`);
+  if (status !== 200) throw new Error(`date.nager.at returned ${status}: ${text.slice(0, 200)}`);
   /** @type {{ date: string, name: string }[]} */
   const holidays = JSON.parse(text);
   return holidays.map(({ date, name }) => ({ date, name }));
 }
 
 /**
- * The host throws its refusals with the sentence as `payload`.
+ * The host throws errors with the reason in `payload`.
  * @param {unknown} error
  */
 function explain(error) {

@@ -1,4 +1,4 @@
-/** Runs the built component in the real sandbox, answered from recordings: no network, no secrets. */
+/** Runs the built component in the real sandbox with recorded responses: no network, no secrets. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -12,7 +12,7 @@ const home = await mkdtemp(join(tmpdir(), "postern-"));
 
 async function postern(...args) {
   const options = { cwd: import.meta.dirname, env: { ...process.env, POSTERN_HOME: home } };
-  // A tool that answers with an error ends with 1, and its answer is still printed.
+  // If the tool returns an error, the command exits with 1 but still prints the result.
   const { stdout } = await promisify(execFile)("postern", args, options).catch((error) => error);
   return JSON.parse(stdout);
 }
@@ -34,13 +34,13 @@ test("it finds the next public holiday of a country", async () => {
   assert.equal(receipt.requests[0].host, "date.nager.at");
 });
 
-test("it counts to a date without asking anybody", async () => {
+test("it counts to a date without any request", async () => {
   const { output, receipt } = await run({ date: "2030-01-01" }, "recordings/date.json");
   assert.equal(typeof JSON.parse(output).days, "number");
   assert.deepEqual(receipt.requests, []);
 });
 
-test("it says what is missing", async () => {
+test("it reports missing params", async () => {
   const { error } = await run({}, "recordings/date.json");
   assert.equal(error, "Give 'date' or 'country'.");
 });

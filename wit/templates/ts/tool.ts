@@ -1,4 +1,4 @@
-/** The tool. What it may reach is in capabilities.json; the host checks every request against it. */
+/** The tool. capabilities.json lists what it may reach; the host checks every request against it. */
 import { httpRequest, log } from "postern:tool/host@0.1.0";
 import type { Tool } from "postern:tool/tool@0.1.0";
 
@@ -12,7 +12,7 @@ interface Holiday {
   readonly name: string;
 }
 
-/** What params look like. The model reads it, and the host lets nothing else through to `execute`. */
+/** The schema of params. The model reads it, and the host checks params against it before `execute`. */
 const SCHEMA = {
   type: "object",
   properties: {
@@ -44,7 +44,7 @@ function countdown({ date, country }: Params): object {
   if (date !== undefined) return { date, days: daysUntil(date) };
   if (country === undefined) throw new Error("Give 'date' or 'country'.");
   const [next] = nextHolidays(country);
-  if (next === undefined) throw new Error(`No public holiday of ${country} is known.`);
+  if (next === undefined) throw new Error(`No public holidays found for ${country}.`);
   return { ...next, days: daysUntil(next.date) };
 }
 
@@ -55,15 +55,15 @@ function daysUntil(date: string): number {
 
 function nextHolidays(country: string): Holiday[] {
   const url = `https://date.nager.at/api/v3/NextPublicHolidays/${country}`;
-  log("info", `asking for the public holidays of ${country}`);
+  log("info", `fetching the public holidays of ${country}`);
   const { status, body } = httpRequest("GET", url, "{}", undefined, undefined);
   const text = new TextDecoder().decode(body);
-  if (status !== 200) throw new Error(`date.nager.at answered ${status}: ${text.slice(0, 200)}`);
+  if (status !== 200) throw new Error(`date.nager.at returned ${status}: ${text.slice(0, 200)}`);
   const holidays: Holiday[] = JSON.parse(text);
   return holidays.map(({ date, name }) => ({ date, name }));
 }
 
-/** The host throws its refusals with the sentence as `payload`. */
+/** The host throws errors with the reason in `payload`. */
 function explain(error: unknown): string {
   const { payload, message } = error as { payload?: string; message?: string };
   return payload ?? message ?? String(error);

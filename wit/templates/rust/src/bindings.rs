@@ -1,14 +1,14 @@
-//! wit/tool.wit in Rust: `Tool` is what a tool is, the functions are what Postern does for one.
-//! It came with Postern, as wit/ did: not for editing.
+//! wit/tool.wit in Rust: the trait `Tool` is what a tool provides, the functions are what Postern provides.
+//! This file comes with Postern, like wit/. Do not edit it.
 
-// A tool need not use all of it.
+// A tool may not use all of it.
 #![allow(dead_code, clippy::too_many_arguments)]
 
 use std::alloc::{alloc, handle_alloc_error, realloc, Layout};
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
-/// What a tool is. `bindings::export!` makes a type that is one the tool of this crate.
+/// What a tool provides. `bindings::export!` exports a type that implements it.
 pub trait Tool {
     /// What the tool is for, written for the model that decides whether to call it.
     fn description() -> String;
@@ -16,7 +16,7 @@ pub trait Tool {
     /// The JSON Schema of `params`.
     fn schema() -> String;
 
-    /// Does the work. `params` is JSON, already checked against `schema`. The answer is JSON too; the error is
+    /// Runs the tool. `params` is JSON, already checked against `schema`. The result is JSON too; the error is
     /// a sentence the model can act on.
     fn execute(params: &str) -> Result<String, String>;
 }
@@ -36,15 +36,14 @@ pub struct HttpResponse {
     pub body: Vec<u8>,
 }
 
-/// Keeps a line for the call's receipt. At most 1000 lines of 4 KiB a call; what is over is dropped and counted.
+/// Adds a line to the call's receipt. At most 1000 lines of 4 KiB per call; the rest is dropped and counted.
 pub fn log(level: Level, message: &str) {
     unsafe { host::log(level as i32, message.as_ptr(), message.len()) }
 }
 
-/// Sends one request and waits for the answer. Only https, only what `http.allowlist` names; redirects are not
-/// followed. `headers_json` is a JSON object of header names to values, "{}" for none. Credentials are put in by
-/// Postern after this call: a tool never sees a secret. The error is a sentence that says what was refused or
-/// went wrong.
+/// Sends one request and waits for the response. Only https, and only what `http.allowlist` allows; redirects are
+/// not followed. `headers_json` is a JSON object of header names to values, "{}" for none. Postern adds credentials
+/// after this call: a tool never sees a secret. The error is a sentence that says what was refused or what failed.
 pub fn http_request(
     method: &str,
     url: &str,
@@ -81,12 +80,12 @@ pub fn http_request(
     }
 }
 
-/// True where the secret is set. Names that are not in `secrets.allowed_names` always answer false.
+/// True if the secret is set. Always false for names that are not in `secrets.allowed_names`.
 pub fn secret_exists(name: &str) -> bool {
     unsafe { host::secret_exists(name.as_ptr(), name.len()) != 0 }
 }
 
-/// The time since the beginning of 1970 in UTC. `SystemTime::now()` panics in a tool.
+/// The time since 1970-01-01 00:00 UTC. `SystemTime::now()` panics in a tool.
 pub fn now() -> Duration {
     let mut time = MaybeUninit::<Datetime>::uninit();
     let Datetime {
@@ -99,7 +98,7 @@ pub fn now() -> Duration {
     Duration::new(seconds, nanoseconds)
 }
 
-/// A random number that nobody can guess. A `HashMap` has the same order in every call.
+/// A cryptographically secure random number. A `HashMap`, by contrast, has the same order in every call.
 pub fn random() -> u64 {
     unsafe { host::get_random_u64() }
 }
@@ -120,7 +119,7 @@ macro_rules! export {
         }
 
         /// # Safety
-        /// For the host alone, by the canonical ABI.
+        /// Only for the host to call, following the canonical ABI.
         #[cfg_attr(
             target_arch = "wasm32",
             export_name = "postern:tool/tool@0.1.0#execute"
@@ -135,8 +134,8 @@ macro_rules! export {
 }
 pub(crate) use export;
 
-// From here on it is the canonical ABI of the component model: how those values cross in memory. What is handed
-// out is never freed, since the memory is put back as it was after each call.
+// The rest is the canonical ABI of the component model: how values are passed in memory. Memory handed to the
+// host is never freed, because the memory is reset after each call.
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -154,7 +153,7 @@ impl Bytes {
         }
     }
 
-    /// Takes what the host has written to where `cabi_realloc` told it.
+    /// Takes ownership of what the host wrote to memory from `cabi_realloc`.
     unsafe fn into_vec(self) -> Vec<u8> {
         Vec::from_raw_parts(self.start, self.length, self.length)
     }
@@ -217,14 +216,14 @@ pub struct Datetime {
 }
 
 pub fn answer(text: fn() -> String) -> *const Bytes {
-    tell_panics();
+    log_panics();
     Box::into_raw(Box::new(Bytes::from_string(text())))
 }
 
 /// # Safety
-/// `start` and `length` are what the host was given by `cabi_realloc` and has filled with UTF-8.
+/// `start` and `length` describe memory from `cabi_realloc` that the host has filled with UTF-8.
 pub unsafe fn execute<T: Tool>(start: *mut u8, length: usize) -> *const Response {
-    tell_panics();
+    log_panics();
     let params = Bytes { start, length }.into_string();
     let (output, error) = match T::execute(&params) {
         Ok(output) => (Some(output), None),
@@ -236,8 +235,8 @@ pub unsafe fn execute<T: Tool>(start: *mut u8, length: usize) -> *const Response
     }))
 }
 
-/// A panic ends the call; its place in the source would be lost with it.
-fn tell_panics() {
+/// Logs panics, since the end of the call would lose their location.
+fn log_panics() {
     std::panic::set_hook(Box::new(|panic| log(Level::Error, &panic.to_string())));
 }
 
@@ -304,12 +303,12 @@ mod host {
     }
 }
 
-/// For `cargo test`, which runs on your own machine, where nobody answers.
+/// For `cargo test`, which runs on your machine without Postern.
 #[cfg(not(target_arch = "wasm32"))]
 mod host {
     use super::{Datetime, HttpReply};
 
-    const ABSENT: &str = "Postern is not here: tool.test.js is the place to test this";
+    const ABSENT: &str = "not available under cargo test: test this in tool.test.js";
 
     pub unsafe fn log(_: i32, _: *const u8, _: usize) {}
 

@@ -1,4 +1,4 @@
-//! The tool. What it may reach is in capabilities.json; the host checks every request against it.
+//! The tool. capabilities.json lists what it may reach; the host checks every request against it.
 
 mod bindings;
 
@@ -13,7 +13,7 @@ impl Tool for Countdown {
         "Counts the days until a date, or until the next public holiday of a country.".into()
     }
 
-    /// What params look like. The model reads it, and the host lets nothing else through to `execute`.
+    /// The schema of params. The model reads it, and the host checks params against it before `execute`.
     fn schema() -> String {
         json!({
             "type": "object",
@@ -52,19 +52,19 @@ fn next_holiday(country: &str) -> Result<Value, String> {
     let url = format!("https://date.nager.at/api/v3/NextPublicHolidays/{country}");
     log(
         Level::Info,
-        &format!("asking for the public holidays of {country}"),
+        &format!("fetching the public holidays of {country}"),
     );
-    let answer = http_request("GET", &url, "{}", None, None)?;
-    let text = String::from_utf8_lossy(&answer.body);
-    if answer.status != 200 {
+    let response = http_request("GET", &url, "{}", None, None)?;
+    let text = String::from_utf8_lossy(&response.body);
+    if response.status != 200 {
         return Err(format!(
-            "date.nager.at answered {}: {text:.200}",
-            answer.status
+            "date.nager.at returned {}: {text:.200}",
+            response.status
         ));
     }
     let holidays: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
     let next = holidays.get(0).cloned();
-    next.ok_or_else(|| format!("No public holiday of {country} is known."))
+    next.ok_or_else(|| format!("No public holidays found for {country}."))
 }
 
 fn days_until(date: &str) -> Result<i64, String> {
