@@ -1,6 +1,6 @@
 /**
  * TypeBox's builders, with TypeBox's own signatures. They make the same JSON Schemas (a test compares them), but
- * TypeBox itself is some 370 modules, which would be a fifth of a start: of it we take the types, which cost nothing.
+ * TypeBox itself is some 370 modules: loading them takes a start from 300 ms to 500. Its types cost nothing.
  */
 import type { Type as TypeBox } from "typebox";
 
