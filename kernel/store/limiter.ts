@@ -107,17 +107,30 @@ export function createLimiter({ name, windows, store }: LimiterOptions): Limiter
     return { ok, ...tightest };
   }
 
+  /**
+   * Answers what is left in the emptiest reservoir. Not a job of Bottleneck's: those of one key run one after the
+   * other, through four timers each, which ends at 400 calls a second.
+   */
+  async function draw({ reservoirs }: Bucket, count: number): Promise<number> {
+    const left = reservoirs.map(({ bottleneck }) => bottleneck.incrementReservoir(-count));
+    return Math.min(...(await Promise.all(left)).map(Number));
+  }
+
+  async function look(key: string): Promise<{ bucket: Bucket; now: number; seen: LimitVerdict }> {
+    const now = Date.now();
+    const bucket = open(key, now);
+    await giveBack(bucket, now);
+    const seen = verdict(bucket, true, now);
+    return { bucket, now, seen: { ...seen, ok: seen.remaining > 0 } };
+  }
+
   return {
     async take(key) {
-      const now = Date.now();
-      const bucket = open(key, now);
-      await giveBack(bucket, now);
-      // Drawing from the reservoir and looking afterwards is one step of Bottleneck; scheduling a job is four timers.
-      const draw = (count: number) =>
-        Promise.all(bucket.reservoirs.map(({ bottleneck }) => bottleneck.incrementReservoir(-count)));
-      const left = await draw(1);
-      if (left.some((count) => Number(count) < 0)) {
-        await draw(-1);
+      const { bucket, now, seen } = await look(key);
+      if (!seen.ok) return seen;
+      // Of calls that come together, those who find a reservoir empty put back what they drew.
+      if ((await draw(bucket, 1)) < 0) {
+        await draw(bucket, -1);
         return verdict(bucket, false, now);
       }
       bucket.taken.push(now);
@@ -125,12 +138,6 @@ export function createLimiter({ name, windows, store }: LimiterOptions): Limiter
       forget(key, bucket);
       return verdict(bucket, true, now);
     },
-    async peek(key) {
-      const now = Date.now();
-      const bucket = open(key, now);
-      await giveBack(bucket, now);
-      const seen = verdict(bucket, true, now);
-      return { ...seen, ok: seen.remaining > 0 };
-    },
+    peek: async (key) => (await look(key)).seen,
   };
 }

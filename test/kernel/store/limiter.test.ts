@@ -54,6 +54,19 @@ test("of many at once exactly the limit get through", async () => {
   expect(verdicts.filter(({ ok }) => ok)).toHaveLength(3);
 });
 
+test("calls that were refused take nothing from those after them", async () => {
+  const limiter = createLimiter({ name: "t", windows: [minute, hour] });
+  const many = async () => {
+    const verdicts = await Promise.all(Array.from({ length: 20 }, () => limiter.take("ann")));
+    return verdicts.filter(({ ok }) => ok).length;
+  };
+  expect([await many(), await many()]).toEqual([3, 0]);
+  pass(60);
+  expect([await many(), await many()]).toEqual([2, 0]);
+  pass(3600);
+  expect([await many(), await many()]).toEqual([3, 0]);
+});
+
 test("peek counts nothing", async () => {
   const limiter = createLimiter({ name: "t", windows: [minute] });
   for (let i = 0; i < 5; i++) expect(await limiter.peek("ann")).toMatchObject({ ok: true, remaining: 3 });
