@@ -1,6 +1,7 @@
 /** The whole path of a request, on one screen. */
 import Router from "@koa/router";
 import Koa, { type Middleware } from "koa";
+import { compressAnswers, secureAnswers } from "../../kernel/net/answers.ts";
 import { readBody } from "../../kernel/net/body.ts";
 import type { Proxies } from "../../kernel/net/proxies.ts";
 import type { Log } from "../../kernel/plugin.ts";
@@ -8,9 +9,8 @@ import { type Authenticator, FOREIGN_ORIGIN, Refusal } from "./auth/identity.ts"
 import type { OriginCheck } from "./auth/origin.ts";
 import { logRequests } from "./middleware/access-log.ts";
 import { BODY_BYTES, OPEN_BODY_BYTES } from "./middleware/body-limits.ts";
-import { compressAnswers } from "./middleware/compression.ts";
 import { answerErrors } from "./middleware/errors.ts";
-import { nameRequests, secureAnswers } from "./middleware/headers.ts";
+import { nameRequests, PAGE_POLICY } from "./middleware/headers.ts";
 import type { Metrics } from "./middleware/metrics.ts";
 import type { ServedPage } from "./middleware/page-files.ts";
 
@@ -40,7 +40,7 @@ export function createApp({ log, metrics, proxies, authenticator, isOwnOrigin, p
 
   koa.use(nameRequests());
   koa.use(logRequests(log, metrics, proxies));
-  koa.use(secureAnswers(proxies));
+  koa.use(secureAnswers(proxies, PAGE_POLICY));
   koa.use(compressAnswers());
   koa.use(answerErrors(log));
 

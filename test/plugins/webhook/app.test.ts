@@ -30,7 +30,11 @@ describe("submitting", () => {
     const { status, json, headers } = await webhook.post(HELLO);
     expect(status).toBe(200);
     expect(json).toEqual({ job_id: expect.stringMatching(UUID), status: "queued" });
-    expect(headers["content-type"]).toMatch("application/json");
+    expect(headers).toMatchObject({
+      "content-type": expect.stringMatching("application/json"),
+      "x-content-type-options": "nosniff",
+      "cache-control": "no-store",
+    });
   });
 
   test("§2.4 the job record has id, status, response and ISO 8601 UTC times once completed", async () => {
