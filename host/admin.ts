@@ -15,32 +15,24 @@ import { describeTool, toInfo } from "./catalog/tool-info.ts";
 import type { CodeCache } from "./compile/code-cache.ts";
 import type { Receipts } from "./receipts.ts";
 import { secretsToEnter } from "./secrets/auth.ts";
-import { beginSignIn, mergeScopes, type OAuthOptions, type SignIn } from "./secrets/oauth.ts";
+import { beginSignIn, finishSignIn, mergeScopes, type OAuthOptions } from "./secrets/oauth.ts";
 import type { Secrets } from "./secrets/secrets.ts";
+import type { SignIns } from "./secrets/sign-ins.ts";
 
 export interface AdminParts extends OAuthOptions {
   readonly catalog: Catalog;
   readonly code: CodeCache;
   readonly receipts: Receipts;
   readonly secrets: Secrets;
+  readonly signIns: SignIns;
   readonly source: CredentialSource;
   readonly examine: (component: Uint8Array, capabilitiesText: string) => Promise<Candidate>;
   readonly remove: (name: string) => Promise<boolean>;
   readonly limits: Broker["limits"];
 }
 
-const SIGN_IN_MILLIS = 10 * 60 * 1000;
-const MAX_SIGN_INS = 50;
-
-interface PendingSignIn {
-  readonly tool: string;
-  readonly signIn: SignIn;
-  readonly until: number;
-}
-
 export function createAdmin(parts: AdminParts): ToolAdmin {
-  const { catalog, code, receipts, secrets, source } = parts;
-  let pending: PendingSignIn[] = [];
+  const { catalog, code, receipts, secrets, signIns, source } = parts;
 
   const examineUpload = async (name: string, { component, capabilities }: ToolUpload): Promise<Candidate> => {
     checkName(name);
@@ -99,21 +91,17 @@ export function createAdmin(parts: AdminParts): ToolAdmin {
       const held = (await parts.values.read(auth.secretName))?.oauth?.scopes;
       const signIn = await beginSignIn({
         values: parts.values,
-        network: parts.network,
         privateHosts: parts.privateHosts,
         secretName: auth.secretName,
         setup: auth.oauth,
         scopes: mergeScopes(auth.secretName, [capabilities, ...tools], held),
         redirectUri,
       });
-      const now = Date.now();
-      pending = pending.filter(({ until }) => until > now).slice(-MAX_SIGN_INS + 1);
-      pending.push({ tool: name, signIn, until: now + SIGN_IN_MILLIS });
+      await signIns.keep(name, signIn);
       return { url: signIn.url };
     },
     async finishSignIn(redirected) {
-      const now = Date.now();
-      const found = pending.find(({ signIn, until }) => until > now && signIn.isAnswer(redirected));
+      const found = await signIns.take(redirected);
       if (found === undefined) {
         throw new Fault(
           "invalid",
@@ -121,9 +109,7 @@ export function createAdmin(parts: AdminParts): ToolAdmin {
           "This sign-in was not started here in the last ten minutes. Start it again.",
         );
       }
-      // An answer is good for one try: whoever saw it cannot use it again.
-      pending = pending.filter((other) => other !== found);
-      await found.signIn.finish(redirected);
+      await finishSignIn(parts, found.signIn, redirected);
       return { tool: found.tool };
     },
     receipts: async (query) => receipts.list(query),

@@ -19,6 +19,7 @@ import { createPool } from "./sandbox/pool.ts";
 import { type Authorized, authorizeTool, type Prompt, setUpTool } from "./secrets/auth.ts";
 import { createRefresh } from "./secrets/oauth.ts";
 import { loadKey, openVault } from "./secrets/secrets.ts";
+import { createSignIns } from "./secrets/sign-ins.ts";
 
 // For the `tool` commands.
 declare module "../kernel/vocabulary/services.ts" {
@@ -131,6 +132,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
       code,
       receipts,
       secrets,
+      signIns: createSignIns(store.keyed("sign-ins"), key),
       source,
       values,
       network,

@@ -2,7 +2,7 @@
 import type { AuthSetup, Capabilities, OAuthSetup } from "../../capabilities/capabilities.ts";
 import { Fault } from "../../kernel/fault.ts";
 import { openCallback } from "./callback.ts";
-import { beginSignIn, mergeScopes, type OAuthOptions, type SignIn } from "./oauth.ts";
+import { beginSignIn, finishSignIn, isAnswer, mergeScopes, type OAuthOptions, type SignIn } from "./oauth.ts";
 import { type Secrets, type Vault, warnOfShort } from "./secrets.ts";
 
 /** The person at the terminal. */
@@ -107,14 +107,16 @@ function sayIfAny(prompt: Prompt, warning: string | undefined): void {
 
 async function signIn(options: AuthorizeOptions, auth: AuthSetup, setup: OAuthSetup): Promise<void> {
   const { vault, network, privateHosts, installed, capabilities, prompt, redirectUri } = options;
-  const held = (await vault.values.read(auth.secretName))?.oauth?.scopes;
+  const { values } = vault;
+  const held = (await values.read(auth.secretName))?.oauth?.scopes;
   let begun: SignIn | undefined;
   const callback =
-    redirectUri === undefined ? await openCallback((url) => begun?.isAnswer(url) === true) : undefined;
+    redirectUri === undefined
+      ? await openCallback((url) => begun !== undefined && isAnswer(begun, url))
+      : undefined;
   try {
     begun = await beginSignIn({
-      values: vault.values,
-      network,
+      values,
       privateHosts,
       secretName: auth.secretName,
       setup,
@@ -128,7 +130,8 @@ async function signIn(options: AuthorizeOptions, auth: AuthSetup, setup: OAuthSe
         : `This machine has no browser. Open this address on any machine to sign in to ${auth.displayName}:`,
     );
     prompt.say(begun.url);
-    await begun.finish(await waitForAnswer(begun, callback?.answer, options));
+    const answer = await waitForAnswer(begun, callback?.answer, options);
+    await finishSignIn({ values, network, privateHosts }, begun, answer);
   } finally {
     callback?.close();
   }
@@ -136,7 +139,7 @@ async function signIn(options: AuthorizeOptions, auth: AuthSetup, setup: OAuthSe
 
 /** By the callback, or pasted: on a machine without a browser the browser's last address is all there is. */
 async function waitForAnswer(
-  { isAnswer }: SignIn,
+  begun: SignIn,
   called: Promise<URL> | undefined,
   { prompt, signal }: AuthorizeOptions,
 ): Promise<URL> {
@@ -152,7 +155,7 @@ async function waitForAnswer(
         throw gaveUp();
       }
       const url = URL.parse(text.trim());
-      if (url !== null && isAnswer(url)) return url;
+      if (url !== null && isAnswer(begun, url)) return url;
       prompt.say("That address does not belong to this sign-in: it must contain the code and the state.");
     }
   };

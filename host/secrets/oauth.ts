@@ -32,13 +32,16 @@ export interface OAuthOptions {
   readonly privateHosts: PrivateHosts;
 }
 
+/** A sign-in under way: plain data, so that it can be kept until the browser comes back. */
 export interface SignIn {
   /** Where the user's browser goes. */
   readonly url: string;
-  /** True for an address that answers this sign-in, and not one that somebody made up. */
-  isAnswer(redirected: URL): boolean;
-  /** With the address the browser was sent back to: checks it, fetches the token, stores it. */
-  finish(redirected: URL): Promise<void>;
+  /** The address that answers this sign-in carries it, and nobody can make it up. */
+  readonly state: string;
+  readonly verifier: string;
+  readonly secretName: string;
+  readonly grant: OAuthGrant;
+  readonly redirectUri: string;
 }
 
 const TOKEN_TIMEOUT_MILLIS = 30_000;
@@ -57,9 +60,9 @@ export function mergeScopes(
   return [...new Set([...held, ...asked])];
 }
 
-/** Starts a sign-in; nothing is stored until `finish`. */
+/** Starts a sign-in; no secret is stored until `finishSignIn`. */
 export async function beginSignIn(
-  options: OAuthOptions & {
+  options: Omit<OAuthOptions, "network"> & {
     readonly secretName: string;
     readonly setup: OAuthSetup;
     readonly scopes: readonly string[];
@@ -89,36 +92,42 @@ export async function beginSignIn(
   };
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
 
-  return {
-    url: url.href,
-    isAnswer: (redirected) => redirected.searchParams.get("state") === state,
-    async finish(redirected) {
-      const exchange = await createExchange(options, grant);
-      try {
-        // Servers that name themselves in the answer do so below the origin the user was sent to.
-        const issuer = redirected.searchParams.get("iss");
-        const server = {
-          ...exchange.server,
-          issuer: issuer !== null && URL.parse(issuer)?.origin === url.origin ? issuer : url.origin,
-        };
-        const answer = validateAuthResponse(server, exchange.client, redirected, state);
-        const { client, auth, options: requestOptions } = exchange;
-        const response = await authorizationCodeGrantRequest(
-          server,
-          client,
-          auth,
-          answer,
-          redirectUri,
-          verifier,
-          requestOptions,
-        );
-        const token = await processAuthorizationCodeResponse(server, client, response);
-        await values.write(secretName, recordOf(token, grant));
-      } catch (error) {
-        throw exchange.explain(error, secretName);
-      }
-    },
-  };
+  return { url: url.href, state, verifier, secretName, grant, redirectUri };
+}
+
+/** True for an address that answers this sign-in. */
+export function isAnswer({ state }: SignIn, redirected: URL): boolean {
+  return redirected.searchParams.get("state") === state;
+}
+
+/** With the address the browser was sent back to: checks it, fetches the token, stores it. */
+export async function finishSignIn(options: OAuthOptions, signIn: SignIn, redirected: URL): Promise<void> {
+  const { state, verifier, secretName, grant, redirectUri } = signIn;
+  const exchange = await createExchange(options, grant);
+  try {
+    // Servers that name themselves in the answer do so below the origin the user was sent to.
+    const { origin } = new URL(signIn.url);
+    const issuer = redirected.searchParams.get("iss");
+    const server = {
+      ...exchange.server,
+      issuer: issuer !== null && URL.parse(issuer)?.origin === origin ? issuer : origin,
+    };
+    const { client, auth, options: requestOptions } = exchange;
+    const answer = validateAuthResponse(server, client, redirected, state);
+    const response = await authorizationCodeGrantRequest(
+      server,
+      client,
+      auth,
+      answer,
+      redirectUri,
+      verifier,
+      requestOptions,
+    );
+    const token = await processAuthorizationCodeResponse(server, client, response);
+    await options.values.write(secretName, recordOf(token, grant));
+  } catch (error) {
+    throw exchange.explain(error, secretName);
+  }
 }
 
 async function readClientId(values: SecretValues, { clientId, clientIdSecret }: OAuthSetup): Promise<string> {

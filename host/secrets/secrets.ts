@@ -145,7 +145,8 @@ function valuesOf({ value, oauth }: SecretRecord): string[] {
   return oauth?.refreshToken === undefined ? [value] : [value, oauth.refreshToken];
 }
 
-function seal(key: Uint8Array, name: string, text: string): string {
+/** Encrypts a text under the key; it opens only under the same name. */
+export function seal(key: Uint8Array, name: string, text: string): string {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv(CIPHER, key, iv);
   // Bound to its name: a sealed value moved to another name does not open.
@@ -154,7 +155,7 @@ function seal(key: Uint8Array, name: string, text: string): string {
   return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString("base64");
 }
 
-function unseal(key: Uint8Array, name: string, sealed: string): string {
+export function unseal(key: Uint8Array, name: string, sealed: string): string {
   try {
     const bytes = Buffer.from(sealed, "base64");
     const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });

@@ -38,7 +38,8 @@ export function openStore(file: string): OpenStore {
           uri: `sqlite://${file}`,
           table: "keyed",
           driver,
-          clearExpiredInterval: SWEEP_MILLIS,
+          // One sweeps for all: they share the table.
+          clearExpiredInterval: adapters.length === 0 ? SWEEP_MILLIS : 0,
         });
         adapters.push(adapter);
         // No "error" listener, on purpose: Keyv would then answer `false` or `undefined` for what failed.

@@ -52,7 +52,8 @@ export async function buildServer({ config, home, store, kernel, log }: ServerPa
   const isOwnOrigin = createOriginCheck(config.allowedOrigins, proxies);
   const metrics = createMetrics();
   // Few have an identity provider; the others need not read the code for one.
-  const oidc = config.oidc && (await import("./auth/oidc.ts")).createOidcCheck(config.oidc);
+  const oidc =
+    config.oidc && (await import("./auth/oidc.ts")).createOidcCheck(config.oidc, store.keyed("oidc"));
   const authenticator = createAuthenticator({
     operatorTokens,
     accounts,

@@ -1,5 +1,7 @@
 /** What the operator's page can do with tools, against a real host and a real authorization server. */
-import { expect, onTestFinished, test } from "vitest";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { openAuthorizationServer } from "../support/servers/authorization-server.ts";
 import { openUpstream } from "../support/servers/upstream.ts";
 import { copyCode, fixture } from "../support/tools/components.ts";
@@ -7,12 +9,38 @@ import { allowing, BEARER, toolHost } from "../support/tools/tool-host.ts";
 
 const CALLBACK = "http://127.0.0.1:3000/oauth/callback";
 
-async function open(privateHosts: readonly string[] = []) {
-  const host = await toolHost({ privateHosts: new Set(privateHosts) });
+async function open(privateHosts: readonly string[] = [], home?: string) {
+  const host = await toolHost({ privateHosts: new Set(privateHosts) }, home);
   const component = await fixture("prober.js");
   await copyCode(component, host.home);
   const upload = (capabilities: string) => ({ component, capabilities });
   return { ...host, upload };
+}
+
+/** A host whose tool signs in at a real authorization server, and a browser that comes back from there. */
+async function openWithSignIn() {
+  const server = await openAuthorizationServer({ id: "the-client" });
+  onTestFinished(() => server.close());
+  const privateHosts = [`127.0.0.1:${server.port}`];
+  const host = await open(privateHosts);
+  const here = (url: string) => url.replace("id.test", "127.0.0.1");
+  const oauth = {
+    authorization_url: here(server.authorizationUrl),
+    token_url: here(server.tokenUrl),
+    client_id: "the-client",
+    scopes: ["read"],
+  };
+  const auth = { secret_name: "probe_token", display_name: "Probe", oauth };
+  const capabilities = JSON.stringify({ ...JSON.parse(allowing("127.0.0.1")), auth });
+  await host.admin.install("prober", host.upload(capabilities), { replace: false });
+  const signIn = async ({ admin }: Pick<typeof host, "admin"> = host) => {
+    const { url } = await admin.beginSignIn("prober", CALLBACK);
+    const answer = await server.signIn(url);
+    // It names itself by another host name than this test reaches it by.
+    answer.searchParams.delete("iss");
+    return { url: new URL(url), answer };
+  };
+  return { ...host, server, signIn, again: () => open(privateHosts, host.home) };
 }
 
 test("an upload is examined, installed, replaced only when agreed, and removed", async () => {
@@ -82,29 +110,52 @@ test("a tool says which secrets it needs, takes only those, and then runs with t
 });
 
 test("a sign-in goes through the browser and back, and its answer is good once", async () => {
-  const server = await openAuthorizationServer({ id: "the-client" });
-  onTestFinished(() => server.close());
-  const { admin, upload } = await open([`127.0.0.1:${server.port}`]);
-  const here = (url: string) => url.replace("id.test", "127.0.0.1");
-  const oauth = {
-    authorization_url: here(server.authorizationUrl),
-    token_url: here(server.tokenUrl),
-    client_id: "the-client",
-    scopes: ["read"],
-  };
-  const auth = { secret_name: "probe_token", display_name: "Probe", oauth };
-  const capabilities = JSON.stringify({ ...JSON.parse(allowing("127.0.0.1")), auth });
-  await admin.install("prober", upload(capabilities), { replace: false });
+  const { admin, signIn, server } = await openWithSignIn();
   expect(await admin.setup("prober")).toEqual({ secrets: [], signsIn: true });
-  const { url } = await admin.beginSignIn("prober", CALLBACK);
-  const answer = await server.signIn(url);
-  // It names itself by another host name than this test reaches it by.
-  answer.searchParams.delete("iss");
+  const { answer } = await signIn();
   const forged = new URL(answer);
   forged.searchParams.set("state", "made-up");
   await expect(admin.finishSignIn(forged)).rejects.toMatchObject({ code: "no_such_sign_in" });
-  expect(await admin.finishSignIn(answer)).toEqual({ tool: "prober" });
+  const tries = await Promise.allSettled([1, 2, 3].map(() => admin.finishSignIn(answer)));
+  expect(tries.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected", "rejected"]);
+  expect(server.tokenRequests).toHaveLength(1);
   await expect(admin.finishSignIn(answer)).rejects.toMatchObject({ code: "no_such_sign_in" });
+});
+
+test("an answer that did not work is good no second time either", async () => {
+  const { admin, signIn } = await openWithSignIn();
+  const { answer } = await signIn();
+  const denied = new URL(answer);
+  denied.searchParams.delete("code");
+  denied.searchParams.set("error", "access_denied");
+  await expect(admin.finishSignIn(denied)).rejects.toMatchObject({ code: "oauth_failed" });
+  await expect(admin.finishSignIn(answer)).rejects.toMatchObject({ code: "no_such_sign_in" });
+});
+
+test("a sign-in under way survives a restart, and what is on disk neither continues nor shows it", async () => {
+  const { signIn, again, home, server, close } = await openWithSignIn();
+  const { url, answer } = await signIn();
+  await close();
+  const stored =
+    readFileSync(join(home, "store.sqlite"), "latin1") +
+    readFileSync(join(home, "store.sqlite-wal"), "latin1");
+  expect(stored).toContain("sign-ins");
+  expect(stored).not.toContain(url.searchParams.get("state"));
+  expect(stored).not.toContain("code_challenge");
+  const { admin } = await again();
+  expect(await admin.finishSignIn(answer)).toEqual({ tool: "prober" });
+  expect(server.tokenRequests).toHaveLength(1);
+});
+
+test("a sign-in is forgotten after ten minutes, over a restart too", async () => {
+  const { signIn, again } = await openWithSignIn();
+  const [{ answer: early }, { answer: late }] = [await signIn(), await signIn()];
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 9 * 60_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  const { admin } = await again();
+  expect(await admin.finishSignIn(early)).toEqual({ tool: "prober" });
+  vi.setSystemTime(Date.now() + 61_000);
+  await expect(admin.finishSignIn(late)).rejects.toMatchObject({ code: "no_such_sign_in" });
 });
 
 test("requests count against the limit of the tool and the user who made them", async () => {

@@ -1,6 +1,8 @@
 /** JSON Web Tokens of the operator's identity provider, checked against its published keys. */
-import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
+import { errors, type JWTPayload, jwtVerify } from "jose";
+import type Keyv from "keyv";
 import { reason } from "../../../kernel/plugin.ts";
+import { createProviderKeys } from "./provider-keys.ts";
 
 export interface OidcConfig {
   readonly issuer: string;
@@ -17,25 +19,16 @@ export type OidcVerdict =
 
 export type OidcCheck = (token: string) => Promise<OidcVerdict>;
 
-const PATIENCE_MILLIS = 5000;
 const CLOCK_SKEW_SECS = 30;
 // A JWT without an end is still only believed for so long.
 const LONGEST_MILLIS = 86_400_000;
 
-export function createOidcCheck({ issuer, audience, domains }: OidcConfig): OidcCheck {
-  let keys: Promise<JWTVerifyGetKey> | undefined;
-  const findKeys = (): Promise<JWTVerifyGetKey> => {
-    keys ??= discover(issuer).catch((error) => {
-      keys = undefined;
-      throw error;
-    });
-    return keys;
-  };
-
+export function createOidcCheck({ issuer, audience, domains }: OidcConfig, keyed: Keyv): OidcCheck {
+  const keys = createProviderKeys(issuer, keyed);
   return async (token) => {
     let payload: JWTPayload;
     try {
-      ({ payload } = await jwtVerify(token, await findKeys(), {
+      ({ payload } = await jwtVerify(token, keys, {
         issuer,
         audience,
         clockTolerance: CLOCK_SKEW_SECS,
@@ -58,14 +51,4 @@ export function createOidcCheck({ issuer, audience, domains }: OidcConfig): Oidc
 
 function emailOf({ email }: JWTPayload & { readonly email?: unknown }): string | undefined {
   return typeof email === "string" && /^[^\s@]+@[^\s@]+$/.test(email) ? email.toLowerCase() : undefined;
-}
-
-async function discover(issuer: string): Promise<JWTVerifyGetKey> {
-  const address = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
-  const answer = await fetch(address, { signal: AbortSignal.timeout(PATIENCE_MILLIS), redirect: "error" });
-  if (!answer.ok) throw new Error(`${address} answered ${answer.status}`);
-  const { jwks_uri: uri } = (await answer.json()) as { jwks_uri?: string };
-  const url = uri === undefined ? null : URL.parse(uri);
-  if (url === null) throw new Error(`${address} names no jwks_uri`);
-  return createRemoteJWKSet(url, { timeoutDuration: PATIENCE_MILLIS });
 }

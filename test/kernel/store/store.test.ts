@@ -278,6 +278,25 @@ test("kill -9 in the middle of 1,000 writes loses none that was acknowledged", a
   }
 });
 
+test("what has expired is swept from the file, of every namespace, also where nobody asks for it again", async () => {
+  vi.useFakeTimers({ toFake: ["Date", "setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const file = join(temporaryFolder(), "store.sqlite");
+  const before = openStore(file);
+  await before.keyed("a").set("short", 1, 1000);
+  await before.keyed("b").set("short", 1, 1000);
+  await before.keyed("b").set("lasting", 1);
+  before.close();
+  const after = openStore(file);
+  const count = () => after.tables("test", []).get("SELECT count(*) AS count FROM keyed");
+  after.keyed("c");
+  after.keyed("d");
+  expect(count()).toEqual({ count: 3 });
+  vi.advanceTimersByTime(60_000);
+  await vi.waitFor(() => expect(count()).toEqual({ count: 1 }));
+  after.close();
+});
+
 test("a closed store leaves no timer behind that would ask it again", () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());

@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { temporaryFolder } from "../../../support/home.ts";
 import { openGateway } from "../../../support/services/gateway.ts";
 
 interface Provider {
@@ -63,6 +64,36 @@ test("a valid JWT of the configured issuer is its user, and the keys are fetched
     expect(body).toEqual({ user: { id: email.toLowerCase(), role: "user" } });
     expect((await gateway.ask("/api/users", { token })).status).toBe(403);
   }
+  expect(provider.keyRequests()).toBe(1);
+});
+
+test("a restart neither waits for the identity provider nor fails with it, as long as its keys are fresh", async () => {
+  const provider = await startProvider();
+  const token = await provider.sign({ sub: "1" });
+  const options = { variables: settings(provider), home: temporaryFolder() };
+  const status = async ({ ask }: Awaited<ReturnType<typeof openGateway>>) =>
+    (await ask("/api/status", { token })).status;
+  const first = await openGateway(options);
+  expect(await status(first)).toBe(200);
+  await first.service.stop();
+  await provider.close();
+  const second = await openGateway(options);
+  expect(await status(second)).toBe(200);
+  expect(provider.keyRequests()).toBe(1);
+  await second.service.stop();
+
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 11 * 60_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  const stale = await openGateway(options);
+  expect(await status(stale)).toBe(503);
+});
+
+test("many requests at once ask the identity provider once", async () => {
+  const provider = await startProvider();
+  const gateway = await openGateway({ variables: settings(provider) });
+  const token = await provider.sign({ sub: "1" });
+  const answers = await Promise.all(Array.from({ length: 8 }, () => gateway.ask("/api/status", { token })));
+  expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
   expect(provider.keyRequests()).toBe(1);
 });
 
