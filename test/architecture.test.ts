@@ -116,8 +116,7 @@ test("a folder holds at most fourteen entries beside its README", () => {
     entries.set(folder, (entries.get(folder) ?? new Set()).add(file));
   }
   const crowded = [...entries].filter(([, names]) => names.size > 14).map(([folder]) => folder);
-  // The built-in model is being rewritten into fewer files.
-  expect(crowded.filter((folder) => folder !== "plugins/agent/models/builtin")).toEqual([]);
+  expect(crowded).toEqual([]);
 });
 
 test("the environment is read in one place", () => {

@@ -119,6 +119,7 @@ test("§4.3 openai: the builtin model takes a function-tool round trip too, and 
   const call = callOf(asked);
   expect(call.name).toBe("look_up_stock");
   expect(JSON.parse(call.arguments)).toEqual({ article: "red bike" });
+  expect(asked.usage).toMatchObject({ input_tokens: 0, output_tokens: 0, total_tokens: 0 });
   const answer = await client.responses.create({
     model: "any",
     previous_response_id: asked.id,

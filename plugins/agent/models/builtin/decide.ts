@@ -1,212 +1,189 @@
-/** What to answer: the whole of the built-in model's thinking, a pure function of the messages, the tools and the clock. */
-
-import type { ModelRequest, ModelTool } from "../model.ts";
-import { freshResults, lastCallBefore, questionBefore, wordsOfUser } from "./conversation.ts";
-import { type Filled, fill } from "./fill.ts";
+/** What to answer: a pure function of the messages, the tools and the clock. */
+import type { ModelMessage, ModelRequest, ModelTool } from "../model.ts";
+import { answerSum } from "./arithmetic.ts";
+import { isoTime, sayDay, sayDistance } from "./dates.ts";
+import { fill } from "./fill.ts";
 import { type Intent, intentOf } from "./intent.ts";
-import { parseRecord } from "./json.ts";
-import { type Candidate, choose, isStatement, rank } from "./match.ts";
-import { answerFrom } from "./outcome.ts";
-import { placesBeside } from "./places.ts";
-import { isPersonal, toSecondPerson } from "./recall.ts";
-import { forgetFound, recall, recallAll, remember } from "./remembering.ts";
-import { has, type Pending, type Reply, say } from "./reply.ts";
-import { type Branch, branchesOf } from "./schema.ts";
-import { clock, smallTalk } from "./small-talk.ts";
+import { type Candidate, choose, weigh } from "./match.ts";
+import { bestNotes, notePath, sayNotes } from "./memory.ts";
+import { answerFrom, unwrap } from "./outcome.ts";
+import { hear } from "./reading.ts";
+import { type Branch, branchesOf, type Params, parseRecord } from "./schema.ts";
 import * as talk from "./talk.ts";
-import { contentStems } from "./words.ts";
 
-/** A request longer than this is matched by its opening: nobody names a tool on page three. */
-const LONGEST_REQUEST = 2000;
-/** Words that mean nothing by themselves, though a tool may be called so. */
-const IDIOMS = /\bin order to\b|\bof course\b|\bby the way\b|\bin (?:that|this|any) case\b/gi;
-/** Questions that answer one another, as far back as anyone follows. */
+export interface Reply {
+  readonly text: string;
+  readonly calls: readonly { readonly name: string; readonly params: Params }[];
+  /** The call that the text asks a question for; the next message may answer it. */
+  readonly pending?: Pending;
+}
+
+type Pending = Omit<Candidate, "score">;
+
+/** A longer request is matched by its beginning: nobody names a tool on page three. */
+const LONGEST = 2000;
+/** How many questions that answer one another are followed back. */
 const LONGEST_CHAIN = 8;
 
 export function decide(request: ModelRequest, now: Date): Reply {
   const { messages, tools } = request;
-  const results = freshResults(messages);
-  if (results.length > 0) {
-    const question = questionBefore(messages, messages.length - 1);
-    return forgetFound(results, question, tools) ?? say(answerFrom(results, { question, tools }));
+  const at = messages.findLastIndex(({ role }) => role !== "tool");
+  const results = messages.slice(at + 1).filter((message) => message.role === "tool");
+  const [first] = results;
+  if (!first) return messages[at]?.role === "user" ? answer(request, at, now, 0) : say(talk.greeting(tools));
+  const question = wordsOfUser(messages.findLast(({ role }) => role === "user"));
+  const { type, about } = intentOf(question);
+  if (type === "forget" && first.call.name === "memory_search" && !first.failed)
+    return forget(about, parseRecord(unwrap(first.output).text)["results"], tools);
+  return say(results.map((result) => answerFrom(result, question, tools)).join("\n\n"));
+}
+
+/** The user's own words, without the blocks a channel put ahead of them. */
+function wordsOfUser(message: ModelMessage | undefined): string {
+  let text = message?.role === "user" ? message.text : "";
+  for (;;) {
+    const [, name = ""] = /^\s*<(instructions|user-context|summary)(?:\s[^>]*)?>/.exec(text) ?? [];
+    const end = name === "" ? -1 : text.indexOf(`</${name}>`);
+    if (end < 0) return text.trim();
+    text = text.slice(end + name.length + 3);
   }
-  const at = messages.length - 1;
-  return messages[at]?.role === "user" ? answer(request, at, now, 0) : say(talk.greeting(tools));
+}
+
+function say(text: string): Reply {
+  return { text, calls: [] };
+}
+
+/** The call of one of the agent's own tools, where it is there. */
+function call(tools: readonly ModelTool[], name: string, params: Params): Reply {
+  if (tools.some((tool) => tool.name === name)) return { text: "", calls: [{ name, params }] };
+  return say("I have no memory here, so I cannot do that.");
 }
 
 /** The reply to the user's message at this place. */
 function answer(request: ModelRequest, at: number, now: Date, depth: number): Reply {
-  const { tools } = request;
-  const message = request.messages[at];
-  const text = message?.role === "user" ? wordsOfUser(message.text) : "";
+  const text = wordsOfUser(request.messages[at]);
   const intent = intentOf(text);
-  const pending = pendingBefore(request, at, now, depth);
-  const resumed = pending && resume(pending, text, intent, tools, now);
-  if (resumed) return resumed;
-  const small = smallTalk(intent, tools, now);
-  if (small) return small;
-  if (intent.type === "remember") return remember(intent.fact, tools);
-  if (intent.type === "inventory") return recallAll(tools);
-  const asked = text.slice(0, LONGEST_REQUEST).replace(IDIOMS, " ");
-  if (intent.type === "recall") return recall(intent.topic, tools);
-  if (intent.type === "forget") return recall(intent.fact, tools);
-  if (intent.type === "skills") return say(talk.skillList(request.system));
   return (
-    follow(request, at, asked, now) ?? matchTool(asked, tools, now) ?? unmatched(intent, text, tools, now)
+    resume(request, at, text, intent, now, depth) ??
+    answerPlain(intent, request.tools) ??
+    follow(request, at, text, now) ??
+    matchTool(text.slice(0, LONGEST), request.tools, now) ??
+    answerUnmatched(text, intent, request.tools, now)
   );
 }
 
 /**
- * What the answer before this message asked, if it asked anything: found by answering that message again.
- * The text must agree, or it was another model that spoke.
+ * The answer to what the reply before this message asked, if it asked anything: found by answering that message again.
+ * The text must agree, or another model wrote it.
  */
-function pendingBefore(request: ModelRequest, at: number, now: Date, depth: number): Pending | undefined {
-  const before = request.messages[at - 1];
-  if (depth >= LONGEST_CHAIN || before?.role !== "assistant" || before.calls.length > 0) return undefined;
-  if (request.messages[at - 2]?.role !== "user") return undefined;
-  const again = answer(request, at - 2, now, depth + 1);
-  return again.text.trim() === before.text.trim() ? again.pending : undefined;
+function resume(request: ModelRequest, at: number, text: string, { type }: Intent, now: Date, depth: number) {
+  const [question, asked] = request.messages.slice(Math.max(0, at - 2), at);
+  if (depth >= LONGEST_CHAIN || question?.role !== "user" || asked?.role !== "assistant") return undefined;
+  if (!asked.text.includes(talk.STILL_NEED)) return undefined;
+  const { pending, text: again } = answer(request, at - 2, now, depth + 1);
+  if (!pending || again.trim() !== asked.text.trim()) return undefined;
+  if (type === "cancel") return say("OK, cancelled.");
+  if (!["request", "answer", "thanks", "until"].includes(type)) return undefined;
+  const heard = hear(text.slice(0, LONGEST), now);
+  // Words that make a whole request are a new one.
+  const [other] = choose(heard, request.tools);
+  const { tool, branch, filled } = pending;
+  if (other?.filled.missing.length === 0 && other.tool !== tool) return undefined;
+  return proceed({ tool, branch, filled: fill(tool, branch, heard, filled.params, filled.missing[0]?.name) });
 }
 
-function resume(
-  pending: Pending,
-  text: string,
-  intent: Intent,
-  tools: readonly ModelTool[],
-  now: Date,
-): Reply | undefined {
-  if (intent.type === "cancel") return say("All right, I leave it.");
-  switch (pending.type) {
-    case "offer":
-      if (intent.type === "yes") return remember(pending.fact, tools);
-      return intent.type === "no" ? say("All right, I do not keep it.") : undefined;
-    case "choice": {
-      const named = choose(
-        rank(
-          text,
-          pending.candidates.map((candidate) => candidate.tool),
-          now,
-        ),
-      );
-      const name = named.length === 1 ? named[0]?.tool.name : undefined;
-      const chosen =
-        byOrder(text, pending.candidates) ??
-        pending.candidates.find((candidate) => candidate.tool.name === name);
-      return chosen && proceed(chosen.tool, chosen.branch, chosen.filled, "");
-    }
-    case "missing": {
-      if (!["request", "yes", "no", "thanks", "sum"].includes(intent.type)) return undefined;
-      const { tool, branch, filled } = pending;
-      // Words that make a whole request by themselves are one.
-      const [other] = choose(rank(text, tools, now));
-      if (other?.filled.missing.length === 0 && other.filled.sure > 0) return undefined;
-      const asked = filled.missing.map((property) => property.name);
-      return proceed(tool, branch, fill(tool, branch, text, { now, known: filled.params, asked }), text);
-    }
-  }
+/** What needs no tool but memory. */
+function answerPlain({ type, about }: Intent, tools: readonly ModelTool[]): Reply | undefined {
+  const query = about.slice(0, LONGEST / 2);
+  const replies: Partial<Record<Intent["type"], () => Reply | string | undefined>> = {
+    empty: () => 'Your message has no words. Ask me something, or say "What can you do?"',
+    greet: () => talk.greeting(tools),
+    thanks: () => "You are welcome.",
+    bye: () => "Goodbye!",
+    mood: () => "I am a program, and I am running fine. What can I do for you?",
+    help: () => talk.help(tools),
+    identity: () => talk.identity(),
+    cancel: () => "There is nothing to cancel.",
+    answer: () => "I did not ask anything. What would you like me to do?",
+    echo: () => about,
+    remember: () => call(tools, "memory_write", { path: notePath(about), text: about }),
+    recall: () => call(tools, "memory_search", { query }),
+    forget: () => call(tools, "memory_search", { query }),
+    read: () => call(tools, "memory_read", { path: about }),
+    inventory: () => call(tools, "memory_tree", {}),
+    clear: () => 'I only delete notes one by one. "List my notes" shows them; then say "forget …".',
+    remind: () => 'I cannot remind you: there are no reminders yet. I can keep a note: say "remember to …".',
+    request: () => answerSum(about),
+  };
+  const reply = replies[type]?.();
+  return typeof reply === "string" ? say(reply) : reply;
 }
 
-function byOrder(text: string, candidates: readonly Candidate[]): Candidate | undefined {
-  const order = ["first", "second", "third", "fourth"].findIndex((word) =>
-    new RegExp(`\\b${word}\\b`, "i").test(text),
-  );
-  return candidates[order];
+/** The note to forget, once the search for it is back: only the one that says all of it. */
+function forget(fact: string, results: unknown, tools: readonly ModelTool[]): Reply {
+  const notes = bestNotes(fact, results);
+  const [note] = notes;
+  if (!note) return say("I have no note about that, so there is nothing to forget.");
+  if (note.share === 1 && notes.length === 1) return call(tools, "memory_remove", { path: note.path });
+  return say(`${sayNotes(notes)}\n\nTo forget one, say "forget" and what the note says.`);
 }
 
 /** "And in Paris?": the last call again, with what is new. */
-function follow(request: ModelRequest, at: number, text: string, now: Date): Reply | undefined {
-  const opening = /^(?:and|what about|how about|now|same for|also)\b[\s,]*/i.exec(text);
-  const last = opening && lastCallBefore(request.messages, at);
-  const tool = last && request.tools.find((one) => one.name === last.name);
-  if (!opening || !last || !tool || tool.name.startsWith("memory_")) return undefined;
-  const known = parseRecord(last.params);
-  const fresh = text.slice(opening[0].length);
-  const branches = branchesOf(tool.schema);
-  const before = branches.find((branch) =>
-    Object.entries(branch.fixed).every(([key, value]) => known[key] === value),
-  );
-  const meant = choose(rank(fresh, request.tools, now));
-  if (meant[0] && meant[0].tool.name !== tool.name) return undefined;
-  const [leaning] = rank(fresh, [tool], now);
-  const moved = leaning && leaning.score > 0 ? leaning.branch : undefined;
-  const branch = moved ?? before ?? branches[0];
-  if (!branch) return undefined;
-  const bare = /^\p{L}[\p{L} .'’-]*\??$/u.test(fresh) ? `in ${fresh}` : fresh;
-  const heard = [fresh, bare].map((words) => fill(tool, branch, words, { now })).find((one) => one.sure > 0);
-  const filled = fill(tool, branch, heard === undefined ? fresh : "", {
-    now,
-    known: { ...known, ...heard?.params },
-  });
-  return heard || moved ? proceed(tool, branch, filled, fresh) : undefined;
+function follow({ messages, tools }: ModelRequest, at: number, text: string, now: Date): Reply | undefined {
+  const [opening] = /^(?:and|what about|how about|same for|also)\b[\s,]*/i.exec(text) ?? [];
+  const calls = messages
+    .slice(Math.max(0, at - 8), at)
+    .flatMap((one) => (one.role === "assistant" ? one.calls : []));
+  const last = calls.at(-1);
+  const tool = tools.find(({ name }) => name === last?.name && !name.startsWith("memory_"));
+  if (opening === undefined || !tool || isQuestion(text.slice(opening.length, -1))) return undefined;
+  const fresh = hear(text.slice(opening.length, LONGEST), now);
+  const known = parseRecord(last?.params ?? "");
+  const isSame = ({ fixed }: Branch) => Object.entries(fixed).every(([name, value]) => known[name] === value);
+  const branch = weigh(tool, fresh)?.branch ?? branchesOf(tool.schema).find(isSame);
+  return branch && proceed({ tool, branch, filled: fill(tool, branch, fresh, known) });
 }
 
+/** The tool that the message means. Of several that fit alike, the one that has all it needs. */
 function matchTool(text: string, tools: readonly ModelTool[], now: Date): Reply | undefined {
-  const explained =
-    /^(?:how (?:do|can) i use|describe|explain|what does|tell me about|what is)(?: the)?(?: tool)? [`"]?([\w.-]+)[`"]?(?: tool)?(?: do)?[?.!\s]*$/i.exec(
-      text,
-    );
-  const named = tools.find((tool) => tool.name.toLowerCase() === explained?.[1]?.toLowerCase());
-  if (named && /^what is/i.test(text) === false) return say(talk.describe(named));
-  const [first, ...others] = choose(rank(text, tools, now));
-  if (!first) return undefined;
-  const ready = [first, ...others].filter((one) => one.filled.missing.length === 0 && one.filled.sure > 0);
-  const [only] = ready;
-  if (others.length === 0 || (only && ready.length === 1)) {
-    const chosen = others.length === 0 ? first : (only ?? first);
-    return proceed(chosen.tool, chosen.branch, chosen.filled, text);
-  }
-  // "What are my missions?" wants the one that lists them, which needs nothing.
-  const [lister, ...listers] = [first, ...others].filter(
-    (one) => !one.branch.properties.some((property) => property.required),
-  );
-  if (lister && listers.length === 0 && (isAsking(text) || /^(?:show|list|see)\b/i.test(text)))
-    return proceed(lister.tool, lister.branch, lister.filled, text);
-  const candidates = [first, ...others].slice(0, 4);
-  return {
-    ...say(talk.askWhich(candidates.map((one) => one.tool.name))),
-    pending: { type: "choice", candidates },
-  };
+  const close = choose(hear(reword(text), now), tools);
+  const ready = close.filter(({ filled }) => filled.missing.length === 0);
+  const best = ready[0] ?? close[0];
+  return best && proceed(best);
+}
+
+/** "What is 10 kg in pounds?" and "how many feet are in 3 miles?" ask to convert. */
+function reword(text: string): string {
+  return text
+    .replace(/^(?:what(?:['’]?s| is)|how much is) ([-\d.,]+ \S+) in (?=\S)/i, "convert $1 to ")
+    .replace(/^how many (\S+) (?:are|is) (?:there )?in ([-\d.,]+ \S+)/i, "convert $2 to $1");
 }
 
 /** Calls the tool, or asks for what it still needs. */
-function proceed(tool: ModelTool, branch: Branch, filled: Filled, text: string): Reply {
-  if (filled.missing.length > 0) {
-    return {
-      ...say(talk.askFor(tool, filled.missing, filled.problems)),
-      pending: { type: "missing", tool, branch, filled },
-    };
-  }
-  if (filled.problems.length > 0) return say(talk.unsure(tool, filled.problems));
-  const calls = [filled.params, ...placesBeside(branch, filled.params, text)].map((params) => ({
-    name: tool.name,
-    params,
-  }));
-  return { text: "", calls };
+function proceed(pending: Pending): Reply {
+  const { tool, filled } = pending;
+  const [missing] = filled.missing;
+  if (!missing) return { text: "", calls: [{ name: tool.name, params: filled.params }] };
+  return { ...say(talk.askFor(tool, missing)), pending };
 }
 
-/** A question, not a request in a question's clothes. */
-function isAsking(text: string): boolean {
-  if (/^(?:can|could|would|will) you\b/i.test(text)) return false;
-  return (
-    /\?\s*$/.test(text) ||
-    /^(?:what|which|who|whose|where|when|how|why|do|does|did|is|are|am|was)\b/i.test(text)
-  );
+/** No tool fits: the clock, a date, a note, or the plain truth. */
+function answerUnmatched(text: string, intent: Intent, tools: readonly ModelTool[], now: Date): Reply {
+  const { type, about } = intent;
+  if (type === "time")
+    return say(`It is ${isoTime(now).slice(0, 5)} on ${sayDay(now)}, by this machine's clock.`);
+  if (type === "date") return say(`Today is ${sayDay(now)}.`);
+  const distance = type === "until" ? sayDistance(about, now) : undefined;
+  if (distance !== undefined) return say(distance);
+  if (type === "until" && /^(?:how|days)\b/i.test(text))
+    return say('I do not know which day that is. Give me a date, such as "days until 24 March".');
+  if (!isQuestion(text) || !tools.some(({ name }) => name === "memory_search"))
+    return say(talk.noMatch(tools));
+  return call(tools, "memory_search", { query: text.slice(0, LONGEST / 2) });
 }
 
-/** No tool fits: the clock, a note, an offer to remember, or the plain truth. */
-function unmatched(intent: Intent, text: string, tools: readonly ModelTool[], now: Date): Reply {
-  if (intent.type === "clock") return say(clock(intent.of, now));
-  const isQuestion = isAsking(text);
-  const isAboutMe = isPersonal(text) && /^tell me\b/i.test(text);
-  if ((isQuestion || isAboutMe) && contentStems(text).size > 0 && has(tools, "memory_search"))
-    return recall(text, tools);
-  if (isStatement(text) && isPersonal(text) && has(tools, "memory_write") && text.length < 300) {
-    const fact = text.replace(/[\s.!]+$/u, "");
-    const heard = toSecondPerson(fact.replace(/^My\b/, "my"));
-    return {
-      ...say(`I hear that ${heard}. I do not chat, but I can keep it: shall I remember that?`),
-      pending: { type: "offer", fact },
-    };
-  }
-  return say(talk.lost(tools));
+/** True for a question, and not for a request that is worded as one ("can you …?"). */
+function isQuestion(text: string): boolean {
+  const asks = /^(?:what|which|who|whose|where|when|how|why|do|does|did|is|are|am|was)\b/i.test(text);
+  return asks || (text.endsWith("?") && !/^(?:can|could|would|will) you\b/i.test(text));
 }

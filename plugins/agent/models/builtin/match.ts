@@ -1,185 +1,83 @@
-/** Which tool a request is about: words of its name, description and schema, and whether its parameters are there. */
+/** Which tool a message is about: by the words of its name, schema and description, and by what it can be filled with. */
 import type { ModelTool } from "../model.ts";
 import { type Filled, fill } from "./fill.ts";
-import { type Branch, branchesOf, isRecord, textOf } from "./schema.ts";
-import { relatedTo } from "./synonyms.ts";
-import { contentStems, isGeneric, isNumeral, stem, wordsOf, wordsOfName } from "./words.ts";
+import type { Heard } from "./reading.ts";
+import { type Branch, branchesOf, textOf } from "./schema.ts";
+import { contentStems, isGeneric, stem, wordsOfName } from "./words.ts";
 
 export interface Candidate {
   readonly tool: ModelTool;
   readonly branch: Branch;
   readonly filled: Filled;
   readonly score: number;
-  /** Where the tool stands in the list. */
-  readonly place: number;
 }
 
-/** From here on a request is taken to mean the tool. */
+/** From here on a message is taken to mean the tool. */
 const CONFIDENT = 2;
-/** Two tools nearer than this are both meant: the user decides. */
+/** Two tools nearer than this fit alike. */
 const CLOSE = 0.5;
-/** Two tools of the same name, everyday verbs aside, may be this far apart and still do the same. */
-const ALIKE = 2;
 
-const WEIGHT = { name: 3, generic: 0.8, fixed: 2.5, described: 1, property: 0.7, choice: 1 };
-const SYNONYM = 0.6;
-const NAMED = 10;
-
-/** Every tool the text touches at all, in its best branch, best first. */
-export function rank(text: string, tools: readonly ModelTool[], now: Date): Candidate[] {
-  const asked = contentStems(text);
-  for (const joined of adjoined(text)) asked.add(joined);
-  const candidates: Candidate[] = [];
-  for (const [place, tool] of tools.entries()) {
-    if (tool.name.startsWith("memory_") && !MEMORY.test(text)) continue;
-    const best = branchesOf(tool.schema)
-      .map((branch) => weigh(tool, branch, text, asked, now))
-      .reduce((top, next) => (next && (!top || next.score > top.score) ? next : top), undefined);
-    if (best) candidates.push({ ...best, place });
-  }
-  return candidates.sort((one, other) => other.score - one.score);
+/** The tool that is meant, or several that fit alike, or none. */
+export function choose(heard: Heard, tools: readonly ModelTool[]): readonly Candidate[] {
+  const isAboutMemory = /\bmemory|\bnotes?\b|\.md\b/i.test(heard.text);
+  const candidates = tools
+    .filter(({ name }) => isAboutMemory || !name.startsWith("memory_"))
+    .flatMap((tool) => weigh(tool, heard) ?? [])
+    .filter(({ score }) => score >= CONFIDENT)
+    .sort((one, other) => other.score - one.score);
+  const [top] = candidates;
+  if (!top) return [];
+  // `weather` and `get_weather` do the same. The tools that a caller declares come last, and are the ones meant.
+  const same = candidates.filter(({ tool }) => isLike(tool, top.tool) || isLike(top.tool, tool));
+  const last = tools.findLast((tool) => same.some((one) => one.tool === tool));
+  if (last !== top.tool) return same.filter(({ tool }) => tool === last);
+  return candidates.filter(({ score }) => top.score - score < CLOSE);
 }
 
-/** Remembering has its own ways of being asked for; its tools are matched only by name. */
-const MEMORY = /\b(?:memory|memories|notes?|documents?)\b|\bmemory_|\.md\b/i;
+/** One name is the other with a word like "get" added. */
+function isLike(one: ModelTool, other: ModelTool): boolean {
+  const [long, short] = [one, other].map(({ name }) => new Set(wordsOfName(name).map(stem)));
+  return !!long && !!short && short.isSubsetOf(long) && [...long.difference(short)].every(isGeneric);
+}
 
-/** One name is the other with an everyday verb before it. */
-function areAlike(one: ModelTool, other: ModelTool): boolean {
-  const [short = [], long = []] = [one, other]
-    .map((tool) => wordsOfName(tool.name).map(stem))
-    .sort((first, second) => first.length - second.length);
-  return (
-    short.every((word) => long.includes(word)) &&
-    long.every((word) => short.includes(word) || isGeneric(word))
+/** The tool with the parameters it would be called with, in the branch that fits best. */
+export function weigh(tool: ModelTool, heard: Heard): Candidate | undefined {
+  const candidates = branchesOf(tool.schema).flatMap((branch) => {
+    const words = scoreOf(tool, branch, heard);
+    if (words <= 0) return [];
+    const filled = fill(tool, branch, heard);
+    return [{ tool, branch, filled, score: words + (filled.missing.length === 0 ? 0.4 : 0) }];
+  });
+  return candidates.sort((one, other) => other.score - one.score)[0];
+}
+
+function scoreOf(tool: ModelTool, branch: Branch, heard: Heard): number {
+  const stems = (names: readonly string[]) => new Set(names.flatMap(wordsOfName).map(stem));
+  const [name, fixed] = [stems([tool.name]), Object.values(branch.fixed).map(textOf)];
+  const names = name.union(stems(fixed));
+  const inputs = stems(branch.properties.flatMap((one) => [one.name, ...one.choices.map(textOf)])).difference(
+    names,
   );
-}
-
-/** The one that is meant, several that may be, or none. */
-export function choose(candidates: readonly Candidate[]): readonly Candidate[] {
-  const top = candidates[0];
-  if (!top || top.score < CONFIDENT) return [];
-  // `weather` and `get_weather` do the same. The tools a caller declares are listed last, and are meant here.
-  const alike = candidates.filter(
-    (one) => top.score - one.score <= ALIKE && one.score >= CONFIDENT && areAlike(one.tool, top.tool),
-  );
-  const last = alike.reduce((chosen, one) => (one.place > chosen.place ? one : chosen), top);
-  if (last !== top) return [last];
-  return candidates.filter((one) => one.score >= CONFIDENT && top.score - one.score < CLOSE);
-}
-
-function weigh(
-  tool: ModelTool,
-  branch: Branch,
-  text: string,
-  asked: ReadonlySet<string>,
-  now: Date,
-): Candidate | undefined {
-  const terms = termsOf(tool, branch);
-  const hits: { term: string; weight: number; kind: Term["kind"] }[] = [];
-  for (const word of asked) {
-    // A number is a value, never a topic.
-    const hit = isNumeral(word) ? undefined : hitOf(word, terms);
-    if (hit) hits.push(hit);
-  }
-  // Two words for one idea ("goal", "mission") count once; long descriptions must not outweigh names.
-  const once = new Map<string, { weight: number; kind: Term["kind"] }>();
-  for (const { term, weight, kind } of hits) {
-    const before = once.get(term);
-    if (!before || before.weight < weight) once.set(term, { weight, kind });
-  }
-  const sum = (kind: Term["kind"], cap: number) =>
-    Math.min(
-      cap,
-      [...once.values()].filter((hit) => hit.kind === kind).reduce((total, hit) => total + hit.weight, 0),
-    );
-  let score = sum("name", 8) + sum("described", 3) + sum("property", 1);
-  if (isNamed(tool.name, text)) score += NAMED;
-  if (score === 0) return undefined;
-  const filled = fill(tool, branch, text, { now });
-  if (filled.sure > 0) score += filled.missing.length === 0 ? 1 : 0.4;
-  if (isStatement(text)) score -= 1;
-  return { tool, branch, filled, score, place: 0 };
-}
-
-interface Term {
-  readonly weight: number;
-  readonly kind: "name" | "described" | "property";
-}
-
-function termsOf(tool: ModelTool, branch: Branch): Map<string, Term> {
-  const terms = new Map<string, Term>();
-  const add = (word: string, weight: number, kind: Term["kind"]) => {
-    const term = { weight: isGeneric(word) ? Math.min(weight, WEIGHT.generic) : weight, kind };
-    if ((terms.get(word)?.weight ?? 0) < term.weight) terms.set(word, term);
-  };
-  const propertyWords = new Set<string>();
-  for (const property of branch.properties) {
-    for (const word of wordsOfName(property.name)) propertyWords.add(stem(word));
-    for (const value of choicesOf(property.schema)) {
-      for (const word of wordsOfName(value)) add(stem(word), WEIGHT.choice, "property");
-    }
-  }
-  for (const word of propertyWords) add(word, WEIGHT.property, "property");
+  const about = contentStems(`${tool.description.slice(0, 1000)} ${branch.description}`);
+  const said = (words: ReadonlySet<string>) =>
+    [...words].filter((word) => heard.stems.has(word) && !/^\p{N}/u.test(word));
   // A tool called just "search" or "add" is meant by that word.
-  const name = wordsOfName(tool.name).map(stem);
-  const isPlain = name.every(isGeneric);
-  for (const word of name) {
-    if (isPlain) terms.set(word, { weight: WEIGHT.name, kind: "name" });
-    else add(word, WEIGHT.name, "name");
-  }
-  for (const value of Object.values(branch.fixed)) {
-    for (const word of wordsOfName(textOf(value))) add(stem(word), WEIGHT.fixed, "name");
-  }
-  for (const word of contentStems(`${tool.description} ${branch.description}`)) {
-    // What the tool is given is not what it is about: a weather tool is not about cities.
-    if (!propertyWords.has(word)) add(word, WEIGHT.described, "described");
-  }
-  return terms;
-}
-
-function hitOf(word: string, terms: ReadonlyMap<string, Term>) {
-  const direct = terms.get(word);
-  if (direct) return { term: word, ...direct };
-  let best: { term: string; weight: number; kind: Term["kind"] } | undefined;
-  for (const other of relatedTo(word)) {
-    const term = terms.get(other);
-    const weight = (term?.weight ?? 0) * SYNONYM;
-    // What a parameter is called is too weak a sign to stretch.
-    if (term && term.kind !== "property" && weight > (best?.weight ?? 0))
-      best = { term: other, weight, kind: term.kind };
-  }
-  return best;
-}
-
-function choicesOf(schema: Readonly<Record<string, unknown>>): string[] {
-  const items = isRecord(schema["items"]) ? schema["items"] : {};
-  const values = Array.isArray(schema["enum"])
-    ? schema["enum"]
-    : Array.isArray(items["enum"])
-      ? items["enum"]
-      : [];
-  return values.filter((value): value is string => typeof value === "string");
-}
-
-/** "look up" also stands for "lookup", "air quality" for "airquality". */
-function* adjoined(text: string): Iterable<string> {
-  const words = wordsOf(text);
-  for (let at = 1; at < words.length; at += 1) yield stem(`${words[at - 1]?.text}${words[at]?.text}`);
-}
-
-function isNamed(name: string, text: string): boolean {
-  const said = text.toLowerCase();
-  const at = said.indexOf(name.toLowerCase());
-  if (at < 0 || name.length < 3) return false;
-  const spelled = /[_\-.]/.test(name) || /^\s*(?:tool|function|\{|`)/.test(said.slice(at + name.length));
-  return spelled && !/[\w-]/.test(said.charAt(at - 1)) && !/[\w]/.test(said.charAt(at + name.length));
-}
-
-/** The user tells something about themselves rather than asking for anything. */
-export function isStatement(text: string): boolean {
-  if (/\?\s*$/.test(text)) return false;
+  const worth = (word: string) => (isGeneric(word) && ![...name].every(isGeneric) ? 0.8 : 3);
+  const named = sum(said(names).map(worth));
+  // `weather` is meant rather than `weather_pro` where nobody says "pro".
+  const unsaid = [...name].filter((word) => !heard.stems.has(word) && !isGeneric(word)).length;
+  // What a tool is given is not what it is about: a weather tool is not about cities.
+  const told = said(about.difference(names).difference(inputs)).map((word) => (isGeneric(word) ? 0.5 : 1));
+  const given = Math.min(1, 0.7 * said(inputs).length);
+  // "Tomorrow" means the forecast, not the weather now.
+  const isLater =
+    heard.isLater &&
+    /\b(?:forecast|days|week)\b/.test([...fixed.flatMap(wordsOfName), branch.description].join(" "));
   return (
-    /^\s*(?:i|we|my|our|he|she|they|it|there)\b/i.test(text) &&
-    !/^\s*(?:i|we)(?:['’]d|\s+(?:would|want|need|wish|must|should))\b/i.test(text)
+    Math.min(8, named) - (named > 0 ? 0.6 * unsaid : 0) + Math.min(3, sum(told)) + given + (isLater ? 0.5 : 0)
   );
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }

@@ -1,156 +1,161 @@
-/** The answer once tools have run: what came out, or why nothing did. */
-
-import type { ModelTool } from "../model.ts";
-import { type ToolMessage, unwrap } from "./conversation.ts";
+/** The answer once tools have run: what came out, as a person would put it, or why nothing did. */
+import type { ToolCall } from "../../../../kernel/plugin.ts";
+import type { ModelMessage, ModelTool } from "../model.ts";
 import { intentOf } from "./intent.ts";
-import { parseJson, parseRecord } from "./json.ts";
-import { answerFromNotes, bestNotes, isPersonal, isSentence, tell, toSecondPerson } from "./recall.ts";
-import { renderOutput } from "./render.ts";
-import { isRecord, textOf } from "./schema.ts";
-import { lost } from "./talk.ts";
-import { listing } from "./words.ts";
+import { bestNotes, sayNote, sayNotes, sayRemembered } from "./memory.ts";
+import { isRecord, type Params, parseJson, parseRecord, textOf } from "./schema.ts";
+import { noMatch } from "./talk.ts";
+import { capitalise, clip, sayName, trimEnd } from "./words.ts";
 
-/** What the results answer: the user's question, and the tools there are where they answer nothing. */
-export interface Asked {
-  readonly question: string;
-  readonly tools: readonly ModelTool[];
+export type ToolMessage = Extract<ModelMessage, { role: "tool" }>;
+
+/** A tool's output without the wrapper that marks it as data, and whether the loop found instructions in it. */
+export function unwrap(output: string): { readonly text: string; readonly isFlagged: boolean } {
+  const start = output.indexOf("<tool-output");
+  const body = output.indexOf(">\n", start) + 2;
+  const end = output.lastIndexOf("\n</tool-output>");
+  if (start < 0 || body < 2 || end < 0) return { text: output, isFlagged: false };
+  return { text: output.slice(body, end), isFlagged: output.slice(0, start).trim() !== "" };
 }
 
-export function answerFrom(results: readonly ToolMessage[], asked: Asked): string {
-  const several = new Set(results.map((result) => result.call.name)).size > 1;
-  return results
-    .map((result) => `${several ? `**${result.call.name}**: ` : ""}${answerOne(result, asked)}`)
-    .join("\n\n");
-}
-
-function answerOne(result: ToolMessage, asked: Asked): string {
-  const { text, flagged } = unwrap(result.output);
-  if (result.failed) return explainFailure(result.call.name, text);
+export function answerFrom(result: ToolMessage, question: string, tools: readonly ModelTool[]): string {
+  const { call, failed } = result;
+  const { text, isFlagged } = unwrap(result.output);
+  if (failed) return explainFailure(call.name, text);
   const answer =
-    answerOwn(result, text, asked) ??
-    (renderOutput(text) || `**${result.call.name}** is done; it gave no output.`);
-  return flagged
-    ? `${answer}\n\nThis output holds text that reads like orders to me. I only show it; I do not follow it.`
-    : answer;
+    answerOwn(call, parseRecord(text), question, tools) ??
+    (renderOutput(text, parseRecord(call.params)) || `**${call.name}** is done. It returned nothing.`);
+  const caution = "This output contains text that reads like instructions. I show it and do not follow it.";
+  return isFlagged ? `${answer}\n\n${caution}` : answer;
 }
 
-/** The agent's own tools answer a person, not a report. */
-function answerOwn(result: ToolMessage, output: string, asked: Asked): string | undefined {
-  const params = parseRecord(result.call.params);
-  const data = parseRecord(output);
-  switch (result.call.name) {
-    case "memory_write":
-      return remembered(textOf(params["text"]));
-    case "memory_remove":
-      return "I have forgotten it.";
-    case "memory_search":
-      return recalled(asked, data);
-    case "memory_read":
-      return typeof data["text"] === "string" ? tell(data["text"]) : undefined;
-    case "memory_tree":
-      return listed(
-        data["documents"],
-        'I remember nothing yet. Tell me with "remember that …".',
-        "note",
-        (document) => textOf(document["path"]),
-      );
-    case "mission_list":
-      return listed(
-        data["missions"],
-        'You have no missions. "Create a mission to …" sets one.',
-        "mission",
-        (mission) => `${textOf(mission["goal"])} (${textOf(mission["id"])}, ${textOf(mission["status"])})`,
-      );
-    case "mission_create":
-      return `The mission is set: ${textOf(data["goal"])} (${textOf(data["id"])}).`;
-    case "mission_complete":
-      return `The mission is completed: ${textOf(data["goal"])}.`;
-    case "skill_load":
-      return `This is what the skill says. I only show it: following it takes a language model.\n\n${textOf(data["text"])}`;
-    default:
-      return undefined;
+/** The agent's own tools answer in a person's words. */
+function answerOwn(call: ToolCall, data: Params, question: string, tools: readonly ModelTool[]) {
+  const tool = call.name;
+  if (tool === "memory_write") return sayRemembered(textOf(parseRecord(call.params)["text"]));
+  if (tool === "memory_remove") return "I have forgotten that.";
+  if (tool === "memory_read") return sayNote(textOf(data["text"]));
+  if (tool === "memory_tree" && Array.isArray(data["documents"])) {
+    const paths = data["documents"].filter(isRecord).map(({ path }) => `- ${textOf(path)}`);
+    if (paths.length === 0) return 'I have no notes yet. Start with "remember that …".';
+    return `I have ${paths.length === 1 ? "one note" : `${paths.length} notes`}:\n\n${paths.join("\n")}`;
   }
-}
-
-function remembered(fact: string): string {
-  if (fact === "" || fact.length > 200) return "I have noted it.";
-  if (/^to\b/i.test(fact)) return `I will remember ${toSecondPerson(fact)}.`;
-  return `I will remember ${isSentence(fact) ? "that" : "this:"} ${toSecondPerson(fact)}.`;
-}
-
-/** A general question is answered by a note that is about most of it; one about the user by any that touches it. */
-function recalled({ question, tools }: Asked, data: unknown): string {
-  const notes = bestNotes(question, data);
-  const about = isPersonal(question) || intentOf(question).type === "recall";
-  if ((notes[0]?.share ?? 0) > (about ? 0 : 0.5)) return answerFromNotes(notes);
-  return about ? 'I have no note about that. Tell me with "remember that …" and I will know.' : lost(tools);
-}
-
-const MOST_LISTED = 30;
-
-function listed(
-  items: unknown,
-  none: string,
-  noun: string,
-  say: (item: Readonly<Record<string, unknown>>) => string,
-): string {
-  const all = Array.isArray(items) ? items.filter(isRecord) : [];
-  if (all.length === 0) return none;
-  const lines = all.slice(0, MOST_LISTED).map((item) => `- ${say(item)}`);
-  const more = all.length > lines.length ? `\n\n… and ${all.length - lines.length} more.` : "";
-  return `There ${all.length === 1 ? `is one ${noun}` : `are ${all.length} ${noun}s`}:\n\n${lines.join("\n")}${more}`;
+  if (tool !== "memory_search") return undefined;
+  // A general question needs a note about most of it; for one about the user, any that shares a word will do.
+  const notes = bestNotes(question, data["results"]);
+  const isMine = /\b(?:my|i|our|we)\b/i.test(question.slice(0, 1000)) || intentOf(question).type === "recall";
+  if ((notes[0]?.share ?? 0) > (isMine ? 0 : 0.5)) return sayNotes(notes);
+  return isMine ? 'I have no note about that. Say "remember that …" and I will know.' : noMatch(tools);
 }
 
 const ADVICE: readonly (readonly [RegExp, string])[] = [
-  [/denied|not approved|refused by the user|rejected/i, "The call was not approved, so nothing was done."],
-  [
-    /rate limit|too many requests|HTTP 429|try again (?:in|after)/i,
-    "It was used too often; try again a little later.",
-  ],
-  [
-    /HTTP request failed|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|could not (?:reach|resolve)|network|getaddrinfo|fetch failed/i,
-    "The service behind it could not be reached; check this machine's network and try again.",
-  ],
-  [/time ?out|timed out|deadline/i, "It took too long; trying again may help."],
-  [/HTTP 5\d\d|unavailable/i, "The service behind it has a problem of its own; try again later."],
-  [
-    /HTTP 40[13]|unauthori[sz]ed|credential|api key|token/i,
-    "It lacks a valid credential; `postern tool auth` sets one.",
-  ],
+  [/denied|not approved|rejected/i, "The call was not approved, so nothing was done."],
+  [/rate limit|too many requests|HTTP 429/i, "It was used too often. Try again later."],
+  [/request failed|ENOTFOUND|EAI_AGAIN|ECONN|ENETUNREACH/i, "It could not be reached. Check the network."],
+  [/time ?out|timed out|deadline/i, "It took too long. Try again."],
+  [/HTTP 5\d\d|unavailable/i, "Its service has a problem. Try again later."],
+  [/HTTP 40[13]|unauthori[sz]ed|credential|api key/i, "`postern tool auth` sets the credential it needs."],
   [/not found|no such|unknown/i, "Check the spelling and try again."],
-  [/not (?:on the )?allow|blocked|allowlist/i, "Its capabilities file does not allow that."],
 ];
 
 function explainFailure(tool: string, output: string): string {
-  const message = failureText(output);
+  const message = clip(renderOutput(output).replace(/\s+/g, " "), 600);
+  const reason = message === "" ? "It gave no reason." : `It said: ${trimEnd(message, ".")}.`;
   const advice = ADVICE.find(([pattern]) => pattern.test(message))?.[1];
-  const told =
-    message === "" ? "It gave no reason." : `It said: ${/[.!?]$/.test(message) ? message : `${message}.`}`;
-  return [`I called **${tool}**, but it failed.`, told, ...(advice === undefined ? [] : [advice])].join(" ");
+  return [`I called **${tool}**, but it failed.`, reason, advice].filter(Boolean).join(" ");
 }
 
-function failureText(output: string): string {
-  const data = parseJson(output.trim());
-  return clip(
-    isRecord(data)
-      ? (messageIn(data) ?? renderOutput(output))
-      : typeof data === "string"
-        ? data
-        : output.trim(),
-  );
+const MOST = { rows: 20, depth: 4, characters: 4000, fields: 9 };
+
+/** `asked` are the parameters of the call: they have the user's own word for a unit. */
+export function renderOutput(output: string, asked: Params = {}): string {
+  const value = parseJson(output.trim());
+  if (value === undefined) return clip(output.trim(), MOST.characters);
+  return (isRecord(value) ? sayKnown(value, asked) : undefined) ?? render(value, 0);
 }
 
-function messageIn(data: Readonly<Record<string, unknown>>): string | undefined {
-  for (const key of ["message", "error", "detail", "reason"]) {
-    const value = data[key];
-    if (typeof value === "string" && value !== "") return value;
-    if (isRecord(value)) return messageIn(value);
-  }
-  const list = data["errors"];
-  return Array.isArray(list) ? listing(list.map(String)) : undefined;
+/** Sentences for what people ask every day, by the shape of the result, whichever tool gave it. */
+function sayKnown(fields: Params, asked: Params): string | undefined {
+  const has = (...names: readonly string[]) => names.every((name) => typeof fields[name] === "number");
+  const say = (name: string, { [name]: value } = fields) => sayValue(value);
+  const low = (name: string, from = fields) => say(name, from).toLowerCase();
+  if (has("value", "result") && "from" in fields && "to" in fields)
+    return `${say("value")} ${textOf(asked["from"]) || say("from")} is ${round(Number(fields["result"]))} ${say("to")}.`;
+  if (has("european_aqi", "pm2_5", "pm10"))
+    return (
+      `The air at ${say("lat")}, ${say("lon")} is ${low("aqi_label")}: the European air quality index is ` +
+      `${say("european_aqi")}, with ${say("pm2_5")} µg/m³ of PM2.5 and ${say("pm10")} µg/m³ of PM10.`
+    );
+  const [degrees, speed] = fields["units"] === "imperial" ? ["°F", "mph"] : ["°C", "m/s"];
+  const place = ["city", "country"]
+    .map((name) => textOf(fields[name]))
+    .filter(Boolean)
+    .join(", ");
+  if (place !== "" && has("temperature", "feels_like", "humidity", "wind_speed"))
+    return (
+      `It is ${say("temperature")} ${degrees} in ${place} and feels like ${say("feels_like")} ${degrees}: ` +
+      `${low("description")}, ${say("humidity")} % humidity and a wind of ${say("wind_speed")} ${speed}.`
+    );
+  const days = Array.isArray(fields["entries"]) ? fields["entries"].slice(0, MOST.rows).filter(isRecord) : [];
+  if (place === "" || !days.some(({ temp_max }) => typeof temp_max === "number")) return undefined;
+  const lines = days.map((day) => {
+    const range = `${say("temp_min", day)} to ${say("temp_max", day)} ${degrees}`;
+    const rain = `${say("precipitation_probability_max", day)} % chance of rain`;
+    return `- ${say("date", day)}: ${low("description", day)}, ${range}, ${rain}`;
+  });
+  return `The forecast for ${place}:\n\n${lines.join("\n")}`;
 }
 
-function clip(text: string): string {
-  const line = text.replace(/\s+/g, " ");
-  return line.length > 600 ? `${line.slice(0, 600)}…` : line;
+function render(value: unknown, depth: number): string {
+  if (!isNested(value)) return clip(sayValue(value), MOST.characters);
+  const all = Object.entries(value).filter(([, one]) => one !== null && one !== "");
+  if (all.length === 0) return depth === 0 ? "The answer is empty." : "none";
+  if (depth > MOST.depth) return "…";
+  const isShort = ([, one]: readonly [string, unknown]) => !isNested(one) && String(one).length <= 80;
+  const isList = Array.isArray(value);
+  if (!isList && all.length <= MOST.fields && all.every(isShort)) return sentence(all);
+  const lines = all.slice(0, MOST.rows).map(([name, one]) => {
+    const text = render(one, depth + 1).replaceAll("\n", "\n  ");
+    const label = `**${capitalise(sayName(name))}**:${text.includes("\n") ? "\n  " : " "}`;
+    return `- ${isList ? "" : label}${text}`;
+  });
+  return lines
+    .concat(all.length > lines.length ? `- … and ${all.length - lines.length} more` : [])
+    .join("\n");
+}
+
+/** "The time is half past nine.", "2030-01-01: 1234 days.", "Order id A-1: shipped, carrier DHL." */
+function sentence(fields: readonly (readonly [string, unknown])[]): string {
+  const [[key, value] = ["", ""]] = fields;
+  if (fields.length === 1 && typeof value === "string")
+    return `The ${sayName(key)} is ${trimEnd(value, ".")}.`;
+  const clause = ([name, said]: readonly [string, unknown]) => {
+    if (/^(?:name|title|goal|city|country|date|description|summary|status|text|message)$/i.test(name))
+      return sayValue(said);
+    // "12 pieces" rather than "pieces 12".
+    return typeof said === "number" && /^[a-z]+s$/.test(name)
+      ? `${said} ${name}`
+      : `${sayName(name)} ${sayValue(said)}`;
+  };
+  const isSubject = ([name]: readonly [string, unknown]) =>
+    /^(?:name|title|city|country|date|id|\w+_id)$/i.test(name);
+  const [subjects, rest] = [fields.filter(isSubject), fields.filter((field) => !isSubject(field))];
+  const parts = [subjects, rest].map((some) => some.map(clause).join(", ")).filter(Boolean);
+  return `${capitalise(trimEnd(parts.join(": "), "."))}.`;
+}
+
+function sayValue(value: unknown): string {
+  if (typeof value === "number") return String(Number(value.toPrecision(12)));
+  // A stranger's object may not even turn into a text.
+  return value === true ? "yes" : value === false ? "no" : isNested(value) ? "…" : String(value ?? "–");
+}
+
+/** Two decimals, or four digits where the value is smaller than one. */
+function round(value: number): string {
+  const rounded = Number(Math.abs(value) < 1 ? value.toPrecision(4) : value.toFixed(2));
+  return rounded.toLocaleString("en", { maximumFractionDigits: 20 });
+}
+
+function isNested(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
 }

@@ -1,176 +1,133 @@
-/** A tool's JSON Schema as the built-in model reads it: branches of named properties, and a validator. */
-import type { ErrorObject, ValidateFunction } from "ajv";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
+/**
+ * A tool's JSON Schema as a list of parameters to fill. Strangers write schemas, so this is one bounded look: a fixed
+ * number of nodes is read, whatever refers to what, and nothing in them is compiled or run, `pattern` least of all.
+ */
 import type { JsonSchema } from "../../../../kernel/plugin.ts";
-import { matchesPattern } from "./pattern.ts";
+
+export type Params = Record<string, unknown>;
+type Node = Readonly<Record<string, unknown>>;
 
 export interface Property {
   readonly name: string;
-  readonly schema: JsonSchema;
   readonly required: boolean;
+  /** A JSON type, or "choice" where the values are listed. */
+  readonly type: string;
+  readonly format: string;
+  readonly description: string;
+  readonly choices: readonly unknown[];
+  readonly least: number;
+  readonly most: number;
 }
 
 /** One shape the parameters may take; a schema without alternatives has one. */
 export interface Branch {
-  readonly index: number;
   readonly description: string;
-  /** Properties with only one possible value, which tell the branches apart. */
-  readonly fixed: Readonly<Record<string, unknown>>;
-  /** The properties left to fill. */
+  /** Parameters with only one possible value, which tell the branches apart. */
+  readonly fixed: Readonly<Params>;
   readonly properties: readonly Property[];
 }
 
-export type Params = Record<string, unknown>;
+const TYPES = ["string", "number", "integer", "boolean", "array", "object"];
+/** Of nodes for one value; of branches, and of parameters and choices together, for a whole schema. */
+const MOST = { nodes: 8, branches: 24, values: 256, characters: 500 };
 
-const MAX_BRANCHES = 32;
-const MAX_DEPTH = 6;
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
+export function isRecord(value: unknown): value is Params {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-export function branchesOf(schema: JsonSchema): readonly Branch[] {
-  const base = flatten(schema, schema, 0);
-  const alternatives = [base["oneOf"], base["anyOf"]].find(Array.isArray) ?? [];
-  const shapes = alternatives
-    .slice(0, MAX_BRANCHES)
-    .filter(isRecord)
-    .map((alternative) => merge(base, flatten(alternative, schema, 1)));
-  return (shapes.length > 0 ? shapes : [base]).map((shape, index) => toBranch(shape, schema, index));
-}
-
-function toBranch(shape: JsonSchema, root: JsonSchema, index: number): Branch {
-  const required = new Set(Array.isArray(shape["required"]) ? shape["required"] : []);
-  const fixed: Record<string, unknown> = {};
-  const properties: Property[] = [];
-  for (const [name, raw] of Object.entries(isRecord(shape["properties"]) ? shape["properties"] : {})) {
-    const property = flatten(isRecord(raw) ? raw : {}, root, 1);
-    const only = onlyValue(property);
-    if (only !== undefined) {
-      if (required.has(name)) fixed[name] = only;
-    } else {
-      properties.push({ name, schema: property, required: required.has(name) });
-    }
-  }
-  return { index, description: textOf(shape["description"]), fixed, properties };
-}
-
-function onlyValue(schema: JsonSchema): unknown {
-  if ("const" in schema) return schema["const"];
-  const values = schema["enum"];
-  return Array.isArray(values) && values.length === 1 ? values[0] : undefined;
-}
-
-/** Follows local references and folds `allOf` in, as far as a person would read it. */
-function flatten(schema: JsonSchema, root: JsonSchema, depth: number): JsonSchema {
-  if (depth > MAX_DEPTH) return schema;
-  let flat = schema;
-  const reference = schema["$ref"];
-  if (typeof reference === "string") {
-    const target = follow(root, reference);
-    if (target) flat = merge(flatten(target, root, depth + 1), schema);
-  }
-  const parts = schema["allOf"];
-  if (Array.isArray(parts)) {
-    for (const part of parts) if (isRecord(part)) flat = merge(flat, flatten(part, root, depth + 1));
-  }
-  return flat;
-}
-
-function follow(root: JsonSchema, reference: string): JsonSchema | undefined {
-  if (!reference.startsWith("#/")) return undefined;
-  let place: unknown = root;
-  for (const step of reference.slice(2).split("/")) {
-    const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
-    if (!isRecord(place) || !Object.hasOwn(place, key)) return undefined;
-    place = place[key];
-  }
-  return isRecord(place) ? place : undefined;
-}
-
-function merge(base: JsonSchema, over: JsonSchema): JsonSchema {
-  const properties = { ...asRecord(base["properties"]), ...asRecord(over["properties"]) };
-  const required = [...asList(base["required"]), ...asList(over["required"])];
-  return { ...base, ...over, properties, required };
-}
-
-function asRecord(value: unknown): Record<string, unknown> {
-  return isRecord(value) ? value : {};
-}
-
-function asList(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 export function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** The JSON type of a property, "null" left aside. */
-export function typeOf(schema: JsonSchema): string | undefined {
-  const type = schema["type"];
-  if (Array.isArray(type))
-    return type.find((one): one is string => typeof one === "string" && one !== "null");
-  return typeof type === "string" ? type : undefined;
-}
-
-export interface Problem {
-  /** The top-level property at fault, where one is. */
-  readonly property: string | undefined;
-  readonly message: string;
-}
-
-/** The validator keeps one expression for each text, which is what `toString` tells apart. */
-const guarded = (pattern: string) => ({
-  test: (text: string) => matchesPattern(pattern, text),
-  toString: () => pattern,
-});
-
-const ajv = new Ajv2020({
-  strict: false,
-  allErrors: true,
-  validateFormats: true,
-  logger: false,
-  addUsedSchema: false,
-  code: {
-    regExp: Object.assign(guarded, { code: "pattern" }),
-  },
-});
-addFormats.default(ajv);
-
-/** By text: the same schema comes as a new object with every request. */
-const validators = new Map<string, ValidateFunction | null>();
-const MOST_VALIDATORS = 500;
-
-/** What the schema says against these parameters; a schema that cannot be compiled says nothing. */
-export function problemsOf(schema: JsonSchema, params: unknown): readonly Problem[] {
-  const validate = validatorOf(schema);
-  if (!validate || validate(params)) return [];
-  return (validate.errors ?? []).map(toProblem);
-}
-
-function validatorOf(schema: JsonSchema): ValidateFunction | null {
-  const key = JSON.stringify(schema);
-  const known = validators.get(key);
-  if (known !== undefined) return known;
-  // Dialect and identity are left aside: two callers may give different schemas the same name.
-  const { $schema: _dialect, $id: _id, id: _oldId, $async: _async, ...own } = schema;
-  let validate: ValidateFunction | null = null;
+export function parseJson(text: string): unknown {
   try {
-    validate = ajv.compile(own);
+    return JSON.parse(text);
   } catch {
-    validate = null;
-  } finally {
-    ajv.removeSchema(own);
+    return undefined;
   }
-  if (validators.size >= MOST_VALIDATORS) validators.clear();
-  validators.set(key, validate);
-  return validate;
 }
 
-function toProblem(error: ErrorObject): Problem {
-  const named = textOf(error.params["missingProperty"]) || textOf(error.params["additionalProperty"]);
-  const first = error.instancePath.split("/")[1]?.replaceAll("~1", "/").replaceAll("~0", "~");
-  return { property: first ?? (named || undefined), message: error.message ?? error.keyword };
+export function parseRecord(text: string): Params {
+  const value = parseJson(text);
+  return isRecord(value) ? value : {};
+}
+
+export function branchesOf(schema: JsonSchema): readonly Branch[] {
+  const budget = { left: MOST.values };
+  const base = nodesOf(schema, schema);
+  const options = optionsOf(base).map((option) => [...nodesOf(option, schema), ...base]);
+  return (options.length > 0 ? options : [base]).map((nodes) => toBranch(nodes, schema, budget));
+}
+
+/** A node with what it refers to and what it is made of, nearest first: a few at most, and none twice. */
+function nodesOf(start: unknown, root: JsonSchema): Node[] {
+  const nodes = new Set([start].filter(isRecord));
+  for (const node of nodes) {
+    for (const next of [follow(root, textOf(node["$ref"])), ...listOf(node["allOf"], MOST.nodes)])
+      if (isRecord(next) && nodes.size < MOST.nodes) nodes.add(next);
+  }
+  return [...nodes];
+}
+
+function follow(root: JsonSchema, reference: string): unknown {
+  if (!reference.startsWith("#/") || reference.length > MOST.characters) return undefined;
+  const step = (at: unknown, key: string) => (isRecord(at) && Object.hasOwn(at, key) ? at[key] : undefined);
+  return reference.slice(2).split("/").reduce<unknown>(step, root);
+}
+
+function optionsOf(nodes: readonly Node[]): readonly Node[] {
+  return listOf(first(nodes, "oneOf") ?? first(nodes, "anyOf"), MOST.branches).filter(isRecord);
+}
+
+function toBranch(nodes: readonly Node[], root: JsonSchema, budget: { left: number }): Branch {
+  const required = new Set(nodes.flatMap((node) => listOf(node["required"], MOST.values)));
+  const raw = nodes.flatMap(({ properties }) => (isRecord(properties) ? Object.entries(properties) : []));
+  // The nearest node wins, so it comes last.
+  const named = [...new Map(raw.reverse())].reverse().filter(([name]) => name.length < MOST.characters);
+  const all = named.flatMap(([name, node]): Property[] => {
+    if (budget.left <= 0) return [];
+    return [{ name, required: required.has(name), ...toProperty(nodesOf(node, root), root, budget) }];
+  });
+  const isFixed = ({ choices }: Property) => choices.length === 1;
+  const needed = all.filter((one) => isFixed(one) && one.required);
+  const fixed = needed.map(({ name, choices }) => [name, choices[0]]);
+  const description = textOf(first(nodes, "description")).slice(0, MOST.characters);
+  return { description, fixed: Object.fromEntries(fixed), properties: all.filter((one) => !isFixed(one)) };
+}
+
+function toProperty(own: readonly Node[], root: JsonSchema, budget: { left: number }) {
+  // Of the alternatives for one value, the first that is not null stands for all.
+  const option = optionsOf(own).find(({ type }) => type !== "null");
+  const nodes = [...own, ...nodesOf(option, root)];
+  const get = (key: string) => first(nodes, key);
+  const choices = listOf(get("const") ?? get("enum"), budget.left).filter((one) => typeof one !== "object");
+  budget.left -= choices.length + 1;
+  const type = TYPES.find((one) => listOf(get("type"), TYPES.length).includes(one)) ?? "string";
+  const bound = (...keys: readonly string[]) => keys.map(get).find((value) => typeof value === "number");
+  const above = (bound("exclusiveMinimum") ?? -Infinity) + Number.MIN_VALUE;
+  return {
+    type: choices.length > 0 ? "choice" : type,
+    format: textOf(get("format")),
+    description: textOf(get("description")).slice(0, MOST.characters),
+    choices,
+    least: bound("minimum", "minLength", "minItems") ?? above,
+    most: bound("maximum", "exclusiveMaximum", "maxLength", "maxItems") ?? Infinity,
+  };
+}
+
+/** The tool itself checks everything else. */
+export function fits({ type, choices, least, most }: Property, value: unknown): boolean {
+  if (type === "choice") return choices.includes(value);
+  const kind = Array.isArray(value) ? "array" : Number.isInteger(value) ? "integer" : typeof value;
+  const size = typeof value === "string" || Array.isArray(value) ? value.length : value;
+  const isRight = kind === type || (kind === "integer" && type === "number");
+  return isRight && (typeof size !== "number" || (size >= least && size <= most));
+}
+
+function first(nodes: readonly Node[], key: string): unknown {
+  return nodes.find((node) => node[key] !== undefined)?.[key];
+}
+
+function listOf(value: unknown, most: number): readonly unknown[] {
+  return value === undefined ? [] : Array.isArray(value) ? value.slice(0, most) : [value];
 }

@@ -1,141 +1,76 @@
 /** What the built-in model says about itself and about the tools it has. */
+import { reservedPrefix } from "../../../../kernel/vocabulary/tool-names.ts";
 import type { ModelTool } from "../model.ts";
-import { branchesOf, type Property, textOf } from "./schema.ts";
-import { listing, sayName } from "./words.ts";
+import type { Property } from "./schema.ts";
+import { clip, listing, sayName } from "./words.ts";
 
 const REAL_MODEL =
-  "To talk to a language model instead, set `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`, or point `MODEL_PROVIDER`, " +
-  "`MODEL_BASE_URL`, `MODEL_NAME` and `MODEL_API_KEY` at any OpenAI-compatible or Ollama server, and start me again.";
+  "To use a language model instead, set `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`, or point `MODEL_PROVIDER`, " +
+  "`MODEL_BASE_URL`, `MODEL_NAME` and `MODEL_API_KEY` at any OpenAI-compatible or Ollama server, and restart.";
 
 const WHAT_I_AM =
-  "I am the built-in model: a small program inside this service, not a language model. I work offline, without a key, " +
-  "and the same words always get the same answer.";
+  "I am the built-in model: a small program in this service, not a language model. I work offline and need no key.";
 
-/** The agent's own tools, shown by what they do rather than by name. */
-const OWN = /^(?:memory|mission|skill)_/;
+/** The agent's own tools are shown by what they do rather than by name. */
+const isInstalled = ({ name }: ModelTool) => reservedPrefix(name) === undefined;
 
 export function greeting(tools: readonly ModelTool[]): string {
-  const others = tools.filter((tool) => !OWN.test(tool.name));
-  const offer =
-    others.length > 0
-      ? `use ${listing(others.slice(0, 3).map((tool) => sayName(tool.name)))}`
-      : "run the tools you install";
-  return `Hello! I am the built-in model, and I can ${offer}, remember what you tell me, and work out sums. Ask "What can you do?" for more.`;
-}
-
-export function help(tools: readonly ModelTool[]): string {
-  const parts = [`${WHAT_I_AM} This is what I can do:`];
-  const lines = tools.filter((tool) => !OWN.test(tool.name)).map(line);
-  if (lines.length === 0) lines.push("- **Tools**: none is installed yet; `postern tool install` adds one.");
-  if (has(tools, "memory_write"))
-    lines.push('- **Remember**: "remember that my bike is red", later "what colour is my bike?"');
-  if (has(tools, "mission_create"))
-    lines.push('- **Missions**: "create a mission to learn Spanish", "list my missions"');
-  if (has(tools, "skill_load")) lines.push('- **Skills**: "load the skill …" shows what a skill says');
-  lines.push('- **Sums and the clock**: "12 * (3 + 4)", "what time is it?"');
-  parts.push(lines.join("\n"), `I cannot hold a free conversation, write texts or reason. ${REAL_MODEL}`);
-  return parts.join("\n\n");
-}
-
-export function identity(): string {
-  return `${WHAT_I_AM} I match what you write to a tool, fill in what it needs, ask for what is missing and tell you what came of it.\n\n${REAL_MODEL}`;
-}
-
-export function toolList(tools: readonly ModelTool[]): string {
-  if (tools.length === 0) return "I have no tools right now. `postern tool install` adds one.";
-  return `I have ${tools.length === 1 ? "one tool" : `${tools.length} tools`}:\n\n${tools.map(line).join("\n")}`;
-}
-
-/** The skills are named in the system text, where every model reads them. */
-export function skillList(system: string): string {
-  const lines = /^Skills: .*\n((?:- .+(?:\n|$))+)/mu.exec(system)?.[1]?.trim();
-  if (lines === undefined)
-    return "There are no skills. A folder with a `SKILL.md` in `skills` in the home adds one.";
-  return `There are these skills; "load the skill …" shows one:\n\n${lines}`;
-}
-
-function line(tool: ModelTool): string {
-  const about = firstSentence(tool.description);
-  return about === "" ? `- **${tool.name}**` : `- **${tool.name}**: ${about}`;
-}
-
-export function describe(tool: ModelTool): string {
-  const shapes = branchesOf(tool.schema).map((branch) => {
-    const fixed = Object.values(branch.fixed).map((value) => `\`${String(value)}\``);
-    const needs = branch.properties.filter((property) => property.required).map(nameProperty);
-    const takes = branch.properties.filter((property) => !property.required).map(nameProperty);
-    const wants = [
-      ...(needs.length > 0 ? [`needs ${listing(needs)}`] : ["needs nothing"]),
-      ...(takes.length > 0 ? [`may take ${listing(takes)}`] : []),
-    ].join("; ");
-    return fixed.length > 0 ? `- ${listing(fixed)}: ${wants}` : `- It ${wants}`;
-  });
-  const about = tool.description.trim();
-  return `**${tool.name}**${about === "" ? "" : `: ${about}`}\n\n${shapes.join("\n")}`;
-}
-
-function nameProperty(property: Property): string {
-  return `\`${property.name}\``;
-}
-
-/** Asks for what is missing, with what the schema says about it. */
-export function askFor(tool: ModelTool, missing: readonly Property[], problems: readonly string[]): string {
-  const wrong = problems.length > 0 ? `That does not fit: ${problems.map(plainly).join("; ")}.\n\n` : "";
-  const [only] = missing;
-  if (only && missing.length === 1) {
-    return `${wrong}I can use **${tool.name}** for that. Please tell me the **${sayName(only.name)}**${hint(only)}.`;
-  }
-  const lines = missing.map((property) => `- **${sayName(property.name)}**${hint(property)}`);
-  return `${wrong}I can use **${tool.name}** for that. I still need:\n\n${lines.join("\n")}`;
-}
-
-function plainly(problem: string): string {
-  return problem.replace(/^([\w-]+) /, "`$1` ");
-}
-
-function hint(property: Property): string {
-  const values = property.schema["enum"];
-  if (Array.isArray(values)) return ` (${listing(values.slice(0, 12).map(String), "or")})`;
-  const parts = [firstSentence(textOf(property.schema["description"])).replace(/\.$/, "")].filter(Boolean);
-  const { minimum, maximum } = property.schema;
-  if (typeof minimum === "number" && typeof maximum === "number") parts.push(`${minimum} to ${maximum}`);
-  return parts.length > 0 ? ` (${parts.join("; ")})` : "";
-}
-
-export function askWhich(names: readonly string[]): string {
-  return `More than one tool fits: ${listing(
-    names.map((name) => `**${name}**`),
-    "or",
-  )}. Which do you mean?`;
-}
-
-/** Nothing fits: said plainly, with what would. */
-export function lost(tools: readonly ModelTool[]): string {
-  const others = tools.filter((tool) => !OWN.test(tool.name));
-  const offer =
-    others.length > 0
-      ? `${others.length === 1 ? "My tool is" : "My tools are"} ${listing(others.slice(0, 8).map((tool) => `**${tool.name}**`))}`
-      : "No tool is installed";
+  const names = tools.filter(isInstalled).map(({ name }) => sayName(name));
+  const offer = names.length > 0 ? `use ${listing(names.slice(0, 3))}` : "run the tools you install";
   return (
-    "I am the built-in model, and none of my tools fits that. I do not make things up, so I have no answer. " +
-    `${offer}; I can also remember things for you. "What can you do?" tells more.\n\n${REAL_MODEL}`
+    `Hello! I am the built-in model, not a language model. I can ${offer}, remember things for you and do sums. ` +
+    'Ask "What can you do?" for more.'
   );
 }
 
-export function unsure(tool: ModelTool, problems: readonly string[]): string {
+/** What the agent can do besides its installed tools, by the tool it needs for that. */
+const OWN: readonly (readonly [string, string])[] = [
+  ["memory_write", '**Memory**: "remember that my bike is red", "what colour is my bike?", "forget my bike"'],
+  ["mission_create", '**Missions**: "create a mission to learn Spanish", "list my missions"'],
+  ["skill_load", '**Skills**: "load the soup skill" shows what a skill says'],
+];
+
+export function help(tools: readonly ModelTool[]): string {
+  const installed = tools.filter(isInstalled).map(toolLine);
+  const own = OWN.filter(([name]) => tools.some((tool) => tool.name === name)).map(([, line]) => `- ${line}`);
+  const lines = [
+    ...(installed.length > 0 ? installed : ["- `postern tool install` adds a tool"]),
+    ...own,
+  ].join("\n");
+  const plain = '- **Sums, dates and the clock**: "12 * (3 + 4)", "days until Christmas", "what time is it?"';
+  return `${WHAT_I_AM} I can do this:\n\n${lines}\n${plain}\n\nI cannot chat, write or reason. ${REAL_MODEL}`;
+}
+
+export function identity(): string {
+  return `${WHAT_I_AM} I match what you write to a tool, ask for what is missing and show the result.\n\n${REAL_MODEL}`;
+}
+
+function toolLine({ name, description }: ModelTool): string {
+  return `- **${name}**${description === "" ? "" : `: ${firstSentence(description)}`}`;
+}
+
+/** What every question of the built-in model has in it. */
+export const STILL_NEED = "I still need";
+
+/** Asks for one parameter with what the schema says about it. */
+export function askFor(tool: ModelTool, { name, type, description, choices, least, most }: Property): string {
+  const about = choices.length > 0 ? listing(choices.slice(0, 12), "or") : firstSentence(description);
+  const range =
+    type !== "string" && Number.isFinite(least) && Number.isFinite(most) ? `${least} to ${most}` : "";
+  const hints = [about.charAt(0).toLowerCase() + about.slice(1), range].filter(Boolean).join(", ");
+  return `I can use **${tool.name}** for that. ${STILL_NEED} **${sayName(name)}**${hints && `: ${hints}`}.`;
+}
+
+export function noMatch(tools: readonly ModelTool[]): string {
+  const names = tools.filter(isInstalled).map(({ name }) => `**${name}**`);
+  const offer = names.length > 0 ? `I have ${listing(names.slice(0, 8))}` : "No tool is installed";
   return (
-    `I would use **${tool.name}** for that, but I cannot work out its parameters` +
-    `${problems.length > 0 ? ` (${problems.slice(0, 3).map(plainly).join("; ")})` : ""}. ` +
-    `You can write them out: \`${tool.name} {…}\` with the parameters as JSON.\n\n${describe(tool)}`
+    `None of my tools fits that, and as the built-in model I cannot answer it myself. ${offer}. ` +
+    'To save a fact, say "remember that …". "What can you do?" shows more, and how to use a language model.'
   );
 }
 
 function firstSentence(text: string): string {
-  const line = text.trim().split("\n")[0] ?? "";
-  const sentence = /^.*?[.!?](?=\s|$)/u.exec(line)?.[0] ?? line;
-  return sentence.length > 160 ? `${sentence.slice(0, 157)}…` : sentence;
-}
-
-function has(tools: readonly ModelTool[], name: string): boolean {
-  return tools.some((tool) => tool.name === name);
+  const [line = ""] = text.trim().split("\n", 1);
+  return clip(line.slice(0, 500).split(/(?<=[.!?])\s/u)[0] ?? "", 160).replace(/\.$/, "");
 }

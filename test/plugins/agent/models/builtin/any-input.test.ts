@@ -4,16 +4,15 @@ import { expect, test } from "vitest";
 import { decide } from "../../../../../plugins/agent/models/builtin/decide.ts";
 import type { ModelMessage, ModelTool } from "../../../../../plugins/agent/models/model.ts";
 import { ask, NOW, onlyParams, startDialogue } from "./dialogue.ts";
-import { bookTable, convertCurrency, lookupOrder, own, sendEmail, weather, webSearch } from "./tools.ts";
+import { everyTool, own, weather } from "./tools.ts";
 
 const S = { type: "string" };
 const N = { type: "number" };
 const B = { type: "boolean" };
 const L = { type: "array", items: S };
 
-const shipped = [weather, lookupOrder, convertCurrency, sendEmail, bookTable, webSearch, ...own];
 const ajv = new Ajv({ strict: false, formats: { email: true, date: true } });
-const valid = new Map(shipped.map((tool) => [tool.name, ajv.compile(tool.schema)]));
+const valid = new Map(everyTool.map((tool) => [tool.name, ajv.compile(tool.schema)]));
 
 const phrase = fc.constantFrom(
   "weather",
@@ -62,7 +61,7 @@ const utterance = fc.oneof(
 test("whatever is said, it ends, never throws, and every call fits its tool's schema", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(utterance, { minLength: 1, maxLength: 4 }), async (said) => {
-      const dialogue = startDialogue(shipped);
+      const dialogue = startDialogue(everyTool);
       for (const text of said) {
         const answer = await dialogue.say(text);
         expect(answer.text !== "" || answer.calls.length > 0).toBe(true);
@@ -185,8 +184,8 @@ test.each([
     { text: "good morning", language: "German" },
   ],
   [
-    "tag photo a.jpg with tags sun, sea and sand",
-    "tag_photo",
+    "label photo a.jpg with tags sun, sea and sand",
+    "label_photo",
     { photo: S, tags: L },
     { photo: "a.jpg", tags: ["sun", "sea", "sand"] },
   ],
@@ -206,7 +205,107 @@ test.each([
   },
 );
 
-test("a message of a megabyte is answered", async () => {
-  const answer = await ask([{ role: "user", text: "weather in ".repeat(100_000) }], shipped);
+const WORST = [
+  ...[
+    "weather in ",
+    "a",
+    " ",
+    "\n",
+    "(",
+    "1,",
+    "1 ",
+    "12:",
+    "- ",
+    "1+",
+    "=",
+    "?",
+    "'",
+    '"',
+    "“",
+    "{",
+    '{"a":',
+    "https://",
+  ],
+  ...[
+    "<instructions>",
+    "my ",
+    "remember ",
+    "what did i say ",
+    "half an hour ",
+    "a@",
+    "notes/",
+    "please ",
+    "é",
+    "👋",
+  ],
+];
+
+test.each(WORST)("a megabyte of %j is answered at once, said by the user or by a tool", async (piece) => {
+  const text = piece.repeat(Math.ceil(1_000_000 / piece.length));
+  const call = { id: "call", name: "web_search", params: text };
+  for (const failed of [true, false]) {
+    const messages: ModelMessage[] = [
+      { role: "user", text },
+      { role: "assistant", text, calls: [call] },
+      { role: "tool", call, output: text, failed },
+    ];
+    expect((await ask(messages, everyTool)).text).not.toBe("");
+  }
+  const answer = await ask([{ role: "user", text }], everyTool);
   expect(answer.text !== "" || answer.calls.length > 0).toBe(true);
+});
+
+test("a schema that fans out is read as far as a person would, and no further", () => {
+  const twice = (name: string) => ({ allOf: [{ $ref: `#/${name}` }, { $ref: `#/${name}` }] });
+  const names = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`x${at}`, { $ref: "#/listed" }]));
+  let deep: Record<string, unknown> = { type: "string" };
+  for (let depth = 0; depth < 5000; depth += 1) deep = { oneOf: [deep, deep], allOf: [deep, deep] };
+  const schemas = [
+    { $ref: "#/a", a: twice("b"), b: twice("c"), c: twice("a") },
+    {
+      oneOf: Array.from({ length: 1000 }, () => ({ $ref: "#/wide" })),
+      wide: { properties: names, required: ["x0"] },
+      listed: { enum: Array.from({ length: 1000 }, (_, at) => `v${at}`) },
+    },
+    { type: "object", properties: { a: deep }, required: ["a"] },
+    deep,
+  ];
+  const tools = schemas.map((schema, at) => ({ name: `odd_${at}`, description: "finds odd things", schema }));
+  const text = `find odd things ${"v99 ".repeat(500)}`;
+  const reply = decide(
+    { system: "", messages: [{ role: "user", text }], tools, temperature: undefined },
+    NOW,
+  );
+  expect(reply.text !== "" || reply.calls.length > 0).toBe(true);
+});
+
+test("values that cannot be turned into text are left out, in outputs and in schemas", async () => {
+  const odd = { toString: 1, valueOf: 1 };
+  const outputs = [
+    { value: 1, result: 2, from: odd, to: odd },
+    { european_aqi: 1, pm2_5: 1, pm10: 1, lat: odd, aqi_label: odd },
+    { city: odd, country: "X", temperature: 1, feels_like: 1, humidity: 1, wind_speed: 1, description: odd },
+    { city: "X", entries: [{ temp_max: 1, date: odd }] },
+    { message: odd, list: [odd, [odd]] },
+  ];
+  const schema = { type: "object", properties: { of: { enum: [odd, "red", "blue"] } }, required: ["of"] };
+  for (const output of outputs) {
+    const dialogue = startDialogue([{ name: "odd_sum", description: "", schema }]);
+    expect((await dialogue.say("odd_sum")).text).toContain("I still need **of**: red or blue.");
+    expect(onlyParams(await dialogue.say("blue"))).toEqual({ of: "blue" });
+    expect((await dialogue.result(output)).text).not.toBe("");
+    await dialogue.say("odd_sum of red");
+    expect((await dialogue.result(output, { failed: true })).text).toContain("it failed");
+  }
+});
+
+test("a pattern in a schema is never run", async () => {
+  const schema = {
+    type: "object",
+    properties: { code: { type: "string", pattern: "^(a+)+$" } },
+    required: ["code"],
+  };
+  const text = `unlock ${"a".repeat(60)}b`;
+  const answer = await startDialogue([{ name: "unlock", description: "", schema }]).say(text);
+  expect(onlyParams(answer)).toEqual({ code: `${"a".repeat(60)}b` });
 });

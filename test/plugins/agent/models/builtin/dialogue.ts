@@ -9,23 +9,23 @@ export interface Answer {
   readonly text: string;
   readonly calls: readonly ToolCall[];
   readonly deltas: readonly string[];
-  readonly usage: { readonly inputTokens: number; readonly outputTokens: number } | undefined;
+  readonly hasUsage: boolean;
 }
 
 export async function ask(messages: readonly ModelMessage[], tools: readonly ModelTool[]): Promise<Answer> {
   const model = createBuiltinModel({ now: () => NOW });
   const deltas: string[] = [];
   const calls: ToolCall[] = [];
-  let usage: Answer["usage"];
+  let hasUsage = false;
   const request = { system: "You are an agent.", messages, tools, temperature: undefined };
   for await (const parts of model.stream(request, new AbortController().signal)) {
     for (const part of parts) {
       if (part.type === "text") deltas.push(part.delta);
       if (part.type === "call") calls.push(part.call);
-      if (part.type === "usage") usage = part;
+      if (part.type === "usage") hasUsage = true;
     }
   }
-  return { text: deltas.join(""), calls, deltas, usage };
+  return { text: deltas.join(""), calls, deltas, hasUsage };
 }
 
 export interface Dialogue {

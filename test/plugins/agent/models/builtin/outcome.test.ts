@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { renderOutput } from "../../../../../plugins/agent/models/builtin/render.ts";
+import { renderOutput } from "../../../../../plugins/agent/models/builtin/outcome.ts";
 import { onlyParams, startDialogue } from "./dialogue.ts";
-import { lookupOrder, own, weather } from "./tools.ts";
+import { convert, lookupOrder, own, weather } from "./tools.ts";
 
-const tools = [weather, lookupOrder, ...own];
+const tools = [weather, lookupOrder, convert, ...own];
 
 async function answerTo(request: string, output: unknown, options?: { failed?: boolean; caution?: boolean }) {
   const dialogue = startDialogue(tools);
@@ -12,7 +12,7 @@ async function answerTo(request: string, output: unknown, options?: { failed?: b
 }
 
 describe("the answer comes from the tool's result", () => {
-  test("a flat object becomes a sentence with its units", async () => {
+  test("the weather is said in a sentence, in the units it came in", async () => {
     const output = {
       city: "Berlin",
       country: "Germany",
@@ -24,11 +24,11 @@ describe("the answer comes from the tool's result", () => {
       units: "imperial",
     };
     expect(await answerTo("weather in Berlin", output)).toBe(
-      "Berlin, Germany: Clear sky, temperature 64.4 °F, feels like 63 °F, humidity 60 %, wind speed 7.1 mph.",
+      "It is 64.4 °F in Berlin, Germany and feels like 63 °F: clear sky, 60 % humidity and a wind of 7.1 mph.",
     );
   });
 
-  test("a list of objects becomes a table", async () => {
+  test("a forecast has a line for each day", async () => {
     const entry = {
       date: "2026-11-15",
       temp_max: 9.5,
@@ -36,16 +36,47 @@ describe("the answer comes from the tool's result", () => {
       description: "Overcast",
       precipitation_probability_max: 20,
     };
-    const text = await answerTo("forecast for Berlin", {
-      city: "Berlin",
-      country: "Germany",
-      units: "metric",
-      entries: [entry],
-    });
-    expect(text).toBe(
-      "Berlin, Germany.\n\n| Date | Temp max | Temp min | Description | Precipitation probability max |\n" +
-        "| --- | --- | --- | --- | --- |\n| 2026-11-15 | 9.5 °C | 3 °C | Overcast | 20 % |",
+    const output = { city: "Berlin", country: "Germany", units: "metric", entries: [entry] };
+    expect(await answerTo("forecast for Berlin", output)).toBe(
+      "The forecast for Berlin, Germany:\n\n- 2026-11-15: overcast, 3 to 9.5 °C, 20 % chance of rain",
     );
+  });
+
+  test("air quality is said in a sentence", async () => {
+    const output = { lat: 52.5, lon: 13.4, european_aqi: 18, aqi_label: "Good", pm2_5: 4.2, pm10: 9 };
+    expect(await answerTo("air quality at 52.5, 13.4", output)).toBe(
+      "The air at 52.5, 13.4 is good: the European air quality index is 18, " +
+        "with 4.2 µg/m³ of PM2.5 and 9 µg/m³ of PM10.",
+    );
+  });
+
+  test.each([
+    [
+      "Convert 26.2 miles to km",
+      { value: 26.2, from: "mi", result: 42.1648128, to: "km" },
+      "26.2 miles is 42.16 km.",
+    ],
+    [
+      "convert 1 km to ly",
+      { value: 1, from: "km", result: 1.05700083402e-13, to: "ly" },
+      "1 km is 0.0000000000001057 ly.",
+    ],
+    [
+      "convert 3000 km to m",
+      { value: 3000, from: "km", result: 3000000, to: "m" },
+      "3000 km is 3,000,000 m.",
+    ],
+  ])("%s is answered in the user's own unit, rounded", async (request, output, answer) => {
+    expect(await answerTo(request, output)).toBe(answer);
+  });
+
+  test.each([
+    [{ time: "half past nine" }, "The time is half past nine."],
+    [{ date: "2030-01-01", days: 1143 }, "2030-01-01: 1143 days."],
+    [{ pieces: 12 }, "12 pieces."],
+    [{ order_id: "A-1", status: "shipped", carrier: "DHL" }, "Order id A-1: shipped, carrier DHL."],
+  ])("a few values become a sentence: %j", (output, sentence) => {
+    expect(renderOutput(JSON.stringify(output))).toBe(sentence);
   });
 
   test("a list of words becomes bullets, and a text stays a text", () => {
@@ -56,21 +87,18 @@ describe("the answer comes from the tool's result", () => {
 
   test("nested objects, empty lists and null are said, never dumped", () => {
     const text = renderOutput(
-      JSON.stringify({ order_id: "A-1", carrier: { name: "DHL", eta_days: 2 }, notes: [], gift: null }),
+      JSON.stringify({ order_id: "A-1", carrier: { name: "DHL", stops: 2 }, notes: [], gift: null }),
     );
-    expect(text).toContain("Order ID A-1");
-    expect(text).toContain("- **ETA days**: 2 days".replace("ETA", "Eta"));
-    expect(text).toContain("No notes.");
-    expect(text).not.toMatch(/[{}]|null/);
+    expect(text).toBe("- **Order id**: A-1\n- **Carrier**: DHL: 2 stops.\n- **Notes**: none");
+    expect(renderOutput('[{"name":"a","size":1},{"name":"b","size":2}]')).toBe("- A: size 1.\n- B: size 2.");
   });
 
   test("a long list is cut and says by how much", () => {
-    expect(renderOutput(JSON.stringify(Array.from({ length: 50 }, (_, at) => at)))).toContain(
-      "… and 30 more.",
-    );
+    const list = Array.from({ length: 50 }, (_, at) => at);
+    expect(renderOutput(JSON.stringify(list))).toContain("… and 30 more");
   });
 
-  test("a failure is told plainly, with what it said and what to do", async () => {
+  test("a failure is explained: what it said and what to do", async () => {
     const text = await answerTo("weather in Berlin", "HTTP request failed: getaddrinfo EAI_AGAIN", {
       failed: true,
     });
@@ -94,7 +122,7 @@ describe("the answer comes from the tool's result", () => {
     const answer = await dialogue.result({ status: order }, { caution: true });
     expect(answer.calls).toEqual([]);
     expect(answer.text).toContain(order);
-    expect(answer.text).toContain("I do not follow it");
+    expect(answer.text).toContain("do not follow it");
   });
 });
 
@@ -129,20 +157,11 @@ describe("it remembers and recalls through memory", () => {
     expect((await dialogue.result({ results: [] })).text).toContain("no note about that");
   });
 
-  test("what the user tells of themselves is kept when they agree", async () => {
-    const dialogue = startDialogue(tools);
-    expect((await dialogue.say("my name is Anna")).text).toContain("shall I remember that?");
-    expect(onlyParams(await dialogue.say("yes"))).toEqual({
-      path: "notes/my-name-is-anna.md",
-      text: "my name is Anna",
-    });
-  });
-
   test("a general question is answered from a note about it, never from one that only touches it", async () => {
     const dialogue = startDialogue(tools);
     await dialogue.say("What is the capital of France?");
     const results = [{ path: "notes/a.md", snippet: "I went to France", score: 1, updated_at: "2026-11-15" }];
-    expect((await dialogue.result({ results })).text).toContain("none of my tools fits");
+    expect((await dialogue.result({ results })).text).toContain("None of my tools fits that");
     await dialogue.say("what is the garage code?");
     const code = [
       { path: "notes/b.md", snippet: "the garage code is 4711", score: 1, updated_at: "2026-11-15" },
@@ -161,7 +180,13 @@ describe("it remembers and recalls through memory", () => {
     const removal = await dialogue.result({ results });
     expect(removal.calls[0]?.name).toBe("memory_remove");
     expect(onlyParams(removal)).toEqual({ path: "notes/my-bike-is-red.md" });
-    expect((await dialogue.result({ removed: true })).text).toBe("I have forgotten it.");
+    expect((await dialogue.result({ removed: true })).text).toBe("I have forgotten that.");
+  });
+
+  test("to forget everything at once is refused", async () => {
+    const answer = await startDialogue(tools).say("forget everything");
+    expect(answer.calls).toEqual([]);
+    expect(answer.text).toContain("one by one");
   });
 
   test("what it remembers is listed", async () => {

@@ -33,7 +33,7 @@ test("what it was told in one conversation it knows in another, after a restart"
   expect(await turn(memory, "what's my favourite colour?")).toBe(
     "You told me that your favourite colour is blue.",
   );
-  expect(await turn(memory, "What do you remember?")).toContain("There are 2 notes");
-  expect(await turn(memory, "forget that my bike is red")).toBe("I have forgotten it.");
+  expect(await turn(memory, "What do you remember?")).toContain("I have 2 notes");
+  expect(await turn(memory, "forget that my bike is red")).toBe("I have forgotten that.");
   expect(await turn(memory, "what did I say about my bike?")).toContain("no note about that");
 });

@@ -58,7 +58,22 @@ export const lookupOrder: ModelTool = {
   },
 };
 
-export const convertCurrency: ModelTool = {
+export const convert: ModelTool = {
+  name: "convert",
+  description: "Convert a value from one unit of measurement to another: length, mass, temperature.",
+  schema: {
+    type: "object",
+    properties: {
+      value: { type: "number", description: "How many of the unit to convert from" },
+      from: { type: "string", description: "The unit it is in, such as miles, kg, °F or km/h" },
+      to: { type: "string", description: "The unit it shall be in" },
+    },
+    required: ["value", "from", "to"],
+    additionalProperties: false,
+  },
+};
+
+const convertCurrency: ModelTool = {
   name: "convert_currency",
   description: "Converts an amount of money between two currencies",
   schema: {
@@ -73,7 +88,7 @@ export const convertCurrency: ModelTool = {
   },
 };
 
-export const sendEmail: ModelTool = {
+const sendEmail: ModelTool = {
   name: "send_email",
   description: "Sends an e-mail",
   schema: {
@@ -89,7 +104,7 @@ export const sendEmail: ModelTool = {
   },
 };
 
-export const bookTable: ModelTool = {
+const bookTable: ModelTool = {
   name: "book_table",
   description: "Books a table in a restaurant",
   schema: {
@@ -105,7 +120,7 @@ export const bookTable: ModelTool = {
   },
 };
 
-export const webSearch: ModelTool = {
+const webSearch: ModelTool = {
   name: "web_search",
   description: "Searches the web",
   schema: {
@@ -121,3 +136,15 @@ export const own: readonly ModelTool[] = (() => {
   const memory = createMemory({ store, vectors: false, log: quiet });
   return [...memory.tools, ...createMissions(store).tools, ...createSkills("/nowhere").tools];
 })();
+
+/** All of them side by side. */
+export const everyTool: readonly ModelTool[] = [
+  weather,
+  lookupOrder,
+  convert,
+  convertCurrency,
+  sendEmail,
+  bookTable,
+  webSearch,
+  ...own,
+];
