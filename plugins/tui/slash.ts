@@ -23,7 +23,7 @@ const KEYS = `| key | |
 |---|---|
 | Enter | send the message |
 | Shift+Enter, Alt+Enter, Ctrl+J | new line |
-| Up, Down | scroll; in an empty composer, earlier messages |
+| Up, Down | scroll; in an empty composer, recall earlier messages |
 | PgUp, PgDn | scroll by a page |
 | Tab, Shift+Tab | next, previous tool call or approval; Enter opens it |
 | Esc | cancel the turn, or go back |
@@ -59,7 +59,7 @@ export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
         conversation.open(chosen.id);
         return undefined;
       }
-      if (items.length === 0) return "No threads yet.";
+      if (items.length === 0) return rest === "" ? "No threads yet." : "No matching threads.";
       const lines = items.map(
         ({ title, updatedAt, turns }, index) =>
           `${index + 1}. ${quoted(title)} — ${ago(updatedAt)}, ${turns} turn${turns === 1 ? "" : "s"}`,

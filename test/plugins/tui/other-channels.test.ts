@@ -5,7 +5,7 @@ import { openTerminalWithModel } from "../../support/processes/tui-terminal.ts";
 
 const WORDS = Array.from({ length: 60 }, (_, index) => `word${index} `);
 
-/** Says some of the words at once, and the others when the test tells it to go on. */
+/** Streams some of the words at once, and the rest when the test calls `goOn`. */
 function said(some: number): { readonly text: readonly (string | Promise<string>)[]; goOn(): void } {
   const { promise, resolve } = Promise.withResolvers<string>();
   return { text: [...WORDS.slice(0, some), promise], goOn: () => resolve(WORDS.slice(some).join("")) };

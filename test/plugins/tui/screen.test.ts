@@ -99,6 +99,7 @@ test("slash commands show their results in the history", async () => {
   await run("/new", "New thread.");
   expect(terminal.text()).not.toContain("An answer to keep.");
   await run("/threads", "1. A first thread — just now, 1 turn");
+  await run("/threads zebra", "No matching threads.");
   await run("/threads 1", "An answer to keep.");
   await run("/quit", "");
   expect(await terminal.exited).toBe(0);
