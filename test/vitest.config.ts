@@ -1,13 +1,21 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import LeftOut from "./support/run/left-out.ts";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
+export const ROOT = fileURLToPath(new URL("..", import.meta.url));
+
+// Where `postern` keeps what it compiled, too: hundreds of processes load the same code.
+process.env["NODE_COMPILE_CACHE"] ??= join(tmpdir(), "node-compile-cache");
 
 export default defineConfig({
-  root,
-  resolve: { alias: { "postern/plugin": `${root}kernel/plugin.ts` } },
+  root: ROOT,
+  resolve: { alias: { "postern/plugin": `${ROOT}kernel/plugin.ts` } },
   test: {
     include: ["test/**/*.test.ts"],
+    setupFiles: ["test/support/run/open-handles.ts"],
+    reporters: ["default", new LeftOut()],
     pool: "forks",
     // Limits for what hangs, not for what is slow: the machine may have other work to do.
     testTimeout: 120_000,

@@ -9,7 +9,7 @@ import { createPool, type PoolCall } from "../../host/sandbox/pool.ts";
 import { typePage } from "../support/page.ts";
 import { postern } from "../support/processes/postern.ts";
 import { toComponent } from "../support/tools/components.ts";
-import { hasRust, pathTo, rustEnvironment } from "../support/tools/rust.ts";
+import { describeRust, pathTo, rustEnvironment } from "../support/tools/rust.ts";
 
 const WIT = new URL("../../wit/", import.meta.url);
 const [, PAGE = ""] = readFileSync(new URL("README.md", WIT), "utf8").split("## Write a tool in Rust");
@@ -35,7 +35,7 @@ test("the Rust bindings have exactly the contract's functions and version", () =
 });
 
 // One folder for all tests, so that cargo compiles the crates only once.
-describe.skipIf(!hasRust)("a tool in Rust", { timeout: 240_000 }, () => {
+describeRust("a tool in Rust", () => {
   let folder = "";
   let env: Record<string, string> = {};
 

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Command } from "commander";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createCommandContext } from "../../../kernel/cli/command-context.ts";
 import { openSession } from "../../../kernel/cli/session.ts";
 import type { Variables } from "../../../kernel/env.ts";
@@ -12,8 +12,7 @@ import { register } from "../../../plugins/agent/ask.ts";
 import agent from "../../../plugins/agent/plugin.ts";
 import { temporaryFolder } from "../../support/home.ts";
 import { startPostern } from "../../support/processes/postern.ts";
-import { startModelServer } from "../../support/servers/model-server.ts";
-import { toolsPlugin } from "../../support/services/agent.ts";
+import { scriptedModel, toolsPlugin } from "../../support/services/agent.ts";
 
 const BIN = fileURLToPath(new URL("../../../kernel/cli/bin.js", import.meta.url));
 
@@ -50,8 +49,7 @@ async function ask(words: readonly string[], variables: Variables = {}) {
 }
 
 async function scripted() {
-  const model = await startModelServer();
-  onTestFinished(() => model.close());
+  const model = await scriptedModel();
   return {
     model,
     variables: { MODEL_PROVIDER: "openai-compatible", MODEL_BASE_URL: model.url, MODEL_NAME: "scripted" },

@@ -16,7 +16,7 @@ test("doctor finds a free port, a Postern that runs, and a port that somebody el
   expect(await at(0)).toMatchObject([{ ok: true, detail: expect.stringContaining("free") }]);
   const { url } = await openGateway();
   expect(await at(Number(new URL(url).port))).toMatchObject([
-    { ok: true, detail: expect.stringContaining("a Postern answers") },
+    { ok: true, detail: expect.stringContaining("Postern is running") },
   ]);
   expect(await at(await portOfSomebodyElse())).toMatchObject([
     { ok: false, detail: expect.stringContaining("GATEWAY_PORT") },

@@ -1,9 +1,10 @@
 /** The OpenAPI document with the Responses routes in it. */
+
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { expect, test } from "vitest";
 import { routerPath } from "../../../kernel/net/web.ts";
-import { startModelServer } from "../../support/servers/model-server.ts";
+import { scriptedModel } from "../../support/services/agent.ts";
 import { eventsOf, type Service, startService } from "../../support/services/responses.ts";
 
 interface Operation {
@@ -77,7 +78,7 @@ test("the document holds nothing but JSON Schema, and every reference in it lead
 });
 
 test.each(PREFIXES)("what %s really answers fits its schemas", async (prefix) => {
-  const model = await startModelServer();
+  const model = await scriptedModel();
   model.otherwise(({ messages }) =>
     JSON.stringify(messages.at(-1)).includes("search it")
       ? { calls: [{ name: "search", arguments: { q: "x" } }] }

@@ -1,5 +1,5 @@
-import { describe, expect, onTestFinished, test } from "vitest";
-import { startModelServer } from "../../support/servers/model-server.ts";
+import { describe, expect, test } from "vitest";
+import { scriptedModel } from "../../support/services/agent.ts";
 import { bootWebhook, completed, SECRET, scripted, signature } from "../../support/services/webhook.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -87,8 +87,7 @@ describe("submitting", () => {
   });
 
   test("conversation_id continues the conversation of the same user, in order; metadata reaches the agent", async () => {
-    const model = await startModelServer();
-    onTestFinished(() => model.close());
+    const model = await scriptedModel();
     model.otherwise(({ messages }) => ({
       text: `turn ${messages.filter(({ role }) => role === "user").length}`,
     }));
@@ -105,8 +104,7 @@ describe("submitting", () => {
   });
 
   test("a job that failed is completed, with error beside a response that says so in words", async () => {
-    const model = await startModelServer();
-    onTestFinished(() => model.close());
+    const model = await scriptedModel();
     model.otherwise({ status: 400 });
     const webhook = await bootWebhook(scripted(model));
     const { json } = await webhook.post(HELLO);
@@ -121,8 +119,7 @@ describe("submitting", () => {
   });
 
   test("§3.1 a job is queued, then running, then completed; a wait that is over answers it as it is", async () => {
-    const model = await startModelServer();
-    onTestFinished(() => model.close());
+    const model = await scriptedModel();
     model.otherwise({ text: ["thinking"], end: "stall" });
     const webhook = await bootWebhook(scripted(model));
     const { json } = await webhook.post(HELLO, { prefer: "wait=1" });

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { expect, onTestFinished, test } from "vitest";
-import { startModelServer } from "../../support/servers/model-server.ts";
+import { expect, test } from "vitest";
+import { scriptedModel } from "../../support/services/agent.ts";
 import { bootWebhook, SECRET, scripted } from "../../support/services/webhook.ts";
 
 const JOBS = 10_000;
@@ -17,8 +17,7 @@ function heapUsed(): number {
 }
 
 test("ten thousand queued jobs stay on disk: the heap does not grow with them, and the next is taken as before", async () => {
-  const model = await startModelServer();
-  onTestFinished(() => model.close());
+  const model = await scriptedModel();
   model.otherwise({ text: ["thinking"], end: "stall" });
   const webhook = await bootWebhook({ ...scripted(model), LOG_LEVEL: "error" });
   const submit = async (count: number) => {

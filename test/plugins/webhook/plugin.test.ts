@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { Settings, type Variables } from "../../../kernel/env.ts";
 import { Off } from "../../../kernel/plugin.ts";
 import plugin from "../../../plugins/webhook/plugin.ts";
-import { startModelServer } from "../../support/servers/model-server.ts";
+import { scriptedModel } from "../../support/services/agent.ts";
 import { bootWebhook, SECRET, scripted } from "../../support/services/webhook.ts";
 
 const configure = (variables: Variables) => {
@@ -47,8 +47,7 @@ test("plain http is allowed to a listed host and port only", () => {
 });
 
 test("a stop answers those who wait for a job instead of cutting them off", async () => {
-  const model = await startModelServer();
-  onTestFinished(() => model.close());
+  const model = await scriptedModel();
   model.otherwise({ text: ["thinking"], end: "stall" });
   const webhook = await bootWebhook(scripted(model));
   const waiting = webhook.post({ user_id: "ada", message: "slow" }, { prefer: "wait=60" });

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
+import { describeWhere } from "../run/needs.ts";
 
 const PLACES = [
   "/usr/bin/chromium",
@@ -12,13 +13,10 @@ const PLACES = [
 
 const executablePath = PLACES.find((place) => existsSync(place));
 
-export const hasBrowser = executablePath !== undefined;
-
-if (!hasBrowser) {
-  process.stderr.write(
-    "The tests in a browser are left out: Chromium is not installed (apt-get install chromium).\n",
-  );
-}
+export const describeInBrowser = describeWhere(
+  executablePath !== undefined,
+  "Chromium (apt-get install chromium)",
+);
 
 const ARGS = [
   "--no-sandbox",

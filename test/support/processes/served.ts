@@ -1,10 +1,11 @@
 /** A real `postern serve` on a free port, with a scripted model behind it. */
+
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
 import { temporaryFolder } from "../home.ts";
-import { type ModelServer, startModelServer } from "../servers/model-server.ts";
+import type { ModelServer } from "../servers/model-server.ts";
 import { freePort } from "../servers/port.ts";
+import { scriptedModel } from "../services/agent.ts";
 import { type PosternProcess, startPostern } from "./postern.ts";
 
 export interface Served {
@@ -18,8 +19,7 @@ export interface Served {
 }
 
 export async function servePostern(env: Readonly<Record<string, string>> = {}): Promise<Served> {
-  const model = await startModelServer();
-  onTestFinished(() => model.close());
+  const model = await scriptedModel();
   const cwd = temporaryFolder();
   const home = join(cwd, "home");
   const port = await freePort();

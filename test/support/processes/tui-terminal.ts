@@ -1,4 +1,5 @@
 /** A real pseudo-terminal with a screen model: what a person would type and see. */
+
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { spawn } from "@lydell/node-pty";
@@ -6,7 +7,8 @@ import type { Terminal as ScreenModel } from "@xterm/headless";
 import { onTestFinished } from "vitest";
 import type { Variables } from "../../../kernel/env.ts";
 import { temporaryFolder } from "../home.ts";
-import { type ModelServer, startModelServer } from "../servers/model-server.ts";
+import type { ModelServer } from "../servers/model-server.ts";
+import { scriptedModel } from "../services/agent.ts";
 
 // The package says of itself that it is a module and is none.
 const { Terminal } = createRequire(import.meta.url)("@xterm/headless") as { Terminal: typeof ScreenModel };
@@ -74,6 +76,7 @@ export function openTerminal(options: TerminalOptions = {}): OpenTerminal {
     name: "xterm-256color",
     env: {
       PATH: process.env["PATH"] ?? "",
+      NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
       TERM: "xterm-256color",
       POSTERN_HOME: home,
       GATEWAY_PORT: "0",
@@ -152,8 +155,7 @@ export function openTerminal(options: TerminalOptions = {}): OpenTerminal {
 export async function openTerminalWithModel(
   options: TerminalOptions = {},
 ): Promise<{ readonly model: ModelServer; readonly terminal: OpenTerminal }> {
-  const model = await startModelServer();
-  onTestFinished(() => model.close());
+  const model = await scriptedModel();
   const env = {
     MODEL_PROVIDER: "openai-compatible",
     MODEL_BASE_URL: model.url,

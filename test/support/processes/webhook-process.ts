@@ -16,6 +16,7 @@ export interface WebhookProcess {
 export async function startWebhookProcess(home: string, variables: Variables = {}): Promise<WebhookProcess> {
   const env = {
     PATH: process.env["PATH"],
+    NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
     POSTERN_HOME: home,
     LOG_LEVEL: "error",
     ...WEBHOOK_SETTINGS,

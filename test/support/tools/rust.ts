@@ -3,12 +3,13 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../home.ts";
+import { describeWhere } from "../run/needs.ts";
 import { pathWithPostern } from "./projects.ts";
 
 const BIN = "/usr/bin";
 const CRATES = "/usr/share/cargo/registry";
 
-export const hasRust =
+const hasRust =
   ["cargo", "rustc", "wasm-ld"].every((program) => existsSync(join(BIN, program))) &&
   existsSync(
     execFileSync(join(BIN, "rustc"), ["--print=target-libdir", "--target=wasm32-unknown-unknown"], {
@@ -18,12 +19,10 @@ export const hasRust =
   existsSync(CRATES) &&
   readdirSync(CRATES).some((crate) => crate.startsWith("serde_json-"));
 
-if (!hasRust) {
-  process.stderr.write(
-    "The tests of Rust tools are left out: Debian's Rust is not installed " +
-      "(apt-get install rustc cargo lld libstd-rust-dev-wasm32 librust-serde-json-dev).\n",
-  );
-}
+export const describeRust = describeWhere(
+  hasRust,
+  "Debian's Rust (apt-get install rustc cargo lld libstd-rust-dev-wasm32 librust-serde-json-dev)",
+);
 
 /** What makes `postern` and `cargo` work as for an author who has Rust; crates are compiled once for a folder. */
 export function rustEnvironment(folder: string): Record<string, string> {

@@ -5,7 +5,7 @@ import { openSession } from "../../../../kernel/cli/session.ts";
 import { register } from "../../../../plugins/agent/jobs/commands.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 import { startWebhookProcess } from "../../../support/processes/webhook-process.ts";
-import { startModelServer } from "../../../support/servers/model-server.ts";
+import { scriptedModel } from "../../../support/services/agent.ts";
 import { client, completed, scripted } from "../../../support/services/webhook.ts";
 import { WEBHOOK_SETTINGS, webhookPlugins } from "../../../support/services/webhook-plugins.ts";
 
@@ -32,8 +32,7 @@ async function jobs(home: string, ...words: string[]): Promise<string> {
 }
 
 test("postern jobs lists, shows and cancels beside the running service, and disturbs none of its jobs", async () => {
-  const model = await startModelServer();
-  onTestFinished(() => model.close());
+  const model = await scriptedModel();
   model.otherwise({ text: ["thinking"], end: "stall" });
   const home = temporaryFolder();
   const service = await startWebhookProcess(home, { ...scripted(model), JOBS_CONCURRENCY: "1" });

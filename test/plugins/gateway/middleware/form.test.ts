@@ -13,7 +13,10 @@ import { head } from "../../../support/servers/raw-socket.ts";
 // Where uploads would land; formidable looks it up once.
 const folder = mkdtempSync(join(tmpdir(), "postern-test-"));
 vi.stubEnv("TMPDIR", folder);
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true });
+});
 
 const TYPE = "multipart/form-data; boundary=b";
 

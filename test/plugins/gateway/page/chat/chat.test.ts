@@ -1,7 +1,12 @@
 import { readFileSync } from "node:fs";
 import axe from "axe-core";
-import { describe, expect, test } from "vitest";
-import { type BrowserPage, hasBrowser, openPage, useBrowser } from "../../../../support/processes/browser.ts";
+import { expect, test } from "vitest";
+import {
+  type BrowserPage,
+  describeInBrowser,
+  openPage,
+  useBrowser,
+} from "../../../../support/processes/browser.ts";
 import { type Served, servePostern } from "../../../../support/processes/served.ts";
 import { fixture } from "../../../../support/tools/components.ts";
 
@@ -32,7 +37,7 @@ async function talkAtLength(served: Served, turns: number): Promise<string> {
   return thread ?? "";
 }
 
-describe.skipIf(!hasBrowser)("the page in a browser", { timeout: 60_000 }, () => {
+describeInBrowser("the page in a browser", () => {
   useBrowser();
 
   test("the link signs in, the token leaves the address bar, and nothing in the page holds it", async () => {

@@ -1,0 +1,24 @@
+/** A test that leaves something open fails its file: a server, a process, a thread, a timer that keeps the process up. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect } from "vitest";
+
+let before: readonly string[] = [];
+
+beforeAll(() => {
+  before = process.getActiveResourcesInfo();
+});
+
+afterAll(async () => {
+  // What was closed is gone a few turns of the event loop later.
+  for (let tries = 0; tries < 500 && left().length > 0; tries++) await sleep(20);
+  expect(left(), "what the tests of this file left open").toEqual([]);
+});
+
+function left(): readonly string[] {
+  const known = [...before];
+  return process.getActiveResourcesInfo().filter((name) => {
+    const at = known.indexOf(name);
+    if (at !== -1) known.splice(at, 1);
+    return at === -1;
+  });
+}
