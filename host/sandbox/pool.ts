@@ -1,5 +1,6 @@
 /** Tool calls on worker threads: each alone, with a deadline, and always ending in an outcome. */
 import { availableParallelism } from "node:os";
+import { LRUCache } from "lru-cache";
 import { Fault, reason } from "../../kernel/fault.ts";
 import type { ToolReply, ToolRequest } from "../broker/grant.ts";
 import type { Component } from "../compile/transpile.ts";
@@ -71,18 +72,14 @@ export function createPool({ size = availableParallelism() }: { readonly size?: 
   const admission = new Admission(size, most);
   const running = new Set<() => void>();
   let isClosed = false;
-  const loaded = new Map<string, Promise<ComponentCode>>();
+  const loaded = new LRUCache<string, Promise<ComponentCode>>({ max: MAX_LOADED });
 
   const load = (component: Component): Promise<ComponentCode> => {
     const known = loaded.get(component.key);
-    const loading = known ?? component.load();
-    loaded.delete(component.key);
+    if (known !== undefined) return known;
+    const loading = component.load();
     loaded.set(component.key, loading);
-    if (known === undefined) loading.catch(() => loaded.delete(component.key));
-    for (const oldest of loaded.keys()) {
-      if (loaded.size <= MAX_LOADED) break;
-      loaded.delete(oldest);
-    }
+    loading.catch(() => loaded.delete(component.key));
     return loading;
   };
 

@@ -2,6 +2,7 @@
  * Search by meaning. Each passage is kept as 384 signs (48 bytes, in memory) and 384 bytes (on disk). A search
  * walks the signs of one user, which is a few milliseconds for a hundred thousand, and compares the nearest exactly.
  */
+import { LRUCache } from "lru-cache";
 import type { Sql } from "../../../kernel/plugin.ts";
 import type { Ranked } from "./lexical.ts";
 
@@ -22,15 +23,11 @@ interface Signs {
 export type Vectors = ReturnType<typeof createVectors>;
 
 export function createVectors(sql: Sql) {
-  const loaded = new Map<string, Signs>();
+  const loaded = new LRUCache<string, Signs>({ max: MOST_USERS });
 
   function signsOf(user: string): Signs {
     const known = loaded.get(user);
-    if (known) {
-      loaded.delete(user);
-      loaded.set(user, known);
-      return known;
-    }
+    if (known) return known;
     const rows = sql.all<{ id: number; signs: Uint8Array }>(
       "SELECT id, signs FROM memory_vectors WHERE user = ?",
       user,
@@ -42,8 +39,6 @@ export function createVectors(sql: Sql) {
     };
     for (const row of rows) add(signs, row.id, row.signs);
     loaded.set(user, signs);
-    const [oldest] = loaded.keys();
-    if (loaded.size > MOST_USERS && oldest !== undefined) loaded.delete(oldest);
     return signs;
   }
 

@@ -1,4 +1,5 @@
 /** Stored turns as a model reads them, kept rendered for the threads that are in use. */
+import { LRUCache } from "lru-cache";
 import type { Mask, Sql, ToolCall, ToolOutcome, TurnItem } from "../../../kernel/plugin.ts";
 import { estimateTokens } from "../context/tokens.ts";
 import type { ModelMessage } from "../models/model.ts";
@@ -158,27 +159,16 @@ export interface History {
 
 export function createHistory(sql: Sql, show: Pick<Show, "mask" | "trusted">): History {
   const { mask } = show;
-  // In order of use: the first is the one to drop.
-  const kept = new Map<string, Kept>();
-  let total = 0;
-
-  const keep = (thread: string, entry: Kept): void => {
-    kept.set(thread, entry);
-    total += entry.tokens;
-    for (const oldest of kept.keys()) {
-      if (total <= MOST_TOKENS || kept.size === 1) return;
-      forget(oldest);
-    }
-  };
-  const forget = (thread: string): void => {
-    total -= kept.get(thread)?.tokens ?? 0;
-    kept.delete(thread);
-  };
+  const kept = new LRUCache<string, Kept>({
+    maxSize: MOST_TOKENS,
+    // A thread that is larger than all of it is kept alone.
+    sizeCalculation: ({ tokens }) => Math.min(Math.max(tokens, 1), MOST_TOKENS),
+  });
 
   return {
     read(thread, from, before) {
       let entry = kept.get(thread);
-      forget(thread);
+      kept.delete(thread);
       // A value that has become a secret since must not be shown from what was rendered before.
       if (entry === undefined || entry.maskSize !== mask.size) {
         entry = { maskSize: mask.size, turns: [], open: [], tokens: 0 };
@@ -195,11 +185,11 @@ export function createHistory(sql: Sql, show: Pick<Show, "mask" | "trusted">): H
       const gone = entry.turns.splice(0, first === -1 ? entry.turns.length : first);
       entry.tokens -= gone.reduce((sum, { tokens }) => sum + tokens, 0);
       // A thread's first turn has nothing to keep, and most threads have no second.
-      if (entry.turns.length > 0) keep(thread, entry);
+      if (entry.turns.length > 0) kept.set(thread, entry);
       // A copy: whoever was given it goes on with it while a model with a smaller window has the oldest summarised.
       return { turns: [...entry.turns], open: entry.open };
     },
-    forget,
+    forget: (thread) => void kept.delete(thread),
   };
 }
 

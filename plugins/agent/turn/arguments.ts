@@ -2,6 +2,7 @@
  * Checks what a model wrote as params of the agent's own tools and of the caller's functions. Those of installed tools
  * are checked by the tool host alone, and the model reads its words.
  */
+import { LRUCache } from "lru-cache";
 import type { JsonSchema } from "../../../kernel/plugin.ts";
 import { compileCheck } from "../../../kernel/vocabulary/schema/check.ts";
 import type { Mistake } from "../../../kernel/vocabulary/schema/mistake.ts";
@@ -13,7 +14,7 @@ type Check = (value: unknown, size: number) => readonly Mistake[];
 const MOST_KEPT = 200;
 const CHECKS_NOTHING: Check = () => [];
 
-const checks = new Map<string, Check>();
+const checks = new LRUCache<string, Check>({ max: MOST_KEPT });
 
 /** `isOurs`: the schema is the agent's own, not a caller's. */
 export async function checkArguments(
@@ -25,7 +26,6 @@ export async function checkArguments(
   let check = checks.get(key);
   if (check === undefined) {
     check = isOurs ? compileOwn(schema) : await compileCallers(schema);
-    if (checks.size >= MOST_KEPT) checks.clear();
     checks.set(key, check);
   }
   return judgeParams(params, check);

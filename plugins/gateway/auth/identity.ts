@@ -1,6 +1,7 @@
 /** From what a request presents to who sent it. The answer to a wrong token never says what was wrong with it. */
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import { LRUCache } from "lru-cache";
 import type { Proxies } from "../../../kernel/net/proxies.ts";
 import { type Log, reason, type User } from "../../../kernel/plugin.ts";
 import { type Accounts, digestOf, OPERATOR } from "./accounts.ts";
@@ -74,7 +75,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     source,
     digest: Buffer.from(digestOf(token)),
   }));
-  const proven = new Set<string>();
+  const proven = new LRUCache<string, true>({ max: MOST_PROVEN });
 
   const isSourceLive = (source: string): boolean => {
     if (source.startsWith("token:")) return accounts.isTokenLive(source.slice("token:".length));
@@ -136,13 +137,12 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     if (verdict instanceof Refusal) {
       throttle.failed(address);
       proven.delete(digest);
-    } else if (proven.has(digest)) return verdict;
+    } else if (proven.get(digest)) return verdict;
     const laterSecs = await throttle.wait(address);
     if (laterSecs !== undefined)
       return new Refusal(429, `Too many failed attempts; try again in ${laterSecs} s`, laterSecs);
     if (!(verdict instanceof Refusal)) {
-      if (proven.size >= MOST_PROVEN) proven.clear();
-      proven.add(digest);
+      proven.set(digest, true);
     }
     return verdict;
   };

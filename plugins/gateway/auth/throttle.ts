@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import ipaddr from "ipaddr.js";
+import { LRUCache } from "lru-cache";
 
 const FREE_FAILURES = 5;
 const STEP_MILLIS = 200;
@@ -14,7 +15,6 @@ const MOST_ADDRESSES = 10_000;
 
 interface Guesser {
   failures: number;
-  lastAt: number;
   /** When the next answer to this address may go out. */
   nextAt: number;
 }
@@ -26,24 +26,17 @@ export interface Throttle {
 }
 
 export function createThrottle(): Throttle {
-  const records = new Map<string, Guesser>();
-  const recent = (address: string): Guesser | undefined => {
-    const record = records.get(address);
-    return record && Date.now() - record.lastAt < FORGET_MILLIS ? record : undefined;
-  };
+  // Counted from the last failure: looking does not make a record younger.
+  const records = new LRUCache<string, Guesser>({ max: MOST_ADDRESSES, ttl: FORGET_MILLIS });
   return {
     failed(from) {
       const address = networkOf(from);
-      const record = recent(address) ?? { failures: 0, lastAt: 0, nextAt: 0 };
+      const record = records.get(address) ?? { failures: 0, nextAt: 0 };
       record.failures++;
-      record.lastAt = Date.now();
-      records.delete(address);
       records.set(address, record);
-      const oldest = records.keys().next().value;
-      if (records.size > MOST_ADDRESSES && oldest !== undefined) records.delete(oldest);
     },
     async wait(from) {
-      const record = recent(networkOf(from));
+      const record = records.get(networkOf(from));
       if (record === undefined || record.failures < FREE_FAILURES) return undefined;
       const now = Date.now();
       const step = Math.min(LONGEST_STEP_MILLIS, STEP_MILLIS * (record.failures - FREE_FAILURES + 1));
