@@ -138,12 +138,19 @@ function readTurns(thread: string, before?: string): Promise<TurnPage | undefine
 
 // —— doing ————————————————————————————————————————————————————————————————
 
+/** Frames of other threads, kept while a first message is on its way: one of them may turn out to be its thread. */
+let unclaimed: TurnFrame[] | undefined;
+
 /** Answers true where the message was taken, so that the composer may forget it. */
 export async function send(message: string): Promise<boolean> {
   update({ trouble: undefined });
   const body = { message, ...(state.thread && { thread_id: state.thread }) };
+  if (state.thread === undefined) unclaimed = [];
   const taken = await attempt(() => ask<Accepted>("POST", "/api/chat/send", body));
+  const missed = unclaimed ?? [];
+  unclaimed = undefined;
   if (taken) follow(taken, message);
+  for (const frame of missed) receive(frame);
   return taken !== undefined;
 }
 
@@ -196,7 +203,10 @@ export async function remove(thread: string): Promise<void> {
 
 export function receive(frame: TurnFrame): void {
   if (frame.type === "done" || frame.type === "failed") void loadThreads();
-  if (frame.thread_id !== state.thread) return;
+  if (frame.thread_id !== state.thread) {
+    unclaimed?.push(frame);
+    return;
+  }
   const isKnown = state.turns.some(({ id }) => id === frame.turn_id);
   const turns = isKnown ? state.turns : [...state.turns, begun(frame.turn_id, frame.thread_id, undefined)];
   update({

@@ -89,6 +89,21 @@ describeInBrowser("the page in a browser", () => {
     expect(page.complaints).toEqual([]);
   });
 
+  test("an answer that is complete before its own request was answered is shown", async () => {
+    const served = await servePostern();
+    const page = await signedIn(served);
+    await page.route("**/api/chat/send", async (route) => {
+      // The page reads the list of threads when it learns that a turn has ended.
+      const ended = page.waitForRequest(/\/api\/threads\?/);
+      const response = await route.fetch();
+      await ended;
+      await route.fulfill({ response });
+    });
+    served.model.script({ text: "Quick as that" });
+    await say(page, "Hello");
+    await page.getByText("Quick as that").waitFor({ timeout: 10_000 });
+  });
+
   test("stop ends a turn in the middle and says so", async () => {
     const served = await servePostern();
     const page = await signedIn(served);
