@@ -1,4 +1,4 @@
-/** What the `tool` commands do, for whoever has no terminal: the page of the operator. */
+/** What the `tool` commands do, for the operator's page. */
 import {
   Fault,
   type ToolAdmin,

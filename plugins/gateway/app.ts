@@ -81,7 +81,7 @@ function authenticate(authenticator: Authenticator, proxies: Proxies): Middlewar
   };
 }
 
-/** A cookie is sent along by the browser whoever asked for it; a bearer header is not. */
+/** A browser sends a cookie along with requests of other sites too; a bearer header it does not. */
 function refuseForeignPages(isOwnOrigin: OriginCheck): Middleware {
   return async (context, next) => {
     const byCookie = context.state["identity"].session !== undefined;

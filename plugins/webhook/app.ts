@@ -85,7 +85,7 @@ async function isLarger(request: IncomingMessage, most: number): Promise<boolean
       if (bytes > most) return true;
     }
   } catch {
-    // Whoever hung up gets no answer at all.
+    // The caller hung up: nobody reads the answer.
   }
   return false;
 }

@@ -5,7 +5,7 @@ import type { Log } from "../../../kernel/plugin.ts";
 import type { Identity } from "../auth/identity.ts";
 import type { Metrics } from "./metrics.ts";
 
-// Asked every few seconds by whoever watches the service.
+// Monitoring asks for these every few seconds.
 const QUIET = new Set(["/health", "/ready"]);
 
 export function logRequests(log: Log, metrics: Metrics, proxies: Proxies): Middleware {
