@@ -1,33 +1,15 @@
 /** The audit table: what every tool call did, in so far as the host saw it. No params, no output, no secret. */
-import type { Sql, Store } from "../kernel/plugin.ts";
+import type { Sql, Store, ToolReceipt } from "../kernel/plugin.ts";
 import type { TrafficEntry } from "./broker/grant.ts";
 
-export interface Receipt {
-  /** The call's id. */
-  readonly id: string;
-  /** ISO 8601, when the call began. */
-  readonly at: string;
-  readonly tool: string;
+/** With what only the host keeps. */
+export interface Receipt extends ToolReceipt {
   /** SHA-256 of the component that ran. */
   readonly digest: string;
-  readonly user: string;
-  readonly millis: number;
-  readonly status: "ok" | "error" | "unauthenticated";
-  readonly code?: string;
-  readonly message?: string;
   /** Hosts contacted, with status and bytes; refused requests too. */
   readonly requests: readonly TrafficEntry[];
-  /** Names of the credentials that were put into requests. */
-  readonly credentials: readonly string[];
-  readonly memoryPeak: number;
-  readonly logs: readonly ReceiptLog[];
   /** Lines over the limit, which were not kept. */
   readonly logsDropped: number;
-}
-
-export interface ReceiptLog {
-  readonly level: string;
-  readonly message: string;
 }
 
 export interface Receipts {

@@ -1,15 +1,19 @@
 /** Missions: lasting goals of a user, put before the model each turn until they are completed. */
 import { randomUUID } from "node:crypto";
 import type { JsonSchema, Store, ToolOutcome } from "../../../kernel/plugin.ts";
+import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
+import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
+import { Time, Type } from "../../../kernel/vocabulary/wire/type.ts";
 import type { OwnTool } from "../turn/own-tool.ts";
 
-export interface Mission {
-  readonly id: string;
-  readonly goal: string;
-  readonly status: "open" | "completed";
-  readonly createdAt: string;
-  readonly completedAt?: string;
-}
+const Mission = Type.Object({
+  id: Type.String(),
+  goal: Type.String(),
+  status: Type.Enum(["open", "completed"]),
+  createdAt: Time,
+  completedAt: Type.Optional(Time),
+});
+export type Mission = Declared<typeof Mission>;
 
 export interface Missions {
   readonly tools: readonly OwnTool[];
@@ -132,7 +136,9 @@ function missionTools(missions: Omit<Missions, "tools">): OwnTool[] {
         const { status } = params as { status?: Mission["status"] };
         return {
           status: "ok",
-          output: JSON.stringify({ missions: missions.list(user, status).map(toWire) }),
+          output: JSON.stringify({
+            missions: missions.list(user, status).map((mission) => toWire(Mission, mission)),
+          }),
         };
       },
     },
@@ -169,18 +175,8 @@ function toMission({ id, goal, created_at, completed_at }: Row): Mission {
     : { id, goal, status: "completed", createdAt: created_at, completedAt: completed_at };
 }
 
-function toWire({ id, goal, status, createdAt, completedAt }: Mission) {
-  return {
-    id,
-    goal,
-    status,
-    created_at: createdAt,
-    ...(completedAt !== undefined && { completed_at: completedAt }),
-  };
-}
-
 function ok(mission: Mission): ToolOutcome {
-  return { status: "ok", output: JSON.stringify(toWire(mission)) };
+  return { status: "ok", output: JSON.stringify(toWire(Mission, mission)) };
 }
 
 function failed(code: string, message: string): ToolOutcome {
