@@ -141,6 +141,20 @@ test("schemas are checked, and mistakes explained, in one place", () => {
   expect(checkers.filter((file) => !under("kernel/vocabulary/schema")(file))).toEqual([]);
 });
 
+test("handlers use our names: what the wire calls them comes from the declarations", () => {
+  const handlers = FILES.filter((file) => /^plugins\/gateway\/(api|routes|socket)\//.test(file));
+  expect(handlers.length).toBeGreaterThan(10);
+  const snake = /^\s*(?:readonly )?[a-z]+(?:_[a-z]+)+\??:/m;
+  expect(handlers.filter((file) => snake.test(readFileSync(join(ROOT, file), "utf8")))).toEqual([]);
+});
+
+test("of TypeBox only the types are loaded: its modules would slow every start", () => {
+  const loaders = FILES.filter((file) =>
+    /^import (?!type )[^;]*"typebox"/m.test(readFileSync(join(ROOT, file), "utf8")),
+  );
+  expect(loaders).toEqual([]);
+});
+
 test("no file is named for nothing in particular", () => {
   const everything = [...FILES, ...globSync("test/**/*.ts", { cwd: ROOT })];
   expect(everything.filter((file) => /(^|\/)(utils?|helpers?|common|misc)(\.|\/|-)/i.test(file))).toEqual([]);
