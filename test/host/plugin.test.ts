@@ -3,15 +3,15 @@ import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { commit } from "../../host/catalog/install.ts";
 import tools from "../../host/plugin.ts";
 import store from "../../kernel/store/store.ts";
 import type { ToolCall } from "../../kernel/vocabulary/turn.ts";
+import { temporaryFolder } from "../support/home.ts";
 import { type Answering, openUpstream } from "../support/servers/upstream.ts";
 import { type BootedKernel, bootKernel } from "../support/services/kernel.ts";
 import { fixture } from "../support/tools/components.ts";
-import { allowing, installProber, toolHost } from "../support/tools/tool-host.ts";
-import { builtWeather } from "../support/tools/weather.ts";
+import { prepareShipped } from "../support/tools/shipped.ts";
+import { allowing, install, installProber, toolHost } from "../support/tools/tool-host.ts";
 
 const NEVER_SERVING = { only: ["tools", "toolHost"] } as const;
 
@@ -266,8 +266,9 @@ describe("the plugin", () => {
   test("a service offers the shipped tools once: what a user removed stays removed", {
     timeout: 180_000,
   }, async () => {
-    await builtWeather();
-    const kernel = await bootKernel([store, tools]);
+    const home = temporaryFolder();
+    await prepareShipped(home);
+    const kernel = await bootKernel([store, tools], {}, { home });
     const names = async (running: BootedKernel) =>
       (await running.service("tools").list()).map(({ name }) => name);
     await expect.poll(() => names(kernel)).toEqual(["convert", "weather"]);
@@ -289,10 +290,10 @@ describe("the plugin", () => {
 
   test("a tool of the user's own under a shipped name is left alone", async () => {
     const host = await toolHost();
-    const candidate = await host.examine(await fixture("prober.js"), allowing("api.example.com"));
-    await commit(host.catalog, "weather", candidate, false);
+    await prepareShipped(host.home);
+    const own = await install(host, "weather", await fixture("prober.js"), allowing("api.example.com"));
     await host.provideShipped(() => {});
-    expect((await host.catalog.find("weather"))?.digest).toBe(candidate.digest);
+    expect((await host.catalog.find("weather"))?.digest).toBe(own.digest);
     await rm(join(host.catalog.folder, "weather"), { recursive: true });
     await host.provideShipped(() => {});
     expect((await host.catalog.list()).map(({ name }) => name)).toEqual(["convert"]);

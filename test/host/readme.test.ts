@@ -1,21 +1,20 @@
 /** The commands on the host's own page do what it says. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { ROOT } from "../support/clone.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { postern } from "../support/processes/postern.ts";
-import { builtWeather } from "../support/tools/weather.ts";
-
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+import { prepareShipped } from "../support/tools/shipped.ts";
 
 test("the page's commands list, run and show the weather tool of a fresh home", {
   timeout: 240_000,
 }, async () => {
-  await builtWeather();
+  const home = join(temporaryFolder(), "home");
+  await prepareShipped(home);
   const page = readFileSync(join(ROOT, "host", "README.md"), "utf8");
   const lines = [...page.matchAll(/^npx postern tool (.*)$/gm)].map(([, line]) => line ?? "");
-  const env = { POSTERN_HOME: join(temporaryFolder(), "home"), TOOLS_SHIPPED: "true" };
+  const env = { POSTERN_HOME: home, TOOLS_SHIPPED: "true" };
   const printed: Record<string, string> = {};
   for (const line of lines.filter((command) => !command.startsWith("install"))) {
     const args = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? "");

@@ -7,7 +7,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { CACHE } from "../../support/tools/components.ts";
+import { CACHE } from "../../support/tools/alone.ts";
 import type { Progress } from "./bench.ts";
 
 const SOURCE = join(import.meta.dirname, "..", "rivals");

@@ -27,7 +27,7 @@ test("it converts in the sandbox, with no capabilities and no requests", MINUTES
 test("it passes the conformance check, at a fraction of the other engine's size", MINUTES, async () => {
   const component = await builtComponent("convert");
   expect(component.length).toBeLessThan(2.5e6);
-  const capabilitiesText = await capabilitiesOf("convert");
+  const capabilitiesText = capabilitiesOf("convert");
   const report = await checkConformance({
     component,
     capabilitiesText,

@@ -1,15 +1,13 @@
 /** The built component in the real host: GitHub's recorded responses through the real pool and broker. */
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { checkConformance } from "../../../host/author/conformance/check.ts";
 import { credentialsFor } from "../../../host/broker/credentials.ts";
 import { parseCapabilities } from "../../../host/catalog/capabilities-file.ts";
-import { builtComponent, capabilitiesOf, installShipped } from "../../support/tools/shipped.ts";
+import { builtComponent, capabilitiesOf, installShipped, recordingOf } from "../../support/tools/shipped.ts";
 
 const MINUTES = { timeout: 240_000 };
-const tape = (name: string) =>
-  fileURLToPath(new URL(`../../fixtures/recordings/github-issues/${name}.json`, import.meta.url));
+const tape = (name: string) => recordingOf("github-issues", name);
 
 test("it lists, creates and comments on issues, and reports GitHub's errors", MINUTES, async () => {
   const { call } = await installShipped("github-issues");
@@ -63,7 +61,7 @@ test(
   "the token goes only to api.github.com, as a bearer token, and every grant is used",
   MINUTES,
   async () => {
-    const capabilitiesText = await capabilitiesOf("github-issues");
+    const capabilitiesText = capabilitiesOf("github-issues");
     const { http } = parseCapabilities(capabilitiesText);
     if (http === undefined) throw new Error("the file grants no network access");
     expect(credentialsFor(http, new URL("https://api.github.com/repos/a/b/issues"))).toMatchObject([

@@ -1,5 +1,5 @@
 /** The built component in the real host: recorded upstream responses through the real pool and broker. */
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -7,11 +7,11 @@ import { SCHEMA } from "../../../components/weather/params.ts";
 import { openTemporaryHost } from "../../../host/author/temporary-host.ts";
 import { replayFrom } from "../../../host/broker/recording.ts";
 import { digestOf } from "../../../host/catalog/catalog.ts";
-import { commit } from "../../../host/catalog/install.ts";
 import { createComponent } from "../../../host/compile/transpile.ts";
 import { createPool } from "../../../host/sandbox/pool.ts";
 import type { ToolHost } from "../../../host/tool-host.ts";
-import { builtWeather, recording, WEATHER_CAPABILITIES } from "../../support/tools/weather.ts";
+import { builtComponent, capabilitiesOf, recordingOf } from "../../support/tools/shipped.ts";
+import { install } from "../../support/tools/tool-host.ts";
 
 let home: string;
 let host: ToolHost;
@@ -19,9 +19,7 @@ let host: ToolHost;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "postern-test-"));
   host = await openTemporaryHost(home, new Set());
-  const { bytes } = await builtWeather();
-  const candidate = await host.examine(bytes, await readFile(WEATHER_CAPABILITIES, "utf8"));
-  await commit(host.catalog, "weather", candidate, false);
+  await install(host, "weather", await builtComponent("weather"), capabilitiesOf("weather"));
 }, 120_000);
 
 afterAll(async () => {
@@ -33,7 +31,7 @@ async function ask(params: unknown, tape?: string) {
   const text = typeof params === "string" ? params : JSON.stringify(params);
   const { outcome, receipt } = await host.run(
     { id: "call", name: "weather", params: text },
-    { user: "operator", ...(tape !== undefined && { tape: await replayFrom(recording(tape)) }) },
+    { user: "operator", ...(tape !== undefined && { tape: await replayFrom(recordingOf("weather", tape)) }) },
   );
   return {
     output: outcome.status === "ok" ? JSON.parse(outcome.output) : undefined,
@@ -148,7 +146,7 @@ describe("§4.4 the weather tool", () => {
   test("§4.4 requests send Accept and a User-Agent", async () => {
     const pool = createPool({ size: 1 });
     const headers: unknown[] = [];
-    const { bytes } = await builtWeather();
+    const bytes = await builtComponent("weather");
     const cache = join(home, "cache");
     await pool.call({
       component: createComponent({ sha256: digestOf(bytes), read: async () => bytes, cache, memoryMb: 64 }),

@@ -8,7 +8,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { stop } from "esbuild";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { buildProject } from "../../../host/author/build/build.ts";
 import type { Engine } from "../../../host/author/build/engines.ts";
 import { openProject } from "../../../host/author/project.ts";
@@ -19,6 +20,9 @@ import { toComponent } from "../../support/tools/components.ts";
 import { newProject } from "../../support/tools/projects.ts";
 
 const MINUTES = { timeout: 240_000 };
+
+// The bundler leaves a process running for the next build.
+afterAll(() => stop());
 
 function build(folder: string, engine: Engine = "quickjs", progress: (line: string) => void = () => {}) {
   return buildProject(openProject(folder), { engine, progress });

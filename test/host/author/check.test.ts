@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { stop } from "esbuild";
+import { afterAll, describe, expect, test } from "vitest";
 import { buildProject } from "../../../host/author/build/build.ts";
 import { checkConformance } from "../../../host/author/conformance/check.ts";
 import { reviewSchema } from "../../../host/author/conformance/schema.ts";
@@ -11,6 +12,9 @@ import { fixture } from "../../support/tools/components.ts";
 import { newProject } from "../../support/tools/projects.ts";
 
 const MINUTES = { timeout: 240_000 };
+
+// The bundler leaves a process running for the next build.
+afterAll(() => stop());
 const PLAIN = JSON.stringify({ version: "1.0.0", wit_version: "0.1.0" });
 
 async function report(component: Uint8Array, capabilitiesText = PLAIN, recordings: readonly string[] = []) {

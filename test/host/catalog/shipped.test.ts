@@ -3,24 +3,21 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { digestOf } from "../../../host/catalog/catalog.ts";
-import { commit } from "../../../host/catalog/install.ts";
-import { copyCode, fixture } from "../../support/tools/components.ts";
-import { allowing, toolHost } from "../../support/tools/tool-host.ts";
-import { builtWeather, WEATHER_CAPABILITIES } from "../../support/tools/weather.ts";
+import { fixture } from "../../support/tools/components.ts";
+import { builtComponent, capabilitiesOf, prepareShipped } from "../../support/tools/shipped.ts";
+import { allowing, install, toolHost } from "../../support/tools/tool-host.ts";
 
 /** A home to which an older weather tool was offered; a probing one stands for it. */
 async function offeredBefore(capabilities: string) {
-  const { bytes } = await builtWeather();
   const host = await toolHost();
-  const older = await fixture("prober.js");
-  await copyCode(older, host.home);
-  const { digest } = await commit(host.catalog, "weather", await host.examine(older, capabilities), false);
+  await prepareShipped(host.home);
+  const { digest } = await install(host, "weather", await fixture("prober.js"), capabilities);
   await writeFile(join(host.catalog.folder, ".shipped.json"), JSON.stringify({ weather: digest }));
-  return { host, older: digest, current: digestOf(bytes) };
+  return { host, older: digest, current: digestOf(await builtComponent("weather")) };
 }
 
 test("a shipped tool that is still ours is renewed", { timeout: 120_000 }, async () => {
-  const { host, current } = await offeredBefore(await readFile(WEATHER_CAPABILITIES, "utf8"));
+  const { host, current } = await offeredBefore(capabilitiesOf("weather"));
   await host.provideShipped(() => {});
   expect((await host.catalog.find("weather"))?.digest).toBe(current);
   const record = JSON.parse(await readFile(join(host.catalog.folder, ".shipped.json"), "utf8"));
@@ -36,13 +33,13 @@ test("a new version that may do more waits for the operator", { timeout: 120_000
 });
 
 test("what is built twice at once is installed once", { timeout: 120_000 }, async () => {
-  const { bytes } = await builtWeather();
   const service = await toolHost();
+  await prepareShipped(service.home);
   const command = await toolHost({}, service.home);
   await Promise.all([service.provideShipped(() => {}), command.provideShipped(() => {})]);
   const installed = (await service.catalog.list()).map(({ name, digest }) => [name, digest]);
   expect(installed).toEqual([
     ["convert", expect.any(String)],
-    ["weather", digestOf(bytes)],
+    ["weather", digestOf(await builtComponent("weather"))],
   ]);
 });

@@ -2,14 +2,15 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { openTemporaryHost } from "../../../host/author/temporary-host.ts";
 import type { Receipt } from "../../../host/receipts.ts";
 import { temporaryFolder } from "../../support/home.ts";
 import { postern, startPostern } from "../../support/processes/postern.ts";
 import { posternInTerminal } from "../../support/processes/terminal.ts";
 import { openUpstream } from "../../support/servers/upstream.ts";
 import { copyCode, fixture } from "../../support/tools/components.ts";
-import { allowing, BEARER } from "../../support/tools/tool-host.ts";
-import { builtWeather, recording } from "../../support/tools/weather.ts";
+import { prepareShipped, recordingOf } from "../../support/tools/shipped.ts";
+import { allowing, BEARER, installProber } from "../../support/tools/tool-host.ts";
 
 const MINUTES = { timeout: 240_000 };
 
@@ -33,9 +34,15 @@ async function workplace(capabilities = allowing("127.0.0.1"), more: Readonly<Re
     ...more,
   };
   const tool = (...args: string[]) => postern(["tool", ...args], { env, cwd });
+  /** Without a process of its own, where it is not what is tested. */
+  const installed = async () => {
+    const host = await openTemporaryHost(home, new Set());
+    await installProber(host, capabilities);
+    await host.close();
+  };
   const install = (...more: string[]) =>
     tool("install", "prober.wasm", "--capabilities", "prober.json", "--name", "prober", ...more);
-  return { cwd, home, env, tool, install, url: `http://127.0.0.1:${server.port}/v1/x`, server };
+  return { cwd, home, env, tool, install, installed, url: `http://127.0.0.1:${server.port}/v1/x`, server };
 }
 
 describe("on a running service", () => {
@@ -43,8 +50,10 @@ describe("on a running service", () => {
     "install, list, run, a blocked host, a used-up limit, a killed loop, and the receipts of it all",
     MINUTES,
     async () => {
-      await builtWeather();
-      const { env, cwd, tool, install, url, server } = await workplace(undefined, { TOOLS_SHIPPED: "true" });
+      const { home, env, cwd, tool, install, url, server } = await workplace(undefined, {
+        TOOLS_SHIPPED: "true",
+      });
+      await prepareShipped(home);
       const service = startPostern(["serve"], { env, cwd });
       await service.printed("ready in");
 
@@ -56,7 +65,7 @@ describe("on a running service", () => {
 
       const listed = async () =>
         JSON.parse((await tool("list", "--json")).stdout).tools.map(({ name }: { name: string }) => name);
-      await expect.poll(listed, { timeout: 120_000 }).toEqual(["convert", "prober", "weather"]);
+      await expect.poll(listed).toEqual(["convert", "prober", "weather"]);
 
       const berlin = '{"action":"get_current","city":"Berlin"}';
       const replayed = await tool(
@@ -64,7 +73,7 @@ describe("on a running service", () => {
         "weather",
         berlin,
         "--replay",
-        recording("current-berlin"),
+        recordingOf("weather", "current-berlin"),
         "--json",
       );
       const answer = JSON.parse(replayed.stdout);
@@ -159,16 +168,16 @@ describe("install", () => {
 
 describe("run", () => {
   test("a tool that is there runs at once, without those that come with Postern", MINUTES, async () => {
-    const { install, tool } = await workplace(allowing("127.0.0.1"), { TOOLS_SHIPPED: "true" });
-    await install();
+    const { installed, tool } = await workplace(allowing("127.0.0.1"), { TOOLS_SHIPPED: "true" });
+    await installed();
     const { stdout, stderr } = await tool("run", "prober");
     expect(JSON.parse(stdout)).toEqual({ answers: [] });
     expect(stderr).toBe("info: probing nothing\n");
   });
 
   test("what was recorded plays back without the network", MINUTES, async () => {
-    const { cwd, tool, install, url, server } = await workplace();
-    await install();
+    const { cwd, tool, installed, url, server } = await workplace();
+    await installed();
     const params = JSON.stringify({ url });
     expect((await tool("run", "prober", params, "--record", "tape.json")).code).toBe(0);
     await server.close();
@@ -186,8 +195,8 @@ describe("run", () => {
 
 describe("on a terminal", () => {
   test("a replacement that may do more is asked about, and No changes nothing", MINUTES, async () => {
-    const { cwd, env, tool, install } = await workplace();
-    await install();
+    const { cwd, env, tool, installed } = await workplace();
+    await installed();
     writeFileSync(join(cwd, "prober.json"), allowing("*.example.com"));
     const args = [
       "tool",
@@ -222,8 +231,8 @@ describe("on a terminal", () => {
       auth,
       secrets: { allowed_names: ["probe_token"] },
     };
-    const { cwd, env, tool, install } = await workplace(JSON.stringify(capabilities));
-    await install();
+    const { cwd, env, tool, installed } = await workplace(JSON.stringify(capabilities));
+    await installed();
     const session = posternInTerminal(["tool", "auth", "prober"], { env, cwd });
     await session.shows("Probe token");
     expect(session.text()).toContain("begins with tok");
@@ -241,8 +250,8 @@ describe("secrets", () => {
     const { credentials } = BEARER;
     const auth = { ...BEARER.auth, env_var: "PROBE_TOKEN" };
     const capabilities = { ...JSON.parse(allowing("127.0.0.1", { credentials })), auth };
-    const { cwd, env, tool, install, url, server } = await workplace(JSON.stringify(capabilities));
-    await install();
+    const { cwd, env, tool, installed, url, server } = await workplace(JSON.stringify(capabilities));
+    await installed();
     const params = JSON.stringify({ url });
     const unset = await tool("run", "prober", params);
     expect(unset.stderr).toContain("postern tool auth prober");

@@ -6,13 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createComponent, sha256 } from "../../../host/compile/transpile.ts";
 import { createPool, type Pool, type PoolCall } from "../../../host/sandbox/pool.ts";
 import { temporaryFolder } from "../../support/home.ts";
-import {
-  CACHE,
-  componentizeJsFixture,
-  fixture,
-  repeated,
-  toComponent,
-} from "../../support/tools/components.ts";
+import { CACHE } from "../../support/tools/alone.ts";
+import { componentizeJsFixture, fixture, repeated, toComponent } from "../../support/tools/components.ts";
 
 let pool: Pool;
 beforeAll(() => {

@@ -1,5 +1,4 @@
 import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Command } from "commander";
 import { expect, test, vi } from "vitest";
@@ -10,11 +9,10 @@ import type { AnyPlugin, TurnEvent } from "../../../kernel/plugin.ts";
 import store from "../../../kernel/store/store.ts";
 import { register } from "../../../plugins/agent/ask.ts";
 import agent from "../../../plugins/agent/plugin.ts";
+import { BIN } from "../../support/clone.ts";
 import { temporaryFolder } from "../../support/home.ts";
 import { startPostern } from "../../support/processes/postern.ts";
 import { scriptedModel, toolsPlugin } from "../../support/services/agent.ts";
-
-const BIN = fileURLToPath(new URL("../../../kernel/cli/bin.js", import.meta.url));
 
 const post = toolsPlugin({ post: { writes: true, run: () => ({ status: "ok", output: "{}" }) } });
 

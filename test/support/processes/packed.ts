@@ -2,10 +2,8 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { ROOT } from "../clone.ts";
 import { temporaryFolder } from "../home.ts";
-
-const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
 export interface Installed {
   /** The folder with `node_modules/postern` in it. */

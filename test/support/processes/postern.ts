@@ -1,9 +1,8 @@
 /** The real command line in a real process. */
-import { spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import { onTestFinished } from "vitest";
 
-const BIN = fileURLToPath(new URL("../../../kernel/cli/bin.js", import.meta.url));
+import { spawn } from "node:child_process";
+import { onTestFinished } from "vitest";
+import { BIN } from "../clone.ts";
 
 export interface PosternOptions {
   readonly env?: Readonly<Record<string, string>>;

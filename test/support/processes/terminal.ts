@@ -1,10 +1,9 @@
 /** The real command line in a pseudo-terminal, for what only happens when a person is there. */
-import { fileURLToPath } from "node:url";
+
 import { stripVTControlCharacters } from "node:util";
 import { spawn } from "@lydell/node-pty";
 import { onTestFinished } from "vitest";
-
-const BIN = fileURLToPath(new URL("../../../kernel/cli/bin.js", import.meta.url));
+import { BIN } from "../clone.ts";
 
 export interface TerminalSession {
   /** Everything that was on the screen so far, without colours and cursor movements. */

@@ -5,6 +5,8 @@ import { afterAll, beforeAll, expect } from "vitest";
 let before: readonly string[] = [];
 
 beforeAll(() => {
+  // They are opened when first written to, and are nobody's to close.
+  void [process.stdout, process.stderr];
   before = process.getActiveResourcesInfo();
 });
 

@@ -2,16 +2,16 @@
  * The components of test/fixtures/components. Each is built from its source the first time it is wanted and kept in
  * test/.cache: `.js` with the QuickJS toolchain, `.wat` as a core module, `.wit` as a world whose every export traps.
  */
-import { createHash, randomUUID } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { cp, readdir } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { type Component, createComponent, sha256 } from "../../../host/compile/transpile.ts";
+import { ROOT } from "../clone.ts";
+import { alone, CACHE } from "./alone.ts";
 
-const ROOT = join(import.meta.dirname, "..", "..", "..");
 const FIXTURES = join(ROOT, "test", "fixtures", "components");
 const WIT = join(ROOT, "wit");
-export const CACHE = join(ROOT, "test", ".cache");
 
 /** Counts the changes to how fixtures are built. */
 const REVISION = "1";
@@ -56,7 +56,7 @@ export function toComponent(bytes: Uint8Array, memoryMb = 64): Component {
 
 /** Spares every home the seconds it takes to transpile the same component again. */
 export async function copyCode(bytes: Uint8Array, home: string): Promise<void> {
-  await toComponent(bytes).load();
+  await alone(() => toComponent(bytes).load());
   for (const entry of await readdir(CACHE)) {
     if (!entry.startsWith(sha256(bytes)) || entry.endsWith(".draft")) continue;
     await cp(join(CACHE, entry), join(home, "cache", entry), { recursive: true });
@@ -67,17 +67,15 @@ async function kept(name: string, source: Uint8Array, make: () => Promise<Uint8A
   const wit = readFileSync(join(WIT, "tool.wit"));
   const digest = createHash("sha256").update(REVISION).update(source).update(wit).digest("hex").slice(0, 16);
   const file = join(CACHE, `${name}-${digest}.wasm`);
-  try {
-    return new Uint8Array(readFileSync(file));
-  } catch {
-    const made = new Uint8Array(await make());
-    mkdirSync(CACHE, { recursive: true });
-    // Several test files may build the same fixture at once: each writes its own and moves it into place.
-    const draft = `${file}.${randomUUID()}`;
-    writeFileSync(draft, made);
-    renameSync(draft, file);
-    return made;
-  }
+  if (!existsSync(file))
+    await alone(async () => {
+      if (existsSync(file)) return;
+      // Moved into place when it is whole.
+      const draft = `${file}.draft`;
+      writeFileSync(draft, await make());
+      renameSync(draft, file);
+    });
+  return new Uint8Array(readFileSync(file));
 }
 
 async function build(name: string, source: string): Promise<Uint8Array> {

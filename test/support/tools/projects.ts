@@ -1,11 +1,10 @@
 /** Authors' projects in temporary folders, as `tool new` makes them. */
+
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { BIN } from "../clone.ts";
 import { temporaryFolder } from "../home.ts";
 import { postern } from "../processes/postern.ts";
-
-const BIN = fileURLToPath(new URL("../../../kernel/cli/bin.js", import.meta.url));
 
 /** Answers the folder of a new project called `countdown`. */
 export async function newProject(lang: "ts" | "js" | "rust" = "ts"): Promise<string> {

@@ -1,29 +1,43 @@
-/** A tool of `components`, built from its sources as they are and installed into a host of the test's own. */
-import { globSync, statSync } from "node:fs";
-import { readFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
-import { build } from "../../../components/build.ts";
+/** The tools of `components`, built from their sources as they are now and, where wanted, installed. */
+import { execFile } from "node:child_process";
+import { globSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { replayFrom } from "../../../host/broker/recording.ts";
-import { commit } from "../../../host/catalog/install.ts";
 import type { Run } from "../../../host/runner.ts";
 import type { ToolHost } from "../../../host/tool-host.ts";
+import { ROOT } from "../clone.ts";
+import { alone } from "./alone.ts";
 import { copyCode } from "./components.ts";
-import { toolHost } from "./tool-host.ts";
+import { install, toolHost } from "./tool-host.ts";
 
-const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const run = promisify(execFile);
 
-export const capabilitiesOf = (name: string) => readFile(`${ROOT}capabilities/${name}.json`, "utf8");
+export const capabilitiesOf = (name: string) =>
+  readFileSync(join(ROOT, "capabilities", `${name}.json`), "utf8");
+
+/** A recorded call of a shipped tool. */
+export const recordingOf = (tool: string, name: string) =>
+  join(ROOT, "test", "fixtures", "recordings", tool, `${name}.json`);
 
 export async function builtComponent(name: string): Promise<Uint8Array> {
-  const wasm = `${ROOT}components/${name}/dist/${name}.wasm`;
+  const wasm = join(ROOT, "components", name, "dist", `${name}.wasm`);
   const sources = globSync(
-    [`components/${name}/*.ts`, "components/build.ts", "host/build/*.ts", "wit/tool.wit", "wit/*.js"],
+    [`components/${name}/*.ts`, "components/build.ts", "host/author/build/*.ts", "wit/tool.wit", "wit/*.js"],
     { cwd: ROOT },
   );
-  const newest = Math.max(...sources.map((file) => statSync(ROOT + file).mtimeMs));
-  const built = statSync(wasm, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  if (built < newest) await build(name, () => {});
-  return readFile(wasm);
+  const timeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const newest = Math.max(...sources.map((file) => timeOf(join(ROOT, file))));
+  await alone(async () => {
+    // In a process of its own: the bundler leaves one running beside it.
+    if (timeOf(wasm) < newest) await run(process.execPath, [join(ROOT, "components", "build.ts"), name]);
+  });
+  return readFileSync(wasm);
+}
+
+/** Builds what comes with Postern, and spares this home the seconds it takes to transpile it. */
+export async function prepareShipped(home: string): Promise<void> {
+  for (const name of ["convert", "weather"]) await copyCode(await builtComponent(name), home);
 }
 
 export interface InstalledShipped {
@@ -33,9 +47,7 @@ export interface InstalledShipped {
 
 export async function installShipped(name: string): Promise<InstalledShipped> {
   const host = await toolHost();
-  const bytes = await builtComponent(name);
-  await copyCode(bytes, host.home);
-  await commit(host.catalog, name, await host.examine(bytes, await capabilitiesOf(name)), false);
+  await install(host, name, await builtComponent(name), capabilitiesOf(name));
   return {
     host,
     call: async (params, recording) =>

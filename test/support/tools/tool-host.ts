@@ -54,8 +54,10 @@ export const BEARER = {
   auth: { secret_name: "probe_token", display_name: "Probe", instructions: "Ask Ada." },
 } as const;
 
-export async function installProber(host: ToolHost, capabilities: string): Promise<void> {
-  const bytes = await fixture("prober.js");
+export const installProber = async (host: ToolHost, capabilities: string) =>
+  install(host, "prober", await fixture("prober.js"), capabilities);
+
+export async function install(host: ToolHost, name: string, bytes: Uint8Array, capabilities: string) {
   await copyCode(bytes, dirname(host.catalog.folder));
-  await commit(host.catalog, "prober", await host.examine(bytes, capabilities), true);
+  return commit(host.catalog, name, await host.examine(bytes, capabilities), true);
 }

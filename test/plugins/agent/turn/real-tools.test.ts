@@ -1,6 +1,4 @@
-import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { commit } from "../../../../host/catalog/install.ts";
 import tools from "../../../../host/plugin.ts";
 import type { AnyPlugin, ToolOutcome, TurnRecord } from "../../../../kernel/plugin.ts";
 import store from "../../../../kernel/store/store.ts";
@@ -8,11 +6,8 @@ import agent from "../../../../plugins/agent/plugin.ts";
 import type { ModelServer } from "../../../support/servers/model-server.ts";
 import { message, scriptedModel } from "../../../support/services/agent.ts";
 import { type BootedKernel, bootKernel } from "../../../support/services/kernel.ts";
-import { allowing, installProber } from "../../../support/tools/tool-host.ts";
-import { builtWeather, WEATHER_CAPABILITIES } from "../../../support/tools/weather.ts";
-
-// The component is built and compiled the first time.
-const LONG = 180_000;
+import { builtComponent, capabilitiesOf } from "../../../support/tools/shipped.ts";
+import { allowing, install, installProber } from "../../../support/tools/tool-host.ts";
 
 function bootWithHost(model: ModelServer): Promise<BootedKernel> {
   return bootKernel(
@@ -26,79 +21,65 @@ function outcomesOf({ items }: TurnRecord): readonly ToolOutcome[] {
   return items.flatMap((item) => (item.type === "tool_result" ? [item.outcome] : []));
 }
 
-test(
-  "a sandboxed component is called through the real host, and its answer reaches the model as data",
-  async () => {
-    const model = await scriptedModel();
-    model.script(
-      { calls: [{ id: "p", name: "prober", arguments: { url: "https://not-allowed.example/v1/x" } }] },
-      { text: "It was refused." },
-    );
-    const kernel = await bootWithHost(model);
-    await installProber(await kernel.service("toolHost").open(), allowing("127.0.0.1"));
-    const turn = kernel.service("agent").run({ user: "ann", channel: "test", input: message("Probe") });
-    const record = await turn.record;
-    expect(record.status).toBe("completed");
-    expect(record.items).toContainEqual(expect.objectContaining({ type: "tool_result", call: "p" }));
-    expect(model.requests[0]?.tools?.map((tool) => tool.function.name)).toContain("prober");
-    expect(model.requests[1]?.messages.at(-1)?.content).toContain('<tool-output origin="prober">');
-    expect(await kernel.service("externalTools").isReserved("prober")).toBe(true);
-  },
-  LONG,
-);
+test("a sandboxed component is called through the real host, and its answer reaches the model as data", async () => {
+  const model = await scriptedModel();
+  model.script(
+    { calls: [{ id: "p", name: "prober", arguments: { url: "https://not-allowed.example/v1/x" } }] },
+    { text: "It was refused." },
+  );
+  const kernel = await bootWithHost(model);
+  await installProber(await kernel.service("toolHost").open(), allowing("127.0.0.1"));
+  const turn = kernel.service("agent").run({ user: "ann", channel: "test", input: message("Probe") });
+  const record = await turn.record;
+  expect(record.status).toBe("completed");
+  expect(record.items).toContainEqual(expect.objectContaining({ type: "tool_result", call: "p" }));
+  expect(model.requests[0]?.tools?.map((tool) => tool.function.name)).toContain("prober");
+  expect(model.requests[1]?.messages.at(-1)?.content).toContain('<tool-output origin="prober">');
+  expect(await kernel.service("externalTools").isReserved("prober")).toBe(true);
+});
 
-test(
-  "§4.4 params of an installed tool are judged by its host: the model reads which field is wrong and its range",
-  async () => {
-    const said = [
-      [{ action: "get_air_quality", lat: 91, lon: 0 }, "'lat' must be between -90 and 90, given 91"],
-      [{ lat: 91, lon: 0 }, "'lat' must be between -90 and 90, given 91"],
-      [{ action: "get_air_quality", lat: 0, lon: -200 }, "'lon' must be between -180 and 180, given -200"],
-      [{ action: "get_current" }, "Invalid parameters: 'city' is missing"],
-      [{ action: "get_current", city: "" }, "'city' must not be empty"],
-      ['{"action": ', "Invalid parameters: not JSON"],
-    ] as const;
-    const model = await scriptedModel();
-    model.script(
-      ...said.map(([params], index) => ({
-        calls: [{ id: `call-${index}`, name: "weather", arguments: params }],
-      })),
-      { text: "I give up." },
-    );
-    const kernel = await bootWithHost(model);
-    const host = await kernel.service("toolHost").open();
-    const { bytes } = await builtWeather();
-    const capabilities = await readFile(WEATHER_CAPABILITIES, "utf8");
-    await commit(host.catalog, "weather", await host.examine(bytes, capabilities), true);
-    const turn = kernel.service("agent").run({ user: "ann", channel: "test", input: message("Air?") });
-    const outcomes = outcomesOf(await turn.record);
-    expect(outcomes).toHaveLength(said.length);
-    for (const [index, [, words]] of said.entries()) {
-      expect(outcomes[index]).toMatchObject({ status: "error", message: expect.stringContaining(words) });
-      expect(model.requests[index + 1]?.messages.at(-1)?.content).toContain(words);
-    }
-    expect(JSON.stringify(outcomes.slice(0, 3))).not.toContain("city");
-  },
-  LONG,
-);
+test("§4.4 params of an installed tool are judged by its host: the model reads which field is wrong and its range", async () => {
+  const said = [
+    [{ action: "get_air_quality", lat: 91, lon: 0 }, "'lat' must be between -90 and 90, given 91"],
+    [{ lat: 91, lon: 0 }, "'lat' must be between -90 and 90, given 91"],
+    [{ action: "get_air_quality", lat: 0, lon: -200 }, "'lon' must be between -180 and 180, given -200"],
+    [{ action: "get_current" }, "Invalid parameters: 'city' is missing"],
+    [{ action: "get_current", city: "" }, "'city' must not be empty"],
+    ['{"action": ', "Invalid parameters: not JSON"],
+  ] as const;
+  const model = await scriptedModel();
+  model.script(
+    ...said.map(([params], index) => ({
+      calls: [{ id: `call-${index}`, name: "weather", arguments: params }],
+    })),
+    { text: "I give up." },
+  );
+  const kernel = await bootWithHost(model);
+  const host = await kernel.service("toolHost").open();
+  await install(host, "weather", await builtComponent("weather"), capabilitiesOf("weather"));
+  const turn = kernel.service("agent").run({ user: "ann", channel: "test", input: message("Air?") });
+  const outcomes = outcomesOf(await turn.record);
+  expect(outcomes).toHaveLength(said.length);
+  for (const [index, [, words]] of said.entries()) {
+    expect(outcomes[index]).toMatchObject({ status: "error", message: expect.stringContaining(words) });
+    expect(model.requests[index + 1]?.messages.at(-1)?.content).toContain(words);
+  }
+  expect(JSON.stringify(outcomes.slice(0, 3))).not.toContain("city");
+});
 
-test(
-  "nobody is asked to approve a call whose params the host would refuse",
-  async () => {
-    const model = await scriptedModel();
-    model.script(
-      { calls: [{ id: "wrong", name: "prober", arguments: { times: 0 } }] },
-      { calls: [{ id: "right", name: "prober", arguments: {} }] },
-    );
-    const kernel = await bootWithHost(model);
-    const writing = allowing("127.0.0.1").replace('["GET"]', '["GET","POST"]');
-    await installProber(await kernel.service("toolHost").open(), writing);
-    const turn = kernel.service("agent").run({ user: "ann", channel: "test", input: message("Probe") });
-    const record = await turn.record;
-    expect(outcomesOf(record)).toMatchObject([
-      { code: "invalid_params", message: "Invalid parameters: 'times' must be between 1 and 100, given 0" },
-    ]);
-    expect(record.gate).toMatchObject({ type: "approval", call: { id: "right" } });
-  },
-  LONG,
-);
+test("nobody is asked to approve a call whose params the host would refuse", async () => {
+  const model = await scriptedModel();
+  model.script(
+    { calls: [{ id: "wrong", name: "prober", arguments: { times: 0 } }] },
+    { calls: [{ id: "right", name: "prober", arguments: {} }] },
+  );
+  const kernel = await bootWithHost(model);
+  const writing = allowing("127.0.0.1").replace('["GET"]', '["GET","POST"]');
+  await installProber(await kernel.service("toolHost").open(), writing);
+  const turn = kernel.service("agent").run({ user: "ann", channel: "test", input: message("Probe") });
+  const record = await turn.record;
+  expect(outcomesOf(record)).toMatchObject([
+    { code: "invalid_params", message: "Invalid parameters: 'times' must be between 1 and 100, given 0" },
+  ]);
+  expect(record.gate).toMatchObject({ type: "approval", call: { id: "right" } });
+});
