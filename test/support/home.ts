@@ -1,11 +1,11 @@
-/** A service home of the test's own, gone when the test is over. */
+/** A folder for one test, gone when the test is over. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { afterThisTest } from "./undo.ts";
 
-export function temporaryFolder(): string {
+export function temporaryFolder(later = afterThisTest): string {
   const folder = mkdtempSync(join(tmpdir(), "postern-test-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  later(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

@@ -1,6 +1,7 @@
 /** Submissions at a steady rate to a service that is killed at random moments and started again. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Threads } from "../../../kernel/plugin.ts";
+import { freePort } from "../servers/port.ts";
 import { SECRET } from "../services/webhook-plugins.ts";
 import { startWebhookProcess } from "./webhook-process.ts";
 
@@ -21,9 +22,8 @@ export async function submitUnderKills(
   perSecond: number,
   isEnough: (kills: number) => boolean,
 ): Promise<Ordeal> {
-  let service = await startWebhookProcess(home);
-  // What the operating system gave for port 0 stays free for the restarts.
-  const { port } = new URL(service.url);
+  const settings = { HTTP_PORT: String(await freePort()) };
+  let service = await startWebhookProcess(home, settings);
   const acknowledged = new Map<string, string>();
   let kills = 0;
   try {
@@ -40,7 +40,7 @@ export async function submitUnderKills(
       const some = acknowledged.size + 10 + Math.random() * perSecond;
       while (acknowledged.size < some) await sleep(Math.random() * 20);
       await service.kill();
-      service = await startWebhookProcess(home, { HTTP_PORT: port });
+      service = await startWebhookProcess(home, settings);
     }
     isOver = true;
     await load;

@@ -1,8 +1,8 @@
 /** The real command line in a real process. */
 
 import { spawn } from "node:child_process";
-import { onTestFinished } from "vitest";
 import { BIN } from "../clone.ts";
+import { afterThisTest, type Later } from "../undo.ts";
 
 export interface PosternOptions {
   readonly env?: Readonly<Record<string, string>>;
@@ -10,6 +10,7 @@ export interface PosternOptions {
   readonly input?: string;
   /** Another installation than this clone. */
   readonly bin?: string;
+  readonly later?: Later;
 }
 
 export interface PosternProcess {
@@ -22,7 +23,7 @@ export interface PosternProcess {
   readonly ended: Promise<number>;
 }
 
-/** Starts it and leaves it running; it is killed when the test is over. */
+/** Starts it and leaves it running; it is killed when the test is over, or later. */
 export function startPostern(args: readonly string[], options: PosternOptions = {}): PosternProcess {
   const child = spawn(process.execPath, [options.bin ?? BIN, ...args], {
     // Nothing of the tester's own settings may leak in; each fresh home would compile the shipped tools anew.
@@ -52,7 +53,7 @@ export function startPostern(args: readonly string[], options: PosternOptions = 
       wake();
     });
   });
-  onTestFinished(async () => {
+  (options.later ?? afterThisTest)(async () => {
     child.kill("SIGKILL");
     await ended;
   });

@@ -6,6 +6,7 @@ import { temporaryFolder } from "../home.ts";
 import type { ModelServer } from "../servers/model-server.ts";
 import { freePort } from "../servers/port.ts";
 import { scriptedModel } from "../services/agent.ts";
+import { afterThisTest } from "../undo.ts";
 import { type PosternProcess, startPostern } from "./postern.ts";
 
 export interface Served {
@@ -18,9 +19,12 @@ export interface Served {
   restart(signal?: NodeJS.Signals): Promise<void>;
 }
 
-export async function servePostern(env: Readonly<Record<string, string>> = {}): Promise<Served> {
-  const model = await scriptedModel();
-  const cwd = temporaryFolder();
+export async function servePostern(
+  env: Readonly<Record<string, string>> = {},
+  later = afterThisTest,
+): Promise<Served> {
+  const model = await scriptedModel(later);
+  const cwd = temporaryFolder(later);
   const home = join(cwd, "home");
   const port = await freePort();
   const settings = {
@@ -33,7 +37,7 @@ export async function servePostern(env: Readonly<Record<string, string>> = {}): 
   };
   const url = `http://127.0.0.1:${port}`;
   const start = async () => {
-    const started = startPostern(["serve"], { env: settings, cwd });
+    const started = startPostern(["serve"], { env: settings, cwd, later });
     await started.printed("ready in");
     return started;
   };

@@ -1,10 +1,18 @@
 import { createServer } from "node:net";
 
-/** A port that was free a moment ago, for a process that has to keep it over a restart. */
+/** Below those that the system gives to whoever asks for any, so that nobody gets it between two starts. */
+const LOWEST = 20_000;
+const HIGHEST = 32_000;
+
+/** A free port for a process that has to keep it over a restart. */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  for (;;) {
+    const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST));
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once("error", () => resolve(false)).listen(port, "127.0.0.1", () => resolve(true));
+    });
+    await new Promise((resolve) => server.close(resolve));
+    if (isFree) return port;
+  }
 }

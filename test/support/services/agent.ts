@@ -1,5 +1,4 @@
 /** The real kernel with the agent, a scripted model and, where wanted, a few tools of the test's own. */
-import { onTestFinished } from "vitest";
 import type { Variables } from "../../../kernel/env.ts";
 import {
   type AnyPlugin,
@@ -11,6 +10,7 @@ import {
 import store from "../../../kernel/store/store.ts";
 import agentPlugin from "../../../plugins/agent/plugin.ts";
 import { type ModelServer, startModelServer } from "../servers/model-server.ts";
+import { afterThisTest } from "../undo.ts";
 import { type BootedKernel, bootKernel } from "./kernel.ts";
 
 export interface TestTool extends Partial<Omit<ToolInfo, "name">> {
@@ -46,9 +46,9 @@ export function toolsPlugin(tools: Readonly<Record<string, TestTool>>): AnyPlugi
   });
 }
 
-export async function scriptedModel(): Promise<ModelServer> {
+export async function scriptedModel(later = afterThisTest): Promise<ModelServer> {
   const server = await startModelServer();
-  onTestFinished(() => server.close());
+  later(server.close);
   return server;
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import axe from "axe-core";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import {
   type BrowserPage,
   describeInBrowser,
@@ -9,6 +9,7 @@ import {
 } from "../../../../support/processes/browser.ts";
 import { type Served, servePostern } from "../../../../support/processes/served.ts";
 import { fixture } from "../../../../support/tools/components.ts";
+import { afterThisFile } from "../../../../support/undo.ts";
 
 async function signedIn(served: Served, options: Parameters<typeof openPage>[0] = {}): Promise<BrowserPage> {
   const page = await openPage(options);
@@ -39,9 +40,13 @@ async function talkAtLength(served: Served, turns: number): Promise<string> {
 
 describeInBrowser("the page in a browser", () => {
   useBrowser();
+  const later = afterThisFile();
+  let served: Served;
+  beforeAll(async () => {
+    served = await servePostern({ CHAT_RATE_LIMIT: "1000" }, later);
+  });
 
   test("the link signs in, the token leaves the address bar, and nothing in the page holds it", async () => {
-    const served = await servePostern();
     const page = await signedIn(served);
     const token = new URL(served.link()).searchParams.get("token") ?? "none";
     expect(page.url()).toBe(`${served.url}/`);
@@ -63,7 +68,6 @@ describeInBrowser("the page in a browser", () => {
   });
 
   test("without a token it asks for one, refuses a wrong one, and takes the right one", async () => {
-    const served = await servePostern();
     const page = await openPage();
     await page.goto(served.url);
     await page.getByLabel("Token").fill("wrong");
@@ -75,7 +79,6 @@ describeInBrowser("the page in a browser", () => {
   });
 
   test("an answer streams in as Markdown, and is there again after a reload", async () => {
-    const served = await servePostern();
     const page = await signedIn(served);
     served.model.script({ text: ["Some **bold**", " text\n\n```js\nconst a", " = 1;\n```\n"], delay: 40 });
     await say(page, "Show me code");
@@ -90,7 +93,6 @@ describeInBrowser("the page in a browser", () => {
   });
 
   test("an answer that is complete before its own request was answered is shown", async () => {
-    const served = await servePostern();
     const page = await signedIn(served);
     await page.route("**/api/chat/send", async (route) => {
       // The page reads the list of threads when it learns that a turn has ended.
@@ -105,7 +107,6 @@ describeInBrowser("the page in a browser", () => {
   });
 
   test("stop ends a turn in the middle and says so", async () => {
-    const served = await servePostern();
     const page = await signedIn(served);
     served.model.script({ text: ["word1 ", "word2 ", "word3 "], end: "stall" });
     await say(page, "Talk for long");
@@ -116,7 +117,6 @@ describeInBrowser("the page in a browser", () => {
   });
 
   test("a failed turn stays with its reason and can be tried again", async () => {
-    const served = await servePostern();
     const page = await signedIn(served);
     served.model.script({ status: 400 }, { text: "Better now" });
     await say(page, "Go");
@@ -125,7 +125,6 @@ describeInBrowser("the page in a browser", () => {
   });
 
   test("a tool call is a card that tells what was called, with what and what came back", async () => {
-    const served = await servePostern();
     const page = await signedIn(served);
     served.model.script(
       { calls: [{ name: "memory_write", arguments: { path: "notes/bike.md", text: "The bike is red" } }] },
@@ -171,7 +170,6 @@ describeInBrowser("the page in a browser", () => {
       },
       setup: { required_secrets: [{ name: "probe_key", prompt: "Probe key" }] },
     });
-    const served = await servePostern();
     const page = await signedIn(served);
     await page.goto(`${served.url}/#/tools`);
     await page.getByLabel("The component and its capabilities file").setInputFiles([
@@ -204,7 +202,6 @@ describeInBrowser("the page in a browser", () => {
   });
 
   test("earlier turns of a long thread come in above, by keyboard too, and what is read stays where it is", async () => {
-    const served = await servePostern({ CHAT_RATE_LIMIT: "1000" });
     const thread = await talkAtLength(served, 203);
     const page = await signedIn(served);
     const asked = page.locator(".asked");
@@ -237,7 +234,6 @@ describeInBrowser("the page in a browser", () => {
   });
 
   test("threads can be searched, renamed and deleted", async () => {
-    const served = await servePostern();
     const page = await signedIn(served);
     await say(page, "apples are good");
     await page.getByText("ok", { exact: true }).waitFor();
@@ -261,7 +257,6 @@ describeInBrowser("the page in a browser", () => {
   test("markup in an answer, a tool's output or a title does nothing", async () => {
     const attack =
       '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>[x](javascript:window.hacked=1)';
-    const served = await servePostern();
     const page = await signedIn(served);
     served.model.script(
       { calls: [{ name: "memory_write", arguments: { path: "x.md", text: attack } }] },
@@ -284,7 +279,6 @@ describeInBrowser("the page in a browser", () => {
     ["dark, wide", { dark: true }],
     ["phone", { width: 390 }],
   ])("axe finds no serious violation (%s), and nothing is wider than the screen", async (_name, options) => {
-    const served = await servePostern();
     const page = await signedIn(served, options);
     served.model.script({
       text: "# Title\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```sh\nls -la\n```\n`inline` and [link](https://example.com)",
