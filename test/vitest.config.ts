@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import LeftOut from "./support/run/left-out.ts";
+import LongestFirst from "./support/run/longest-first.ts";
 
 export const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
@@ -16,6 +17,7 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     setupFiles: ["test/support/run/open-handles.ts"],
     reporters: ["default", new LeftOut()],
+    sequence: { sequencer: LongestFirst },
     pool: "forks",
     // Limits for what hangs, not for what is slow: the machine may have other work to do.
     testTimeout: 120_000,

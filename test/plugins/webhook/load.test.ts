@@ -1,22 +1,15 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
+import { heapUsed } from "../../support/memory.ts";
 import { scriptedModel } from "../../support/services/agent.ts";
 import { bootWebhook, SECRET, scripted } from "../../support/services/webhook.ts";
 
-const JOBS = 10_000;
+const JOBS = 3000;
 const AT_ONCE = 20;
-const BOUND_BYTES = 60 * 1024 * 1024;
+/** Together they are more than three times what the heap may grow by. */
+const MESSAGE_BYTES = 20_000;
+const BOUND_BYTES = 16 * 1024 * 1024;
 
-setFlagsFromString("--expose-gc");
-const collectGarbage = runInNewContext("gc") as () => void;
-
-function heapUsed(): number {
-  collectGarbage();
-  return process.memoryUsage().heapUsed;
-}
-
-test("ten thousand queued jobs stay on disk: the heap does not grow with them, and the next is taken as before", async () => {
+test("thousands of queued jobs stay on disk: the heap does not grow with them, and the next is accepted as before", async () => {
   const model = await scriptedModel();
   model.otherwise({ text: ["thinking"], end: "stall" });
   const webhook = await bootWebhook({ ...scripted(model), LOG_LEVEL: "error" });
@@ -24,7 +17,10 @@ test("ten thousand queued jobs stay on disk: the heap does not grow with them, a
     const answer = await fetch(`${webhook.url}/webhook`, {
       method: "POST",
       headers: { "content-type": "application/json", "x-webhook-secret": SECRET },
-      body: JSON.stringify({ user_id: `user-${count % 100}`, message: `job ${count} ${"x".repeat(2000)}` }),
+      body: JSON.stringify({
+        user_id: `user-${count % 100}`,
+        message: `job ${count} ${"x".repeat(MESSAGE_BYTES)}`,
+      }),
     });
     expect(answer.status).toBe(200);
     await answer.arrayBuffer();
@@ -45,4 +41,4 @@ test("ten thousand queued jobs stay on disk: the heap does not grow with them, a
   const { json } = await webhook.post({ user_id: "ada", message: "one more" });
   expect(json.status).toBe("queued");
   expect((await webhook.get(`/jobs/${json.job_id}`)).status).toBe(200);
-}, 120_000);
+});

@@ -121,6 +121,8 @@ async function answer(response: ServerResponse, scripted: Answer): Promise<void>
 
   for (const piece of pieces) {
     if (delay > 0) await sleep(delay);
+    // Nobody listens any more.
+    if (response.destroyed) return;
     choose({ role: "assistant", content: await piece });
   }
   if (end === "stall") return;

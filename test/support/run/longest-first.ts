@@ -1,0 +1,27 @@
+/** Starts the files that take longest first, so that no core waits for one of them at the end. */
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+const LONGEST = [
+  "test/wit/authors-page.test.ts",
+  "test/plugins/gateway/page/chat/chat.test.ts",
+  "test/wit/rust.test.ts",
+  "test/host/author/check.test.ts",
+  "test/host/author/build.test.ts",
+  "test/host/commands/tool.test.ts",
+  "test/plugins/third-party.test.ts",
+  "test/plugins/tui/screen.test.ts",
+  "test/plugins/tui/keys.test.ts",
+  "test/host/sandbox/pool.test.ts",
+  "test/host/plugin.test.ts",
+];
+
+const rankOf = ({ moduleId }: TestSpecification): number => {
+  const at = LONGEST.findIndex((file) => moduleId.endsWith(file));
+  return at === -1 ? LONGEST.length : at;
+};
+
+export default class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return (await super.sort(files)).toSorted((one, other) => rankOf(one) - rankOf(other));
+  }
+}
