@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Plain JavaScript that any Node since 12 can parse: its one job is to be running on the pinned runtime.
+// Plain JavaScript that any Node since 14 can parse. Its one job is to run Postern on the pinned runtime.
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -22,7 +22,7 @@ else start();
 
 async function start() {
   // The terminal UI's library checks itself at every step unless told that this is not the workshop.
-  process.env.NODE_ENV ??= "production";
+  if (process.env.NODE_ENV === undefined) process.env.NODE_ENV = "production";
   const { enableCompileCache } = await import("node:module");
   enableCompileCache();
   // A clone runs its TypeScript; the published package has only what was built from it.

@@ -1,15 +1,9 @@
 /** The composition root: the only file that knows everyone. Heavy modules are loaded when they are needed. */
-import { readFileSync } from "node:fs";
 import { CommanderError } from "commander";
 import { Fault, reason } from "../fault.ts";
 import type { AnyPlugin } from "../plugin.ts";
+import { MANIFEST } from "./package.ts";
 import { buildProgram } from "./program.ts";
-
-const PACKAGE = new URL(
-  import.meta.url.endsWith(".ts") ? "../../package.json" : "../../../package.json",
-  import.meta.url,
-);
-const VERSION = (JSON.parse(readFileSync(PACKAGE, "utf8")) as { version: string }).version;
 
 /** Every plugin Postern ships, in the order of the start-up table. */
 async function shippedPlugins(): Promise<readonly AnyPlugin[]> {
@@ -29,7 +23,7 @@ async function shippedPlugins(): Promise<readonly AnyPlugin[]> {
 /** Exit codes: 0 done, 1 failed, 2 wrong usage, 78 bad configuration. */
 export async function main(argv: readonly string[]): Promise<void> {
   try {
-    const program = await buildProgram({ argv, version: VERSION, shippedPlugins });
+    const program = await buildProgram({ argv, version: MANIFEST.version, shippedPlugins });
     await program.parseAsync(argv, { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) {

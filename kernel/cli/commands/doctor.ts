@@ -1,10 +1,11 @@
 /** `postern doctor`: checks everything a start needs, changes nothing, says what to do. */
-import { statfsSync, statSync } from "node:fs";
+import { realpathSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { reason } from "../../fault.ts";
 import { type AnyPlugin, type Finding, Off } from "../../plugin.ts";
 import { findRunning } from "../home.ts";
+import { MANIFEST } from "../package.ts";
 import type { Session } from "../session.ts";
 import { table } from "../table.ts";
 
@@ -12,7 +13,7 @@ const ENOUGH_DISK = 200 * 1024 * 1024;
 
 export async function examine(session: Session, plugins: readonly AnyPlugin[]): Promise<readonly Finding[]> {
   const { home, settings } = session;
-  const findings: Finding[] = [attempt("runtime", () => `Node ${process.versions.node}`)];
+  const findings: Finding[] = [attempt("runtime", examineRuntime)];
   findings.push(attempt("home", () => examineHome(home)));
   findings.push(attempt("store", () => examineStore(join(home, "store.sqlite"))));
   findings.push(
@@ -51,6 +52,16 @@ function attempt(name: string, look: () => string): Finding {
   } catch (error) {
     return { name, ok: false, detail: reason(error) };
   }
+}
+
+/** Says whether it is the Node that comes with Postern or the system's. */
+function examineRuntime(): string {
+  const node = realpathSync(process.execPath);
+  const name = Object.keys(MANIFEST.optionalDependencies).find((name) =>
+    node.includes(join("/node_modules", name, "/")),
+  );
+  const origin = name === undefined ? `from this system: ${node}` : `from the package ${name}`;
+  return `Node ${process.versions.node}, ${origin}`;
 }
 
 function examineHome(home: string): string {

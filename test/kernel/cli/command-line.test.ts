@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -198,7 +198,17 @@ describe("serve", () => {
     const runtime = old ?? process.execPath;
     const env = { PATH: process.env["PATH"] ?? "", POSTERN_HOME: join(temporaryFolder(), "home"), ...QUIET };
     const { stdout } = spawnSync(runtime, [bin, "doctor"], { encoding: "utf8", env });
-    expect(stdout).toMatch(/runtime\s+Node 26\./);
+    expect(stdout).toMatch(/runtime\s+Node 26\.10\.0, from the package node-/);
+  });
+
+  test("a Node that is new enough runs it as it is, and doctor says which one", () => {
+    const bin = fileURLToPath(new URL("../../../kernel/cli/bin.js", import.meta.url));
+    const folder = temporaryFolder();
+    const node = join(folder, "node");
+    copyFileSync(process.execPath, node);
+    const env = { PATH: "", POSTERN_HOME: join(folder, "home"), ...QUIET };
+    const { stdout } = spawnSync(node, [bin, "doctor"], { encoding: "utf8", env });
+    expect(stdout).toContain(`Node ${process.versions.node}, from this system: ${realpathSync(node)}`);
   });
 });
 
