@@ -1,7 +1,7 @@
 /**
  * The thread that reads components. Parsing and transpiling take seconds and work on bytes nobody vouches
  * for, so they happen beside the service, in a thread that is gone afterwards. The published package has this
- * file bundled with jco's transpiler: see `build.ts`.
+ * file bundled with jco's transpiler: see `kernel/cli/bundle.ts`.
  */
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
 import { isPlain } from "./canonical-abi.ts";

@@ -1,12 +1,12 @@
 /** The store: keyed state through Keyv and ordered state in SQL tables, on one connection to one file. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import KeyvSqlite, { type SqliteDriver } from "@keyv/sqlite";
 import Keyv from "keyv";
 import { Fault } from "../fault.ts";
 import { definePlugin } from "../plugin.ts";
 import type { SqlValue, Store } from "../vocabulary/store.ts";
 import { type Database, openDatabase } from "./database.ts";
+import KeyvSqlite, { type SqliteDriver } from "./keyv-sqlite.ts";
 
 export interface OpenStore extends Store {
   readonly file: string;

@@ -1,0 +1,82 @@
+/**
+ * For the published package, bundles the modules whose packages would bring far more than they use: as
+ * dependencies they would install 130 MB that are never loaded, and compile a SQLite that nobody opens.
+ */
+import { copyFile, glob, readFile, writeFile } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { build, type Plugin } from "esbuild";
+import { ROOT } from "./package.ts";
+
+interface Bundle {
+  readonly module: string;
+  /** Stays a dependency. */
+  readonly external: readonly string[];
+  /** Imported by code that we do not run. */
+  readonly without: readonly string[];
+  /** What the code looks for beside itself. */
+  readonly files?: string;
+}
+
+const BUNDLES: readonly Bundle[] = [
+  {
+    module: "host/compile/component-reader",
+    external: ["@bytecodealliance/preview2-shim/*"],
+    without: ["oxc-minify"],
+    files: "node_modules/@bytecodealliance/jco-transpile/vendor/*.wasm",
+  },
+  {
+    module: "kernel/store/keyv-sqlite",
+    external: ["keyv"],
+    without: ["better-sqlite3", "bun:sqlite"],
+  },
+];
+
+async function bundle({ module, external, without, files }: Bundle, folder: string): Promise<void> {
+  const { metafile } = await build({
+    entryPoints: [join(ROOT, `${module}.ts`)],
+    absWorkingDir: ROOT,
+    outfile: join(folder, `${module}.js`),
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node26",
+    external: [...external],
+    plugins: without.map(leaveOut),
+    metafile: true,
+    logLevel: "error",
+  });
+  const place = dirname(join(folder, module));
+  if (files !== undefined)
+    for await (const file of glob(files, { cwd: ROOT }))
+      await copyFile(join(ROOT, file), join(place, basename(file)));
+  await writeFile(join(place, `${basename(module)}.LICENSE`), await licenses(Object.keys(metafile.inputs)));
+}
+
+function leaveOut(name: string): Plugin {
+  return {
+    name: `without ${name}`,
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^/ }, ({ path }) => (path === name ? { path, namespace: name } : undefined));
+      onLoad({ filter: /^/, namespace: name }, () => ({
+        contents: `module.exports = new Proxy({}, { get() { throw new Error("${name} is not bundled"); } });`,
+      }));
+    },
+  };
+}
+
+/** Of every package that is in the bundle. */
+async function licenses(inputs: readonly string[]): Promise<string> {
+  const packages = new Set(
+    inputs.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []),
+  );
+  const texts = [...packages].sort().map(async (path) => {
+    const text = await readFile(join(ROOT, path, "LICENSE"), "utf8");
+    return `${path.replace(/^.*node_modules\//, "")}\n\n${text.trim()}\n`;
+  });
+  return (await Promise.all(texts)).join("\n\n");
+}
+
+// `node kernel/cli/bundle.ts <folder>`
+const [folder = "dist"] = parseArgs({ allowPositionals: true }).positionals;
+for (const wanted of BUNDLES) await bundle(wanted, resolve(ROOT, folder));
