@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { buildProject } from "../host/author/build/build.ts";
 import type { Engine } from "../host/author/build/engines.ts";
+import { installedToolchain } from "../host/author/build/toolchain.ts";
 import { openProject } from "../host/author/project.ts";
 
 /** Tools for which the smaller engine is enough. */
@@ -16,6 +17,7 @@ export async function build(name: string, progress: (line: string) => void): Pro
   const { file } = await buildProject(project, {
     engine: ENGINES[name] ?? "spidermonkey",
     progress: (line) => progress(`${name}: ${line}`),
+    openToolchain: async () => installedToolchain(),
   });
   return file;
 }

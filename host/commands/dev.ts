@@ -43,7 +43,7 @@ export async function dev(context: CommandContext, directory: string, options: D
   process.once("SIGINT", end).once("SIGTERM", end);
   try {
     for (let goesOn = true; goesOn; goesOn = await changes.next()) {
-      await round(project, host, options);
+      await round(project, host, { ...options, home: context.home });
       progress(
         `watching ${relative(folder, project.folder) || "."} with the home ${relative(folder, home)}; press Ctrl+C to stop`,
       );
@@ -56,10 +56,18 @@ export async function dev(context: CommandContext, directory: string, options: D
 }
 
 /** What is wrong with the project is told, and the next change gives it another chance. */
-async function round(project: Project, host: ToolHost, options: DevOptions): Promise<void> {
+async function round(
+  project: Project,
+  host: ToolHost,
+  options: DevOptions & { readonly home: string },
+): Promise<void> {
+  const { engine, home } = options;
   try {
-    const { buildProject } = await import("../author/build/build.ts");
-    await buildProject(project, { engine: options.engine, progress });
+    const [{ buildProject }, { openToolchain }] = await Promise.all([
+      import("../author/build/build.ts"),
+      import("../author/build/toolchain.ts"),
+    ]);
+    await buildProject(project, { engine, progress, openToolchain: () => openToolchain(home, progress) });
     const candidate = await host.examine(
       await readFile(project.component),
       await readFile(project.capabilities, "utf8"),

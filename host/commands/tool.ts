@@ -82,7 +82,7 @@ Examples:
 
   verb(
     "build <dir>",
-    'make a component of a project that "tool new" made',
+    "build a component from a project; the first build fetches the build toolchain (about 400 MB)",
     "build countdown",
     "build countdown --engine quickjs",
   )

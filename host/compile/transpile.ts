@@ -4,12 +4,13 @@
  * crash leaves no half entry and two installs at once do not disturb each other.
  */
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { MANIFEST as PACKAGE } from "../../kernel/cli/package.ts";
 import { Fault } from "../../kernel/fault.ts";
 import type { ComponentCode } from "../sandbox/bridge.ts";
 import { transpile } from "./component.ts";
+import { place } from "./place.ts";
 
 /** Counts the changes to what we do with the transpiler's output. */
 const REVISION = 5;
@@ -126,18 +127,6 @@ async function writeEntry(folder: string, bytes: Uint8Array, memoryMb: number): 
     await place(draft, folder);
   } finally {
     await rm(draft, { recursive: true, force: true });
-  }
-}
-
-/** False where something is there already. */
-async function place(draft: string, folder: string): Promise<boolean> {
-  try {
-    await rename(draft, folder);
-    return true;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== "ENOTEMPTY" && code !== "EEXIST") throw error;
-    return false;
   }
 }
 

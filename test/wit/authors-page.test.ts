@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { installedToolchain } from "../../host/author/build/toolchain.ts";
 import { checkTypes } from "../../host/author/build/types.ts";
 import { openProject } from "../../host/author/project.ts";
 import { parseCapabilities } from "../../host/catalog/capabilities-file.ts";
@@ -38,7 +39,7 @@ test("the page leads from an empty folder to a chat that uses the tool, in under
     if (language === "ts") writeFileSync(join(folder, `page-${at}.ts`), text);
     if (language === "json") expect(() => parseCapabilities(text)).not.toThrow();
   }
-  await checkTypes(openProject(folder));
+  await checkTypes(openProject(folder), installedToolchain());
 
   const [build, ...readme] = commandsOf(readFileSync(join(folder, "README.md"), "utf8"));
   // The page's last command built it with the other engine, whose components take less time to try.

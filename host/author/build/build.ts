@@ -7,12 +7,15 @@ import type { Project } from "../project.ts";
 import { bundle } from "./bundle.ts";
 import { buildCrate } from "./crate.ts";
 import { componentize, type Engine } from "./engines.ts";
+import type { Toolchain } from "./toolchain.ts";
 import { checkTypes } from "./types.ts";
 
 export interface BuildOptions {
   readonly engine: Engine;
   /** Told in a few words what takes long. */
   readonly progress: (line: string) => void;
+  /** Asked when it is needed: opening it may mean fetching it. */
+  readonly openToolchain: () => Promise<Toolchain>;
 }
 
 export interface Built {
@@ -23,11 +26,11 @@ export interface Built {
 
 /** Throws a `Fault` whose message lists what is wrong, each with the author's file, line and column. */
 export async function buildProject(project: Project, options: BuildOptions): Promise<Built> {
-  const { progress } = options;
+  const { progress, openToolchain } = options;
   const began = performance.now();
-  const component = await sign(
-    project.language === "rust" ? await buildCrate(project, progress) : await buildScript(project, options),
-  );
+  const isRust = project.language === "rust";
+  const made = isRust ? await buildCrate(project, options) : await buildScript(project, options);
+  const component = await sign(made, await openToolchain());
   await mkdir(dirname(project.component), { recursive: true });
   // Written beside its place: whoever reads the component gets a whole one.
   const draft = `${project.component}.${randomUUID()}`;
@@ -45,15 +48,17 @@ export async function buildProject(project: Project, options: BuildOptions): Pro
 }
 
 /** Records in the component who made it, so that `tool check` knows what was taken care of. */
-async function sign(component: Uint8Array): Promise<Uint8Array> {
-  const { metadataAdd } = await import("@bytecodealliance/jco");
+async function sign(component: Uint8Array, toolchain: Toolchain): Promise<Uint8Array> {
+  const { metadataAdd } = await toolchain.load("@bytecodealliance/jco");
   return metadataAdd(component, [["processed-by", [["postern", MANIFEST.version]]]]);
 }
 
-async function buildScript(project: Project, { engine, progress }: BuildOptions): Promise<Uint8Array> {
+async function buildScript(project: Project, options: BuildOptions): Promise<Uint8Array> {
+  const { engine, progress } = options;
+  const toolchain = await options.openToolchain();
   // Both take seconds, and neither needs what the other finds.
   progress("checking types and bundling");
-  const [script] = await Promise.all([bundle(project, engine), checkTypes(project)]);
+  const [script] = await Promise.all([bundle(project, engine), checkTypes(project, toolchain)]);
   progress(`making a component with ${engine} (${engine === "quickjs" ? "a few" : "about ten"} seconds)`);
-  return componentize(project, script, engine);
+  return componentize(project, script, engine, toolchain);
 }

@@ -8,17 +8,26 @@ import { text } from "node:stream/consumers";
 import { Fault, reason } from "../../../kernel/plugin.ts";
 import type { Project } from "../project.ts";
 import { buildFault, type Mistake } from "./mistakes.ts";
+import type { Toolchain } from "./toolchain.ts";
 
 /** Of all targets the one that needs nothing beside Rust itself, and that old and new compilers have. */
 const TARGET = "wasm32-unknown-unknown";
 const WORLD = "rust-tool";
 
-export async function buildCrate(project: Project, progress: (line: string) => void): Promise<Uint8Array> {
+interface CrateOptions {
+  readonly progress: (line: string) => void;
+  readonly openToolchain: () => Promise<Toolchain>;
+}
+
+export async function buildCrate(
+  project: Project,
+  { progress, openToolchain }: CrateOptions,
+): Promise<Uint8Array> {
   await assertTarget(project.folder);
   const binary = await readFile(await compile(project, progress));
   const texts = ["tool.wit", "rust.wit"].map((file) => readFile(join(project.wit, file), "utf8"));
   const witSource = (await Promise.all(texts)).join("\n");
-  const { componentEmbed, componentNew } = await import("@bytecodealliance/jco");
+  const { componentEmbed, componentNew } = await (await openToolchain()).load("@bytecodealliance/jco");
   try {
     return await componentNew(await componentEmbed({ binary, witSource, world: WORLD }), []);
   } catch (error) {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { Fault, reason } from "../../../kernel/plugin.ts";
 import type { Project } from "../project.ts";
 import type { Script } from "./script.ts";
+import type { Toolchain } from "./toolchain.ts";
 
 /** SpiderMonkey has every global that `wit/globals.d.ts` names; QuickJS makes components a seventh of the size. */
 export const ENGINES = ["spidermonkey", "quickjs"] as const;
@@ -12,12 +13,17 @@ export type Engine = (typeof ENGINES)[number];
 
 const WORLD = "sandboxed-tool";
 
-export async function componentize(project: Project, script: Script, engine: Engine): Promise<Uint8Array> {
+export async function componentize(
+  project: Project,
+  script: Script,
+  engine: Engine,
+  toolchain: Toolchain,
+): Promise<Uint8Array> {
   const wit = join(project.wit, "tool.wit");
   try {
     return engine === "quickjs"
-      ? await componentizeWithQuickJs(wit, script)
-      : await componentizeWithSpiderMonkey(wit, script);
+      ? await componentizeWithQuickJs(wit, script, toolchain)
+      : await componentizeWithSpiderMonkey(wit, script, toolchain);
   } catch (error) {
     const told = explain(reason(error), script);
     if (told === undefined) throw error;
@@ -25,8 +31,12 @@ export async function componentize(project: Project, script: Script, engine: Eng
   }
 }
 
-async function componentizeWithSpiderMonkey(witPath: string, { source }: Script): Promise<Uint8Array> {
-  const { componentize: make } = await import("@bytecodealliance/componentize-js");
+async function componentizeWithSpiderMonkey(
+  witPath: string,
+  { source }: Script,
+  toolchain: Toolchain,
+): Promise<Uint8Array> {
+  const { componentize: make } = await toolchain.load("@bytecodealliance/componentize-js");
   // Its source must be a file. A build that is killed leaves it where the system clears up, not among the author's.
   const folder = await mkdtemp(join(tmpdir(), "postern-build-"));
   const sourcePath = join(folder, "tool.js");
@@ -47,8 +57,12 @@ async function componentizeWithSpiderMonkey(witPath: string, { source }: Script)
   }
 }
 
-async function componentizeWithQuickJs(witPath: string, { source }: Script): Promise<Uint8Array> {
-  const { componentize: make } = await import("componentize-qjs");
+async function componentizeWithQuickJs(
+  witPath: string,
+  { source }: Script,
+  toolchain: Toolchain,
+): Promise<Uint8Array> {
+  const { componentize: make } = await toolchain.load("componentize-qjs");
   const { component } = await make({ witPath, jsSource: source, world: WORLD, sync: true });
   return component;
 }

@@ -1,25 +1,22 @@
-/** Type checking by the TypeScript compiler: the project's own where it has one, else the one that came with us. */
+/** Type checking by the TypeScript compiler: the project's own where it has one, else the toolchain's. */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { Fault } from "../../../kernel/plugin.ts";
 import type { Project } from "../project.ts";
 import { buildFault, type Mistake } from "./mistakes.ts";
+import { findCompiler, type Toolchain } from "./toolchain.ts";
 
 /** A project without tsconfig.json has chosen not to have its types checked. */
-export async function checkTypes({ folder }: Project): Promise<void> {
+export async function checkTypes({ folder }: Project, toolchain: Toolchain): Promise<void> {
   const config = join(folder, "tsconfig.json");
   if (!existsSync(config)) return;
-  const child = spawn(
-    process.execPath,
-    [findCompiler(folder), "--project", config, "--noEmit", "--pretty", "false"],
-    {
-      cwd: folder,
-      stdio: ["ignore", "pipe", "pipe"],
-    },
-  );
+  const compiler = findCompiler(join(folder, "package.json")) ?? toolchain.compiler;
+  const child = spawn(process.execPath, [compiler, "--project", config, "--noEmit", "--pretty", "false"], {
+    cwd: folder,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once("error", reject);
     child.once("close", resolve);
@@ -29,15 +26,6 @@ export async function checkTypes({ folder }: Project): Promise<void> {
   const mistakes = parseMistakes(said);
   if (mistakes.length > 0) throw buildFault(mistakes);
   throw new Fault("invalid", "build_failed", `types could not be checked: ${said}${complaint}`.trim());
-}
-
-function findCompiler(folder: string): string {
-  for (const from of [join(folder, "package.json"), import.meta.url]) {
-    try {
-      return join(dirname(createRequire(from).resolve("typescript/package.json")), "bin", "tsc");
-    } catch {}
-  }
-  throw new Fault("unavailable", "no_typescript", 'types cannot be checked: run "npm install typescript"');
 }
 
 const PLACED = /^(.+?)\((\d+),(\d+)\): error TS\d+: (.*)$/;

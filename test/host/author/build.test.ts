@@ -12,6 +12,7 @@ import { stop } from "esbuild";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { buildProject } from "../../../host/author/build/build.ts";
 import type { Engine } from "../../../host/author/build/engines.ts";
+import { installedToolchain } from "../../../host/author/build/toolchain.ts";
 import { openProject } from "../../../host/author/project.ts";
 import { createPool } from "../../../host/sandbox/pool.ts";
 import { temporaryFolder } from "../../support/home.ts";
@@ -25,7 +26,11 @@ const MINUTES = { timeout: 240_000 };
 afterAll(() => stop());
 
 function build(folder: string, engine: Engine = "quickjs", progress: (line: string) => void = () => {}) {
-  return buildProject(openProject(folder), { engine, progress });
+  return buildProject(openProject(folder), {
+    engine,
+    progress,
+    openToolchain: async () => installedToolchain(),
+  });
 }
 
 /** Calls the built component; every request is answered with these bytes. */

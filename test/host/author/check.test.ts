@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { stop } from "esbuild";
 import { afterAll, describe, expect, test } from "vitest";
 import { buildProject } from "../../../host/author/build/build.ts";
+import { installedToolchain } from "../../../host/author/build/toolchain.ts";
 import { checkConformance } from "../../../host/author/conformance/check.ts";
 import { reviewSchema } from "../../../host/author/conformance/schema.ts";
 import { openProject } from "../../../host/author/project.ts";
@@ -25,7 +26,11 @@ async function report(component: Uint8Array, capabilitiesText = PLAIN, recording
   return { ...made, about };
 }
 
-const quickly = { engine: "quickjs", progress: () => {} } as const;
+const quickly = {
+  engine: "quickjs",
+  progress: () => {},
+  openToolchain: async () => installedToolchain(),
+} as const;
 
 test("the report of a project that is as tool new made it, in words and as JSON", MINUTES, async () => {
   const folder = await newProject();

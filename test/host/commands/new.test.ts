@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { installedToolchain } from "../../../host/author/build/toolchain.ts";
 import { checkTypes } from "../../../host/author/build/types.ts";
 import { openProject } from "../../../host/author/project.ts";
 import { parseCapabilities } from "../../../host/catalog/capabilities-file.ts";
@@ -41,10 +42,10 @@ test.each([
 test.each(["ts", "js"] as const)("the types of the %s skeleton are sound, and are checked", async (lang) => {
   const folder = await newProject(lang);
   const project = openProject(folder);
-  await checkTypes(project);
+  await checkTypes(project, installedToolchain());
   const source = readFileSync(project.entry, "utf8");
   writeFileSync(project.entry, source.replace('log("info"', 'log("loud"'));
-  await expect(checkTypes(project)).rejects.toThrow(/tool\.[tj]s:\d+:\d+: .*"loud"/);
+  await expect(checkTypes(project, installedToolchain())).rejects.toThrow(/tool\.[tj]s:\d+:\d+: .*"loud"/);
 });
 
 test("a folder that holds something, and a name that no tool can have, are refused", async () => {
