@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect } from "vitest";
 let before: readonly string[] = [];
 
 beforeAll(() => {
-  // They are opened when first written to, and are nobody's to close.
-  void [process.stdout, process.stderr];
+  // They open at their first use, and are nobody's to close. An import from "node:process" uses all three.
+  void [process.stdin, process.stdout, process.stderr];
   before = process.getActiveResourcesInfo();
 });
 
