@@ -50,5 +50,5 @@ export const tool: Tool = {
   },
   schema: () => JSON.stringify(SCHEMA),
   description: () =>
-    "Weather from Open-Meteo: get_current and get_forecast (5 days) for a city, get_air_quality for a latitude and longitude.",
+    "Weather from Open-Meteo: temperature, rain, wind and air quality. get_current and get_forecast (5 days) for a city, get_air_quality for a latitude and longitude.",
 };
