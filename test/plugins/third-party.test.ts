@@ -17,7 +17,7 @@ const FILES = [...PAGE.matchAll(/```js\n\/\/ file: (\S+)\n([\s\S]*?)```/g)].map(
 test("a third-party channel of under 60 lines runs on the packed package, which is whole, and keeps the contract", {
   timeout: 240_000,
 }, async () => {
-  const { folder, bin } = installPacked();
+  const { folder, bin } = await installPacked();
   expect(undeclaredImports(join(folder, "node_modules", "postern"))).toEqual([]);
   expect(FILES.map(([name]) => name)).toEqual(["line-channel.js", "line-channel.test.js"]);
   expect(FILES[0]?.[1].trim().split("\n").length).toBeLessThan(60);

@@ -7,7 +7,7 @@ import { checkTypes } from "../../host/author/build/types.ts";
 import { openProject } from "../../host/author/project.ts";
 import { parseCapabilities } from "../../host/catalog/capabilities-file.ts";
 import { temporaryFolder } from "../support/home.ts";
-import { blocksOf, commandsOf, typeLines, typePage } from "../support/page.ts";
+import { blocksOf, commandsOf, typeLines, typePage } from "../support/processes/page.ts";
 import { freePort } from "../support/servers/port.ts";
 import { pathWithPostern } from "../support/tools/projects.ts";
 
@@ -30,7 +30,7 @@ test("the page leads from an empty folder to a chat that uses the tool, in under
     // Building the shipped tools is slow, and this test does not need them.
     TOOLS_SHIPPED: "false",
   };
-  typePage(PAGE.replaceAll("localhost:3000", `localhost:${port}`), cwd, env);
+  await typePage(PAGE.replaceAll("localhost:3000", `localhost:${port}`), cwd, env);
   const [walk = ""] = PAGE.split("## Project files");
   expect(commandsOf(walk).length).toBeLessThan(10);
 
@@ -46,5 +46,5 @@ test("the page leads from an empty folder to a chat that uses the tool, in under
   expect(build).toMatch(/^postern tool build \. /);
   expect(commandsOf(PAGE).at(-1)).toBe("postern tool build . --engine quickjs");
   expect(readme).toHaveLength(4);
-  typeLines(readme, folder, { ...env, POSTERN_HOME: join(cwd, "another-home") });
+  await typeLines(readme, folder, { ...env, POSTERN_HOME: join(cwd, "another-home") });
 });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ToolRequest } from "../../host/broker/grant.ts";
 import type { Component } from "../../host/compile/transpile.ts";
 import { createPool, type PoolCall } from "../../host/sandbox/pool.ts";
-import { typePage } from "../support/page.ts";
+import { typePage } from "../support/processes/page.ts";
 import { postern } from "../support/processes/postern.ts";
 import { toComponent } from "../support/tools/components.ts";
 import { describeRust, pathTo, rustEnvironment } from "../support/tools/rust.ts";
@@ -57,8 +57,8 @@ describeRust("a tool in Rust", () => {
     };
   }
 
-  test("the page's commands print what the page shows", () => {
-    typePage(PAGE, folder, { ...env, TOOLS_SHIPPED: "false" });
+  test("the page's commands print what the page shows", async () => {
+    await typePage(PAGE, folder, { ...env, TOOLS_SHIPPED: "false" });
   });
 
   test("compiler errors show the author's lines, and nothing is left behind", async () => {

@@ -13,7 +13,12 @@ function said(some: number): { readonly text: readonly (string | Promise<string>
 
 /** A terminal with a one-turn thread open, and the gateway of the same process. */
 async function openThread() {
-  const { model, terminal } = await openTerminalWithModel({ columns: 120, rows: 40, firstSight: "?token=" });
+  const { model, terminal } = await openTerminalWithModel({
+    columns: 120,
+    rows: 40,
+    firstSight: "?token=",
+    env: { GATEWAY_ENABLED: "true" },
+  });
   const url = /http:\/\/127\.0\.0\.1:\d+/.exec(terminal.text())?.[0] ?? "";
   const token = readFileSync(join(terminal.home, "webui-token"), "utf8").trim();
   const ask = async <Answer>(method: string, path: string, body?: unknown): Promise<Answer> => {

@@ -6,7 +6,7 @@ import { openTerminalWithModel } from "../../support/processes/tui-terminal.ts";
 const ESC = "\u001b";
 
 test("the first screen shows every plugin, its start-up lines and its address", async () => {
-  const { terminal } = await openTerminalWithModel({ columns: 120 });
+  const { terminal } = await openTerminalWithModel({ columns: 120, env: { GATEWAY_ENABLED: "true" } });
   const text = terminal.text();
   expect(text).toMatch(/gateway +│ on +│ http:\/\/127\.0\.0\.1:\d+/);
   expect(text).toMatch(/Open http:\/\/127\.0\.0\.1:\d+\/\?token=/);

@@ -1,4 +1,5 @@
 /** The service with the terminal UI and three small tools, as a process that wants a terminal. */
+import { flushCompileCache } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import { serve } from "../../../kernel/cli/serve.ts";
 import { openSession } from "../../../kernel/cli/session.ts";
@@ -36,6 +37,9 @@ const tools = definePlugin({
     },
   }),
 });
+
+// Most of these processes are killed, and would never write down what they compiled.
+flushCompileCache();
 
 const plugins = [store, tools, agent, gateway, tui] as readonly AnyPlugin[];
 process.exitCode = await serve(openSession(), plugins, { version: "0.0.0-test", screenTaken: true });

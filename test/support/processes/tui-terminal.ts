@@ -79,6 +79,8 @@ export function openTerminal(options: TerminalOptions = {}): OpenTerminal {
       NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
       TERM: "xterm-256color",
       POSTERN_HOME: home,
+      // Of no use to most tests, and a third of the start.
+      GATEWAY_ENABLED: "false",
       GATEWAY_PORT: "0",
       MODEL_PROVIDER: "builtin",
       ...env,

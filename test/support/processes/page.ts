@@ -1,6 +1,7 @@
 /** A page's shell blocks, typed word for word, and held against the output that the page promises below them. */
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { expect } from "vitest";
+import { afterThisTest } from "../undo.ts";
 
 const MARK = "—— next ——";
 
@@ -24,14 +25,18 @@ export function commandsOf(page: string): readonly string[] {
 }
 
 /** Types a page's shell blocks into one shell; `…` in what is promised stands for anything. */
-export function typePage(page: string, cwd: string, env: Readonly<Record<string, string>>): void {
+export async function typePage(
+  page: string,
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+): Promise<void> {
   const blocks = blocksOf(page);
   const steps = blocks.flatMap(({ language, text }, at) =>
     language === "sh"
       ? [{ typed: text, promised: blocks[at + 1]?.language === "text" ? blocks[at + 1]?.text : "" }]
       : [],
   );
-  const printed = typeLines(
+  const printed = await typeLines(
     steps.map(({ typed }) => typed),
     cwd,
     env,
@@ -46,17 +51,20 @@ export function typePage(page: string, cwd: string, env: Readonly<Record<string,
 }
 
 /** Types into one shell what must succeed; answers what each piece printed. */
-export function typeLines(
+export async function typeLines(
   typed: readonly string[],
   cwd: string,
   env: Readonly<Record<string, string>>,
-): readonly string[] {
+): Promise<readonly string[]> {
   const script = ["set -e", "exec 2>&1", "trap 'kill $(jobs -p) 2> /dev/null || true' EXIT", ...typed];
-  const { status, stdout } = spawnSync("bash", ["-c", script.join(`\necho '${MARK}'\n`)], {
-    cwd,
-    encoding: "utf8",
-    env,
+  const stop = new AbortController();
+  afterThisTest(() => stop.abort());
+  const { error, stdout } = await new Promise<{ error: Error | null; stdout: string }>((resolve) => {
+    const options = { cwd, env, maxBuffer: 2 ** 26, signal: stop.signal };
+    execFile("bash", ["-c", script.join(`\necho '${MARK}'\n`)], options, (error, stdout) =>
+      resolve({ error, stdout }),
+    );
   });
-  expect(status, stdout).toBe(0);
+  expect(error, stdout).toBeNull();
   return stdout.split(MARK).slice(3);
 }
