@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -132,7 +132,9 @@ describe("doctor and status", () => {
 
   test("doctor names a damaged store, an open home and a wrong setting, with what to do, and ends with 1", async () => {
     const { env, cwd, home } = inHome({ GATEWAY_PORT: "x" });
-    mkdirSync(home, { mode: 0o755 });
+    mkdirSync(home);
+    // By chmod, which no umask changes.
+    chmodSync(home, 0o755);
     writeFileSync(join(home, "store.sqlite"), "no database at all ".repeat(500));
     const { code, stdout } = await postern(["doctor"], { env, cwd });
     expect(code).toBe(1);
