@@ -1,8 +1,7 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openUpstream } from "../../support/servers/upstream.ts";
 import {
   ask,
-  closeAll,
   credential,
   everywhere,
   openBrokerage,
@@ -10,9 +9,7 @@ import {
   trackedBrokerage,
   trackedUpstream,
   withServer,
-} from "../../support/tools/brokerage.ts";
-
-afterEach(closeAll);
+} from "../../support/services/brokerage.ts";
 
 describe("a request that is allowed", () => {
   test("§4.4 is sent as the tool wrote it, and answers status and body", async () => {

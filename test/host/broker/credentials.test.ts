@@ -1,19 +1,16 @@
 import fc from "fast-check";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Credential, CredentialLocation } from "../../../capabilities/capabilities.ts";
 import { placeCredential } from "../../../host/broker/credentials.ts";
 import {
   ask,
-  closeAll,
   credential,
   grantOf,
   textOf,
   trackedBrokerage,
   trackedUpstream,
   withServer,
-} from "../../support/tools/brokerage.ts";
-
-afterEach(closeAll);
+} from "../../support/services/brokerage.ts";
 
 const simple = "simple-token-123";
 

@@ -1,10 +1,8 @@
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { FORMED_SECRET, SECRET_FORMS } from "../../support/secret-forms.ts";
-import { ask, closeAll, credential, everywhere, textOf, withServer } from "../../support/tools/brokerage.ts";
+import { ask, credential, everywhere, textOf, withServer } from "../../support/services/brokerage.ts";
 
 const FORMS = Object.entries(SECRET_FORMS);
-
-afterEach(closeAll);
 
 test.each(FORMS)("a response that echoes the secret %s has it replaced", async (_, form) => {
   const { opened, url } = await withServer((request, response) =>

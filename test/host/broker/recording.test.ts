@@ -1,18 +1,15 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { recordTo, replayFrom } from "../../../host/broker/recording.ts";
 import {
   ask,
-  closeAll,
   credential,
   everywhere,
   textOf,
   trackedBrokerage,
   withServer,
-} from "../../support/tools/brokerage.ts";
-
-afterEach(closeAll);
+} from "../../support/services/brokerage.ts";
 
 test("what was recorded plays back the same without network and without secrets", async () => {
   let count = 0;

@@ -1,57 +1,23 @@
 /** `postern tool …` in real processes, beside a running service where that matters. */
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { openTemporaryHost } from "../../../host/author/temporary-host.ts";
+import { describe, expect, test } from "vitest";
 import type { Receipt } from "../../../host/receipts.ts";
-import { temporaryFolder } from "../../support/home.ts";
 import { postern, startPostern } from "../../support/processes/postern.ts";
 import { posternInTerminal } from "../../support/processes/terminal.ts";
-import { openUpstream } from "../../support/servers/upstream.ts";
-import { copyCode, fixture } from "../../support/tools/components.ts";
 import { prepareShipped, recordingOf } from "../../support/tools/shipped.ts";
-import { allowing, BEARER, installProber } from "../../support/tools/tool-host.ts";
+import { allowing, BEARER } from "../../support/tools/tool-host.ts";
+import { workplace } from "../../support/tools/workplace.ts";
 
 const MINUTES = { timeout: 240_000 };
-
-/** A folder with prober.wasm and its capabilities, a home, and an upstream that the operator excepted. */
-async function workplace(capabilities = allowing("127.0.0.1"), more: Readonly<Record<string, string>> = {}) {
-  const server = await openUpstream();
-  onTestFinished(() => server.close());
-  const cwd = temporaryFolder();
-  const home = join(cwd, "home");
-  mkdirSync(home, { mode: 0o700 });
-  const bytes = await fixture("prober.js");
-  await copyCode(bytes, home);
-  writeFileSync(join(cwd, "prober.wasm"), bytes);
-  writeFileSync(join(cwd, "prober.json"), capabilities);
-  const env = {
-    POSTERN_HOME: home,
-    TOOLS_PRIVATE_HOSTS: `127.0.0.1:${server.port}`,
-    GATEWAY_ENABLED: "false",
-    CLI_ENABLED: "false",
-    MODEL_PROVIDER: "builtin",
-    ...more,
-  };
-  const tool = (...args: string[]) => postern(["tool", ...args], { env, cwd });
-  /** Without a process of its own, where it is not what is tested. */
-  const installed = async () => {
-    const host = await openTemporaryHost(home, new Set());
-    await installProber(host, capabilities);
-    await host.close();
-  };
-  const install = (...more: string[]) =>
-    tool("install", "prober.wasm", "--capabilities", "prober.json", "--name", "prober", ...more);
-  return { cwd, home, env, tool, install, installed, url: `http://127.0.0.1:${server.port}/v1/x`, server };
-}
 
 describe("on a running service", () => {
   test(
     "install, list, run, a blocked host, a used-up limit, a killed loop, and the receipts of it all",
     MINUTES,
     async () => {
-      const { home, env, cwd, tool, install, url, server } = await workplace(undefined, {
-        TOOLS_SHIPPED: "true",
+      const { home, env, cwd, tool, install, url, server } = await workplace({
+        env: { TOOLS_SHIPPED: "true" },
       });
       await prepareShipped(home);
       const service = startPostern(["serve"], { env, cwd });
@@ -146,7 +112,7 @@ describe("install", () => {
   );
 
   test("what is wrong is said, and nothing is left behind", MINUTES, async () => {
-    const { cwd, home, tool, install } = await workplace("{}");
+    const { cwd, home, tool, install } = await workplace({ capabilities: "{}" });
     const bad = await install();
     expect(bad.stderr).toContain("wit_version");
     expect(bad.code).toBe(1);
@@ -168,7 +134,7 @@ describe("install", () => {
 
 describe("run", () => {
   test("a tool that is there runs at once, without those that come with Postern", MINUTES, async () => {
-    const { installed, tool } = await workplace(allowing("127.0.0.1"), { TOOLS_SHIPPED: "true" });
+    const { installed, tool } = await workplace({ env: { TOOLS_SHIPPED: "true" } });
     await installed();
     const { stdout, stderr } = await tool("run", "prober");
     expect(JSON.parse(stdout)).toEqual({ answers: [] });
@@ -231,7 +197,7 @@ describe("on a terminal", () => {
       auth,
       secrets: { allowed_names: ["probe_token"] },
     };
-    const { cwd, env, tool, installed } = await workplace(JSON.stringify(capabilities));
+    const { cwd, env, tool, installed } = await workplace({ capabilities: JSON.stringify(capabilities) });
     await installed();
     const session = posternInTerminal(["tool", "auth", "prober"], { env, cwd });
     await session.shows("Probe token");
@@ -250,7 +216,9 @@ describe("secrets", () => {
     const { credentials } = BEARER;
     const auth = { ...BEARER.auth, env_var: "PROBE_TOKEN" };
     const capabilities = { ...JSON.parse(allowing("127.0.0.1", { credentials })), auth };
-    const { cwd, env, tool, installed, url, server } = await workplace(JSON.stringify(capabilities));
+    const { cwd, env, tool, installed, url, server } = await workplace({
+      capabilities: JSON.stringify(capabilities),
+    });
     await installed();
     const params = JSON.stringify({ url });
     const unset = await tool("run", "prober", params);

@@ -6,7 +6,7 @@ import {
   type AuthorizationServer,
   openAuthorizationServer,
 } from "../../support/servers/authorization-server.ts";
-import { type Brokerage, openBrokerage } from "../../support/tools/brokerage.ts";
+import { type Brokerage, openBrokerage } from "../../support/services/brokerage.ts";
 
 let server: AuthorizationServer;
 let opened: Brokerage;

@@ -14,7 +14,7 @@ import {
   grantOf,
   openBrokerage,
   textOf,
-} from "../../support/tools/brokerage.ts";
+} from "../../support/services/brokerage.ts";
 
 let server: AuthorizationServer;
 let api: Upstream;

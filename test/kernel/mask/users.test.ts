@@ -1,13 +1,11 @@
 /** The log, the redaction before a model and the broker once knew different forms of a secret. */
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createLog } from "../../../kernel/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import { createRedactStream, redact } from "../../../plugins/agent/safety/redact.ts";
 import { FORMED_SECRET, SECRET_FORMS } from "../../support/secret-forms.ts";
 import { bootAgent, eventsOf, message, scriptedModel, textIn } from "../../support/services/agent.ts";
-import { ask, closeAll, everywhere, textOf, withServer } from "../../support/tools/brokerage.ts";
-
-afterEach(closeAll);
+import { ask, everywhere, textOf, withServer } from "../../support/services/brokerage.ts";
 
 const FORMS = Object.entries(SECRET_FORMS);
 // Base64 shares its outermost characters with what stands beside the secret.

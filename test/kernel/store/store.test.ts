@@ -293,7 +293,7 @@ test("what has expired is swept from the file, of every namespace, also where no
   after.keyed("d");
   expect(count()).toEqual({ count: 3 });
   vi.advanceTimersByTime(60_000);
-  await vi.waitFor(() => expect(count()).toEqual({ count: 1 }));
+  await expect.poll(count).toEqual({ count: 1 });
   after.close();
 });
 

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { Command } from "commander";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { createCommandContext } from "../../../kernel/cli/command-context.ts";
 import { openSession } from "../../../kernel/cli/session.ts";
 import type { Variables } from "../../../kernel/env.ts";
@@ -13,6 +13,7 @@ import { BIN } from "../../support/clone.ts";
 import { temporaryFolder } from "../../support/home.ts";
 import { startPostern } from "../../support/processes/postern.ts";
 import { scriptedModel, toolsPlugin } from "../../support/services/agent.ts";
+import { printedBy } from "../../support/services/printed.ts";
 
 const post = toolsPlugin({ post: { writes: true, run: () => ({ status: "ok", output: "{}" }) } });
 
@@ -28,19 +29,12 @@ async function ask(words: readonly string[], variables: Variables = {}) {
     command,
     createCommandContext(session, async () => [store, post, agent] as readonly AnyPlugin[], "0.0.0-test"),
   );
-  let printed = "";
-  const write = vi.spyOn(process.stdout, "write").mockImplementation((text) => {
-    printed += String(text);
-    return true;
-  });
   let failure: unknown;
-  try {
-    await command.parseAsync(words, { from: "user" });
-  } catch (error) {
-    failure = error;
-  } finally {
-    write.mockRestore();
-  }
+  const printed = await printedBy(() =>
+    command.parseAsync(words, { from: "user" }).catch((error: unknown) => {
+      failure = error;
+    }),
+  );
   const exitCode = process.exitCode ?? 0;
   process.exitCode = 0;
   return { printed, failure, exitCode };

@@ -1,11 +1,12 @@
 import { Command } from "commander";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createCommandContext } from "../../../../kernel/cli/command-context.ts";
 import { openSession } from "../../../../kernel/cli/session.ts";
 import { register } from "../../../../plugins/agent/jobs/commands.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 import { startWebhookProcess } from "../../../support/processes/webhook-process.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
+import { printedBy } from "../../../support/services/printed.ts";
 import { client, completed, scripted } from "../../../support/services/webhook.ts";
 import { WEBHOOK_SETTINGS, webhookPlugins } from "../../../support/services/webhook-plugins.ts";
 
@@ -18,17 +19,7 @@ async function jobs(home: string, ...words: string[]): Promise<string> {
     createCommandContext(session, async () => webhookPlugins, "0.0.0-test"),
   );
   for (const command of group.commands) command.exitOverride();
-  let printed = "";
-  const write = vi.spyOn(process.stdout, "write").mockImplementation((text) => {
-    printed += String(text);
-    return true;
-  });
-  try {
-    await group.parseAsync(words, { from: "user" });
-  } finally {
-    write.mockRestore();
-  }
-  return printed;
+  return printedBy(() => group.parseAsync(words, { from: "user" }));
 }
 
 test("postern jobs lists, shows and cancels beside the running service, and disturbs none of its jobs", async () => {

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { createCommandContext } from "../../../../kernel/cli/command-context.ts";
 import { openSession } from "../../../../kernel/cli/session.ts";
 import type { AnyPlugin } from "../../../../kernel/plugin.ts";
@@ -7,6 +7,7 @@ import store, { openStore } from "../../../../kernel/store/store.ts";
 import { createAccounts, digestOf } from "../../../../plugins/gateway/auth/accounts.ts";
 import { registerToken, registerUser } from "../../../../plugins/gateway/auth/commands.ts";
 import { temporaryFolder } from "../../../support/home.ts";
+import { printedBy } from "../../../support/services/printed.ts";
 
 /** Runs a command as main.ts would and answers what it printed. */
 function commandLine(home: string) {
@@ -18,17 +19,7 @@ function commandLine(home: string) {
     registerToken(program.command("token"), context);
     for (const group of program.commands)
       for (const command of group.commands) command.exitOverride().configureOutput({ writeErr: () => {} });
-    let printed = "";
-    const spy = vi.spyOn(process.stdout, "write").mockImplementation((text) => {
-      printed += String(text);
-      return true;
-    });
-    try {
-      await program.parseAsync(argv, { from: "user" });
-    } finally {
-      spy.mockRestore();
-    }
-    return printed;
+    return printedBy(() => program.parseAsync(argv, { from: "user" }));
   };
 }
 

@@ -104,6 +104,6 @@ test("nothing of an upload is written to disk, also where the client hangs up in
   const lines = ["POST / HTTP/1.1", "Host: x", `Content-Type: ${TYPE}`, "Content-Length: 1000000"];
   socket.write(head(...lines) + begun, () => socket.destroy());
   await once(socket, "close");
-  await vi.waitFor(() => expect(failures).toMatchObject([{ status: 400, message: "Request aborted" }]));
+  await expect.poll(() => failures).toMatchObject([{ status: 400, message: "Request aborted" }]);
   expect(readdirSync(folder)).toEqual([]);
 });

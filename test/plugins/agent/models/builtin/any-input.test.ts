@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { decide } from "../../../../../plugins/agent/models/builtin/decide.ts";
 import type { ModelMessage, ModelTool } from "../../../../../plugins/agent/models/model.ts";
-import { ask, NOW, onlyParams, startDialogue } from "./dialogue.ts";
-import { everyTool, own, weather } from "./tools.ts";
+import { ask, NOW, onlyParams, startDialogue } from "../../../../support/services/builtin-dialogue.ts";
+import { everyTool, own, weather } from "../../../../support/services/builtin-tools.ts";
 
 const S = { type: "string" };
 const N = { type: "number" };

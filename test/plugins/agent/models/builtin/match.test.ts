@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { onlyParams, startDialogue } from "./dialogue.ts";
-import { everyTool as tools, weather } from "./tools.ts";
+import { onlyParams, startDialogue } from "../../../../support/services/builtin-dialogue.ts";
+import { everyTool as tools, weather } from "../../../../support/services/builtin-tools.ts";
 
 describe("a request is matched to a tool and its parameters are filled", () => {
   test.each([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { renderOutput } from "../../../../../plugins/agent/models/builtin/outcome.ts";
-import { onlyParams, startDialogue } from "./dialogue.ts";
-import { convert, lookupOrder, own, weather } from "./tools.ts";
+import { onlyParams, startDialogue } from "../../../../support/services/builtin-dialogue.ts";
+import { convert, lookupOrder, own, weather } from "../../../../support/services/builtin-tools.ts";
 
 const tools = [weather, lookupOrder, convert, ...own];
 

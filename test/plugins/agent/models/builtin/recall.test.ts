@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ModelMessage } from "../../../../../plugins/agent/models/model.ts";
+import { ask } from "../../../../support/services/builtin-dialogue.ts";
 import { openMemory } from "../../../../support/services/memory.ts";
-import { ask } from "./dialogue.ts";
 
 /** One turn of a new conversation, with the memory's own tools run as the loop runs them. */
 async function turn(memory: ReturnType<typeof openMemory>["memory"], text: string): Promise<string> {

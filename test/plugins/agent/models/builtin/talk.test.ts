@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createBuiltinModel } from "../../../../../plugins/agent/models/builtin/model.ts";
-import { ask, onlyParams, startDialogue } from "./dialogue.ts";
-import { own, weather } from "./tools.ts";
+import { ask, onlyParams, startDialogue } from "../../../../support/services/builtin-dialogue.ts";
+import { own, weather } from "../../../../support/services/builtin-tools.ts";
 
 const tools = [weather, ...own];
 

@@ -16,6 +16,7 @@ import type { Lookup } from "../../../kernel/net/address.ts";
 import { type OpenStore, openStore } from "../../../kernel/store/store.ts";
 import type { Mask } from "../../../kernel/vocabulary/kernel.ts";
 import { type Answering, openUpstream, type Upstream } from "../servers/upstream.ts";
+import { afterThisTest } from "../undo.ts";
 
 export interface Brokerage {
   readonly home: string;
@@ -125,22 +126,15 @@ export function textOf(reply: ToolReply): string {
   return reply.ok ? Buffer.from(reply.body).toString() : `refused: ${reply.error}`;
 }
 
-const undo: (() => Promise<void>)[] = [];
-
-/** Closes whatever the functions below opened; for `afterEach`. */
-export async function closeAll(): Promise<void> {
-  for (const step of undo.splice(0).reverse()) await step();
-}
-
 export async function trackedUpstream(answer?: Answering): Promise<Upstream> {
   const server = await openUpstream(answer);
-  undo.push(server.close);
+  afterThisTest(server.close);
   return server;
 }
 
 export async function trackedBrokerage(options: BrokerageOptions = {}): Promise<Brokerage> {
   const opened = await openBrokerage(options);
-  undo.push(opened.close);
+  afterThisTest(opened.close);
   return opened;
 }
 

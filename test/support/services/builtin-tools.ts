@@ -1,10 +1,10 @@
 /** Tools as installers and callers declare them: some with branches, some with a single identifier. */
-import { openStore } from "../../../../../kernel/store/store.ts";
-import { createMissions } from "../../../../../plugins/agent/context/missions.ts";
-import { createSkills } from "../../../../../plugins/agent/context/skills.ts";
-import { createMemory } from "../../../../../plugins/agent/memory/memory.ts";
-import type { ModelTool } from "../../../../../plugins/agent/models/model.ts";
-import { quiet } from "../../../../support/services/memory.ts";
+import { openStore } from "../../../kernel/store/store.ts";
+import { createMissions } from "../../../plugins/agent/context/missions.ts";
+import { createSkills } from "../../../plugins/agent/context/skills.ts";
+import { createMemory } from "../../../plugins/agent/memory/memory.ts";
+import type { ModelTool } from "../../../plugins/agent/models/model.ts";
+import { quiet } from "./memory.ts";
 
 const place = {
   city: { type: "string", description: "Name of the city, for example Berlin" },
