@@ -1,14 +1,6 @@
-/**
- * Headers that control the connection or the message framing, or that make some servers act on a different
- * method or path. A tool that could set them could smuggle a second request, address another host, get a
- * response whose size we do not limit, or bypass the rule that allowed the request.
- */
-export const RESERVED_HEADERS: ReadonlySet<string> = new Set([
-  "accept-encoding",
+/** Headers of one connection, not of the message: nobody passes them on (RFC 9110, 7.6.1). */
+export const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   "connection",
-  "content-length",
-  "expect",
-  "host",
   "http2-settings",
   "keep-alive",
   "proxy-authenticate",
@@ -18,6 +10,19 @@ export const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   "trailer",
   "transfer-encoding",
   "upgrade",
+]);
+
+/**
+ * Headers that control the connection or the message framing, or that make some servers act on a different
+ * method or path. A tool that could set them could smuggle a second request, address another host, get a
+ * response whose size we do not limit, or bypass the rule that allowed the request.
+ */
+export const RESERVED_HEADERS: ReadonlySet<string> = new Set([
+  ...CONNECTION_HEADERS,
+  "accept-encoding",
+  "content-length",
+  "expect",
+  "host",
   "x-http-method",
   "x-http-method-override",
   "x-method-override",

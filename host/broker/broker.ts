@@ -18,10 +18,11 @@ import {
   PlacementRefused,
   placeCredential,
 } from "./credentials.ts";
-import type { BrokeredCall, Grant, ToolReply, ToolRequest, TrafficEntry } from "./grant.ts";
+import type { Answer, BrokeredCall, Grant, ToolReply, ToolRequest, TrafficEntry } from "./grant.ts";
 import { type Network, NetworkError, type SendBounds } from "./network.ts";
 import { type AllowedRequest, rule } from "./policy.ts";
-import type { Answer, Tape } from "./recording.ts";
+import type { Tape } from "./recording.ts";
+import { scrubAnswer } from "./reply-headers.ts";
 
 export interface Broker {
   /** What the host asks before a call, unless it plays a recording; its answer is an `unauthenticated` outcome. */
@@ -114,9 +115,9 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
         trail.credentials = names;
         // A token may have been refreshed just now.
         if (names.length > 0) trail.secrets = await secretsFor(auth);
-        const { status, location, body } = await network.send(filled, bounds);
+        const { status, location, headers, body } = await network.send(filled, bounds);
         if (REDIRECTS.has(status) && location !== undefined) throw redirected(request.url, status, location);
-        return { status, body: trail.secrets.scrub(body) };
+        return scrubAnswer({ status, headers, body }, trail.secrets);
       }
 
       async function attempt(request: ToolRequest, signal: AbortSignal, trail: Trail): Promise<Answer> {
@@ -148,7 +149,7 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
         // Now, not with the reply: the call may end before there is one, and its receipt must still tell.
         trails.push(trail);
         const reply = await attempt(request, signal, trail).then(
-          ({ status, body }): ToolReply => ({ ok: true, status, body }),
+          (answer): ToolReply => ({ ok: true, ...answer }),
           (error: unknown): ToolReply => ({
             ok: false,
             error: isExpected(error) ? trail.secrets.hide(error.message) : ourFault(error, grant.tool),

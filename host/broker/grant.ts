@@ -12,7 +12,7 @@ export interface Grant {
   readonly deadline: number;
 }
 
-/** What `http-request` asked for, as the tool wrote it. */
+/** What `http-request` or `fetch` asked for, as the tool wrote it. */
 export interface ToolRequest {
   readonly method: string;
   readonly url: string;
@@ -21,8 +21,24 @@ export interface ToolRequest {
   readonly timeoutMs: number | undefined;
 }
 
+/** Names in lower case, in the order they came; one character of a value stands for one byte. */
+export type HeaderList = readonly (readonly [name: string, value: string])[];
+
+/** What a server answered, without secrets. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: HeaderList;
+  readonly body: Uint8Array;
+}
+
 export type ToolReply =
-  | { readonly ok: true; readonly status: number; readonly body: Uint8Array }
+  | {
+      readonly ok: true;
+      readonly status: number;
+      /** What `fetch` shows beside the status; `http-request` does not. Absent where there are none. */
+      readonly headers?: HeaderList;
+      readonly body: Uint8Array;
+    }
   | { readonly ok: false; readonly error: string };
 
 /** One call's way to the network: what the bridge asks on the tool's behalf, and what the receipt is told. */

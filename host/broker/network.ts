@@ -2,16 +2,19 @@
 import { PassThrough, type Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { Agent, request as sendRequest } from "undici";
+import { Agent, errors, request as sendRequest } from "undici";
 import { reason } from "../../kernel/fault.ts";
 import { AddressRefused, type Lookup, type PrivateHosts } from "../../kernel/net/address.ts";
 import { createConnector } from "../../kernel/net/connector.ts";
+import type { HeaderList } from "./grant.ts";
 import type { AllowedRequest } from "./policy.ts";
+import { readHeaders } from "./reply-headers.ts";
 
 export interface WireReply {
   readonly status: number;
   /** Where the answer points to, if anywhere; it is never followed here. */
   readonly location: string | undefined;
+  readonly headers: HeaderList;
   readonly body: Uint8Array;
 }
 
@@ -34,6 +37,7 @@ export interface NetworkOptions {
 export class NetworkError extends Error {}
 
 export const MAX_REPLY_BYTES = 10 * 1024 * 1024;
+const MAX_REPLY_HEADER_BYTES = 16 * 1024;
 
 const DECODERS = {
   gzip: createGunzip,
@@ -47,7 +51,12 @@ const LOST = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
 
 export function createNetwork({ privateHosts, lookup }: NetworkOptions): Network {
   const connect = createConnector({ privateHosts, lookup, allowH2: false });
-  const agent = new Agent({ connect, headersTimeout: 0, bodyTimeout: 0 });
+  const agent = new Agent({
+    connect,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: MAX_REPLY_HEADER_BYTES,
+  });
 
   return {
     async send({ method, url, headers, body }, { timeoutMs, signal }) {
@@ -72,6 +81,7 @@ export function createNetwork({ privateHosts, lookup }: NetworkOptions): Network
         return {
           status: reply.statusCode,
           location: Array.isArray(location) ? location[0] : location,
+          headers: readHeaders(reply.headers),
           body: await readBody(reply.body, isEmpty ? "" : String(encoding ?? ""), url.host, either),
         };
       } catch (error) {
@@ -84,6 +94,11 @@ export function createNetwork({ privateHosts, lookup }: NetworkOptions): Network
         if (signal.aborted) throw new NetworkError("The call was cancelled.");
         if (timeout.aborted) {
           throw new NetworkError(`${url.host} gave no complete answer within ${timeoutMs / 1000} seconds.`);
+        }
+        if (error instanceof errors.HeadersOverflowError) {
+          throw new NetworkError(
+            `${url.host} answered with more than ${MAX_REPLY_HEADER_BYTES} bytes of headers, which is the most a tool may read.`,
+          );
         }
         throw new NetworkError(`The request to ${url.host} failed: ${reason(error)}`);
       }

@@ -5,13 +5,9 @@
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { Fault, reason } from "../../kernel/fault.ts";
+import type { Answer, HeaderList } from "./grant.ts";
 import { NetworkError } from "./network.ts";
 import type { AllowedRequest } from "./policy.ts";
-
-export interface Answer {
-  readonly status: number;
-  readonly body: Uint8Array;
-}
 
 /** A recorder sends and keeps; a player answers by itself. */
 export type Tape =
@@ -32,7 +28,13 @@ export interface RecordedExchange {
     readonly body_base64?: string;
   };
   readonly reply:
-    | { readonly status: number; readonly body?: string; readonly body_base64?: string }
+    | {
+        readonly status: number;
+        /** Absent where there were none, and in recordings made before they were kept. */
+        readonly headers?: HeaderList;
+        readonly body?: string;
+        readonly body_base64?: string;
+      }
     | { readonly error: string };
 }
 
@@ -56,7 +58,8 @@ export function recordTo(file: string, params: unknown, hide: (text: string) => 
       };
       try {
         const answer = await send();
-        await keep({ status: answer.status, ...writeBody(answer.body) });
+        const { status, headers, body } = answer;
+        await keep({ status, ...(headers.length > 0 && { headers }), ...writeBody(body) });
         return answer;
       } catch (error) {
         // Of other errors nobody has made sure that they show no secret.
@@ -84,7 +87,8 @@ export async function replayFrom(file: string): Promise<Player> {
       }
       played.add(found);
       if ("error" in found.reply) throw new NetworkError(found.reply.error);
-      return { status: found.reply.status, body: readBody(found.reply) };
+      const { status, headers = [] } = found.reply;
+      return { status, headers, body: readBody(found.reply) };
     },
   };
 }
