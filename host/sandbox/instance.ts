@@ -5,8 +5,7 @@
  * whole truth the instance says so, and is dropped.
  */
 
-/** Exports under which core modules were made to show their state; no component may use the prefix. */
-export const PRIVATE = "postern-private:";
+import { findMemories, PRIVATE } from "./memory-copy.ts";
 
 export interface ToolExports {
   execute(request: { params: string }): { output?: string; error?: string };
@@ -49,9 +48,6 @@ export interface Instance {
 interface Forwarder {
   target: (...values: unknown[]) => unknown;
 }
-
-/** Large enough that a chunk costs little to visit, small enough that most of them stay untouched. */
-const CHUNK_BYTES = 16_384;
 
 /**
  * Opens an instance. `resources` counts what the imports handed out so far. Where it can be cleaned it is first
@@ -138,11 +134,11 @@ function open(
   const state = cores.flatMap(({ exports }) =>
     Object.entries(exports).flatMap(([name, value]) => (name.startsWith(PRIVATE) ? [value] : [])),
   );
-  const memories = state.filter((value) => value instanceof WebAssembly.Memory);
+  const memories = findMemories(cores);
   const globals = [...state.filter((value) => value instanceof WebAssembly.Global), ...glueGlobals];
   // A handle given out during instantiation lives in the memory that is put back: the glue must keep it as it is.
   const canClean = restorable && resources() === resourcesBefore;
-  const memoryCopies = canClean ? memories.map(copyMemory) : [];
+  const memoryCopy = canClean ? memories.copy() : undefined;
   const globalValues = globals.map(({ value }) => value as unknown);
   let resourcesSeen = resources();
 
@@ -150,44 +146,15 @@ function open(
     get tool() {
       return tool;
     },
-    memoryBytes: () => memories.reduce((sum, { buffer }) => sum + buffer.byteLength, 0),
+    memoryBytes: memories.bytes,
     clean() {
       const mustRelink = !plain || resources() !== resourcesSeen;
-      if (!canClean || (mustRelink && isBoundToGlue)) return false;
+      if (memoryCopy === undefined || (mustRelink && isBoundToGlue)) return false;
       // Memory cannot shrink, and its size can be asked for: growth would tell the next call of this one.
-      if (!memoryCopies.every((copy) => copy.restore())) return false;
+      if (!memoryCopy.restore()) return false;
       for (const [index, global] of globals.entries()) global.value = globalValues[index];
       if (mustRelink) tool = relink();
       resourcesSeen = resources();
-      return true;
-    },
-  };
-}
-
-interface MemoryCopy {
-  /** False where the memory has grown since. */
-  restore(): boolean;
-}
-
-const ZERO = Buffer.alloc(CHUNK_BYTES);
-
-function copyMemory(memory: WebAssembly.Memory): MemoryCopy {
-  const size = memory.buffer.byteLength;
-  const live = Buffer.from(memory.buffer);
-  const chunks: Buffer[] = [];
-  for (let at = 0; at < size; at += CHUNK_BYTES) {
-    const chunk = live.subarray(at, at + CHUNK_BYTES);
-    chunks.push(chunk.equals(ZERO) ? ZERO : Buffer.from(chunk));
-  }
-  return {
-    restore() {
-      if (memory.buffer.byteLength !== size) return false;
-      const now = Buffer.from(memory.buffer);
-      for (const [index, chunk] of chunks.entries()) {
-        const at = index * CHUNK_BYTES;
-        // Comparing reads; copying everything would also write, and most chunks are as they were.
-        if (now.compare(chunk, 0, CHUNK_BYTES, at, at + CHUNK_BYTES) !== 0) now.set(chunk, at);
-      }
       return true;
     },
   };
