@@ -1,12 +1,12 @@
 /** `tool dev`: on every change it builds a project, installs it into a separate home and replays its recordings. */
 import { randomUUID } from "node:crypto";
-import { watch } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { basename, join, relative, resolve, sep } from "node:path";
+import { basename, join, relative, resolve } from "node:path";
 import { table } from "../../kernel/cli/table.ts";
 import type { CommandContext } from "../../kernel/plugin.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import type { Engine } from "../author/build/engines.ts";
+import { watchFolder } from "../author/changes.ts";
 import { listRecordings, openProject, type Project } from "../author/project.ts";
 import { commit } from "../catalog/install.ts";
 import type { Receipt } from "../receipts.ts";
@@ -29,8 +29,6 @@ const USER = "author";
 const HOME = ".postern";
 /** Where we, or a package manager, write. */
 const NOT_WATCHED = new Set(["dist", "node_modules", "target", "Cargo.lock", HOME, ".git"]);
-/** Editors write a file in several steps. */
-const SETTLE_MILLIS = 150;
 
 export async function dev(context: CommandContext, directory: string, options: DevOptions): Promise<void> {
   const { folder } = context;
@@ -38,14 +36,17 @@ export async function dev(context: CommandContext, directory: string, options: D
   const home = join(project.folder, HOME);
   const { openTemporaryHost } = await import("../author/temporary-host.ts");
   const host = await openTemporaryHost(home, await readPrivateHosts(context));
-  const changes = watchProject(project);
+  const changes = watchFolder(project.folder, NOT_WATCHED);
   const end = () => changes.end();
   process.once("SIGINT", end).once("SIGTERM", end);
   try {
     for (let goesOn = true; goesOn; goesOn = await changes.next()) {
       await round(project, host, { ...options, home: context.home });
+      const place = relative(folder, home);
+      if ((await host.catalog.find(project.name)) !== undefined)
+        progress(`chat with ${project.name}: POSTERN_HOME=${quote(place)} postern`);
       progress(
-        `watching ${relative(folder, project.folder) || "."} with the home ${relative(folder, home)}; press Ctrl+C to stop`,
+        `watching ${relative(folder, project.folder) || "."} with the home ${place}; press Ctrl+C to stop`,
       );
     }
   } finally {
@@ -53,6 +54,11 @@ export async function dev(context: CommandContext, directory: string, options: D
     process.off("SIGINT", end).off("SIGTERM", end);
     await host.close();
   }
+}
+
+/** As a shell takes it. */
+function quote(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 /** What is wrong with the project is told, and the next change gives it another chance. */
@@ -119,41 +125,4 @@ function render(calls: readonly Played[]): string {
     (receipt?.logs ?? []).map(({ level, message }) => `${recording}: ${level}: ${shorten(message, 100)}`),
   );
   return [table(rows, "").trimEnd(), ...logs].join("\n");
-}
-
-interface Changes {
-  /** False where the watching has ended. */
-  next(): Promise<boolean>;
-  end(): void;
-}
-
-function watchProject({ folder }: Project): Changes {
-  let isChanged = false;
-  let hasEnded = false;
-  let wake = () => {};
-  let settled: NodeJS.Timeout | undefined;
-  const watcher = watch(folder, { recursive: true }, (_, file) => {
-    if (file === null || NOT_WATCHED.has(file.split(sep)[0] ?? "")) return;
-    clearTimeout(settled);
-    settled = setTimeout(() => {
-      isChanged = true;
-      wake();
-    }, SETTLE_MILLIS);
-  });
-  return {
-    async next() {
-      if (!isChanged && !hasEnded)
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      isChanged = false;
-      return !hasEnded;
-    },
-    end() {
-      hasEnded = true;
-      clearTimeout(settled);
-      watcher.close();
-      wake();
-    },
-  };
 }

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { postern, startPostern } from "../../support/processes/postern.ts";
@@ -17,10 +17,13 @@ test("tool dev builds at each change, says what is wrong, installs beside the pr
   expect(dev.stdout()).toMatch(/^date\.json +ok +\d+ ms +\d+\.\d MiB +no requests +\{"date":"2030-01-01"/m);
   expect(dev.stdout()).toMatch(/^next-holiday\.json +ok .* GET date\.nager\.at 200 +\{.*Christmas Day/m);
   expect(dev.stdout()).toContain("next-holiday.json: info: fetching the public holidays of DE");
+  expect(dev.stderr()).toContain("chat with countdown: POSTERN_HOME=countdown/.postern postern\n");
 
   const source = join(folder, "tool.ts");
   const good = readFileSync(source, "utf8");
-  writeFileSync(source, good.replace('log("info"', 'log("loud"'));
+  // As editors that save by rename do; the next save is written in place.
+  writeFileSync(`${source}.swap`, good.replace('log("info"', 'log("loud"'));
+  renameSync(`${source}.swap`, source);
   await round(2);
   expect(dev.stderr()).toMatch(/tool\.ts:\d+:\d+: .*"loud"/);
 
@@ -28,9 +31,13 @@ test("tool dev builds at each change, says what is wrong, installs beside the pr
   await round(3);
   expect(dev.stdout()).toContain('"edited":true');
 
+  const chat = { cwd, env: { POSTERN_HOME: "countdown/.postern" } };
+  const { stdout: said } = await postern(["ask", "countdown to 2030-01-01"], chat);
+  expect(said).toContain("2030-01-01");
+
   dev.kill("SIGINT");
   expect(await dev.ended).toBe(0);
   const scratch = { POSTERN_HOME: join(folder, ".postern") };
   const log = await postern(["tool", "log", "countdown", "--json"], { cwd, env: scratch });
-  expect(JSON.parse(log.stdout).receipts).toHaveLength(4);
+  expect(JSON.parse(log.stdout).receipts).toHaveLength(5);
 });
