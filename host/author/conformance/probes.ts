@@ -72,8 +72,7 @@ function judge(outcome: PoolOutcome, isFit: boolean): { readonly verdict: Verdic
   const { code, message } = outcome;
   if (code === "tool_error") return { verdict: "ok", detail: `rejected with: ${message}` };
   if (isFit) return { verdict: "fail", detail: `its schema allows this, but it crashed: ${message}` };
-  return {
-    verdict: code === "trap" || code === "threw" ? "note" : "warn",
-    detail: `crashed instead of returning an error; the host rejects such params before the call (${message})`,
-  };
+  // It did answer, and the host would not have asked.
+  if (code === "bad_response") return { verdict: "warn", detail: message };
+  return { verdict: "fail", detail: `it crashed instead of returning an error: ${message}` };
 }

@@ -29,7 +29,7 @@ export function renderReport(file: string, { ok, findings, description }: Report
   const [failures, warnings] = [count("fail"), count("warn")];
   const verdict = ok
     ? `${file} can be installed${warnings === 0 ? "" : `; ${plural(warnings, "warning")}`}.`
-    : `${file} cannot be installed: ${plural(failures, "problem")} must be fixed.`;
+    : `${file} is not ready: ${plural(failures, "problem")} must be fixed.`;
   const rows = findings.map((finding) => [
     finding.verdict === "ok" ? "ok" : finding.verdict.toUpperCase(),
     finding.subject,

@@ -163,14 +163,19 @@ test("recordings that cannot be played say why", MINUTES, async () => {
     return join(folder, name);
   };
   const prober = await fixture("prober.js");
-  const { about, ok } = await report(prober, PLAIN, [
+  const { about } = await report(prober, PLAIN, [
     write("old.json", { exchanges: [] }),
     write("wrong.json", { params: { times: 0 }, exchanges: [] }),
     write("right.json", { params: {}, exchanges: [] }),
   ]);
-  expect(ok).toBe(true);
-  expect(about("old.json")[0]?.detail).toContain('add "params", or record it again');
-  expect(about("wrong.json")[0]?.detail).toContain("'times' must be between 1 and 100");
+  expect(about("old.json")[0]).toMatchObject({
+    verdict: "warn",
+    detail: expect.stringContaining('add "params", or record it again'),
+  });
+  expect(about("wrong.json")[0]).toMatchObject({
+    verdict: "warn",
+    detail: expect.stringContaining("'times' must be between 1 and 100"),
+  });
   expect(about("right.json")[0]).toMatchObject({ verdict: "ok", detail: '{"answers":[]}' });
 });
 
@@ -209,34 +214,30 @@ test("bytes that are no component and a capabilities file with problems fail", M
   });
 });
 
-test(
-  "a tool that breaks on what its own schema allows fails, and the command ends with 1",
-  MINUTES,
-  async () => {
-    const folder = await newProject("js");
-    rmSync(join(folder, "tsconfig.json"));
-    writeFileSync(
-      join(folder, "tool.js"),
-      `export const tool = {
+test("a tool whose execute crashes on a probe fails, and the command ends with 1", MINUTES, async () => {
+  const folder = await newProject("js");
+  rmSync(join(folder, "tsconfig.json"));
+  writeFileSync(
+    join(folder, "tool.js"),
+    `export const tool = {
        description: () => "Breaks on everything that is not a name.",
        schema: () => '{"type":"object","properties":{"name":{"type":"string","description":"who"}},"additionalProperties":false}',
        execute: ({ params }) => ({ output: JSON.stringify(JSON.parse(params).name.toUpperCase() + Math.random()) }),
      };`,
-    );
-    for (const name of ["date.json", "next-holiday.json"]) rmSync(join(folder, "recordings", name));
-    writeFileSync(join(folder, "recordings", "ada.json"), '{"params":{"name":"Ada"},"exchanges":[]}');
-    await buildProject(openProject(folder), quickly);
-    const { code, stdout } = await postern(["tool", "check", folder], {
-      env: { POSTERN_HOME: join(temporaryFolder(), "home") },
-    });
-    expect(code).toBe(1);
-    expect(stdout).toMatch(/^FAIL +empty params +its schema allows this, but it crashed: /m);
-    expect(stdout).toMatch(/^NOTE +malformed params +crashed instead of returning an error/m);
-    // The engine alone would draw the same number in every call.
-    expect(stdout).toMatch(/^NOTE +ada\.json +a different answer the second time/m);
-    expect(stdout).toContain("cannot be installed: 1 problem must be fixed");
-  },
-);
+  );
+  for (const name of ["date.json", "next-holiday.json"]) rmSync(join(folder, "recordings", name));
+  writeFileSync(join(folder, "recordings", "ada.json"), '{"params":{"name":"Ada"},"exchanges":[]}');
+  await buildProject(openProject(folder), quickly);
+  const { code, stdout } = await postern(["tool", "check", folder], {
+    env: { POSTERN_HOME: join(temporaryFolder(), "home") },
+  });
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^FAIL +empty params +its schema allows this, but it crashed: /m);
+  expect(stdout).toMatch(/^FAIL +malformed params +it crashed instead of returning an error: /m);
+  // The engine alone would draw the same number in every call.
+  expect(stdout).toMatch(/^NOTE +ada\.json +a different answer the second time/m);
+  expect(stdout).toContain("is not ready: 5 problems must be fixed");
+});
 
 describe("a schema", () => {
   const about = (schema: object) =>
