@@ -45,6 +45,8 @@ export interface BrokerOptions {
 }
 
 const MAX_REQUESTS_A_CALL = 50;
+// A tool may have all its requests under way together; fifty of the largest answers would take half a gigabyte.
+const MAX_BYTES_AT_ONCE = 32 * 1024 * 1024;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /** What is learnt about one request on its way. */
@@ -103,6 +105,7 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
     open(grant, tape) {
       const { http, auth } = grant.capabilities;
       const trails: Trail[] = [];
+      const room = { left: MAX_BYTES_AT_ONCE };
       let attempts = 0;
 
       async function sendLive(
@@ -132,7 +135,7 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
         }
         if (tape?.type === "player") return tape.play(allowed);
         await takePlace(grant, http);
-        const bounds = { signal, timeoutMs: timeoutOf(request, http, grant) };
+        const bounds = { signal, timeoutMs: timeoutOf(request, http, grant), room };
         const send = () =>
           sendLive(allowed, http, bounds, trail).catch((error: unknown) => {
             throw isExpected(error) ? new NetworkError(trail.secrets.hide(error.message)) : error;

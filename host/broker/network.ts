@@ -21,6 +21,13 @@ export interface WireReply {
 export interface SendBounds {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** Answers that are read side by side share it. */
+  readonly room?: Room;
+}
+
+/** How many bytes may be held at a time. */
+export interface Room {
+  left: number;
 }
 
 export interface Network {
@@ -59,7 +66,7 @@ export function createNetwork({ privateHosts, lookup }: NetworkOptions): Network
   });
 
   return {
-    async send({ method, url, headers, body }, { timeoutMs, signal }) {
+    async send({ method, url, headers, body }, { timeoutMs, signal, room }) {
       const timeout = AbortSignal.timeout(timeoutMs);
       try {
         const either = AbortSignal.any([signal, timeout]);
@@ -82,7 +89,7 @@ export function createNetwork({ privateHosts, lookup }: NetworkOptions): Network
           status: reply.statusCode,
           location: Array.isArray(location) ? location[0] : location,
           headers: readHeaders(reply.headers),
-          body: await readBody(reply.body, isEmpty ? "" : String(encoding ?? ""), url.host, either),
+          body: await readBody(reply.body, isEmpty ? "" : String(encoding ?? ""), url.host, either, room),
         };
       } catch (error) {
         if (error instanceof NetworkError) throw error;
@@ -113,6 +120,7 @@ async function readBody(
   encoding: string,
   host: string,
   signal: AbortSignal,
+  room: Room = { left: MAX_REPLY_BYTES },
 ): Promise<Uint8Array> {
   const name = encoding.trim().toLowerCase();
   const decoder = Object.hasOwn(DECODERS, name) ? DECODERS[name as keyof typeof DECODERS]() : undefined;
@@ -127,14 +135,24 @@ async function readBody(
   const collect = async (source: AsyncIterable<Uint8Array>) => {
     for await (const chunk of source) {
       size += chunk.byteLength;
+      room.left -= chunk.byteLength;
       if (size > MAX_REPLY_BYTES) {
         throw new NetworkError(
           `${host} answered with more than ${MAX_REPLY_BYTES} bytes, which is the most a tool may read.`,
         );
       }
+      if (room.left < 0) {
+        throw new NetworkError(
+          `The answer of ${host} does not fit beside those that the tool is being sent at the same time.`,
+        );
+      }
       chunks.push(chunk);
     }
   };
-  await pipeline(body, decoder ?? new PassThrough(), collect, { signal });
-  return Buffer.concat(chunks, size);
+  try {
+    await pipeline(body, decoder ?? new PassThrough(), collect, { signal });
+    return Buffer.concat(chunks, size);
+  } finally {
+    room.left += size;
+  }
 }

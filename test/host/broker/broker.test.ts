@@ -58,6 +58,25 @@ describe("a request that is allowed", () => {
   });
 });
 
+describe("requests side by side", () => {
+  test("answers that are together over 32 MiB are refused, and the room comes back", async () => {
+    const begun: (() => void)[] = [];
+    const { opened, url } = await withServer(({ path }, response) => {
+      response.write(Buffer.alloc(9 << 20));
+      if (path === "/last") response.end();
+      else begun.push(() => response.end());
+    });
+    const call = opened.open(everywhere("api.test"));
+    const replies = Array.from({ length: 4 }, () => ask(call, url));
+    const first = await Promise.race(replies);
+    expect(textOf(first)).toMatch(/^refused: The answer of api\.test:\d+ does not fit beside those/);
+    for (const end of begun) end();
+    const all = await Promise.all(replies);
+    expect(all.filter(({ ok }) => ok)).toHaveLength(3);
+    expect(await ask(call, `${url}/last`)).toMatchObject({ ok: true });
+  });
+});
+
 describe("addresses", () => {
   test.each([
     "127.0.0.1",
