@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { type Log, type Mask, reason, type ToolCall, type ToolOutcome } from "../kernel/plugin.ts";
 import { invalidParams } from "../kernel/vocabulary/schema/params.ts";
+import { readable } from "./author/trace/crash.ts";
 import type { Broker } from "./broker/broker.ts";
 import type { Grant, TrafficEntry } from "./broker/grant.ts";
 import type { Tape } from "./broker/recording.ts";
@@ -101,14 +102,16 @@ export function createRunner(parts: RunnerParts): Runner {
     const timeoutMs = capabilities.limits.timeoutSecs * 1000;
     const grant: Grant = { id, tool: tool.name, user, capabilities, deadline: Date.now() + timeoutMs };
     const brokered = broker.open(grant, tape);
-    const ended = await pool.call({
-      component,
-      params,
-      timeoutMs,
-      http: brokered.send,
-      secrets,
-      ...(signal && { signal }),
-    });
+    const ended = readable(
+      await pool.call({
+        component,
+        params,
+        timeoutMs,
+        http: brokered.send,
+        secrets,
+        ...(signal && { signal }),
+      }),
+    );
     const { traffic } = brokered;
     return ended.ok
       ? { outcome: { status: "ok", output: ended.output, receipt: id }, report: ended, traffic }

@@ -8,6 +8,7 @@ import { Fault } from "../../kernel/plugin.ts";
 import type { Engine } from "../author/build/engines.ts";
 import { watchFolder } from "../author/changes.ts";
 import { listRecordings, openProject, type Project } from "../author/project.ts";
+import { locateFault, locateReceipts } from "../author/trace/located.ts";
 import { commit } from "../catalog/install.ts";
 import type { Receipt } from "../receipts.ts";
 import type { ToolHost } from "../tool-host.ts";
@@ -74,11 +75,10 @@ async function round(
       import("../author/build/toolchain.ts"),
     ]);
     await buildProject(project, { engine, progress, openToolchain: () => openToolchain(home, progress) });
-    const candidate = await host.examine(
-      await readFile(project.component),
-      await readFile(project.capabilities, "utf8"),
-      progress,
-    );
+    const component = await readFile(project.component);
+    const candidate = await host
+      .examine(component, await readFile(project.capabilities, "utf8"), progress)
+      .catch((error: unknown) => Promise.reject(locateFault(error, component)));
     const replaced = await host.catalog.find(project.name);
     await commit(host.catalog, project.name, candidate, true);
     if (replaced !== undefined) await host.code.drop(replaced.digest);
@@ -94,15 +94,16 @@ async function round(
 async function play(file: string, { name }: Project, host: ToolHost): Promise<Played> {
   const { readRecording, replayFrom } = await import("../broker/recording.ts");
   const { params = {} } = await readRecording(file);
-  const { outcome, receipt } = await host.run(
+  const { outcome, receipt: kept } = await host.run(
     { id: randomUUID(), name, params: JSON.stringify(params) },
     { user: USER, tape: await replayFrom(file) },
   );
+  const [receipt] = await locateReceipts(host.catalog, kept === undefined ? [] : [kept]);
   const isOk = outcome.status === "ok";
   return {
     recording: basename(file),
     output: isOk ? outcome.output : null,
-    error: isOk ? null : outcome.message,
+    error: isOk ? null : (receipt?.message ?? outcome.message),
     receipt: receipt ?? null,
   };
 }
@@ -122,7 +123,10 @@ function render(calls: readonly Played[]): string {
     shorten(output ?? error ?? "", 100),
   ]);
   const logs = calls.flatMap(({ recording, receipt }) =>
-    (receipt?.logs ?? []).map(({ level, message }) => `${recording}: ${level}: ${shorten(message, 100)}`),
+    (receipt?.logs ?? []).map(({ level, message }) => {
+      // A stack trace is worth its lines.
+      return `${recording}: ${level}: ${level === "error" ? message : shorten(message, 100)}`;
+    }),
   );
   return [table(rows, "").trimEnd(), ...logs].join("\n");
 }

@@ -1,5 +1,6 @@
 /** `tool install` and `tool remove`. */
 import type { CommandContext } from "../../kernel/plugin.ts";
+import { locateFault } from "../author/trace/located.ts";
 import { checkName, commit, compareWithInstalled, type Replacement } from "../catalog/install.ts";
 import { readInput } from "./input.ts";
 import { noSuchTool, withHost } from "./opening.ts";
@@ -19,7 +20,9 @@ export async function install(context: CommandContext, wasm: string, options: In
   const capabilitiesText = (await readInput(context, options.capabilities)).toString("utf8");
   await withHost(context, async ({ catalog, examine, code }) => {
     progress(`checking ${wasm} (${megabytes(component)})`);
-    const candidate = await examine(component, capabilitiesText, progress);
+    const candidate = await examine(component, capabilitiesText, progress).catch((error: unknown) =>
+      Promise.reject(locateFault(error, component)),
+    );
     let replaced: Replacement | undefined;
     try {
       replaced = await compareWithInstalled(catalog, name, candidate, force);

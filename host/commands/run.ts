@@ -3,6 +3,8 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import type { CommandContext } from "../../kernel/plugin.ts";
 import { Fault } from "../../kernel/plugin.ts";
+import { THREW } from "../author/trace/crash.ts";
+import { locateReceipts, traceOf } from "../author/trace/located.ts";
 import type { Tape } from "../broker/recording.ts";
 import type { ToolHost } from "../tool-host.ts";
 import { withTool } from "./opening.ts";
@@ -30,19 +32,24 @@ export async function run(
     const interrupt = () => interrupted.abort();
     process.once("SIGINT", interrupt);
     try {
-      const { outcome, receipt } = await host.run(
+      const { outcome, receipt: kept } = await host.run(
         { id: randomUUID(), name, params },
         { user: USER, signal: interrupted.signal, ...(tape && { tape }) },
       );
+      const [receipt] = await locateReceipts(host.catalog, kept === undefined ? [] : [kept]);
       if (tape?.type === "recorder") await tape.save();
       const isOk = outcome.status === "ok";
-      for (const { level, message } of receipt?.logs ?? []) progress(`${level}: ${message}`);
+      const trace = receipt && traceOf(receipt);
+      // The trace says what the message says, and more.
+      const logs = trace === undefined ? receipt?.logs : receipt?.logs.slice(0, -1);
+      for (const { level, message } of logs ?? []) progress(`${level}: ${message}`);
       if (isOk || options.json) {
         const output = isOk ? outcome.output : null;
-        const error = isOk ? null : outcome.message;
+        const error = isOk ? null : (receipt?.message ?? outcome.message);
         print(options, { output, error, receipt }, () => output ?? "");
       } else {
-        progress(`${name}: ${outcome.message}`);
+        const message = trace === undefined ? undefined : `${THREW}${trace}`;
+        progress(`${name}: ${message ?? receipt?.message ?? outcome.message}`);
       }
       if (!isOk) process.exitCode = 1;
     } finally {

@@ -2,6 +2,7 @@
 import { describeCapabilities } from "../../capabilities/describe.ts";
 import { table } from "../../kernel/cli/table.ts";
 import type { CommandContext } from "../../kernel/plugin.ts";
+import { locateReceipts } from "../author/trace/located.ts";
 import type { Receipt } from "../receipts.ts";
 import { withHost, withShipped, withTool } from "./opening.ts";
 import { bullets, type JsonOption, print, shorten } from "./terminal.ts";
@@ -85,9 +86,10 @@ export async function log(
   name: string | undefined,
   options: JsonOption & { readonly limit: number },
 ): Promise<void> {
-  await withHost(context, async ({ receipts }) => {
+  await withHost(context, async ({ receipts, catalog }) => {
     const { limit } = options;
-    const found = receipts.list(name === undefined ? { limit } : { tool: name, limit });
+    const kept = receipts.list(name === undefined ? { limit } : { tool: name, limit });
+    const found = await locateReceipts(catalog, kept);
     print(options, { receipts: found }, () =>
       found.length === 0
         ? `No calls ${name === undefined ? "" : `of ${name} `}recorded yet.`

@@ -1,11 +1,13 @@
 /** One script of a project's sources and the npm packages they use. */
-import { SourceMap } from "node:module";
-import { dirname, join, relative, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import type { BuildFailure } from "esbuild";
 import { type Project, WIT } from "../project.ts";
+import { insteadOfModule } from "../trace/missing-names.ts";
 import type { Engine } from "./engines.ts";
 import { buildFault } from "./mistakes.ts";
 import type { Script } from "./script.ts";
+
+const QUICKJS_GLOBALS = join(WIT, "quickjs-globals.js");
 
 export async function bundle(project: Project, engine: Engine): Promise<Script> {
   const { build } = await import("esbuild");
@@ -23,8 +25,10 @@ export async function bundle(project: Project, engine: Engine): Promise<Script> 
     mainFields: ["module", "main"],
     conditions: ["import", "default"],
     external: ["postern:*"],
-    inject: engine === "quickjs" ? [join(WIT, "quickjs-globals.js")] : [],
+    inject: engine === "quickjs" ? [QUICKJS_GLOBALS] : [],
     sourcemap: "external",
+    // It goes into the component; what is published there are the names of the sources, not the sources.
+    sourcesContent: false,
     metafile: true,
     logLevel: "silent",
   }).catch((error: unknown) => {
@@ -36,16 +40,11 @@ export async function bundle(project: Project, engine: Engine): Promise<Script> 
     throw buildFault([{ file: relative(project.folder, project.entry), line: 0, column: 0, message }]);
   }
   const written = (path: string) => outputFiles.find((output) => output.path === path)?.text ?? "";
-  const map = new SourceMap(JSON.parse(written(`${file}.map`)));
-  return {
-    source: written(file),
-    origin(line, column) {
-      const entry = map.findEntry(line - 1, column - 1);
-      if (!("originalSource" in entry)) return undefined;
-      const source = relative(project.folder, resolve(dirname(file), entry.originalSource));
-      return `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
-    },
-  };
+  const map = JSON.parse(written(`${file}.map`)) as { sources: string[] };
+  // Where Postern is installed is nobody's business.
+  const isOurs = (source: string) => resolve(project.folder, source) === QUICKJS_GLOBALS;
+  map.sources = map.sources.map((source) => (isOurs(source) ? "postern:quickjs-globals.js" : source));
+  return { source: written(file), map: JSON.stringify(map) };
 }
 
 function isBuildFailure(error: unknown): error is BuildFailure {
@@ -59,7 +58,12 @@ function explain({ errors }: BuildFailure, project: Project): Error {
       line: location?.line ?? 0,
       // esbuild counts columns from 0.
       column: (location?.column ?? -1) + 1,
-      message: text.startsWith("Could not resolve") ? `${text}: is it installed?` : text,
+      message: text.startsWith("Could not resolve") ? `${text}: ${unresolved(text)}` : text,
     })),
   );
+}
+
+function unresolved(text: string): string {
+  const [, specifier = ""] = /"(.*)"/.exec(text) ?? [];
+  return insteadOfModule(specifier) ?? "is it installed?";
 }

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Fault, reason } from "../../../kernel/plugin.ts";
 import type { Project } from "../project.ts";
+import { readBuildCrash, renderCrash, SCRIPT } from "../trace/crash.ts";
+import { embedMap, locate, originIn } from "../trace/source-map.ts";
 import type { Script } from "./script.ts";
 import type { Toolchain } from "./toolchain.ts";
 
@@ -21,9 +23,11 @@ export async function componentize(
 ): Promise<Uint8Array> {
   const wit = join(project.wit, "tool.wit");
   try {
-    return engine === "quickjs"
-      ? await componentizeWithQuickJs(wit, script, toolchain)
-      : await componentizeWithSpiderMonkey(wit, script, toolchain);
+    const component =
+      engine === "quickjs"
+        ? await componentizeWithQuickJs(wit, script, toolchain)
+        : await componentizeWithSpiderMonkey(wit, script, toolchain);
+    return embedMap(component, script.map);
   } catch (error) {
     const told = explain(reason(error), script);
     if (told === undefined) throw error;
@@ -39,7 +43,7 @@ async function componentizeWithSpiderMonkey(
   const { componentize: make } = await toolchain.load("@bytecodealliance/componentize-js");
   // Its source must be a file. A build that is killed leaves it where the system clears up, not among the author's.
   const folder = await mkdtemp(join(tmpdir(), "postern-build-"));
-  const sourcePath = join(folder, "tool.js");
+  const sourcePath = join(folder, SCRIPT);
   try {
     await writeFile(sourcePath, source);
     const options = {
@@ -67,18 +71,10 @@ async function componentizeWithQuickJs(
   return component;
 }
 
-/** How each engine begins to say that the script threw; what follows is the script's own error. */
-const THREW =
-  /Exception while evaluating top-level script\n|Failed to evaluate user JavaScript module: .*?evaluation: /s;
-const PLACE = /(?:componentize-qjs:user|[^\s@()]*\btool)\.js:(\d+):(\d+)/g;
-
 /** The script's error with the author's places; undefined where the engine failed for another reason. */
-function explain(said: string, { origin }: Script): string | undefined {
-  const [, own] = said.split(THREW);
-  if (own === undefined) return undefined;
-  const told = own
-    .replace(/\nAdditionally, some promises were rejected[\s\S]*?\nStack:/, "")
-    .replace(PLACE, (place, line, column) => origin(Number(line), Number(column)) ?? place)
-    .trim();
+function explain(said: string, { map }: Script): string | undefined {
+  const crash = readBuildCrash(said);
+  if (crash === undefined) return undefined;
+  const told = locate(renderCrash(crash), originIn(map));
   return `not built: the top level of the script threw\n  ${told.replaceAll("\n", "\n  ")}`;
 }

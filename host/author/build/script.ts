@@ -1,6 +1,6 @@
 /** One module with everything it imports, ready for an engine. */
 export interface Script {
   readonly source: string;
-  /** Where a place of the script stands in the author's own sources; all counted from 1. */
-  origin(line: number, column: number): string | undefined;
+  /** JSON: its source map, with the names of the author's sources as seen from the project's folder. */
+  readonly map: string;
 }

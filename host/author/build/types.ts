@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { Fault } from "../../../kernel/plugin.ts";
 import type { Project } from "../project.ts";
+import { insteadOfModule, insteadOfName } from "../trace/missing-names.ts";
 import { buildFault, type Mistake } from "./mistakes.ts";
 import { findCompiler, type Toolchain } from "./toolchain.ts";
 
@@ -38,7 +39,7 @@ function parseMistakes(said: string): Mistake[] {
     const [, general] = UNPLACED.exec(line) ?? [];
     const last = mistakes.at(-1);
     if (file !== undefined && message !== undefined)
-      mistakes.push({ file, line: Number(row), column: Number(column), message });
+      mistakes.push({ file, line: Number(row), column: Number(column), message: instead(message) });
     else if (general !== undefined)
       mistakes.push({ file: "tsconfig.json", line: 0, column: 0, message: general });
     // An explanation that goes on is indented below its mistake.
@@ -46,4 +47,11 @@ function parseMistakes(said: string): Mistake[] {
       mistakes[mistakes.length - 1] = { ...last, message: `${last.message}\n    ${line.trim()}` };
   }
   return mistakes;
+}
+
+/** The compiler would have Node's types installed; what a tool has instead helps more. */
+function instead(message: string): string {
+  const [missing, kind, name = ""] = /^Cannot find (name|module) '([^']+)'/.exec(message) ?? [];
+  const advice = kind === "module" ? insteadOfModule(name) : insteadOfName(name);
+  return advice === undefined ? message : `${missing}: ${advice}`;
 }

@@ -10,6 +10,9 @@ import { type Candidate, examine } from "../../catalog/install.ts";
 import { inspect } from "../../compile/component.ts";
 import { type Component, createComponent } from "../../compile/transpile.ts";
 import { createPool, type Pool } from "../../sandbox/pool.ts";
+import { readable } from "../trace/crash.ts";
+import { locateFault } from "../trace/located.ts";
+import { hasPlaces, locate, type Origin, readMap } from "../trace/source-map.ts";
 import { compareGrants } from "./grants.ts";
 import { probe } from "./probes.ts";
 import type { Finding, Report } from "./report.ts";
@@ -30,7 +33,7 @@ const SLOW_START_MILLIS = 1000;
 export async function checkConformance(options: CheckOptions): Promise<Report> {
   const { component: bytes } = options;
   const cache = await mkdtemp(join(tmpdir(), "postern-check-"));
-  const pool = createPool({ size: 1 });
+  const pool = readablePool(createPool({ size: 1 }), bytes);
   const found: Finding[] = [];
   const told = { digest: digestOf(bytes), bytes: bytes.length };
   try {
@@ -40,7 +43,8 @@ export async function checkConformance(options: CheckOptions): Promise<Report> {
     const { description, schema, grants } = candidate;
     const ok = !found.some(({ verdict }) => verdict === "fail");
     return { ok, ...told, findings: found, description, schema, grants };
-  } catch (error) {
+  } catch (caught) {
+    const error = locateFault(caught, bytes);
     if (!(error instanceof Fault)) throw error;
     const subject = SUBJECTS[error.code] ?? "component";
     return { ok: false, ...told, findings: [...found, { subject, verdict: "fail", detail: error.message }] };
@@ -48,6 +52,20 @@ export async function checkConformance(options: CheckOptions): Promise<Report> {
     await pool.close();
     await rm(cache, { recursive: true, force: true });
   }
+}
+
+/** One whose calls, where they crash, say so with the author's places. */
+function readablePool(pool: Pool, component: Uint8Array): Pool {
+  let origin: Origin | undefined;
+  return {
+    ...pool,
+    async call(call) {
+      const outcome = readable(await pool.call(call));
+      if (outcome.ok || !hasPlaces(outcome.message)) return outcome;
+      origin ??= readMap(component);
+      return { ...outcome, message: locate(outcome.message, origin) };
+    },
+  };
 }
 
 /** What a refusal is about. */

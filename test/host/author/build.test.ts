@@ -94,7 +94,31 @@ test.each([
     ["tool.ts:72:7: Type 'string' is not assignable to type 'number'", "tool.ts:73:13: Expected 0 arguments"],
   ],
   ["a syntax error", "const = 1;\n", ["tool.ts:72:7: Expected identifier but found"]],
-  ["a package that is not there", 'import "nowhere";\n', ['tool.ts:72:8: Could not resolve "nowhere"']],
+  [
+    "a package that is not there",
+    'import "nowhere";\n',
+    ['tool.ts:72:8: Could not resolve "nowhere": is it installed?'],
+  ],
+  [
+    "one of Node's modules",
+    'import "node:fs";\nimport "crypto";\nimport "node:zlib";\n',
+    [
+      'tool.ts:72:8: Could not resolve "node:fs": a tool has no files: import data at build time',
+      'tool.ts:73:8: Could not resolve "crypto": use Math.random',
+      'tool.ts:74:8: Could not resolve "node:zlib": a tool has none of Node\'s modules',
+    ],
+  ],
+  [
+    "a name that no tool has",
+    'process.exit(1);\nBuffer.from("x");\nrequire.main;\nsetTimeout(() => {}, 1);\nfs.x();\n',
+    [
+      "tool.ts:72:1: Cannot find name 'process': a tool has no process and no environment: take settings as params",
+      "tool.ts:73:1: Cannot find name 'Buffer': use Uint8Array",
+      "tool.ts:74:1: Cannot find name 'require': use import",
+      "tool.ts:75:1: Cannot find name 'setTimeout': a tool has no timers",
+      "tool.ts:76:1: Cannot find name 'fs': a tool has no files",
+    ],
+  ],
 ])(
   "%s is told with the author's line and column, and nothing is left",
   MINUTES,
@@ -120,7 +144,7 @@ test.each(["spidermonkey", "quickjs"] as const)(
     const more = 'function start(): never {\n  throw new Error("no such luck");\n}\nstart();\n';
     appendFileSync(join(folder, "tool.ts"), `${"\n".repeat(72 - lines)}${more}`);
     await expect(build(folder, engine)).rejects.toThrow(
-      /the top level of the script threw[\s\S]*no such luck[\s\S]*start\W+tool\.ts:73:\d+[\s\S]*\Wtool\.ts:75:1/,
+      /^not built: the top level of the script threw\n {2}Error: no such luck\n {6}at start \(tool\.ts:73:\d+\)\n {6}at tool\.ts:75:1$/,
     );
     expect(existsSync(join(folder, "dist"))).toBe(false);
   },

@@ -35,9 +35,22 @@ test("tool dev builds at each change, says what is wrong, installs beside the pr
   const { stdout: said } = await postern(["ask", "countdown to 2030-01-01"], chat);
   expect(said).toContain("2030-01-01");
 
+  writeFileSync(
+    source,
+    good.replace("    try {", '    if (params.includes("DE")) throw new Error("fell");\n    try {'),
+  );
+  await round(4);
+  const line = good.slice(0, good.indexOf("    try {")).split("\n").length;
+  expect(dev.stdout()).toMatch(
+    new RegExp(String.raw`^next-holiday\.json +threw .*The tool threw: fell \(tool\.ts:${line}:\d+\)`, "m"),
+  );
+  expect(dev.stdout()).toMatch(
+    new RegExp(String.raw`^next-holiday\.json: error: fell\n +at execute \(tool\.ts:${line}:\d+\)`, "m"),
+  );
+
   dev.kill("SIGINT");
   expect(await dev.ended).toBe(0);
   const scratch = { POSTERN_HOME: join(folder, ".postern") };
   const log = await postern(["tool", "log", "countdown", "--json"], { cwd, env: scratch });
-  expect(JSON.parse(log.stdout).receipts).toHaveLength(5);
+  expect(JSON.parse(log.stdout).receipts).toHaveLength(7);
 });

@@ -1,0 +1,67 @@
+/**
+ * The source map of a script, kept in a custom section of its component. There it can neither be lost nor belong to
+ * another build, and `tool install` copies it along; the transpiler leaves it out of the code, so a call never meets
+ * it. Only the author's commands read it: it may be a stranger's. It holds the names of the sources, not the sources.
+ */
+import { SourceMap } from "node:module";
+import { brotliCompressSync, brotliDecompressSync } from "node:zlib";
+import { Cursor } from "../../compile/instructions.ts";
+import { leb, sections } from "../../compile/module-sections.ts";
+import { SCRIPT } from "./crash.ts";
+
+/** Where a place of the script stands in the author's own sources; all counted from 1. */
+export type Origin = (line: number, column: number) => string | undefined;
+
+const SECTION = "postern:source-map";
+const CUSTOM = 0;
+const MAX_BYTES = 16 * 2 ** 20;
+
+export function embedMap(component: Uint8Array, map: string): Uint8Array {
+  const name = Buffer.from(SECTION);
+  const content = Buffer.concat([Buffer.from(leb(name.length)), name, brotliCompressSync(map)]);
+  return Buffer.concat([component, Buffer.from([CUSTOM, ...leb(content.length)]), content]);
+}
+
+/** Undefined for a component without one, or with one that cannot be read. */
+export function readMap(component: Uint8Array): Origin | undefined {
+  try {
+    const section = sections(component).findLast(
+      ({ id, start }) => id === CUSTOM && sectionName(component, start).name === SECTION,
+    );
+    if (section === undefined) return undefined;
+    const { end: start } = sectionName(component, section.start);
+    const map = brotliDecompressSync(component.subarray(start, section.end), { maxOutputLength: MAX_BYTES });
+    return originIn(map.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+function sectionName(component: Uint8Array, start: number): { readonly name: string; readonly end: number } {
+  const cursor = new Cursor(component, start);
+  const length = cursor.u32();
+  const end = cursor.at + length;
+  return { name: Buffer.from(component.subarray(cursor.at, end)).toString(), end };
+}
+
+/** Sources are named as the map names them: by their paths from the project's folder. */
+export function originIn(map: string): Origin {
+  const parsed = new SourceMap(JSON.parse(map));
+  return (line, column) => {
+    const entry = parsed.findEntry(line - 1, column - 1);
+    if (!("originalSource" in entry)) return undefined;
+    return `${entry.originalSource}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
+  };
+}
+
+const PLACE = new RegExp(`\\b${SCRIPT.replace(".", "\\.")}:(\\d{1,9}):(\\d{1,9})\\b`, "g");
+
+export function hasPlaces(text: string): boolean {
+  return text.includes(`${SCRIPT}:`);
+}
+
+/** A text with the author's places instead of the script's. */
+export function locate(text: string, origin: Origin | undefined): string {
+  if (origin === undefined) return text;
+  return text.replaceAll(PLACE, (place, line, column) => origin(Number(line), Number(column)) ?? place);
+}
