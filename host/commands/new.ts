@@ -7,8 +7,29 @@ import { ENTRIES, type Language, WIT } from "../author/project.ts";
 import { checkName } from "../catalog/install.ts";
 import { type JsonOption, print } from "./terminal.ts";
 
+/** What a new tool does until its author changes it; each has a folder among the templates. */
+export const TEMPLATES = ["blank", "http", "auth"] as const;
+type Template = (typeof TEMPLATES)[number];
+
 /** How the templates call the tool, and its source. */
-const TEMPLATE = { name: "my-tool", entry: ENTRIES.ts };
+const PLACEHOLDER = { name: "my-tool", entry: ENTRIES.ts };
+
+/** What the project's README says of it. */
+const EXAMPLES: Readonly<Record<Template, { readonly about: string; readonly commands: string }>> = {
+  blank: {
+    about: "repeats a text, until you change it",
+    commands: `postern tool run my-tool '{"text":"Hello"}' --record recordings/example.json`,
+  },
+  http: {
+    about: "counts the days until a date, or until the next public holiday of a country",
+    commands: `postern tool run my-tool '{"date":"2030-01-01"}' --record recordings/date.json`,
+  },
+  auth: {
+    about: "lists your GitHub repositories with a token that it never sees",
+    commands: `postern tool auth my-tool            # asks for the token
+postern tool run my-tool '{"count":2}' --record recordings/repositories.json`,
+  },
+};
 
 const TYPES = ["guest.d.ts", "globals.d.ts"];
 
@@ -22,15 +43,16 @@ const CONTRACT: Readonly<Record<Language, readonly string[]>> = {
 export async function create(
   { folder }: CommandContext,
   directory: string,
-  options: JsonOption & { readonly lang: Language },
+  options: JsonOption & { readonly lang: Language; readonly template: Template },
 ): Promise<void> {
+  const { lang: language, template } = options;
   const target = resolve(folder, directory);
   const name = basename(target);
   checkName(name);
-  if (options.lang === "rust") checkCrateName(name);
-  const files = await createProject(target, name, options.lang);
+  if (language === "rust") checkCrateName(name);
+  const files = await createProject(target, name, language, template);
   const here = relative(folder, target) || ".";
-  print(options, { folder: target, name, language: options.lang, files }, () =>
+  print(options, { folder: target, name, language, template, files }, () =>
     [
       `Created ${here}: ${files.join(", ")}`,
       "",
@@ -42,7 +64,12 @@ export async function create(
   );
 }
 
-async function createProject(target: string, name: string, language: Language): Promise<readonly string[]> {
+async function createProject(
+  target: string,
+  name: string,
+  language: Language,
+  template: Template,
+): Promise<readonly string[]> {
   await mkdir(target, { recursive: true });
   if ((await readdir(target)).length > 0) {
     throw new Fault("invalid", "folder_not_empty", `${target} is not empty; choose a new folder`, {
@@ -51,6 +78,14 @@ async function createProject(target: string, name: string, language: Language): 
   }
   const templates = join(WIT, "templates");
   for (const part of ["shared", language]) await cp(join(templates, part), target, { recursive: true });
+  const entry = ENTRIES[language];
+  const parts = {
+    "capabilities.json": "capabilities.json",
+    recordings: "recordings",
+    [basename(entry)]: entry,
+  };
+  for (const [from, to] of Object.entries(parts))
+    await cp(join(templates, template, from), join(target, to), { recursive: true });
   // npm leaves a file of that name out of a package.
   await rename(join(target, "gitignore"), join(target, ".gitignore"));
   const wit = join(target, "wit");
@@ -61,10 +96,14 @@ async function createProject(target: string, name: string, language: Language): 
     .filter((entry) => entry.isFile())
     .map((entry) => relative(target, join(entry.parentPath, entry.name)))
     .sort();
+  const { about, commands } = EXAMPLES[template];
   for (const file of files.filter((path) => !path.startsWith("wit/"))) {
     const text = await readFile(join(target, file), "utf8");
-    const named = text.replaceAll(TEMPLATE.name, name);
-    const filled = file === "README.md" ? named.replaceAll(TEMPLATE.entry, ENTRIES[language]) : named;
+    const described =
+      file === "README.md"
+        ? text.replace("ABOUT", about).replace("EXAMPLE", commands).replaceAll(PLACEHOLDER.entry, entry)
+        : text;
+    const filled = described.replaceAll(PLACEHOLDER.name, name);
     if (filled !== text) await writeFile(join(target, file), filled);
   }
   return files;

@@ -7,7 +7,7 @@ import { build } from "./build.ts";
 import { check } from "./check.ts";
 import { dev } from "./dev.ts";
 import { install, remove } from "./install.ts";
-import { create } from "./new.ts";
+import { create, TEMPLATES } from "./new.ts";
 import { run } from "./run.ts";
 import { auth, setup } from "./secrets.ts";
 import { info, list, log } from "./show.ts";
@@ -76,8 +76,23 @@ Examples:
     .option("--replay <files...>", "recorded calls to replay; shows which grants they use")
     .action((target, options) => check(context, target, options));
 
-  verb("new <dir>", "create a project for a new tool", "new countdown", "new countdown --lang rust")
+  verb(
+    "new <dir>",
+    "create a project for a new tool",
+    "new countdown",
+    "new countdown --lang rust",
+    "new adder --template blank",
+    "new repos --template auth --lang js",
+  )
     .addOption(new Option("--lang <language>", "what it is written in").choices(LANGUAGES).default("ts"))
+    .addOption(
+      new Option(
+        "--template <template>",
+        "what it starts with: blank only computes, http reads a public API, auth sends a token",
+      )
+        .choices(TEMPLATES)
+        .default("http"),
+    )
     .action((directory, options) => create(context, directory, options));
 
   verb(

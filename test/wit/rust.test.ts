@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ToolRequest } from "../../host/broker/grant.ts";
 import type { Component } from "../../host/compile/transpile.ts";
 import { createPool, type PoolCall } from "../../host/sandbox/pool.ts";
-import { typePage } from "../support/processes/page.ts";
+import { typeLines, typePage } from "../support/processes/page.ts";
 import { postern } from "../support/processes/postern.ts";
 import { toComponent } from "../support/tools/components.ts";
 import { describeRust, pathTo, rustEnvironment } from "../support/tools/rust.ts";
@@ -60,6 +60,19 @@ describeRust("a tool in Rust", () => {
   test("the page's commands print what the page shows", async () => {
     await typePage(PAGE, folder, { ...env, TOOLS_SHIPPED: "false" });
   });
+
+  test.each(["blank", "auth"])(
+    "the template %s is built, passes its tests and the check",
+    async (template) => {
+      const args = ["new", template, "--lang", "rust", "--template", template];
+      expect((await postern(["tool", ...args], { cwd: folder, env })).code).toBe(0);
+      const commands = ["cargo test", "postern tool build .", "postern tool check ."];
+      const [tested, , checked] = await typeLines(commands, join(folder, template), env);
+      expect(tested).toContain("test result: ok. 1 passed");
+      expect(tested).not.toContain("warning");
+      expect(checked).toMatch(/^ok +(example|repositories)\.json[\s\S]* can be installed\./m);
+    },
+  );
 
   test("compiler errors show the author's lines, and nothing is left behind", async () => {
     const { build, component } = await project("mistaken", (source) =>

@@ -1,13 +1,16 @@
+import { execFile } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { installedToolchain } from "../../../host/author/build/toolchain.ts";
 import { checkTypes } from "../../../host/author/build/types.ts";
 import { openProject } from "../../../host/author/project.ts";
 import { parseCapabilities } from "../../../host/catalog/capabilities-file.ts";
 import { temporaryFolder } from "../../support/home.ts";
 import { postern } from "../../support/processes/postern.ts";
-import { newProject } from "../../support/tools/projects.ts";
+import { newProject, pathWithPostern } from "../../support/tools/projects.ts";
+
+const MINUTES = { timeout: 240_000 };
 
 const SHARED = [
   ".gitignore",
@@ -19,36 +22,95 @@ const SHARED = [
   "wit",
 ];
 
-test.each([
+const LANGUAGES = [
   ["ts", ["tool.ts", "tsconfig.json"], ["globals.d.ts", "guest.d.ts"]],
   ["js", ["tool.js", "tsconfig.json"], ["globals.d.ts", "guest.d.ts"]],
   ["rust", ["Cargo.toml", "src"], ["rust.wit"]],
-] as const)("tool new --lang %s makes a project that is whole", async (lang, own, types) => {
-  const folder = await newProject(lang);
-  expect(readdirSync(folder).sort()).toEqual([...SHARED, ...own].sort());
-  expect(readdirSync(join(folder, "wit")).sort()).toEqual(
-    ["capabilities.schema.json", "tool.wit", ...types].sort(),
-  );
-  expect(openProject(folder)).toMatchObject({ name: "countdown", language: lang });
-  const capabilities = readFileSync(join(folder, "capabilities.json"), "utf8");
-  expect(parseCapabilities(capabilities).http?.allowlist).toHaveLength(1);
-  expect(JSON.parse(capabilities).$schema).toBe("./wit/capabilities.schema.json");
-  expect(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).name).toBe("countdown");
-  const readme = readFileSync(join(folder, "README.md"), "utf8");
-  expect(readme).toContain(lang === "rust" ? "`src/lib.rs`" : `\`tool.${lang}\``);
-  expect(readme).not.toContain("my-tool");
-});
+] as const;
 
-test.each(["ts", "js"] as const)("the types of the %s skeleton are sound, and are checked", async (lang) => {
+const TEMPLATES = [
+  ["blank", "repeats a text", ["example.json"], undefined],
+  ["http", "counts the days", ["date.json", "next-holiday.json"], "date.nager.at"],
+  ["auth", "lists your GitHub repositories", ["repositories.json"], "api.github.com"],
+] as const;
+
+test.each(
+  LANGUAGES.flatMap(([lang, own, types]) =>
+    TEMPLATES.map(([template, about, recordings, host]) => ({
+      lang,
+      own,
+      types,
+      template,
+      about,
+      recordings,
+      host,
+    })),
+  ),
+)(
+  "tool new --lang $lang --template $template makes a project that is whole",
+  async ({ lang, own, types, template, about, recordings, host }) => {
+    const folder = await newProject(lang, template);
+    expect(readdirSync(folder).sort()).toEqual([...SHARED, ...own].sort());
+    expect(readdirSync(join(folder, "wit")).sort()).toEqual(
+      ["capabilities.schema.json", "tool.wit", ...types].sort(),
+    );
+    expect(readdirSync(join(folder, "recordings"))).toEqual(recordings);
+    const project = openProject(folder);
+    expect(project).toMatchObject({ name: "countdown", language: lang });
+    const capabilities = readFileSync(join(folder, "capabilities.json"), "utf8");
+    expect(parseCapabilities(capabilities).http?.allowlist[0]?.host).toBe(host);
+    expect(JSON.parse(capabilities).$schema).toBe("./wit/capabilities.schema.json");
+    expect(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).name).toBe("countdown");
+    const readme = readFileSync(join(folder, "README.md"), "utf8");
+    expect(readme).toContain(lang === "rust" ? "`src/lib.rs`" : `\`tool.${lang}\``);
+    expect(readme).toContain(`A Postern tool that ${about}`);
+    expect(readme).toMatch(new RegExp(`^postern tool run .*--record recordings/${recordings[0]}$`, "m"));
+    expect(readme).not.toMatch(/my-tool|ABOUT|EXAMPLE/);
+    if (lang !== "rust") await checkTypes(project, installedToolchain());
+  },
+);
+
+test.each(["ts", "js"] as const)("the types of the %s skeleton are checked", async (lang) => {
   const folder = await newProject(lang);
   const project = openProject(folder);
-  await checkTypes(project, installedToolchain());
   const source = readFileSync(project.entry, "utf8");
   writeFileSync(project.entry, source.replace('log("info"', 'log("loud"'));
   await expect(checkTypes(project, installedToolchain())).rejects.toThrow(/tool\.[tj]s:\d+:\d+: .*"loud"/);
 });
 
-test("a folder that holds something, and a name that no tool can have, are refused", async () => {
+describe("the test of a new project", () => {
+  async function testEdited(
+    template: "blank" | "auth",
+    lang: "ts" | "js",
+    edit: (source: string) => string,
+  ): Promise<string> {
+    const folder = await newProject(lang, template);
+    const file = openProject(folder).entry;
+    writeFileSync(file, edit(readFileSync(file, "utf8")));
+    const env = { PATH: pathWithPostern(), HOME: folder, POSTERN_HOME: join(folder, "unused") };
+    return new Promise((resolve) => {
+      execFile("node", ["--test"], { cwd: folder, env }, (_, stdout) => resolve(stdout));
+    });
+  }
+
+  test("passes after an edit of what it says and answers", MINUTES, async () => {
+    const said = await testEdited("auth", "js", (source) =>
+      source
+        .replace("url: html_url,", "link: html_url,")
+        .replace(/description: \(\) => .*/, 'description: () => "Another one.",'),
+    );
+    expect(said).toMatch(/it keeps the contract[\s\S]*repositories\.json succeeds[\s\S]*fail 0/);
+  });
+
+  test("fails where a recorded call crashes, with the author's line", MINUTES, async () => {
+    const said = await testEdited("blank", "ts", (source) =>
+      source.replace("    try {", '    if (params.length > 2) throw new Error("no");\n    try {'),
+    );
+    expect(said).toMatch(/fail 2[\s\S]*example\.json succeeds[\s\S]*The tool threw: no \(tool\.ts:24:34\)/);
+  });
+});
+
+test("a folder that holds something, a name that no tool can have and an unknown template are refused", async () => {
   const folder = await newProject();
   const run = (...args: readonly string[]) =>
     postern(["tool", "new", ...args], {
@@ -62,5 +124,8 @@ test("a folder that holds something, and a name that no tool can have, are refus
   expect(named.stderr).toContain("names starting with memory_ are reserved for the agent");
   const crate = await run("3d", "--lang", "rust");
   expect(crate.stderr).toContain("cargo does not accept the crate name 3d: start it with a letter");
+  const unknown = await run("other", "--template", "soap");
+  expect(unknown.stderr).toContain("'soap' is invalid. Allowed choices are blank, http, auth.");
+  expect(unknown.code).toBe(2);
   expect(readdirSync(dirname(folder))).toEqual(["countdown"]);
 });

@@ -6,13 +6,19 @@ import { BIN } from "../clone.ts";
 import { temporaryFolder } from "../home.ts";
 import { postern } from "../processes/postern.ts";
 
-/** Answers the folder of a new project called `countdown`. */
-export async function newProject(lang: "ts" | "js" | "rust" = "ts"): Promise<string> {
+/** Answers the folder of a new project called `countdown`, whatever the template makes it do. */
+export async function newProject(
+  lang: "ts" | "js" | "rust" = "ts",
+  template: "blank" | "http" | "auth" = "http",
+): Promise<string> {
   const cwd = temporaryFolder();
-  const { code, stderr } = await postern(["tool", "new", "countdown", "--lang", lang], {
-    cwd,
-    env: { POSTERN_HOME: join(cwd, "home") },
-  });
+  const { code, stderr } = await postern(
+    ["tool", "new", "countdown", "--lang", lang, "--template", template],
+    {
+      cwd,
+      env: { POSTERN_HOME: join(cwd, "home") },
+    },
+  );
   if (code !== 0) throw new Error(stderr);
   return join(cwd, "countdown");
 }
