@@ -13,6 +13,8 @@ import {
   type Share,
   UnfitModule,
 } from "./core-module.ts";
+import { markModules } from "./marking/module.ts";
+import { MARKED_VIEWS } from "./marking/views.ts";
 
 export type ReaderJob =
   | { readonly type: "wit"; readonly bytes: Uint8Array }
@@ -52,6 +54,9 @@ const MAX_INSTANCES = 1000;
 // What a guest passes as a list becomes an array on the host's heap; a longer one than that holds ends the process.
 const MAX_LIST = 100_000;
 
+/** Below this, comparing a memory after each call costs less than marking every write to it. */
+const MIN_MARKED_BYTES = 4 << 20;
+
 async function transpileComponent(bytes: Uint8Array, memoryMb: number): Promise<Transpiled> {
   const { transpileBytes } = await import("@bytecodealliance/jco-transpile");
   const { files } = await transpileBytes(bytes, {
@@ -67,15 +72,19 @@ async function transpileComponent(bytes: Uint8Array, memoryMb: number): Promise<
   const glue = toFunctionBody(text("component.js"));
   const share = shareOut(cores, countInstances(glue), memoryMb);
   const fitted = cores.map(([name, core]) => [name, fitModule(core, share)] as const);
+  const keeps = [...new Set(fitted.flatMap(([, fit]) => fit.keeps))];
+  const modules = fitted.map(([name, fit]) => [name, fit.bytes] as const);
+  const startBytes = cores.reduce((sum, [, core]) => sum + countState(core).memoryBytes, 0);
+  const marked = keeps.length === 0 && startBytes >= MIN_MARKED_BYTES ? markModules(modules) : undefined;
   return {
-    modules: Object.fromEntries(fitted.map(([name, fit]) => [name, fit.bytes])),
-    glue,
+    modules: Object.fromEntries(marked ?? modules),
+    glue: marked === undefined ? glue : MARKED_VIEWS + glue,
     types: Object.fromEntries(
       named.flatMap(([name]) =>
         name.startsWith("interfaces/") ? [[name.slice("interfaces/".length), text(name)]] : [],
       ),
     ),
-    keeps: [...new Set(fitted.flatMap(([, fit]) => fit.keeps))],
+    keeps,
     plain: isPlain(bytes),
   };
 }

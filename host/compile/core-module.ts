@@ -44,8 +44,16 @@ export interface Share {
   readonly tableEntries: number;
 }
 
-/** How many memories a module declares that do not start empty, and how many tables. */
-export function countState(module: Uint8Array): { readonly memories: number; readonly tables: number } {
+interface State {
+  /** Memories that do not start empty. */
+  readonly memories: number;
+  /** What they start with. */
+  readonly memoryBytes: number;
+  readonly tables: number;
+}
+
+/** What a module declares. */
+export function countState(module: Uint8Array): State {
   const all = sections(module);
   const open = (wanted: number): Cursor | undefined => {
     const section = all.find(({ id }) => id === wanted);
@@ -53,10 +61,13 @@ export function countState(module: Uint8Array): { readonly memories: number; rea
   };
   const cursor = open(MEMORY);
   let memories = 0;
+  let pages = 0;
   for (let left = cursor?.u32() ?? 0; cursor && left > 0; left--) {
-    if (readLimits(cursor, "a memory").min > 0) memories++;
+    const { min } = readLimits(cursor, "a memory");
+    if (min > 0) memories++;
+    pages += min;
   }
-  return { memories, tables: open(TABLE)?.u32() ?? 0 };
+  return { memories, memoryBytes: pages * PAGE_BYTES, tables: open(TABLE)?.u32() ?? 0 };
 }
 
 /** Bounds the module's memories and tables and opens its state to the pool. */

@@ -41,15 +41,14 @@ export function assemble(module: Uint8Array, all: Section[], replaced: Map<numbe
   const parts: Uint8Array[] = [module.subarray(0, 8)];
   const put = (id: number, content: Uint8Array) =>
     parts.push(Uint8Array.from([id, ...leb(content.length)]), content);
-  const waiting = new Map(replaced);
+  const waiting = new Map([...replaced].sort(([one], [other]) => order(one) - order(other)));
   for (const { id, start, end } of all) {
-    if (id !== 0 && waiting.has(EXPORT) && order(id) > order(EXPORT)) {
-      put(EXPORT, waiting.get(EXPORT) as Uint8Array);
-      waiting.delete(EXPORT);
+    for (const [missing, content] of waiting) {
+      if (id === 0 || order(missing) >= order(id)) break;
+      put(missing, content);
+      waiting.delete(missing);
     }
-    const content = waiting.get(id);
-    if (content === undefined) put(id, module.subarray(start, end));
-    else put(id, content);
+    put(id, waiting.get(id) ?? module.subarray(start, end));
     waiting.delete(id);
   }
   for (const [id, content] of waiting) put(id, content);

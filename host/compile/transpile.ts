@@ -13,7 +13,7 @@ import { transpile } from "./component.ts";
 import { place } from "./place.ts";
 
 /** Counts the changes to what we do with the transpiler's output. */
-const REVISION = 5;
+const REVISION = 6;
 const TRANSPILER = PACKAGE.devDependencies["@bytecodealliance/jco-transpile"];
 
 /** A component that can be handed to the pool as often as one likes. Small: code is read only when it is used. */

@@ -1,7 +1,23 @@
-/** The linear memories of an instance, and a copy from which they are put back after a call. */
+/**
+ * The linear memories of an instance, and a copy from which they are put back after a call. Where all that writes to
+ * a memory marks what it writes, what is marked is copied back; elsewhere everything is compared.
+ */
 
 /** Exports under which core modules were made to show their state; no component may use the prefix. */
 export const PRIVATE = "postern-private:";
+
+/** The memory that a module marks its writes to, and the marks: a byte for every page. */
+export const WRITTEN = "written";
+export const MARKS = "marks";
+
+/** A mark stands for this many bytes from a multiple of it, and for as many before and after them. */
+export const MARK_BITS = 10;
+const MARK_BYTES = 1 << MARK_BITS;
+/** Addresses go round: the first page comes after the last one that 32 bits can name. */
+const LAST_MARK = 2 ** (32 - MARK_BITS) - 1;
+
+/** Where the glue's views find the marks of the memory they write to: a property of its buffer. */
+export const VIEW_MARKS = "postern.marks";
 
 export interface Memories {
   bytes(): number;
@@ -14,43 +30,97 @@ export interface MemoryCopy {
   restore(): boolean;
 }
 
-/** Large enough that a chunk costs little to visit, small enough that most of them stay untouched. */
-const CHUNK_BYTES = 16_384;
-
-const ZERO = Buffer.alloc(CHUNK_BYTES);
-
 /** Finds the memories that core instances show under private names. */
 export function findMemories(cores: readonly { readonly exports: object }[]): Memories {
-  const memories = cores.flatMap(({ exports }) =>
-    Object.entries(exports).flatMap(([name, value]) =>
-      name.startsWith(PRIVATE) && value instanceof WebAssembly.Memory ? [value] : [],
-    ),
-  );
+  const memories = new Map<WebAssembly.Memory, WebAssembly.Memory[]>();
+  for (const { exports } of cores) {
+    const shown = exports as Readonly<Record<string, unknown>>;
+    const marks = shown[PRIVATE + MARKS];
+    const written = shown[PRIVATE + WRITTEN];
+    for (const [name, value] of Object.entries(shown)) {
+      if (!name.startsWith(PRIVATE) || !(value instanceof WebAssembly.Memory) || value === marks) continue;
+      const known = memories.get(value) ?? [];
+      if (value === written && name === PRIVATE + WRITTEN) known.push(marks as WebAssembly.Memory);
+      memories.set(value, known);
+    }
+  }
   return {
-    bytes: () => memories.reduce((sum, { buffer }) => sum + buffer.byteLength, 0),
+    bytes: () => [...memories.keys()].reduce((sum, { buffer }) => sum + buffer.byteLength, 0),
     copy: () => {
-      const copies = memories.map(copyMemory);
+      const copies = [...memories].map(([memory, marks]) => copyMemory(memory, marks));
       return { restore: () => copies.every((copy) => copy.restore()) };
     },
   };
 }
 
-function copyMemory(memory: WebAssembly.Memory): MemoryCopy {
-  const size = memory.buffer.byteLength;
-  const live = Buffer.from(memory.buffer);
+/** Large enough that a chunk costs little to visit, small enough that most of them stay untouched. */
+const CHUNK_BYTES = 16_384;
+
+const ZERO = Buffer.alloc(CHUNK_BYTES);
+
+function copyMemory(memory: WebAssembly.Memory, marks: readonly WebAssembly.Memory[]): MemoryCopy {
+  let buffer = memory.buffer;
+  const size = buffer.byteLength;
+  // A mark just past the end stands for what is before it.
+  const pages = size / MARK_BYTES + 1;
   const chunks: Buffer[] = [];
   for (let at = 0; at < size; at += CHUNK_BYTES) {
-    const chunk = live.subarray(at, at + CHUNK_BYTES);
+    const chunk = Buffer.from(buffer, at, CHUNK_BYTES);
     chunks.push(chunk.equals(ZERO) ? ZERO : Buffer.from(chunk));
   }
+  const byHost = Buffer.alloc(pages);
+  const written = [byHost, ...marks.map((one) => Buffer.from(one.buffer, 0, pages))];
+  const lastMarks = marks.map((one) => Buffer.from(one.buffer, LAST_MARK, 1));
+  const showMarks = () =>
+    Object.defineProperty(buffer, Symbol.for(VIEW_MARKS), { value: byHost, configurable: true });
+  if (marks.length > 0) showMarks();
+  const clearMarks = () => {
+    for (const one of [...written, ...lastMarks]) one.fill(0);
+  };
+  clearMarks();
+
+  const restorePage = (live: Buffer, page: number) => {
+    const at = (page & LAST_MARK) * MARK_BYTES;
+    if (at >= size) return;
+    const from = at % CHUNK_BYTES;
+    const chunk = chunks[Math.floor(at / CHUNK_BYTES)] as Buffer;
+    chunk.copy(live, at, from, from + MARK_BYTES);
+  };
+  const restoreMarked = (live: Buffer) => {
+    for (const marked of written) {
+      let restored = -2;
+      for (let page = marked.indexOf(1); page !== -1; page = marked.indexOf(1, page + 1)) {
+        marked[page] = 0;
+        for (let near = Math.max(restored + 1, page - 1); near <= page + 1; near++) restorePage(live, near);
+        restored = page + 1;
+      }
+    }
+    for (const last of lastMarks) {
+      if (last[0] === 1) restorePage(live, 0);
+      last[0] = 0;
+    }
+  };
+  const restoreDifferent = (live: Buffer) => {
+    for (const [index, chunk] of chunks.entries()) {
+      const at = index * CHUNK_BYTES;
+      // Comparing reads; copying everything would also write, and most chunks are as they were.
+      if (live.compare(chunk, 0, CHUNK_BYTES, at, at + CHUNK_BYTES) !== 0) live.set(chunk, at);
+    }
+  };
+
   return {
     restore() {
       if (memory.buffer.byteLength !== size) return false;
-      const now = Buffer.from(memory.buffer);
-      for (const [index, chunk] of chunks.entries()) {
-        const at = index * CHUNK_BYTES;
-        // Comparing reads; copying everything would also write, and most chunks are as they were.
-        if (now.compare(chunk, 0, CHUNK_BYTES, at, at + CHUNK_BYTES) !== 0) now.set(chunk, at);
+      if (marks.length > 0 && memory.buffer === buffer) {
+        restoreMarked(Buffer.from(buffer));
+        return true;
+      }
+      restoreDifferent(Buffer.from(memory.buffer));
+      // Growing by nothing makes a new buffer, and what the glue wrote since then was not marked.
+      if (marks.length > 0) {
+        buffer = memory.buffer;
+        showMarks();
+        clearMarks();
       }
       return true;
     },

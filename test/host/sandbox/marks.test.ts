@@ -1,0 +1,92 @@
+/** After every call and cleaning, a look at the whole memory finds nothing that the call wrote. */
+import { describe, expect, test } from "vitest";
+import { componentizeJsFixture, fixture } from "../../support/tools/components.ts";
+import { markedComponent } from "../../support/tools/marked.ts";
+import { builtComponent } from "../../support/tools/shipped.ts";
+
+const LIST = Array.from({ length: 300 }, (_, id) => ({ id, name: `name ${id}`, tags: ["a", "b", id / 3] }));
+const PARAMS = [
+  {},
+  { text: "x" },
+  { text: "ünïcödé ".repeat(2000), line: "to the log", print: "to stdout" },
+  { text: "x", secret: "key", url: "https://a", body: "b".repeat(5000) },
+  { text: LIST, list: LIST },
+  "g",
+  { action: "get_current", city: "Berlin" },
+  { value: 3, from: "km", to: "mi" },
+].map((params) => JSON.stringify(params));
+
+/** Calls it with everything; a call that fails ends its instance, as it does in service. */
+async function findDifferences(bytes: Uint8Array): Promise<{ cleaned: number; differences: number }> {
+  const component = await markedComponent(bytes);
+  expect(component.isMarked).toBe(true);
+  let watched = component.open();
+  let cleaned = 0;
+  let differences = 0;
+  const calls = PARAMS.map((params) => () => watched.instance.tool.execute({ params }) as unknown);
+  for (const call of [...calls, () => watched.instance.tool.schema(), ...calls]) {
+    let isSound = true;
+    try {
+      await call();
+    } catch {
+      isSound = false;
+    }
+    if (isSound && watched.instance.clean()) {
+      cleaned++;
+      differences += watched.differences();
+    } else watched = component.open();
+  }
+  return { cleaned, differences };
+}
+
+describe("nothing is left of a call", () => {
+  test.each([
+    "bad-answers.js",
+    "clock.js",
+    "eager.js",
+    "echo.js",
+    "log-flood.js",
+    "measured.js",
+    "prober.js",
+    "smuggler.js",
+  ])(
+    "%s, QuickJS",
+    async (name) => {
+      const { cleaned, differences } = await findDifferences(await fixture(name));
+      expect(cleaned).toBeGreaterThan(0);
+      expect(differences).toBe(0);
+    },
+    120_000,
+  );
+
+  test.each(["clock.js", "echo.js", "smuggler.js"])(
+    "%s, componentize-js",
+    async (name) => {
+      const { cleaned, differences } = await findDifferences(await componentizeJsFixture(name));
+      expect(cleaned).toBeGreaterThan(0);
+      expect(differences).toBe(0);
+    },
+    240_000,
+  );
+
+  test.each(["measured.wat", "smuggler.wat"])("%s", async (name) => {
+    const { differences } = await findDifferences(await fixture(name));
+    expect(differences).toBe(0);
+  });
+
+  test.each(["convert", "weather", "github-issues"])(
+    "%s, as shipped",
+    async (name) => {
+      const { cleaned, differences } = await findDifferences(await builtComponent(name));
+      expect(cleaned).toBeGreaterThan(0);
+      expect(differences).toBe(0);
+    },
+    240_000,
+  );
+
+  test("the look at memory does find what is left", async () => {
+    const { instance, differences } = (await markedComponent(await fixture("echo.js"))).open();
+    instance.tool.execute({ params: '{"text":"x"}' });
+    expect(differences()).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,79 @@
+/** Instances of components that mark what they write, and a look at all of their memory that knows nothing of marks. */
+import { compileFunction } from "node:vm";
+import { markModules } from "../../../host/compile/marking/module.ts";
+import { MARKED_VIEWS } from "../../../host/compile/marking/views.ts";
+import { prepare, sha256 } from "../../../host/compile/transpile.ts";
+import { type Instance, type Instantiate, openInstance } from "../../../host/sandbox/instance.ts";
+import { MARKS, PRIVATE } from "../../../host/sandbox/memory-copy.ts";
+import { createWasi } from "../../../host/sandbox/wasi.ts";
+import { CACHE } from "./alone.ts";
+
+export interface MarkedComponent {
+  /** False where the component keeps what cannot be put back, or writes in a way that is not marked. */
+  readonly isMarked: boolean;
+  open(): Watched;
+}
+
+export interface Watched {
+  readonly instance: Instance;
+  /** How many bytes of its memories are not as they were when it was opened. */
+  differences(): number;
+}
+
+/** A component with marks, whatever its size; what it asks of the host is answered here. */
+export async function markedComponent(bytes: Uint8Array): Promise<MarkedComponent> {
+  const source = { sha256: sha256(bytes), read: async () => bytes, cache: CACHE, memoryMb: 64 };
+  const { restorable, plain, ...entry } = await prepare(source);
+  const hasMarks = entry.glue.startsWith(MARKED_VIEWS);
+  const marked = hasMarks || !restorable ? undefined : markModules(entry.modules);
+  const modules = new Map(
+    (marked ?? entry.modules).map(([name, module]) => [name, new WebAssembly.Module(new Uint8Array(module))]),
+  );
+  const glue = compileFunction(marked === undefined ? entry.glue : MARKED_VIEWS + entry.glue);
+  return {
+    isMarked: hasMarks || marked !== undefined,
+    open: () => {
+      const memories = new Set<WebAssembly.Memory>();
+      const instantiate = watch(glue() as Instantiate, memories);
+      const { interfaces, resources } = createWasi(() => {});
+      const imports = { ...interfaces, "postern:tool/host": HOST };
+      const instance = openInstance({ instantiate, modules, restorable, plain }, imports, resources);
+      const start = [...memories].map((memory) => ({
+        memory,
+        bytes: Buffer.from(Buffer.from(memory.buffer)),
+      }));
+      const differences = () =>
+        start.reduce((sum, { memory, bytes }) => sum + countDifferences(bytes, memory), 0);
+      return { instance, differences };
+    },
+  };
+}
+
+const HOST = {
+  log: () => {},
+  secretExists: () => true,
+  httpRequest: () => ({ status: 200, body: new Uint8Array(3000).fill(65) }),
+};
+
+/** Shows the memories of the core instances that were made last. */
+function watch(instantiate: Instantiate, memories: Set<WebAssembly.Memory>): Instantiate {
+  return (getCoreModule, imports, instantiateCore) => {
+    memories.clear();
+    return instantiate(getCoreModule, imports, (module, wanted) => {
+      const core = instantiateCore(module, wanted);
+      for (const [name, value] of Object.entries(core.exports)) {
+        if (value instanceof WebAssembly.Memory && name !== PRIVATE + MARKS) memories.add(value);
+      }
+      return core;
+    });
+  };
+}
+
+function countDifferences(before: Buffer, { buffer }: WebAssembly.Memory): number {
+  const now = Buffer.from(buffer);
+  if (now.equals(before)) return 0;
+  return before.reduce(
+    (sum, byte, at) => sum + (byte === now[at] ? 0 : 1),
+    Math.abs(now.length - before.length),
+  );
+}
