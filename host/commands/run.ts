@@ -3,8 +3,7 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import type { CommandContext } from "../../kernel/plugin.ts";
 import { Fault } from "../../kernel/plugin.ts";
-import { THREW } from "../author/trace/crash.ts";
-import { locateReceipts, traceOf } from "../author/trace/located.ts";
+import { locateReceipts, tellOnce } from "../author/trace/located.ts";
 import type { Tape } from "../broker/recording.ts";
 import type { ToolHost } from "../tool-host.ts";
 import { withTool } from "./opening.ts";
@@ -39,17 +38,14 @@ export async function run(
       const [receipt] = await locateReceipts(host.catalog, kept === undefined ? [] : [kept]);
       if (tape?.type === "recorder") await tape.save();
       const isOk = outcome.status === "ok";
-      const trace = receipt && traceOf(receipt);
-      // The trace says what the message says, and more.
-      const logs = trace === undefined ? receipt?.logs : receipt?.logs.slice(0, -1);
-      for (const { level, message } of logs ?? []) progress(`${level}: ${message}`);
+      const told = receipt && tellOnce(receipt);
+      for (const { level, message } of told?.logs ?? []) progress(`${level}: ${message}`);
       if (isOk || options.json) {
         const output = isOk ? outcome.output : null;
         const error = isOk ? null : (receipt?.message ?? outcome.message);
         print(options, { output, error, receipt }, () => output ?? "");
       } else {
-        const message = trace === undefined ? undefined : `${THREW}${trace}`;
-        progress(`${name}: ${message ?? receipt?.message ?? outcome.message}`);
+        progress(`${name}: ${told?.message ?? outcome.message}`);
       }
       if (!isOk) process.exitCode = 1;
     } finally {

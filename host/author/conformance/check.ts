@@ -58,7 +58,9 @@ export async function checkConformance(options: CheckOptions): Promise<Report> {
 function readablePool(pool: Pool, component: Uint8Array): Pool {
   let origin: Origin | undefined;
   return {
-    ...pool,
+    describe: (described) => pool.describe(described),
+    forget: (forgotten) => pool.forget(forgotten),
+    close: () => pool.close(),
     async call(call) {
       const outcome = readable(await pool.call(call));
       if (outcome.ok || !hasPlaces(outcome.message)) return outcome;

@@ -2,7 +2,7 @@
 import { Fault } from "../../../kernel/plugin.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { Receipt } from "../../receipts.ts";
-import { readableText, TRACE } from "./crash.ts";
+import { readableText, THREW, TRACE } from "./crash.ts";
 import { hasPlaces, locate, type Origin, readMap } from "./source-map.ts";
 
 /** The fault of a component that threw while it described itself; any other as it is. */
@@ -14,10 +14,15 @@ export function locateFault(error: unknown, component: Uint8Array): unknown {
   return new Fault(kind, code, locate(text, readMap(component)), { cause: error });
 }
 
-/** The stack trace of a call that threw, which is the last line of its log; undefined where it has none. */
-export function traceOf({ code, logs }: Receipt): string | undefined {
+/** What a call said, with the stack trace of one that threw as its message and not in its log, too. */
+export function tellOnce({ code, message, logs }: Receipt): Pick<Receipt, "message" | "logs"> {
   const last = logs.at(-1);
-  return code === "threw" && last?.level === "error" && TRACE.test(last.message) ? last.message : undefined;
+  if (code !== "threw" || message === undefined || last?.level !== "error")
+    return { logs, ...(message !== undefined && { message }) };
+  // A panic in Rust is logged as it is thrown; a script's trace says what the message says, and more.
+  const isTrace = TRACE.test(last.message);
+  if (!isTrace && !message.includes(last.message)) return { message, logs };
+  return { message: isTrace ? `${THREW}${last.message}` : message, logs: logs.slice(0, -1) };
 }
 
 export async function locateReceipts(
@@ -31,8 +36,8 @@ export async function locateReceipts(
     const texts = [message ?? "", ...logs.map((entry) => entry.message)];
     if (texts.some(hasPlaces) && !origins.has(digest)) {
       const tool = await catalog.find(name);
-      // Another version's lines would mislead.
-      const bytes = tool?.digest === digest ? await catalog.read(tool) : undefined;
+      // Another version's lines would mislead, and a tool that cannot be read is no reason to show no receipts.
+      const bytes = tool?.digest === digest ? await catalog.read(tool).catch(() => undefined) : undefined;
       origins.set(digest, bytes && readMap(bytes));
     }
     const origin = origins.get(digest);

@@ -14,7 +14,9 @@ export type Origin = (line: number, column: number) => string | undefined;
 
 const SECTION = "postern:source-map";
 const CUSTOM = 0;
-const MAX_BYTES = 16 * 2 ** 20;
+/** Eight times the map of a large npm package; reading one takes up to a hundred times its size. */
+const MAX_BYTES = 4 * 2 ** 20;
+const MAX_NAME = 200;
 
 export function embedMap(component: Uint8Array, map: string): Uint8Array {
   const name = Buffer.from(SECTION);
@@ -50,7 +52,9 @@ export function originIn(map: string): Origin {
   return (line, column) => {
     const entry = parsed.findEntry(line - 1, column - 1);
     if (!("originalSource" in entry)) return undefined;
-    return `${entry.originalSource}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
+    // Nothing that a terminal would obey.
+    const source = entry.originalSource.replaceAll(/\p{Cc}/gu, "").slice(0, MAX_NAME);
+    return `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
   };
 }
 

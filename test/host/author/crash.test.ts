@@ -1,6 +1,21 @@
 /** What the engines print, word for word, and what is made of it. */
 import { expect, test } from "vitest";
 import { readable, readBuildCrash, renderCrash } from "../../../host/author/trace/crash.ts";
+import { tellOnce } from "../../../host/author/trace/located.ts";
+
+const RECEIPT = {
+  id: "1",
+  at: "2026-11-15T12:00:00.000Z",
+  tool: "sinker",
+  digest: "",
+  user: "author",
+  millis: 1,
+  status: "error",
+  requests: [],
+  credentials: [],
+  memoryPeak: 0,
+  logsDropped: 0,
+} as const;
 
 const warn = (message: string) => ({ level: "warn", message });
 
@@ -81,6 +96,23 @@ test("where the log was full, the message is read", () => {
     message: "The tool threw: the bottom\nof it (bundle.js:4:11)",
     logs: [{ level: "info", message: "full" }, { level: "error" }],
   });
+});
+
+test("a terminal shows a trace or a panic once, and every other line", () => {
+  const own = { level: "info", message: "own" } as const;
+  const tell = (code: string, message: string, last: string) =>
+    tellOnce({ ...RECEIPT, code, message, logs: [own, { level: "error", message: last }] });
+  expect(tell("threw", "The tool threw: x (tool.ts:1:2)", "x\n    at tool.ts:1:2")).toEqual({
+    message: "The tool threw: x\n    at tool.ts:1:2",
+    logs: [own],
+  });
+  const panic = "panicked at src/lib.rs:29:5:\nthe worst happened";
+  expect(tell("threw", `The tool threw: ${panic}`, panic)).toEqual({
+    message: `The tool threw: ${panic}`,
+    logs: [own],
+  });
+  expect(tell("threw", "The tool threw: x", "its own").logs).toHaveLength(2);
+  expect(tell("tool_error", "x", "x").logs).toHaveLength(2);
 });
 
 test("a missing name is said with what a tool has instead", () => {

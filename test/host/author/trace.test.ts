@@ -129,6 +129,10 @@ test("a component holds its source map; one without a map, or with a broken one,
     "tool.ts:2:1",
     "tool.ts:2:5",
   ]);
+  const hostile = { ...map, sources: ["\u001b[2J\n" + "x".repeat(1000)] };
+  expect(readMap(embedMap(component, JSON.stringify(hostile)))?.(1, 1)).toMatch(/^\[2Jx{197}:1:1$/);
+  const huge = { ...map, mappings: ";".repeat(2 ** 23) };
+  expect(readMap(embedMap(component, JSON.stringify(huge)))).toBeUndefined();
   for (const broken of ["", "null", "{", '{"version":3,"sources":5,"mappings":5}', '{"sections":[{}]}'])
     expect(readMap(embedMap(component, broken))?.(1, 1)).toBeUndefined();
   expect(readMap(component.subarray(0, 1000))).toBeUndefined();
