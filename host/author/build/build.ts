@@ -7,8 +7,9 @@ import type { Project } from "../project.ts";
 import { bundle } from "./bundle.ts";
 import { buildCrate } from "./crate.ts";
 import { componentize, type Engine } from "./engines.ts";
+import { describeMistake } from "./mistakes.ts";
 import type { Toolchain } from "./toolchain.ts";
-import { checkTypes } from "./types.ts";
+import { checkTypes, findMissingNames } from "./types.ts";
 
 export interface BuildOptions {
   readonly engine: Engine;
@@ -56,9 +57,14 @@ async function sign(component: Uint8Array, toolchain: Toolchain): Promise<Uint8A
 async function buildScript(project: Project, options: BuildOptions): Promise<Uint8Array> {
   const { engine, progress } = options;
   const toolchain = await options.openToolchain();
-  // Both take seconds, and neither needs what the other finds.
+  // They take seconds, and none needs what another finds.
   progress("checking types and bundling");
-  const [script] = await Promise.all([bundle(project, engine), checkTypes(project, toolchain)]);
+  const [script, missing] = await Promise.all([
+    bundle(project, engine),
+    findMissingNames(project, toolchain),
+    checkTypes(project, toolchain),
+  ]);
+  for (const mistake of missing) progress(`warning: ${describeMistake(mistake)}`);
   progress(`making a component with ${engine} (${engine === "quickjs" ? "a few" : "about ten"} seconds)`);
   return componentize(project, script, engine, toolchain);
 }

@@ -10,10 +10,12 @@ export interface Mistake {
   readonly message: string;
 }
 
+export function describeMistake({ file, line, column, message }: Mistake): string {
+  return line === 0 ? `${file}: ${message}` : `${file}:${line}:${column}: ${message}`;
+}
+
 export function buildFault(mistakes: readonly Mistake[]): Fault {
-  const lines = mistakes.map(({ file, line, column, message }) =>
-    line === 0 ? `  ${file}: ${message}` : `  ${file}:${line}:${column}: ${message}`,
-  );
+  const lines = mistakes.map((mistake) => `  ${describeMistake(mistake)}`);
   const count = mistakes.length === 1 ? "1 mistake" : `${mistakes.length} mistakes`;
   return new Fault("invalid", "build_failed", `not built, ${count}:\n${lines.join("\n")}`);
 }

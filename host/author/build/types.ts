@@ -4,17 +4,43 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { Fault } from "../../../kernel/plugin.ts";
-import type { Project } from "../project.ts";
+import { type Project, WIT } from "../project.ts";
 import { insteadOfModule, insteadOfName } from "../trace/missing-names.ts";
 import { buildFault, type Mistake } from "./mistakes.ts";
 import { findCompiler, type Toolchain } from "./toolchain.ts";
 
 /** A project without tsconfig.json has chosen not to have its types checked. */
-export async function checkTypes({ folder }: Project, toolchain: Toolchain): Promise<void> {
-  const config = join(folder, "tsconfig.json");
-  if (!existsSync(config)) return;
+export async function checkTypes(project: Project, toolchain: Toolchain): Promise<void> {
+  if (!hasTypes(project)) return;
+  const { code, said, complaint } = await compile(project, toolchain, ["--project", configOf(project)]);
+  if (code === 0) return;
+  const mistakes = parseMistakes(said);
+  if (mistakes.length > 0) throw buildFault(mistakes);
+  throw new Fault("invalid", "build_failed", `types could not be checked: ${said}${complaint}`.trim());
+}
+
+/** Names that no tool has, in the sources of a project whose types are not checked. A guard may make them harmless. */
+export async function findMissingNames(project: Project, toolchain: Toolchain): Promise<readonly Mistake[]> {
+  if (hasTypes(project)) return [];
+  const { said } = await compile(project, toolchain, [
+    ...["--allowJs", "--checkJs", "--skipLibCheck", "--allowImportingTsExtensions"],
+    ...["--target", "es2023", "--lib", "es2023", "--module", "esnext", "--moduleResolution", "bundler"],
+    ...[project.entry, join(WIT, "globals.d.ts"), join(WIT, "guest.d.ts")],
+  ]);
+  return parseMistakes(said).filter(({ message }) => {
+    const [, name = ""] = MISSING_NAME.exec(message) ?? [];
+    return insteadOfName(name) !== undefined;
+  });
+}
+
+const MISSING_NAME = /^Cannot find name '([^']+)'/;
+
+const configOf = ({ folder }: Project) => join(folder, "tsconfig.json");
+const hasTypes = (project: Project) => existsSync(configOf(project));
+
+async function compile({ folder }: Project, toolchain: Toolchain, args: readonly string[]) {
   const compiler = findCompiler(join(folder, "package.json")) ?? toolchain.compiler;
-  const child = spawn(process.execPath, [compiler, "--project", config, "--noEmit", "--pretty", "false"], {
+  const child = spawn(process.execPath, [compiler, ...args, "--noEmit", "--pretty", "false"], {
     cwd: folder,
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -23,10 +49,7 @@ export async function checkTypes({ folder }: Project, toolchain: Toolchain): Pro
     child.once("close", resolve);
   });
   const [said, complaint, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-  if (code === 0) return;
-  const mistakes = parseMistakes(said);
-  if (mistakes.length > 0) throw buildFault(mistakes);
-  throw new Fault("invalid", "build_failed", `types could not be checked: ${said}${complaint}`.trim());
+  return { code, said, complaint };
 }
 
 const PLACED = /^(.+?)\((\d+),(\d+)\): error TS\d+: (.*)$/;

@@ -68,12 +68,15 @@ test.each(["spidermonkey", "quickjs"] as const)(
   },
 );
 
-test("npm packages are bundled in", MINUTES, async () => {
+test("npm packages are bundled in; without tsconfig.json, a missing name is a warning", MINUTES, async () => {
   const folder = await newProject("js");
   const dependency = join(folder, "node_modules", "shout");
   mkdirSync(dependency, { recursive: true });
   writeFileSync(join(dependency, "package.json"), '{"name":"shout","version":"1.0.0","main":"main.cjs"}');
-  writeFileSync(join(dependency, "main.cjs"), 'module.exports = (text) => text.toUpperCase() + "!";');
+  writeFileSync(
+    join(dependency, "main.cjs"),
+    'module.exports = (text) => text.toUpperCase() + (typeof process === "undefined" ? "!" : "");',
+  );
   rmSync(join(folder, "tsconfig.json"));
   writeFileSync(
     join(folder, "tool.js"),
@@ -81,9 +84,15 @@ test("npm packages are bundled in", MINUTES, async () => {
      export const tool = {
        description: () => "Shouts.", schema: () => '{"type":"object"}',
        execute: ({ params }) => ({ output: JSON.stringify(shout(JSON.parse(params).text)) }),
-     };`,
+     };
+     const encode = (text) => typeof Buffer === "undefined" ? text : Buffer.from(text);`,
   );
-  const { file } = await build(folder);
+  const said: string[] = [];
+  const { file } = await build(folder, "quickjs", (line) => said.push(line));
+  expect(said.filter((line) => line.startsWith("warning: "))).toEqual([
+    expect.stringMatching(/^warning: tool\.js:6:38: Cannot find name 'Buffer': use Uint8Array/),
+    expect.stringMatching(/^warning: tool\.js:6:70: /),
+  ]);
   expect(await call(file, { text: "hello" })).toMatchObject({ ok: true, output: '"HELLO!"' });
 });
 

@@ -129,7 +129,7 @@ test("a component holds its source map; one without a map, or with a broken one,
     "tool.ts:2:1",
     "tool.ts:2:5",
   ]);
-  const hostile = { ...map, sources: ["\u001b[2J\n" + "x".repeat(1000)] };
+  const hostile = { ...map, sources: [`\u001b[2J\n${"x".repeat(1000)}`] };
   expect(readMap(embedMap(component, JSON.stringify(hostile)))?.(1, 1)).toMatch(/^\[2Jx{197}:1:1$/);
   const huge = { ...map, mappings: ";".repeat(2 ** 23) };
   expect(readMap(embedMap(component, JSON.stringify(huge)))).toBeUndefined();
