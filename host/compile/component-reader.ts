@@ -19,7 +19,15 @@ import { MARKED_VIEWS } from "./marking/views.ts";
 export type ReaderJob =
   | { readonly type: "wit"; readonly bytes: Uint8Array }
   | { readonly type: "producers"; readonly bytes: Uint8Array }
-  | { readonly type: "transpile"; readonly bytes: Uint8Array; readonly memoryMb: number };
+  | {
+      readonly type: "transpile";
+      readonly bytes: Uint8Array;
+      readonly memoryMb: number;
+      /** True to mark no writes. */
+      readonly compared: boolean;
+    };
+
+type TranspileJob = ReaderJob & { readonly type: "transpile" };
 
 export interface Transpiled {
   /** Core modules under the names the glue asks for, bounded and opened. */
@@ -57,7 +65,7 @@ const MAX_LIST = 100_000;
 /** Below this, comparing a memory after each call costs less than marking every write to it. */
 const MIN_MARKED_BYTES = 4 << 20;
 
-async function transpileComponent(bytes: Uint8Array, memoryMb: number): Promise<Transpiled> {
+async function transpileComponent({ bytes, memoryMb, compared }: TranspileJob): Promise<Transpiled> {
   const { transpileBytes } = await import("@bytecodealliance/jco-transpile");
   const { files } = await transpileBytes(bytes, {
     name: "component",
@@ -75,7 +83,8 @@ async function transpileComponent(bytes: Uint8Array, memoryMb: number): Promise<
   const keeps = [...new Set(fitted.flatMap(([, fit]) => fit.keeps))];
   const modules = fitted.map(([name, fit]) => [name, fit.bytes] as const);
   const startBytes = cores.reduce((sum, [, core]) => sum + countState(core).memoryBytes, 0);
-  const marked = keeps.length === 0 && startBytes >= MIN_MARKED_BYTES ? markModules(modules) : undefined;
+  const wantsMarks = !compared && keeps.length === 0 && startBytes >= MIN_MARKED_BYTES;
+  const marked = wantsMarks ? markModules(modules) : undefined;
   return {
     modules: Object.fromEntries(marked ?? modules),
     glue: marked === undefined ? glue : MARKED_VIEWS + glue,
@@ -146,7 +155,7 @@ function unknownShape(): Error {
 }
 
 async function read(job: ReaderJob): Promise<Readings[keyof Readings]> {
-  if (job.type === "transpile") return transpileComponent(job.bytes, job.memoryMb);
+  if (job.type === "transpile") return transpileComponent(job);
   const { componentWit, metadataShow } = await import("@bytecodealliance/jco-transpile/wasm-tools");
   if (job.type === "wit") return componentWit(job.bytes);
   const [outermost] = await metadataShow(job.bytes);

@@ -92,9 +92,9 @@ export async function inspect(bytes: Uint8Array): Promise<ComponentInfo> {
 }
 
 /** Transpiles a component and checks the types of the two interfaces. Throws as `inspect` does. */
-export async function transpile(bytes: Uint8Array, memoryMb: number): Promise<Transpiled> {
+export async function transpile(bytes: Uint8Array, memoryMb: number, compared = false): Promise<Transpiled> {
   assertComponent(bytes);
-  const transpiled = await runReader({ type: "transpile", bytes, memoryMb });
+  const transpiled = await runReader({ type: "transpile", bytes, memoryMb, compared });
   for (const [name, expected] of Object.entries(TYPES)) {
     const declared = declarations(transpiled.types[`postern-tool-${name}.d.ts`] ?? "");
     const foreign = declared.find((item) => !expected.some((own) => own === item));

@@ -33,6 +33,8 @@ export interface ComponentSource {
   /** The cache folder; it is made where it does not exist. */
   readonly cache: string;
   readonly memoryMb: number;
+  /** True to compare memories after each call, whatever their size, where writes would be marked. */
+  readonly compared?: boolean;
   /** Told in a few words what takes long. */
   readonly onProgress?: (step: string) => void;
 }
@@ -94,20 +96,20 @@ export async function prepare(source: ComponentSource): Promise<Entry> {
   const kept = await readEntry(folder);
   if (kept !== undefined) return kept;
   source.onProgress?.("transpiling the component");
-  await writeEntry(folder, bytes, source.memoryMb);
+  await writeEntry(folder, bytes, source);
   source.onProgress?.("compiling the component");
   const made = await readEntry(folder);
   if (made === undefined) throw new Error(`the cache entry ${folder} cannot be read back`);
   return made;
 }
 
-function entryName({ sha256: digest, memoryMb }: ComponentSource): string {
-  const made = sha256([REVISION, memoryMb, TRANSPILER].join(" "));
+function entryName({ sha256: digest, memoryMb, compared = false }: ComponentSource): string {
+  const made = sha256([REVISION, memoryMb, TRANSPILER, ...(compared ? ["compared"] : [])].join(" "));
   return `${digest}-${made.slice(0, 16)}`;
 }
 
-async function writeEntry(folder: string, bytes: Uint8Array, memoryMb: number): Promise<void> {
-  const { modules, glue, keeps, plain } = await transpile(bytes, memoryMb);
+async function writeEntry(folder: string, bytes: Uint8Array, source: ComponentSource): Promise<void> {
+  const { modules, glue, keeps, plain } = await transpile(bytes, source.memoryMb, source.compared);
   const files = { ...modules, [GLUE]: glue };
   const manifest: Manifest = {
     modules: Object.keys(modules),

@@ -19,6 +19,7 @@ import {
   single,
   within,
 } from "./support/bench.ts";
+import { measureCleaning } from "./support/cleaning.ts";
 import { fresh, unprotected } from "./support/variants.ts";
 
 const ROUNDS = 5;
@@ -160,8 +161,11 @@ export const bench: Bench = {
   name: "tool-call",
   about: `a componentize-js echo tool (12 MB) on ${WORKERS} workers: what a clean instance for each call costs`,
   async run(progress) {
-    const clean = toComponent(await componentizeJsFixture("echo.js"));
-    const contestants = { clean, fresh: fresh(clean), unprotected: unprotected(clean) };
+    const bytes = await componentizeJsFixture("echo.js");
+    const clean = toComponent(bytes);
+    // Those that put nothing back have no use for marks.
+    const bare = toComponent(bytes, 64, true);
+    const contestants = { clean, fresh: fresh(bare), unprotected: unprotected(bare) };
     const pool = createPool({ size: WORKERS });
     try {
       for (const component of Object.values(contestants))
@@ -225,6 +229,7 @@ export const bench: Bench = {
           baseline: "unprotected",
           goals: { clean: atMost(2) },
         }),
+        ...(await measureCleaning(pool, progress)),
         ...(await bursts(clean, progress)),
         single("import round trip", trip, "ms", within(0.3, "ms")),
         ...compare(

@@ -30,7 +30,8 @@ async function request(url: string): Promise<string> {
 export function openPools(
   bytes: Uint8Array,
 ): Readonly<Record<"clean" | "unprotected" | "fresh", Contestant>> {
-  const component = toComponent(bytes, MEMORY_MB);
+  // Those that put nothing back have no use for marks.
+  const bare = toComponent(bytes, MEMORY_MB, true);
   // One for all of them: threads cost memory.
   const pool = createPool();
   const contestant = (variant: Component): Contestant => ({
@@ -48,9 +49,9 @@ export function openPools(
     close: () => pool.close(),
   });
   return {
-    clean: contestant(component),
-    unprotected: contestant(unprotected(component)),
-    fresh: contestant(fresh(component)),
+    clean: contestant(toComponent(bytes, MEMORY_MB)),
+    unprotected: contestant(unprotected(bare)),
+    fresh: contestant(fresh(bare)),
   };
 }
 

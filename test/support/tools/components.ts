@@ -50,8 +50,14 @@ export async function repeated(name: string, times: number, components = 1): Pro
 }
 
 /** A component that the pool takes. */
-export function toComponent(bytes: Uint8Array, memoryMb = 64): Component {
-  return createComponent({ sha256: sha256(bytes), read: async () => bytes, cache: CACHE, memoryMb });
+export function toComponent(bytes: Uint8Array, memoryMb = 64, compared = false): Component {
+  return createComponent({
+    sha256: sha256(bytes),
+    read: async () => bytes,
+    cache: CACHE,
+    memoryMb,
+    compared,
+  });
 }
 
 /** Spares every home the seconds it takes to transpile the same component again. */
