@@ -18,10 +18,12 @@ import { secretsToEnter } from "./secrets/auth.ts";
 import { beginSignIn, finishSignIn, mergeScopes, type OAuthOptions } from "./secrets/oauth.ts";
 import type { Secrets } from "./secrets/secrets.ts";
 import type { SignIns } from "./secrets/sign-ins.ts";
+import type { Switches } from "./switches.ts";
 
 export interface AdminParts extends OAuthOptions {
   readonly catalog: Catalog;
   readonly code: CodeCache;
+  readonly switches: Switches;
   readonly receipts: Receipts;
   readonly secrets: Secrets;
   readonly signIns: SignIns;
@@ -59,6 +61,7 @@ export function createAdmin(parts: AdminParts): ToolAdmin {
       return toInfo(tool);
     },
     remove: parts.remove,
+    enable: async (name) => parts.switches.enable(await installed(catalog, name)),
     limits: async (name, user) => parts.limits(name, (await installed(catalog, name)).capabilities, user),
     async setup(name): Promise<ToolSetup> {
       const tool = await installed(catalog, name);

@@ -35,7 +35,19 @@ export default definePlugin({
       "TOOLS_WORKERS",
       0,
       { min: 0, max: 64 },
-      "Tool calls that compute at the same time; 0: one per core",
+      "Calls of one tool that compute at the same time; 0: one per core",
+    );
+    const processes = env.integer(
+      "TOOLS_PROCESSES",
+      8,
+      { min: 1, max: 256 },
+      "Tools that can be in use at the same time, each in a process",
+    );
+    const memoryMb = env.integer(
+      "TOOLS_MEMORY_MB",
+      0,
+      { min: 0, max: 1_048_576 },
+      "Memory that all tools together may use, in MiB; 0: half of the machine's",
     );
     const shipped = env.flag("TOOLS_SHIPPED", true, "Install the shipped tools on first start");
     const secretsKey = env.secret(
@@ -49,6 +61,8 @@ export default definePlugin({
       shipped,
       secretsKey,
       workers: workers === 0 ? undefined : workers,
+      processes,
+      memoryBytes: memoryMb === 0 ? undefined : memoryMb * 2 ** 20,
       variable: (name) => env.secret(name, "A tool's credential"),
     };
   },
@@ -60,7 +74,13 @@ export default definePlugin({
     const stopping = new AbortController();
     const open = (): Promise<ToolHost> => {
       opened ??= import("./tool-host.ts").then(({ openToolHost }) =>
-        openToolHost({ config, home, store, mask: kernel.mask, log }),
+        openToolHost({
+          config: { ...config, keepsSpare: kernel.serving },
+          home,
+          store,
+          mask: kernel.mask,
+          log,
+        }),
       );
       // What stopped it from opening may be fixed while the service runs.
       opened.catch(() => {
@@ -131,6 +151,7 @@ function adminOf(admin: () => Promise<ToolAdmin>): ToolAdmin {
     examine: async (...args) => (await admin()).examine(...args),
     install: async (...args) => (await admin()).install(...args),
     remove: async (...args) => (await admin()).remove(...args),
+    enable: async (...args) => (await admin()).enable(...args),
     limits: async (...args) => (await admin()).limits(...args),
     setup: async (...args) => (await admin()).setup(...args),
     setSecret: async (...args) => (await admin()).setSecret(...args),

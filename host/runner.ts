@@ -8,9 +8,9 @@ import type { Grant, TrafficEntry } from "./broker/grant.ts";
 import type { Tape } from "./broker/recording.ts";
 import type { Catalog, InstalledTool } from "./catalog/catalog.ts";
 import { type Component, createComponent } from "./compile/transpile.ts";
-import { compileParamsCheck, type ParamsCheck } from "./params.ts";
 import type { Receipt, Receipts } from "./receipts.ts";
 import type { Pool, PoolReport } from "./sandbox/pool.ts";
+import type { Switches } from "./switches.ts";
 
 export interface RunOptions {
   readonly user: string;
@@ -32,6 +32,7 @@ export interface RunnerParts {
   readonly pool: Pool;
   readonly broker: Broker;
   readonly receipts: Receipts;
+  readonly switches: Switches;
   readonly mask: Mask;
   readonly log: Log;
 }
@@ -40,13 +41,16 @@ export interface Runner {
   run(call: ToolCall, options: RunOptions): Promise<Run>;
   /** The outcome of a call whose params would be refused; it leaves no receipt. */
   refusal(call: ToolCall): Promise<ToolOutcome | undefined>;
+  /** A component took its process down. */
+  died(component: Component, why: string): Promise<void>;
   /** Loads the tool that is likeliest to be called first, so that its first call is as quick as the next ones. */
   warmUp(): Promise<void>;
 }
 
 interface Prepared {
   readonly component: Component;
-  readonly check: ParamsCheck;
+  /** As JSON. */
+  readonly schema: string;
 }
 
 interface Attempt {
@@ -61,7 +65,7 @@ const NOTHING_RAN = {
 } as const;
 
 export function createRunner(parts: RunnerParts): Runner {
-  const { cache, catalog, pool, broker, receipts, mask, log } = parts;
+  const { cache, catalog, pool, broker, receipts, switches, mask, log } = parts;
   const prepared = new Map<string, Prepared & { readonly tool: InstalledTool }>();
 
   function prepare(tool: InstalledTool): Prepared {
@@ -74,7 +78,7 @@ export function createRunner(parts: RunnerParts): Runner {
       memoryMb: tool.capabilities.limits.memoryMb,
     });
     if (known !== undefined && known.component.key !== component.key) pool.forget(known.component);
-    const made = { tool, component, check: compileParamsCheck(tool.schema) };
+    const made = { tool, component, schema: JSON.stringify(tool.schema) };
     prepared.set(tool.name, made);
     return made;
   }
@@ -87,15 +91,17 @@ export function createRunner(parts: RunnerParts): Runner {
   ): Promise<Attempt> {
     const { user, signal, tape } = options;
     const { capabilities } = tool;
-    const { component, check } = prepare(tool);
-    const verdict = check(params);
-    if (!verdict.ok) {
-      const { code, message } = invalidParams(verdict.detail);
-      return failed(id, code, message);
+    const off = await switches.off(tool);
+    if (off !== undefined) {
+      const message = `${tool.name} is switched off. ${off.why} The operator can switch it on again: postern tool enable ${tool.name}`;
+      return failed(id, "switched_off", message);
     }
+    const { component, schema } = prepare(tool);
     const missing =
       tape?.type === "player" ? undefined : await broker.missingCredential(tool.name, capabilities);
     if (missing !== undefined) {
+      const detail = await pool.check(component, schema, params);
+      if (detail !== undefined) return refused(id, detail);
       return { ...NOTHING_RAN, outcome: { status: "unauthenticated", tool: tool.name, ...missing } };
     }
     const secrets = await broker.existingSecrets(capabilities);
@@ -106,12 +112,14 @@ export function createRunner(parts: RunnerParts): Runner {
       await pool.call({
         component,
         params,
+        schema,
         timeoutMs,
         http: brokered.send,
         secrets,
         ...(signal && { signal }),
       }),
     );
+    if (!ended.ok && ended.code === "invalid_params") return refused(id, ended.message);
     const { traffic } = brokered;
     return ended.ok
       ? { outcome: { status: "ok", output: ended.output, receipt: id }, report: ended, traffic }
@@ -159,8 +167,14 @@ export function createRunner(parts: RunnerParts): Runner {
     run,
     async refusal(call) {
       const tool = await catalog.find(call.name);
-      const verdict = tool && prepare(tool).check(call.params);
-      return verdict === undefined || verdict.ok ? undefined : invalidParams(verdict.detail);
+      if (tool === undefined) return undefined;
+      const { component, schema } = prepare(tool);
+      const detail = await pool.check(component, schema, call.params);
+      return detail === undefined ? undefined : invalidParams(detail);
+    },
+    async died(component, why) {
+      for (const { tool, component: own } of prepared.values())
+        if (own.key === component.key) await switches.died(tool, why);
     },
     async warmUp() {
       const tools = await catalog.list();
@@ -170,6 +184,11 @@ export function createRunner(parts: RunnerParts): Runner {
       if (tool !== undefined) await pool.describe(prepare(tool).component);
     },
   };
+}
+
+function refused(receipt: string, detail: string): Attempt {
+  const { code, message } = invalidParams(detail);
+  return failed(receipt, code, message);
 }
 
 function failed(receipt: string, code: string, message: string): Attempt {

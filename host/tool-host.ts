@@ -20,6 +20,7 @@ import { type Authorized, authorizeTool, type Prompt, setUpTool } from "./secret
 import { createRefresh } from "./secrets/oauth.ts";
 import { loadKey, openVault } from "./secrets/secrets.ts";
 import { createSignIns } from "./secrets/sign-ins.ts";
+import { openSwitches, type Switches } from "./switches.ts";
 
 // For the `tool` commands.
 declare module "../kernel/vocabulary/services.ts" {
@@ -33,8 +34,14 @@ export interface HostConfig {
   /** False where the operator wants none of the tools that come with Postern. */
   readonly shipped: boolean;
   readonly secretsKey: string | undefined;
-  /** Calls that compute at once; undefined for as many as there are cores. */
+  /** Calls of one tool that compute at once; undefined for as many as there are cores. */
   readonly workers: number | undefined;
+  /** Processes of tools at once. */
+  readonly processes?: number;
+  /** What all of them may hold together; half of the machine's memory where it is not said. */
+  readonly memoryBytes?: number | undefined;
+  /** True where a process stands ready for the next tool. */
+  readonly keepsSpare?: boolean;
   /** Reads the environment variable that a capabilities file names. */
   readonly variable: (name: string) => string | undefined;
 }
@@ -56,6 +63,7 @@ export interface ToolHost {
   /** A text without the values of known secrets. */
   readonly hide: Mask["hide"];
   readonly code: CodeCache;
+  readonly switches: Switches;
   readonly admin: ToolAdmin;
   /** Every check of an install; installs nothing, and where it throws leaves nothing behind. */
   examine(
@@ -85,13 +93,23 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   const refresh = createRefresh({ values, network, privateHosts });
   const source = createCredentialSource({ values, environment: variable, refresh });
   const broker = createBroker({ network, source, privateHosts, store, log });
-  const pool = createPool(config.workers === undefined ? {} : { size: config.workers });
+  const pool = createPool({
+    ...(config.workers !== undefined && { size: config.workers }),
+    ...(config.processes !== undefined && { processes: config.processes }),
+    ...(config.memoryBytes !== undefined && { memoryBytes: config.memoryBytes }),
+    keepsSpare: config.keepsSpare ?? false,
+    onDeath: (component, why) =>
+      void runner
+        .died(component, why)
+        .catch((error) => log.error({ error }, "a tool's death could not be noted")),
+  });
+  const switches = openSwitches(store.keyed("tool-switches"), log);
   const catalog = openCatalog(home);
   // Before anyone looks: a shipped tool that is not there counts as removed by the user.
   await recoverTools(catalog.folder, log);
   const receipts = openReceipts(store);
   const code = openCodeCache(home, catalog);
-  const runner = createRunner({ cache: code.folder, catalog, pool, broker, receipts, mask, log });
+  const runner = createRunner({ cache: code.folder, catalog, pool, broker, receipts, switches, mask, log });
 
   const check: ToolHost["examine"] = async (component, capabilitiesText, progress = () => {}) => {
     try {
@@ -127,9 +145,11 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     ...runner,
     hide: mask.hide,
     code,
+    switches,
     admin: createAdmin({
       catalog,
       code,
+      switches,
       receipts,
       secrets,
       signIns: createSignIns(store.keyed("sign-ins"), key),

@@ -11,7 +11,6 @@ import { CapabilitiesError } from "../../capabilities/parse.ts";
 import { Fault, type JsonSchema, reason } from "../../kernel/plugin.ts";
 import { reservedPrefix } from "../../kernel/vocabulary/tool-names.ts";
 import { WIT_VERSION } from "../compile/component.ts";
-import { compileParamsCheck } from "../params.ts";
 import { parseCapabilities } from "./capabilities-file.ts";
 import { type Catalog, digestOf, FILES, type InstalledTool, type ToolRecord } from "./catalog.ts";
 import { exists, replacedFolder } from "./replaced.ts";
@@ -21,6 +20,8 @@ export interface Introduction {
   readonly description: string;
   /** JSON text, unchecked. */
   readonly schema: string;
+  /** Why params cannot be checked against the schema. */
+  readonly problem?: string;
 }
 
 /** Loads a component far enough to know that it would run; throws a fault with the reason where it would not. */
@@ -75,7 +76,7 @@ export async function examine(
 ): Promise<Candidate> {
   const capabilities = readCapabilities(capabilitiesText);
   const digest = digestOf(component);
-  const { description, schema } = await introduce(component, digest, capabilities);
+  const { description, schema, problem } = await introduce(component, digest, capabilities);
   if (description.trim() === "" || description.length > MAX_DESCRIPTION) {
     throw refusal(
       "tool_description",
@@ -88,7 +89,7 @@ export async function examine(
     capabilities,
     digest,
     description,
-    schema: readSchema(schema),
+    schema: readSchema(schema, problem),
     grants: describeCapabilities(capabilities),
   };
 }
@@ -181,7 +182,7 @@ function readCapabilities(text: string): Capabilities {
   return capabilities;
 }
 
-function readSchema(text: string): JsonSchema {
+function readSchema(text: string, problem: string | undefined): JsonSchema {
   const refuse = (why: string, cause?: unknown) => refusal("tool_schema", `schema() ${why}`, cause);
   if (text.length > MAX_SCHEMA)
     throw refuse(`returned ${text.length} characters; at most ${MAX_SCHEMA} are allowed`);
@@ -198,11 +199,7 @@ function readSchema(text: string): JsonSchema {
   // Model providers take nothing else for a function's parameters.
   if (type !== "object")
     throw refuse(`must have "type": "object" at the top, got ${JSON.stringify(type) ?? "nothing"}`);
-  try {
-    compileParamsCheck(schema as JsonSchema);
-  } catch (error) {
-    throw refuse(`did not return a usable JSON Schema: ${reason(error)}`, error);
-  }
+  if (problem !== undefined) throw refuse(`did not return a usable JSON Schema: ${problem}`);
   return schema as JsonSchema;
 }
 

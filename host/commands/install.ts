@@ -59,6 +59,15 @@ async function agreeToWiden(
   await agree(`Replace ${name} with a version that can do more?`, options);
 }
 
+export async function enable(context: CommandContext, name: string, options: JsonOption): Promise<void> {
+  await withHost(context, async ({ catalog, switches }) => {
+    const tool = await catalog.find(name);
+    if (tool === undefined) throw noSuchTool(name);
+    const enabled = await switches.enable(tool);
+    print(options, { name, enabled }, () => (enabled ? `Switched ${name} on.` : `${name} was already on.`));
+  });
+}
+
 export async function remove(context: CommandContext, name: string, options: JsonOption): Promise<void> {
   await withHost(context, async (host) => {
     if (!(await host.remove(name))) throw noSuchTool(name);

@@ -8,24 +8,26 @@ import { withHost, withShipped, withTool } from "./opening.ts";
 import { bullets, type JsonOption, print, shorten } from "./terminal.ts";
 
 export async function list(context: CommandContext, options: JsonOption): Promise<void> {
-  await withShipped(context, async ({ catalog }) => {
+  await withShipped(context, async ({ catalog, switches }) => {
     const [tools, broken] = [await catalog.list(), await catalog.broken()];
+    const off = await Promise.all(tools.map((tool) => switches.off(tool)));
     const value = {
-      tools: tools.map(({ name, capabilities, description, digest, installedAt }) => ({
+      tools: tools.map(({ name, capabilities, description, digest, installedAt }, at) => ({
         name,
         version: capabilities.version,
         description,
         digest,
         installed_at: installedAt,
+        switched_off: off[at] ?? null,
       })),
       broken,
     };
     print(options, value, () => {
       if (tools.length + broken.length === 0) return 'No tools installed. See "postern tool install --help".';
-      const rows = value.tools.map(({ name, version, description }) => [
+      const rows = value.tools.map(({ name, version, description, switched_off }) => [
         name,
-        version,
-        shorten(description, 90),
+        switched_off === null ? version : "switched off",
+        shorten(switched_off?.why ?? description, 90),
       ]);
       return table(
         [
@@ -40,12 +42,13 @@ export async function list(context: CommandContext, options: JsonOption): Promis
 }
 
 export async function info(context: CommandContext, name: string, options: JsonOption): Promise<void> {
-  await withTool(context, name, async ({ receipts, missingSecrets }, tool) => {
+  await withTool(context, name, async ({ receipts, missingSecrets, switches }, tool) => {
     const { digest, installedAt, description, schema, capabilities, folder } = tool;
     const grants = describeCapabilities(capabilities);
     const [last] = receipts.list({ tool: name, limit: 1 });
     const { version } = capabilities;
     const missing = await missingSecrets(tool);
+    const off = await switches.off(tool);
     print(
       options,
       {
@@ -58,6 +61,7 @@ export async function info(context: CommandContext, name: string, options: JsonO
         schema,
         grants,
         missing_secrets: missing,
+        switched_off: off ?? null,
         last_call: last ?? null,
       },
       () =>
@@ -70,6 +74,7 @@ export async function info(context: CommandContext, name: string, options: JsonO
               ["installed", installedAt],
               ["folder", folder],
               ["secrets", missing.length === 0 ? "all set" : `missing: ${missing.join(", ")}`],
+              ...(off === undefined ? [] : [["switched off", `${off.at}. ${off.why}`]]),
               ["last call", last === undefined ? "none" : `${last.at}, ${last.status}`],
             ],
             "",

@@ -6,7 +6,7 @@ import { LANGUAGES } from "../author/project.ts";
 import { build } from "./build.ts";
 import { check } from "./check.ts";
 import { dev } from "./dev.ts";
-import { install, remove } from "./install.ts";
+import { enable, install, remove } from "./install.ts";
 import { create, TEMPLATES } from "./new.ts";
 import { run } from "./run.ts";
 import { auth, setup } from "./secrets.ts";
@@ -53,6 +53,12 @@ Examples:
   verb("remove <name>", "remove an installed tool; its secrets stay", "remove hello").action(
     (name, options) => remove(context, name, options),
   );
+
+  verb(
+    "enable <name>",
+    "switch a tool on again that was switched off because it kept crashing",
+    "enable weather",
+  ).action((name, options) => enable(context, name, options));
 
   verb(
     "run <name> [params]",

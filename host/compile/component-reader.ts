@@ -1,9 +1,8 @@
 /**
- * The thread that reads components. Parsing and transpiling take seconds and work on bytes nobody vouches
- * for, so they happen beside the service, in a thread that is gone afterwards. The published package has this
- * file bundled with jco's transpiler: see `kernel/cli/bundle.ts`.
+ * Reads components. Parsing and transpiling take seconds and work on bytes nobody vouches for, so they happen in a
+ * process that is gone afterwards, under the same flags as a tool's. The published package has this file bundled with
+ * jco's transpiler: see `kernel/cli/bundle.ts`.
  */
-import { isMainThread, parentPort, workerData } from "node:worker_threads";
 import { isPlain } from "./canonical-abi.ts";
 import {
   countState,
@@ -16,18 +15,14 @@ import {
 import { markModules } from "./marking/module.ts";
 import { MARKED_VIEWS } from "./marking/views.ts";
 
-export type ReaderJob =
-  | { readonly type: "wit"; readonly bytes: Uint8Array }
-  | { readonly type: "producers"; readonly bytes: Uint8Array }
-  | {
-      readonly type: "transpile";
-      readonly bytes: Uint8Array;
-      readonly memoryMb: number;
-      /** True to mark no writes. */
-      readonly compared: boolean;
-    };
+export { UnfitModule };
 
-type TranspileJob = ReaderJob & { readonly type: "transpile" };
+export type ReaderJob =
+  | { readonly what: "wit" | "producers" }
+  /** `compared`: true to mark no writes. */
+  | { readonly what: "transpile"; readonly memoryMb: number; readonly compared: boolean };
+
+type TranspileJob = ReaderJob & { readonly what: "transpile" };
 
 export interface Transpiled {
   /** Core modules under the names the glue asks for, bounded and opened. */
@@ -51,10 +46,9 @@ export interface Readings {
   readonly transpile: Transpiled;
 }
 
-export type ReaderReply =
-  | { readonly ok: true; readonly value: Readings[keyof Readings] }
-  /** `unfit`: the component is sound, but not one that we run. */
-  | { readonly ok: false; readonly unfit: boolean; readonly message: string };
+export type Reading = {
+  [What in keyof Readings]: { readonly what: What; readonly value: Readings[What] };
+}[keyof Readings];
 
 // More than any toolchain makes; each costs the host memory that no limit of the guest's counts.
 const MAX_INSTANCES = 1000;
@@ -65,14 +59,27 @@ const MAX_LIST = 100_000;
 /** Below this, comparing a memory after each call costs less than marking every write to it. */
 const MIN_MARKED_BYTES = 4 << 20;
 
-async function transpileComponent({ bytes, memoryMb, compared }: TranspileJob): Promise<Transpiled> {
+/** Imports that may wait: a call that is in one of them is suspended and holds no thread. */
+const WAITING: Readonly<Record<string, readonly string[]>> = {
+  "postern:tool/host": ["http-request"],
+  "wasi:io/poll": ["poll", "[method]pollable.block"],
+  "wasi:io/streams": ["[method]input-stream.blocking-read", "[method]input-stream.blocking-skip"],
+};
+const EXPORTS = ["execute", "schema", "description"].map((name) => `postern:tool/tool@0.1.0#${name}`);
+
+async function transpileComponent(
+  { memoryMb, compared }: TranspileJob,
+  bytes: Uint8Array,
+): Promise<Transpiled> {
   const { transpileBytes } = await import("@bytecodealliance/jco-transpile");
+  const waiting = await waitingImports(bytes);
   const { files } = await transpileBytes(bytes, {
     name: "component",
     instantiation: "sync",
     wasiShim: false,
     nodejsCompat: false,
     base64Cutoff: 0,
+    ...(waiting.length > 0 && { asyncMode: "jspi", asyncImports: waiting, asyncExports: EXPORTS }),
   });
   const named = Object.entries(files);
   const cores = named.filter(([name]) => name.endsWith(".wasm"));
@@ -96,6 +103,15 @@ async function transpileComponent({ bytes, memoryMb, compared }: TranspileJob): 
     keeps,
     plain: isPlain(bytes),
   };
+}
+
+/** Those of `WAITING` that the component may import, in the versions that it names. */
+async function waitingImports(bytes: Uint8Array): Promise<string[]> {
+  const { componentWit } = await import("@bytecodealliance/jco-transpile/wasm-tools");
+  const wit = await componentWit(bytes);
+  return [...wit.matchAll(/^ {2}import ([^;@]+)(@[^;]+);$/gm)].flatMap(([, name = "", version = ""]) =>
+    (WAITING[name] ?? []).map((item) => `${name}${version}#${item}`),
+  );
 }
 
 /** How often the glue makes an instance of each core module. */
@@ -138,37 +154,40 @@ function shareOut(
   };
 }
 
-// A module cannot be unloaded; a function can be forgotten with the instance that used it.
+/**
+ * The glue as the body of a function: a module cannot be unloaded, a function can be forgotten with the instance that
+ * used it. What would let a guest fill the host's heap asks the hooks of `sandbox/glue.ts` first.
+ */
 function toFunctionBody(glue: string): string {
-  const body = glue.replace(/^export (?=function instantiate\(|const _util\b)/gm, "");
+  let body = glue.replace(/^export (?=function instantiate\(|const _util\b)/gm, "");
   if (/^(import|export)\b/m.test(body)) throw unknownShape();
-  // The check holds no quote: in a name that looks like such a loop it stays within that name.
-  const bounded = body.replace(
-    /for \(let i = 0; i < (len\d+); i\+\+\) \{/g,
-    `if ($1 > ${MAX_LIST}) throw new RangeError(/a list is too long/.source); $&`,
-  );
-  return `${bounded}\nreturn instantiate;`;
+  // No replacement holds a quote: in a name that looks like such a line it stays within that name.
+  const edits: readonly (readonly [RegExp, string])[] = [
+    [/(?<=^ *const TEXT_DECODER_UTF8 = )new TextDecoder\(\);$/gm, "imports.utf8;"],
+    [/(?<=^ *const utf16Decoder = )new TextDecoder\('utf-16'\);$/gm, "imports.utf16;"],
+    [/\b(memory\d+\.buffer)\.slice\((?=ptr\d+, )/g, "imports.slice($1, "],
+    [/(?<=^ *(?:realloc|postReturn)\d+ = )(exports\d+(?:\.\w+|\['[^']*'\]));$/gm, "imports.inward($1);"],
+    [/(?<=^ *((?:realloc|postReturn)\d+)Async = )(?:WebAssembly\.promising\()?exports\d+.*;$/gm, "$1;"],
+    [
+      /for \(let i = 0; i < (len\d+); i\+\+\) \{/g,
+      `if ($1 > ${MAX_LIST}) throw new RangeError(/a list is too long/.source); $&`,
+    ],
+  ];
+  for (const [pattern, replacement] of edits) body = body.replace(pattern, replacement);
+  if (/\bnew TextDecoder\b|\bmemory\d+\.buffer\.slice\b|realloc\d+ = exports/.test(body))
+    throw unknownShape();
+  return `${body}\nreturn instantiate;`;
 }
 
 function unknownShape(): Error {
   return new Error("the transpiler wrote glue of an unknown shape");
 }
 
-async function read(job: ReaderJob): Promise<Readings[keyof Readings]> {
-  if (job.type === "transpile") return transpileComponent(job);
+export async function readComponent(job: ReaderJob, bytes: Uint8Array): Promise<Reading> {
+  const { what } = job;
+  if (what === "transpile") return { what, value: await transpileComponent(job, bytes) };
   const { componentWit, metadataShow } = await import("@bytecodealliance/jco-transpile/wasm-tools");
-  if (job.type === "wit") return componentWit(job.bytes);
-  const [outermost] = await metadataShow(job.bytes);
-  return outermost?.producers ?? [];
+  if (what === "wit") return { what, value: await componentWit(bytes) };
+  const [outermost] = await metadataShow(bytes);
+  return { what, value: outermost?.producers ?? [] };
 }
-
-async function work(job: ReaderJob): Promise<ReaderReply> {
-  try {
-    return { ok: true, value: await read(job) };
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return { ok: false, unfit: error instanceof UnfitModule, message: message.slice(0, 500) };
-  }
-}
-
-if (!isMainThread) parentPort?.postMessage(await work(workerData as ReaderJob));

@@ -2,10 +2,10 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { Worker } from "node:worker_threads";
-import { threadFile } from "../../kernel/cli/thread-file.ts";
 import { Fault, reason } from "../../kernel/fault.ts";
-import type { Producers, ReaderJob, ReaderReply, Readings, Transpiled } from "./component-reader.ts";
+import { MemoryWatch } from "../sandbox/memory.ts";
+import { ToolProcess } from "../sandbox/tool-process.ts";
+import type { Producers, ReaderJob, Readings, Transpiled } from "./component-reader.ts";
 
 export const WIT_VERSION = "0.1.0";
 const HOST = "postern:tool/host";
@@ -69,7 +69,7 @@ export interface ComponentInfo {
  */
 export async function inspect(bytes: Uint8Array): Promise<ComponentInfo> {
   assertComponent(bytes);
-  const wit = await runReader({ type: "wit", bytes });
+  const wit = await runReader({ what: "wit" }, bytes);
   const names = (word: string) =>
     [...wit.matchAll(new RegExp(`^  ${word} ([^;{]+?)(?:;|: (?:func|interface).*| \\{)$`, "gm"))].map(
       ([, name = ""]) => name,
@@ -94,7 +94,7 @@ export async function inspect(bytes: Uint8Array): Promise<ComponentInfo> {
 /** Transpiles a component and checks the types of the two interfaces. Throws as `inspect` does. */
 export async function transpile(bytes: Uint8Array, memoryMb: number, compared = false): Promise<Transpiled> {
   assertComponent(bytes);
-  const transpiled = await runReader({ type: "transpile", bytes, memoryMb, compared });
+  const transpiled = await runReader({ what: "transpile", memoryMb, compared }, bytes);
   for (const [name, expected] of Object.entries(TYPES)) {
     const declared = declarations(transpiled.types[`postern-tool-${name}.d.ts`] ?? "");
     const foreign = declared.find((item) => !expected.some((own) => own === item));
@@ -115,7 +115,7 @@ export async function transpile(bytes: Uint8Array, memoryMb: number, compared = 
 /** What the component says of how it was made. Throws as `inspect` does. */
 export async function readProducers(bytes: Uint8Array): Promise<Producers> {
   assertComponent(bytes);
-  return runReader({ type: "producers", bytes });
+  return runReader({ what: "producers" }, bytes);
 }
 
 /** What an import takes is copied out of the guest by its type: with types of its own it could ask for any amount. */
@@ -185,22 +185,19 @@ function refuseVersion(name: string): void {
 }
 
 const READER_MILLIS = 120_000;
+/** Transpiling the largest engine takes a third of it. */
+const READER_BYTES = 1536 * 2 ** 20;
 
-async function runReader<Job extends ReaderJob>(job: Job): Promise<Readings[Job["type"]]> {
-  const worker = new Worker(threadFile("component-reader", import.meta.url), {
-    workerData: job,
-    env: {},
-    execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: 1024 },
-  });
-  const timer = setTimeout(() => void worker.terminate(), READER_MILLIS);
+/** Reads in a process of its own, which is gone afterwards. */
+async function runReader<Job extends ReaderJob>(job: Job, bytes: Uint8Array): Promise<Readings[Job["what"]]> {
+  const child = ToolProcess.start({ role: "read", cores: 1 });
+  const watch = new MemoryWatch(child, () => READER_BYTES);
+  const timer = setTimeout(() => child.end("reading it took too long"), READER_MILLIS);
   try {
-    const reply = await new Promise<ReaderReply>((resolve, reject) => {
-      worker.once("message", resolve);
-      worker.once("error", reject);
-      worker.once("exit", () => reject(new Error("reading it took too long")));
-    });
-    if (reply.ok) return reply.value as Readings[Job["type"]];
+    const reading = child.read(job, bytes);
+    watch.start();
+    const reply = await reading;
+    if (reply.ok) return reply.value as Readings[Job["what"]];
     throw reply.unfit
       ? invalid("unfit_component", reply.message)
       : invalid("not_a_component", `it cannot be read (${reply.message})`);
@@ -208,6 +205,7 @@ async function runReader<Job extends ReaderJob>(job: Job): Promise<Readings[Job[
     throw error instanceof Fault ? error : invalid("not_a_component", `it cannot be read (${reason(error)})`);
   } finally {
     clearTimeout(timer);
-    await worker.terminate();
+    watch.stop();
+    child.end("done");
   }
 }

@@ -8,12 +8,12 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { MANIFEST as PACKAGE } from "../../kernel/cli/package.ts";
 import { Fault } from "../../kernel/fault.ts";
-import type { ComponentCode } from "../sandbox/bridge.ts";
+import type { CodeBytes } from "../sandbox/protocol.ts";
 import { transpile } from "./component.ts";
 import { place } from "./place.ts";
 
 /** Counts the changes to what we do with the transpiler's output. */
-const REVISION = 6;
+const REVISION = 7;
 const TRANSPILER = PACKAGE.devDependencies["@bytecodealliance/jco-transpile"];
 
 /** A component that can be handed to the pool as often as one likes. Small: code is read only when it is used. */
@@ -22,8 +22,8 @@ export interface Component {
   readonly key: string;
   readonly sha256: string;
   readonly memoryBytes: number;
-  /** Reads the file, checks its digest and compiles the code, transpiling first where the cache has no sound entry. */
-  load(): Promise<ComponentCode>;
+  /** Reads the file and checks its digest, transpiling first where the cache has no sound entry. */
+  load(): Promise<CodeBytes>;
 }
 
 export interface ComponentSource {
@@ -48,26 +48,8 @@ export function createComponent(source: ComponentSource): Component {
     key: `${source.sha256}-${source.memoryMb}`,
     sha256: source.sha256,
     memoryBytes: source.memoryMb * 2 ** 20,
-    load: async () => {
-      const entry = await prepare(source);
-      const modules = await Promise.all(
-        entry.modules.map(async ([name, bytes]) => [name, await WebAssembly.compile(bytes)] as const),
-      );
-      return {
-        modules: new Map(modules),
-        glue: entry.glue,
-        restorable: entry.restorable,
-        plain: entry.plain,
-      };
-    },
+    load: () => prepare(source),
   };
-}
-
-interface Entry {
-  readonly modules: readonly (readonly [name: string, bytes: Uint8Array<ArrayBuffer>])[];
-  readonly glue: string;
-  readonly restorable: boolean;
-  readonly plain: boolean;
 }
 
 interface Manifest {
@@ -82,7 +64,7 @@ const GLUE = "glue.js";
 const MANIFEST = "manifest.json";
 
 /** The entry of a component, from the cache or made now. Throws a `Fault` where the file is not what it was, or unfit. */
-export async function prepare(source: ComponentSource): Promise<Entry> {
+export async function prepare(source: ComponentSource): Promise<CodeBytes> {
   const bytes = await source.read();
   const digest = sha256(bytes);
   if (digest !== source.sha256) {
@@ -133,7 +115,7 @@ async function writeEntry(folder: string, bytes: Uint8Array, source: ComponentSo
 }
 
 /** Nothing where there is no entry, or where it is not as it was written. */
-async function readEntry(folder: string): Promise<Entry | undefined> {
+async function readEntry(folder: string): Promise<CodeBytes | undefined> {
   try {
     const manifest = JSON.parse(await readFile(join(folder, MANIFEST), "utf8")) as Manifest;
     const read = async (name: string) => {

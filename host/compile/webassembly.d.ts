@@ -25,6 +25,11 @@ declare namespace WebAssembly {
     value: unknown;
   }
 
+  /** An import that may answer a promise: the guest is suspended until it does. */
+  class Suspending {
+    constructor(target: (...values: unknown[]) => unknown);
+  }
+
   class RuntimeError extends Error {}
 
   class Exception {

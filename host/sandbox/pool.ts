@@ -1,21 +1,21 @@
-/** Tool calls on worker threads: each alone, with a deadline, and always ending in an outcome. */
-import { availableParallelism } from "node:os";
-import { LRUCache } from "lru-cache";
+/** Tool calls in processes of their own: each alone, with a deadline, and always ending in an outcome. */
+import { availableParallelism, totalmem } from "node:os";
 import { Fault, reason } from "../../kernel/fault.ts";
 import type { ToolReply, ToolRequest } from "../broker/grant.ts";
 import type { Component } from "../compile/transpile.ts";
-import { Admission, type Slot } from "./admission.ts";
-import type { Ask, ComponentCode, FailureCode, LogEntry, WorkerOutcome } from "./bridge.ts";
-import { Threads } from "./threads.ts";
-import type { ChannelCall, Seen } from "./worker-channel.ts";
+import { Processes, type Seat } from "./processes.ts";
+import type { Ask, Ended, FailureCode, LogEntry, Outcome } from "./protocol.ts";
+import { CallLost } from "./tool-process.ts";
 
-export type { LogEntry } from "./bridge.ts";
+export type { LogEntry } from "./protocol.ts";
 
 export interface PoolCall {
   readonly component: Component;
   /** A JSON text for `execute`. */
   readonly params: string;
-  /** Milliseconds until the call is given up, waiting for a worker included. */
+  /** JSON of the schema that params must match before anything runs. */
+  readonly schema?: string;
+  /** Milliseconds until the call is given up, waiting for a process included. */
   readonly timeoutMs: number;
   /** Answers `http-request`; its signal is aborted when the call is over. A rejection is told to the tool as an error. */
   http(request: ToolRequest, signal: AbortSignal): Promise<ToolReply>;
@@ -42,23 +42,43 @@ export type PoolOutcome = PoolReport &
     | { readonly ok: false; readonly code: PoolCode; readonly message: string }
   );
 
+export interface Description {
+  readonly description: string;
+  /** JSON text, unchecked. */
+  readonly schema: string;
+  /** Why params cannot be checked against the schema. */
+  readonly problem?: string;
+}
+
 export interface Pool {
   /** Never rejects: whatever a tool does is an outcome. */
   call(call: PoolCall): Promise<PoolOutcome>;
+  /** What is wrong with params, in words; undefined where they match the schema. */
+  check(component: Component, schema: string, params: string): Promise<string | undefined>;
   /** Asks a component for its description and schema. Throws a `Fault` where it cannot say. */
-  describe(component: Component): Promise<{ readonly description: string; readonly schema: string }>;
-  /** Gives the code of a component back, when it was removed or replaced; calls in flight finish. */
+  describe(component: Component): Promise<Description>;
+  /** Ends the process of a component that was removed or replaced; calls in flight finish. */
   forget(component: Component): void;
   /** Ends every call as cancelled. */
   close(): Promise<void>;
 }
 
-/** Threads beyond the cores are for calls that sleep: in a request, or in a loop that will be ended. */
-const MAX_THREADS = 64;
-const MAX_LOADED = 8;
+export interface PoolOptions {
+  /** Threads that compute at once in each tool's process; default: one for each core. */
+  readonly size?: number;
+  /** Processes of tools at once. */
+  readonly processes?: number;
+  /** What all of them may hold together; default: half of the machine's memory. */
+  readonly memoryBytes?: number;
+  readonly keepsSpare?: boolean;
+  /** Told of a component that took its process down with it. */
+  onDeath?(component: Component, why: string): void;
+}
+
+const DEFAULT_PROCESSES = 8;
 const DESCRIBE_MILLIS = 10_000;
 
-type Finished = PoolReport & { readonly outcome: WorkerOutcome | Lost };
+type Finished = PoolReport & { readonly outcome: Outcome | Lost };
 
 interface Lost {
   readonly ok: false;
@@ -66,28 +86,26 @@ interface Lost {
   readonly message: string;
 }
 
-export function createPool({ size = availableParallelism() }: { readonly size?: number } = {}): Pool {
-  const most = Math.max(size, MAX_THREADS);
-  const threads = new Threads(size, most);
-  const admission = new Admission(size, most);
+/** What a call needs beside its question. */
+type Circumstances = Omit<PoolCall, "params" | "schema"> & { readonly schema?: string };
+
+export function createPool(options: PoolOptions = {}): Pool {
+  const processes = new Processes({
+    cores: options.size ?? availableParallelism(),
+    most: options.processes ?? DEFAULT_PROCESSES,
+    memoryBytes: options.memoryBytes ?? halfOfMemory(),
+    keepsSpare: options.keepsSpare ?? false,
+    onDeath: options.onDeath ?? (() => {}),
+  });
   const running = new Set<() => void>();
   let isClosed = false;
-  const loaded = new LRUCache<string, Promise<ComponentCode>>({ max: MAX_LOADED });
 
-  const load = (component: Component): Promise<ComponentCode> => {
-    const known = loaded.get(component.key);
-    if (known !== undefined) return known;
-    const loading = component.load();
-    loaded.set(component.key, loading);
-    loading.catch(() => loaded.delete(component.key));
-    return loading;
-  };
-
-  const run = async (ask: Ask, call: Omit<PoolCall, "params">): Promise<Finished> => {
+  const run = async (ask: Ask, call: Circumstances): Promise<Finished> => {
     const started = performance.now();
     const logs: LogEntry[] = [];
     // One controller for each call: signals made by AbortSignal.any live as long as what they were made of.
     const stop = new AbortController();
+    const requests = new AbortController();
     let why: Lost | undefined;
     const end = (lost: Lost) => {
       why ??= lost;
@@ -98,90 +116,76 @@ export function createPool({ size = availableParallelism() }: { readonly size?: 
     call.signal?.addEventListener("abort", cancel);
     running.add(cancel);
     if (isClosed || call.signal?.aborted) cancel();
-
-    let slot: Slot | undefined;
-    const leave = () => {
+    let seat: Seat | undefined;
+    let seen: Seen = UNSEEN;
+    let outcome: Outcome | Lost;
+    try {
+      seat = await processes.enter(call.component, stop.signal);
+      const events = {
+        http: (request: ToolRequest) => call.http(request, requests.signal),
+        log: (entry: LogEntry) => void logs.push(entry),
+      };
+      const ended = await seat.process.call(ask, call.secrets, events, stop.signal, call.schema);
+      ({ outcome, ...seen } = ended);
+    } catch (error) {
+      outcome = why ?? explainLoss(error, call.component);
+    } finally {
       clearTimeout(timer);
       call.signal?.removeEventListener("abort", cancel);
       running.delete(cancel);
-      slot?.leave();
-    };
-    const report = (
-      outcome: WorkerOutcome | Lost,
-      seen: Seen = UNSEEN,
-      secretsAsked: readonly string[] = [],
-    ): Finished => ({
-      outcome,
-      logs,
-      ...seen,
-      secretsAsked,
-      millis: performance.now() - started,
-    });
-    let requests: AbortController | undefined;
-    let run: ReturnType<Threads["run"]> | undefined;
-    // A worker will ask for the code once it is there; reading and compiling need not wait for that.
-    if (!threads.knows(call.component.key)) load(call.component).catch(() => {});
-    try {
-      slot = await admission.enter(stop.signal);
-      const { promise, resolve, reject } = Promise.withResolvers<Finished>();
-      const { key, memoryBytes } = call.component;
-      const task = { component: key, memoryBytes, ask, secrets: call.secrets };
-      const served: ChannelCall = {
-        slot,
-        load: () => load(call.component),
-        http: (request) => {
-          requests ??= new AbortController();
-          return call.http(request, requests.signal);
-        },
-        log: (entry) => logs.push(entry),
-        resolve: (outcome, seen, secretsAsked) => resolve(report(outcome, seen, secretsAsked)),
-        reject,
-      };
-      run = threads.run(task, served, stop.signal);
-      // The worker still cleans up after its answer: the slot and the deadline stay until it is through.
-      run.done.then(leave, leave);
-      run.done.then(() => reject(new Error("it ended without an answer")), reject);
-      return await promise;
-    } catch (error) {
-      if (run === undefined) leave();
-      return report(why ?? explainLoss(error, call.component), run?.line()?.seen());
-    } finally {
-      requests?.abort();
+      requests.abort();
+      seat?.leave(seen.memoryPeakBytes);
     }
+    const { droppedLogs, memoryPeakBytes, secretsAsked } = seen;
+    const millis = performance.now() - started;
+    return { outcome, logs, droppedLogs, memoryPeakBytes, secretsAsked, millis };
   };
 
   return {
-    async call({ params, ...call }) {
-      const { outcome, ...report } = await run({ type: "execute", params }, call);
-      if (!outcome.ok) return { ...report, ...outcome };
-      if ("output" in outcome) return { ...report, ...outcome };
-      return { ...report, ok: false, code: "worker_lost", message: "The worker answered another question." };
+    async call({ params, schema, ...call }) {
+      const ask: Ask = { type: "execute", params };
+      const { outcome, ...report } = await run(ask, { ...call, ...(schema !== undefined && { schema }) });
+      if (!outcome.ok || "output" in outcome) return { ...report, ...outcome };
+      return { ...report, ...ANOTHER_ANSWER };
+    },
+    async check(component, schema, params) {
+      const call = { component, schema, timeoutMs: DESCRIBE_MILLIS, http: refuse, secrets: [] };
+      const { outcome } = await run({ type: "check", params }, call);
+      return outcome.ok ? undefined : outcome.message;
     },
     async describe(component) {
-      const refuse = async (): Promise<ToolReply> => ({
-        ok: false,
-        error: "no requests while describing itself",
-      });
       const call = { component, timeoutMs: DESCRIBE_MILLIS, http: refuse, secrets: [] };
       const { outcome } = await run({ type: "describe" }, call);
-      if (outcome.ok && "schema" in outcome) {
-        return { description: outcome.description, schema: outcome.schema };
-      }
-      const why = outcome.ok ? "The worker answered another question." : outcome.message;
+      if (outcome.ok && "schema" in outcome) return outcome;
+      const why = outcome.ok ? ANOTHER_ANSWER.message : outcome.message;
       throw new Fault("invalid", "cannot_describe_itself", `The component does not describe itself. ${why}`);
     },
-    forget: (component) => void loaded.delete(component.key),
+    forget: ({ key }) => processes.forget(key),
     async close() {
       isClosed = true;
       for (const cancel of running) cancel();
-      await threads.close();
+      await processes.close();
     },
   };
 }
 
-const UNSEEN: Seen = { droppedLogs: 0, memoryPeakBytes: 0 };
+function halfOfMemory(): number {
+  const constrained = process.constrainedMemory();
+  const whole = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+  return whole / 2;
+}
+
+const refuse = async (): Promise<ToolReply> => ({ ok: false, error: "no requests while describing itself" });
+
+type Seen = Omit<Ended, "outcome">;
+const UNSEEN: Seen = { droppedLogs: 0, memoryPeakBytes: 0, secretsAsked: [] };
 
 const CANCELLED: Lost = { ok: false, code: "cancelled", message: "The call was cancelled." };
+const ANOTHER_ANSWER: Lost = {
+  ok: false,
+  code: "worker_lost",
+  message: "The tool's process answered another question.",
+};
 
 function timedOut(millis: number): Lost {
   const secs = Math.round(millis / 100) / 10;
@@ -194,9 +198,9 @@ function timedOut(millis: number): Lost {
 
 function explainLoss(error: unknown, component: Component): Lost {
   if (error instanceof Fault) return { ok: false, code: "unavailable", message: error.message };
-  if ((error as NodeJS.ErrnoException | undefined)?.code === "ERR_WORKER_OUT_OF_MEMORY") {
+  if (error instanceof CallLost && error.isFull) {
     const mib = component.memoryBytes / 2 ** 20;
     return { ok: false, code: "out_of_memory", message: `The tool ran out of its ${mib} MiB of memory.` };
   }
-  return { ok: false, code: "worker_lost", message: `The worker of this call was lost: ${reason(error)}.` };
+  return { ok: false, code: "worker_lost", message: `The call was lost: ${reason(error)}.` };
 }

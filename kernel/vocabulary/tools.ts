@@ -122,6 +122,8 @@ export interface ToolAdmin {
   install(name: string, upload: ToolUpload, options: { readonly replace: boolean }): Promise<ToolInfo>;
   /** False where there is no such tool. */
   remove(name: string): Promise<boolean>;
+  /** Switches a tool on again that was switched off because it kept crashing; false where it was on. */
+  enable(name: string): Promise<boolean>;
   /** What this user has left of the tool's rate limit; nothing where the tool may not use the network. */
   limits(name: string, user: string): Promise<ToolLimits | undefined>;
   setup(name: string): Promise<ToolSetup>;

@@ -33,7 +33,7 @@ const SLOW_START_MILLIS = 1000;
 export async function checkConformance(options: CheckOptions): Promise<Report> {
   const { component: bytes } = options;
   const cache = await mkdtemp(join(tmpdir(), "postern-check-"));
-  const pool = readablePool(createPool({ size: 1 }), bytes);
+  const pool = readablePool(createPool({ size: 1, keepsSpare: true }), bytes);
   const found: Finding[] = [];
   const told = { digest: digestOf(bytes), bytes: bytes.length };
   try {
@@ -58,9 +58,7 @@ export async function checkConformance(options: CheckOptions): Promise<Report> {
 function readablePool(pool: Pool, component: Uint8Array): Pool {
   let origin: Origin | undefined;
   return {
-    describe: (described) => pool.describe(described),
-    forget: (forgotten) => pool.forget(forgotten),
-    close: () => pool.close(),
+    ...pool,
     async call(call) {
       const outcome = readable(await pool.call(call));
       if (outcome.ok || !hasPlaces(outcome.message)) return outcome;

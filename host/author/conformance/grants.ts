@@ -9,7 +9,6 @@ import type { ToolReply, ToolRequest } from "../../broker/grant.ts";
 import { type AllowedRequest, rule } from "../../broker/policy.ts";
 import { readRecording, replayFrom } from "../../broker/recording.ts";
 import type { Component } from "../../compile/transpile.ts";
-import { compileParamsCheck } from "../../params.ts";
 import type { Pool, PoolOutcome } from "../../sandbox/pool.ts";
 import { type Finding, plural } from "./report.ts";
 
@@ -96,9 +95,9 @@ async function replay(
     return { finding: { subject, verdict: "warn", detail }, peak: 0 };
   }
   const text = JSON.stringify(params);
-  const verdict = compileParamsCheck(replays.schema)(text);
-  if (!verdict.ok) {
-    const detail = `its params do not match the schema: ${verdict.detail}`;
+  const mistake = await replays.pool.check(replays.component, JSON.stringify(replays.schema), text);
+  if (mistake !== undefined) {
+    const detail = `its params do not match the schema: ${mistake}`;
     return { finding: { subject, verdict: "warn", detail }, peak: 0 };
   }
   const first = await play(file, text, replays, seen);

@@ -3,7 +3,7 @@
  * can name, with a byte for every page. Restoring an instance then takes copying what is marked, where it took
  * comparing everything.
  */
-import { MARKS, PRIVATE, WRITTEN } from "../../sandbox/memory-copy.ts";
+import { MARKS, PRIVATE, WRITTEN } from "../../sandbox/inside/memory-copy.ts";
 import { Cursor } from "../instructions.ts";
 import { assemble, EXPORT, leb, type Section, sections } from "../module-sections.ts";
 import { Sink } from "./bytes.ts";

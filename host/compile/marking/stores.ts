@@ -1,5 +1,5 @@
 /** Which instructions write to linear memory, and the code that marks what they write. */
-import { MARK_BITS } from "../../sandbox/memory-copy.ts";
+import { MARK_BITS } from "../../sandbox/inside/memory-copy.ts";
 import type { Cursor } from "../instructions.ts";
 import type { Sink } from "./bytes.ts";
 

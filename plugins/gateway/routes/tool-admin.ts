@@ -68,6 +68,16 @@ export function toolAdminRoutes(given: ToolAdmin | undefined, proxies: Proxies):
       },
     }),
     route({
+      method: "post",
+      path: "/api/tools/{name}/enable",
+      tag: "tools",
+      summary: "Switch a tool on again that was switched off because it kept crashing",
+      audience: "operator",
+      answer: Type.Object({ enabled: Type.Boolean({ description: "False where it was on" }) }),
+      refusals: missing,
+      handle: async ({ params }) => ({ enabled: await admin().enable(params["name"] ?? "") }),
+    }),
+    route({
       method: "get",
       path: "/api/tools/{name}/setup",
       tag: "tools",

@@ -5,7 +5,7 @@ import { parse } from "@bytecodealliance/jco";
 import { describe, expect, test } from "vitest";
 import { markModules } from "../../../host/compile/marking/module.ts";
 import { MARKED_VIEWS } from "../../../host/compile/marking/views.ts";
-import { findMemories, MARKS, PRIVATE } from "../../../host/sandbox/memory-copy.ts";
+import { findMemories, MARKS, PRIVATE } from "../../../host/sandbox/inside/memory-copy.ts";
 import { randomModule } from "../../support/random-module.ts";
 
 interface Exports {

@@ -17,7 +17,7 @@ async function outputs(bytes: Uint8Array, params: string, count: number): Promis
     const outcome = await pool.call({
       component,
       params,
-      timeoutMs: 20_000,
+      timeoutMs: 120_000,
       secrets: [],
       http: async () => ({ ok: false, error: "no network here" }),
     });
@@ -69,7 +69,7 @@ describe("every call starts from a clean instance", () => {
     const outcome = await pool.call({
       component,
       params: "{}",
-      timeoutMs: 20_000,
+      timeoutMs: 120_000,
       secrets: ["token"],
       http: async (request) => {
         asked.push(request);

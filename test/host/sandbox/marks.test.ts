@@ -20,7 +20,7 @@ const PARAMS = [
 async function findDifferences(bytes: Uint8Array): Promise<{ cleaned: number; differences: number }> {
   const component = await markedComponent(bytes);
   expect(component.isMarked).toBe(true);
-  let watched = component.open();
+  let watched = await component.open();
   let cleaned = 0;
   let differences = 0;
   const calls = PARAMS.map((params) => () => watched.instance.tool.execute({ params }) as unknown);
@@ -34,7 +34,7 @@ async function findDifferences(bytes: Uint8Array): Promise<{ cleaned: number; di
     if (isSound && watched.instance.clean()) {
       cleaned++;
       differences += watched.differences();
-    } else watched = component.open();
+    } else watched = await component.open();
   }
   return { cleaned, differences };
 }
@@ -85,8 +85,8 @@ describe("nothing is left of a call", () => {
   );
 
   test("the look at memory does find what is left", async () => {
-    const { instance, differences } = (await markedComponent(await fixture("echo.js"))).open();
-    instance.tool.execute({ params: '{"text":"x"}' });
+    const { instance, differences } = await (await markedComponent(await fixture("echo.js"))).open();
+    await instance.tool.execute({ params: '{"text":"x"}' });
     expect(differences()).toBeGreaterThan(0);
   });
 });

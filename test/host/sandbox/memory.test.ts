@@ -17,7 +17,7 @@ test("50 tools used one after the other leave only the last few in memory", asyn
   const pool = createPool({ size: 1 });
   const use = async (component: Component) => {
     const http = async () => ({ ok: false as const, error: "no network here" });
-    const call = { component, params: '{"text":"x"}', timeoutMs: 25_000, secrets: [], http };
+    const call = { component, params: '{"text":"x"}', timeoutMs: 120_000, secrets: [], http };
     expect(await pool.call(call)).toMatchObject({ ok: true });
   };
   try {
@@ -37,7 +37,7 @@ test("calls leave nothing behind: what is held after hundreds is what was held a
   const use = async (calls: number) => {
     const http = async () => ({ ok: true as const, status: 200, body: new Uint8Array(ANSWER_BYTES) });
     for (let count = 0; count < calls; count++) {
-      const call = { component, params: '{"url":"https://a"}', timeoutMs: 25_000, secrets: [], http };
+      const call = { component, params: '{"url":"https://a"}', timeoutMs: 120_000, secrets: [], http };
       expect(await pool.call(call)).toMatchObject({ ok: true });
     }
     return heldBytes();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createWasi } from "../../../host/sandbox/wasi.ts";
+import { createWasi } from "../../../host/sandbox/inside/wasi.ts";
 
 interface Stream {
   checkWrite(): bigint;

@@ -24,6 +24,12 @@ export async function fixture(name: string): Promise<Uint8Array> {
   return kept(name, source, () => build(name, source.toString()));
 }
 
+/** With one place of its source replaced. */
+export async function fixtureWith(name: string, place: string, replacement: string): Promise<Uint8Array> {
+  const source = readFileSync(fixtureFile(name), "utf8").replace(place, replacement);
+  return kept(name, Buffer.from(source), () => build(name, source));
+}
+
 /** The same tool as `echo.js`, built the way the shipped tools are. */
 export async function componentizeJsFixture(name: string): Promise<Uint8Array> {
   const source = readFileSync(fixtureFile(name));
@@ -93,6 +99,7 @@ async function build(name: string, source: string): Promise<Uint8Array> {
   const { componentEmbed, componentNew, parse } = await import("@bytecodealliance/jco");
   if (name.endsWith(".wit"))
     return componentNew(await componentEmbed({ witSource: source, dummy: true, world: "fixture" }), []);
+  if (source.includes("\n(component")) return parse(source);
   const world = `package fixture:fixture;
     world fixture {
       import wasi:cli/stdout@0.2.6;

@@ -3,15 +3,16 @@ import { compileFunction } from "node:vm";
 import { markModules } from "../../../host/compile/marking/module.ts";
 import { MARKED_VIEWS } from "../../../host/compile/marking/views.ts";
 import { prepare, sha256 } from "../../../host/compile/transpile.ts";
-import { type Instance, type Instantiate, openInstance } from "../../../host/sandbox/instance.ts";
-import { MARKS, PRIVATE } from "../../../host/sandbox/memory-copy.ts";
-import { createWasi } from "../../../host/sandbox/wasi.ts";
+import { GLUE_WEBASSEMBLY } from "../../../host/sandbox/inside/glue.ts";
+import { type Instance, type Instantiate, openInstance } from "../../../host/sandbox/inside/instance.ts";
+import { MARKS, PRIVATE } from "../../../host/sandbox/inside/memory-copy.ts";
+import { createWasi } from "../../../host/sandbox/inside/wasi.ts";
 import { CACHE } from "./alone.ts";
 
 export interface MarkedComponent {
   /** False where the component keeps what cannot be put back, or writes in a way that is not marked. */
   readonly isMarked: boolean;
-  open(): Watched;
+  open(): Promise<Watched>;
 }
 
 export interface Watched {
@@ -29,15 +30,20 @@ export async function markedComponent(bytes: Uint8Array): Promise<MarkedComponen
   const modules = new Map(
     (marked ?? entry.modules).map(([name, module]) => [name, new WebAssembly.Module(new Uint8Array(module))]),
   );
-  const glue = compileFunction(marked === undefined ? entry.glue : MARKED_VIEWS + entry.glue);
+  const glue = compileFunction(marked === undefined ? entry.glue : MARKED_VIEWS + entry.glue, [
+    "WebAssembly",
+  ]);
   return {
     isMarked: hasMarks || marked !== undefined,
-    open: () => {
+    open: async () => {
       const memories = new Set<WebAssembly.Memory>();
-      const instantiate = watch(glue() as Instantiate, memories);
+      const instantiate = watch(glue(GLUE_WEBASSEMBLY) as Instantiate, memories);
       const { interfaces, resources } = createWasi(() => {});
       const imports = { ...interfaces, "postern:tool/host": HOST };
-      const instance = openInstance({ instantiate, modules, restorable, plain }, imports, resources);
+      const instance = await openInstance(
+        { instantiate, modules, restorable, plain },
+        { interfaces: imports, resources },
+      );
       const start = [...memories].map((memory) => ({
         memory,
         bytes: Buffer.from(Buffer.from(memory.buffer)),

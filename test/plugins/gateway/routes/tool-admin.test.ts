@@ -49,6 +49,7 @@ function hostOf(installed: Map<string, ToolUpload>, secrets: Map<string, string>
           return { name, ...INFO };
         },
         remove: async (name) => installed.delete(name),
+        enable: async (name) => installed.has(name),
         setup: async () => ({
           secrets: [
             {

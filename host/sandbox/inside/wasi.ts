@@ -22,55 +22,78 @@ class Refusal extends Error {
 const MAX_RANDOM_BYTES = 1 << 20;
 const MAX_WRITE_BYTES = 1n << 20n;
 
-const sleeper = new Int32Array(new SharedArrayBuffer(4));
+// Each takes room on the host's heap, which a guest could fill in the time of a call.
+const MAX_HANDLES = 100_000;
 
-function sleepUntil(due: bigint): void {
-  for (;;) {
-    const left = due - process.hrtime.bigint();
-    if (left <= 0n) return;
-    Atomics.wait(sleeper, 0, 0, Number(left) / 1e6);
+const MAX_TIMER_MILLIS = 2 ** 31 - 1;
+
+/** What one instance holds by handles, and the waits that end with its call. */
+class Holdings {
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #before = 0;
+  handedOut = 0;
+
+  count(): void {
+    if (this.handedOut - this.#before >= MAX_HANDLES)
+      throw new RangeError(`a call may be given at most ${MAX_HANDLES} handles`);
+    this.handedOut++;
+  }
+
+  begin(): void {
+    this.#before = this.handedOut;
+  }
+
+  end(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+  }
+
+  async sleepUntil(due: bigint): Promise<void> {
+    for (;;) {
+      const left = due - process.hrtime.bigint();
+      if (left <= 0n) return;
+      const millis = Math.min(Number(left) / 1e6, MAX_TIMER_MILLIS);
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(() => {
+          this.#timers.delete(timer);
+          resolve();
+        }, millis);
+        this.#timers.add(timer);
+      });
+    }
   }
 }
 
-// Each takes room on the host's heap, which a guest could fill in the time of a call; that ends the process.
-const MAX_HANDLES = 100_000;
-
-let handedOut = 0;
-let handedOutBefore = 0;
-
 /** What the guest holds by a handle. */
 class Resource {
-  constructor() {
-    if (handedOut - handedOutBefore >= MAX_HANDLES)
-      throw new RangeError(`a call may be given at most ${MAX_HANDLES} handles`);
-    handedOut++;
+  readonly holdings: Holdings;
+
+  constructor(holdings: Holdings) {
+    holdings.count();
+    this.holdings = holdings;
   }
 }
 
 class Pollable extends Resource {
-  readonly #due: bigint;
+  readonly due: bigint;
 
-  constructor(due: bigint) {
-    super();
-    this.#due = due;
+  constructor(holdings: Holdings, due: bigint) {
+    super(holdings);
+    this.due = due;
   }
 
   ready(): boolean {
-    return process.hrtime.bigint() >= this.#due;
+    return process.hrtime.bigint() >= this.due;
   }
 
-  block(): void {
-    sleepUntil(this.#due);
-  }
-
-  get due(): bigint {
-    return this.#due;
+  block(): Promise<void> {
+    return this.holdings.sleepUntil(this.due);
   }
 }
 
-function poll(pollables: readonly Pollable[]): Uint32Array {
-  const dues = pollables.map(({ due }) => due).sort((a, b) => (a < b ? -1 : 1));
-  sleepUntil(dues[0] ?? 0n);
+async function poll(pollables: readonly Pollable[]): Promise<Uint32Array> {
+  const [first] = pollables.toSorted((one, other) => (one.due < other.due ? -1 : 1));
+  await first?.block();
   return Uint32Array.from(pollables.flatMap((pollable, index) => (pollable.ready() ? [index] : [])));
 }
 
@@ -94,15 +117,15 @@ class InputStream extends Resource {
     return this.read();
   }
   subscribe(): Pollable {
-    return new Pollable(0n);
+    return new Pollable(this.holdings, 0n);
   }
 }
 
 class OutputStream extends Resource {
   readonly #write: (bytes: Uint8Array) => void;
 
-  constructor(write: (bytes: Uint8Array) => void) {
-    super();
+  constructor(holdings: Holdings, write: (bytes: Uint8Array) => void) {
+    super(holdings);
     this.#write = write;
   }
 
@@ -128,7 +151,7 @@ class OutputStream extends Resource {
     return this.splice();
   }
   subscribe(): Pollable {
-    return new Pollable(0n);
+    return new Pollable(this.holdings, 0n);
   }
 }
 
@@ -167,16 +190,19 @@ export interface Wasi {
   resources(): number;
   /** A new call may be given as many as any other. */
   begin(): void;
+  /** What the call still waits for is forgotten. */
+  end(): void;
 }
 
 export function createWasi(write: (stream: StandardStream, bytes: Uint8Array) => void): Wasi {
   const nothing = () => undefined;
+  const holdings = new Holdings();
   const interfaces = {
     "wasi:cli/environment": { getEnvironment: () => [], getArguments: () => [], initialCwd: nothing },
     "wasi:cli/exit": { exit, exitWithCode: exit },
-    "wasi:cli/stdin": { getStdin: () => new InputStream() },
-    "wasi:cli/stdout": { getStdout: () => new OutputStream((bytes) => write("stdout", bytes)) },
-    "wasi:cli/stderr": { getStderr: () => new OutputStream((bytes) => write("stderr", bytes)) },
+    "wasi:cli/stdin": { getStdin: () => new InputStream(holdings) },
+    "wasi:cli/stdout": { getStdout: () => new OutputStream(holdings, (bytes) => write("stdout", bytes)) },
+    "wasi:cli/stderr": { getStderr: () => new OutputStream(holdings, (bytes) => write("stderr", bytes)) },
     "wasi:cli/terminal-input": { TerminalInput },
     "wasi:cli/terminal-output": { TerminalOutput },
     "wasi:cli/terminal-stdin": { getTerminalStdin: nothing },
@@ -185,8 +211,8 @@ export function createWasi(write: (stream: StandardStream, bytes: Uint8Array) =>
     "wasi:clocks/monotonic-clock": {
       now: () => process.hrtime.bigint(),
       resolution: () => 1n,
-      subscribeInstant: (when: bigint) => new Pollable(when),
-      subscribeDuration: (nanos: bigint) => new Pollable(process.hrtime.bigint() + nanos),
+      subscribeInstant: (when: bigint) => new Pollable(holdings, when),
+      subscribeDuration: (nanos: bigint) => new Pollable(holdings, process.hrtime.bigint() + nanos),
     },
     "wasi:clocks/wall-clock": {
       now: wallClock,
@@ -203,9 +229,8 @@ export function createWasi(write: (stream: StandardStream, bytes: Uint8Array) =>
   };
   return {
     interfaces,
-    resources: () => handedOut,
-    begin: () => {
-      handedOutBefore = handedOut;
-    },
+    resources: () => holdings.handedOut,
+    begin: () => holdings.begin(),
+    end: () => holdings.end(),
   };
 }

@@ -4,28 +4,27 @@
  * anew around the same core instances, unless the call cannot have touched its tables. Where that is not the
  * whole truth the instance says so, and is dropped.
  */
-
+import { type CoreFunction, createHooks, type GlueHooks, suspending, Waiting } from "./glue.ts";
 import { findMemories, PRIVATE } from "./memory-copy.ts";
 
+/** A promise where the component's imports may wait. */
+type Answer<Value> = Value | Promise<Value>;
+
 export interface ToolExports {
-  execute(request: { params: string }): { output?: string; error?: string };
-  schema(): string;
-  description(): string;
+  execute(request: { params: string }): Answer<{ output?: string; error?: string }>;
+  schema(): Answer<string>;
+  description(): Answer<string>;
 }
 
 type Exports = Readonly<Record<string, unknown>>;
-type CoreImport =
-  | WebAssembly.Memory
-  | WebAssembly.Global
-  | WebAssembly.Table
-  | ((...values: unknown[]) => unknown);
-type CoreImports = Readonly<Record<string, Readonly<Record<string, CoreImport>>>>;
+type CoreImport = WebAssembly.Memory | WebAssembly.Global | WebAssembly.Table | CoreFunction;
+type CoreImports = Readonly<Record<string, Readonly<Record<string, CoreImport | Waiting>>>>;
 type InstantiateCore = (module: WebAssembly.Module, imports?: CoreImports) => { readonly exports: Exports };
 
 /** The function the transpiler wrote for one component. */
 export type Instantiate = (
   getCoreModule: (name: string) => WebAssembly.Module,
-  imports: object,
+  imports: object & GlueHooks,
   instantiateCore: InstantiateCore,
 ) => { readonly tool: ToolExports };
 
@@ -38,6 +37,12 @@ export interface Linkable {
   readonly plain: boolean;
 }
 
+/** What one instance imports, and how many resources that has handed out. */
+export interface Provided {
+  readonly interfaces: Readonly<Record<string, object>>;
+  resources(): number;
+}
+
 export interface Instance {
   readonly tool: ToolExports;
   memoryBytes(): number;
@@ -46,32 +51,33 @@ export interface Instance {
 }
 
 interface Forwarder {
-  target: (...values: unknown[]) => unknown;
+  target: CoreFunction;
 }
 
 /**
- * Opens an instance. `resources` counts what the imports handed out so far. Where it can be cleaned it is first
- * asked for its description: engines do work on their first call that every call would otherwise do again.
+ * Opens an instance. Where it can be cleaned it is first asked for its description: engines do work on their first
+ * call that every call would otherwise do again.
  */
-export function openInstance(linkable: Linkable, imports: object, resources: () => number): Instance {
+export async function openInstance(linkable: Linkable, provided: Provided): Promise<Instance> {
   if (linkable.restorable) {
     try {
-      const before = resources();
-      const warm = open(linkable, imports, resources, (tool) => void tool.description());
-      if (resources() === before) return warm;
+      const before = provided.resources();
+      const warm = await open(linkable, provided, async (tool) => void (await tool.description()));
+      if (provided.resources() === before) return warm;
     } catch {
       // It may still be able to do its work.
     }
   }
-  return open(linkable, imports, resources, () => {});
+  return open(linkable, provided, async () => {});
 }
 
-function open(
+async function open(
   { instantiate, modules, restorable, plain }: Linkable,
-  imports: object,
-  resources: () => number,
-  prepare: (tool: ToolExports) => void,
-): Instance {
+  { interfaces, resources }: Provided,
+  prepare: (tool: ToolExports) => Promise<void>,
+): Promise<Instance> {
+  const { hooks, assertOutward } = createHooks();
+  const imports = { ...interfaces, ...hooks };
   const cores: { readonly exports: Exports }[] = [];
   const forwarders: Map<string, Forwarder>[] = [];
   const own = new Set<unknown>();
@@ -92,11 +98,15 @@ function open(
     for (const [namespace, fields] of Object.entries(wanted)) {
       const group: Record<string, CoreImport> = {};
       for (const [name, value] of Object.entries(fields)) {
-        if (own.has(value)) group[name] = value;
-        else if (typeof value === "function") {
-          const slot: Forwarder = { target: value as Forwarder["target"] };
+        if (own.has(value)) group[name] = value as CoreFunction;
+        else if (typeof value === "function" || value instanceof Waiting) {
+          const slot: Forwarder = { target: targetOf(value) };
           slots.set(`${namespace}\n${name}`, slot);
-          group[name] = (...values: unknown[]) => slot.target(...values);
+          const forward = (...values: unknown[]) => {
+            assertOutward();
+            return slot.target(...values);
+          };
+          group[name] = value instanceof Waiting ? suspending(forward) : forward;
         } else {
           isBoundToGlue = true;
           if (value instanceof WebAssembly.Global) glueGlobals.push(value);
@@ -122,7 +132,7 @@ function open(
       for (const [namespace, fields] of Object.entries(wanted)) {
         for (const [name, value] of Object.entries(fields)) {
           const slot = slots.get(`${namespace}\n${name}`);
-          if (slot !== undefined) slot.target = value as Forwarder["target"];
+          if (slot !== undefined) slot.target = targetOf(value as CoreFunction | Waiting);
         }
       }
       return core;
@@ -130,7 +140,7 @@ function open(
   };
 
   let tool = instantiate(getCoreModule, imports, link).tool;
-  prepare(tool);
+  await prepare(tool);
   const state = cores.flatMap(({ exports }) =>
     Object.entries(exports).flatMap(([name, value]) => (name.startsWith(PRIVATE) ? [value] : [])),
   );
@@ -158,4 +168,8 @@ function open(
       return true;
     },
   };
+}
+
+function targetOf(value: CoreFunction | Waiting): CoreFunction {
+  return value instanceof Waiting ? value.target : value;
 }

@@ -1,0 +1,74 @@
+/**
+ * How the service and a tool's process talk: frames on one socket, each a JSON header and raw bytes. Not Node's own
+ * channel: its reader trusts the sender and takes messages of any length, and this sender runs strangers' code.
+ */
+import type { Socket } from "node:net";
+
+export interface FrameLimits {
+  readonly header: number;
+  readonly body: number;
+}
+
+const PREFIX = 8;
+const EMPTY = new Uint8Array();
+
+export function writeFrame(socket: Socket, header: object, body: Uint8Array = EMPTY): void {
+  const text = Buffer.from(JSON.stringify(header));
+  const prefix = Buffer.allocUnsafe(PREFIX);
+  prefix.writeUInt32LE(text.byteLength, 0);
+  prefix.writeUInt32LE(body.byteLength, 4);
+  // One write for what is short: each costs a system call.
+  if (body.byteLength < 65_536) socket.write(Buffer.concat([prefix, text, body]));
+  else {
+    socket.write(Buffer.concat([prefix, text]));
+    socket.write(body);
+  }
+}
+
+/** Calls `onFrame` for each frame that arrives. Throws from `push` where the sender breaks the rules. */
+export class FrameReader {
+  readonly #limits: FrameLimits;
+  readonly #onFrame: (header: unknown, body: Uint8Array<ArrayBuffer>) => void;
+  readonly #prefix = new Uint8Array(PREFIX);
+  #target: Uint8Array<ArrayBuffer> = this.#prefix;
+  #filled = 0;
+  #header: Uint8Array<ArrayBuffer> | undefined;
+  #bodyLength = 0;
+
+  constructor(limits: FrameLimits, onFrame: (header: unknown, body: Uint8Array<ArrayBuffer>) => void) {
+    this.#limits = limits;
+    this.#onFrame = onFrame;
+  }
+
+  push(chunk: Uint8Array): void {
+    for (let at = 0; at < chunk.byteLength; ) {
+      const part = chunk.subarray(at, at + this.#target.byteLength - this.#filled);
+      this.#target.set(part, this.#filled);
+      this.#filled += part.byteLength;
+      at += part.byteLength;
+      while (this.#filled === this.#target.byteLength) this.#advance();
+    }
+  }
+
+  #advance(): void {
+    const full = this.#target;
+    this.#filled = 0;
+    if (full === this.#prefix) {
+      const view = new DataView(full.buffer);
+      const headerLength = view.getUint32(0, true);
+      this.#bodyLength = view.getUint32(4, true);
+      if (headerLength === 0 || headerLength > this.#limits.header || this.#bodyLength > this.#limits.body)
+        throw new RangeError(`a frame of ${headerLength} and ${this.#bodyLength} bytes is not allowed`);
+      this.#target = new Uint8Array(headerLength);
+    } else if (this.#header === undefined && this.#bodyLength > 0) {
+      this.#header = full;
+      this.#target = new Uint8Array(this.#bodyLength);
+    } else {
+      const header = this.#header ?? full;
+      const body = this.#header === undefined ? new Uint8Array() : full;
+      this.#header = undefined;
+      this.#target = this.#prefix;
+      this.#onFrame(JSON.parse(Buffer.from(header).toString()), body);
+    }
+  }
+}

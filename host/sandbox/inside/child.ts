@@ -1,0 +1,96 @@
+/**
+ * The main file of a tool's process. It runs no code of the tool on its own thread, only passes messages on, so that it can
+ * still be talked to while a call computes. What it may do is set by its flags: see `tool-process.ts`.
+ */
+import { registerHooks } from "node:module";
+import { Socket } from "node:net";
+import { reason } from "../../../kernel/fault.ts";
+import { type FrameLimits, FrameReader, writeFrame } from "../frames.ts";
+import { type FromProcess, splitBody, type ToProcess } from "../protocol.ts";
+import { shutSignals } from "./shut.ts";
+import { Threads } from "./threads.ts";
+
+/** What the service sends is its own: these only catch a mistake. */
+const LIMITS: FrameLimits = { header: 64 << 20, body: 512 << 20 };
+const MEMORY_MILLIS = 100;
+
+const [cores = "1", role = "run", tells = ""] = process.argv.slice(2);
+const service = new Socket({ fd: 3 });
+const reader = new FrameReader(LIMITS, (header, body) => receive(header as ToProcess, body));
+service.on("data", (chunk: Buffer) => reader.push(chunk));
+// Without the service there is nothing to do.
+service.on("close", () => process.exit());
+service.on("error", () => process.exit());
+
+function send(message: FromProcess, body?: Uint8Array): void {
+  writeFrame(service, message, body);
+}
+
+shutSignals();
+
+// A process that reads components needs no threads: it is alone with its one job.
+const threads =
+  role === "read"
+    ? undefined
+    : new Threads(Number(cores), {
+        message(message) {
+          if (message.type === "http") {
+            const { asked, ...rest } = message;
+            const { body, ...head } = asked;
+            send({ ...rest, head: { ...head, hasBody: body !== undefined } }, body);
+          } else send(message);
+        },
+        lost(call, error) {
+          const isFull = (error as NodeJS.ErrnoException | undefined)?.code === "ERR_WORKER_OUT_OF_MEMORY";
+          send({ type: "lost", call, isFull, message: error === undefined ? "cancelled" : reason(error) });
+        },
+      });
+
+function receive(message: ToProcess, body: Uint8Array<ArrayBuffer>): void {
+  if (message.type === "load") void load(message, body);
+  else if (message.type === "schema") threads?.setSchema(message.number, message.schema);
+  else if (message.type === "call") {
+    const { type: _, ...task } = message;
+    threads?.run(task);
+  } else if (message.type === "cancel") threads?.cancel(message.call);
+  else if (message.type === "reply") {
+    const { reply, call, request } = message;
+    threads?.reply(call, request, reply.ok ? { ...reply, body } : reply);
+  } else void read(message, body);
+}
+
+async function load(
+  message: Extract<ToProcess, { type: "load" }>,
+  body: Uint8Array<ArrayBuffer>,
+): Promise<void> {
+  const { type: _, modules: places, ...code } = message;
+  const modules = await Promise.all(
+    splitBody(body, places).map(async ([name, bytes]) => [name, await WebAssembly.compile(bytes)] as const),
+  );
+  threads?.setComponent({ ...code, modules: new Map(modules) });
+  send({ type: "loaded" });
+}
+
+// The transpiler imports a minifier that we never call, and which is native code that this process may not load.
+const MINIFIER = "data:text/javascript,export function minify() { throw new Error('there is no minifier'); }";
+
+async function read(job: Extract<ToProcess, { type: "read" }>, bytes: Uint8Array): Promise<void> {
+  registerHooks({
+    resolve: (name, context, next) =>
+      name === "oxc-minify" ? { url: MINIFIER, shortCircuit: true } : next(name, context),
+  });
+  const { readComponent, UnfitModule } = await import("../../compile/component-reader.ts");
+  try {
+    const reading = await readComponent(job, bytes);
+    if (reading.what !== "transpile") return send({ type: "reading", value: reading.value });
+    const { modules, ...value } = reading.value;
+    const places = Object.entries(modules).map(([name, module]) => ({ name, bytes: module.byteLength }));
+    send({ type: "reading", value, modules: places }, Buffer.concat(Object.values(modules)));
+  } catch (error) {
+    const unfit = error instanceof UnfitModule;
+    send({ type: "unreadable", unfit, message: reason(error).slice(0, 500) });
+  }
+}
+
+if (tells === "memory")
+  setInterval(() => send({ type: "memory", bytes: process.memoryUsage.rss() }), MEMORY_MILLIS).unref();

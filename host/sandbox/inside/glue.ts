@@ -1,0 +1,96 @@
+/**
+ * What the transpiler's glue is given in place of what it would take for itself. The reader of components
+ * (`compile/component-reader.ts`) rewrites the glue so that it asks for these.
+ */
+
+export type CoreFunction = (...values: unknown[]) => unknown;
+
+/** Members of the glue's `imports`, beside the interfaces. No interface can have such a name: they hold no colon. */
+export interface GlueHooks {
+  readonly utf8: Pick<TextDecoder, "decode">;
+  readonly utf16: Pick<TextDecoder, "decode">;
+  slice(buffer: ArrayBuffer, from: number, to: number): ArrayBuffer;
+  /** Wraps `realloc` and `post-return`: the component model forbids calling imports from within them. */
+  inward(inner: unknown): unknown;
+}
+
+// More than any text or list that a tool may pass; what is longer would fill the host's heap before anybody looks.
+const MAX_TEXT_BYTES = 4 << 20;
+const MAX_LIST_BYTES = 12 << 20;
+
+function bounded(decoder: TextDecoder): Pick<TextDecoder, "decode"> {
+  return {
+    decode(bytes: ArrayBufferView): string {
+      if (bytes.byteLength > MAX_TEXT_BYTES) throw new RangeError("a text is too long");
+      return decoder.decode(bytes);
+    },
+  } as Pick<TextDecoder, "decode">;
+}
+
+const utf8 = bounded(new TextDecoder());
+const utf16 = bounded(new TextDecoder("utf-16"));
+
+function slice(buffer: ArrayBuffer, from: number, to: number): ArrayBuffer {
+  if (to - from > MAX_LIST_BYTES) throw new RangeError("a list is too long");
+  return buffer.slice(from, to);
+}
+
+/** One for each instance. `assertOutward` throws while the guest runs only to make room for what it is given. */
+export function createHooks(): { readonly hooks: GlueHooks; assertOutward(): void } {
+  let inside = 0;
+  return {
+    hooks: {
+      utf8,
+      utf16,
+      slice,
+      inward: (inner) =>
+        typeof inner !== "function"
+          ? inner
+          : (...values: unknown[]) => {
+              inside++;
+              try {
+                return (inner as CoreFunction)(...values);
+              } finally {
+                inside--;
+              }
+            },
+    },
+    assertOutward() {
+      if (inside > 0) throw new WebAssembly.RuntimeError("it called an import while it was given an answer");
+    },
+  };
+}
+
+/** Stands in the glue for `WebAssembly.Suspending`, which hides the function that it wraps. */
+export class Waiting {
+  readonly target: CoreFunction;
+
+  constructor(target: CoreFunction) {
+    this.target = target;
+  }
+}
+
+/** An import that suspends the guest until it answers. The compiler's types of imports do not know such an object yet. */
+export function suspending(target: CoreFunction): CoreFunction {
+  return new WebAssembly.Suspending(target) as object as CoreFunction;
+}
+
+type Imports = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** For the small modules that the glue brings along. */
+class GlueInstance {
+  constructor(module: WebAssembly.Module, imports: Imports = {}) {
+    const real = (value: unknown) => (value instanceof Waiting ? suspending(value.target) : value);
+    const map = (fields: Imports[string]) =>
+      Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, real(value)]));
+    const linked = Object.fromEntries(Object.entries(imports).map(([name, fields]) => [name, map(fields)]));
+    // biome-ignore lint/correctness/noConstructorReturn: the glue says `new`, and wants the real thing.
+    return new WebAssembly.Instance(module, linked as WebAssembly.Imports);
+  }
+}
+
+/** What the glue sees as `WebAssembly`. */
+export const GLUE_WEBASSEMBLY: object = Object.assign(Object.create(WebAssembly), {
+  Suspending: Waiting,
+  Instance: GlueInstance,
+});

@@ -1,0 +1,272 @@
+/** The threads of a tool's process: Piscina keeps them, this file decides which of them takes a call, and when. */
+import type { MessagePort } from "node:worker_threads";
+import { Piscina } from "piscina";
+import { threadFile } from "../../../kernel/cli/thread-file.ts";
+import type { ToolReply } from "../../broker/grant.ts";
+import type { ComponentCode, FromThread, Task, ThreadHello, ToThread } from "../protocol.ts";
+
+/** So many loops that never end may hold a thread each before the tool's other calls wait for a deadline. */
+const MAX_THREADS = 16;
+/** Calls that are posted to a thread before it has begun the one before: it need not wait for the next. */
+const AHEAD = 4;
+/** A thread that has not said anything for so long is computing something that takes long, or for ever. */
+const SILENT_MILLIS = 250;
+const IDLE_MILLIS = 30_000;
+/** More than memory has room for; the service admits calls by what they hold. */
+const MOST_CALLS = 100_000;
+
+/** A cancelled call that still computes after this long will not stop on its own: its thread is ended. */
+const CANCEL_MILLIS = 500;
+
+export interface ThreadEvents {
+  /** Of a call that runs. */
+  message(message: Exclude<FromThread, { type: "cancelled" }>): void;
+  /** The call is gone: its thread was lost, or it was cancelled. */
+  lost(call: number, error: unknown): void;
+}
+
+interface Thread {
+  readonly id: number;
+  readonly calls: Map<number, Placed>;
+  readonly begun: Int32Array<SharedArrayBuffer>;
+  port: MessagePort | undefined;
+  /** Calls that it was given so far. */
+  posted: number;
+  /** Calls that it holds and that do not wait for a reply. */
+  computing: number;
+  /** When it was last known to make progress. */
+  heard: number;
+}
+
+interface Placed {
+  readonly task: Task;
+  /** Counted within its thread. */
+  number: number;
+  /** Requests without a reply. */
+  waitsFor: number;
+  isCancelled: boolean;
+}
+
+/** What the balancer is told of a task; Piscina does not post it. */
+interface Wish {
+  readonly placed: Placed;
+  readonly thread: Thread | undefined;
+  isSeen: boolean;
+}
+
+export class Threads {
+  readonly #piscina: Piscina;
+  readonly #cores: number;
+  readonly #events: ThreadEvents;
+  readonly #threads = new Map<number, Thread>();
+  readonly #homes = new Map<number, Thread>();
+  readonly #queue: Task[] = [];
+  /** A thread was asked for and has not said hello. */
+  #isStarting = true;
+  #code: ComponentCode | undefined;
+  /** By number. */
+  readonly #schemas: string[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(cores: number, events: ThreadEvents) {
+    this.#cores = cores;
+    this.#events = events;
+    this.#piscina = new Piscina({
+      filename: threadFile("worker", import.meta.url),
+      minThreads: 1,
+      maxThreads: MAX_THREADS,
+      concurrentTasksPerWorker: MOST_CALLS,
+      idleTimeout: IDLE_MILLIS,
+      // Calls wait for messages, so the thread's loop must go on between them.
+      atomics: "disabled",
+      env: {},
+      // A guest's memory is bounded by its modules; this bounds what its strings and handles cost outside of it.
+      resourceLimits: { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 8, stackSizeMb: 4 },
+      loadBalancer: (task, workers) => this.#choose(task, workers),
+    });
+    this.#piscina.on("message", (hello: ThreadHello) => this.#welcome(hello));
+    // A thread that dies between calls is replaced; a call that it was busy with hears of it by its own promise.
+    this.#piscina.on("error", () => {});
+    this.#piscina.on("workerDestroy", ({ id }: { readonly id: number }) => this.#threads.delete(id));
+  }
+
+  setComponent(code: ComponentCode): void {
+    this.#code = code;
+    for (const thread of this.#threads.values()) this.#equip(thread);
+    this.#pump();
+  }
+
+  setSchema(number: number, schema: string): void {
+    this.#schemas[number] = schema;
+    for (const thread of this.#threads.values()) post(thread, { type: "schema", number, schema });
+  }
+
+  run(task: Task): void {
+    this.#queue.push(task);
+    this.#pump();
+  }
+
+  reply(call: number, request: number, reply: ToolReply): void {
+    const thread = this.#homes.get(call);
+    const placed = thread?.calls.get(call);
+    if (thread === undefined || placed === undefined) return;
+    if (--placed.waitsFor === 0) wake(thread);
+    post(thread, { type: "reply", call, request, reply });
+  }
+
+  cancel(call: number): void {
+    const at = this.#queue.findIndex((task) => task.call === call);
+    if (at !== -1) {
+      this.#queue.splice(at, 1);
+      this.#events.lost(call, undefined);
+      return;
+    }
+    const thread = this.#homes.get(call);
+    const placed = thread?.calls.get(call);
+    if (thread === undefined || placed === undefined) return;
+    placed.isCancelled = true;
+    post(thread, { type: "cancel", call });
+    const check = () => {
+      const computes = placed.waitsFor === 0 && isBegun(thread, placed);
+      if (thread.calls.get(call) === placed && computes) this.#terminate(thread);
+    };
+    setTimeout(check, CANCEL_MILLIS).unref();
+  }
+
+  #welcome({ threadId, port }: ThreadHello): void {
+    const thread = this.#thread(threadId);
+    thread.port = port;
+    port.on("message", (message: FromThread) => this.#hear(thread, message));
+    this.#isStarting = false;
+    this.#equip(thread);
+    this.#pump();
+  }
+
+  #equip(thread: Thread): void {
+    if (this.#code !== undefined) post(thread, { type: "component", code: this.#code, begun: thread.begun });
+    for (const [number, schema] of this.#schemas.entries()) post(thread, { type: "schema", number, schema });
+  }
+
+  #thread(id: number): Thread {
+    let thread = this.#threads.get(id);
+    if (thread === undefined) {
+      const begun = new Int32Array(new SharedArrayBuffer(4));
+      thread = { id, calls: new Map(), begun, port: undefined, posted: 0, computing: 0, heard: now() };
+      this.#threads.set(id, thread);
+    }
+    return thread;
+  }
+
+  #hear(thread: Thread, message: FromThread): void {
+    thread.heard = now();
+    if (message.type === "cancelled") return;
+    const placed = thread.calls.get(message.call);
+    if (message.type === "http" && placed !== undefined && placed.waitsFor++ === 0) {
+      thread.computing--;
+      this.#pump();
+    }
+    // Also of a call that has left: Piscina's word and the thread's come by different ports.
+    if (placed?.isCancelled !== true) this.#events.message(message);
+  }
+
+  /** Gives queued calls to threads that can take them, or to a new one. */
+  #pump(): void {
+    while (this.#queue.length > 0 && this.#code !== undefined) {
+      const thread = this.#freest();
+      const mayGrow = !this.#isStarting && this.#mayGrow(thread);
+      if (thread === undefined && !mayGrow) break;
+      const task = this.#queue.shift();
+      if (task === undefined) break;
+      if (mayGrow) this.#isStarting = true;
+      this.#place(task, mayGrow ? undefined : thread);
+    }
+    if (this.#queue.length === 0 || this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#pump();
+    }, SILENT_MILLIS);
+  }
+
+  #freest(): Thread | undefined {
+    const able = [...this.#threads.values()].filter(
+      (thread) => thread.port !== undefined && thread.computing < AHEAD && !isSilent(thread),
+    );
+    return able.toSorted((one, other) => one.computing - other.computing)[0];
+  }
+
+  /** Up to the cores while all of them compute; beyond, only where all of them have long been silent. */
+  #mayGrow(freest: Thread | undefined): boolean {
+    if (this.#threads.size < this.#cores) return freest === undefined || freest.computing > 0;
+    const areSilent = [...this.#threads.values()].every(isSilent);
+    return areSilent && this.#threads.size < MAX_THREADS;
+  }
+
+  #place(task: Task, thread: Thread | undefined): void {
+    const placed: Placed = { task, number: 0, waitsFor: 0, isCancelled: false };
+    const wish: Wish = { placed, thread, isSeen: false };
+    const posted = { ...task, [Piscina.queueOptionsSymbol]: wish };
+    (this.#piscina.run(posted) as Promise<void>).then(
+      () => this.#leave(placed, undefined),
+      (error: unknown) => this.#leave(placed, error ?? new Error("its thread ended")),
+    );
+  }
+
+  /** The wished thread; a new one the first time where none is wished, and whichever has least to do after that. */
+  #choose(task: object, workers: readonly PiscinaWorker[]): PiscinaWorker | null {
+    const wish = (task as Record<symbol, Wish>)[Piscina.queueOptionsSymbol];
+    if (wish === undefined) return null;
+    const wished = workers.find(({ id }) => id === wish.thread?.id);
+    const mustGrow = wish.thread === undefined && !wish.isSeen;
+    wish.isSeen = true;
+    if (mustGrow) return null;
+    const chosen =
+      wished ??
+      workers.toSorted(
+        (one, other) => this.#thread(one.id).calls.size - this.#thread(other.id).calls.size,
+      )[0];
+    if (chosen === undefined) return null;
+    const thread = this.#thread(chosen.id);
+    wish.placed.number = ++thread.posted;
+    thread.calls.set(wish.placed.task.call, wish.placed);
+    this.#homes.set(wish.placed.task.call, thread);
+    wake(thread);
+    return chosen;
+  }
+
+  #leave(placed: Placed, error: unknown): void {
+    const { call } = placed.task;
+    const thread = this.#homes.get(call);
+    this.#homes.delete(call);
+    if (thread?.calls.delete(call) && placed.waitsFor === 0) thread.computing--;
+    const isUntouched = error !== undefined && thread !== undefined && !isBegun(thread, placed);
+    if (isUntouched && !placed.isCancelled) this.#queue.unshift(placed.task);
+    else if (placed.isCancelled || error !== undefined) this.#events.lost(call, error);
+    this.#pump();
+  }
+
+  #terminate({ id }: Thread): void {
+    for (const worker of this.#piscina.threads) if (worker.threadId === id) void worker.terminate();
+  }
+}
+
+type PiscinaWorker = Parameters<
+  NonNullable<NonNullable<ConstructorParameters<typeof Piscina>[0]>["loadBalancer"]>
+>[1][number];
+
+const now = () => performance.now();
+
+function post(thread: Thread, message: ToThread): void {
+  thread.port?.postMessage(message);
+}
+
+function wake(thread: Thread): void {
+  if (thread.computing++ === 0) thread.heard = now();
+}
+
+function isSilent(thread: Thread): boolean {
+  return thread.computing > 0 && now() - thread.heard > SILENT_MILLIS;
+}
+
+function isBegun(thread: Thread, { number }: Placed): boolean {
+  return number <= Atomics.load(thread.begun, 0);
+}
