@@ -11,7 +11,10 @@ export const WIT_VERSION = "0.1.0";
 const HOST = "postern:tool/host";
 const TOOL = "postern:tool/tool";
 
-/** Of WASI, what toolchains pull in and what can be answered without giving anything away. */
+/**
+ * Of WASI, what toolchains pull in and what can be answered without giving anything away; and HTTP, whose every
+ * request goes the way of `http-request`.
+ */
 const WASI = new Set([
   "wasi:cli/environment",
   "wasi:cli/exit",
@@ -27,6 +30,8 @@ const WASI = new Set([
   "wasi:clocks/wall-clock",
   "wasi:filesystem/preopens",
   "wasi:filesystem/types",
+  "wasi:http/outgoing-handler",
+  "wasi:http/types",
   "wasi:io/error",
   "wasi:io/poll",
   "wasi:io/streams",
@@ -135,11 +140,20 @@ async function checkWasiTypes(types: Transpiled["types"]): Promise<void> {
 
 /** One for each function, type and method. */
 function declarations(text: string): string[] {
-  const bare = text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/\s+/g, " ");
+  // Of all members a public constructor alone ends without a semicolon.
+  const bare = text
+    .replace(/\/\*[\s\S]*?\*\//g, "")
+    .replace(/\s+/g, " ")
+    .replace(/ constructor\([^();]*\)(?!;)/g, "$&;");
   return bare.split(/(?=export )/).flatMap((item) => {
     const [, name, members] = /^export class (\w+)[^{]*\{(.*)\}\s*$/.exec(item) ?? [];
     if (members === undefined) return item.trim() === "" ? [] : [item.trim()];
-    return members.split(";").flatMap((member) => (member.trim() === "" ? [] : [`${name}.${member.trim()}`]));
+    // What a private one says is that the component does not use the constructor.
+    return members
+      .split(";")
+      .map((member) => member.trim())
+      .filter((member) => member !== "" && member !== "private constructor()")
+      .map((member) => `${name}.${member}`);
   });
 }
 
@@ -171,12 +185,18 @@ function refuseForeign(name: string): void {
   const bare = withoutVersion(name);
   if (bare === HOST) return;
   if (WASI.has(bare) && /@0\.2\.\d+$/.test(name)) return;
-  const why = bare.startsWith("wasi:sockets/")
-    ? "sockets are never given to a tool; use `http-request` of postern:tool/host"
-    : bare.startsWith("wasi:http/")
-      ? "a tool reaches the network by `http-request` of postern:tool/host only"
-      : "nothing here provides it";
-  throw invalid("foreign_import", `it imports ${name}, and ${why}`, name);
+  throw invalid("foreign_import", `it imports ${name}, and ${explainForeign(bare, name)}`, name);
+}
+
+function explainForeign(bare: string, name: string): string {
+  if (bare.startsWith("wasi:sockets/"))
+    return "sockets are never given to a tool; use `http-request` of postern:tool/host, or wasi:http 0.2";
+  if (bare.startsWith("wasi:") && /@0\.3(\.|-|$)/.test(name))
+    return "WASI 0.3 is not supported; build it for WASI 0.2";
+  if (WASI.has(bare)) return "this host provides WASI 0.2 only";
+  if (bare.startsWith("wasi:http/"))
+    return "a tool can send requests, by wasi:http/outgoing-handler, but answers none";
+  return "nothing here provides it";
 }
 
 function refuseVersion(name: string): void {

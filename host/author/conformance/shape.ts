@@ -8,7 +8,8 @@ const OURSELVES = "postern";
 export async function describeShape(bytes: Uint8Array, info: ComponentInfo): Promise<readonly Finding[]> {
   const { makers, languages } = await readOrigin(bytes);
   const host = info.imports.filter((name) => name.startsWith("postern:"));
-  const wasi = info.imports.filter((name) => name.startsWith("wasi:"));
+  const usesFetch = info.imports.some((name) => name.startsWith("wasi:http/outgoing-handler@"));
+  const wasi = info.imports.filter((name) => name.startsWith("wasi:") && !name.startsWith("wasi:http/"));
   // Only a script engine has run before it came here, and keeps the time and the chance of the build.
   const isScript = languages.includes("JavaScript") || info.exports.includes(QUICKJS);
   return [
@@ -21,7 +22,7 @@ export async function describeShape(bytes: Uint8Array, info: ComponentInfo): Pro
     {
       subject: "imports",
       verdict: "ok",
-      detail: `${host.join(", ") || "nothing of postern:tool/host"}, and ${wasi.length} of WASI that ${wasi.length === 1 ? "grants" : "grant"} nothing`,
+      detail: `${host.join(", ") || "nothing of postern:tool/host"}, ${usesFetch ? "wasi:http for fetch, " : ""}and ${wasi.length} of WASI that ${wasi.length === 1 ? "grants" : "grant"} nothing`,
     },
     { subject: "WIT version", verdict: "ok", detail: info.witVersion },
     clock(info, isScript),

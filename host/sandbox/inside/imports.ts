@@ -1,7 +1,7 @@
 /** What an instance may import. Between calls, and while a component starts, it is shut: nobody is asked, nothing is told. */
 import type { ToolReply, ToolRequest } from "../../broker/grant.ts";
 import type { LogEntry, LogLevel } from "../protocol.ts";
-import { createWasi } from "./wasi.ts";
+import { createWasi } from "./wasi/wasi.ts";
 
 /** The call that an instance works for. */
 export interface Caller {
@@ -34,6 +34,7 @@ const MAX_TEXT = 1 << 16;
 const MAX_SECRETS_ASKED = 100;
 const MAX_SECRET_NAME = 256;
 
+const STARTING = "a component cannot send requests while it starts";
 const SHUT: Used = { droppedLogs: 0, secretsAsked: [], lastWords: "" };
 
 class Call {
@@ -102,7 +103,9 @@ class Call {
 
 export function createImports(): Imports {
   let current: Call | undefined;
-  const wasi = createWasi((stream, bytes) => current?.write(stream, bytes));
+  const send = async (request: ToolRequest): Promise<ToolReply> =>
+    current === undefined ? { ok: false, error: STARTING } : current.caller.http(request);
+  const wasi = createWasi((stream, bytes) => current?.write(stream, bytes), send);
 
   const host = {
     log: (level: LogLevel, message: string) => current?.log(level, message),
@@ -113,7 +116,7 @@ export function createImports(): Imports {
       body: Uint8Array | undefined,
       timeoutMs: number | undefined,
     ) => {
-      if (current === undefined) throw refusal("a component cannot send requests while it starts");
+      if (current === undefined) throw refusal(STARTING);
       if (Math.max(method.length, url.length, headersJson.length) > MAX_TEXT)
         throw refusal("the request is too long");
       if (body !== undefined && body.byteLength > MAX_BODY_BYTES)

@@ -3,7 +3,7 @@ import { reason } from "../../../kernel/fault.ts";
 import type { JsonSchema } from "../../../kernel/vocabulary/turn.ts";
 import { compileParamsCheck } from "../../params.ts";
 import type { FailureCode, Outcome } from "../protocol.ts";
-import { ToolExit } from "./wasi.ts";
+import { ToolExit } from "./wasi/wasi.ts";
 
 const MAX_OUTPUT_BYTES = 1 << 20;
 

@@ -25,8 +25,9 @@ describe("inspecting a component", () => {
   });
 
   test.each([
-    ["sockets.wit", "wasi:sockets/instance-network@0.2.6"],
-    ["wasi-http.wit", "wasi:http/outgoing-handler@0.2.6"],
+    ["sockets.wit", "wasi:sockets/instance-network@0.2.6, and sockets are never given to a tool"],
+    ["incoming-http.wit", "wasi:http/incoming-handler@0.2.6, and a tool can send requests"],
+    ["wasi-0.3.wit", "wasi:http/client@0.3.0, and WASI 0.3 is not supported; build it for WASI 0.2"],
     ["unknown-import.wit", "acme:shell/run@1.0.0"],
     ["unknown-function.wit", "imports run"],
   ])("§4.4 a foreign import is refused by name: %s", async (name, words) => {
@@ -54,6 +55,9 @@ describe("inspecting a component", () => {
     const bytes = await fixture("wrong-wasi-types.wit");
     await expect(transpile(bytes, 64)).rejects.toMatchObject(
       refusal("wrong_types", "its wasi:random/random is not that of WASI 0.2"),
+    );
+    await expect(transpile(await fixture("wrong-http-types.wit"), 64)).rejects.toMatchObject(
+      refusal("wrong_types", "its wasi:http/outgoing-handler is not that of WASI 0.2"),
     );
     // Its types would be looked for under one name, and be those of the other.
     await expect(inspect(await fixture("named-twice.wit"))).rejects.toMatchObject(

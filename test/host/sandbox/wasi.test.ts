@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createWasi } from "../../../host/sandbox/inside/wasi.ts";
+import { createWasi } from "../../../host/sandbox/inside/wasi/wasi.ts";
 
 interface Stream {
   checkWrite(): bigint;
@@ -11,7 +11,10 @@ test.each(["write", "blockingWriteAndFlush"] as const)(
   "%s takes what was permitted, and traps on a byte more",
   (method) => {
     const written: number[] = [];
-    const { interfaces } = createWasi((_, bytes) => written.push(bytes.byteLength));
+    const { interfaces } = createWasi(
+      (_, bytes) => written.push(bytes.byteLength),
+      async () => ({ ok: false, error: "nobody is there" }),
+    );
     const { getStdout } = interfaces["wasi:cli/stdout"] as { getStdout(): Stream };
     const stream = getStdout();
     const permitted = Number(stream.checkWrite());

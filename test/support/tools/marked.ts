@@ -6,7 +6,7 @@ import { prepare, sha256 } from "../../../host/compile/transpile.ts";
 import { GLUE_WEBASSEMBLY } from "../../../host/sandbox/inside/glue.ts";
 import { type Instance, type Instantiate, openInstance } from "../../../host/sandbox/inside/instance.ts";
 import { MARKS, PRIVATE } from "../../../host/sandbox/inside/memory-copy.ts";
-import { createWasi } from "../../../host/sandbox/inside/wasi.ts";
+import { createWasi } from "../../../host/sandbox/inside/wasi/wasi.ts";
 import { CACHE } from "./alone.ts";
 
 export interface MarkedComponent {
@@ -38,7 +38,10 @@ export async function markedComponent(bytes: Uint8Array): Promise<MarkedComponen
     open: async () => {
       const memories = new Set<WebAssembly.Memory>();
       const instantiate = watch(glue(GLUE_WEBASSEMBLY) as Instantiate, memories);
-      const { interfaces, resources } = createWasi(() => {});
+      const { interfaces, resources } = createWasi(
+        () => {},
+        async () => ({ ok: false, error: "nobody is there" }),
+      );
       const imports = { ...interfaces, "postern:tool/host": HOST };
       const instance = await openInstance(
         { instantiate, modules, restorable, plain },

@@ -3,158 +3,15 @@
  * no environment, no arguments. What a tool writes to stdout or stderr is handed to `write`.
  */
 import { getRandomValues } from "node:crypto";
+import { createHttp, type Send } from "./http.ts";
+import { Holdings, InputStream, OutputStream, Pollable, poll, StreamError } from "./io.ts";
 
 type StandardStream = "stdout" | "stderr";
 
 export class ToolExit extends Error {}
 
-/** How `execute` sees an expected failure of an import: the glue takes `payload` for the WIT error value. */
-class Refusal extends Error {
-  readonly payload: unknown;
-
-  constructor(payload: unknown) {
-    super("refused");
-    this.payload = payload;
-  }
-}
-
 // One call may ask for much, but never for more than its memory could hold anyway.
 const MAX_RANDOM_BYTES = 1 << 20;
-const MAX_WRITE_BYTES = 1n << 20n;
-
-// Each takes room on the host's heap, which a guest could fill in the time of a call.
-const MAX_HANDLES = 100_000;
-
-const MAX_TIMER_MILLIS = 2 ** 31 - 1;
-
-/** What one instance holds by handles, and the waits that end with its call. */
-class Holdings {
-  readonly #timers = new Set<NodeJS.Timeout>();
-  #before = 0;
-  handedOut = 0;
-
-  count(): void {
-    if (this.handedOut - this.#before >= MAX_HANDLES)
-      throw new RangeError(`a call may be given at most ${MAX_HANDLES} handles`);
-    this.handedOut++;
-  }
-
-  begin(): void {
-    this.#before = this.handedOut;
-  }
-
-  end(): void {
-    for (const timer of this.#timers) clearTimeout(timer);
-    this.#timers.clear();
-  }
-
-  async sleepUntil(due: bigint): Promise<void> {
-    for (;;) {
-      const left = due - process.hrtime.bigint();
-      if (left <= 0n) return;
-      const millis = Math.min(Number(left) / 1e6, MAX_TIMER_MILLIS);
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(() => {
-          this.#timers.delete(timer);
-          resolve();
-        }, millis);
-        this.#timers.add(timer);
-      });
-    }
-  }
-}
-
-/** What the guest holds by a handle. */
-class Resource {
-  readonly holdings: Holdings;
-
-  constructor(holdings: Holdings) {
-    holdings.count();
-    this.holdings = holdings;
-  }
-}
-
-class Pollable extends Resource {
-  readonly due: bigint;
-
-  constructor(holdings: Holdings, due: bigint) {
-    super(holdings);
-    this.due = due;
-  }
-
-  ready(): boolean {
-    return process.hrtime.bigint() >= this.due;
-  }
-
-  block(): Promise<void> {
-    return this.holdings.sleepUntil(this.due);
-  }
-}
-
-async function poll(pollables: readonly Pollable[]): Promise<Uint32Array> {
-  const [first] = pollables.toSorted((one, other) => (one.due < other.due ? -1 : 1));
-  await first?.block();
-  return Uint32Array.from(pollables.flatMap((pollable, index) => (pollable.ready() ? [index] : [])));
-}
-
-class StreamError extends Error {
-  toDebugString(): string {
-    return this.message;
-  }
-}
-
-class InputStream extends Resource {
-  read(): never {
-    throw new Refusal({ tag: "closed" });
-  }
-  blockingRead(): never {
-    return this.read();
-  }
-  skip(): never {
-    return this.read();
-  }
-  blockingSkip(): never {
-    return this.read();
-  }
-  subscribe(): Pollable {
-    return new Pollable(this.holdings, 0n);
-  }
-}
-
-class OutputStream extends Resource {
-  readonly #write: (bytes: Uint8Array) => void;
-
-  constructor(holdings: Holdings, write: (bytes: Uint8Array) => void) {
-    super(holdings);
-    this.#write = write;
-  }
-
-  checkWrite(): bigint {
-    return MAX_WRITE_BYTES;
-  }
-  write(bytes: Uint8Array): void {
-    // As the interface says: a trap. Taking apart hundreds of megabytes of lines would end the whole process.
-    if (bytes.byteLength > MAX_WRITE_BYTES) throw new RangeError("a write is longer than was permitted");
-    this.#write(bytes);
-  }
-  blockingWriteAndFlush(bytes: Uint8Array): void {
-    this.write(bytes);
-  }
-  flush(): void {}
-  blockingFlush(): void {}
-  writeZeroes(): void {}
-  blockingWriteZeroesAndFlush(): void {}
-  splice(): never {
-    throw new Refusal({ tag: "closed" });
-  }
-  blockingSplice(): never {
-    return this.splice();
-  }
-  subscribe(): Pollable {
-    return new Pollable(this.holdings, 0n);
-  }
-}
-
 // Nothing ever hands out one of these; the glue only wants the classes to be there.
 class Descriptor {}
 class DirectoryEntryStream {}
@@ -194,7 +51,7 @@ export interface Wasi {
   end(): void;
 }
 
-export function createWasi(write: (stream: StandardStream, bytes: Uint8Array) => void): Wasi {
+export function createWasi(write: (stream: StandardStream, bytes: Uint8Array) => void, send: Send): Wasi {
   const nothing = () => undefined;
   const holdings = new Holdings();
   const interfaces = {
@@ -226,6 +83,7 @@ export function createWasi(write: (stream: StandardStream, bytes: Uint8Array) =>
     "wasi:random/random": { getRandomBytes: randomBytes, getRandomU64: randomU64 },
     "wasi:random/insecure": { getInsecureRandomBytes: randomBytes, getInsecureRandomU64: randomU64 },
     "wasi:random/insecure-seed": { insecureSeed: () => [randomU64(), randomU64()] },
+    ...createHttp(holdings, send),
   };
   return {
     interfaces,
