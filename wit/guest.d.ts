@@ -77,6 +77,8 @@ declare module "postern:tool/tool@0.1.0" {
 }
 
 declare module "postern:tool/tool@0.1.0" {
-  /** What a tool's module exports as `tool`. */
-  export type Tool = typeof import("postern:tool/tool@0.1.0");
+  /** What a tool's module exports as `tool`. `execute` may be async, except with `--engine quickjs`. */
+  export type Tool = Omit<typeof import("postern:tool/tool@0.1.0"), "execute"> & {
+    execute(request: Request): Response | Promise<Response>;
+  };
 }

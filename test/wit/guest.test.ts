@@ -23,8 +23,10 @@ test("wit/guest.d.ts matches what the toolchain generates from wit/tool.wit (upd
     "/** The TypeScript types of `tool.wit`. Generated; a test in Postern keeps the two in sync. */\n",
     ...modules,
     `declare module "postern:tool/tool@0.1.0" {
-      /** What a tool's module exports as \`tool\`. */
-      export type Tool = typeof import("postern:tool/tool@0.1.0");
+      /** What a tool's module exports as \`tool\`. \`execute\` may be async, except with \`--engine quickjs\`. */
+      export type Tool = Omit<typeof import("postern:tool/tool@0.1.0"), "execute"> & {
+        execute(request: Request): Response | Promise<Response>;
+      };
     }`,
   ].join("\n");
   const formatted = execFileSync(

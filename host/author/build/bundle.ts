@@ -7,9 +7,29 @@ import type { Engine } from "./engines.ts";
 import { buildFault } from "./mistakes.ts";
 import type { Script } from "./script.ts";
 
-const QUICKJS_GLOBALS = join(WIT, "quickjs-globals.js");
+/** Stands for the global `fetch` while we look whether it is used; asking for its type is no use. */
+const FETCH = "POSTERN_FETCH";
+const USES_FETCH = new RegExp(`(?<!\\btypeof )\\b${FETCH}\\b`);
 
 export async function bundle(project: Project, engine: Engine): Promise<Script> {
+  const globals = engine === "quickjs" ? ["quickjs-globals.js"] : [];
+  const define = { fetch: FETCH, "globalThis.fetch": FETCH, "self.fetch": FETCH };
+  const script = await bundleWith(project, globals, define);
+  if (!USES_FETCH.test(script.source)) return script;
+  if (engine === "quickjs") {
+    const message =
+      "it uses fetch, which QuickJS does not have: use httpRequest of postern:tool/host, or build it without --engine quickjs";
+    throw buildFault([{ file: relative(project.folder, project.entry), line: 0, column: 0, message }]);
+  }
+  return { ...(await bundleWith(project, ["fetch.js"])), usesFetch: true };
+}
+
+/** `globals` are files beside the WIT that run before the project's own. */
+async function bundleWith(
+  project: Project,
+  globals: readonly string[],
+  define: Readonly<Record<string, string>> = {},
+): Promise<Script> {
   const { build } = await import("esbuild");
   // Nothing is written there: it is the place from which the source map counts.
   const file = join(project.folder, "tool.js");
@@ -22,10 +42,12 @@ export async function bundle(project: Project, engine: Engine): Promise<Script> 
     format: "esm",
     target: "es2023",
     platform: "neutral",
-    mainFields: ["module", "main"],
-    conditions: ["import", "default"],
+    // A tool has what the web has, and nothing of Node's: packages often come in two forms.
+    mainFields: ["browser", "module", "main"],
+    conditions: ["worker", "browser", "import", "default"],
     external: ["postern:*"],
-    inject: engine === "quickjs" ? [QUICKJS_GLOBALS] : [],
+    inject: globals.map((name) => join(WIT, name)),
+    define,
     sourcemap: "external",
     // It goes into the component; what is published there are the names of the sources, not the sources.
     sourcesContent: false,
@@ -42,9 +64,12 @@ export async function bundle(project: Project, engine: Engine): Promise<Script> 
   const written = (path: string) => outputFiles.find((output) => output.path === path)?.text ?? "";
   const map = JSON.parse(written(`${file}.map`)) as { sources: string[] };
   // Where Postern is installed is nobody's business.
-  const isOurs = (source: string) => resolve(project.folder, source) === QUICKJS_GLOBALS;
-  map.sources = map.sources.map((source) => (isOurs(source) ? "postern:quickjs-globals.js" : source));
-  return { source: written(file), map: JSON.stringify(map) };
+  const nameOf = (source: string) => {
+    const own = relative(WIT, resolve(project.folder, source));
+    return globals.includes(own) ? `postern:${own}` : source;
+  };
+  map.sources = map.sources.map(nameOf);
+  return { source: written(file), usesFetch: false, map: JSON.stringify(map) };
 }
 
 function isBuildFailure(error: unknown): error is BuildFailure {

@@ -37,7 +37,7 @@ export async function componentize(
 
 async function componentizeWithSpiderMonkey(
   witPath: string,
-  { source }: Script,
+  { source, usesFetch }: Script,
   toolchain: Toolchain,
 ): Promise<Uint8Array> {
   const { componentize: make } = await toolchain.load("@bytecodealliance/componentize-js");
@@ -52,7 +52,7 @@ async function componentizeWithSpiderMonkey(
       witWorld: await readFile(witPath, "utf8"),
       worldName: WORLD,
       // Clocks and randomness stay: without them the time would be that of the build, for ever.
-      disableFeatures: ["http" as const, "fetch-event" as const],
+      disableFeatures: [...(usesFetch ? [] : ["http" as const]), "fetch-event" as const],
     };
     const { component } = await make(options);
     return component;
@@ -67,8 +67,18 @@ async function componentizeWithQuickJs(
   toolchain: Toolchain,
 ): Promise<Uint8Array> {
   const { componentize: make } = await toolchain.load("componentize-qjs");
-  const { component } = await make({ witPath, jsSource: source, world: WORLD, sync: true });
+  const jsSource = source + refuseAsync(source);
+  const { component } = await make({ witPath, jsSource, world: WORLD, sync: true });
   return component;
+}
+
+/** A promise would be taken for an answer with neither output nor error: QuickJS has nothing to wait with. */
+function refuseAsync(source: string): string {
+  const [, name = "tool"] =
+    /^ {2}(?:([\w$]+) as )?tool,?$/m.exec(source.slice(source.lastIndexOf("export {"))) ?? [];
+  const words =
+    "execute is async, and QuickJS cannot wait: make it a plain function, or build it without --engine quickjs";
+  return `if (${name}.execute?.constructor?.name === "AsyncFunction") throw new TypeError(${JSON.stringify(words)});\n`;
 }
 
 /** The script's error with the author's places; undefined where the engine failed for another reason. */

@@ -1,13 +1,14 @@
 /** What JavaScript has elsewhere and a tool has not, and what a tool has instead. */
 
-const FILES = "a tool has no files: import data at build time, or get it with httpRequest";
-const REQUESTS = 'use httpRequest from "postern:tool/host@0.1.0"';
+const FILES = "a tool has no files: import data at build time, or get it with fetch";
+const REQUESTS = "use fetch";
+const OTHER_ENGINE = "or build with --engine spidermonkey";
 const ENVIRONMENT =
   "a tool has no process and no environment: take settings as params, and let capabilities.json place credentials";
 const BYTES = "use Uint8Array, with TextEncoder and TextDecoder for text, atob and btoa for base64";
 const NO_DOM = "a tool has no page: return data, and the channel shows it";
-const TIMERS = "a tool has no timers: it answers when execute returns";
-const RANDOM = "use Math.random; keys and signatures belong to the host, which places credentials";
+const TIMERS = `QuickJS has no timers: answer when execute returns, ${OTHER_ENGINE}`;
+const CRYPTO = "use the global crypto; credentials belong to the host, which places them";
 
 const NAMES: Readonly<Record<string, string>> = {
   process: ENVIRONMENT,
@@ -24,19 +25,19 @@ const NAMES: Readonly<Record<string, string>> = {
   window: NO_DOM,
   document: NO_DOM,
   localStorage: "a tool keeps nothing between calls: store data behind an API",
-  fetch: REQUESTS,
+  fetch: `QuickJS has no fetch: use httpRequest from "postern:tool/host@0.1.0", ${OTHER_ENGINE}`,
   XMLHttpRequest: REQUESTS,
   WebSocket: `a tool has no sockets: ${REQUESTS}`,
   setTimeout: TIMERS,
   setInterval: TIMERS,
-  setImmediate: TIMERS,
+  setImmediate: "use setTimeout",
   clearTimeout: TIMERS,
   clearInterval: TIMERS,
-  crypto: RANDOM,
-  URL: "QuickJS has no URL: write the address as text, or build with --engine spidermonkey",
-  URLSearchParams: "QuickJS has none: use encodeURIComponent, or build with --engine spidermonkey",
+  crypto: `QuickJS has no crypto: use Math.random, ${OTHER_ENGINE}`,
+  URL: `QuickJS has no URL: write the address as text, ${OTHER_ENGINE}`,
+  URLSearchParams: `QuickJS has none: use encodeURIComponent, ${OTHER_ENGINE}`,
   Intl: "a tool has no Intl: format numbers and dates yourself, or let the model do it",
-  structuredClone: "use JSON.parse(JSON.stringify(value))",
+  structuredClone: `QuickJS has none: use JSON.parse(JSON.stringify(value)), ${OTHER_ENGINE}`,
 };
 
 const MODULES: Readonly<Record<string, string>> = {
@@ -53,8 +54,8 @@ const MODULES: Readonly<Record<string, string>> = {
   dns: `a tool has no sockets: ${REQUESTS}`,
   child_process: "a tool starts no processes",
   worker_threads: "a tool starts no threads",
-  crypto: RANDOM,
-  timers: TIMERS,
+  crypto: CRYPTO,
+  timers: "use the global setTimeout",
   url: "use the global URL",
   util: "a tool has TextEncoder and TextDecoder as globals",
 };

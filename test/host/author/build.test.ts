@@ -113,18 +113,18 @@ test.each([
     'import "node:fs";\nimport "crypto";\nimport "node:zlib";\n',
     [
       'tool.ts:72:8: Could not resolve "node:fs": a tool has no files: import data at build time',
-      'tool.ts:73:8: Could not resolve "crypto": use Math.random',
+      'tool.ts:73:8: Could not resolve "crypto": use the global crypto',
       'tool.ts:74:8: Could not resolve "node:zlib": a tool has none of Node\'s modules',
     ],
   ],
   [
     "a name that no tool has",
-    'process.exit(1);\nBuffer.from("x");\nrequire.main;\nsetTimeout(() => {}, 1);\nfs.x();\n',
+    'process.exit(1);\nBuffer.from("x");\nrequire.main;\nlocalStorage.x();\nfs.x();\n',
     [
       "tool.ts:72:1: Cannot find name 'process': a tool has no process and no environment: take settings as params",
       "tool.ts:73:1: Cannot find name 'Buffer': use Uint8Array",
       "tool.ts:74:1: Cannot find name 'require': use import",
-      "tool.ts:75:1: Cannot find name 'setTimeout': a tool has no timers",
+      "tool.ts:75:1: Cannot find name 'localStorage': a tool keeps nothing between calls",
       "tool.ts:76:1: Cannot find name 'fs': a tool has no files",
     ],
   ],

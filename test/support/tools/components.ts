@@ -3,11 +3,22 @@
  * test/.cache: `.js` with the QuickJS toolchain, `.wat` as a core module, `.wit` as a world whose every export traps.
  */
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { cp, readdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { type Component, createComponent, sha256 } from "../../../host/compile/transpile.ts";
 import { ROOT } from "../clone.ts";
+import { postern } from "../processes/postern.ts";
 import { alone, CACHE } from "./alone.ts";
 
 const FIXTURES = join(ROOT, "test", "fixtures", "components");
@@ -44,6 +55,31 @@ export async function componentizeJsFixture(name: string): Promise<Uint8Array> {
     const { component } = await componentize(options);
     return component;
   });
+}
+
+/** A script that may use `fetch`, made the way `postern tool build` makes it. */
+export async function builtFixture(name: string): Promise<Uint8Array> {
+  const source = readFileSync(fixtureFile(name));
+  const added = readFileSync(join(WIT, "fetch.js"));
+  return kept(`built-${name}`, Buffer.concat([source, added]), () => buildAlone(source.toString()));
+}
+
+/** In a process of its own: the bundler leaves one running beside it. */
+export async function buildAlone(source: string): Promise<Uint8Array> {
+  const parent = mkdtempSync(join(tmpdir(), "postern-built-"));
+  try {
+    const folder = join(parent, "built");
+    mkdirSync(folder);
+    writeFileSync(join(folder, "tool.js"), source);
+    // For the npm packages it imports.
+    symlinkSync(join(ROOT, "node_modules"), join(parent, "node_modules"));
+    const env = { POSTERN_HOME: join(parent, "home") };
+    const { code, stderr } = await postern(["tool", "build", folder], { cwd: parent, env });
+    if (code !== 0) throw new Error(stderr);
+    return readFileSync(join(folder, "dist", "built.wasm"));
+  } finally {
+    rmSync(parent, { recursive: true, force: true });
+  }
 }
 
 /** `smuggler.wat`, which also makes so many instances of another core module, each time in so many components. */

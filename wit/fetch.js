@@ -1,0 +1,14 @@
+/**
+ * Lets `fetch` reject with the reason; bundled in by `postern tool build` where a tool uses it. The engine hides what
+ * went wrong behind one sentence, so the host is asked to say it in a header, which it takes from nobody else.
+ */
+const send = globalThis.fetch;
+
+globalThis.fetch = async function fetch(input, init) {
+  const request = new Request(input, init);
+  request.headers.set("postern-wants-reason", "yes");
+  const response = await send(request);
+  const reason = response.headers.get("postern-reason");
+  if (reason !== null) throw new TypeError(decodeURIComponent(reason));
+  return response;
+};
