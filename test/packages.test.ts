@@ -20,8 +20,8 @@ const { engines, dependencies } = read("package.json") as Manifest;
 
 /** Run when the package is built, and not in it. */
 const SCRIPTS = new Set(["components/build.ts", "kernel/cli/bundle.ts"]);
-/** Bundled when the package is built. */
-const BUNDLED = (file: string) => file.startsWith("plugins/gateway/page/");
+/** Bundled when the package is built, or when a component is. */
+const BUNDLED = (file: string) => /^(plugins\/gateway\/page|components\/[^/]+)\//.test(file);
 
 const FILES = globSync("{kernel,plugins,host,capabilities,components}/**/*.{ts,tsx,js}", {
   cwd: ROOT,

@@ -1,19 +1,15 @@
 /// <reference path="../../wit/guest.d.ts" />
-/** Issues of GitHub repositories. The host adds the token to the requests; this code never sees it. */
-import { httpRequest, log } from "postern:tool/host@0.1.0";
+/**
+ * Issues of GitHub repositories, by GitHub's own npm package, which knows nothing of Postern and uses `fetch`. The
+ * host adds the token to the requests; this code never sees it.
+ */
+
 import type { Tool } from "postern:tool/tool@0.1.0";
+import { Octokit } from "@octokit/core";
 import { type Params, readParams, SCHEMA } from "./params.ts";
 
-const API = "https://api.github.com/repos";
-const HEADERS = JSON.stringify({
-  Accept: "application/vnd.github+json",
-  "Content-Type": "application/json",
-  "User-Agent": "postern-github-issues/0.1.0",
-  "X-GitHub-Api-Version": "2022-11-28",
-});
-
-/** An error for the model: why this call has no result. */
-class Refusal extends Error {}
+const octokit = new Octokit({ userAgent: "postern-github-issues/0.1.0" });
+const headers = { "x-github-api-version": "2022-11-28" };
 
 interface Issue {
   readonly number: number;
@@ -22,41 +18,53 @@ interface Issue {
   readonly html_url: string;
   readonly comments: number;
   readonly user: { readonly login: string } | null;
-  readonly pull_request?: object;
 }
 
 export const tool: Tool = {
   description: () =>
     "Issues of GitHub repositories: list the newest, create one, comment on one. Needs the user's GitHub token.",
   schema: () => JSON.stringify(SCHEMA),
-  execute({ params }) {
+  async execute({ params }) {
+    let read: Params;
     try {
-      return { output: JSON.stringify(answer(readParams(params))) };
+      read = readParams(params);
     } catch (error) {
-      return {
-        error: error instanceof Refusal ? error.message : `Invalid parameters: ${(error as Error).message}`,
-      };
+      return { error: `Invalid parameters: ${(error as Error).message}` };
+    }
+    try {
+      return { output: JSON.stringify(await answer(read)) };
+    } catch (error) {
+      return { error: explain(error as Failure) };
     }
   },
 };
 
-function answer(params: Params): object {
-  const issues = `${API}/${params.repository}/issues`;
+async function answer(params: Params): Promise<object> {
+  const [owner = "", repo = ""] = params.repository.split("/");
+  const place = { owner, repo, headers };
   switch (params.action) {
     case "list": {
       // GitHub lists pull requests as issues. Ask for twice as many, so that enough remain in most repositories.
-      const query = `?state=${params.state}&per_page=${Math.min(100, params.limit * 2)}`;
-      const found = ask<readonly Issue[]>("GET", issues + query).filter(({ pull_request }) => !pull_request);
-      return { repository: params.repository, issues: found.slice(0, params.limit).map(summary) };
+      const { state, limit } = params;
+      const page = { state, per_page: Math.min(100, limit * 2) };
+      const { data } = await octokit.request("GET /repos/{owner}/{repo}/issues", { ...place, ...page });
+      const issues = data.filter(({ pull_request }) => !pull_request).slice(0, limit);
+      return { repository: params.repository, issues: issues.map(summary) };
     }
     case "create": {
       const { title, body, labels } = params;
-      return summary(ask<Issue>("POST", issues, { title, body, labels }));
+      const content = { title, body, labels: [...labels] };
+      const { data } = await octokit.request("POST /repos/{owner}/{repo}/issues", { ...place, ...content });
+      return summary(data);
     }
     case "comment": {
       const { number, body } = params;
-      const { html_url } = ask<{ html_url: string }>("POST", `${issues}/${number}/comments`, { body });
-      return { number, url: html_url };
+      const { data } = await octokit.request("POST /repos/{owner}/{repo}/issues/{issue_number}/comments", {
+        ...place,
+        issue_number: number,
+        body,
+      });
+      return { number, url: data.html_url };
     }
   }
 }
@@ -65,32 +73,22 @@ function summary({ number, title, state, html_url, comments, user }: Issue): obj
   return { number, title, state, url: html_url, comments, author: user?.login ?? "ghost" };
 }
 
-function ask<Answer>(method: "GET" | "POST", url: string, content?: object): Answer {
-  log("debug", `${method} ${url}`);
-  const sent = content && new TextEncoder().encode(JSON.stringify(content));
-  const { status, body } = send(method, url, sent);
-  const text = new TextDecoder().decode(body);
-  if (status >= 200 && status <= 299) return JSON.parse(text);
-  throw new Refusal(`GitHub returned ${status}: ${explain(text)}`);
+/** What Octokit throws. Without a response the request was not sent, or never answered: the message says why. */
+interface Failure {
+  readonly message: string;
+  readonly status?: number;
+  readonly response?: { readonly data?: { readonly message?: string; readonly errors?: readonly Detail[] } };
 }
 
-function send(method: string, url: string, body: Uint8Array | undefined) {
-  try {
-    return httpRequest(method, url, HEADERS, body, undefined);
-  } catch (error) {
-    throw new Refusal(`The request failed: ${(error as { payload?: string }).payload ?? error}`);
-  }
+interface Detail {
+  readonly message?: string;
+  readonly field?: string;
+  readonly code?: string;
 }
 
-function explain(text: string): string {
-  try {
-    const { message, errors = [] } = JSON.parse(text);
-    const details = errors.map(
-      (error: { message?: string; field?: string; code?: string }) =>
-        error.message ?? `${error.field} ${error.code}`,
-    );
-    return [message, ...details].join("; ");
-  } catch {
-    return text.slice(0, 200);
-  }
+function explain({ message, status, response }: Failure): string {
+  if (response === undefined) return `The request failed: ${message}`;
+  const { message: said = message, errors = [] } = response.data ?? {};
+  const details = errors.map((error) => error.message ?? `${error.field} ${error.code}`);
+  return `GitHub returned ${status}: ${[said, ...details].join("; ")}`;
 }

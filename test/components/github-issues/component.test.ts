@@ -80,6 +80,9 @@ test(
     );
     expect(problems).toEqual([]);
     expect(report.findings).toContainEqual(
+      expect.objectContaining({ subject: "imports", detail: expect.stringContaining("wasi:http for fetch") }),
+    );
+    expect(report.findings).toContainEqual(
       expect.objectContaining({ subject: "grants", detail: "exactly what 3 recorded calls used" }),
     );
   },
