@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { ToolRequest } from "../../host/broker/grant.ts";
 import type { Component } from "../../host/compile/transpile.ts";
 import { createPool, type PoolCall } from "../../host/sandbox/pool.ts";
@@ -14,6 +14,14 @@ import { describeRust, pathTo, rustEnvironment } from "../support/tools/rust.ts"
 const WIT = new URL("../../wit/", import.meta.url);
 const [, PAGE = ""] = readFileSync(new URL("README.md", WIT), "utf8").split("## Write a tool in Rust");
 const PROBER = new URL("../fixtures/components/rust/prober.rs", import.meta.url);
+const FETCHER = new URL("../fixtures/components/rust/fetcher.rs", import.meta.url);
+
+/** WASI's own packages, as the toolchain brings them, in the form in which one file may hold several. */
+function wasiPackage(name: string): string {
+  const file = `../../node_modules/@bytecodealliance/jco/lib/wit/builtin/0.2.12/wasi-${name}/package.wit`;
+  const text = readFileSync(new URL(file, import.meta.url), "utf8").replace(/^world [\s\S]*?^\}/gm, "");
+  return text.replace(/^package (.*?);([\s\S]*)$/m, "package $1 {$2}");
+}
 
 test("the Rust bindings have exactly the contract's functions and version", () => {
   const wit = readFileSync(new URL("tool.wit", WIT), "utf8");
@@ -204,5 +212,61 @@ describeRust("a tool in Rust", () => {
       expect(outcome).toMatchObject({ ok: true, output: "1" });
       expect(memoryPeakBytes).toBeLessThan(2 << 20);
     });
+  });
+
+  test("one that sends its requests by wasi:http works, and they are under way together", async () => {
+    const { component, build } = await project("fetcher", () => readFileSync(FETCHER, "utf8"));
+    const wit = join(folder, "fetcher", "wit", "rust.wit");
+    const world = readFileSync(wit, "utf8").replace(
+      /(?=\n\})/,
+      "\n  import wasi:http/outgoing-handler@0.2.12;",
+    );
+    writeFileSync(wit, [world, ...["http", "io", "clocks"].map(wasiPackage)].join("\n"));
+    const { code, stderr } = await build();
+    expect(code, stderr).toBe(0);
+    const pool = createPool({ size: 1 });
+    onTestFinished(() => pool.close());
+
+    const asked: ToolRequest[] = [];
+    const all = Promise.withResolvers<void>();
+    const urls = ["https://api.test/a?b", "https://api.test/large", "https://evil.test/"];
+    const requests = [
+      ...urls.map((url) => ({ url })),
+      { url: "http://api.test/post", body: "ä".repeat(9000) },
+    ];
+    const outcome = await pool.call({
+      component: toComponent(readFileSync(component)),
+      params: JSON.stringify({ requests }),
+      timeoutMs: 60_000,
+      async http(request) {
+        asked.push(request);
+        if (asked.length === requests.length) all.resolve();
+        await all.promise;
+        if (request.url.includes("evil")) return { ok: false, error: "evil.test is not allowed" };
+        const body = request.url.includes("large") ? Buffer.alloc(3 << 20, "x") : Buffer.from("Größe");
+        return { ok: true, status: 201, headers: [["x-answer", "yes"]], body };
+      },
+      secrets: [],
+    });
+    expect(outcome).toMatchObject({ ok: true });
+    const answer = { status: 201, header: "yes", body: "Größe" };
+    expect(JSON.parse(outcome.ok ? outcome.output : "")).toEqual([
+      answer,
+      { ...answer, body: 3 << 20 },
+      { error: "evil.test is not allowed" },
+      answer,
+    ]);
+    const headersJson = '{"x-rust":"yes"}';
+    const timeoutMs = undefined;
+    expect(asked.find(({ url }) => url.endsWith("?b"))).toEqual({
+      method: "GET",
+      url: "https://api.test/a?b",
+      headersJson,
+      body: undefined,
+      timeoutMs,
+    });
+    const posted = asked.find(({ method }) => method === "POST");
+    expect(posted).toMatchObject({ url: "http://api.test/post", headersJson });
+    expect(Buffer.from(posted?.body ?? []).toString()).toBe("ä".repeat(9000));
   });
 });
