@@ -109,7 +109,7 @@ export function createPool(options: PoolOptions = {}): Pool {
     let why: Lost | undefined;
     const end = (lost: Lost) => {
       why ??= lost;
-      stop.abort();
+      stop.abort(OVER);
     };
     const cancel = () => end(CANCELLED);
     const timer = setTimeout(() => end(timedOut(call.timeoutMs)), call.timeoutMs);
@@ -133,7 +133,7 @@ export function createPool(options: PoolOptions = {}): Pool {
       clearTimeout(timer);
       call.signal?.removeEventListener("abort", cancel);
       running.delete(cancel);
-      requests.abort();
+      requests.abort(OVER);
       seat?.leave(seen.memoryPeakBytes);
     }
     const { droppedLogs, memoryPeakBytes, secretsAsked } = seen;
@@ -179,6 +179,9 @@ const refuse = async (): Promise<ToolReply> => ({ ok: false, error: "no requests
 
 type Seen = Omit<Ended, "outcome">;
 const UNSEEN: Seen = { droppedLogs: 0, memoryPeakBytes: 0, secretsAsked: [] };
+
+/** Made once: without a reason each abort would make an error with its stack. */
+const OVER = new Error("the call is over");
 
 const CANCELLED: Lost = { ok: false, code: "cancelled", message: "The call was cancelled." };
 const ANOTHER_ANSWER: Lost = {

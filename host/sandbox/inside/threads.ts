@@ -86,8 +86,13 @@ export class Threads {
     });
     this.#piscina.on("message", (hello: ThreadHello) => this.#welcome(hello));
     // A thread that dies between calls is replaced; a call that it was busy with hears of it by its own promise.
-    this.#piscina.on("error", () => {});
-    this.#piscina.on("workerDestroy", ({ id }: { readonly id: number }) => this.#threads.delete(id));
+    this.#piscina.on("error", () => {
+      // Piscina starts none after one that failed before it was ready: the service starts another process.
+      if (this.#threads.size === 0) process.exit(1);
+    });
+    this.#piscina.on("workerDestroy", () => {
+      this.#isStarting = false;
+    });
   }
 
   setComponent(code: ComponentCode): void {
@@ -137,6 +142,8 @@ export class Threads {
     const thread = this.#thread(threadId);
     thread.port = port;
     port.on("message", (message: FromThread) => this.#hear(thread, message));
+    // A thread that has ended no longer has its number.
+    port.on("close", () => this.#threads.delete(threadId));
     this.#isStarting = false;
     this.#equip(thread);
     this.#pump();

@@ -1,10 +1,11 @@
 /** Whatever a component does, the service and every other tool's call go on. */
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Component } from "../../../host/compile/transpile.ts";
 import { createPool, type Pool, type PoolCall } from "../../../host/sandbox/pool.ts";
 import { ToolProcess } from "../../../host/sandbox/tool-process.ts";
+import { childrenBytes } from "../../support/processes/children.ts";
 import { fixture, fixtureWith, toComponent } from "../../support/tools/components.ts";
 
 const MIB = 2 ** 20;
@@ -37,22 +38,6 @@ const bombIn = async (where: number) =>
       `(global $bomb i32 (i32.const ${where}))`,
     ),
   );
-
-/** The processes that this one started, by what they hold of the machine's memory. */
-function childrenBytes(): Map<number, number> {
-  const found = new Map<number, number>();
-  for (const pid of readdirSync("/proc").map(Number).filter(Number.isInteger)) {
-    try {
-      const status = readFileSync(`/proc/${pid}/status`, "utf8");
-      const [, parent] = /^PPid:\s+(\d+)$/m.exec(status) ?? [];
-      const [, kib = 0] = /^RssAnon:\s+(\d+) kB$/m.exec(status) ?? [];
-      if (Number(parent) === process.pid) found.set(pid, Number(kib) * 1024);
-    } catch {
-      // It has ended meanwhile.
-    }
-  }
-  return found;
-}
 
 /** The most that any of them held while the work was done. */
 async function peakOf<Result>(work: Promise<Result>): Promise<{ result: Result; peak: number }> {
