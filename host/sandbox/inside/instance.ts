@@ -5,7 +5,7 @@
  * whole truth the instance says so, and is dropped.
  */
 import { type CoreFunction, createHooks, type GlueHooks, suspending, Waiting } from "./glue.ts";
-import { findMemories, PRIVATE } from "./memory-copy.ts";
+import { findMemories, PRIVATE, type SharedChunks } from "./memory-copy.ts";
 
 /** A promise where the component's imports may wait. */
 type Answer<Value> = Value | Promise<Value>;
@@ -35,6 +35,8 @@ export interface Linkable {
   readonly restorable: boolean;
   /** True where all that the glue keeps for the guest is the handles of resources which the host gave it. */
   readonly plain: boolean;
+  /** What the copies of its instances have in common; empty at first. */
+  readonly chunks: SharedChunks;
 }
 
 /** What one instance imports, and how many resources that has handed out. */
@@ -72,7 +74,7 @@ export async function openInstance(linkable: Linkable, provided: Provided): Prom
 }
 
 async function open(
-  { instantiate, modules, restorable, plain }: Linkable,
+  { instantiate, modules, restorable, plain, chunks }: Linkable,
   { interfaces, resources }: Provided,
   prepare: (tool: ToolExports) => Promise<void>,
 ): Promise<Instance> {
@@ -148,7 +150,7 @@ async function open(
   const globals = [...state.filter((value) => value instanceof WebAssembly.Global), ...glueGlobals];
   // A handle given out during instantiation lives in the memory that is put back: the glue must keep it as it is.
   const canClean = restorable && resources() === resourcesBefore;
-  const memoryCopy = canClean ? memories.copy() : undefined;
+  const memoryCopy = canClean ? memories.copy(chunks) : undefined;
   const globalValues = globals.map(({ value }) => value as unknown);
   let resourcesSeen = resources();
 

@@ -21,8 +21,12 @@ export const VIEW_MARKS = "postern.marks";
 
 export interface Memories {
   bytes(): number;
-  copy(): MemoryCopy;
+  /** Shares with the copies of the component's other instances what is equal in them, which is nearly everything. */
+  copy(shared: SharedChunks): MemoryCopy;
 }
+
+/** For each memory of a component, the chunks of the instance that was copied first. */
+export type SharedChunks = Buffer[][];
 
 /** The memories as they were when the copy was made. */
 export interface MemoryCopy {
@@ -46,8 +50,11 @@ export function findMemories(cores: readonly { readonly exports: object }[]): Me
   }
   return {
     bytes: () => [...memories.keys()].reduce((sum, { buffer }) => sum + buffer.byteLength, 0),
-    copy: () => {
-      const copies = [...memories].map(([memory, marks]) => copyMemory(memory, marks));
+    copy: (shared) => {
+      const copies = [...memories].map(([memory, marks], index) => {
+        shared[index] ??= [];
+        return copyMemory(memory, marks, shared[index]);
+      });
       return { restore: () => copies.every((copy) => copy.restore()) };
     },
   };
@@ -64,7 +71,11 @@ function nextMark(marked: Buffer, from: number): number {
   return marked.indexOf(1, from);
 }
 
-function copyMemory(memory: WebAssembly.Memory, marks: readonly WebAssembly.Memory[]): MemoryCopy {
+function copyMemory(
+  memory: WebAssembly.Memory,
+  marks: readonly WebAssembly.Memory[],
+  shared: Buffer[],
+): MemoryCopy {
   let buffer = memory.buffer;
   const size = buffer.byteLength;
   // A mark just past the end stands for what is before it.
@@ -72,7 +83,11 @@ function copyMemory(memory: WebAssembly.Memory, marks: readonly WebAssembly.Memo
   const chunks: Buffer[] = [];
   for (let at = 0; at < size; at += CHUNK_BYTES) {
     const chunk = Buffer.from(buffer, at, CHUNK_BYTES);
-    chunks.push(chunk.equals(ZERO) ? ZERO : Buffer.from(chunk));
+    const index = at / CHUNK_BYTES;
+    const known = shared[index] ?? ZERO;
+    const kept = chunk.equals(known) ? known : Buffer.from(chunk);
+    shared[index] ??= kept;
+    chunks.push(kept);
   }
   const byHost = Buffer.alloc(pages);
   const written = [byHost, ...marks.map((one) => Buffer.from(one.buffer, 0, pages))];

@@ -43,7 +43,7 @@ function compareCalls(
 ) {
   const start = held(rewritten.memory);
   const pointer = rewritten.pointer.value;
-  const copy = findMemories(cores).copy();
+  const copy = findMemories(cores).copy([]);
   for (const pair of args) {
     Buffer.from(own.memory.buffer).set(start);
     own.pointer.value = pointer;
@@ -135,7 +135,7 @@ describe("marks", () => {
     const module = await parse(`(module (memory (export "memory") 1 1)
       (func (export "run") (param i32 i32) (result i32) (i64.store (local.get 0) (i64.const -1)) (local.get 1)))`);
     const exports = open(marked(module));
-    const copy = findMemories([{ exports }]).copy();
+    const copy = findMemories([{ exports }]).copy([]);
     for (const at of [0, 1017, 1020, 1023, 4093, 65_528]) {
       exports.run(at, 0);
       expect(held(exports.memory).some((byte) => byte !== 0)).toBe(true);
@@ -149,7 +149,7 @@ describe("marks", () => {
       (func (export "run") (param i32 i32) (result i32)
         (i32.store (i32.const 8) (i32.const 1)) (memory.grow (local.get 0))))`);
     const exports = open(marked(module));
-    const copy = findMemories([{ exports }]).copy();
+    const copy = findMemories([{ exports }]).copy([]);
     for (let call = 0; call < 2; call++) {
       exports.run(0, 0);
       Buffer.from(exports.memory.buffer).fill(1, 9000, 9010);
@@ -164,7 +164,7 @@ describe("marks", () => {
     const module = await parse(`(module (memory (export "memory") 1 1)
       (func (export "run") (i32.store (i32.const 0) (i32.const 0))))`);
     const exports = open(marked(module));
-    const copy = findMemories([{ exports }]).copy();
+    const copy = findMemories([{ exports }]).copy([]);
     const write = compileFunction(
       `${MARKED_VIEWS}
       const view = new DataView(memory.buffer);

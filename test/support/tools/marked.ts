@@ -5,7 +5,7 @@ import { MARKED_VIEWS } from "../../../host/compile/marking/views.ts";
 import { prepare, sha256 } from "../../../host/compile/transpile.ts";
 import { GLUE_WEBASSEMBLY } from "../../../host/sandbox/inside/glue.ts";
 import { type Instance, type Instantiate, openInstance } from "../../../host/sandbox/inside/instance.ts";
-import { MARKS, PRIVATE } from "../../../host/sandbox/inside/memory-copy.ts";
+import { MARKS, PRIVATE, type SharedChunks } from "../../../host/sandbox/inside/memory-copy.ts";
 import { createWasi } from "../../../host/sandbox/inside/wasi/wasi.ts";
 import { CACHE } from "./alone.ts";
 
@@ -33,6 +33,7 @@ export async function markedComponent(bytes: Uint8Array): Promise<MarkedComponen
   const glue = compileFunction(marked === undefined ? entry.glue : MARKED_VIEWS + entry.glue, [
     "WebAssembly",
   ]);
+  const chunks: SharedChunks = [];
   return {
     isMarked: hasMarks || marked !== undefined,
     open: async () => {
@@ -44,7 +45,7 @@ export async function markedComponent(bytes: Uint8Array): Promise<MarkedComponen
       );
       const imports = { ...interfaces, "postern:tool/host": HOST };
       const instance = await openInstance(
-        { instantiate, modules, restorable, plain },
+        { instantiate, modules, restorable, plain, chunks },
         { interfaces: imports, resources },
       );
       const start = [...memories].map((memory) => ({
