@@ -11,7 +11,7 @@ import type { Broker } from "./broker/broker.ts";
 import type { CredentialSource } from "./broker/credentials.ts";
 import type { Catalog, InstalledTool } from "./catalog/catalog.ts";
 import { type Candidate, checkName, commit, compareWithInstalled } from "./catalog/install.ts";
-import { describeTool, toInfo } from "./catalog/tool-info.ts";
+import { describeTool } from "./catalog/tool-info.ts";
 import type { CodeCache } from "./compile/code-cache.ts";
 import type { Receipts } from "./receipts.ts";
 import { secretsToEnter } from "./secrets/auth.ts";
@@ -29,6 +29,7 @@ export interface AdminParts extends OAuthOptions {
   readonly signIns: SignIns;
   readonly source: CredentialSource;
   readonly examine: (component: Uint8Array, capabilitiesText: string) => Promise<Candidate>;
+  readonly describe: (tool: InstalledTool) => Promise<ToolInfo>;
   readonly remove: (name: string) => Promise<boolean>;
   readonly limits: Broker["limits"];
 }
@@ -58,7 +59,7 @@ export function createAdmin(parts: AdminParts): ToolAdmin {
       const replaced = await compareWithInstalled(catalog, name, candidate, replace);
       const tool = await commit(catalog, name, candidate, replace);
       if (replaced !== undefined) await code.drop(replaced.digest);
-      return toInfo(tool);
+      return parts.describe(tool);
     },
     remove: parts.remove,
     enable: async (name) => parts.switches.enable(await installed(catalog, name)),

@@ -6,7 +6,6 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parsePrivateHosts } from "../kernel/net/address.ts";
 import { definePlugin, reason, type ToolAdmin } from "../kernel/plugin.ts";
-import { toInfo } from "./catalog/tool-info.ts";
 import { parseKey } from "./secrets/secrets.ts";
 import type { HostConfig, ToolHost } from "./tool-host.ts";
 
@@ -125,7 +124,10 @@ export default definePlugin({
       toolHost: { open, privateHosts: config.privateHosts },
       toolAdmin: adminOf(async () => (await open()).admin),
       tools: {
-        list: async () => (await (await open()).catalog.list()).map(toInfo),
+        async list() {
+          const { catalog, describe } = await open();
+          return Promise.all((await catalog.list()).map(describe));
+        },
         async call(call, options) {
           try {
             return (await (await open()).run(call, options)).outcome;

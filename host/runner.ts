@@ -39,7 +39,7 @@ export interface RunnerParts {
 
 export interface Runner {
   run(call: ToolCall, options: RunOptions): Promise<Run>;
-  /** The outcome of a call whose params would be refused; it leaves no receipt. */
+  /** The outcome of a call that would be refused, for its params or because the tool is off; it leaves no receipt. */
   refusal(call: ToolCall): Promise<ToolOutcome | undefined>;
   /** A component took its process down. */
   died(component: Component, why: string): Promise<void>;
@@ -83,6 +83,14 @@ export function createRunner(parts: RunnerParts): Runner {
     return made;
   }
 
+  async function switchedOff(tool: InstalledTool) {
+    const off = await switches.off(tool);
+    if (off === undefined) return undefined;
+    const { name } = tool;
+    const message = `${name} is switched off. ${off.why} The operator can switch it on again: postern tool enable ${name}`;
+    return { status: "error", code: "switched_off", message } as const;
+  }
+
   async function attempt(
     tool: InstalledTool,
     id: string,
@@ -91,11 +99,8 @@ export function createRunner(parts: RunnerParts): Runner {
   ): Promise<Attempt> {
     const { user, signal, tape } = options;
     const { capabilities } = tool;
-    const off = await switches.off(tool);
-    if (off !== undefined) {
-      const message = `${tool.name} is switched off. ${off.why} The operator can switch it on again: postern tool enable ${tool.name}`;
-      return failed(id, "switched_off", message);
-    }
+    const off = await switchedOff(tool);
+    if (off !== undefined) return failed(id, off.code, off.message);
     const { component, schema } = prepare(tool);
     const missing =
       tape?.type === "player" ? undefined : await broker.missingCredential(tool.name, capabilities);
@@ -168,6 +173,8 @@ export function createRunner(parts: RunnerParts): Runner {
     async refusal(call) {
       const tool = await catalog.find(call.name);
       if (tool === undefined) return undefined;
+      const off = await switchedOff(tool);
+      if (off !== undefined) return off;
       const { component, schema } = prepare(tool);
       const detail = await pool.check(component, schema, call.params);
       return detail === undefined ? undefined : invalidParams(detail);
@@ -177,7 +184,9 @@ export function createRunner(parts: RunnerParts): Runner {
         if (own.key === component.key) await switches.died(tool, why);
     },
     async warmUp() {
-      const tools = await catalog.list();
+      const installed = await catalog.list();
+      const off = await Promise.all(installed.map(switches.off));
+      const tools = installed.filter((_, at) => off[at] === undefined);
       const [last] = receipts.list({ limit: 1 });
       // One, whatever is installed: memory is for tools in use.
       const tool = tools.find(({ name }) => name === last?.tool) ?? tools[0];

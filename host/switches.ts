@@ -17,38 +17,50 @@ export interface Switches {
   off(tool: InstalledTool): Promise<SwitchedOff | undefined>;
   /** False where it was on. */
   enable(tool: InstalledTool): Promise<boolean>;
+  /** Of a tool that is removed: installed again, it starts anew. */
+  forget(name: string): Promise<void>;
 }
+
+/** Of the store, by the tools' names. */
+export const SWITCHES = "tool-switches";
 
 const DEATHS = 3;
 const WITHIN_MILLIS = 10 * 60_000;
 
 export function openSwitches(keyed: Keyv<SwitchedOff>, log: Log): Switches {
-  const deaths = new Map<string, number[]>();
+  // Both by name, as in the store: two tools may be the same component.
+  const deaths = new Map<string, { readonly digest: string; readonly at: readonly number[] }>();
   /** Digests that were seen to be on: nobody but this process switches them off, so a call need not look again. */
-  const on = new Set<string>();
+  const on = new Map<string, string>();
 
   const off: Switches["off"] = async ({ name, digest }) => {
-    if (on.has(digest)) return undefined;
+    if (on.get(name) === digest) return undefined;
     const found = await keyed.get(name);
     if (found?.digest === digest) return found;
-    on.add(digest);
+    on.set(name, digest);
     return undefined;
+  };
+
+  const forget: Switches["forget"] = async (name) => {
+    deaths.delete(name);
+    await keyed.delete(name);
   };
 
   return {
     off,
-    async died(tool, why) {
-      const { name, digest } = tool;
-      const recent = [...(deaths.get(digest) ?? []), Date.now()].filter(
-        (at) => at > Date.now() - WITHIN_MILLIS,
-      );
-      deaths.set(digest, recent);
+    forget,
+    async died({ name, digest }, why) {
+      const known = deaths.get(name);
+      const since = Date.now() - WITHIN_MILLIS;
+      const recent = known?.digest === digest ? known.at.filter((at) => at > since) : [];
+      const at = [...recent, Date.now()];
+      deaths.set(name, { digest, at });
       log.warn({ tool: name }, `the process of ${name} died: ${why}`);
-      if (recent.length < DEATHS) return;
-      deaths.delete(digest);
+      if (at.length < DEATHS) return;
+      deaths.delete(name);
       const sentence = `It took its process down ${DEATHS} times within ten minutes; the last time ${why}.`;
       await keyed.set(name, { digest, at: new Date().toISOString(), why: sentence });
-      on.delete(digest);
+      on.delete(name);
       log.error(
         { tool: name },
         `${name} is switched off. ${sentence} Switch it on again: postern tool enable ${name}`,
@@ -56,8 +68,7 @@ export function openSwitches(keyed: Keyv<SwitchedOff>, log: Log): Switches {
     },
     async enable(tool) {
       const isOff = (await off(tool)) !== undefined;
-      deaths.delete(tool.digest);
-      await keyed.delete(tool.name);
+      await forget(tool.name);
       return isOff;
     },
   };

@@ -1,7 +1,7 @@
 /** The parts of the tool host put together. Everything heavy is imported from here, and here only. */
 
 import type { PrivateHosts } from "../kernel/net/address.ts";
-import type { Log, Mask, Store, ToolAdmin } from "../kernel/plugin.ts";
+import type { Log, Mask, Store, ToolAdmin, ToolInfo } from "../kernel/plugin.ts";
 import { createAdmin } from "./admin.ts";
 import { createBroker } from "./broker/broker.ts";
 import { createCredentialSource } from "./broker/credentials.ts";
@@ -10,6 +10,7 @@ import { type Catalog, digestOf, type InstalledTool, openCatalog } from "./catal
 import { type Candidate, examine } from "./catalog/install.ts";
 import { recoverTools } from "./catalog/recovery.ts";
 import { provideShipped } from "./catalog/shipped.ts";
+import { toInfo } from "./catalog/tool-info.ts";
 import { type CodeCache, openCodeCache } from "./compile/code-cache.ts";
 import { inspect } from "./compile/component.ts";
 import { type ComponentSource, createComponent, prepare } from "./compile/transpile.ts";
@@ -20,7 +21,7 @@ import { type Authorized, authorizeTool, type Prompt, setUpTool } from "./secret
 import { createRefresh } from "./secrets/oauth.ts";
 import { loadKey, openVault } from "./secrets/secrets.ts";
 import { createSignIns } from "./secrets/sign-ins.ts";
-import { openSwitches, type Switches } from "./switches.ts";
+import { openSwitches, SWITCHES, type Switches } from "./switches.ts";
 
 // For the `tool` commands.
 declare module "../kernel/vocabulary/services.ts" {
@@ -71,6 +72,8 @@ export interface ToolHost {
     capabilitiesText: string,
     progress?: (line: string) => void,
   ): Promise<Candidate>;
+  /** A tool as others see it. */
+  describe(tool: InstalledTool): Promise<ToolInfo>;
   /** False where there is no such tool. Calls under way finish. */
   remove(name: string): Promise<boolean>;
   /** Gets the credential of a tool: from the environment, by signing in, or from the person. */
@@ -103,7 +106,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
         .died(component, why)
         .catch((error) => log.error({ error }, "a tool's death could not be noted")),
   });
-  const switches = openSwitches(store.keyed("tool-switches"), log);
+  const switches = openSwitches(store.keyed(SWITCHES), log);
   const catalog = openCatalog(home);
   // Before anyone looks: a shipped tool that is not there counts as removed by the user.
   await recoverTools(catalog.folder, log);
@@ -132,10 +135,16 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     }
   };
 
+  const describe: ToolHost["describe"] = async (tool) => {
+    const off = await switches.off(tool);
+    return { ...toInfo(tool), ...(off && { switchedOff: { at: off.at, why: off.why } }) };
+  };
+
   const remove: ToolHost["remove"] = async (name) => {
     const tool = await catalog.find(name);
     const isRemoved = await catalog.remove(name);
     if (tool !== undefined) await code.drop(tool.digest);
+    if (isRemoved) await switches.forget(name);
     return isRemoved;
   };
 
@@ -158,10 +167,12 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
       network,
       privateHosts,
       examine: check,
+      describe,
       remove,
       limits: broker.limits,
     }),
     examine: check,
+    describe,
     remove,
     authorize: async ({ name, capabilities }, prompt) =>
       authorizeTool({

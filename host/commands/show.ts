@@ -74,7 +74,11 @@ export async function info(context: CommandContext, name: string, options: JsonO
               ["installed", installedAt],
               ["folder", folder],
               ["secrets", missing.length === 0 ? "all set" : `missing: ${missing.join(", ")}`],
-              ...(off === undefined ? [] : [["switched off", `${off.at}. ${off.why}`]]),
+              ...(off === undefined
+                ? []
+                : [
+                    ["switched off", `${off.at}. ${off.why} Switch it on again: postern tool enable ${name}`],
+                  ]),
               ["last call", last === undefined ? "none" : `${last.at}, ${last.status}`],
             ],
             "",

@@ -12,10 +12,23 @@ const facts = {
   writes: Type.Boolean({ description: "A grant goes beyond GET and HEAD" }),
 };
 
-export const ToolInfo = Type.Object({ name: Type.String(), ...facts }, { $id: "Tool" });
+export const ToolInfo = Type.Object(
+  {
+    name: Type.String(),
+    ...facts,
+    switchedOff: Type.Optional(
+      Type.Object(
+        { at: Time, why: Type.String({ description: "A sentence" }) },
+        { description: "It kept crashing: calls are refused until the operator switches it on again" },
+      ),
+    ),
+  },
+  { $id: "Tool" },
+);
 export type ToolInfo = Declared<typeof ToolInfo>;
 
 export interface Tools {
+  /** Those that are switched off too. */
   list(): Promise<readonly ToolInfo[]>;
   /**
    * Never throws for what a tool did; `signal` cancels the call. Whoever provides the tools checks the params against

@@ -75,8 +75,8 @@ export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
         return "No tools are installed. Install one with `postern tool install` in another terminal.";
       return installed
         .map(
-          ({ name, version, description, grants }) =>
-            `- **${quoted(name)}** ${quoted(version)}: ${quoted(description)}\n${grants.map((grant) => `  - ${verbatim(grant)}`).join("\n")}`,
+          ({ name, version, description, grants, switchedOff }) =>
+            `- **${quoted(name)}** ${quoted(version)}${switchedOff ? " (switched off)" : ""}: ${quoted(description)}\n${grants.map((grant) => `  - ${verbatim(grant)}`).join("\n")}`,
         )
         .join("\n");
     },

@@ -66,7 +66,8 @@ export async function openToolbox(
   );
   const forModel: readonly ModelTool[] = [
     ...own.values(),
-    ...installed.values(),
+    // A call of one that is off, from earlier in the thread, still gets the reason from the host.
+    ...installed.values().filter(({ switchedOff }) => switchedOff === undefined),
     ...external.values().map(({ name, description = "", parameters = ANY_OBJECT }) => ({
       name,
       description,

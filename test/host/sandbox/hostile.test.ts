@@ -6,7 +6,8 @@ import type { Component } from "../../../host/compile/transpile.ts";
 import { createPool, type Pool, type PoolCall } from "../../../host/sandbox/pool.ts";
 import { ToolProcess } from "../../../host/sandbox/tool-process.ts";
 import { childrenBytes } from "../../support/processes/children.ts";
-import { fixture, fixtureWith, toComponent } from "../../support/tools/components.ts";
+import { fixture, toComponent } from "../../support/tools/components.ts";
+import { bombIn } from "../../support/tools/tool-host.ts";
 
 const MIB = 2 ** 20;
 const deaths: string[] = [];
@@ -30,16 +31,7 @@ function call(component: Component, params: unknown, rest: Partial<PoolCall> = {
   });
 }
 
-const bombIn = async (where: number) =>
-  toComponent(
-    await fixtureWith(
-      "resource-bomb.wat",
-      "(global $bomb i32 (i32.const 0))",
-      `(global $bomb i32 (i32.const ${where}))`,
-    ),
-  );
-
-/** The most that any of them held while the work was done. */
+/** The most that any process of a tool held while the work was done. */
 async function peakOf<Result>(work: Promise<Result>): Promise<{ result: Result; peak: number }> {
   let peak = 0;
   const timer = setInterval(() => {
@@ -54,7 +46,7 @@ async function peakOf<Result>(work: Promise<Result>): Promise<{ result: Result; 
 
 describe("a resource bomb", () => {
   test("in execute ends its own process, and costs the machine at most 256 MB", async () => {
-    const bomb = await bombIn(0);
+    const bomb = toComponent(await bombIn(0));
     expect(await pool.describe(bomb)).toMatchObject({ description: '{"type":"object"}' });
     const { result, peak } = await peakOf(call(bomb, {}));
     expect(result).toMatchObject({ ok: false, code: "out_of_memory" });
@@ -65,8 +57,8 @@ describe("a resource bomb", () => {
   test.each([
     ["description", 1],
     ["schema", 2],
-  ])("in %s is a refusal of the component", async (_where, number) => {
-    await expect(pool.describe(await bombIn(number))).rejects.toMatchObject({
+  ] as const)("in %s is a refusal of the component", async (_where, number) => {
+    await expect(pool.describe(toComponent(await bombIn(number)))).rejects.toMatchObject({
       code: "cannot_describe_itself",
     });
   });
@@ -152,7 +144,7 @@ describe("a process killed from outside", () => {
 });
 
 test("two tools, one of which dies at every call: the other does not notice in 1,000 calls", async () => {
-  const bomb = await bombIn(0);
+  const bomb = toComponent(await bombIn(0));
   const sound = toComponent(await fixture("smuggler.wat"));
   let isOver = false;
   const dying = (async () => {

@@ -24,7 +24,12 @@ const tools = definePlugin({
   configure: () => ({}),
   start: () => ({
     tools: {
-      list: async () => [tool("clock", false), tool("post", true), tool("mail", false)],
+      list: async () => [
+        tool("clock", false),
+        tool("post", true),
+        tool("mail", false),
+        { ...tool("old", false), switchedOff: { at: new Date().toISOString(), why: "It kept crashing." } },
+      ],
       async call({ name }) {
         await sleep(50);
         if (name === "mail") {

@@ -1,21 +1,23 @@
 /** A tool host of the test's own, and a tool that probes it. */
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
+import type { InstalledTool } from "../../../host/catalog/catalog.ts";
 import { commit } from "../../../host/catalog/install.ts";
 import { type HostConfig, openToolHost, type ToolHost } from "../../../host/tool-host.ts";
 import { createLog } from "../../../kernel/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import { openStore } from "../../../kernel/store/store.ts";
 import { temporaryFolder } from "../home.ts";
-import { copyCode, fixture } from "./components.ts";
+import { copyCode, fixture, fixtureWith } from "./components.ts";
 
 export async function toolHost(
   config: Partial<HostConfig> = {},
   home = temporaryFolder(),
-): Promise<ToolHost & { readonly home: string }> {
+): Promise<ToolHost & { readonly home: string; readonly logged: readonly string[] }> {
   const store = openStore(join(home, "store.sqlite"));
   const mask = createMask();
-  const log = createLog("silent", mask, { pretty: false, write: () => {} });
+  const logged: string[] = [];
+  const log = createLog("warn", mask, { pretty: false, write: (line) => void logged.push(line) });
   const host = await openToolHost({
     config: {
       privateHosts: new Set(),
@@ -34,7 +36,7 @@ export async function toolHost(
     await host.close();
     store.close();
   });
-  return { ...host, home };
+  return { ...host, home, logged };
 }
 
 /** Capabilities that allow GET below /v1/ at one host. */
@@ -56,6 +58,22 @@ export const BEARER = {
 
 export const installProber = async (host: ToolHost, capabilities: string) =>
   install(host, "prober", await fixture("prober.js"), capabilities);
+
+/** A component that takes its process down: 0 in execute, 1 in description, 2 in schema. */
+export const bombIn = (where: 0 | 1 | 2) =>
+  fixtureWith(
+    "resource-bomb.wat",
+    "(global $bomb i32 (i32.const 0))",
+    `(global $bomb i32 (i32.const ${where}))`,
+  );
+
+/** For a tool that may do nothing. */
+export const NOTHING = JSON.stringify({ version: "1.0.0", wit_version: "0.1.0" });
+
+/** As if it had crashed three times, where crashing is not what is tested. */
+export async function switchOff({ switches }: ToolHost, tool: InstalledTool): Promise<void> {
+  for (let death = 0; death < 3; death++) await switches.died(tool, "it was ended by SIGKILL");
+}
 
 export async function install(host: ToolHost, name: string, bytes: Uint8Array, capabilities: string) {
   await copyCode(bytes, dirname(host.catalog.folder));

@@ -7,7 +7,7 @@ import type { ModelServer } from "../../../support/servers/model-server.ts";
 import { message, scriptedModel } from "../../../support/services/agent.ts";
 import { type BootedKernel, bootKernel } from "../../../support/services/kernel.ts";
 import { builtComponent, capabilitiesOf } from "../../../support/tools/shipped.ts";
-import { allowing, install, installProber } from "../../../support/tools/tool-host.ts";
+import { allowing, install, installProber, switchOff } from "../../../support/tools/tool-host.ts";
 
 function bootWithHost(model: ModelServer): Promise<BootedKernel> {
   return bootKernel(
@@ -82,4 +82,19 @@ test("nobody is asked to approve a call whose params the host would refuse", asy
     { code: "invalid_params", message: "Invalid parameters: 'times' must be between 1 and 100, given 0" },
   ]);
   expect(record.gate).toMatchObject({ type: "approval", call: { id: "right" } });
+});
+
+test("a tool that is switched off is not offered; a call of it is refused in words, and nobody is asked to approve it", async () => {
+  const model = await scriptedModel();
+  model.script({ calls: [{ id: "p", name: "prober", arguments: {} }] }, { text: "It is off." });
+  const kernel = await bootWithHost(model);
+  const host = await kernel.service("toolHost").open();
+  const writing = allowing("127.0.0.1").replace('["GET"]', '["GET","POST"]');
+  await switchOff(host, await installProber(host, writing));
+  const turn = kernel.service("agent").run({ user: "ann", channel: "test", input: message("Probe") });
+  expect(outcomesOf(await turn.record)).toMatchObject([
+    { status: "error", code: "switched_off", message: expect.stringContaining("postern tool enable prober") },
+  ]);
+  expect(model.requests[0]?.tools?.map((tool) => tool.function.name)).not.toContain("prober");
+  expect(await kernel.service("externalTools").isReserved("prober")).toBe(true);
 });
