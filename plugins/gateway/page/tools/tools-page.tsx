@@ -7,6 +7,7 @@ import { Grants } from "./grants.tsx";
 import { InstallTool } from "./install-tool.tsx";
 import { LimitsLeft } from "./limits-left.tsx";
 import { Receipts } from "./receipts.tsx";
+import { SwitchedOff } from "./switched-off.tsx";
 import { ToolSetup } from "./tool-setup.tsx";
 
 type Remembered = Readonly<Record<string, "allow" | "deny">>;
@@ -45,9 +46,11 @@ export function ToolsPage() {
             <article class="card" key={tool.name}>
               <h2>
                 {tool.name} <span class="tag">{tool.version}</span>
+                {tool.switched_off && <span class="tag failed">switched off</span>}
                 {tool.writes && <span class="tag">asks before it runs</span>}
               </h2>
               <p class="soft">{tool.description}</p>
+              <SwitchedOff tool={tool} isOperator={isOperator} onEnabled={() => void load()} />
               <Grants of={tool.grants} />
               <LimitsLeft tool={tool.name} />
               {remembered[tool.name] && (
