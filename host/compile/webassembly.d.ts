@@ -36,5 +36,6 @@ declare namespace WebAssembly {
     private constructor();
   }
 
+  function validate(bytes: Uint8Array<ArrayBuffer>): boolean;
   function compile(bytes: Uint8Array<ArrayBuffer>): Promise<Module>;
 }

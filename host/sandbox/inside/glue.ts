@@ -20,7 +20,7 @@ const MAX_LIST_BYTES = 12 << 20;
 
 function bounded(decoder: TextDecoder): Pick<TextDecoder, "decode"> {
   return {
-    decode(bytes: ArrayBufferView): string {
+    decode(bytes: Uint8Array): string {
       if (bytes.byteLength > MAX_TEXT_BYTES) throw new RangeError("a text is too long");
       return decoder.decode(bytes);
     },
@@ -85,7 +85,7 @@ class GlueInstance {
       Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, real(value)]));
     const linked = Object.fromEntries(Object.entries(imports).map(([name, fields]) => [name, map(fields)]));
     // biome-ignore lint/correctness/noConstructorReturn: the glue says `new`, and wants the real thing.
-    return new WebAssembly.Instance(module, linked as WebAssembly.Imports);
+    return new WebAssembly.Instance(module, linked as Record<string, Record<string, CoreFunction>>);
   }
 }
 

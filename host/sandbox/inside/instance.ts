@@ -102,7 +102,7 @@ async function open(
       for (const [name, value] of Object.entries(fields)) {
         if (own.has(value)) group[name] = value as CoreFunction;
         else if (typeof value === "function" || value instanceof Waiting) {
-          const slot: Forwarder = { target: targetOf(value) };
+          const slot: Forwarder = { target: targetOf(value as CoreFunction | Waiting) };
           slots.set(`${namespace}\n${name}`, slot);
           const forward = (...values: unknown[]) => {
             assertOutward();
