@@ -2,7 +2,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Finding, reason } from "../../kernel/plugin.ts";
+import { readKeyed } from "../../kernel/store/store.ts";
 import { loadKey } from "../secrets/secrets.ts";
+import { SWITCHES, type SwitchedOff } from "../switches.ts";
 import { openCatalog } from "./catalog.ts";
 
 export async function diagnoseTools(
@@ -11,16 +13,25 @@ export async function diagnoseTools(
 ): Promise<readonly Finding[]> {
   const catalog = openCatalog(home);
   const tools = await catalog.list();
+  const switches = await readSwitches(
+    home,
+    tools.map(({ name }) => name),
+  );
   const broken = (await catalog.broken()).map(({ name, reason: why }) => ({
     name: `tool ${name}`,
     ok: false,
     detail: `${why} Remove it or install it again.`,
   }));
   const sound = await Promise.all(
-    tools.map(async (tool): Promise<Finding> => {
+    tools.map(async (tool, at): Promise<Finding> => {
       const name = `tool ${tool.name}`;
       try {
         await catalog.read(tool);
+        const off = switches[at];
+        if (off?.digest === tool.digest) {
+          const detail = `switched off since ${off.at}. ${off.why} Switch it on again: postern tool enable ${tool.name}`;
+          return { name, ok: false, detail };
+        }
         return {
           name,
           ok: true,
@@ -32,6 +43,16 @@ export async function diagnoseTools(
     }),
   );
   return [...sound, ...broken, await diagnoseKey(home, secretsKey)];
+}
+
+/** None where the store cannot be read: that is a finding of its own. */
+async function readSwitches(
+  home: string,
+  names: readonly string[],
+): Promise<readonly (SwitchedOff | undefined)[]> {
+  const file = join(home, "store.sqlite");
+  if (!existsSync(file)) return [];
+  return readKeyed<SwitchedOff>(file, SWITCHES, names).catch(() => []);
 }
 
 async function diagnoseKey(home: string, secretsKey: string | undefined): Promise<Finding> {

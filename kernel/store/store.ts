@@ -1,6 +1,7 @@
 /** The store: keyed state through Keyv and ordered state in SQL tables, on one connection to one file. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import Keyv from "keyv";
 import { Fault } from "../fault.ts";
 import { definePlugin } from "../plugin.ts";
@@ -17,6 +18,8 @@ export interface OpenStore extends Store {
 
 // How often rows past their time to live are deleted for good.
 const SWEEP_MILLIS = 60_000;
+
+const TABLE = "keyed";
 
 const READS = /^\s*(select|pragma|with)|\breturning\b/i;
 
@@ -36,7 +39,7 @@ export function openStore(file: string): OpenStore {
       if (keyv === undefined) {
         const adapter = new KeyvSqlite({
           uri: `sqlite://${file}`,
-          table: "keyed",
+          table: TABLE,
           driver,
           // One sweeps for all: they share the table.
           clearExpiredInterval: adapters.length === 0 ? SWEEP_MILLIS : 0,
@@ -59,6 +62,26 @@ export function openStore(file: string): OpenStore {
       database.close();
     },
   };
+}
+
+/** Keyed values of a store that may be in use, in the order of the keys. Nothing is written, no table is made. */
+export async function readKeyed<Value>(
+  file: string,
+  namespace: string,
+  keys: readonly string[],
+): Promise<readonly (Value | undefined)[]> {
+  using connection = new DatabaseSync(file, { readOnly: true });
+  const driver: SqliteDriver = {
+    name: "custom",
+    connect: async () => ({
+      query: async (sql, ...values) =>
+        READS.test(sql) ? connection.prepare(sql).all(...(values as SqlValue[])) : [],
+      close: async () => {},
+    }),
+  };
+  const store = new KeyvSqlite({ uri: `sqlite://${file}`, table: TABLE, driver, clearExpiredInterval: 0 });
+  const keyv = new Keyv<Value>({ store, namespace });
+  return await Promise.all(keys.map((key) => keyv.get(key)));
 }
 
 /** Lets Keyv use our connection, so that its writes and ours never compete for the file. */

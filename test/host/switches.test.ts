@@ -115,6 +115,8 @@ test("the commands show a tool that is off and switch it on, also for a service 
   expect(JSON.parse(await tool("list", "--json")).tools).toMatchObject([{ name: "bomb", switched_off: off }]);
   expect(await tool("info", "bomb")).toMatch(/^switched off +.*SIGKILL\. .*postern tool enable bomb$/m);
   expect(JSON.parse(await tool("info", "bomb", "--json"))).toMatchObject({ switched_off: off });
+  const doctor = await postern(["doctor"], { env: { POSTERN_HOME: host.home } });
+  expect(doctor.stdout).toMatch(/FAIL +tool bomb +switched off since .*postern tool enable bomb/);
   expect(await tool("enable", "bomb")).toBe("Switched bomb on.\n");
   expect(JSON.parse(await tool("enable", "bomb", "--json"))).toEqual({ name: "bomb", enabled: false });
   expect(JSON.parse(await tool("info", "bomb", "--json"))).toMatchObject({ switched_off: null });

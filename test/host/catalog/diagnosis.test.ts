@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { diagnoseTools } from "../../../host/catalog/diagnosis.ts";
 import { temporaryFolder } from "../../support/home.ts";
-import { allowing, installProber, toolHost } from "../../support/tools/tool-host.ts";
+import { allowing, installProber, switchOff, toolHost } from "../../support/tools/tool-host.ts";
 
 test("an untouched home is sound, and looking at it makes no key", async () => {
   const home = temporaryFolder();
@@ -31,4 +31,30 @@ test("a sound tool, a changed one, a broken one and an open key are each named w
   ]);
   expect(findings[0]?.detail).toContain("--force");
   expect(findings[2]?.detail).toContain("chmod 600");
+});
+
+test("a tool that is switched off is named with the way out, beside a service that runs", async () => {
+  const host = await toolHost();
+  const tool = await installProber(host, allowing("api.example.com"));
+  const diagnosed = async () => (await diagnoseTools(host.home, undefined))[0];
+  await switchOff(host, tool);
+  expect(await diagnosed()).toEqual({
+    name: "tool prober",
+    ok: false,
+    detail: expect.stringMatching(
+      /^switched off since \S+Z\. It took .*SIGKILL\. Switch it on again: postern tool enable prober$/,
+    ),
+  });
+  await host.switches.enable(tool);
+  expect(await diagnosed()).toMatchObject({ ok: true });
+});
+
+test("a store that cannot be read keeps nobody from looking at the tools", async () => {
+  const host = await toolHost();
+  await installProber(host, allowing("api.example.com"));
+  await host.close();
+  for (const text of ["", "not a database, and long enough to be taken for the header of one"]) {
+    await writeFile(join(host.home, "store.sqlite"), text);
+    expect((await diagnoseTools(host.home, undefined))[0]).toMatchObject({ name: "tool prober", ok: true });
+  }
 });
