@@ -162,6 +162,6 @@ test("no file is named for nothing in particular", () => {
 
 test("the top level holds what was agreed and nothing else", () => {
   const agreed =
-    /^(package(-lock)?\.json|tsconfig\.json|kernel|plugins|host|capabilities|components|wit|test|dist|node_modules|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|LICENSE|\..*)$/;
+    /^(package(-lock)?\.json|tsconfig\.json|kernel|plugins|host|capabilities|components|wit|test|dist|node_modules|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|LICENSE|\..*)$/;
   expect(globSync("{*,.*}", { cwd: ROOT }).filter((name) => !agreed.test(name))).toEqual([]);
 });
