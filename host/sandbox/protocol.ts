@@ -89,7 +89,7 @@ export type FromProcess =
   | { readonly type: "http"; readonly call: number; readonly request: number; readonly head: RequestHead }
   | ({ readonly type: "ended"; readonly call: number } & Ended)
   /** The thread of the call is gone, and the call with it. */
-  | { readonly type: "lost"; readonly call: number; readonly isFull: boolean; readonly message: string }
+  | { readonly type: "lost"; readonly call: number; readonly message: string }
   /** The component is compiled: its calls can run. */
   | { readonly type: "loaded" }
   /** Private memory, where the service cannot see it from outside. */

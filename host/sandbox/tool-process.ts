@@ -6,13 +6,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { Socket } from "node:net";
-import { dirname, join } from "node:path";
 import { ROOT } from "../../kernel/cli/package.ts";
-import { threadFile } from "../../kernel/cli/thread-file.ts";
 import { reason } from "../../kernel/fault.ts";
 import type { ToolReply, ToolRequest } from "../broker/grant.ts";
 import type { ReaderJob } from "../compile/component-reader.ts";
 import { FrameReader, writeFrame } from "./frames.ts";
+import { CHILD, OUR_CODE } from "./our-code.ts";
 import {
   type Ask,
   type CodeBytes,
@@ -253,7 +252,7 @@ export class ToolProcess {
     this.#calls.delete(message.call);
     if (this.#calls.size === 0) this.ref(false);
     if (message.type === "ended") open.resolve(message);
-    else open.reject(new CallLost(message.message, message.isFull));
+    else open.reject(new CallLost(message.message, false));
   }
 
   #close(how: string): void {
@@ -270,20 +269,4 @@ export class ToolProcess {
     this.#socket.destroy();
     this.#exited.resolve(exit);
   }
-}
-
-const CHILD = threadFile("inside/child", import.meta.url);
-
-/** What a tool's process may read: the files of ours that it runs, and the packages they use. */
-const OUR_CODE = ourCode();
-
-function ourCode(): string[] {
-  const own = dirname(dirname(dirname(dirname(CHILD))));
-  const folders = ["host", "kernel", "package.json"].map((name) => join(own, name));
-  const packages: string[] = [];
-  for (let folder = own; ; folder = dirname(folder)) {
-    packages.push(join(folder, "node_modules"), join(folder, "package.json"));
-    if (dirname(folder) === folder) break;
-  }
-  return [...new Set([...folders, ...packages.filter((path) => existsSync(path))])];
 }

@@ -41,10 +41,16 @@ const threads =
           } else send(message);
         },
         lost(call, error) {
-          const isFull = (error as NodeJS.ErrnoException | undefined)?.code === "ERR_WORKER_OUT_OF_MEMORY";
-          send({ type: "lost", call, isFull, message: error === undefined ? "cancelled" : reason(error) });
+          if ((error as NodeJS.ErrnoException | undefined)?.code === "ERR_WORKER_OUT_OF_MEMORY") runOut();
+          send({ type: "lost", call, message: error === undefined ? "cancelled" : reason(error) });
         },
       });
+
+/** As if V8 had ended the process, which it does as often as it ends the thread: the service sees one kind of death. */
+function runOut(): never {
+  process.stderr.write("heap out of memory\n");
+  process.exit(1);
+}
 
 function receive(message: ToProcess, body: Uint8Array<ArrayBuffer>): void {
   if (message.type === "load") void load(message, body);
