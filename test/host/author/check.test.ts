@@ -192,7 +192,7 @@ test("a QuickJS component that another builder made is warned of numbers that re
 });
 
 test.each([
-  ["wasi-http.wit", "imports", /wasi:http/],
+  ["incoming-http.wit", "imports", /wasi:http/],
   ["sockets.wit", "imports", /sockets are never given/],
   ["missing-export.wit", "exports", /must export postern:tool\/tool/],
   ["wrong-version.wit", "WIT version", /speaks version 0\.1\.0/],

@@ -49,7 +49,7 @@ test.each([
     /wit_version is "9.0.0".*0\.1\.0/s,
   ],
   ["sockets", "sockets.wit", PLAIN, /wasi:sockets/],
-  ["wasi:http", "wasi-http.wit", PLAIN, /wasi:http/],
+  ["incoming HTTP", "incoming-http.wit", PLAIN, /wasi:http/],
   ["an import nobody provides", "unknown-import.wit", PLAIN, /nothing here provides it/],
   ["no export", "missing-export.wit", PLAIN, /must export postern:tool\/tool/],
   ["a schema that is no object's", "endless-loop.js", PLAIN, /schema\(\) must have "type": "object"/],
