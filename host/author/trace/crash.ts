@@ -144,7 +144,8 @@ function readSpiderMonkey(lines: readonly string[]): Crash {
     else {
       const at = line.lastIndexOf("@");
       const place = line.slice(at + 1);
-      if (at >= 0 && isOwn(place)) last?.frames.push({ name: nameOf(line.slice(0, at)), place: own(place) });
+      const name = nameOf(line.slice(0, at));
+      if (at >= 0 && isOwn(place) && !name.endsWith(ADDED)) last?.frames.push({ name, place: own(place) });
     }
   }
   const [first, ...causes] = all.map(({ said, frames }) => thrown(said.join("\n").trim(), frames));
@@ -152,6 +153,9 @@ function readSpiderMonkey(lines: readonly string[]): Crash {
 }
 
 const CAUSE = "Caused by: ";
+
+/** The function of `wit/fetch.js`, which no author wrote. */
+const ADDED = "posternFetch";
 
 /** `execute/<` is a function without a name in `execute`. */
 function nameOf(text: string): string {

@@ -138,7 +138,7 @@ test("what other languages print, other failures and answers stay as they are", 
     expect(readable(outcome)).toBe(outcome);
 });
 
-test("a script's top level that throws is read from what either build says", () => {
+test("a script's top level that throws is read from what either build says, without what the build added", () => {
   const spiderMonkey = `Failed to initialize component (wizer (/x/wizer)):
 hello top
 Exception while evaluating top-level script
@@ -148,6 +148,7 @@ Additionally, some promises were rejected, but the rejection never handled:
 Promise rejected but never handled: no such
 luck
 Stack:
+  posternFetch@t-nbP280/bundle.js:1:1
   start@t-nbP280/bundle.js:3:9
   @t-nbP280/bundle.js:5:5`;
   const quick = `: Failed to evaluate user JavaScript module: Failed to finish JavaScript module evaluation: Error: no such
