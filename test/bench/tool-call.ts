@@ -4,7 +4,6 @@ import { once } from "node:events";
 import { promisify } from "node:util";
 import type { Component } from "../../host/compile/transpile.ts";
 import { createPool, type Pool, type PoolCall } from "../../host/sandbox/pool.ts";
-import { childrenBytes } from "../support/processes/children.ts";
 import { componentizeJsFixture, fixture, toComponent } from "../support/tools/components.ts";
 import {
   atLeast,
@@ -73,9 +72,10 @@ async function spaced(work: () => Promise<number>): Promise<number> {
   return median(samples);
 }
 
+const url = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
+
 /** In a service of its own, whose spare process has had the time to start. */
 async function firstCall(): Promise<number> {
-  const url = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
   const script = `
     const { createPool } = await import(${url("../../host/sandbox/pool.ts")});
     const { componentizeJsFixture, toComponent } = await import(${url("../support/tools/components.ts")});
@@ -91,30 +91,33 @@ async function firstCall(): Promise<number> {
   return Number(stdout);
 }
 
-/** What this process and those of its tools hold, in megabytes. */
-function held(): number {
-  const children = childrenBytes();
-  return [process.memoryUsage.rss(), ...children.values()].reduce((sum, bytes) => sum + bytes, 0) / 1e6;
+interface Memory {
+  readonly service: number;
+  readonly tool: number;
 }
 
-/** What is held, idle, after 500 calls, and what 9,500 more leave behind. */
-async function growth(component: Component): Promise<{ readonly idle: number; readonly grown: number }> {
-  const pool = createPool({ size: WORKERS });
-  const after = async (calls: number) => {
-    let left = calls;
-    const lane = async () => {
-      while (left-- > 0) await answered(pool, component);
+/** What a service and the process of its one tool hold, in megabytes, after 500 calls and after 10,000. */
+async function memory(): Promise<{ readonly before: Memory; readonly after: Memory }> {
+  const script = `
+    const { createPool } = await import(${url("../../host/sandbox/pool.ts")});
+    const { componentizeJsFixture, toComponent } = await import(${url("../support/tools/components.ts")});
+    const { childrenBytes } = await import(${url("../support/processes/children.ts")});
+    const component = toComponent(await componentizeJsFixture("echo.js"));
+    const pool = createPool({ size: ${WORKERS} });
+    const http = async () => ({ ok: false, error: "" });
+    const after = async (calls) => {
+      const lane = async () => {
+        while (calls-- > 0) await pool.call({ component, params: "{}", timeoutMs: 60_000, secrets: [], http });
+      };
+      await Promise.all(Array.from({ length: ${WORKERS} }, lane));
+      const [tool] = childrenBytes().values();
+      return { service: process.memoryUsage.rss() / 1e6, tool: tool / 1e6 };
     };
-    await Promise.all(Array.from({ length: WORKERS }, lane));
-    return held();
-  };
-  try {
     const before = await after(500);
-    const idle = await after(9500);
-    return { idle, grown: idle - before };
-  } finally {
-    await pool.close();
-  }
+    process.stdout.write(JSON.stringify({ before, after: await after(9500) }));
+    await pool.close();`;
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script]);
+  return JSON.parse(stdout);
 }
 
 /** Calls that wait for a server, beside one alone: `atOnce` of a tool that has only begun, and again after as many such bursts. */
@@ -216,7 +219,7 @@ export const bench: Bench = {
       const first: number[] = [];
       for (let round = 0; round < ROUNDS; round++) first.push(await firstCall());
       progress("10,000 calls");
-      const { idle, grown } = await growth(clean);
+      const { before, after } = await memory();
       const { process = [], clean: cleanRates = [] } = rates;
       return [
         ...compare(rates, {
@@ -251,8 +254,15 @@ export const bench: Bench = {
           { "first call, warm cache": first },
           { unit: "ms", goals: { "first call, warm cache": within(200, "ms") } },
         ),
-        single("memory of service and tool, idle after 10,000 calls", idle, "MB"),
-        single("memory, call 500 to 10,000", grown, "MB", within(20, "MB")),
+        single("memory of the service after 10,000 calls", after.service, "MB"),
+        single("memory of the tool's process after 10,000 calls", after.tool, "MB"),
+        single(
+          "memory of the service, call 500 to 10,000",
+          after.service - before.service,
+          "MB",
+          within(20, "MB"),
+        ),
+        single("memory of the tool's process, call 500 to 10,000", after.tool - before.tool, "MB"),
       ];
     } finally {
       await pool.close();
