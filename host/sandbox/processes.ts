@@ -51,6 +51,7 @@ const ALLOWANCE_BYTES = 160 * MIB;
 const GLUE_BYTES = 4 * MIB;
 /** A call of a tool that was never seen. */
 const USUAL_CALL_BYTES = 16 * MIB;
+const READY_THREADS = 2;
 const ROUND_MILLIS = 30_000;
 const IDLE_MILLIS = 120_000;
 /** The call that took the last spare process needs the cores now. */
@@ -208,7 +209,10 @@ export class Processes {
   }
 
   #fork(): ToolProcess {
-    const child = ToolProcess.start({ role: "run", cores: this.#options.cores });
+    const { cores, keepsSpare } = this.#options;
+    // A burst of calls would wait for the second thread; a command makes one call and is gone.
+    const ready = keepsSpare ? Math.min(cores, READY_THREADS) : 1;
+    const child = ToolProcess.start({ role: "run", cores, ready });
     child.ref(false);
     return child;
   }

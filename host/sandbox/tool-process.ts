@@ -73,6 +73,8 @@ export interface ProcessOptions {
   readonly role: "run" | "read";
   /** Threads that compute at once. */
   readonly cores: number;
+  /** How many of them start with the process; default: one. */
+  readonly ready?: number;
 }
 
 export class ToolProcess {
@@ -94,7 +96,7 @@ export class ToolProcess {
     return new ToolProcess(options);
   }
 
-  private constructor({ role, cores }: ProcessOptions) {
+  private constructor({ role, cores, ready = 1 }: ProcessOptions) {
     const command = [
       ...(PRLIMIT === undefined ? [] : [PRLIMIT, ...BOUNDS, "--"]),
       process.execPath,
@@ -107,6 +109,7 @@ export class ToolProcess {
       "--disable-warning=SecurityWarning",
       CHILD,
       `${cores}`,
+      `${ready}`,
       role,
       process.platform === "linux" ? "" : "memory",
     ];

@@ -126,7 +126,7 @@ async function bursts(
   { what, atOnce, first, later }: { what: string; atOnce: number; first: number; later: number },
   progress: Progress,
 ): Promise<Figure[]> {
-  const pool = createPool({ size: WORKERS });
+  const pool = createPool({ size: WORKERS, keepsSpare: true });
   let most = 0;
   let waiting = 0;
   const params = JSON.stringify({ url: "https://a" });

@@ -14,7 +14,7 @@ import { Threads } from "./threads.ts";
 const LIMITS: FrameLimits = { header: 64 << 20, body: 512 << 20 };
 const MEMORY_MILLIS = 100;
 
-const [cores = "1", role = "run", tells = ""] = process.argv.slice(2);
+const [cores = "1", ready = "1", role = "run", tells = ""] = process.argv.slice(2);
 const service = new Socket({ fd: 3 });
 const reader = new FrameReader(LIMITS, (header, body) => receive(header as ToProcess, body));
 service.on("data", (chunk: Buffer) => reader.push(chunk));
@@ -32,7 +32,7 @@ shutSignals();
 const threads =
   role === "read"
     ? undefined
-    : new Threads(Number(cores), {
+    : new Threads(Number(cores), Number(ready), {
         message(message) {
           if (message.type === "http") {
             const { asked, ...rest } = message;

@@ -12,8 +12,6 @@ const AHEAD = 4;
 /** A thread that has not said anything for so long is computing something that takes long, or for ever. */
 const SILENT_MILLIS = 250;
 const IDLE_MILLIS = 30_000;
-/** Started with the process: a tool's first burst of calls would otherwise wait for the second. */
-const READY_THREADS = 2;
 /** More than memory has room for; the service admits calls by what they hold. */
 const MOST_CALLS = 100_000;
 
@@ -70,12 +68,13 @@ export class Threads {
   readonly #schemas: string[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(cores: number, events: ThreadEvents) {
+  /** `ready`: threads that start with the process. */
+  constructor(cores: number, ready: number, events: ThreadEvents) {
     this.#cores = cores;
     this.#events = events;
     this.#piscina = new Piscina({
       filename: threadFile("worker", import.meta.url),
-      minThreads: Math.min(cores, READY_THREADS),
+      minThreads: ready,
       maxThreads: MAX_THREADS,
       concurrentTasksPerWorker: MOST_CALLS,
       idleTimeout: IDLE_MILLIS,

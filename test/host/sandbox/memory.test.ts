@@ -3,29 +3,30 @@ import { expect, test } from "vitest";
 import type { Component } from "../../../host/compile/transpile.ts";
 import { createPool } from "../../../host/sandbox/pool.ts";
 import { heldBytes } from "../../support/memory.ts";
+import { childrenBytes } from "../../support/processes/children.ts";
 import { fixture, toComponent } from "../../support/tools/components.ts";
 
 const MIB = 2 ** 20;
 const ANSWER_BYTES = 20_000;
+const MOST = 4;
 
-test("50 tools used one after the other leave only the last few in memory", async () => {
+test("16 tools used one after the other leave only the last few in memory", async () => {
   const echo = toComponent(await fixture("echo.js"));
-  const tools: Component[] = Array.from({ length: 50 }, (_, index) => ({
+  const tools: Component[] = Array.from({ length: 16 }, (_, index) => ({
     ...echo,
     key: `${echo.key}-${index}`,
   }));
-  const pool = createPool({ size: 1 });
+  const pool = createPool({ size: 1, processes: MOST });
   const use = async (component: Component) => {
     const http = async () => ({ ok: false as const, error: "no network here" });
     const call = { component, params: '{"text":"x"}', timeoutMs: 120_000, secrets: [], http };
     expect(await pool.call(call)).toMatchObject({ ok: true });
   };
   try {
-    for (const tool of tools.slice(0, 10)) await use(tool);
-    const few = process.memoryUsage.rss();
     for (const tool of tools) await use(tool);
-    // An instance of this tool takes about 3 MiB with its copy, and its compiled code more: 40 would show.
-    expect(process.memoryUsage.rss() - few).toBeLessThan(80 * MIB);
+    await expect.poll(() => childrenBytes().size).toBeLessThanOrEqual(MOST);
+    const held = [...childrenBytes().values()].reduce((sum, bytes) => sum + bytes, 0);
+    expect(held).toBeLessThan(MOST * 160 * MIB);
   } finally {
     await pool.close();
   }

@@ -3,16 +3,20 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const LONGEST = [
   "test/wit/authors-page.test.ts",
-  "test/plugins/gateway/page/chat/chat.test.ts",
   "test/wit/rust.test.ts",
-  "test/host/author/check.test.ts",
-  "test/host/author/build.test.ts",
   "test/host/commands/tool.test.ts",
-  "test/plugins/third-party.test.ts",
-  "test/plugins/tui/screen.test.ts",
-  "test/plugins/tui/keys.test.ts",
-  "test/host/sandbox/pool.test.ts",
+  "test/host/sandbox/fetch.test.ts",
+  "test/plugins/gateway/page/chat/chat.test.ts",
+  "test/host/commands/new.test.ts",
+  "test/host/author/trace.test.ts",
   "test/host/plugin.test.ts",
+  "test/host/author/check.test.ts",
+  "test/host/sandbox/pool.test.ts",
+  "test/host/sandbox/marks.test.ts",
+  "test/plugins/third-party.test.ts",
+  "test/host/author/build.test.ts",
+  "test/host/author/npm-packages.test.ts",
+  "test/plugins/tui/screen.test.ts",
 ];
 
 const rankOf = ({ moduleId }: TestSpecification): number => {
