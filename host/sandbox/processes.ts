@@ -54,6 +54,8 @@ const USUAL_CALL_BYTES = 16 * MIB;
 const READY_THREADS = 2;
 const ROUND_MILLIS = 30_000;
 const IDLE_MILLIS = 120_000;
+/** A service that has just started has other things to do. */
+const FIRST_SPARE_MILLIS = 1500;
 /** The call that took the last spare process needs the cores now. */
 const SPARE_AFTER_MILLIS = 300;
 
@@ -69,7 +71,7 @@ export class Processes {
   constructor(options: ProcessesOptions) {
     this.#options = options;
     this.#timer = setInterval(() => this.#round(), ROUND_MILLIS).unref();
-    if (options.keepsSpare) this.#makeSpare();
+    if (options.keepsSpare) this.#makeSpareAfter(FIRST_SPARE_MILLIS);
   }
 
   /** Waits for a place in the component's process. Rejects where `signal` is aborted first, or the code cannot be had. */
@@ -115,8 +117,7 @@ export class Processes {
   #start(component: Component): Held {
     const process = this.#spare ?? this.#fork();
     this.#spare = undefined;
-    if (this.#options.keepsSpare)
-      this.#spareTimer = setTimeout(() => this.#makeSpare(), SPARE_AFTER_MILLIS).unref();
+    if (this.#options.keepsSpare) this.#makeSpareAfter(SPARE_AFTER_MILLIS);
     const held: Held = {
       component,
       process,
@@ -217,6 +218,11 @@ export class Processes {
     return child;
   }
 
+  #makeSpareAfter(millis: number): void {
+    clearTimeout(this.#spareTimer);
+    this.#spareTimer = setTimeout(() => this.#makeSpare(), millis).unref();
+  }
+
   #makeSpare(): void {
     if (this.#isClosed || this.#spare !== undefined) return;
     const spare = this.#fork();
@@ -224,7 +230,7 @@ export class Processes {
     spare.exited.then(() => {
       if (this.#spare !== spare) return;
       this.#spare = undefined;
-      this.#spareTimer = setTimeout(() => this.#makeSpare(), ROUND_MILLIS).unref();
+      this.#makeSpareAfter(ROUND_MILLIS);
     });
   }
 
