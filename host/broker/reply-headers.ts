@@ -9,7 +9,7 @@ import type { Answer, HeaderList } from "./grant.ts";
  */
 const COOKIES = ["set-cookie", "set-cookie2"];
 
-/** The body is decoded on the way: whoever read these would decode it again, or wait for other bytes. */
+/** The body is already decoded: a tool that read these would decode it again, or wait for other bytes. */
 const ENCODING = ["content-encoding", "content-length"];
 
 /** As undici gives them: names in lower case, one character for each byte. */

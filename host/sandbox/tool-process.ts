@@ -21,6 +21,7 @@ import {
   splitBody,
   type ToProcess,
 } from "./protocol.ts";
+import { assertSaid } from "./said.ts";
 
 /** What the service does for one call while it runs. */
 export interface CallEvents {
@@ -230,6 +231,7 @@ export class ToolProcess {
     } else {
       const open = this.#calls.get(message.call);
       if (open === undefined) return;
+      assertSaid(message);
       if (++open.messages > MOST_MESSAGES) this.end("it did not stop talking");
       else if (message.type === "log") open.events.log(message.entry);
       else if (message.type === "http") this.#request(open, message, body);

@@ -14,7 +14,7 @@ export function shutThread(): void {
   shutSignals();
 }
 
-/** Signals are no permission: whoever broke out of the glue could end the service, which runs as the same user. */
+/** Signals are no permission: code that broke out of the glue could end the service, which runs as the same user. */
 export function shutSignals(): void {
   for (const name of ["kill", "_kill", "_debugProcess", "_debugEnd"])
     Object.defineProperty(process, name, { value: undefined, configurable: false });

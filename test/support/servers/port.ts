@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 
-/** Below those that the system gives to whoever asks for any, so that nobody gets it between two starts. */
+/** Below the ports that the system hands out, so that nobody gets it between two starts. */
 const LOWEST = 20_000;
 const HIGHEST = 32_000;
 

@@ -28,7 +28,7 @@ const MAX_BYTES = 1 << 20;
 /** What an entry takes beside its characters. */
 const ENTRY_BYTES = 128;
 
-/** The glue makes some by itself, with `new`: so each instance has a class that knows its holdings. */
+/** The glue also makes some with `new`, so each instance has a class that knows its holdings. */
 export function createFieldsClass(holdings: Holdings): FieldsClass {
   return class Fields extends Resource {
     readonly #account = holdings.account;
