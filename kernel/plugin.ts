@@ -125,6 +125,8 @@ export interface CommandContext {
 export interface Finding {
   readonly name: string;
   readonly ok: boolean;
+  /** It works, but something should be changed. */
+  readonly warning?: boolean;
   readonly detail: string;
 }
 

@@ -1,12 +1,23 @@
 /** For `postern doctor`: could the gateway open its port? */
 import { createServer } from "node:net";
 import { hostInUrl } from "../../kernel/net/address.ts";
+import { examineSecret } from "../../kernel/net/weak-secret.ts";
 import { type Finding, reason } from "../../kernel/plugin.ts";
+import { chosenTokens } from "./auth/operator-token.ts";
 import { HEALTH } from "./routes/health.ts";
+import type { GatewayConfig } from "./settings.ts";
 
 const PATIENCE_MILLIS = 2000;
 
-export async function diagnosePort(config: { host: string; port: number }): Promise<readonly Finding[]> {
+/** Could the port be opened, and are the tokens hard to guess? */
+export async function diagnose(config: GatewayConfig, home: string): Promise<readonly Finding[]> {
+  const tokens = Object.entries(chosenTokens(config, home)).flatMap(([name, token]) =>
+    token === undefined ? [] : [examineSecret("gateway token", name, token)],
+  );
+  return [...(await diagnosePort(config)), ...tokens.filter(({ warning }) => warning)];
+}
+
+async function diagnosePort(config: { host: string; port: number }): Promise<readonly Finding[]> {
   const address = `${config.host}:${config.port}`;
   const refusal = await tryPort(config);
   if (refusal === undefined) return [{ name: "gateway", ok: true, detail: `${address} is free` }];

@@ -1,8 +1,10 @@
 /** The gateway at work: the server, the routes and the sockets behind it. */
 import { isLoopback } from "../../kernel/net/address.ts";
+import { showWeaknesses } from "../../kernel/net/weak-secret.ts";
 import type { JsonSchema, RouteDescription, StartContext, Web } from "../../kernel/plugin.ts";
 import { Type } from "../../kernel/vocabulary/wire/type.ts";
 import { describeApi } from "./api/openapi.ts";
+import { chosenTokens } from "./auth/operator-token.ts";
 import { identityOf, mount, type Route, route } from "./route.ts";
 import { accountRoutes } from "./routes/accounts.ts";
 import { approvalRoutes } from "./routes/approvals.ts";
@@ -78,7 +80,7 @@ export async function openGateway({
   onStop(() => listener.close(GRACE_MILLIS));
   acceptSockets(listener.server, { ...server, sockets, log });
   onStop(() => sockets.close());
-  announce(listener.url);
+  announce(listener.url + showWeaknesses(chosenTokens(config, home)));
   tell(
     server.freshToken === undefined
       ? `Open ${listener.url}/ and sign in with GATEWAY_AUTH_TOKEN`

@@ -24,6 +24,6 @@ export default definePlugin({
     },
   ],
   configure: readSettings,
-  diagnose: async ({ config }) => (await import("./diagnosis.ts")).diagnosePort(config),
+  diagnose: async ({ config, home }) => (await import("./diagnosis.ts")).diagnose(config, home),
   start: async (context) => (await import("./gateway.ts")).openGateway(context),
 });

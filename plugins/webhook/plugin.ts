@@ -2,11 +2,13 @@
 
 import { hostAndPort, parsePrivateHosts } from "../../kernel/net/address.ts";
 import { createProxies, readTrustedProxies } from "../../kernel/net/proxies.ts";
+import { examineSecret, showWeaknesses } from "../../kernel/net/weak-secret.ts";
 import { definePlugin, type Finding, Off } from "../../kernel/plugin.ts";
 import type { CallbackTarget } from "./callback-target.ts";
 import { MIGRATIONS } from "./tables.ts";
 
-const NO_SECRET = "HTTP_WEBHOOK_SECRET is not set: every request gets 401";
+const SECRET = "HTTP_WEBHOOK_SECRET";
+const NO_SECRET = `${SECRET} is not set: every request gets 401`;
 
 // An answer held back by "Prefer: wait" is released at once when we stop; this is for bytes on the wire.
 // The kernel gives the whole service ten seconds to stop.
@@ -87,13 +89,14 @@ export default definePlugin({
       stopping.abort();
       return listener.close(GRACE_MILLIS);
     });
-    announce(secret === undefined ? `${listener.url} (${NO_SECRET})` : listener.url);
+    const note = secret === undefined ? ` (${NO_SECRET})` : showWeaknesses({ [SECRET]: secret });
+    announce(listener.url + note);
   },
 
   async diagnose({ config }): Promise<readonly Finding[]> {
     const { examineCallback, examineListener } = await import("./diagnosis.ts");
     const secret: Finding = config.secret
-      ? { name: "webhook secret", ok: true, detail: "set" }
+      ? examineSecret("webhook secret", SECRET, config.secret)
       : { name: "webhook secret", ok: false, detail: `${NO_SECRET}; set it to a long random string` };
     const callback = config.callback ? [await examineCallback(config.callback)] : [];
     return [await examineListener(config.host, config.port), secret, ...callback];

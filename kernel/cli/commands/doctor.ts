@@ -43,7 +43,14 @@ export function printFindings(findings: readonly Finding[], json: boolean): void
   process.exitCode = healthy ? 0 : 1;
   if (json) process.stdout.write(`${JSON.stringify({ ok: healthy, findings })}\n`);
   else
-    process.stdout.write(table(findings.map(({ name, ok, detail }) => [ok ? "ok" : "FAIL", name, detail])));
+    process.stdout.write(
+      table(findings.map((finding) => [verdictOf(finding), finding.name, finding.detail])),
+    );
+}
+
+function verdictOf({ ok, warning }: Finding): string {
+  if (!ok) return "FAIL";
+  return warning ? "warn" : "ok";
 }
 
 function attempt(name: string, look: () => string): Finding {

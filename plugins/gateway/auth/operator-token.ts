@@ -1,7 +1,8 @@
 /** The operator's token: provisioned once into a file of the home that only its owner can read. */
-import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Fault } from "../../../kernel/plugin.ts";
+import type { GatewayConfig } from "../settings.ts";
 import { newSecret } from "./accounts.ts";
 
 const OPERATOR_TOKEN_FILE = "webui-token";
@@ -19,12 +20,26 @@ export function provisionOperatorToken(home: string): string {
     rmSync(fresh, { force: true });
   }
   const token = readFileSync(file, "utf8").trim();
-  if (token.length < 16)
+  // The operator may have written another one there, as short as they like; but an empty one would let everybody in.
+  if (token === "" || /[^!-~]/.test(token))
     throw new Fault(
       "config",
-      "operator_token_short",
-      `${file} does not contain a token of at least 16 characters: delete it, and the next start creates a new one`,
+      "operator_token_unusable",
+      `${file} does not contain a token of printable ASCII characters: delete it, and the next start creates a new one`,
       { param: file },
     );
   return token;
+}
+
+/** The tokens a person may have chosen, by the name they are set under. Changes nothing. */
+export function chosenTokens(
+  { authToken, operatorToken }: Pick<GatewayConfig, "authToken" | "operatorToken">,
+  home: string,
+): Readonly<Record<string, string | undefined>> {
+  const file = join(home, OPERATOR_TOKEN_FILE);
+  return {
+    GATEWAY_AUTH_TOKEN: authToken,
+    SERVICE_REBORN_WEBUI_TOKEN: operatorToken,
+    ...(operatorToken === undefined && existsSync(file) && { [file]: readFileSync(file, "utf8").trim() }),
+  };
 }

@@ -1,7 +1,13 @@
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { diagnosePort } from "../../../plugins/gateway/diagnosis.ts";
+import { Settings, type Variables } from "../../../kernel/env.ts";
+import { Off } from "../../../kernel/plugin.ts";
+import { diagnose } from "../../../plugins/gateway/diagnosis.ts";
+import { type GatewayConfig, readSettings } from "../../../plugins/gateway/settings.ts";
+import { temporaryFolder } from "../../support/home.ts";
 import { openGateway } from "../../support/services/gateway.ts";
 
 async function portOfSomebodyElse(): Promise<number> {
@@ -11,8 +17,37 @@ async function portOfSomebodyElse(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
+const configOf = (variables: Variables): GatewayConfig => {
+  const config = readSettings(new Settings(variables).for("gateway"));
+  if (config instanceof Off) throw new Error("it is on");
+  return config;
+};
+
+test("a token of any length is accepted; under 16 characters doctor and the start-up table warn", async () => {
+  const home = temporaryFolder();
+  writeFileSync(join(home, "webui-token"), "short\n");
+  const warnings = (await diagnose(configOf({ GATEWAY_PORT: "0", GATEWAY_AUTH_TOKEN: "x" }), home)).slice(1);
+  expect(warnings).toMatchObject([
+    { ok: true, warning: true, detail: expect.stringContaining("GATEWAY_AUTH_TOKEN has only 1 character:") },
+    { ok: true, warning: true, detail: expect.stringContaining("webui-token has only 5 characters:") },
+  ]);
+  const long = { GATEWAY_PORT: "0", GATEWAY_AUTH_TOKEN: "sixteen-letters-" };
+  expect(await diagnose(configOf(long), temporaryFolder())).toHaveLength(1);
+
+  const { ask } = await openGateway({ variables: { SERVICE_REBORN_WEBUI_TOKEN: "x" } });
+  const { status, body } = await ask("/api/status", { token: "x" });
+  expect(status).toBe(200);
+  expect(body.channels).toContainEqual({
+    name: "gateway",
+    on: true,
+    detail: expect.stringContaining(
+      "(SERVICE_REBORN_WEBUI_TOKEN has only 1 character: use at least 16, or it can be guessed)",
+    ),
+  });
+});
+
 test("doctor finds a free port, a Postern that runs, and a port that somebody else has", async () => {
-  const at = (port: number) => diagnosePort({ host: "127.0.0.1", port });
+  const at = (port: number) => diagnose(configOf({ GATEWAY_PORT: String(port) }), temporaryFolder());
   expect(await at(0)).toMatchObject([{ ok: true, detail: expect.stringContaining("free") }]);
   const { url } = await openGateway();
   expect(await at(Number(new URL(url).port))).toMatchObject([

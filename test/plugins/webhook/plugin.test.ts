@@ -70,6 +70,17 @@ test("doctor finds a port in use and a secret that is not set, and says what to 
   ]);
 });
 
+test("a secret of any length is accepted; under 16 characters doctor warns", async () => {
+  const findingOf = async (HTTP_WEBHOOK_SECRET: string) => {
+    const { config } = configure({ HTTP_ENABLED: "true", HTTP_PORT: "0", HTTP_WEBHOOK_SECRET });
+    if (config instanceof Off) throw new Error("it is on");
+    return (await plugin.diagnose?.({ config, home: "" }))?.[1];
+  };
+  const detail = "HTTP_WEBHOOK_SECRET has only 3 characters: use at least 16, or it can be guessed";
+  expect(await findingOf("abc")).toEqual({ name: "webhook secret", ok: true, warning: true, detail });
+  expect(await findingOf("sixteen-letters-")).toEqual({ name: "webhook secret", ok: true, detail: "set" });
+});
+
 test.for([
   ["https://127.0.0.1/", {}, false, "127.0.0.1 is a loopback address"],
   ["https://no-such-host.invalid/", {}, false, "HTTP_CALLBACK_URL"],

@@ -385,7 +385,7 @@ test("a taken port is a configuration fault that names GATEWAY_PORT", async () =
 
 test("bad settings are refused all at once", async () => {
   const bad = {
-    GATEWAY_AUTH_TOKEN: "short",
+    GATEWAY_AUTH_TOKEN: "two words",
     TRUSTED_PROXIES: "my-proxy",
     GATEWAY_ALLOWED_ORIGINS: "chat.example.org",
     OIDC_ISSUER: "https://id.example.org",

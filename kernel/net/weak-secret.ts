@@ -1,0 +1,28 @@
+/** The one rule for tokens and secrets that a person chose: any length is accepted, a short one is warned about. */
+import type { Finding } from "../plugin.ts";
+
+const SHORTEST_STRONG = 16;
+
+/** The warning for a secret that can be guessed; undefined for one that is long enough. */
+function weaknessOf(name: string, secret: string): string | undefined {
+  const { length } = secret;
+  if (length >= SHORTEST_STRONG) return undefined;
+  const count = length === 1 ? "1 character" : `${length} characters`;
+  return `${name} has only ${count}: use at least ${SHORTEST_STRONG}, or it can be guessed`;
+}
+
+/** The warnings for those that are set, as the start-up table shows them behind an address. */
+export function showWeaknesses(secrets: Readonly<Record<string, string | undefined>>): string {
+  const found = Object.entries(secrets).flatMap(([name, secret]) =>
+    secret === undefined ? [] : (weaknessOf(name, secret) ?? []),
+  );
+  return found.length === 0 ? "" : ` (${found.join("; ")})`;
+}
+
+/** For `postern doctor`: a short secret works, so it is a warning and not a failure. */
+export function examineSecret(name: string, variable: string, secret: string): Finding {
+  const weakness = weaknessOf(variable, secret);
+  return weakness === undefined
+    ? { name, ok: true, detail: "set" }
+    : { name, ok: true, warning: true, detail: weakness };
+}
