@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import Contained from "./support/run/contained.ts";
 import LeftOut from "./support/run/left-out.ts";
 import LongestFirst from "./support/run/longest-first.ts";
 
@@ -25,7 +26,7 @@ export default defineConfig({
   resolve: { alias: { "postern/plugin": `${ROOT}kernel/plugin.ts` } },
   test: {
     setupFiles: ["test/support/run/open-handles.ts"],
-    reporters: ["default", new LeftOut()],
+    reporters: ["default", new LeftOut(), new Contained()],
     sequence: { sequencer: LongestFirst },
     pool: "forks",
     // Limits for what hangs, not for what is slow: the machine may have other work to do.

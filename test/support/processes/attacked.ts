@@ -1,0 +1,64 @@
+/** A real `postern serve` with every channel that listens, for all attacks of one file. */
+
+import { freePort } from "../servers/port.ts";
+import { client, SECRET, type Webhook } from "../services/webhook.ts";
+import type { Later } from "../undo.ts";
+import { postern } from "./postern.ts";
+import { type Served, servePostern } from "./served.ts";
+
+const TOKEN = "~the-operator-under-attack";
+
+export interface Reply {
+  readonly status: number;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look wherever they like
+  readonly json: any;
+}
+
+export interface Attacked {
+  readonly served: Served;
+  readonly webhook: Pick<Webhook, "post" | "get" | "send"> & { readonly url: string };
+  /** Sends JSON to the gateway as the operator, or as whoever holds the token. */
+  send(method: string, path: string, body?: unknown, token?: string): Promise<Reply>;
+  /** Runs a command on the same home. */
+  run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
+}
+
+export async function serveUnderAttack(
+  later: Later,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Attacked> {
+  const port = await freePort();
+  const served = await servePostern(
+    {
+      GATEWAY_AUTH_TOKEN: TOKEN,
+      CHAT_RATE_LIMIT: "1000000",
+      HTTP_ENABLED: "true",
+      HTTP_HOST: "127.0.0.1",
+      HTTP_PORT: String(port),
+      HTTP_WEBHOOK_SECRET: SECRET,
+      HTTP_RATE_LIMIT: "1000000",
+      ...env,
+    },
+    later,
+  );
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    served,
+    webhook: { url, ...client(url) },
+    async send(method, path, body, token = TOKEN) {
+      const answer = await fetch(`${served.url}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body !== undefined && { "content-type": "application/json" }),
+        },
+        ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      });
+      const text = await answer.text();
+      const isJson = answer.headers.get("content-type")?.includes("json") === true;
+      return { status: answer.status, text, json: isJson ? JSON.parse(text) : undefined };
+    },
+    run: (...args) => postern(args, { env: { POSTERN_HOME: served.home } }),
+  };
+}
