@@ -105,6 +105,8 @@ export interface PluginCommand {
   readonly about: string;
   /** Shown by `--help`, for a command that only groups others. */
   readonly example?: string;
+  /** It answers as the service would: `.env` of the folder it is typed in counts, and every plugin is loaded. */
+  readonly startsService?: boolean;
   /** Loads its code, which is needed only when the command is typed. */
   load(): Promise<(command: Command, context: CommandContext) => void>;
 }

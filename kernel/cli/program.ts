@@ -2,7 +2,7 @@
 import { Command, CommanderError } from "commander";
 import { Fault } from "../fault.ts";
 import { type AnyPlugin, Off, type PluginCommand } from "../plugin.ts";
-import type { Session } from "./session.ts";
+import type { Session, SessionOptions } from "./session.ts";
 
 export interface ProgramOptions {
   readonly argv: readonly string[];
@@ -29,14 +29,19 @@ export async function buildProgram({ argv, version, shippedPlugins }: ProgramOpt
     .configureHelp({ sortSubcommands: true })
     .addHelpText("after", EXAMPLES);
   const asked = argv.find((word) => !word.startsWith("-"));
-  const open = async (): Promise<Session> => (await import("./session.ts")).openSession();
+  const open = async (options?: SessionOptions): Promise<Session> => {
+    const { openSession } = await import("./session.ts");
+    const session = openSession(process.env, process.cwd(), options);
+    for (const warning of session.warnings) process.stderr.write(`postern: ${warning}\n`);
+    return session;
+  };
   const allPlugins = async (session: Session): Promise<readonly AnyPlugin[]> => {
     const [shipped, others] = await Promise.all([shippedPlugins(), thirdParties(session)]);
     return [...shipped, ...others];
   };
 
   const start = async (inFront: boolean): Promise<void> => {
-    const [session, { serve }] = await Promise.all([open(), import("./serve.ts")]);
+    const [session, { serve }] = await Promise.all([open({ startsService: true }), import("./serve.ts")]);
     const plugins = keepTerminalFree(await allPlugins(session), whyNoTerminal(inFront));
     const screenTaken = plugins.some(
       (plugin) =>
@@ -107,29 +112,39 @@ export async function buildProgram({ argv, version, shippedPlugins }: ProgramOpt
   const listsAll = asked === "completion" || asked === "help" || (asked === undefined && wantsHelp(argv));
   if (listsAll || (asked !== undefined && !isOwn)) {
     const offered = await pluginCommands(asked, listsAll, program, shippedPlugins, open);
-    for (const command of offered) await addCommand(program, command, listsAll || command.name === asked);
+    for (const { command, isShipped } of offered)
+      await addCommand(program, command, isShipped, listsAll || command.name === asked);
   }
   for (const command of withSubcommands(program)) {
     command.exitOverride().showHelpAfterError("(add --help to see how to use it)");
   }
   return program;
 
-  async function addCommand(parent: Command, offered: PluginCommand, isWanted: boolean): Promise<void> {
-    const { name, about, example, load } = offered;
+  async function addCommand(
+    parent: Command,
+    offered: PluginCommand,
+    isShipped: boolean,
+    isWanted: boolean,
+  ): Promise<void> {
+    const { name, about, example, startsService = false, load } = offered;
     const command = parent.command(name).description(about);
     if (example !== undefined) command.addHelpText("after", `\nExample:\n  $ ${example}`);
     // Completion and help describe every command; anything else loads only the one that was typed.
     if (!isWanted) return;
     const [session, { createCommandContext }, register] = await Promise.all([
-      open(),
+      open({ startsService: startsService && !listsAll }),
       import("./command-context.ts"),
       load(),
     ]);
-    register(
-      command,
-      createCommandContext(session, () => allPlugins(session), version),
-    );
+    // What only looks at tools, jobs or people needs our plugins alone, and runs nobody else's code.
+    const plugins = isShipped && !startsService ? shippedPlugins : () => allPlugins(session);
+    register(command, createCommandContext(session, plugins, version));
   }
+}
+
+interface OfferedCommand {
+  readonly command: PluginCommand;
+  readonly isShipped: boolean;
 }
 
 /** Third parties' code is read only when no command of ours was meant, so that theirs cannot slow down or break ours. */
@@ -139,12 +154,13 @@ async function pluginCommands(
   program: Command,
   shippedPlugins: ProgramOptions["shippedPlugins"],
   open: () => Promise<Session>,
-): Promise<readonly PluginCommand[]> {
+): Promise<readonly OfferedCommand[]> {
   const shipped = (await shippedPlugins()).flatMap(({ commands = [] }) => commands);
-  if (!listsAll && shipped.some(({ name }) => name === asked)) return shipped;
+  const offered = shipped.map((command) => ({ command, isShipped: true }));
+  if (!listsAll && shipped.some(({ name }) => name === asked)) return offered;
   const taken = new Set([...program.commands.map((command) => command.name()), "help"]);
   for (const { name } of shipped) taken.add(name);
-  const theirs: PluginCommand[] = [];
+  const theirs: OfferedCommand[] = [];
   for (const { name: plugin, commands = [] } of await thirdParties(await open())) {
     for (const command of commands) {
       if (taken.has(command.name))
@@ -155,16 +171,16 @@ async function pluginCommands(
           { param: "PLUGINS" },
         );
       taken.add(command.name);
-      theirs.push(command);
+      theirs.push({ command, isShipped: false });
     }
   }
-  return [...shipped, ...theirs];
+  return [...offered, ...theirs];
 }
 
-async function thirdParties({ plugins, folder }: Session): Promise<readonly AnyPlugin[]> {
+async function thirdParties({ plugins, pluginsFolder }: Session): Promise<readonly AnyPlugin[]> {
   if (plugins.length === 0) return [];
   const { loadPlugins } = await import("./loader.ts");
-  return loadPlugins(plugins, folder);
+  return loadPlugins(plugins, pluginsFolder);
 }
 
 function wantsHelp(argv: readonly string[]): boolean {

@@ -1,7 +1,7 @@
 /** What every command starts from: settings, home, mask and log. Nothing is opened but the log. */
 import { appendFileSync, mkdirSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { readDotEnv, Settings, type Variables } from "../env.ts";
+import { readDotEnv, readForeignDotEnv, Settings, type Variables } from "../env.ts";
 import { createLog, LOG_LEVELS, type LogSink, type RootLog } from "../log.ts";
 import { createMask } from "../mask/mask.ts";
 import type { Mask } from "../vocabulary/kernel.ts";
@@ -13,21 +13,48 @@ export interface Session {
   readonly mask: Mask;
   /** Names of third-party plugins. */
   readonly plugins: readonly string[];
+  /** Where their relative paths and package names are looked up. */
+  readonly pluginsFolder: string;
   readonly folder: string;
+  /** What the operator should know about where the settings came from. */
+  readonly warnings: readonly string[];
   openLog(sink: LogSink): RootLog;
 }
 
-export function openSession(environment: Variables = process.env, folder = process.cwd()): Session {
+export interface SessionOptions {
+  /**
+   * The service starts here, so `.env` of the folder counts too. Every other command may have been typed in a stranger's
+   * folder, to look at what is in it, and reads only the home's.
+   */
+  readonly startsService?: boolean;
+}
+
+export function openSession(
+  environment: Variables = process.env,
+  folder = process.cwd(),
+  { startsService = false }: SessionOptions = {},
+): Session {
   const mask = createMask();
-  const settings = new Settings(environment, readDotEnv(folder), mask.add);
+  // Where the home is decides which file is read, so no file can say it.
+  const home = homeSetting(new Settings(environment).for("kernel"));
+  const { POSTERN_HOME: _, ...homeFile } = readDotEnv(home);
+  const foreign = startsService && folder !== home ? readForeignDotEnv(folder) : undefined;
+  const settings = new Settings(environment, { ...foreign?.variables, ...homeFile }, mask.add);
   const env = settings.for("kernel");
+  homeSetting(env);
   const level = env.oneOf("LOG_LEVEL", LOG_LEVELS, "info", "The least severe log line that is written");
+  const plugins = env.list("PLUGINS", "Third-party plugins: packages or paths");
   return {
     settings,
     mask,
     folder,
-    home: homeSetting(env),
-    plugins: env.list("PLUGINS", "Third-party plugins: packages or paths"),
+    home,
+    plugins,
+    pluginsFolder: environment["PLUGINS"]?.trim() ? folder : home,
+    warnings: (foreign?.ignored ?? []).map(
+      (name) =>
+        `${name} in ${join(folder, ".env")} is ignored: set it in the environment or, except POSTERN_HOME, in ${join(home, ".env")}`,
+    ),
     openLog: (sink) => createLog(level, mask, sink),
   };
 }

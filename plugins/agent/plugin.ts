@@ -11,6 +11,7 @@ export default definePlugin({
     {
       name: "ask",
       about: "ask one question and print the answer",
+      startsService: true,
       load: async () => (await import("./ask.ts")).register,
     },
     {

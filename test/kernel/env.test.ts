@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { openSession } from "../../kernel/cli/session.ts";
 import { readDotEnv, Settings } from "../../kernel/env.ts";
 import { temporaryFolder } from "../support/home.ts";
 
@@ -60,6 +61,19 @@ test("the real environment wins over .env, and .env over the default", () => {
     ["B", ".env"],
     ["C", "default"],
   ]);
+});
+
+test("where the service starts, .env of the folder counts after that of the home", () => {
+  const [home, folder] = [temporaryFolder(), temporaryFolder()];
+  writeFileSync(join(home, ".env"), "A=home\nPOSTERN_HOME=/elsewhere\n");
+  writeFileSync(join(folder, ".env"), "A=folder\nB=folder\nPLUGINS=./x.js\n");
+  const read = (startsService: boolean) => {
+    const session = openSession({ POSTERN_HOME: home }, folder, { startsService });
+    const env = session.settings.for("p");
+    return { a: env.text("A"), b: env.text("B"), plugins: session.plugins, home: session.home };
+  };
+  expect(read(true)).toEqual({ a: "home", b: "folder", plugins: [], home });
+  expect(read(false)).toEqual({ a: "home", b: undefined, plugins: [], home });
 });
 
 test("a folder without .env reads as an empty one", () => {

@@ -68,7 +68,7 @@ function isInstalled(): boolean {
 }
 
 /** The script of the TypeScript compiler that a file would import. */
-export function findCompiler(from: string): string | undefined {
+function findCompiler(from: string): string | undefined {
   const manifest = findManifest("typescript", from);
   return manifest && join(dirname(manifest), "bin", "tsc");
 }

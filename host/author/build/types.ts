@@ -7,7 +7,7 @@ import { Fault } from "../../../kernel/plugin.ts";
 import { type Project, WIT } from "../project.ts";
 import { insteadOfModule, insteadOfName } from "../trace/missing-names.ts";
 import { buildFault, type Mistake } from "./mistakes.ts";
-import { findCompiler, type Toolchain } from "./toolchain.ts";
+import type { Toolchain } from "./toolchain.ts";
 
 /** A project without tsconfig.json has chosen not to have its types checked. */
 export async function checkTypes(project: Project, toolchain: Toolchain): Promise<void> {
@@ -38,8 +38,8 @@ const MISSING_NAME = /^Cannot find name '([^']+)'/;
 const configOf = ({ folder }: Project) => join(folder, "tsconfig.json");
 const hasTypes = (project: Project) => existsSync(configOf(project));
 
-async function compile({ folder }: Project, toolchain: Toolchain, args: readonly string[]) {
-  const compiler = findCompiler(join(folder, "package.json")) ?? toolchain.compiler;
+// Ours, never the project's own: building somebody's tool must not run what lies in its node_modules.
+async function compile({ folder }: Project, { compiler }: Toolchain, args: readonly string[]) {
   const child = spawn(process.execPath, [compiler, ...args, "--noEmit", "--pretty", "false"], {
     cwd: folder,
     stdio: ["ignore", "pipe", "pipe"],

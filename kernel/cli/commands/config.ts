@@ -1,4 +1,6 @@
 /** `postern config`: every setting, its value and where it came from, with secrets hidden. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { Fault, reason } from "../../fault.ts";
 import type { AnyPlugin } from "../../plugin.ts";
 import type { Session } from "../session.ts";
@@ -6,7 +8,11 @@ import { table } from "../table.ts";
 
 const HIDDEN = "(set, hidden)";
 
-export function showConfig({ settings }: Session, plugins: readonly AnyPlugin[], json: boolean): void {
+export function showConfig(
+  { settings, folder, home }: Session,
+  plugins: readonly AnyPlugin[],
+  json: boolean,
+): void {
   const broken: string[] = [];
   for (const plugin of plugins) {
     try {
@@ -32,6 +38,9 @@ export function showConfig({ settings }: Session, plugins: readonly AnyPlugin[],
     ]);
     process.stdout.write(table([["NAME", "VALUE", "FROM", "TYPE", "MEANING"], ...lines], ""));
   }
+  const here = join(folder, ".env");
+  if (folder !== home && existsSync(here))
+    process.stderr.write(`postern: ${here} counts only where the service starts, so it is not shown here\n`);
   if (broken.length > 0) throw new Fault("config", "bad_plugin", broken.join("\n"));
   settings.assertSound();
 }

@@ -159,6 +159,17 @@ test.each(["spidermonkey", "quickjs"] as const)(
   },
 );
 
+test("types are checked by our compiler: one in the project's node_modules is not run", MINUTES, async () => {
+  const folder = await newProject();
+  const theirs = join(folder, "node_modules", "typescript");
+  mkdirSync(join(theirs, "bin"), { recursive: true });
+  writeFileSync(join(theirs, "package.json"), JSON.stringify({ name: "typescript", version: "5.9.0" }));
+  writeFileSync(join(theirs, "bin", "tsc"), 'require("node:fs").writeFileSync("loot", "ran");');
+  appendFileSync(join(folder, "tool.ts"), 'export const count: number = "one";\n');
+  await expect(build(folder)).rejects.toThrow("not assignable to type 'number'");
+  expect(existsSync(join(folder, "loot"))).toBe(false);
+});
+
 test("a module that does not export a tool, and a folder that is no project, are told so", async () => {
   const folder = await newProject("js");
   writeFileSync(join(folder, "tool.js"), "export const tools = 1;\n");

@@ -88,13 +88,16 @@ describe("configuration", () => {
   });
 
   test("config shows values with their source and masks secrets", async () => {
-    const { env, cwd } = inHome({ GATEWAY_AUTH_TOKEN: "a-very-secret-token" });
-    writeFileSync(join(cwd, ".env"), "LOG_LEVEL=debug\n");
-    const { code, stdout } = await postern(["config"], { env, cwd });
+    const { env, cwd, home } = inHome({ GATEWAY_AUTH_TOKEN: "a-very-secret-token" });
+    mkdirSync(home);
+    writeFileSync(join(home, ".env"), "LOG_LEVEL=debug\n");
+    writeFileSync(join(cwd, ".env"), "GATEWAY_PORT=4000\n");
+    const { code, stdout, stderr } = await postern(["config"], { env, cwd });
     expect(code).toBe(0);
     expect(stdout).toMatch(/LOG_LEVEL\s+debug\s+\.env/);
     expect(stdout).toMatch(/GATEWAY_AUTH_TOKEN\s+\(set, hidden\)\s+environment/);
     expect(stdout).toMatch(/GATEWAY_PORT\s+3000\s+default/);
+    expect(stderr).toContain("counts only where the service starts");
     expect(stdout).not.toContain("a-very-secret-token");
   });
 

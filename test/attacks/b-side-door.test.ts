@@ -1,0 +1,62 @@
+/** B. Nobody in by the side door. */
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { attack } from "../support/attacks.ts";
+import { temporaryFolder } from "../support/home.ts";
+import { postern } from "../support/processes/postern.ts";
+
+attack(4, "a stranger's folder cannot make a command run its code or keep its store elsewhere", async () => {
+  const cwd = temporaryFolder();
+  const home = join(cwd, "home");
+  const loot = join(cwd, "loot");
+  writeFileSync(
+    join(cwd, "x.mjs"),
+    `import { writeFileSync } from "node:fs"; writeFileSync(${JSON.stringify(loot)}, "ran");`,
+  );
+  writeFileSync(
+    join(cwd, ".env"),
+    `PLUGINS=./x.mjs\nSTORE_URL=sqlite://${cwd}/theirs.sqlite\nPOSTERN_HOME=${cwd}/theirs\nLOG_LEVEL=loud\n`,
+  );
+  writeFileSync(join(cwd, "tool.wasm"), "not a component");
+  const env = { POSTERN_HOME: home, GATEWAY_ENABLED: "false", MODEL_PROVIDER: "builtin" };
+  const commands = [
+    ["tool", "check", "tool.wasm"],
+    ["tool", "list"],
+    ["doctor"],
+    ["config"],
+    ["user", "list"],
+  ];
+  for (const command of commands) {
+    const { stdout, stderr } = await postern(command, { env, cwd });
+    // Not even its harmless settings count: "loud" is none of the log's levels.
+    expect(`${stdout}${stderr}`).not.toMatch(/loud|x\.mjs/);
+  }
+  // Where the service starts the file counts, but not for what runs code or moves the data.
+  writeFileSync(
+    join(cwd, ".env"),
+    `PLUGINS=./x.mjs\nSTORE_URL=sqlite://${cwd}/theirs.sqlite\nPOSTERN_HOME=${cwd}/theirs\n`,
+  );
+  const { code, stdout, stderr } = await postern(["ask", "What is 12 * 12?"], { env, cwd });
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining("144") });
+  for (const name of ["PLUGINS", "STORE_URL", "POSTERN_HOME"])
+    expect(stderr).toContain(`${name} in ${join(cwd, ".env")} is ignored`);
+  for (const file of ["loot", "theirs", "theirs.sqlite"]) expect(existsSync(join(cwd, file))).toBe(false);
+});
+
+attack(4, "a package in a stranger's node_modules is not taken for a plugin of the home", async () => {
+  const cwd = temporaryFolder();
+  const home = temporaryFolder();
+  writeFileSync(join(home, ".env"), "PLUGINS=postern-mine\n");
+  mkdirSync(join(cwd, "node_modules/postern-mine"), { recursive: true });
+  writeFileSync(
+    join(cwd, "node_modules/postern-mine/index.js"),
+    `require("node:fs").writeFileSync(${JSON.stringify(join(cwd, "loot"))}, "ran");`,
+  );
+  const { stderr } = await postern(["doctor"], {
+    env: { POSTERN_HOME: home, MODEL_PROVIDER: "builtin" },
+    cwd,
+  });
+  expect(stderr).toContain(`a package installed in ${home}`);
+  expect(existsSync(join(cwd, "loot"))).toBe(false);
+});
