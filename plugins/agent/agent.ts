@@ -19,7 +19,8 @@ export interface AgentParts {
   readonly ledger: Ledger;
   readonly runner: TurnRunner;
   readonly log: Log;
-  readonly timeoutSecs: number;
+  /** A turn may take as long as it needs while something happens; this much silence ends it. */
+  readonly idleSecs: number;
   /** Told of a thread whose stored turns have changed behind the runner's back. */
   forget(thread: string): void;
   remember(user: string, tool: string): void;
@@ -46,14 +47,7 @@ const MOST_WAITING = 4;
 const SAVE_AGAIN_MILLIS = 5000;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-export function createAgent({
-  ledger,
-  runner,
-  log,
-  timeoutSecs,
-  forget,
-  remember,
-}: AgentParts): RunningAgent {
+export function createAgent({ ledger, runner, log, idleSecs, forget, remember }: AgentParts): RunningAgent {
   const active = new Map<string, Entry>();
   /** For each thread with a running turn, those that wait for it. */
   const lanes = new Map<string, Entry[]>();
@@ -76,14 +70,18 @@ export function createAgent({
 
   async function execute(entry: Entry): Promise<void> {
     const { turn, beginning, writer, stopper } = entry;
-    const limit = setTimeout(
+    const idle = setTimeout(
       () =>
         stopper.abort(
-          new Fault("turn", "turn_timeout", `The turn took longer than ${timeoutSecs} s, so it was stopped.`),
+          new Fault("turn", "turn_timeout", `Nothing happened for ${idleSecs} s, so the turn was stopped.`),
         ),
-      timeoutSecs * 1000,
+      idleSecs * 1000,
     );
-    const running = runner.open(turn, writer, stopper.signal, (event) => emit(entry, event));
+    const running = runner.open(turn, writer, {
+      signal: stopper.signal,
+      emit: (event) => emit(entry, event),
+      alive: () => void idle.refresh(),
+    });
     let ending: Ending;
     try {
       await running.begin();
@@ -96,7 +94,7 @@ export function createAgent({
     } catch (error) {
       ending = endingOf(error, stopper.signal, log);
     }
-    clearTimeout(limit);
+    clearTimeout(idle);
     await close(entry, ending, running);
   }
 

@@ -8,7 +8,7 @@ export interface AgentSettings {
   readonly approvals: ApprovalRules;
   readonly chatRateLimit: number;
   readonly maxToolCalls: number;
-  readonly turnTimeoutSecs: number;
+  readonly turnIdleSecs: number;
   readonly dailyUsdCap: number | undefined;
   readonly memoryVectors: boolean;
   readonly jobsConcurrency: number;
@@ -31,11 +31,11 @@ export function readSettings(env: Env): AgentSettings {
       { min: 1, max: 10_000 },
       "Most tool calls in one turn",
     ),
-    turnTimeoutSecs: env.integer(
-      "TURN_TIMEOUT_SECS",
+    turnIdleSecs: env.integer(
+      "TURN_IDLE_SECS",
       600,
       { min: 1, max: 86_400 },
-      "Most seconds a turn may take",
+      "Seconds without any sign of life after which a turn is stopped",
     ),
     dailyUsdCap: env.number(
       "DAILY_USD_CAP",

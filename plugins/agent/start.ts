@@ -70,7 +70,7 @@ export function startAgent({
     ledger,
     runner,
     log,
-    timeoutSecs: config.turnTimeoutSecs,
+    idleSecs: config.turnIdleSecs,
     forget: history.forget,
     remember: (user, tool) => approvals.remember(user, tool, "allow"),
   });

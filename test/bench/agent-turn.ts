@@ -50,7 +50,7 @@ function openAgent(home: string) {
     ledger: createLedger(sql),
     runner,
     log: SILENT,
-    timeoutSecs: 60,
+    idleSecs: 60,
     forget: history.forget,
     remember: () => {},
   });

@@ -68,7 +68,7 @@ export function speakChatCompletions({ name, baseUrl, key }: Endpoint): Speak {
     const answer = openAnswer({ origin, path, method: "POST", headers, body: bodyOf(name, request) });
     signal.addEventListener("abort", answer.close, { once: true });
     try {
-      for (let parts = await answer.next(); parts.length > 0; parts = await answer.next()) yield parts;
+      for (let parts = await answer.next(); parts; parts = await answer.next()) yield parts;
     } finally {
       signal.removeEventListener("abort", answer.close);
       answer.close();
@@ -121,8 +121,8 @@ function toolText(tool: ModelTool): string {
 }
 
 interface Answer {
-  /** What has come since the last time; nothing when the answer is whole. */
-  next(): Promise<readonly ModelPart[]>;
+  /** What has come since the last time, which may be nothing to show; undefined when the answer is whole. */
+  next(): Promise<readonly ModelPart[] | undefined>;
   /** Lets go of what is still to come. */
   close(): void;
 }
@@ -132,7 +132,11 @@ const CLOSED = new Error("Nobody is waiting for the answer any more.");
 function openAnswer(options: Dispatcher.DispatchOptions): Answer {
   const decoder = new StringDecoder("utf8");
   let ready: ModelPart[] = [];
-  const reader = createReader((part) => void ready.push(part));
+  let hasCome = false;
+  const reader = createReader(
+    (part) => void ready.push(part),
+    () => (hasCome = true),
+  );
   let refusal: { readonly status: number; readonly headers: Headers; text: string } | undefined;
   let controller: Dispatcher.DispatchController | undefined;
   let failure: unknown;
@@ -171,7 +175,7 @@ function openAnswer(options: Dispatcher.DispatchOptions): Answer {
       const text = decoder.write(chunk);
       if (refusal === undefined) read(() => reader.push(text));
       else if (refusal.text.length < LONGEST_REFUSAL) refusal.text += text;
-      if (ready.length > 0) wake();
+      if (hasCome) wake();
     },
     onResponseEnd() {
       if (refusal) end(new CallError(refusal.status, refusal.headers, wordsOf(refusal.text, refusal.status)));
@@ -183,11 +187,13 @@ function openAnswer(options: Dispatcher.DispatchOptions): Answer {
 
   return {
     async next() {
-      if (ready.length === 0 && !isOver) await new Promise<void>((resolve) => (wake = resolve));
+      if (!hasCome && !isOver) await new Promise<void>((resolve) => (wake = resolve));
       const parts = ready;
       ready = [];
-      if (parts.length === 0 && failure !== undefined) throw failure;
-      return parts;
+      hasCome = false;
+      if (parts.length > 0 || !isOver) return parts;
+      if (failure !== undefined) throw failure;
+      return undefined;
     },
     close: () => fail(CLOSED),
   };
@@ -217,7 +223,8 @@ interface Reader {
   end(): void;
 }
 
-function createReader(emit: (part: ModelPart) => void): Reader {
+/** `onChunk` is told of every piece of an answer, also of one without anything to show; a keepalive is none. */
+function createReader(emit: (part: ModelPart) => void, onChunk: () => void): Reader {
   const calls: { index: number | undefined; id: string; name: string; params: string }[] = [];
   let usage: ChunkUsage | undefined;
   let isFinished = false;
@@ -263,6 +270,7 @@ function createReader(emit: (part: ModelPart) => void): Reader {
       if (error.type === "max-buffer-size-exceeded") throw error;
     },
     onEvent({ data }) {
+      onChunk();
       if (data !== "[DONE]") readChunk(JSON.parse(data) as Chunk);
     },
   });

@@ -5,7 +5,10 @@ export interface Model {
   readonly name: ModelName;
   /** Tokens of context it can take. */
   readonly window: number;
-  /** Streams one answer, as many parts at a time as have come. Throws a `Fault` of kind `turn` when the provider fails. */
+  /**
+   * Streams one answer, as many parts at a time as have come; none is a sign of life from a model that thinks, or
+   * writes a call that is not whole yet. Throws a `Fault` of kind `turn` when the provider fails.
+   */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<readonly ModelPart[]>;
 }
 

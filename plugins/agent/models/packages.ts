@@ -31,7 +31,7 @@ function speakWith(model: LanguageModel): Speak {
     const { stream } = await model.doStream(callOptions(request, signal));
     for await (const given of stream as AsyncIterable<StreamPart>) {
       const part = partOf(given);
-      if (part !== undefined) yield [part];
+      yield part === undefined ? [] : [part];
     }
   };
 }

@@ -9,6 +9,8 @@ import type { Model, ModelPart, ModelRequest } from "./model.ts";
 export interface RetryOptions {
   readonly signal: AbortSignal;
   notice(code: string, message: string): void;
+  /** Told of everything that comes from the model. */
+  alive(): void;
   /** Told which model the next parts come from. */
   onModel(model: Model): void;
   readonly stallMillis?: number;
@@ -35,6 +37,8 @@ export async function* streamSteadily(
       let begun = false;
       try {
         for await (const parts of watched(model.stream(request, options.signal), options)) {
+          options.alive();
+          if (parts.length === 0) continue;
           begun = true;
           yield parts;
         }

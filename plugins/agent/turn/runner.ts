@@ -47,9 +47,16 @@ export interface OpenRun {
   hide(ending: Ending): Ending;
 }
 
+export interface Listening {
+  readonly signal: AbortSignal;
+  emit(event: TurnEvent): void;
+  /** Called with every sign of life: of the model, also where it has nothing to show yet, and of tools. */
+  alive(): void;
+}
+
 export interface TurnRunner {
   model(): ModelName;
-  open(turn: Turn, writer: TurnWriter, signal: AbortSignal, emit: (event: TurnEvent) => void): OpenRun;
+  open(turn: Turn, writer: TurnWriter, listening: Listening): OpenRun;
 }
 
 // Kept free for the answer.
@@ -62,7 +69,7 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
 
   return {
     model: () => models.name(),
-    open(turn, writer, signal, emit) {
+    open(turn, writer, { signal, emit, alive }) {
       let usage = NO_USAGE;
       let chain: readonly Model[] = [];
 
@@ -89,6 +96,7 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
         let text = "";
         try {
           for await (const parts of model.stream(request, signal)) {
+            alive();
             for (const part of parts) {
               if (part.type === "text") text += part.delta;
               else if (part.type === "usage") count(model.name, part);
@@ -160,6 +168,7 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
             return streamSteadily(chain, requestFor, {
               signal,
               notice,
+              alive,
               onModel: (model) => {
                 if (model !== serving) writer.begin(model.name);
                 serving = model;
@@ -174,7 +183,10 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
             maxToolCalls: parts.maxToolCalls,
             pending: beginning.pending,
             approved: beginning.approved,
-            emit,
+            emit: (event) => {
+              alive();
+              emit(event);
+            },
             ask,
             count: (tokens) => count(serving?.name ?? models.name(), tokens),
           });

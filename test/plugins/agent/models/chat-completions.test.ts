@@ -184,6 +184,27 @@ test("an abort closes the connection, before the answer and in the middle of it"
   }
 });
 
+test("reasoning and unfinished calls are signs of life without parts; a keepalive is none", async () => {
+  const piece = (index: number, args: string) => ({
+    tool_calls: [{ index, id: "c", function: { name: "f", arguments: args } }],
+  });
+  const url = await served(
+    answering(
+      ": keepalive\n\n",
+      delta({ reasoning: "hm" }),
+      delta(piece(0, "{")),
+      delta(piece(0, "}")),
+      STOP,
+    ),
+  );
+  const settings = { provider: "ollama", name: "m", baseUrl: url, key: "k", window: 1000 } as const;
+  const { signal } = new AbortController();
+  const lots: (readonly ModelPart[])[] = [];
+  for await (const parts of createProviderModel(settings).stream(REQUEST, signal)) lots.push(parts);
+  expect(lots.slice(0, -1)).toEqual([[], [], [], []]);
+  expect(lots.at(-1)).toEqual([{ type: "call", call: { id: "c", name: "f", params: "{}" } }]);
+});
+
 test("whoever stops listening lets go of the connection", async () => {
   const closed = Promise.withResolvers<void>();
   const url = await served((response) => {

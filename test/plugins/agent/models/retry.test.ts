@@ -22,10 +22,12 @@ async function run(models: readonly Model[], options: { stallMillis?: number; si
   const notices: string[] = [];
   const served: string[] = [];
   const parts: ModelPart[] = [];
+  let signs = 0;
   const request = { system: "", messages: [], tools: [], temperature: undefined };
   const stream = streamSteadily(models, async () => request, {
     signal: options.signal ?? new AbortController().signal,
     notice: (code) => notices.push(code),
+    alive: () => void signs++,
     onModel: ({ name }) => served.push(name.name),
     pauseMillis: 1,
     ...(options.stallMillis && { stallMillis: options.stallMillis }),
@@ -38,7 +40,7 @@ async function run(models: readonly Model[], options: { stallMillis?: number; si
       return error;
     }
   })();
-  return { notices, served, parts, error: end };
+  return { notices, served, parts, signs, error: end };
 }
 
 const fails = (code: string) => new Fault("turn", code, `it is ${code}.`);
@@ -52,6 +54,20 @@ test("says so each time nothing has come for long, and goes on waiting", async (
   expect(notices.length).toBeGreaterThanOrEqual(1);
   expect(new Set(notices)).toEqual(new Set(["model_stalled"]));
   expect(parts).toEqual([{ type: "text", delta: "at last" }]);
+});
+
+test("a model that thinks before it speaks is alive, and may still be tried again", async () => {
+  const thinker = playing("thinker", async function* (attempt) {
+    yield [];
+    if (attempt === 1) throw fails("model_cut");
+    yield [{ type: "text", delta: "so" }];
+  });
+  const { signs, parts, error } = await run([thinker]);
+  expect({ signs, parts, error }).toEqual({
+    signs: 3,
+    parts: [{ type: "text", delta: "so" }],
+    error: undefined,
+  });
 });
 
 test("tries again until the first token has come, never after", async () => {

@@ -109,13 +109,47 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
     expect(record.items.filter(({ type }) => type === "tool_result")).toHaveLength(5);
   });
 
-  test("a model that hangs: the wall time of a turn is capped", async () => {
+  test("a model that hangs: silence ends the turn", async () => {
     const model = await scriptedModel();
     model.script({ text: "One moment", end: "stall" });
-    const kernel = await bootAgent({ model, variables: { TURN_TIMEOUT_SECS: "2" } });
+    const kernel = await bootAgent({ model, variables: { TURN_IDLE_SECS: "1" } });
     const record = await kernel.service("agent").run(ASK).record;
     expect(record).toMatchObject({ status: "failed", error: { code: "turn_timeout" } });
     expect(textOf(record)).toBe("One moment");
+  });
+
+  test("§8 a turn takes as long as it needs while something happens", async () => {
+    const model = await scriptedModel();
+    const pieces = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
+    const slow = Promise.withResolvers<string>();
+    model.script(
+      { text: ["One ", ...pieces.map(({ promise }) => promise)], calls: [{ name: "slow", arguments: {} }] },
+      { text: "done." },
+    );
+    const kernel = await bootAgent({
+      model,
+      tools: { slow: { run: async () => ({ status: "ok", output: await slow.promise }) } },
+    });
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], now: Date.now() });
+    onTestFinished(() => void vi.useRealTimers());
+    const turn = kernel.service("agent").run(ASK);
+    const events: TurnEvent[] = [];
+    const over = (async () => {
+      for await (const event of turn) events.push(event);
+    })();
+    const seen = (type: TurnEvent["type"], count: number) =>
+      expect.poll(() => events.filter((event) => event.type === type).length).toBe(count);
+    for (const [at, { resolve }] of pieces.entries()) {
+      await seen("text", at + 1);
+      vi.advanceTimersByTime(599_000);
+      resolve("and ");
+    }
+    await seen("tool_started", 1);
+    vi.advanceTimersByTime(599_000);
+    slow.resolve("ok");
+    await over;
+    expect(await turn.record).toMatchObject({ status: "completed" });
+    expect(textIn(events)).toBe("One and and done.");
   });
 
   test("a tool that ignores its signal does not outlive the turn", async () => {
@@ -123,7 +157,7 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
     model.script({ calls: [{ id: "s", name: "sleeper", arguments: {} }] });
     const kernel = await bootAgent({
       model,
-      variables: { TURN_TIMEOUT_SECS: "2" },
+      variables: { TURN_IDLE_SECS: "1" },
       tools: { sleeper: { run: () => new Promise(() => {}) } },
     });
     const record = await kernel.service("agent").run(ASK).record;
