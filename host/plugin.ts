@@ -6,13 +6,11 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parsePrivateHosts } from "../kernel/net/address.ts";
 import { definePlugin, reason, type ToolAdmin } from "../kernel/plugin.ts";
-import { parseKey } from "./secrets/secrets.ts";
+import { readSecretsKey } from "../kernel/store/secrets-key.ts";
 import type { HostConfig, ToolHost } from "./tool-host.ts";
 
 // The other plugins start first: what is warmed up here is not needed before the first chat.
 const WARM_UP_AFTER_MILLIS = 200;
-
-const KEY = "POSTERN_SECRETS_KEY";
 
 export default definePlugin({
   name: "tools",
@@ -49,12 +47,7 @@ export default definePlugin({
       "Memory that all tools together may use, in MiB; 0: half of the machine's",
     );
     const shipped = env.flag("TOOLS_SHIPPED", true, "Install the shipped tools on first start");
-    const secretsKey = env.secret(
-      KEY,
-      "The key of stored secrets; default: the file secrets.key in the home",
-    );
-    if (secretsKey !== undefined && !isKey(secretsKey))
-      env.refuse(KEY, "32 bytes as 64 hex digits or in base64");
+    const secretsKey = readSecretsKey(env);
     return {
       privateHosts: privateHosts ?? new Set(),
       shipped,
@@ -162,13 +155,4 @@ function adminOf(admin: () => Promise<ToolAdmin>): ToolAdmin {
     receipts: async (...args) => (await admin()).receipts(...args),
     receipt: async (...args) => (await admin()).receipt(...args),
   };
-}
-
-function isKey(text: string): boolean {
-  try {
-    parseKey(text, KEY);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -2,6 +2,7 @@
 
 import type { PrivateHosts } from "../kernel/net/address.ts";
 import type { Log, Mask, Store, ToolAdmin, ToolInfo } from "../kernel/plugin.ts";
+import { loadKey } from "../kernel/store/secrets-key.ts";
 import { createAdmin } from "./admin.ts";
 import { createBroker } from "./broker/broker.ts";
 import { createCredentialSource } from "./broker/credentials.ts";
@@ -19,7 +20,7 @@ import { createRunner, type Runner } from "./runner.ts";
 import { createPool } from "./sandbox/pool.ts";
 import { type Authorized, authorizeTool, type Prompt, setUpTool } from "./secrets/auth.ts";
 import { createRefresh } from "./secrets/oauth.ts";
-import { loadKey, openVault } from "./secrets/secrets.ts";
+import { openVault } from "./secrets/secrets.ts";
 import { createSignIns } from "./secrets/sign-ins.ts";
 import { openSwitches, SWITCHES, type Switches } from "./switches.ts";
 

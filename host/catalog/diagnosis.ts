@@ -2,8 +2,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Finding, reason } from "../../kernel/plugin.ts";
+import { loadKey } from "../../kernel/store/secrets-key.ts";
 import { readKeyed } from "../../kernel/store/store.ts";
-import { loadKey } from "../secrets/secrets.ts";
 import { SWITCHES, type SwitchedOff } from "../switches.ts";
 import { openCatalog } from "./catalog.ts";
 

@@ -3,8 +3,6 @@
  * for commands, which can set a value but never read one, and `values`, which only the broker's side gets.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import { link, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import type Keyv from "keyv";
 import { Fault } from "../../kernel/fault.ts";
 import { canBeHidden, SHORTEST } from "../../kernel/mask/forms.ts";
@@ -57,7 +55,6 @@ export interface Vault {
 const CIPHER = "aes-256-gcm";
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
-const KEY_BYTES = 32;
 
 /** Registers every stored value with the mask before it returns, so that no later log line can show one. */
 export async function openVault(options: {
@@ -170,59 +167,4 @@ export function unseal(key: Uint8Array, name: string, sealed: string): string {
       { param: name, cause: error },
     );
   }
-}
-
-/** The key the operator configured, else the file `secrets.key` in the home, made on first use. */
-export async function loadKey(home: string, configured: string | undefined): Promise<Uint8Array> {
-  if (configured !== undefined) return parseKey(configured, "POSTERN_SECRETS_KEY");
-  const file = join(home, "secrets.key");
-  const text = (await readKeyFile(file)) ?? (await createKeyFile(file));
-  return parseKey(text, file);
-}
-
-/** 32 bytes in hex or base64; a fault names where the text came from, never the text. */
-export function parseKey(text: string, source: string): Uint8Array {
-  const trimmed = text.trim();
-  const bytes = Buffer.from(trimmed, /^[0-9a-f]{64}$/i.test(trimmed) ? "hex" : "base64");
-  if (bytes.length === KEY_BYTES) return bytes;
-  throw new Fault(
-    "config",
-    "bad_secrets_key",
-    `${source} is not a key: use 32 bytes as 64 hex digits or base64.`,
-    {
-      param: source,
-    },
-  );
-}
-
-async function readKeyFile(file: string): Promise<string | undefined> {
-  try {
-    const { mode } = await stat(file);
-    if (process.platform !== "win32" && (mode & 0o077) !== 0) {
-      throw new Fault(
-        "config",
-        "secrets_key_open",
-        `${file} can be read by others: run "chmod 600 ${file}".`,
-        { param: file },
-      );
-    }
-    return await readFile(file, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
-}
-
-/** Written aside and linked into place: of two processes that start at once both end up with the same key. */
-async function createKeyFile(file: string): Promise<string> {
-  const aside = `${file}.${randomBytes(6).toString("hex")}`;
-  await writeFile(aside, `${randomBytes(KEY_BYTES).toString("base64")}\n`, { mode: 0o600, flag: "wx" });
-  try {
-    await link(aside, file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  } finally {
-    await rm(aside);
-  }
-  return readFile(file, "utf8");
 }

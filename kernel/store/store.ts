@@ -5,9 +5,10 @@ import { DatabaseSync } from "node:sqlite";
 import Keyv from "keyv";
 import { Fault } from "../fault.ts";
 import { definePlugin } from "../plugin.ts";
-import type { SqlValue, Store } from "../vocabulary/store.ts";
+import type { Migration, SqlValue, Store } from "../vocabulary/store.ts";
 import { type Database, openDatabase } from "./database.ts";
 import KeyvSqlite, { type SqliteDriver } from "./keyv-sqlite.ts";
+import { deriveKey, loadKey, readSecretsKey } from "./secrets-key.ts";
 
 export interface OpenStore extends Store {
   readonly file: string;
@@ -23,7 +24,11 @@ const TABLE = "keyed";
 
 const READS = /^\s*(select|pragma|with)|\breturning\b/i;
 
-export function openStore(file: string): OpenStore {
+/** `secretsKey` is read when a plugin first asks for a key of its own. */
+export function openStore(
+  file: string,
+  secretsKey: () => Promise<Uint8Array> = () => Promise.reject(new Error("this store has no secrets key")),
+): OpenStore {
   const database = openDatabase(file);
   database.exec(`CREATE TABLE IF NOT EXISTS migrations (
     owner TEXT NOT NULL, number INTEGER NOT NULL, applied_at TEXT NOT NULL, PRIMARY KEY (owner, number)
@@ -55,6 +60,7 @@ export function openStore(file: string): OpenStore {
       migrate(database, owner, migrations);
       return database;
     },
+    keyFor: async (purpose) => deriveKey(await secretsKey(), purpose),
     probe: () => void database.get("SELECT count(*) FROM migrations"),
     close() {
       // Their timers would keep using a closed connection.
@@ -101,7 +107,7 @@ function sharedDriver(database: Database): SqliteDriver {
 }
 
 /** Applies what is missing, each with its number in one transaction, and a snapshot before it. */
-function migrate(database: Database, owner: string, migrations: readonly string[]): void {
+function migrate(database: Database, owner: string, migrations: readonly Migration[]): void {
   const query = "SELECT coalesce(max(number), 0) AS number FROM migrations WHERE owner = ?";
   const applied = database.get<{ number: number }>(query, owner)?.number ?? 0;
   if (applied > migrations.length) {
@@ -112,13 +118,14 @@ function migrate(database: Database, owner: string, migrations: readonly string[
       { param: database.file },
     );
   }
-  for (const [index, sql] of migrations.entries()) {
+  for (const [index, migration] of migrations.entries()) {
     const number = index + 1;
     if (number <= applied) continue;
     // The owner's first tables are added to the file without touching what is there: nothing to save.
     if (applied > 0) snapshot(database, `${database.file}.before-${owner}-${number}`);
     database.transaction(() => {
-      database.exec(sql);
+      if (typeof migration === "string") database.exec(migration);
+      else migration(database);
       database.run("INSERT INTO migrations VALUES (?, ?, ?)", owner, number, new Date().toISOString());
     });
   }
@@ -141,10 +148,12 @@ export default definePlugin({
     );
     if (url !== undefined && !/^sqlite:\/\/.+/.test(url))
       env.refuse("STORE_URL", "sqlite://<path to a file>");
-    return { file: url?.replace(/^sqlite:\/\//, "") };
+    return { file: url?.replace(/^sqlite:\/\//, ""), secretsKey: readSecretsKey(env) };
   },
   start({ config, home, onStop, check, announce }) {
-    const store = openStore(config.file ?? join(home, "store.sqlite"));
+    const store = openStore(config.file ?? join(home, "store.sqlite"), () =>
+      loadKey(home, config.secretsKey),
+    );
     onStop(() => store.close());
     check("store", () => store.probe());
     announce(store.file);

@@ -5,8 +5,16 @@ export interface Store {
   /** Keyed state with an optional time to live. Every write is durable when its promise resolves. */
   keyed<Value>(namespace: string): Keyv<Value>;
   /** Ordered and searchable state: the owner's tables, after its numbered migrations have run. */
-  tables(owner: string, migrations: readonly string[]): Sql;
+  tables(owner: string, migrations: readonly Migration[]): Sql;
+  /**
+   * 32 bytes for one purpose, the same at every start, derived from the home's secrets key: nothing of them is
+   * stored. For what a plugin signs or seals.
+   */
+  keyFor(purpose: string): Promise<Uint8Array>;
 }
+
+/** SQL, or code where data has to be moved that SQL cannot compute. Runs once, in a transaction. */
+export type Migration = string | ((sql: Sql) => void);
 
 export type SqlValue = string | number | bigint | null | Uint8Array;
 

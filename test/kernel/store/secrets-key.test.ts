@@ -1,0 +1,40 @@
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { loadKey } from "../../../kernel/store/secrets-key.ts";
+import { openStore } from "../../../kernel/store/store.ts";
+import type { Migration } from "../../../kernel/vocabulary/store.ts";
+import { temporaryFolder } from "../../support/home.ts";
+
+function openIn(home: string) {
+  const store = openStore(join(home, "store.sqlite"), () => loadKey(home, undefined));
+  onTestFinished(() => store.close());
+  return store;
+}
+
+test("a purpose has the same key at every start, and another home or purpose another", async () => {
+  const [home, other] = [temporaryFolder(), temporaryFolder()];
+  const first = await openIn(home).keyFor("one");
+  expect(first).toHaveLength(32);
+  expect(await openIn(home).keyFor("one")).toEqual(first);
+  expect(await openIn(home).keyFor("two")).not.toEqual(first);
+  expect(await openIn(other).keyFor("one")).not.toEqual(first);
+});
+
+test("a migration can be code, runs once, and leaves nothing behind where it fails", () => {
+  const store = openIn(temporaryFolder());
+  let runs = 0;
+  const fill: Migration = (sql) => {
+    runs++;
+    sql.run("INSERT INTO words VALUES (?)", "made");
+  };
+  const steps: Migration[] = ["CREATE TABLE words (word TEXT)", fill];
+  store.tables("words", steps);
+  const sql = store.tables("words", steps);
+  expect(runs).toBe(1);
+  const broken: Migration = (sql) => {
+    sql.run("INSERT INTO words VALUES (?)", "half");
+    throw new Error("broken");
+  };
+  expect(() => store.tables("words", [...steps, broken])).toThrow("broken");
+  expect(sql.all("SELECT word FROM words")).toEqual([{ word: "made" }]);
+});
