@@ -143,6 +143,12 @@ test("schemas are checked, and mistakes explained, in one place", () => {
   expect(checkers.filter((file) => !under("kernel/vocabulary/schema")(file))).toEqual([]);
 });
 
+test("a stranger's schema is run in the stranger's process alone", () => {
+  const importersOf = (target: string) => FILES.filter((file) => IMPORTS.get(file)?.includes(target));
+  expect(importersOf("kernel/vocabulary/schema/bounded.ts")).toEqual(["host/params.ts"]);
+  expect(importersOf("host/params.ts").filter((file) => !under("host/sandbox/inside")(file))).toEqual([]);
+});
+
 test("handlers use our names: what the wire calls them comes from the declarations", () => {
   const handlers = FILES.filter((file) => /^plugins\/gateway\/(api|routes|socket)\//.test(file));
   expect(handlers.length).toBeGreaterThan(10);

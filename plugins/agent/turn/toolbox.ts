@@ -13,7 +13,7 @@ import { invalidParams } from "../../../kernel/vocabulary/schema/params.ts";
 import { reservedPrefix } from "../../../kernel/vocabulary/tool-names.ts";
 import type { ModelTool } from "../models/model.ts";
 import { type ApprovalRules, judgeTool } from "../safety/approvals.ts";
-import { checkArguments } from "./arguments.ts";
+import { checkCallersArguments, checkOwnArguments } from "./arguments.ts";
 import type { OwnTool } from "./own-tool.ts";
 
 /** What is to be done with a call. */
@@ -106,14 +106,12 @@ export async function openToolbox(
     async plan(call, approved) {
       const mine = own.get(call.name);
       const tool = installed.get(call.name);
-      const theirs = external.get(call.name);
       if (tool) return planInstalled(call, tool, approved);
-      const schema = mine?.schema ?? (theirs && (theirs.parameters ?? ANY_OBJECT));
-      if (schema === undefined) {
+      if (mine === undefined && !external.has(call.name)) {
         const names = forModel.map(({ name }) => name).join(", ");
         return refuse("unknown_tool", `There is no tool "${call.name}". There are: ${names || "none"}.`);
       }
-      const checked = await checkArguments(call.params, schema, mine !== undefined);
+      const checked = mine ? checkOwnArguments(call.params, mine.schema) : checkCallersArguments(call.params);
       if (!checked.ok) return { type: "refuse", outcome: invalidParams(checked.detail) };
       if (mine === undefined) return { type: "external" };
       const run = () => mine.run(checked.value, { user: scope.user, thread: scope.thread }).catch(failed);

@@ -49,3 +49,12 @@ test("a schema without branches stays as it is, and always has an object at the 
     properties: {},
   });
 });
+
+test("what is no schema among the branches is left out, and many branches take no longer than their text", () => {
+  const many = Array.from({ length: 20_000 }, (_, at) => ({ properties: { action: { const: at } } }));
+  const schema = { oneOf: [null, true, "x", { properties: null, required: "a" }, ...many] };
+  const { inputSchema } = describeForProvider({ name: "x", description: "", schema });
+  const { action } = inputSchema["properties"] as { action: { enum: readonly number[] } };
+  expect(action.enum).toHaveLength(many.length);
+  expect(inputSchema["required"]).toEqual([]);
+});
