@@ -69,11 +69,16 @@ function readOidc(env: Env): OidcConfig | undefined {
   const issuer = env.url("OIDC_ISSUER", undefined, "Identity provider whose JSON Web Tokens are accepted");
   const audience = env.text("OIDC_AUDIENCE", undefined, "The audience its tokens must be meant for");
   const domains = env.list("OIDC_ALLOWED_DOMAINS", "E-mail domains that may enter; all if unset");
+  const trustsEmail = env.flag(
+    "OIDC_TRUST_EMAIL",
+    false,
+    "Take e-mail addresses as verified where the provider does not say",
+  );
   if (issuer === undefined) return undefined;
   // Without it a token that the provider made for any other application would open this one.
   if (audience === undefined) {
     env.refuse("OIDC_AUDIENCE", "the audience of this service, since OIDC_ISSUER is set");
     return undefined;
   }
-  return { issuer, audience, domains: domains.map((domain) => domain.toLowerCase()) };
+  return { issuer, audience, domains: domains.map((domain) => domain.toLowerCase()), trustsEmail };
 }

@@ -4,7 +4,17 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { attack } from "../support/attacks.ts";
 import { temporaryFolder } from "../support/home.ts";
+import { serveUnderAttack } from "../support/processes/attacked.ts";
 import { postern } from "../support/processes/postern.ts";
+import { startIdentityProvider } from "../support/servers/identity-provider.ts";
+import { afterThisFile } from "../support/undo.ts";
+
+const later = afterThisFile();
+const provider = await startIdentityProvider(later);
+const { send, run } = await serveUnderAttack(later, {
+  OIDC_ISSUER: provider.issuer,
+  OIDC_AUDIENCE: "postern",
+});
 
 attack(4, "a stranger's folder cannot make a command run its code or keep its store elsewhere", async () => {
   const cwd = temporaryFolder();
@@ -59,4 +69,21 @@ attack(4, "a package in a stranger's node_modules is not taken for a plugin of t
   });
   expect(stderr).toContain(`a package installed in ${home}`);
   expect(existsSync(join(cwd, "loot"))).toBe(false);
+});
+
+attack(5, "whoever claims the operator's e-mail address unverified is somebody else", async () => {
+  await run("user", "add", "boss@corp.com", "--role", "operator");
+  const email = "boss@corp.com";
+  for (const email_verified of [undefined, "false", 0, null]) {
+    const token = await provider.sign({ sub: "attacker", email, email_verified });
+    expect((await send("GET", "/api/session", undefined, token)).json.user).toEqual({
+      id: "oidc:attacker",
+      role: "user",
+    });
+    expect((await send("GET", "/api/users", undefined, token)).status).toBe(403);
+  }
+  const boss = await provider.sign({ sub: "the-boss", email, email_verified: true });
+  expect((await send("GET", "/api/users", undefined, boss)).status).toBe(200);
+  const successor = await provider.sign({ sub: "attacker-2", email, email_verified: true });
+  expect((await send("GET", "/api/users", undefined, successor)).status).toBe(403);
 });

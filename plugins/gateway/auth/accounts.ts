@@ -4,32 +4,8 @@ import { Fault, type Sql, type Store } from "../../../kernel/plugin.ts";
 import { User } from "../../../kernel/vocabulary/user.ts";
 import { type Declared, nullable } from "../../../kernel/vocabulary/wire/form.ts";
 import { Time, Type } from "../../../kernel/vocabulary/wire/type.ts";
-
-const MIGRATIONS = [
-  `CREATE TABLE gateway_users (
-    id TEXT PRIMARY KEY, role TEXT NOT NULL, created_at TEXT NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  INSERT INTO gateway_users VALUES ('operator', 'operator', strftime('%Y-%m-%dT%H:%M:%fZ', 'now'));
-
-  CREATE TABLE gateway_tokens (
-    id TEXT PRIMARY KEY,
-    user TEXT NOT NULL REFERENCES gateway_users (id) ON DELETE CASCADE,
-    name TEXT NOT NULL,
-    hash TEXT NOT NULL UNIQUE,
-    created_at TEXT NOT NULL,
-    expires_at TEXT,
-    last_used_at TEXT,
-    revoked_at TEXT
-  ) STRICT, WITHOUT ROWID;
-
-  CREATE TABLE gateway_sessions (
-    hash TEXT PRIMARY KEY,
-    user TEXT NOT NULL REFERENCES gateway_users (id) ON DELETE CASCADE,
-    source TEXT NOT NULL,
-    created_at TEXT NOT NULL,
-    expires_at TEXT NOT NULL
-  ) STRICT, WITHOUT ROWID;`,
-];
+import { createPeople, type People, USER_ID } from "./people.ts";
+import { MIGRATIONS } from "./tables.ts";
 
 const DAY_MILLIS = 86_400_000;
 const USED_MILLIS = 60_000;
@@ -61,10 +37,8 @@ export interface SessionInfo {
   readonly expiresAt: string;
 }
 
-export interface Accounts {
+export interface Accounts extends People {
   addUser(id: string, role: User["role"]): Account;
-  /** Makes a user who signed in by a third party known here; answers who that is. */
-  admit(id: string): User;
   findUser(id: string): Account | undefined;
   listUsers(): readonly Account[];
   createToken(
@@ -101,6 +75,14 @@ interface TokenColumns {
   readonly revoked_at: string | null;
 }
 
+interface UserColumns {
+  readonly id: string;
+  readonly role: User["role"];
+  readonly name: string | null;
+  readonly created_at: string;
+}
+
+const USER = "id, role, name, created_at";
 const TOKEN = "id, user, name, created_at, expires_at, last_used_at, revoked_at";
 const LIVE = "revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)";
 
@@ -108,40 +90,32 @@ export function createAccounts(store: Store): Accounts {
   const sql: Sql = store.tables("gateway", MIGRATIONS);
   const now = () => new Date().toISOString();
   const findUser = (id: string): Account | undefined => {
-    const row = sql.get<{ id: string; role: User["role"]; created_at: string }>(
-      "SELECT id, role, created_at FROM gateway_users WHERE id = ?",
-      id,
-    );
-    return row && { id: row.id, role: row.role, createdAt: row.created_at };
+    const row = sql.get<UserColumns>(`SELECT ${USER} FROM gateway_users WHERE id = ?`, id);
+    return row && account(row);
   };
-  const insertUser = (id: string, role: User["role"]) =>
-    sql.run("INSERT OR IGNORE INTO gateway_users VALUES (?, ?, ?)", id, role, now()).changes > 0;
 
   return {
+    ...createPeople(sql),
     addUser(id, role) {
-      if (!/^[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}$/.test(id))
+      if (!USER_ID.test(id))
         throw new Fault(
           "invalid",
           "bad_user_id",
           "A user id must be 1 to 128 letters, digits and . _ @ + -, and start with a letter or digit.",
           { param: "id" },
         );
-      if (!insertUser(id, role))
+      const added = sql.run(
+        "INSERT OR IGNORE INTO gateway_users (id, role, created_at) VALUES (?, ?, ?)",
+        id,
+        role,
+        now(),
+      );
+      if (added.changes === 0)
         throw new Fault("invalid", "user_exists", `User "${id}" already exists.`, { param: "id" });
       return findUser(id) as Account;
     },
-    admit(id) {
-      const known = findUser(id);
-      if (!known) insertUser(id, "user");
-      return { id, role: known?.role ?? "user" };
-    },
     findUser,
-    listUsers: () =>
-      sql
-        .all<{ id: string; role: User["role"]; created_at: string }>(
-          "SELECT * FROM gateway_users ORDER BY id",
-        )
-        .map(({ id, role, created_at }) => ({ id, role, createdAt: created_at })),
+    listUsers: () => sql.all<UserColumns>(`SELECT ${USER} FROM gateway_users ORDER BY id`).map(account),
 
     createToken(user, name, expiresInDays) {
       if (!findUser(user))
@@ -186,7 +160,7 @@ export function createAccounts(store: Store): Accounts {
         now(),
       );
       const user = row && findUser(row.user);
-      return user && { info: tokenInfo(row), user: { id: user.id, role: user.role } };
+      return user && { info: tokenInfo(row), user: userOf(user) };
     },
     isTokenLive: (id) =>
       sql.get(`SELECT 1 FROM gateway_tokens WHERE id = ? AND ${LIVE}`, id, now()) !== undefined,
@@ -212,17 +186,25 @@ export function createAccounts(store: Store): Accounts {
       return secret;
     },
     findSession(digest) {
-      const row = sql.get<{ id: string; role: User["role"]; source: string; expires_at: string }>(
-        `SELECT users.id, users.role, sessions.source, sessions.expires_at FROM gateway_sessions AS sessions
-         JOIN gateway_users AS users ON users.id = sessions.user
-         WHERE sessions.hash = ? AND sessions.expires_at > ?`,
+      const row = sql.get<{ user: string; source: string; expires_at: string }>(
+        "SELECT user, source, expires_at FROM gateway_sessions WHERE hash = ? AND expires_at > ?",
         digest,
         now(),
       );
-      return row && { user: { id: row.id, role: row.role }, source: row.source, expiresAt: row.expires_at };
+      const user = row && findUser(row.user);
+      return user && { user: userOf(user), source: row.source, expiresAt: row.expires_at };
     },
     closeSession: (digest) => void sql.run("DELETE FROM gateway_sessions WHERE hash = ?", digest),
   };
+}
+
+function account({ id, role, name, created_at }: UserColumns): Account {
+  return { id, role, ...(name !== null && { name }), createdAt: created_at };
+}
+
+/** What a request carries of an account. */
+export function userOf({ createdAt: _, ...user }: Account): User {
+  return user;
 }
 
 function tokenInfo(row: TokenColumns): TokenInfo {

@@ -29,11 +29,11 @@ export function registerUser(group: Command, context: CommandContext): void {
   verb(group, "list", "list the users", "user list", "user list --json").action((options: JsonOption) =>
     withAccounts(context, (accounts) => {
       const users = accounts.listUsers();
-      const rows = users.map(({ id, role, createdAt }) => [id, role, createdAt]);
+      const rows = users.map(({ id, role, createdAt, name = "" }) => [id, role, createdAt, name]);
       print(
         options,
         { users: users.map((user) => toWire(Account, user)) },
-        table([["USER", "ROLE", "SINCE"], ...rows], "").trimEnd(),
+        table([["USER", "ROLE", "SINCE", "NAME"], ...rows], "").trimEnd(),
       );
     }),
   );

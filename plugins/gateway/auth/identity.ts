@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { LRUCache } from "lru-cache";
 import type { Proxies } from "../../../kernel/net/proxies.ts";
 import { type Log, reason, type User } from "../../../kernel/plugin.ts";
-import { type Accounts, digestOf, OPERATOR } from "./accounts.ts";
+import { type Accounts, digestOf, OPERATOR, userOf } from "./accounts.ts";
 import type { OidcCheck } from "./oidc.ts";
 import type { Throttle } from "./throttle.ts";
 
@@ -38,9 +38,12 @@ export class Refusal extends Error {
 
 const UNKNOWN = new Refusal(401, "Invalid or missing auth token");
 const FOREIGN_DOMAIN = new Refusal(403, "This e-mail domain is not allowed");
+const UNVERIFIED_EMAIL = new Refusal(403, "The identity provider has not verified this e-mail address");
 const NO_DATABASE = new Refusal(503, "Database unavailable");
 export const FOREIGN_ORIGIN = new Refusal(403, "This origin is not allowed");
 const NO_PROVIDER = new Refusal(503, "Identity provider unavailable");
+
+const TRUST_HINT = "Set OIDC_TRUST_EMAIL=true if the identity provider verifies addresses without saying so.";
 
 /** How many credentials that were right are remembered, to be let through while their address waits. */
 const MOST_PROVEN = 1000;
@@ -91,11 +94,19 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       const verdict = await oidc(token);
       if (verdict.type === "unknown") return UNKNOWN;
       if (verdict.type === "foreign_domain") return FOREIGN_DOMAIN;
+      if (verdict.type === "unverified_email") {
+        log.warn(`a sign-in was refused: the e-mail address is not verified. ${TRUST_HINT}`);
+        return UNVERIFIED_EMAIL;
+      }
       if (verdict.type === "unavailable") {
         log.warn(`the identity provider is not responding: ${verdict.why}`);
         return NO_PROVIDER;
       }
-      return { user: accounts.admit(verdict.id), source: "oidc", expiresAt: verdict.expiresAt };
+      const { id, isNew } = accounts.admit(verdict.person);
+      if (isNew && verdict.person.email === undefined)
+        log.warn({ user: id }, `added an account without a verified e-mail address. ${TRUST_HINT}`);
+      const user = accounts.findUser(id);
+      return user ? { user: userOf(user), source: "oidc", expiresAt: verdict.expiresAt } : UNKNOWN;
     }
     const found = accounts.findToken(digest);
     if (!found) return UNKNOWN;

@@ -2,6 +2,7 @@
 import { errors, type JWTPayload, jwtVerify } from "jose";
 import type Keyv from "keyv";
 import { reason } from "../../../kernel/plugin.ts";
+import type { Person } from "./people.ts";
 import { createProviderKeys } from "./provider-keys.ts";
 
 export interface OidcConfig {
@@ -9,12 +10,15 @@ export interface OidcConfig {
   readonly audience: string;
   /** Lower case; empty allows every domain. */
   readonly domains: readonly string[];
+  /** The provider hands out only verified addresses and leaves the claim out. */
+  readonly trustsEmail: boolean;
 }
 
 export type OidcVerdict =
-  | { readonly type: "user"; readonly id: string; readonly expiresAt: Date }
+  | { readonly type: "person"; readonly person: Person; readonly expiresAt: Date }
   | { readonly type: "unknown" }
   | { readonly type: "foreign_domain" }
+  | { readonly type: "unverified_email" }
   | { readonly type: "unavailable"; readonly why: string };
 
 export type OidcCheck = (token: string) => Promise<OidcVerdict>;
@@ -23,7 +27,8 @@ const CLOCK_SKEW_SECS = 30;
 // A JWT without an end is still only believed for so long.
 const LONGEST_MILLIS = 86_400_000;
 
-export function createOidcCheck({ issuer, audience, domains }: OidcConfig, keyed: Keyv): OidcCheck {
+export function createOidcCheck(config: OidcConfig, keyed: Keyv): OidcCheck {
+  const { issuer, audience, domains, trustsEmail } = config;
   const keys = createProviderKeys(issuer, keyed);
   return async (token) => {
     let payload: JWTPayload;
@@ -37,15 +42,19 @@ export function createOidcCheck({ issuer, audience, domains }: OidcConfig, keyed
       const isVerdict = error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout);
       return isVerdict ? { type: "unknown" } : { type: "unavailable", why: reason(error) };
     }
+    const { sub: subject, email_verified: verified } = payload;
+    if (!subject) return { type: "unknown" };
+    // Providers send all sorts of things for "no"; only this is a yes.
+    const isVerified = verified === true || (trustsEmail && verified === undefined);
     const email = emailOf(payload);
-    const domain = email?.split("@").at(-1) ?? "";
-    const proven = payload["email_verified"] !== false;
-    if (domains.length > 0 && !(proven && domains.includes(domain))) return { type: "foreign_domain" };
-    // The @ in the one and the prefix in the other keep a provider from naming somebody "operator".
-    const id = email !== undefined && proven ? email : payload.sub && `oidc:${payload.sub}`;
-    if (!id) return { type: "unknown" };
+    if (domains.length > 0) {
+      if (email === undefined || !domains.includes(email.split("@").at(-1) ?? ""))
+        return { type: "foreign_domain" };
+      if (!isVerified) return { type: "unverified_email" };
+    }
+    const person = { issuer, subject, ...(isVerified && email !== undefined && { email }) };
     const end = payload.exp === undefined ? Number.POSITIVE_INFINITY : payload.exp * 1000;
-    return { type: "user", id, expiresAt: new Date(Math.min(end, Date.now() + LONGEST_MILLIS)) };
+    return { type: "person", person, expiresAt: new Date(Math.min(end, Date.now() + LONGEST_MILLIS)) };
   };
 }
 

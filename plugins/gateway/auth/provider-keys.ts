@@ -34,7 +34,7 @@ export function createProviderKeys(issuer: string, keyed: Keyv): JWTVerifyGetKey
   };
 
   const findAddress = async (): Promise<string> => {
-    const name = `address ${issuer}`;
+    const name = `checked address ${issuer}`;
     const kept = await keyed.get<string>(name);
     if (kept !== undefined) return kept;
     asking ??= discover(issuer).finally(() => {
@@ -70,8 +70,15 @@ async function discover(issuer: string): Promise<string> {
   const address = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
   const answer = await fetch(address, { signal: AbortSignal.timeout(PATIENCE_MILLIS), redirect: "error" });
   if (!answer.ok) throw new Error(`${address} answered ${answer.status}`);
-  const { jwks_uri: uri } = (await answer.json()) as { jwks_uri?: string };
-  const url = uri === undefined ? null : URL.parse(uri);
+  const { issuer: named, jwks_uri: uri } = (await answer.json()) as { issuer?: unknown; jwks_uri?: unknown };
+  // Whoever answers for another issuer would bring keys of their own choosing.
+  if (named !== issuer)
+    throw new Error(
+      `${address} is of the issuer ${JSON.stringify(named)}, not ${issuer}: they must be equal`,
+    );
+  const url = typeof uri === "string" ? URL.parse(uri) : null;
   if (url === null) throw new Error(`${address} names no jwks_uri`);
+  if (issuer.startsWith("https:") && url.protocol !== "https:")
+    throw new Error(`${address} names a jwks_uri without https`);
   return url.href;
 }

@@ -50,7 +50,7 @@ export function Sidebar({ page }: { page: string }) {
         {threads.length === 0 && <li class="soft">{query ? "No thread matches." : "No threads yet."}</li>}
       </ul>
       <div class="foot">
-        <span>{connected ? `${user?.id} · ${status?.version ?? ""}` : "Reconnecting…"}</span>
+        <span>{connected ? `${user?.name ?? user?.id} · ${status?.version ?? ""}` : "Reconnecting…"}</span>
         <ThemeChoice />
         <button type="button" class="plain" onClick={() => void signOut()}>
           Sign out

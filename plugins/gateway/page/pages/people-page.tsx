@@ -47,9 +47,9 @@ export function PeoplePage() {
           <section class="card">
             <h2>Users</h2>
             <ul>
-              {users.map(({ id, role }) => (
+              {users.map(({ id, role, name }) => (
                 <li key={id}>
-                  {id} <span class="tag">{role}</span>
+                  {name && name !== id ? `${id} (${name})` : id} <span class="tag">{role}</span>
                 </li>
               ))}
             </ul>

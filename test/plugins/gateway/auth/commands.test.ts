@@ -6,6 +6,7 @@ import type { AnyPlugin } from "../../../../kernel/plugin.ts";
 import store, { openStore } from "../../../../kernel/store/store.ts";
 import { createAccounts, digestOf } from "../../../../plugins/gateway/auth/accounts.ts";
 import { registerToken, registerUser } from "../../../../plugins/gateway/auth/commands.ts";
+import { MIGRATIONS } from "../../../../plugins/gateway/auth/tables.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 import { printedBy } from "../../../support/services/printed.ts";
 
@@ -52,7 +53,7 @@ test("a token is shown once, kept as a hash, listed without its secret, and revo
   expect(listed).not.toContain(made.token);
 
   const opened = openStore(`${home}/store.sqlite`);
-  const rows = opened.tables("gateway", [""]).all<{ hash: string }>("SELECT hash FROM gateway_tokens");
+  const rows = opened.tables("gateway", MIGRATIONS).all<{ hash: string }>("SELECT hash FROM gateway_tokens");
   expect(rows).toEqual([{ hash: digestOf(made.token) }]);
   const accounts = createAccounts(opened);
   expect(accounts.findToken(digestOf(made.token))?.user).toEqual({ id: "alice", role: "user" });
