@@ -15,7 +15,10 @@ export interface RunningTurn extends AsyncIterable<TurnEvent> {
 export interface Agent {
   /** Starts the turn. Throws a `Fault` where it cannot even begin (foreign thread, no such gate, busy). */
   run(turn: Turn): RunningTurn;
-  /** True where that turn of this user was still running. */
+  /**
+   * Stops that turn of this user; one that waits for the caller's function waits no longer, and its thread is free
+   * again. True where there was something to stop.
+   */
   cancel(user: string, turn: string): boolean;
   /** Every event of every turn of this user, on any channel; returns a function that stops watching. */
   watch(

@@ -225,7 +225,8 @@ export function createAgent({ ledger, runner, log, idleSecs, forget, remember }:
 
     cancel(user, turn) {
       const entry = active.get(turn);
-      if (entry === undefined || entry.turn.user !== user) return false;
+      if (entry === undefined) return ledger.release(user, turn);
+      if (entry.turn.user !== user) return false;
       cancel(entry);
       return true;
     },

@@ -34,6 +34,8 @@ export interface Ledger {
   knows(turn: string): boolean;
   /** Opens the turn, and its thread where it has none; a resumed gate is closed in the same step. */
   open(turn: Turn, id: string, model: ModelName, status: TurnStatus): TurnWriter;
+  /** Gives up on the caller's function that this turn left its thread waiting for. True where there was one. */
+  release(user: string, turn: string): boolean;
   /** Closes what a crash left open. */
   recover(): number;
 }
@@ -170,6 +172,22 @@ export function createLedger(sql: Sql): Ledger {
         { sql, index, insertItem },
         { turn, id, thread, seq, items, now, status, model },
       );
+    },
+
+    release(user, turn) {
+      return sql.transaction(() => {
+        const row = sql.get<{ id: string; gate: string }>(
+          `SELECT threads.id, threads.gate FROM threads JOIN turns ON turns.thread = threads.id
+           WHERE turns.id = ? AND turns.user = ? AND threads.gate IS NOT NULL`,
+          turn,
+          user,
+        );
+        const gate = row && (JSON.parse(row.gate) as Gate);
+        // Gates for people stay: they are denied, not cancelled.
+        if (gate?.type !== "external_tool" || gate.turn !== turn) return false;
+        closeGate(row?.id as string);
+        return true;
+      });
     },
 
     recover() {

@@ -47,7 +47,8 @@ export function respond(id: ResponseId, model: string, echo: Echo, progress: Pro
     created_at: progress.createdAt,
     completed_at: progress.completedAt ?? null,
     status: progress.status,
-    incomplete_details: null,
+    // Said in words, or clients take the end of a cancelled stream for a whole answer.
+    incomplete_details: progress.status === "cancelled" ? { reason: "cancelled" } : null,
     model,
     previous_response_id: echo.previousResponseId,
     instructions: echo.instructions,

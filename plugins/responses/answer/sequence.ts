@@ -2,7 +2,7 @@
 import type { TurnEvent, TurnRecord } from "../../../kernel/plugin.ts";
 import { formatItemId } from "./id.ts";
 import { functionCall, isSaid, message, textPart } from "./response.ts";
-import type { ResponseObject, StreamEvent } from "./wire.ts";
+import type { ItemStatus, ResponseObject, StreamEvent } from "./wire.ts";
 
 export interface Sequence {
   /** What to send before the turn's first event. */
@@ -56,7 +56,7 @@ export function createSequence(
     ];
   }
 
-  function fallSilent(): readonly StreamEvent[] {
+  function fallSilent(status: ItemStatus = "completed"): readonly StreamEvent[] {
     if (speaking === undefined) return [];
     const { place, text } = speaking;
     const { output_index } = place;
@@ -67,7 +67,7 @@ export function createSequence(
       {
         type: "response.output_item.done",
         output_index,
-        item: message(turn, output_index, text, "completed"),
+        item: message(turn, output_index, text, status),
       },
     ];
   }
@@ -98,9 +98,16 @@ export function createSequence(
 
   function end(record: TurnRecord): readonly StreamEvent[] {
     const response = finish(record);
-    return response.status === "completed"
-      ? [...fallSilent(), ...call(record), { type: "response.completed", response }]
-      : [{ type: "response.failed", response }];
+    switch (response.status) {
+      case "completed":
+        return [...fallSilent(), ...call(record), { type: "response.completed", response }];
+      case "cancelled": {
+        const last = response.output.find(({ id }) => id === speaking?.place.item_id);
+        return [...fallSilent(last?.status), { type: "response.incomplete", response }];
+      }
+      default:
+        return [{ type: "response.failed", response }];
+    }
   }
 
   return {

@@ -77,7 +77,7 @@ export const ResponseObject = Type.Object(
     created_at: seconds,
     completed_at: orNull(seconds),
     status: ResponseStatus,
-    incomplete_details: Type.Null(),
+    incomplete_details: orNull(Type.Object({ reason: Type.Literal("cancelled") })),
     model: Type.String(),
     previous_response_id: orNull(Type.String()),
     instructions: orNull(Type.String()),
@@ -114,7 +114,13 @@ const inPart = { ...inItem, content_index: Type.Literal(0) };
 /** One event of a stream, before it gets its `sequence_number`. */
 const StreamEvent = Type.Union([
   Type.Object({
-    type: Type.Enum(["response.created", "response.in_progress", "response.completed", "response.failed"]),
+    type: Type.Enum([
+      "response.created",
+      "response.in_progress",
+      "response.completed",
+      "response.incomplete",
+      "response.failed",
+    ]),
     response: ResponseObject,
   }),
   Type.Object({

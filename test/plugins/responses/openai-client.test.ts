@@ -133,6 +133,19 @@ test("§4.3 openai: the builtin model takes a function-tool round trip too, and 
   expect((await again.responses.retrieve(answer.id)).output).toEqual(answer.output);
 });
 
+test("openai: a cancelled stream ends as a cancelled response, without an error", async () => {
+  const model = await scriptedModel();
+  model.script({ text: "Well,", end: "stall" });
+  const { client } = await connect({ model });
+  const stream = client.responses.stream({ model: "gpt-5", input: "Hi" });
+  stream.on("response.output_text.delta", ({ snapshot }) => {
+    if (snapshot === "Well,") void client.responses.cancel(id);
+  });
+  let id = "";
+  stream.on("response.created", ({ response }) => (id = response.id));
+  expect(await stream.finalResponse()).toMatchObject({ status: "cancelled", output_text: "Well," });
+});
+
 test("openai: cancel and delete", async () => {
   const model = await scriptedModel();
   model.script({ text: "Well,", end: "stall" });

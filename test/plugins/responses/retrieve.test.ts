@@ -146,10 +146,47 @@ test("§4.3 cancel stops a running response, which is then cancelled for good; t
   expect(answer.status).toBe(200);
   const cancelled = (await answer.json()) as ResponseObject;
   expect(cancelled).toMatchObject({ id, status: "cancelled", model: "reborn", error: null });
-  expect((await rest).match(/^event: .*/gm)).toEqual(["event: response.failed"]);
+  expect((await rest).match(/^event: .*/gm)).toEqual([
+    "event: response.output_text.done",
+    "event: response.content_part.done",
+    "event: response.output_item.done",
+    "event: response.incomplete",
+  ]);
+  expect(cancelled).toMatchObject({
+    incomplete_details: { reason: "cancelled" },
+    output: [{ type: "message", status: "incomplete" }],
+  });
   expect(await service.retrieve(id)).toEqual(cancelled);
   const next = await service.create({ input: "Still there?", previous_response_id: id });
   expect(textOf(next)).toBe("ok");
+});
+
+test("cancelling or deleting a response that waits for a function call frees its thread", async () => {
+  const tools = [{ type: "function", name: "find" }];
+  for (const [method, path] of [
+    ["POST", "/cancel"],
+    ["DELETE", ""],
+  ] as const) {
+    const model = await scriptedModel();
+    const service = await startService({ model });
+    const first = await service.create({ input: "Hello" });
+    model.script({ calls: [{ id: "call_1", name: "find", arguments: {} }] });
+    const waiting = await service.create({ input: "Find it", previous_response_id: first.id, tools });
+    const blocked = { model: "any", input: "Well?", previous_response_id: first.id };
+    expect((await service.send("POST", "/api/v1/responses", blocked)).status).toBe(400);
+    const answer = await service.send(method, `/api/v1/responses/${waiting.id}${path}`);
+    // It had ended with its call; what has come to an end stays as it was.
+    if (method === "POST") expect(await answer.json()).toEqual({ ...waiting, model: "reborn" });
+    const input = [{ type: "function_call_output", call_id: "call_1", output: "late" }];
+    const late = { model: "any", previous_response_id: first.id, input };
+    expect(await (await service.send("POST", "/api/v1/responses", late)).json()).toMatchObject({
+      error: { code: "no_pending_call" },
+    });
+    const next = await service.create({ input: "Never mind", previous_response_id: first.id });
+    expect(textOf(next)).toBe("ok");
+    const told = model.requests.at(-1)?.messages.find(({ role }) => role === "tool");
+    expect(told?.tool_call_id).toBe("call_1");
+  }
 });
 
 test("the input items of a response are listed, newest first or oldest first, page by page", async () => {

@@ -90,3 +90,27 @@ test("§7.2 ai: a refusal and a failed turn are told with their message", async 
     /./,
   );
 });
+
+test("ai: a cancelled stream ends with what had come, neither stopped nor failed", async () => {
+  const model = await scriptedModel();
+  model.script({ text: "Well,", end: "stall" });
+  const { openai, service } = await connect({ model });
+  const errors: unknown[] = [];
+  const streamed = streamText({
+    model: openai.responses("gpt-5"),
+    prompt: "Hi",
+    onError: ({ error }) => void errors.push(error),
+  });
+  let text = "";
+  for await (const delta of streamed.textStream) {
+    text += delta;
+    const [thread] = service.kernel.service("threads").list("operator").items;
+    const [turn] = service.kernel.service("threads").turns("operator", thread?.id ?? "").items;
+    service.kernel.service("agent").cancel("operator", turn?.id ?? "");
+  }
+  expect({ text, errors, reason: await streamed.finishReason }).toEqual({
+    text: "Well,",
+    errors: [],
+    reason: "other",
+  });
+});
