@@ -31,6 +31,8 @@ export interface ChannelRules {
   readonly largestBody: string;
   /** Rows that differ from the table's, each with its reason where it is written. */
   readonly exceptions?: Readonly<Partial<Record<FaultKind, Row>>>;
+  /** Statuses of single codes of an invalid request. */
+  readonly codes?: Readonly<Record<string, number>>;
 }
 
 const KINDS: Readonly<Record<FaultKind, Row>> = {
@@ -88,7 +90,7 @@ export function statusFault(status: number, { largestBody }: ChannelRules): Http
 
 function faultAnswer({ kind, code, message, param, retryAfterSecs }: Fault, rules: ChannelRules): HttpFault {
   const [usual, type] = rules.exceptions?.[kind] ?? KINDS[kind];
-  const status = (kind === "invalid" ? CODES.get(code) : undefined) ?? usual;
+  const status = (kind === "invalid" ? (rules.codes?.[code] ?? CODES.get(code)) : undefined) ?? usual;
   const wait = retryAfterSecs ?? (status === 429 ? SOON_SECS : undefined);
   return {
     status,

@@ -37,13 +37,15 @@ export function createScriptedJobs(agent: Agent): Jobs {
   };
   return {
     submit(job) {
-      const { user, conversation } = job;
+      const { user, channel, conversation, sender } = job;
       const created: Job = {
         id: randomUUID(),
         user,
+        channel,
         status: "running",
         createdAt: new Date().toISOString(),
         ...(conversation !== undefined && { conversation }),
+        ...(sender !== undefined && { sender }),
       };
       jobs.set(created.id, created);
       waiting.set(created.id, work(created.id, job));

@@ -1,6 +1,6 @@
 /** A job, and what of it is shown where. */
 import { Failure } from "./turn.ts";
-import { type Declared, named, nullable } from "./wire/form.ts";
+import { type Declared, hidden, named, nullable } from "./wire/form.ts";
 import { Time, Type } from "./wire/type.ts";
 
 export const JobStatus = Type.Enum(["queued", "running", "completed"]);
@@ -10,6 +10,8 @@ export const Job = Type.Object(
   {
     id: Type.String(),
     user: Type.String(),
+    channel: hidden(Type.String()),
+    sender: Type.Optional(hidden(Type.String())),
     status: JobStatus,
     createdAt: Time,
     thread: Type.Optional(named("thread_id", Type.String())),
@@ -51,6 +53,15 @@ export interface NewJob {
   /** The caller's name for a conversation of this user: jobs of one run in order on one thread. */
   readonly conversation?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** The same key within 24 hours answers the first submission's job. */
+  /** Which of the channel's senders it came from: one sender's keys mean nothing to another. */
+  readonly sender?: string;
+  /** The same key of the same user within 24 hours answers the first submission's job. */
   readonly idempotencyKey?: string;
+  /** Stands for what was sent, byte for byte: a key that comes with another fingerprint is refused. */
+  readonly fingerprint?: string;
+  /**
+   * True where what proves the sender can be sent again by whoever has seen it: the same fingerprint within
+   * 24 hours answers the first submission's job, whatever its key.
+   */
+  readonly canBeReplayed?: boolean;
 }

@@ -1,4 +1,5 @@
 /** The whole request path: rate → size → content type → secret → body, then the job. */
+import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import Router from "@koa/router";
 import Koa, { type Context, type Middleware as KoaMiddleware } from "koa";
@@ -10,7 +11,7 @@ import { Fault, type Job, type Jobs, type Limiter, type Log, type NewJob } from 
 import { JobRecord, JobSubmission } from "../../kernel/vocabulary/job.ts";
 import { toWire } from "../../kernel/vocabulary/wire/convert.ts";
 import { answerErrors, LARGEST_BODY, tooLarge } from "./errors.ts";
-import { isSecret, isSigned } from "./secret.ts";
+import { type Proof, prove } from "./proof.ts";
 import { parseSubmission } from "./submission.ts";
 
 export interface AppOptions {
@@ -28,11 +29,13 @@ export interface AppOptions {
 interface State {
   /** The body as it was sent. */
   bytes?: Buffer;
+  proof?: Proof;
 }
 
 type Middleware = KoaMiddleware<State>;
 
 const LONGEST_WAIT_SECS = 60;
+const LONGEST_KEY = 255;
 
 const JSON_TYPE = /^\s*application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i;
 
@@ -116,26 +119,35 @@ function requireSecret(secret: string | undefined): Middleware {
         "The webhook secret is not configured: the operator must set HTTP_WEBHOOK_SECRET.",
       );
     }
-    const given = context.get("x-webhook-secret");
-    const signature = context.get("x-hub-signature-256");
-    const bytes = context.state.bytes;
-    if (given === "" && (signature === "" || bytes === undefined))
-      throw refuse("missing_secret", "X-Webhook-Secret is missing.");
-    // The signature of no body is the same for every request, so it proves nothing for one without.
-    const proven =
-      given !== "" ? isSecret(given, secret) : bytes !== undefined && isSigned(bytes, signature, secret);
-    if (!proven) throw refuse("invalid_secret", "X-Webhook-Secret or X-Hub-Signature-256 is wrong.");
+    context.state.proof = prove(secret, (name) => context.get(name), context.state.bytes);
     await next();
   };
 }
 
 function submitJob({ jobs, submit, stopping }: AppOptions): Middleware {
   return async (context) => {
-    const submission = parseSubmission(context.state.bytes ?? Buffer.of(), context.get("idempotency-key"));
-    const job = await submit(submission);
+    const { bytes = Buffer.of(), proof } = context.state;
+    const job = await submit({ ...parseSubmission(bytes), ...identify(bytes, proof) });
     const seconds = preferredWait(context);
     const known = seconds > 0 ? await waitFor(jobs, job, seconds, stopping) : job;
     context.body = toWire(JobSubmission, known);
+  };
+}
+
+/** What tells a repetition of this delivery from a new one. */
+function identify(bytes: Buffer, proof: Proof | undefined): Pick<NewJob, "idempotencyKey" | "fingerprint"> {
+  const { key = "", canBeReplayed = false } = proof ?? {};
+  if (key.length > LONGEST_KEY)
+    throw new Fault(
+      "invalid",
+      "invalid_field",
+      `${proof?.keyName} must have at most ${LONGEST_KEY} characters.`,
+      { param: proof?.keyName ?? "" },
+    );
+  return {
+    fingerprint: createHash("sha256").update(bytes).digest("hex"),
+    ...(key !== "" && { idempotencyKey: key }),
+    ...(canBeReplayed && { canBeReplayed }),
   };
 }
 

@@ -3,20 +3,21 @@
  * transaction, so that neither a crash before the job completes nor one before the delivery forgets it.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Webhook } from "standardwebhooks";
 import { Agent, request } from "undici";
 import { createConnector } from "../../kernel/net/connector.ts";
 import { type Job, type Jobs, type Log, type NewJob, reason, type Sql } from "../../kernel/plugin.ts";
 import { CompletedJob } from "../../kernel/vocabulary/job.ts";
 import { toWire } from "../../kernel/vocabulary/wire/convert.ts";
 import { type CallbackTarget, explainFailure } from "./callback-target.ts";
-import { sign } from "./secret.ts";
 
 export interface CallbackOptions {
   readonly jobs: Jobs;
   readonly sql: Sql;
   readonly log: Log;
   readonly target: CallbackTarget;
-  readonly secret: string;
+  /** Whose key nobody else signs with. */
+  readonly signer: Pick<Webhook, "sign">;
 }
 
 export interface Callbacks {
@@ -37,7 +38,7 @@ interface Owed {
   readonly attempts: number;
 }
 
-export function createCallbacks({ jobs, sql, log, target, secret }: CallbackOptions): Callbacks {
+export function createCallbacks({ jobs, sql, log, target, signer }: CallbackOptions): Callbacks {
   const { privateHosts } = target;
   const agent = new Agent({ connect: createConnector({ privateHosts, timeout: TIMEOUT_MILLIS }) });
   const giveUp = new AbortController();
@@ -120,15 +121,17 @@ export function createCallbacks({ jobs, sql, log, target, secret }: CallbackOpti
 
   async function send(job: Job): Promise<void> {
     const body = JSON.stringify({ type: "job.completed", job: toWire(CompletedJob, job) });
+    const now = new Date();
     const { statusCode, body: answer } = await request(target.url, {
       method: "POST",
       dispatcher: agent,
       headers: {
         "content-type": "application/json",
         "user-agent": "postern",
-        "x-hub-signature-256": sign(body, secret),
         // The same for every try, so that a receiver can tell a repetition.
-        "x-postern-delivery": job.id,
+        "webhook-id": job.id,
+        "webhook-timestamp": String(Math.floor(now.getTime() / 1000)),
+        "webhook-signature": signer.sign(job.id, now, body),
       },
       body,
       signal: AbortSignal.any([giveUp.signal, AbortSignal.timeout(TIMEOUT_MILLIS)]),

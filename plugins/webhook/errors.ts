@@ -11,6 +11,7 @@ const WEBHOOK_RULES: ChannelRules = {
     // No turn runs while a submission is answered, and a 200 would tell the sender that its job was taken.
     turn: [500, "server_error"],
   },
+  codes: { idempotency_key_reused: 422 },
 };
 
 export function answerErrors(log: Log): Middleware {

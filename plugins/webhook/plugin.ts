@@ -3,8 +3,9 @@
 import { hostAndPort, parsePrivateHosts } from "../../kernel/net/address.ts";
 import { createProxies, readTrustedProxies } from "../../kernel/net/proxies.ts";
 import { examineSecret, showWeaknesses } from "../../kernel/net/weak-secret.ts";
-import { definePlugin, type Finding, Off } from "../../kernel/plugin.ts";
+import { definePlugin, type Finding, Off, type Store } from "../../kernel/plugin.ts";
 import type { CallbackTarget } from "./callback-target.ts";
+import type { CallbackOptions, Callbacks } from "./callbacks.ts";
 import { MIGRATIONS } from "./tables.ts";
 
 const SECRET = "HTTP_WEBHOOK_SECRET";
@@ -19,6 +20,14 @@ export default definePlugin({
   name: "webhook",
   kind: "channel",
   needs: ["jobs", "store"],
+  commands: [
+    {
+      name: "webhook",
+      about: "manage who may post to the webhook channel, and show the key of its callbacks",
+      example: "postern webhook callback-key",
+      load: async () => (await import("./commands.ts")).register,
+    },
+  ],
   configure(env) {
     const enabled = env.flag("HTTP_ENABLED", false, "Enable the webhook channel");
     const host = env.text("HTTP_HOST", "0.0.0.0", "Host the webhook channel listens on");
@@ -39,11 +48,6 @@ export default definePlugin({
       env.list("HTTP_CALLBACK_PRIVATE_HOSTS", "Private or plain http host:port,… that callbacks may reach"),
       env.refuse,
     );
-    if (callback && !secret)
-      env.refuse(
-        "HTTP_WEBHOOK_SECRET",
-        "a secret: HTTP_CALLBACK_URL is set, and callbacks are signed with it",
-      );
     return enabled ? { host, port, secret, rate, proxies, callback } : new Off("HTTP_ENABLED is not true");
   },
 
@@ -55,16 +59,7 @@ export default definePlugin({
     ]);
     const { secret, callback } = config;
     const sql = use.store.tables("webhook", MIGRATIONS);
-    const callbacks =
-      callback && secret !== undefined
-        ? (await import("./callbacks.ts")).createCallbacks({
-            jobs: use.jobs,
-            sql,
-            log,
-            target: callback,
-            secret,
-          })
-        : undefined;
+    const callbacks = callback && (await openCallbacks({ ...use, sql, log, target: callback }));
     if (callbacks) onStop(() => callbacks.stop());
 
     const stopping = new AbortController();
@@ -102,6 +97,17 @@ export default definePlugin({
     return [await examineListener(config.host, config.port), secret, ...callback];
   },
 });
+
+async function openCallbacks(
+  parts: Omit<CallbackOptions, "signer"> & { readonly store: Store },
+): Promise<Callbacks> {
+  const [{ createCallbacks }, { callbackSecret }, { Webhook }] = await Promise.all([
+    import("./callbacks.ts"),
+    import("./keys.ts"),
+    import("standardwebhooks"),
+  ]);
+  return createCallbacks({ ...parts, signer: new Webhook(await callbackSecret(parts.store)) });
+}
 
 function readCallback(
   given: string | undefined,

@@ -4,7 +4,6 @@ import { compileCheck } from "../../kernel/vocabulary/schema/check.ts";
 import { describeMistake, type Mistake } from "../../kernel/vocabulary/schema/mistake.ts";
 
 const LONGEST_NAME = 256;
-const LONGEST_KEY = 255;
 // What walks metadata later, down to JSON.stringify, recurses: 64 KB of brackets would overflow its stack.
 const DEEPEST_METADATA = 32;
 
@@ -40,7 +39,7 @@ const checkBody = compileCheck({
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-export function parseSubmission(bytes: Buffer, idempotencyKey: string): NewJob {
+export function parseSubmission(bytes: Buffer): NewJob {
   const body = parseBody(bytes);
   const { user_id: user, message } = body;
   const conversation = body.conversation_id ?? undefined;
@@ -50,15 +49,12 @@ export function parseSubmission(bytes: Buffer, idempotencyKey: string): NewJob {
       path: "metadata",
       problem: `must not be nested deeper than ${DEEPEST_METADATA} levels`,
     });
-  if (idempotencyKey.length > LONGEST_KEY)
-    throw invalid({ path: "Idempotency-Key", problem: `must have at most ${LONGEST_KEY} characters` });
   return {
     channel: "webhook",
     user,
     message,
     ...(conversation !== undefined && { conversation }),
     ...(metadata !== undefined && { metadata }),
-    ...(idempotencyKey !== "" && { idempotencyKey }),
   };
 }
 

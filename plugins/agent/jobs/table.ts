@@ -1,6 +1,6 @@
 /** Jobs as rows: every question is answered from an index, however many there are. */
-import { randomUUIDv7 } from "node:crypto";
-import type { Job, JobStatus, NewJob, Page, Sql } from "../../../kernel/plugin.ts";
+import { createHash, randomUUIDv7 } from "node:crypto";
+import { Fault, type Job, type JobStatus, type NewJob, type Page, type Sql } from "../../../kernel/plugin.ts";
 import { pageOf, pageSize, readNumber } from "../threads/threads.ts";
 
 export interface JobRow {
@@ -8,6 +8,8 @@ export interface JobRow {
   readonly id: string;
   readonly user: string;
   readonly channel: string;
+  readonly sender: string;
+  readonly fingerprint: string | null;
   readonly message: string;
   readonly conversation: string | null;
   readonly metadata: string | null;
@@ -38,26 +40,21 @@ const DAY_MILLIS = 86_400_000;
 
 export function createJobTable(sql: Sql) {
   return {
-    /** The row, or the one that the same key has made within a day. */
+    /** The row, or the one that the same key or the same signed message has made within a day. */
     insert: (job: NewJob): { readonly row: JobRow; readonly isNew: boolean } =>
       sql.transaction(() => {
-        if (job.idempotencyKey !== undefined) {
-          const known = sql.get<JobRow>(
-            `SELECT * FROM jobs WHERE user = ? AND idempotency_key = ? AND channel = ? AND created_at > ?
-             ORDER BY seq DESC LIMIT 1`,
-            job.user,
-            job.idempotencyKey,
-            job.channel,
-            daysAgo(1),
-          );
-          if (known !== undefined) return { row: known, isNew: false };
-        }
+        const fingerprint = job.fingerprint ?? fingerprintOf(job);
+        const known = findReplayed(sql, job, fingerprint) ?? findRepeated(sql, job, fingerprint);
+        if (known !== undefined) return { row: known, isNew: false };
         const row = sql.get<JobRow>(
-          `INSERT INTO jobs (id, user, channel, message, conversation, metadata, idempotency_key, status, created_at)
-           VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', ?) RETURNING *`,
+          `INSERT INTO jobs (id, user, channel, sender, fingerprint, message, conversation, metadata, idempotency_key,
+             status, created_at)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?) RETURNING *`,
           randomUUIDv7(),
           job.user,
           job.channel,
+          job.sender ?? "",
+          fingerprint,
           job.message,
           job.conversation ?? null,
           job.metadata === undefined ? null : JSON.stringify(job.metadata),
@@ -163,10 +160,50 @@ export function createJobTable(sql: Sql) {
   };
 }
 
+function findReplayed(sql: Sql, job: NewJob, fingerprint: string): JobRow | undefined {
+  if (job.canBeReplayed !== true) return undefined;
+  return sql.get<JobRow>(
+    `SELECT * FROM jobs WHERE fingerprint = ? AND channel = ? AND sender = ? AND created_at > ?
+     ORDER BY seq DESC LIMIT 1`,
+    fingerprint,
+    job.channel,
+    job.sender ?? "",
+    daysAgo(1),
+  );
+}
+
+function findRepeated(sql: Sql, job: NewJob, fingerprint: string): JobRow | undefined {
+  if (job.idempotencyKey === undefined) return undefined;
+  const known = sql.get<JobRow>(
+    `SELECT * FROM jobs WHERE user = ? AND idempotency_key = ? AND channel = ? AND sender = ? AND created_at > ?
+     ORDER BY seq DESC LIMIT 1`,
+    job.user,
+    job.idempotencyKey,
+    job.channel,
+    job.sender ?? "",
+    daysAgo(1),
+  );
+  if (known === undefined || known.fingerprint === null || known.fingerprint === fingerprint) return known;
+  throw new Fault(
+    "invalid",
+    "idempotency_key_reused",
+    "This Idempotency-Key was used with a different body. Use a new key for each request.",
+    { param: "Idempotency-Key" },
+  );
+}
+
+function fingerprintOf({ message, conversation, metadata }: NewJob): string {
+  return createHash("sha256")
+    .update(JSON.stringify([message, conversation, metadata]))
+    .digest("hex");
+}
+
 export function jobOf(row: JobRow): Job {
   return {
     id: row.id,
     user: row.user,
+    channel: row.channel,
+    ...(row.sender !== "" && { sender: row.sender }),
     status: row.status,
     createdAt: row.created_at,
     ...(row.thread !== null && { thread: row.thread }),

@@ -86,4 +86,9 @@ export const MIGRATIONS = [
   CREATE TABLE conversations (
     user TEXT NOT NULL, name TEXT NOT NULL, thread TEXT NOT NULL, PRIMARY KEY (user, name)
   ) STRICT, WITHOUT ROWID;`,
+
+  `ALTER TABLE jobs ADD COLUMN sender TEXT NOT NULL DEFAULT '';
+  -- Null for jobs of before.
+  ALTER TABLE jobs ADD COLUMN fingerprint TEXT;
+  CREATE INDEX jobs_by_fingerprint ON jobs (fingerprint) WHERE fingerprint IS NOT NULL;`,
 ];

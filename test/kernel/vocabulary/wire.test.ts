@@ -96,6 +96,7 @@ const TOOL: ToolInfo = {
 const JOB: Job = {
   id: "j1",
   user: "ada",
+  channel: "webhook",
   status: "completed",
   createdAt: "2026-01-02T03:04:05.000Z",
   conversation: "c1",

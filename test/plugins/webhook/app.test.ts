@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { scriptedModel } from "../../support/services/agent.ts";
-import { bootWebhook, completed, SECRET, scripted, signature } from "../../support/services/webhook.ts";
+import {
+  bootWebhook,
+  completed,
+  SECRET,
+  scripted,
+  signature,
+  standardHeaders,
+} from "../../support/services/webhook.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const HELLO = { user_id: "ada", message: "hello" };
@@ -78,12 +85,26 @@ describe("submitting", () => {
     const webhook = await bootWebhook();
     const [first, again, other, none] = [
       await webhook.post(HELLO, { "idempotency-key": "one" }),
-      await webhook.post({ ...HELLO, message: "changed" }, { "idempotency-key": "one" }),
+      await webhook.post(HELLO, { "idempotency-key": "one" }),
       await webhook.post(HELLO, { "idempotency-key": "two" }),
       await webhook.post(HELLO),
     ];
     expect(again.json.job_id).toBe(first.json.job_id);
     expect(new Set([first, other, none].map(({ json }) => json.job_id)).size).toBe(3);
+  });
+
+  test("the same Idempotency-Key with another body is 422 and runs nothing", async () => {
+    const webhook = await bootWebhook();
+    const key = { "idempotency-key": "one" };
+    const first = await webhook.post(HELLO, key);
+    for (const body of [
+      { ...HELLO, message: "changed" },
+      { ...HELLO, metadata: {} },
+      { ...HELLO, extra: 1 },
+    ])
+      expectError(await webhook.post(body, key), 422, "idempotency_key_reused", "Idempotency-Key");
+    expect((await webhook.post(HELLO, key)).json.job_id).toBe(first.json.job_id);
+    expect(webhook.kernel.service("jobs").list().items).toHaveLength(1);
   });
 
   test("conversation_id continues the conversation of the same user, in order; metadata reaches the agent", async () => {
@@ -222,6 +243,55 @@ describe("§5 the secret", () => {
       expectError(answer, 401, "invalid_secret");
     }
   });
+
+  test("a body signed with X-Hub-Signature-256 is one job for a day, whatever its delivery is called", async () => {
+    const webhook = await bootWebhook();
+    const body = JSON.stringify(HELLO);
+    const send = (more: Record<string, string>) =>
+      webhook.post(body, { "x-webhook-secret": "", "x-hub-signature-256": signature(body), ...more });
+    const first = await send({ "x-github-delivery": "one" });
+    for (const more of [{ "x-github-delivery": "two" }, { "idempotency-key": "three" }, {}])
+      expect((await send(more as Record<string, string>)).json.job_id).toBe(first.json.job_id);
+    const other = JSON.stringify({ ...HELLO, message: "other" });
+    const headers = { "x-webhook-secret": "", "x-hub-signature-256": signature(other) };
+    const reused = await webhook.post(other, { ...headers, "x-github-delivery": "one" });
+    expectError(reused, 422, "idempotency_key_reused", "Idempotency-Key");
+    expect((await webhook.post(other, headers)).json.job_id).not.toBe(first.json.job_id);
+  });
+
+  test.for([SECRET, `whsec_${Buffer.from("0123456789abcdef01234567").toString("base64")}`, "whsec_!"])(
+    "Standard Webhooks' signature is accepted in place of the secret, and webhook-id is the key: %s",
+    async (secret) => {
+      const webhook = await bootWebhook({ HTTP_WEBHOOK_SECRET: secret });
+      const send = (body: unknown, how: Parameters<typeof standardHeaders>[2] = {}) => {
+        const text = JSON.stringify(body);
+        return webhook.post(text, { "x-webhook-secret": "", ...standardHeaders(text, secret, how) });
+      };
+      const first = await send(HELLO, { id: "msg_1" });
+      expect(first.status).toBe(200);
+      expect((await send(HELLO, { id: "msg_1" })).json.job_id).toBe(first.json.job_id);
+      expect((await send(HELLO, { id: "msg_2" })).json.job_id).not.toBe(first.json.job_id);
+      expectError(
+        await send({ ...HELLO, extra: 1 }, { id: "msg_1" }),
+        422,
+        "idempotency_key_reused",
+        "Idempotency-Key",
+      );
+      for (const off of [-301, 302])
+        expectError(await send(HELLO, { id: "msg_3", offSecs: off }), 401, "stale_timestamp");
+      expect((await send(HELLO, { id: "msg_4", offSecs: -290 })).status).toBe(200);
+      const text = JSON.stringify(HELLO);
+      const signed = { "x-webhook-secret": "", ...standardHeaders(text, secret, { id: "msg_5" }) };
+      for (const change of [
+        { "webhook-id": "msg_6" },
+        { "webhook-id": "" },
+        { "webhook-signature": "v1,AAAA" },
+      ])
+        expectError(await webhook.post(text, { ...signed, ...change }), 401, "invalid_secret");
+      expectError(await webhook.post(`${text} `, signed), 401, "invalid_secret");
+      expectError(await webhook.get("/jobs/x", signed), 401, "missing_secret");
+    },
+  );
 
   test("a right signature does not excuse a wrong secret beside it", async () => {
     const webhook = await bootWebhook();

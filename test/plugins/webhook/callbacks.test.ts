@@ -1,7 +1,9 @@
+import { Webhook } from "standardwebhooks";
 import { expect, onTestFinished, test } from "vitest";
+import { callbackSecret } from "../../../plugins/webhook/keys.ts";
 import { temporaryFolder } from "../../support/home.ts";
 import { startReceiver } from "../../support/servers/receiver.ts";
-import { bootWebhook, completed, signature } from "../../support/services/webhook.ts";
+import { bootWebhook, completed, SECRET } from "../../support/services/webhook.ts";
 
 const HELLO = { user_id: "ada", message: "hello", conversation_id: "c1" };
 
@@ -10,14 +12,17 @@ const toPort = (port: number) => ({
   HTTP_CALLBACK_PRIVATE_HOSTS: `127.0.0.1:${port}`,
 });
 
-test("a completed job is posted to HTTP_CALLBACK_URL, signed over the raw body with the webhook secret", async () => {
+test("a completed job is posted to HTTP_CALLBACK_URL, signed as Standard Webhooks with a key of its own", async () => {
   const receiver = await startReceiver();
   const webhook = await bootWebhook(toPort(receiver.port));
   const { json } = await webhook.post(HELLO);
   await receiver.received(1);
   const [{ headers, body }] = receiver.deliveries as [(typeof receiver.deliveries)[0]];
-  expect(headers["x-hub-signature-256"]).toBe(signature(body));
-  expect(headers["x-postern-delivery"]).toBe(json.job_id);
+  const key = await callbackSecret(webhook.kernel.service("store"));
+  expect(new Webhook(key).verify(body, headers as Record<string, string>)).toEqual(JSON.parse(body));
+  expect(key).not.toContain(SECRET);
+  expect(headers["webhook-id"]).toBe(json.job_id);
+  expect(headers["x-hub-signature-256"]).toBeUndefined();
   expect(headers["content-type"]).toBe("application/json");
   expect(JSON.parse(body)).toEqual({
     type: "job.completed",
@@ -33,7 +38,7 @@ test("a receiver that fails is tried again, with the same delivery name, until i
   const [first, second] = receiver.deliveries;
   expect(second).toEqual({
     ...first,
-    headers: expect.objectContaining({ "x-postern-delivery": first?.headers["x-postern-delivery"] }),
+    headers: expect.objectContaining({ "webhook-id": first?.headers["webhook-id"] }),
   });
   expect(webhook.kernel.logged.join("")).toContain("the receiver returned 500");
 });
@@ -55,7 +60,7 @@ test("a callback that could not be delivered survives a restart", async () => {
   await before.kernel.stop();
   await bootWebhook(toPort(reserved.port), { home });
   await reserved.received(2);
-  expect(reserved.deliveries[1]?.headers["x-postern-delivery"]).toBe(json.job_id);
+  expect(reserved.deliveries[1]?.headers["webhook-id"]).toBe(json.job_id);
 });
 
 test("a job that completed while nobody could call back is called back after the next start", async () => {
@@ -69,7 +74,7 @@ test("a job that completed while nobody could call back is called back after the
   await silent.kernel.stop();
   await bootWebhook(toPort(receiver.port), { home });
   await receiver.received(1);
-  expect(receiver.deliveries.at(-1)?.headers["x-postern-delivery"]).toBe(json.job_id);
+  expect(receiver.deliveries.at(-1)?.headers["webhook-id"]).toBe(json.job_id);
 });
 
 test.for(["https://127.0.0.1", "https://localhost", "https://[::1]", "https://[::ffff:127.0.0.1]"])(
@@ -115,6 +120,6 @@ test("a delivery that cannot be noted is not sent again and again, and the servi
   // The next one goes through the same queue: with it, a second try of the first would have been sent, too.
   const { json } = await webhook.post({ ...HELLO, message: "next" });
   await receiver.received(2);
-  expect(receiver.deliveries[1]?.headers["x-postern-delivery"]).toBe(json.job_id);
+  expect(receiver.deliveries[1]?.headers["webhook-id"]).toBe(json.job_id);
   expect(strays).toEqual([]);
 });

@@ -34,10 +34,6 @@ test.for([
   expect(configure({ HTTP_WEBHOOK_SECRET: SECRET, ...variables }).problems).toEqual([name]);
 });
 
-test("a callback without a secret to sign it with is a configuration problem", () => {
-  expect(configure({ HTTP_CALLBACK_URL: "https://example.org/" }).problems).toEqual(["HTTP_WEBHOOK_SECRET"]);
-});
-
 test("plain http is allowed to a listed host and port only", () => {
   const HTTP_CALLBACK_PRIVATE_HOSTS = "hooks.internal:8000";
   const to = (HTTP_CALLBACK_URL: string) =>

@@ -1,5 +1,5 @@
 /** The webhook channel on the real kernel, store and agent, and a client that sends what it is told to. */
-import { createHmac } from "node:crypto";
+import { createHmac, randomUUID } from "node:crypto";
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import type { Variables } from "../../../kernel/env.ts";
 import type { BootOptions, Running } from "../../../kernel/kernel.ts";
@@ -86,6 +86,19 @@ function send(url: string, { method, path, headers = {}, body }: Sending): Promi
 
 export function signature(body: string | Buffer, secret = SECRET): string {
   return `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
+}
+
+/** The headers of Standard Webhooks, made without the library that checks them. */
+export function standardHeaders(
+  body: string,
+  secret = SECRET,
+  { id = `msg_${randomUUID()}`, offSecs = 0 }: { readonly id?: string; readonly offSecs?: number } = {},
+): Record<string, string> {
+  const [, encoded] = /^whsec_([A-Za-z0-9+/=]+)$/.exec(secret) ?? [];
+  const key = encoded === undefined ? Buffer.from(secret) : Buffer.from(encoded, "base64");
+  const at = Math.floor(Date.now() / 1000) + offSecs;
+  const signed = createHmac("sha256", key).update(`${id}.${at}.${body}`).digest("base64");
+  return { "webhook-id": id, "webhook-timestamp": String(at), "webhook-signature": `v1,${signed}` };
 }
 
 /** Polls the job until it has completed. */

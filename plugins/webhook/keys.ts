@@ -1,0 +1,11 @@
+/** Secrets of this channel, as Standard Webhooks writes them. They are derived when they are needed and stored nowhere. */
+import type { Store } from "../../kernel/plugin.ts";
+
+/** What callbacks are signed with, and nothing else. */
+export async function callbackSecret(store: Store): Promise<string> {
+  return written(await store.keyFor("webhook callbacks"));
+}
+
+function written(key: Uint8Array): string {
+  return `whsec_${Buffer.from(key).toString("base64")}`;
+}
