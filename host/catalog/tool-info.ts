@@ -1,11 +1,16 @@
 /** A tool as others see it. */
+import { createHash } from "node:crypto";
 import type { Capabilities } from "../../capabilities/capabilities.ts";
 import { describeCapabilities } from "../../capabilities/describe.ts";
 import type { JsonSchema, ToolInfo } from "../../kernel/plugin.ts";
 import type { InstalledTool } from "./catalog.ts";
 
 export function toInfo(tool: InstalledTool): ToolInfo {
-  return { name: tool.name, ...describeTool(tool) };
+  const facts = describeTool(tool);
+  const { name, digest, installedAt, capabilities } = tool;
+  // The grants in words are for people; a field that no sentence mentions yet must not slip through.
+  const sealed = JSON.stringify([name, digest, installedAt, facts.grants, capabilities]);
+  return { name, ...facts, fingerprint: createHash("sha256").update(sealed).digest("hex") };
 }
 
 export function describeTool(tool: {

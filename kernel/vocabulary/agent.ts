@@ -83,7 +83,8 @@ export interface Memory {
 export interface Approvals {
   /** What was remembered for this user: tool → always allowed or denied. */
   remembered(user: string): Readonly<Record<string, "allow" | "deny">>;
-  remember(user: string, tool: string, decision: "allow" | "deny"): void;
+  /** An "allow" holds for the tool with this fingerprint, not for another that takes its name. */
+  remember(user: string, tool: string, decision: "allow" | "deny", fingerprint?: string): void;
   revoke(user: string, tool: string): boolean;
   pending(user: string): readonly Gate[];
 }

@@ -16,6 +16,12 @@ export const ToolInfo = Type.Object(
   {
     name: Type.String(),
     ...facts,
+    fingerprint: Type.Optional(
+      Type.String({
+        description:
+          "Another after every install and whenever its grants change: what was approved is this one",
+      }),
+    ),
     switchedOff: Type.Optional(
       Type.Object(
         { at: Time, why: Type.String({ description: "A sentence" }) },

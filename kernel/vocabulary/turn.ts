@@ -68,6 +68,9 @@ const opened = {
   call: ToolCall,
 };
 
+/** Where another tool has taken the name since, the answer does not count. */
+const fingerprint = Type.Optional(Type.String({ description: "Of the tool that the question is about" }));
+
 /** What a thread waits for. It survives a restart. */
 export const Gate = Type.Union(
   [
@@ -76,12 +79,14 @@ export const Gate = Type.Union(
       type: Type.Literal("approval"),
       ...opened,
       grants: Type.Array(Type.String(), { description: "In words, what the tool may do" }),
+      fingerprint,
     }),
     Type.Object({
       type: Type.Literal("authentication"),
       ...opened,
       secret: Type.String(),
       message: Type.String(),
+      fingerprint,
     }),
   ],
   { $id: "Gate" },

@@ -23,7 +23,7 @@ export interface AgentParts {
   readonly idleSecs: number;
   /** Told of a thread whose stored turns have changed behind the runner's back. */
   forget(thread: string): void;
-  remember(user: string, tool: string): void;
+  remember(user: string, tool: string, fingerprint: string): void;
 }
 
 export interface RunningAgent extends Agent {
@@ -207,7 +207,8 @@ export function createAgent({ ledger, runner, log, idleSecs, forget, remember }:
           `The thread is busy: ${lane.length} messages are waiting.`,
           { retryAfterSecs: 5 },
         );
-      if (beginning.remember !== undefined) remember(turn.user, beginning.remember);
+      if (beginning.remember !== undefined)
+        remember(turn.user, beginning.remember.tool, beginning.remember.fingerprint);
       // The catalog belongs to the thread: a resume that does not repeat it goes on with it.
       const tools = turn.tools ?? (turn.input.type === "message" ? [] : (thread?.tools ?? []));
       const whole: Turn = { ...turn, tools };

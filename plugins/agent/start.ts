@@ -46,8 +46,8 @@ export function startAgent({
   const models = createModels(config.model, createBuiltinModel(), prices, log);
   const approvals = createApprovals(sql);
   const own = [...memory.tools, ...skills.tools, ...missions.tools];
-  // A skill is there to be followed and a mission is the user's own; memory may hold what a page once said.
-  const trusted = new Set([...skills.tools, ...missions.tools].map((tool) => tool.name));
+  // A skill is there to be followed; memory and missions may hold what a page once said.
+  const trusted = new Set(skills.tools.map((tool) => tool.name));
   const history = createHistory(sql, { mask, trusted });
   const sources = { own, host: use.tools, rules: config.approvals, approvals };
   const runner = createTurnRunner({
@@ -72,7 +72,7 @@ export function startAgent({
     log,
     idleSecs: config.turnIdleSecs,
     forget: history.forget,
-    remember: (user, tool) => approvals.remember(user, tool, "allow"),
+    remember: (user, tool, fingerprint) => approvals.remember(user, tool, "allow", fingerprint),
   });
   onStop(() => agent.stop());
   const threads = createThreads(sql, agent.cancelThread);

@@ -1,4 +1,7 @@
-/** Missions: lasting goals of a user, put before the model each turn until they are completed. */
+/**
+ * Missions: lasting goals of a user, put before the model each turn until they are completed. Each needs the user's word: what a
+ * page talked a model into must not come back in every later conversation.
+ */
 import { randomUUID } from "node:crypto";
 import type { JsonSchema, Store, ToolOutcome } from "../../../kernel/plugin.ts";
 import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
@@ -12,6 +15,8 @@ const Mission = Type.Object({
   status: Type.Enum(["open", "completed"]),
   createdAt: Time,
   completedAt: Type.Optional(Time),
+  /** Only an approved one is put before the model. */
+  approved: Type.Boolean(),
 });
 export type Mission = Declared<typeof Mission>;
 
@@ -24,7 +29,7 @@ export interface Missions {
   prompt(user: string): string;
 }
 
-const MIGRATIONS = [
+export const MIGRATIONS = [
   `CREATE TABLE missions (
     seq INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -35,6 +40,9 @@ const MIGRATIONS = [
   ) STRICT;
   CREATE INDEX missions_by_user ON missions (user, seq);
   CREATE INDEX missions_open ON missions (user, seq) WHERE completed_at IS NULL;`,
+
+  // Until now nobody was asked.
+  "ALTER TABLE missions ADD COLUMN approved INTEGER NOT NULL DEFAULT 0;",
 ] as const;
 
 interface Row {
@@ -42,6 +50,7 @@ interface Row {
   readonly goal: string;
   readonly created_at: string;
   readonly completed_at: string | null;
+  readonly approved: number;
 }
 
 /** More goals than this before a model each turn would be noise, and cost. */
@@ -53,20 +62,26 @@ const HEADING =
 
 export function createMissions(store: Store): Missions {
   const sql = store.tables("missions", MIGRATIONS);
-  const select = "SELECT id, goal, created_at, completed_at FROM missions WHERE user = ?";
+  const select = "SELECT id, goal, created_at, completed_at, approved FROM missions WHERE user = ?";
 
   const missions = {
     create(user: string, goal: string): Mission {
+      // One that waits for approval has just got it.
+      const waiting = missions.list(user, "open").find((one) => !one.approved && one.goal === goal);
+      if (waiting !== undefined) {
+        sql.run("UPDATE missions SET approved = 1 WHERE user = ? AND id = ?", user, waiting.id);
+        return { ...waiting, approved: true };
+      }
       const id = `m_${randomUUID().slice(0, 8)}`;
       const createdAt = new Date().toISOString();
       sql.run(
-        "INSERT INTO missions (id, user, goal, created_at) VALUES (?, ?, ?, ?)",
+        "INSERT INTO missions (id, user, goal, created_at, approved) VALUES (?, ?, ?, ?, 1)",
         id,
         user,
         goal,
         createdAt,
       );
-      return { id, goal, status: "open", createdAt };
+      return { id, goal, status: "open", createdAt, approved: true };
     },
     list(user: string, status?: Mission["status"]): readonly Mission[] {
       const which =
@@ -94,6 +109,7 @@ export function createMissions(store: Store): Missions {
     prompt(user: string): string {
       const lines = missions
         .list(user, "open")
+        .filter(({ approved }) => approved)
         .map(({ id, goal }) => `- ${id}: ${goal.replace(/\s+/g, " ")}`);
       return lines.length === 0 ? "" : `${HEADING}\n${lines.join("\n")}`;
     },
@@ -105,7 +121,8 @@ function missionTools(missions: Omit<Missions, "tools">): OwnTool[] {
   return [
     {
       name: "mission_create",
-      description: "Sets a long-term goal (a mission) of the user, shown in every conversation.",
+      description:
+        "Sets a long-term goal (a mission) of the user, shown in every conversation. The user is asked first. Also approves an earlier mission, by its exact goal.",
       schema: object(
         {
           goal: {
@@ -117,6 +134,9 @@ function missionTools(missions: Omit<Missions, "tools">): OwnTool[] {
         },
         ["goal"],
       ),
+      asks: (params) => [
+        `keeps this goal before the model in all your conversations until it is completed: ${(params as { goal: string }).goal.trim()}`,
+      ],
       async run(params, { user }) {
         const goal = (params as { goal: string }).goal.trim();
         if (goal === "") return failed("empty_goal", "The goal is empty.");
@@ -169,10 +189,11 @@ function missionTools(missions: Omit<Missions, "tools">): OwnTool[] {
   ];
 }
 
-function toMission({ id, goal, created_at, completed_at }: Row): Mission {
+function toMission({ id, goal, created_at, completed_at, ...row }: Row): Mission {
+  const approved = row.approved === 1;
   return completed_at === null
-    ? { id, goal, status: "open", createdAt: created_at }
-    : { id, goal, status: "completed", createdAt: created_at, completedAt: completed_at };
+    ? { id, goal, status: "open", createdAt: created_at, approved }
+    : { id, goal, status: "completed", createdAt: created_at, completedAt: completed_at, approved };
 }
 
 function ok(mission: Mission): ToolOutcome {

@@ -1,4 +1,5 @@
 /** May this tool be called for this user: at once, after asking, or not at all. */
+import { createHash } from "node:crypto";
 import type { Approvals, Env, Gate, Sql, ToolInfo } from "../../../kernel/plugin.ts";
 
 export type Verdict = "allow" | "ask" | "deny";
@@ -34,26 +35,56 @@ export function judgeTool(
   return rule === "deny" ? "deny" : (remembered ?? rule);
 }
 
-export function createApprovals(sql: Sql): Approvals {
+/** What tells a tool from another of the same name. A provider that does not say is taken at its word about everything else. */
+export function fingerprintOf(tool: ToolInfo): string {
+  const { version, description, schema, grants, writes } = tool;
+  const facts = JSON.stringify([version, description, schema, grants, writes]);
+  return tool.fingerprint ?? createHash("sha256").update(facts).digest("hex");
+}
+
+export interface RememberedApprovals extends Approvals {
+  /** What this user decided on this very tool. */
+  recall(user: string, tool: ToolInfo): "allow" | "deny" | undefined;
+  /** Forgets every "allow" for what is no longer there as it was. */
+  forgetOthers(user: string, tools: readonly ToolInfo[]): void;
+}
+
+interface Row {
+  readonly tool: string;
+  readonly decision: "allow" | "deny";
+  readonly fingerprint: string | null;
+}
+
+export function createApprovals(sql: Sql): RememberedApprovals {
+  const rows = (user: string) =>
+    sql.all<Row>("SELECT tool, decision, fingerprint FROM approvals WHERE user = ? ORDER BY tool", user);
+  const holds = ({ decision, fingerprint }: Row, tool: ToolInfo | undefined) =>
+    decision === "deny" || (tool !== undefined && fingerprint === fingerprintOf(tool));
+  const revoke = (user: string, tool: string) =>
+    sql.run("DELETE FROM approvals WHERE user = ? AND tool = ?", user, tool).changes > 0;
+
   return {
-    remembered: (user) =>
-      Object.fromEntries(
-        sql
-          .all<{ tool: string; decision: "allow" | "deny" }>(
-            "SELECT tool, decision FROM approvals WHERE user = ? ORDER BY tool",
-            user,
-          )
-          .map(({ tool, decision }) => [tool, decision]),
-      ),
-    remember: (user, tool, decision) =>
+    recall(user, tool) {
+      const row = rows(user).find(({ tool: name }) => name === tool.name);
+      return row && holds(row, tool) ? row.decision : undefined;
+    },
+    forgetOthers(user, tools) {
+      for (const row of rows(user)) {
+        const tool = tools.find(({ name }) => name === row.tool);
+        if (!holds(row, tool)) revoke(user, row.tool);
+      }
+    },
+    remembered: (user) => Object.fromEntries(rows(user).map(({ tool, decision }) => [tool, decision])),
+    remember: (user, tool, decision, fingerprint) =>
       void sql.run(
-        "INSERT INTO approvals (user, tool, decision) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET decision = excluded.decision",
+        `INSERT INTO approvals (user, tool, decision, fingerprint) VALUES (?, ?, ?, ?)
+         ON CONFLICT DO UPDATE SET decision = excluded.decision, fingerprint = excluded.fingerprint`,
         user,
         tool,
         decision,
+        fingerprint ?? null,
       ),
-    revoke: (user, tool) =>
-      sql.run("DELETE FROM approvals WHERE user = ? AND tool = ?", user, tool).changes > 0,
+    revoke,
     pending: (user) =>
       sql
         .all<{ gate: string }>(

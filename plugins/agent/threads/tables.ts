@@ -91,4 +91,7 @@ export const MIGRATIONS = [
   -- Null for jobs of before.
   ALTER TABLE jobs ADD COLUMN fingerprint TEXT;
   CREATE INDEX jobs_by_fingerprint ON jobs (fingerprint) WHERE fingerprint IS NOT NULL;`,
+  // What was allowed before was allowed to a name, whatever bore it: it is asked for once more.
+  `DELETE FROM approvals WHERE decision = 'allow';
+  ALTER TABLE approvals ADD COLUMN fingerprint TEXT;`,
 ];

@@ -11,6 +11,7 @@ import {
 import type { ModelPart } from "../models/model.ts";
 import { createRedactStream, redact } from "../safety/redact.ts";
 import type { TokenCount } from "../spending/cost.ts";
+import type { Approved } from "./resume.ts";
 import type { Plan, Toolbox } from "./toolbox.ts";
 import type { Ending, TurnWriter } from "./writer.ts";
 
@@ -23,7 +24,7 @@ export interface LoopRun {
   /** Calls of an earlier answer that this turn has to settle first. */
   readonly pending: readonly ToolCall[];
   /** The call among them that the user has just allowed. */
-  readonly approved: string | undefined;
+  readonly approved: Approved | undefined;
   emit(event: TurnEvent): void;
   /** One answer of the model to the thread as it now is. */
   ask(): AsyncIterable<readonly ModelPart[]>;
@@ -110,7 +111,10 @@ async function settle(run: LoopRun, calls: readonly ToolCall[]): Promise<Ending 
   if (calls.length === 0) return undefined;
   const { toolbox, approved } = run;
   const planned = await Promise.all(
-    calls.map(async (call) => ({ call, plan: await toolbox.plan(call, call.id === approved) })),
+    calls.map(async (call) => ({
+      call,
+      plan: await toolbox.plan(call, call.id === approved?.call ? approved : undefined),
+    })),
   );
   // What is refused at once never surfaces, but the model has to see what it did wrong.
   for (const { call, plan } of planned)
@@ -185,9 +189,18 @@ function openGate(writer: TurnWriter, call: ToolCall, plan: Plan, outcome: ToolO
     thread: writer.thread,
     openedAt: new Date().toISOString(),
   };
+  const { fingerprint } = { fingerprint: undefined, ...plan };
+  const about = fingerprint === undefined ? {} : { fingerprint };
   if (outcome?.status === "unauthenticated")
-    return { ...base, type: "authentication", call, secret: outcome.secret, message: outcome.message };
+    return {
+      ...base,
+      type: "authentication",
+      call,
+      secret: outcome.secret,
+      message: outcome.message,
+      ...about,
+    };
   return plan.type === "ask"
-    ? { ...base, type: "approval", call, grants: plan.grants }
+    ? { ...base, type: "approval", call, grants: plan.grants, ...about }
     : { ...base, type: "external_tool", call };
 }

@@ -5,5 +5,7 @@ export interface OwnTool {
   readonly name: string;
   readonly description: string;
   readonly schema: JsonSchema;
+  /** Sentences for the person to agree to before each call, where it does something that lasts beyond the conversation. */
+  asks?(params: unknown): readonly string[];
   run(params: unknown, context: { readonly user: string; readonly thread: string }): Promise<ToolOutcome>;
 }

@@ -8,9 +8,15 @@ export interface Beginning {
   readonly items: readonly TurnItem[];
   /** Calls that have to be settled first. */
   readonly pending: readonly ToolCall[];
-  readonly approved: string | undefined;
+  readonly approved: Approved | undefined;
   /** The tool that the user always allows from now on. */
-  readonly remember: string | undefined;
+  readonly remember: { readonly tool: string; readonly fingerprint: string } | undefined;
+}
+
+/** The call that the user has just allowed, to the tool that was there when they were asked. */
+export interface Approved {
+  readonly call: string;
+  readonly fingerprint: string | undefined;
 }
 
 const PLAIN: Beginning = { items: [], pending: [], approved: undefined, remember: undefined };
@@ -49,11 +55,13 @@ export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginnin
         : "The credential is missing and the user did not provide it.";
     return { ...PLAIN, items: [refusalOf(gate.call, message)], pending };
   }
+  const { call, fingerprint } = gate;
   return {
     items: [],
-    pending: [gate.call, ...pending],
-    approved: gate.call.id,
-    remember: input.decision === "always" ? gate.call.name : undefined,
+    pending: [call, ...pending],
+    approved: { call: call.id, fingerprint },
+    remember:
+      input.decision === "always" && fingerprint !== undefined ? { tool: call.name, fingerprint } : undefined,
   };
 }
 

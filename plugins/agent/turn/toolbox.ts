@@ -1,6 +1,5 @@
 /** The tools one turn may call: the agent's own, those of the tool host, and the caller's. */
 import type {
-  Approvals,
   ExternalTool,
   JsonSchema,
   ToolCall,
@@ -12,29 +11,40 @@ import { reason } from "../../../kernel/plugin.ts";
 import { invalidParams } from "../../../kernel/vocabulary/schema/params.ts";
 import { reservedPrefix } from "../../../kernel/vocabulary/tool-names.ts";
 import type { ModelTool } from "../models/model.ts";
-import { type ApprovalRules, judgeTool } from "../safety/approvals.ts";
+import {
+  type ApprovalRules,
+  fingerprintOf,
+  judgeTool,
+  type RememberedApprovals,
+} from "../safety/approvals.ts";
 import { checkCallersArguments, checkOwnArguments } from "./arguments.ts";
 import type { OwnTool } from "./own-tool.ts";
+import type { Approved } from "./resume.ts";
 
 /** What is to be done with a call. */
 export type Plan =
   | { readonly type: "refuse"; readonly outcome: ToolOutcome }
-  | { readonly type: "run"; readonly writes: boolean; run(signal: AbortSignal): Promise<ToolOutcome> }
-  | { readonly type: "ask"; readonly grants: readonly string[] }
+  | {
+      readonly type: "run";
+      readonly writes: boolean;
+      readonly fingerprint?: string;
+      run(signal: AbortSignal): Promise<ToolOutcome>;
+    }
+  | { readonly type: "ask"; readonly grants: readonly string[]; readonly fingerprint?: string }
   | { readonly type: "external" };
 
 export interface Toolbox {
   readonly forModel: readonly ModelTool[];
   isExternal(name: string): boolean;
-  /** `approved`: the user has just said yes to this very call. */
-  plan(call: ToolCall, approved: boolean): Promise<Plan>;
+  /** `approved`: the user has just said yes to this very call, of the tool as it was then. */
+  plan(call: ToolCall, approved: Approved | undefined): Promise<Plan>;
 }
 
 export interface ToolboxSources {
   readonly own: readonly OwnTool[];
   readonly host: Tools | undefined;
   readonly rules: ApprovalRules;
-  readonly approvals: Approvals;
+  readonly approvals: RememberedApprovals;
 }
 
 const ANY_OBJECT: JsonSchema = { type: "object" };
@@ -51,11 +61,9 @@ export async function openToolbox(
   scope: { readonly user: string; readonly thread: string; readonly external: readonly ExternalTool[] },
   onTrouble: (why: string) => void,
 ): Promise<Toolbox> {
-  const listed =
-    (await sources.host?.list().catch((error: unknown): readonly ToolInfo[] => {
-      onTrouble(reason(error));
-      return [];
-    })) ?? [];
+  const found = await sources.host?.list().catch((error: unknown) => onTrouble(reason(error)));
+  const listed = found ?? [];
+  if (found) sources.approvals.forgetOthers(scope.user, found);
   const own = new Map(sources.own.map((tool) => [tool.name, tool]));
   const isOwn = (name: string) => own.has(name) || reservedPrefix(name) !== undefined;
   const installed = new Map(listed.filter(({ name }) => !isOwn(name)).map((tool) => [tool.name, tool]));
@@ -80,20 +88,25 @@ export async function openToolbox(
     outcome: { status: "error", code, message },
   });
 
-  async function planInstalled(call: ToolCall, tool: ToolInfo, approved: boolean): Promise<Plan> {
-    const remembered = sources.approvals.remembered(scope.user)[tool.name];
-    const verdict = judgeTool(tool, sources.rules, remembered);
+  async function planInstalled(
+    call: ToolCall,
+    tool: ToolInfo,
+    approved: Approved | undefined,
+  ): Promise<Plan> {
+    const fingerprint = fingerprintOf(tool);
+    const verdict = judgeTool(tool, sources.rules, sources.approvals.recall(scope.user, tool));
     if (verdict === "deny")
       return refuse("denied", `The tool ${tool.name} is not allowed here. Do not try it again.`);
     const { host } = sources;
-    if (verdict === "ask" && !approved) {
+    if (verdict === "ask" && approved?.fingerprint !== fingerprint) {
       // Nobody should be asked to approve a call that would be refused anyway. A host that cannot say so now will then.
       const outcome = await host?.refusal?.(call).catch(() => undefined);
-      return outcome ? { type: "refuse", outcome } : { type: "ask", grants: tool.grants };
+      return outcome ? { type: "refuse", outcome } : { type: "ask", grants: tool.grants, fingerprint };
     }
     return {
       type: "run",
       writes: tool.writes,
+      fingerprint,
       run: (signal) =>
         host?.call(call, { user: scope.user, signal }) ??
         Promise.resolve({ status: "error", code: "no_tools", message: "The tool host is off." }),
@@ -114,6 +127,12 @@ export async function openToolbox(
       const checked = mine ? checkOwnArguments(call.params, mine.schema) : checkCallersArguments(call.params);
       if (!checked.ok) return { type: "refuse", outcome: invalidParams(checked.detail) };
       if (mine === undefined) return { type: "external" };
+      const rule = sources.rules.get(mine.name);
+      if (rule === "deny")
+        return refuse("denied", `The tool ${mine.name} is not allowed here. Do not try it again.`);
+      const isSettled = rule === "allow" || approved !== undefined;
+      const questions = isSettled ? undefined : mine.asks?.(checked.value);
+      if (questions !== undefined) return { type: "ask", grants: questions };
       const run = () => mine.run(checked.value, { user: scope.user, thread: scope.thread }).catch(failed);
       return { type: "run", writes: false, run };
     },

@@ -37,8 +37,11 @@ const AUTHENTICATION: readonly Choice[] = [
   { key: "d", label: "Deny", decision: "deny" },
 ];
 
-export function choicesOf({ type }: Gate): readonly Choice[] {
-  return type === "approval" ? APPROVAL : type === "authentication" ? AUTHENTICATION : [];
+export function choicesOf(gate: Gate): readonly Choice[] {
+  if (gate.type === "authentication") return AUTHENTICATION;
+  if (gate.type !== "approval") return [];
+  // What is asked for each time anew has no fingerprint to remember.
+  return gate.fingerprint === undefined ? APPROVAL.filter(({ key }) => key !== "a") : APPROVAL;
 }
 
 /** Entries that Enter opens and closes. */

@@ -13,7 +13,12 @@ export function GateCard({ gate }: { gate: Gate }) {
           <Grants of={gate.grants ?? []} />
           <Answers
             gate={gate}
-            choices={{ once: "Allow once", always: "Always allow this tool", deny: "Deny" }}
+            choices={{
+              once: "Allow once",
+              // What is asked for each time anew has no fingerprint to remember.
+              ...(gate.fingerprint && { always: "Always allow this tool" }),
+              deny: "Deny",
+            }}
           />
         </section>
       );

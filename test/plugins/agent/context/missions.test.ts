@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openStore } from "../../../../kernel/store/store.ts";
-import { createMissions } from "../../../../plugins/agent/context/missions.ts";
+import { createMissions, MIGRATIONS } from "../../../../plugins/agent/context/missions.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 
 function openMissions(folder = temporaryFolder()) {
@@ -72,4 +72,18 @@ test("a mission that a command beside the service sets or completes is known to 
   expect(service.missions.prompt("ann")).toContain(id);
   command.missions.complete("ann", id);
   expect(service.missions.prompt("ann")).toBe("");
+});
+
+test("missions of an older store, which nobody approved, stay out of the prompt until they are", async () => {
+  const folder = temporaryFolder();
+  const store = openStore(join(folder, "store.sqlite"));
+  store
+    .tables("missions", MIGRATIONS.slice(0, 1))
+    .run("INSERT INTO missions (id, user, goal, created_at) VALUES ('m_1', 'ann', 'obey', '2026')");
+  store.close();
+  const { missions, run } = openMissions(folder);
+  expect(missions.prompt("ann")).toBe("");
+  expect(await run("ann", "mission_list", {})).toMatchObject({ missions: [{ id: "m_1", approved: false }] });
+  expect(await run("ann", "mission_create", { goal: "obey" })).toMatchObject({ id: "m_1", approved: true });
+  expect(missions.prompt("ann")).toContain("- m_1: obey");
 });

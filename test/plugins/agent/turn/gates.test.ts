@@ -277,6 +277,40 @@ describe("an approval", () => {
     expect((await again.record).status).toBe("waiting");
   });
 
+  test("is for the tool that was asked about, not for another that takes its name", async () => {
+    const model = await scriptedModel();
+    model.otherwise(MAIL);
+    const ran: string[] = [];
+    const tool = (fingerprint: string) => ({
+      writes: true,
+      fingerprint,
+      run: () => {
+        ran.push(fingerprint);
+        return { status: "ok", output: "done" } as const;
+      },
+    });
+    const start = (fingerprint: string, home?: string) =>
+      bootAgent({ model, tools: { mailer: tool(fingerprint) }, ...(home !== undefined && { home }) });
+    const one = await start("one");
+    const first = one.service("agent").run({ user: "ann", channel: "test", input: message("Mail") });
+    const gate = gateOf(await first.record);
+    await one.stop();
+
+    // The question was about the first: neither "always" now nor what it would have left behind is for the second.
+    const two = await start("two", one.home);
+    const input = { type: "approval", gate: gate.id, decision: "always" } as const;
+    const answer = { user: "ann", channel: "test", thread: first.thread, input } as const;
+    const second = await two.service("agent").run(answer).record;
+    expect(gateOf(second)).toMatchObject({ type: "approval", fingerprint: "two" });
+    await two.stop();
+
+    const again = await start("one", one.home);
+    const later = { user: "ann", channel: "test", input: message("Again") } as const;
+    expect(gateOf(await again.service("agent").run(later).record)).toMatchObject({ fingerprint: "one" });
+    expect(again.service("approvals").remembered("ann")).toEqual({});
+    expect(ran).toEqual([]);
+  });
+
   test("deny: the model is told and the tool is not called", async () => {
     const { second, sent, model } = await waiting("deny");
     expect(second.status).toBe("completed");
