@@ -12,6 +12,7 @@ import type {
   TurnStatus,
 } from "../../../kernel/plugin.ts";
 import { createTurnWriter, type TurnWriter } from "../turn/writer.ts";
+import { createPieces } from "./pieces.ts";
 import { titleOf } from "./title.ts";
 
 export interface ThreadRow {
@@ -41,6 +42,7 @@ export interface Ledger {
 }
 
 export function createLedger(sql: Sql): Ledger {
+  const pieces = createPieces(sql);
   // Last, because every savepoint makes the full-text index write out what it has gathered.
   const indexText = (seq: number, text: string, thread: string): void =>
     sql.last(() =>
@@ -169,7 +171,7 @@ export function createLedger(sql: Sql): Ledger {
         return { thread, seq };
       });
       return createTurnWriter(
-        { sql, index, insertItem },
+        { sql, pieces, index, insertItem },
         { turn, id, thread, seq, items, now, status, model },
       );
     },
@@ -196,6 +198,9 @@ export function createLedger(sql: Sql): Ledger {
           "SELECT id, thread FROM turns WHERE status IN ('queued', 'running')",
         );
         for (const { id, thread } of open) {
+          const said = pieces.read(id);
+          if (said) insertItem(id, said);
+          pieces.drop(id);
           for (const { seq, body } of sql.all<{ seq: number; body: string }>(
             "SELECT seq, body FROM turn_items WHERE turn = ? ORDER BY seq",
             id,

@@ -94,4 +94,12 @@ export const MIGRATIONS = [
   // What was allowed before was allowed to a name, whatever bore it: it is asked for once more.
   `DELETE FROM approvals WHERE decision = 'allow';
   ALTER TABLE approvals ADD COLUMN fingerprint TEXT;`,
+
+  `CREATE TABLE turn_pieces (
+    seq INTEGER PRIMARY KEY,
+    turn TEXT NOT NULL REFERENCES turns (id) ON DELETE CASCADE,
+    item TEXT NOT NULL,
+    text TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX turn_pieces_by_turn ON turn_pieces (turn, seq);`,
 ];

@@ -13,6 +13,7 @@ import {
   type Usage,
 } from "../../../kernel/plugin.ts";
 import { NO_USAGE } from "../spending/cost.ts";
+import { createPieces } from "./pieces.ts";
 import { clipTitle } from "./title.ts";
 
 const MOST = 200;
@@ -48,10 +49,20 @@ interface TurnColumns {
 
 /** `onRemove` is told of a thread before it goes, so that what runs on it stops. */
 export function createThreads(sql: Sql, onRemove: (thread: string) => void): Threads {
+  const pieces = createPieces(sql);
   const owned = (user: string, thread: string): number => {
     const row = sql.get<{ seq: number }>("SELECT seq FROM threads WHERE id = ? AND user = ?", thread, user);
     if (row === undefined) throw new Fault("missing", "thread_not_found", `There is no thread ${thread}.`);
     return row.seq;
+  };
+
+  /** With what a running turn is just saying. */
+  const readItems = ({ id, status }: TurnColumns): TurnItem[] => {
+    const items = sql
+      .all<{ body: string }>("SELECT body FROM turn_items WHERE turn = ? ORDER BY seq", id)
+      .map(({ body }) => JSON.parse(body) as TurnItem);
+    const said = status === "running" ? pieces.read(id) : undefined;
+    return said ? [...items, said] : items;
   };
 
   return {
@@ -95,7 +106,7 @@ export function createThreads(sql: Sql, onRemove: (thread: string) => void): Thr
       const page = pageOf(
         rows,
         most,
-        (row) => recordOf(row, readItems(sql, row.id)),
+        (row) => recordOf(row, readItems(row)),
         (row) => String(row.seq),
       );
       // Pages go back in time; within a page a conversation reads from top to bottom.
@@ -104,7 +115,7 @@ export function createThreads(sql: Sql, onRemove: (thread: string) => void): Thr
 
     turn(user, turn) {
       const row = sql.get<TurnColumns>("SELECT * FROM turns WHERE id = ? AND user = ?", turn, user);
-      return row && recordOf(row, readItems(sql, row.id));
+      return row && recordOf(row, readItems(row));
     },
 
     rename(user, thread, title) {
@@ -132,12 +143,6 @@ export function createThreads(sql: Sql, onRemove: (thread: string) => void): Thr
       });
     },
   };
-}
-
-function readItems(sql: Sql, turn: string): TurnItem[] {
-  return sql
-    .all<{ body: string }>("SELECT body FROM turn_items WHERE turn = ? ORDER BY seq", turn)
-    .map(({ body }) => JSON.parse(body) as TurnItem);
 }
 
 function recordOf(row: TurnColumns, items: readonly TurnItem[]): TurnRecord {

@@ -31,9 +31,6 @@ export interface LoopRun {
   count(tokens: TokenCount): void;
 }
 
-// Text that streams for long is saved this often, so that a crash costs no more.
-const SAVE_MILLIS = 1000;
-
 export async function runLoop(run: LoopRun): Promise<Ending> {
   let { pending: calls, approved } = run;
   for (let called = 0; ; ) {
@@ -60,30 +57,29 @@ async function answer({ writer, toolbox, mask, emit, ask, count }: LoopRun): Pro
   const redactor = createRedactStream(mask);
   const calls: ToolCall[] = [];
   let text = "";
-  let savedAt = Date.now();
   const message = () => ({ type: "message", id: item, role: "assistant", text }) as const;
-  const save = (): void => {
-    writer.put(message());
-    savedAt = Date.now();
-  };
-  const say = (delta: string): void => {
-    if (delta === "") return;
-    text += delta;
-    emit({ type: "text", item, delta });
-    if (Date.now() - savedAt > SAVE_MILLIS) save();
+  const say = (...deltas: string[]): void => {
+    const spoken = deltas.filter((delta) => delta !== "");
+    if (spoken.length === 0) return;
+    const said = spoken.join("");
+    text += said;
+    writer.say(item, said);
+    for (const delta of spoken) emit({ type: "text", item, delta });
   };
   try {
     for await (const parts of ask()) {
+      const deltas: string[] = [];
       for (const part of parts) {
-        if (part.type === "text") say(redactor.push(part.delta));
+        if (part.type === "text") deltas.push(redactor.push(part.delta));
         else if (part.type === "call") calls.push(ownCall(part.call, calls, mask));
         else count(part);
       }
+      say(...deltas);
     }
   } finally {
     say(redactor.end());
     // Without calls the turn ends here, and its end writes the text along with everything else.
-    if (text !== "") calls.length > 0 ? save() : writer.hold(message());
+    if (text !== "") calls.length > 0 ? writer.put(message()) : writer.hold(message());
   }
   if (calls.length === 0 && text.trim() === "")
     throw new Fault("turn", "empty_answer", "The model returned an empty answer. Try again, or rephrase.");

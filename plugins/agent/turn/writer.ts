@@ -11,6 +11,7 @@ import type {
   Usage,
 } from "../../../kernel/plugin.ts";
 import { NO_USAGE } from "../spending/cost.ts";
+import type { Pieces } from "../threads/pieces.ts";
 
 export interface Ending {
   readonly status: "completed" | "waiting" | "cancelled" | "failed";
@@ -25,9 +26,11 @@ export interface TurnWriter {
   /** Its place among all turns. */
   readonly seq: number;
   readonly items: readonly TurnItem[];
-  /** Appends an item, or replaces the one with the same id. */
+  /** Keeps text of a message that is not whole yet: on disk when this returns, so that it can be told. */
+  say(item: string, text: string): void;
+  /** Appends an item, or replaces the one with the same id. A message that was being said is whole with it. */
   put(item: TurnItem): void;
-  /** The same, but on disk only with the turn's end: for what comes right before it. */
+  /** The same, but as an item on disk only with the turn's end: for what comes right before it. */
   hold(item: TurnItem): void;
   begin(model: ModelName): void;
   /** A tool that can change the world outside is about to be called. */
@@ -39,12 +42,13 @@ export interface TurnWriter {
 
 interface Tables {
   readonly sql: Sql;
+  readonly pieces: Pieces;
   index(item: TurnItem, thread: string, seq: number): void;
   insertItem(turn: string, item: TurnItem): number;
 }
 
 export function createTurnWriter(
-  { sql, index, insertItem }: Tables,
+  { sql, pieces, index, insertItem }: Tables,
   start: {
     readonly turn: Turn;
     readonly id: string;
@@ -66,6 +70,10 @@ export function createTurnWriter(
     model: start.model,
     usage: NO_USAGE,
   };
+
+  // Whether text of a message is on disk that has not become an item yet, and whether more of it can be kept.
+  let isSpeaking = false;
+  let isMute = false;
 
   const isGone = (): boolean => sql.get("SELECT 1 FROM turns WHERE id = ?", id) === undefined;
 
@@ -105,6 +113,7 @@ export function createTurnWriter(
       if (!stored.has(item.id)) store(item);
       index(item, thread, stored.get(item.id) as number);
     }
+    if (isSpeaking) pieces.drop(id);
     sql.run("UPDATE threads SET updated_at = ? WHERE id = ?", now, thread);
     if (gate === undefined) return;
     sql.run(
@@ -120,9 +129,24 @@ export function createTurnWriter(
     thread,
     seq: start.seq,
     items,
+    say(item, text) {
+      if (isMute) return;
+      try {
+        pieces.add(id, item, text);
+        isSpeaking = true;
+      } catch {
+        // A full disk, or the thread is gone: the turn's end says so. A text with a hole in it would be worse than none.
+        isMute = true;
+      }
+    },
     put(item) {
       place(item);
-      store(item);
+      if (item.type !== "message" || !isSpeaking) return store(item);
+      sql.transaction(() => {
+        store(item);
+        pieces.drop(id);
+      });
+      isSpeaking = false;
     },
     hold(item) {
       place(item);

@@ -63,6 +63,7 @@ test("§3.2 a pending call outlives a process that is killed, and so do the turn
   expect(await second.client.responses.retrieve(broken)).toMatchObject({
     status: "failed",
     error: { code: "interrupted" },
+    output: [{ type: "message", status: "incomplete", content: [{ text: "Well," }] }],
   });
   const answer = await second.client.responses.create({
     model: "any",

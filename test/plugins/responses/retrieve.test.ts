@@ -161,6 +161,23 @@ test("§4.3 cancel stops a running response, which is then cancelled for good; t
   expect(textOf(next)).toBe("ok");
 });
 
+test("§4.3 a response that is still running is retrieved with what has been said so far", async () => {
+  const model = await scriptedModel();
+  const more = Promise.withResolvers<string>();
+  model.script({ text: ["Well,", more.promise] });
+  const service = await startService({ model });
+  const { id, rest } = await startStalled(service);
+  expect(await service.retrieve(id)).toMatchObject({
+    status: "in_progress",
+    output: [{ type: "message", status: "in_progress", content: [{ text: "Well," }] }],
+    usage: null,
+  });
+  more.resolve(" so.");
+  await rest;
+  const whole = await service.retrieve(id);
+  expect(whole).toMatchObject({ status: "completed", output: [{ content: [{ text: "Well, so." }] }] });
+});
+
 test("cancelling or deleting a response that waits for a function call frees its thread", async () => {
   const tools = [{ type: "function", name: "find" }];
   for (const [method, path] of [

@@ -26,10 +26,10 @@ test("a process that is killed in the middle of a turn and of a job loses neithe
   await postern.printed("asked ");
   const [, turn, thread, job] = /asked (\S+) (\S+) (\S+)/.exec(postern.stdout()) ?? [];
   await expect.poll(() => model.requests.length).toBe(2);
-  // What has been said is written down from time to time.
+  // What has been said is on disk before anybody hears it.
   const beside = new DatabaseSync(join(home, "store.sqlite"), { readOnly: true });
   onTestFinished(() => beside.close());
-  const written = beside.prepare("SELECT body FROM turn_items WHERE turn = ?");
+  const written = beside.prepare("SELECT text FROM turn_pieces WHERE turn = ?");
   await expect.poll(() => JSON.stringify(written.all(turn ?? ""))).toContain("word 10 ");
   postern.kill("SIGKILL");
   await postern.ended;
