@@ -18,8 +18,8 @@ interface Lock {
 const read = (file: string) => JSON.parse(readFileSync(join(ROOT, file), "utf8"));
 const { engines, dependencies } = read("package.json") as Manifest;
 
-/** Run when the package is built, and not in it. */
-const SCRIPTS = new Set(["components/build.ts", "kernel/cli/bundle.ts"]);
+/** Run when the package is built or in a clone, and not in the package. */
+const SCRIPTS = new Set(["components/build.ts", "kernel/cli/bundle.ts", "host/sandbox/prepare.ts"]);
 /** Bundled when the package is built, or when a component is. */
 const BUNDLED = (file: string) => /^(plugins\/gateway\/page|components\/[^/]+)\//.test(file);
 

@@ -1,7 +1,7 @@
 /**
  * Reads components. Parsing and transpiling take seconds and work on bytes nobody vouches for, so they happen in a
- * process that is gone afterwards, under the same flags as a tool's. The published package has this file bundled with
- * jco's transpiler: see `kernel/cli/bundle.ts`.
+ * process that is gone afterwards, under the same flags as a tool's. The published package has it bundled with jco's
+ * transpiler: see `kernel/cli/bundle.ts`.
  */
 import { isPlain } from "./canonical-abi.ts";
 import {

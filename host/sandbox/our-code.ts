@@ -1,10 +1,8 @@
-/** What a tool's process may read: the files of ours that it runs, and the packages they use. */
+/** What a tool's process starts with, and what it may read: the files of ours that it runs, and their packages. */
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { threadFile } from "../../kernel/cli/thread-file.ts";
-
-/** The file that such a process starts with. */
-export const CHILD = threadFile("inside/child", import.meta.url);
+import { prepared } from "./prepared.ts";
 
 /** What the modules in there import; where packages are linked, their files lie elsewhere. */
 const PACKAGES = [
@@ -16,10 +14,27 @@ const PACKAGES = [
 ];
 const FOLDER = "node_modules";
 
-export const OUR_CODE = ourCode();
+interface OurCode {
+  /** The file that such a process starts with. */
+  readonly child: string;
+  readonly readable: readonly string[];
+}
 
-function ourCode(): readonly string[] {
-  const own = dirname(dirname(dirname(dirname(CHILD))));
+let found: OurCode | undefined;
+
+export function ourCode(): OurCode {
+  found ??= find();
+  return found;
+}
+
+function find(): OurCode {
+  const child = threadFile("inside/child", import.meta.url);
+  const worker = threadFile("inside/worker", import.meta.url);
+  return { child: child.endsWith(".ts") ? prepared([child, worker]) : child, readable: readable(child) };
+}
+
+function readable(child: string): readonly string[] {
+  const own = dirname(dirname(dirname(dirname(child))));
   const paths = [join(own, "host"), join(own, "kernel")];
   for (let folder = own; ; folder = dirname(folder)) {
     paths.push(join(folder, "package.json"), join(folder, FOLDER));

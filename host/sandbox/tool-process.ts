@@ -11,7 +11,7 @@ import { reason } from "../../kernel/fault.ts";
 import type { ToolReply, ToolRequest } from "../broker/grant.ts";
 import type { ReaderJob } from "../compile/component-reader.ts";
 import { FrameReader, writeFrame } from "./frames.ts";
-import { CHILD, OUR_CODE } from "./our-code.ts";
+import { ourCode } from "./our-code.ts";
 import {
   type Ask,
   type CodeBytes,
@@ -98,17 +98,18 @@ export class ToolProcess {
   }
 
   private constructor({ role, cores, ready = 1 }: ProcessOptions) {
+    const { child, readable } = ourCode();
     const command = [
       ...(PRLIMIT === undefined ? [] : [PRLIMIT, ...BOUNDS, "--"]),
       process.execPath,
       "--permission",
-      ...OUR_CODE.map((path) => `--allow-fs-read=${path}`),
+      ...readable.map((path) => `--allow-fs-read=${path}`),
       "--allow-worker",
       // The permission model does not know of these two, which open files.
       "--no-experimental-sqlite",
       "--no-experimental-webstorage",
       "--disable-warning=SecurityWarning",
-      CHILD,
+      child,
       `${cores}`,
       `${ready}`,
       role,

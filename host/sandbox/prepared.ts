@@ -1,0 +1,51 @@
+/**
+ * In a clone, the code of a tool's process is bundled before one is started: Node would strip the types of two dozen
+ * modules in each thread of each process, which takes three times as long as the rest of the start. The published
+ * package has the same bundle, made when it was built: see `kernel/cli/bundle.ts`.
+ */
+import { execFileSync } from "node:child_process";
+import { readFileSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import { ROOT } from "../../kernel/cli/package.ts";
+import { threadFile } from "../../kernel/cli/thread-file.ts";
+
+const CACHE = join(ROOT, "node_modules", ".cache", "postern");
+/** Says which bundle is the newest. */
+export const NEWEST = "sandbox.json";
+
+export interface Bundle {
+  readonly folder: string;
+  /** The files it was made from, each with its size and the time of its last change. */
+  readonly inputs: Readonly<Record<string, string>>;
+}
+
+/** The bundle of the first of these modules, the others beside it; the module itself where none can be written. */
+export function prepared(modules: readonly [string, ...string[]], cache = CACHE): string {
+  try {
+    // In a process of its own: esbuild's would stay for more, and this happens only where the code has changed.
+    if (newest(cache) === undefined)
+      execFileSync(process.execPath, [threadFile("prepare", import.meta.url), cache, ...modules], {
+        stdio: "ignore",
+      });
+    const bundle = newest(cache);
+    if (bundle !== undefined) return join(cache, bundle.folder, basename(modules[0]).replace(/ts$/, "js"));
+  } catch {
+    // A clone that belongs to somebody else, or a full disk: slower, and just as right.
+  }
+  return modules[0];
+}
+
+function newest(cache: string): Bundle | undefined {
+  try {
+    const bundle = JSON.parse(readFileSync(join(cache, NEWEST), "utf8")) as Bundle;
+    const isFresh = Object.entries(bundle.inputs).every(([file, state]) => stateOf(file) === state);
+    return isFresh ? bundle : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function stateOf(file: string): string {
+  const { size, mtimeMs } = statSync(join(ROOT, file));
+  return `${size} ${mtimeMs}`;
+}
