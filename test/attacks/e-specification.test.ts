@@ -1,0 +1,103 @@
+/** E. The specification, row by row: what used to differ from it, tried from outside. */
+import OpenAI from "openai";
+import { expect } from "vitest";
+import { attack } from "../support/attacks.ts";
+import { temporaryFolder } from "../support/home.ts";
+import { serveUnderAttack } from "../support/processes/attacked.ts";
+import { postern } from "../support/processes/postern.ts";
+import { afterThisFile } from "../support/undo.ts";
+
+const IDLE_SECS = 3;
+const SHORT_TOKEN = "abc";
+
+const later = afterThisFile();
+const { served, send } = await serveUnderAttack(later, {
+  TURN_IDLE_SECS: String(IDLE_SECS),
+  SERVICE_REBORN_WEBUI_TOKEN: SHORT_TOKEN,
+});
+const { model } = served;
+const client = new OpenAI({ apiKey: SHORT_TOKEN, baseURL: `${served.url}/api/v1`, maxRetries: 0 });
+const create = (body: object) => send("POST", "/api/v1/responses", { model: "any", ...body });
+const get = (id: string) => send("GET", `/api/v1/responses/${id}`);
+
+attack(
+  17,
+  "a stream goes on for longer than the limit while something happens; silence ends it",
+  async () => {
+    const pieces = Array.from({ length: 10 }, (_, at) => `${at} `);
+    model.script({ text: pieces, delay: (IDLE_SECS * 1000) / 8 }, { text: "Well,", end: "stall" });
+    const long = client.responses.stream({ model: "any", input: "Count slowly" }).finalResponse();
+    await expect.poll(() => model.requests.length).toBe(1);
+    const silent = client.responses.stream({ model: "any", input: "Say nothing" }).finalResponse();
+    expect(await long).toMatchObject({ status: "completed", output_text: pieces.join("") });
+    expect(await silent).toMatchObject({ status: "failed", error: { code: "turn_timeout" } });
+  },
+);
+
+attack(19, "tokens and secrets of any length are accepted, and warned about", async () => {
+  expect((await send("GET", "/api/status", undefined, SHORT_TOKEN)).status).toBe(200);
+  expect(served.process.stdout()).toContain("SERVICE_REBORN_WEBUI_TOKEN has only 3 characters");
+  const { code, stdout } = await postern(["doctor"], {
+    env: {
+      POSTERN_HOME: temporaryFolder(),
+      MODEL_PROVIDER: "builtin",
+      GATEWAY_PORT: "0",
+      GATEWAY_AUTH_TOKEN: "abcd",
+      HTTP_ENABLED: "true",
+      HTTP_HOST: "127.0.0.1",
+      HTTP_PORT: "0",
+      HTTP_WEBHOOK_SECRET: "abcde",
+    },
+  });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^ *warn +gateway token +GATEWAY_AUTH_TOKEN has only 4 characters/m);
+  expect(stdout).toMatch(/^ *warn +webhook secret +HTTP_WEBHOOK_SECRET has only 5 characters/m);
+});
+
+attack(22, "a cancelled stream ends as cancelled, not as failed", async () => {
+  model.script({ text: "Well,", end: "stall" });
+  const types: string[] = [];
+  let last: unknown;
+  let id = "";
+  for await (const event of await client.responses.create({ model: "any", input: "Hi", stream: true })) {
+    types.push(event.type);
+    last = "response" in event ? event.response : last;
+    if (event.type === "response.created") id = event.response.id;
+    if (event.type === "response.output_text.delta") void client.responses.cancel(id);
+  }
+  expect(types.at(-1)).toBe("response.incomplete");
+  expect(types).not.toContain("response.failed");
+  expect(last).toMatchObject({ status: "cancelled", output: [{ content: [{ text: "Well," }] }] });
+});
+
+attack(22, "a response that waits for a function call can be cancelled, and its thread goes on", async () => {
+  model.script({ calls: [{ id: "call_1", name: "find", arguments: {} }] });
+  const tools = [{ type: "function", name: "find" }];
+  const { json: waiting } = await create({ input: "Find it", tools });
+  const follow = { input: "Never mind", previous_response_id: waiting.id };
+  expect((await create(follow)).status).toBe(400);
+  expect((await send("POST", `/api/v1/responses/${waiting.id}/cancel`)).status).toBe(200);
+  expect(await create(follow)).toMatchObject({ status: 200, json: { status: "completed" } });
+});
+
+attack(23, "a running response is read as far as it is, and a crash takes back nothing of it", async () => {
+  model.script({ text: ["Once ", "upon "], end: "stall" });
+  let id = "";
+  const reading = (async () => {
+    for await (const event of await client.responses.create({ model: "any", input: "Tell", stream: true })) {
+      if (event.type === "response.created") id = event.response.id;
+      if (event.type !== "response.output_text.delta" || event.delta !== "upon ") continue;
+      expect((await get(id)).json).toMatchObject({
+        status: "in_progress",
+        output: [{ content: [{ text: "Once upon " }] }],
+      });
+      await served.restart("SIGKILL");
+    }
+  })();
+  await reading.catch(() => {});
+  expect((await get(id)).json).toMatchObject({
+    status: "failed",
+    error: { code: "interrupted" },
+    output: [{ status: "incomplete", content: [{ text: "Once upon " }] }],
+  });
+});
