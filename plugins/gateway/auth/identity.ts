@@ -36,6 +36,9 @@ export class Refusal extends Error {
   }
 }
 
+/** The code of a sign-in that a person has to confirm first; answered with 409. */
+export const CONFIRM_SIGN_IN = "confirm_sign_in";
+
 const UNKNOWN = new Refusal(401, "Invalid or missing auth token");
 const FOREIGN_DOMAIN = new Refusal(403, "This e-mail domain is not allowed");
 const UNVERIFIED_EMAIL = new Refusal(403, "The identity provider has not verified this e-mail address");
@@ -53,6 +56,8 @@ export interface Authenticator {
   identify(request: IncomingMessage, address: string): Promise<Identity | Refusal>;
   /** The same for a token that came another way: the body of a sign-in. */
   admit(token: string, address: string): Promise<Identity | Refusal>;
+  /** Who the browser of a request is signed in as; nothing is counted or waited for. */
+  signedIn(request: IncomingMessage): Identity | undefined;
   /** Is what was proved still true? */
   stands(identity: Identity): boolean;
 }
@@ -171,6 +176,11 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       }
       const session = readCookie(cookie, sessionCookie(proxies.host(request)));
       return session === undefined ? UNKNOWN : judge(session, address, bySession);
+    },
+    signedIn(request) {
+      const session = readCookie(request.headers.cookie, sessionCookie(proxies.host(request)));
+      const found = session === undefined ? UNKNOWN : bySession(digestOf(session));
+      return found instanceof Refusal ? undefined : found;
     },
     stands({ source, session, expiresAt }) {
       if (expiresAt !== undefined && expiresAt.getTime() <= Date.now()) return false;

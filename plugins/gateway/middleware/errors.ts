@@ -2,10 +2,11 @@
 import type { Context, Middleware } from "koa";
 import { type ChannelRules, type HttpFault, httpFault, statusFault } from "../../../kernel/net/http-fault.ts";
 import type { Log } from "../../../kernel/plugin.ts";
-import { Refusal } from "../auth/identity.ts";
+import { CONFIRM_SIGN_IN, Refusal } from "../auth/identity.ts";
 import { BODY_BYTES, OPEN_BODY_BYTES } from "./body-limits.ts";
 
 const GATEWAY_RULES: ChannelRules = {
+  codes: { [CONFIRM_SIGN_IN]: 409 },
   largestBody: `${BODY_BYTES / 2 ** 20} MiB, or ${OPEN_BODY_BYTES / 2 ** 10} KiB before sign-in`,
 };
 

@@ -6,7 +6,6 @@ import {
   ask,
   type Gate,
   Refused,
-  type Session,
   type Status,
   type ThreadRow,
   type TurnFrame,
@@ -14,9 +13,18 @@ import {
   type User,
 } from "./wire.ts";
 
+/** A link's token, and what has to be answered before it is used. */
+export interface SignInQuestion {
+  readonly token: string;
+  /** Who is signed in, and who the link is for. */
+  readonly words: string;
+  readonly isSignedIn: boolean;
+}
+
 export interface AppState extends Timeline {
   readonly user: User | undefined;
   readonly signedOut: boolean;
+  readonly signInQuestion: SignInQuestion | undefined;
   readonly connected: boolean;
   readonly status: Status | undefined;
   readonly threads: readonly ThreadRow[];
@@ -33,6 +41,7 @@ export interface AppState extends Timeline {
 const BLANK: AppState = {
   user: undefined,
   signedOut: false,
+  signInQuestion: undefined,
   connected: false,
   status: undefined,
   threads: [],
@@ -70,32 +79,14 @@ export async function attempt<Result>(work: () => Promise<Result>): Promise<Resu
   }
 }
 
-// —— sign-in ——————————————————————————————————————————————————————————————
-
-/** A token in the address is exchanged for a cookie and leaves the address bar before anything else happens. */
-export async function signIn(token?: string): Promise<void> {
-  const given = token ?? new URLSearchParams(location.search).get("token");
-  if (location.search) history.replaceState(null, "", location.pathname + location.hash);
-  try {
-    const { user } = given
-      ? await ask<Session>("POST", "/api/session", { token: given })
-      : await ask<Session>("GET", "/api/session");
-    update({ user, signedOut: false, trouble: undefined });
-    await Promise.all([loadStatus(), loadThreads()]);
-  } catch (error) {
-    const wrong = given && error instanceof Error ? error.message : undefined;
-    update({ signedOut: true, user: undefined, trouble: wrong });
-  }
-}
-
-export async function signOut(): Promise<void> {
-  await attempt(() => ask("DELETE", "/api/session"));
+/** As it was before anybody signed in. */
+export function reset(): void {
   update({ ...BLANK, signedOut: true });
 }
 
 // —— reading ——————————————————————————————————————————————————————————————
 
-async function loadStatus(): Promise<void> {
+export async function loadStatus(): Promise<void> {
   const status = await attempt(() => ask<Status>("GET", "/api/status"));
   if (status) update({ status });
 }

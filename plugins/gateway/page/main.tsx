@@ -1,9 +1,10 @@
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { openThread, signIn, update } from "./app.ts";
+import { openThread, update } from "./app.ts";
 import { Chat } from "./chat/chat.tsx";
+import { openSession } from "./frame/session.ts";
 import { Sidebar } from "./frame/sidebar.tsx";
-import { SignIn } from "./frame/sign-in.tsx";
+import { ConfirmSignIn, SignIn } from "./frame/sign-in.tsx";
 import { applyTheme } from "./frame/theme.ts";
 import { JobsPage } from "./pages/jobs-page.tsx";
 import { LogsPage } from "./pages/logs-page.tsx";
@@ -33,7 +34,7 @@ function Page({ name }: { name: string }) {
 }
 
 function App() {
-  const { user, signedOut, announcement, isMenuOpen } = useApp();
+  const { user, signedOut, signInQuestion, announcement, isMenuOpen } = useApp();
   const [route, setRoute] = useState(readRoute);
   const [name = "", thread] = route;
 
@@ -50,6 +51,7 @@ function App() {
     if (user && (name === "" || name === "chat")) void openThread(thread || undefined);
   }, [user?.id, name, thread]);
 
+  if (signInQuestion) return <ConfirmSignIn question={signInQuestion} />;
   if (signedOut) return <SignIn />;
   if (!user) return <p class="unseen">Loading…</p>;
   return (
@@ -67,4 +69,4 @@ function App() {
 
 applyTheme();
 render(<App />, document.getElementById("app") as HTMLElement);
-void signIn();
+void openSession();

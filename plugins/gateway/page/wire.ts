@@ -45,10 +45,12 @@ export interface TurnPage {
 /** A refusal in the gateway's own words. */
 export class Refused extends Error {
   readonly status: number;
+  readonly code: string | undefined;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, code?: string) {
     super(message);
     this.status = status;
+    this.code = code;
   }
 }
 
@@ -68,15 +70,17 @@ export async function ask<Answer>(method: string, path: string, body?: unknown):
     throw new Refused(0, "Cannot reach Postern. Your draft is saved; try again when the connection is back.");
   }
   const text = await response.text();
-  if (!response.ok) throw new Refused(response.status, refusalText(response, text));
+  if (!response.ok) throw refusalOf(response, text);
   return (text === "" ? undefined : JSON.parse(text)) as Answer;
 }
 
-function refusalText({ status, headers }: Response, text: string): string {
+function refusalOf({ status, headers }: Response, text: string): Refused {
   try {
-    return (JSON.parse(text) as { error: { message: string } }).error.message;
+    const { message, code } = (JSON.parse(text) as { error: { message: string; code: string } }).error;
+    return new Refused(status, message, code);
   } catch {
     const wait = headers.get("retry-after");
-    return `${text.slice(0, 300) || `HTTP ${status}`}${wait ? ` (try again in ${wait} s)` : ""}`;
+    const words = text.slice(0, 300) || `HTTP ${status}`;
+    return new Refused(status, `${words}${wait ? ` (try again in ${wait} s)` : ""}`);
   }
 }

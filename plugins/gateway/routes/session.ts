@@ -1,11 +1,13 @@
 /** Sign-in and sign-out of a browser: a token is exchanged once for a cookie that scripts cannot read. */
 import type { Context } from "koa";
 import type { Proxies } from "../../../kernel/net/proxies.ts";
+import { Fault, type User } from "../../../kernel/plugin.ts";
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { Session } from "../api/schemas.ts";
 import type { Accounts } from "../auth/accounts.ts";
 import {
   type Authenticator,
+  CONFIRM_SIGN_IN,
   FOREIGN_ORIGIN,
   type Identity,
   Refusal,
@@ -39,7 +41,12 @@ export function sessionRoutes({
       `${sessionCookie(proxies.host(req))}=${value}; Path=/; HttpOnly; SameSite=Strict; Expires=${expires.toUTCString()}${secure}`,
     );
   };
-  const open = (context: Context, { user, source, expiresAt }: Identity) => {
+  const open = (context: Context, { user, source, expiresAt }: Identity, before: Identity | undefined) => {
+    // The browser forgets its cookie, so nobody can end that session any more.
+    if (before?.session !== undefined) {
+      accounts.closeSession(before.session);
+      onRevoked();
+    }
     const longest = Date.now() + SESSION_MILLIS;
     const expires = new Date(Math.min(longest, expiresAt?.getTime() ?? longest));
     setCookie(context, accounts.openSession(user.id, source, expires), expires);
@@ -53,14 +60,31 @@ export function sessionRoutes({
       tag: "session",
       summary: "Exchange a token for a session cookie",
       audience: "anyone",
-      body: Type.Object({ token: Type.String({ minLength: 1, maxLength: 16_384 }) }),
+      body: Type.Object({
+        token: Type.String({ minLength: 1, maxLength: 16_384 }),
+        fromLink: Type.Optional(
+          Type.Boolean({
+            description: "It came in a link, so ask before signing in as anybody but the operator",
+          }),
+        ),
+        confirmed: Type.Optional(Type.Boolean({ description: "The person knows whose token it is" })),
+      }),
       answer: Session,
-      refusals: { 401: "The token is wrong", 403: "A foreign page asked", 429: "Too many wrong tokens" },
-      async handle({ body: { token }, context }) {
+      refusals: {
+        401: "The token is wrong",
+        403: "A foreign page asked",
+        409: "The browser is signed in as somebody else, or a link is for somebody: send `confirmed`",
+        429: "Too many wrong tokens",
+      },
+      async handle({ body: { token, fromLink = false, confirmed = false }, context }) {
         if (!isOwnOrigin(context.req)) throw FOREIGN_ORIGIN;
         const verdict = await authenticator.admit(token, proxies.address(context.req));
         if (verdict instanceof Refusal) throw verdict;
-        return open(context, verdict);
+        const before = authenticator.signedIn(context.req);
+        const question = confirmed ? undefined : questionOf(verdict, before, fromLink);
+        if (question !== undefined)
+          throw new Fault("invalid", CONFIRM_SIGN_IN, question, { param: "confirmed" });
+        return open(context, verdict, before);
       },
     }),
     route({
@@ -84,4 +108,19 @@ export function sessionRoutes({
       },
     }),
   ];
+}
+
+/**
+ * What the person has to be asked first. A link must not swap who is signed in; and one that somebody else sent, with a token of theirs,
+ * would make all that is typed from then on theirs too. Nobody but the operator has the operator's.
+ */
+function questionOf(next: Identity, before: Identity | undefined, fromLink: boolean): string | undefined {
+  if (before !== undefined && before.user.id !== next.user.id)
+    return `You are signed in as ${shown(before.user)}. This ${fromLink ? "link" : "token"} is for ${shown(next.user)}.`;
+  const isOwn = before !== undefined || next.source.startsWith("operator:");
+  return fromLink && !isOwn ? `This link signs you in as ${shown(next.user)}.` : undefined;
+}
+
+function shown({ id, name }: User): string {
+  return name === undefined || name === id ? id : `${name} (${id})`;
 }

@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
-import { loadThreads, openThread, remove, rename, signOut, update } from "../app.ts";
+import { loadThreads, openThread, remove, rename, update } from "../app.ts";
 import { useApp } from "../use-app.ts";
 import type { ThreadRow } from "../wire.ts";
+import { signOut } from "./session.ts";
 import { applyTheme, currentTheme, type Theme } from "./theme.ts";
 
 const PAGES = [

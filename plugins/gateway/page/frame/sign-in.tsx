@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
-import { signIn } from "../app.ts";
+import type { SignInQuestion } from "../app.ts";
 import { useApp } from "../use-app.ts";
+import { resume, signIn } from "./session.ts";
 
 export function SignIn() {
   const { trouble } = useApp();
@@ -34,6 +35,31 @@ export function SignIn() {
             {trouble}
           </p>
         )}
+      </form>
+    </main>
+  );
+}
+
+/** Asked before a link makes this browser somebody else's. */
+export function ConfirmSignIn({ question: { token, words, isSignedIn } }: { question: SignInQuestion }) {
+  return (
+    <main class="sign-in">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void signIn(token, true);
+        }}
+      >
+        <img src="/icon.svg" alt="" />
+        <h1>Use this link?</h1>
+        <p role="alert">{words}</p>
+        <p class="soft">
+          Whoever sent you the link can read what you write there. Continue only if you expected it.
+        </p>
+        <button type="button" class="primary" onClick={() => void resume()}>
+          {isSignedIn ? "Stay signed in as I am" : "Do not sign in"}
+        </button>
+        <button type="submit">Use the link</button>
       </form>
     </main>
   );

@@ -19,7 +19,12 @@ async function openHub(stands = () => true) {
   const service = await bootAgent({ model });
   const agent = service.service("agent");
   const log = { debug() {}, info() {}, warn() {}, error() {} };
-  const authenticator = { identify: async () => identity, admit: async () => identity, stands };
+  const authenticator = {
+    identify: async () => identity,
+    admit: async () => identity,
+    signedIn: () => undefined,
+    stands,
+  };
   const sockets: Sockets = createSockets(agent, authenticator, log, TIMES);
   const beat = () => void vi.advanceTimersByTime(TIMES.beatMillis);
   const server = createServer().listen(0, "127.0.0.1");

@@ -67,6 +67,36 @@ describeInBrowser("the page in a browser", () => {
     await page.getByLabel("Message").waitFor({ timeout: 10_000 });
   });
 
+  test("a link of somebody else's asks first, and says who is signed in and who the link is for", async () => {
+    const token = readFileSync(`${served.home}/webui-token`, "utf8").trim();
+    const make = async (path: string, body: object) =>
+      (
+        await fetch(`${served.url}${path}`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+          body: JSON.stringify(body),
+        })
+      ).json() as Promise<{ token: string }>;
+    await make("/api/users", { id: "eve" });
+    const eve = await make("/api/tokens", { user: "eve", name: "link" });
+
+    const page = await signedIn(served);
+    await page.goto(`${served.url}/?token=${eve.token}`);
+    await page.getByText("You are signed in as operator. This link is for eve.").waitFor();
+    expect(page.url()).toBe(`${served.url}/`);
+    await page.getByRole("button", { name: "Stay signed in as I am" }).click();
+    await page.getByText("operator · ").waitFor();
+    await page.goto(`${served.url}/?token=${eve.token}`);
+    await page.getByRole("button", { name: "Use the link" }).click();
+    await page.getByText("eve · ").waitFor();
+
+    const stranger = await openPage();
+    await stranger.goto(`${served.url}/?token=${eve.token}`);
+    await stranger.getByText("This link signs you in as eve.").waitFor();
+    await stranger.getByRole("button", { name: "Do not sign in" }).click();
+    await stranger.getByLabel("Token").waitFor();
+  });
+
   test("without a token it asks for one, refuses a wrong one, and takes the right one", async () => {
     const page = await openPage();
     await page.goto(served.url);

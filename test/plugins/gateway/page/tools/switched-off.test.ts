@@ -43,6 +43,8 @@ describeInBrowser("the tools page", () => {
   async function openTools(url: string, token: string, options: Parameters<typeof openPage>[0] = {}) {
     const page = await openPage(options);
     await page.goto(`${url}/?token=${token}`);
+    // A link for anybody but the operator asks first.
+    if (token !== OPERATOR_TOKEN) await page.getByRole("button", { name: "Use the link" }).click();
     await page.getByLabel("Message").waitFor();
     await page.goto(`${url}/#/tools`);
     await page.getByRole("heading", { name: "bomb" }).waitFor();

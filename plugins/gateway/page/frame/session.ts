@@ -1,0 +1,57 @@
+/** Signing in and out. A link never signs anybody in as somebody else without asking. */
+import { loadStatus, loadThreads, reset, update } from "../app.ts";
+import { ask, Refused, type Session, type User } from "../wire.ts";
+
+const ASKS = "confirm_sign_in";
+
+/** A token in the address leaves the address bar before anything else happens. */
+export async function openSession(): Promise<void> {
+  const token = new URLSearchParams(location.search).get("token");
+  if (location.search) history.replaceState(null, "", location.pathname + location.hash);
+  if (token === null) return resume();
+  try {
+    await enter(await ask<Session>("POST", "/api/session", { token, from_link: true }));
+  } catch (error) {
+    if (!(error instanceof Refused) || error.code !== ASKS) return refused(error);
+    const isSignedIn = await ask<Session>("GET", "/api/session").then(
+      () => true,
+      () => false,
+    );
+    update({ signInQuestion: { token, words: error.message, isSignedIn } });
+  }
+}
+
+export async function signIn(token: string, confirmed = false): Promise<void> {
+  try {
+    await enter(await ask<Session>("POST", "/api/session", { token, ...(confirmed && { confirmed }) }));
+  } catch (error) {
+    if (error instanceof Refused && error.code === ASKS)
+      update({ signInQuestion: { token, words: error.message, isSignedIn: true } });
+    else refused(error);
+  }
+}
+
+/** With the session that the browser already has, if it has one. */
+export async function resume(): Promise<void> {
+  update({ signInQuestion: undefined });
+  try {
+    await enter(await ask<Session>("GET", "/api/session"));
+  } catch {
+    update({ signedOut: true, user: undefined, trouble: undefined });
+  }
+}
+
+export async function signOut(): Promise<void> {
+  await ask("DELETE", "/api/session").catch(() => {});
+  reset();
+}
+
+async function enter({ user }: { readonly user: User }): Promise<void> {
+  update({ user, signedOut: false, trouble: undefined, signInQuestion: undefined });
+  await Promise.all([loadStatus(), loadThreads()]);
+}
+
+function refused(error: unknown): void {
+  const trouble = error instanceof Error ? error.message : String(error);
+  update({ signedOut: true, user: undefined, trouble, signInQuestion: undefined });
+}
