@@ -111,6 +111,7 @@ export function createScriptedAgent(): ScriptedAgent {
           remember: () => {},
           revoke: () => false,
           pending: () => [],
+          pendingOfIdentities: () => [],
         },
         externalTools: { isReserved: async () => false, pending: () => undefined },
       };

@@ -87,6 +87,8 @@ export interface Approvals {
   remember(user: string, tool: string, decision: "allow" | "deny", fingerprint?: string): void;
   revoke(user: string, tool: string): boolean;
   pending(user: string): readonly Gate[];
+  /** What the threads of webhook identities wait for, each with its user: they cannot sign in and answer. */
+  pendingOfIdentities(): readonly (Gate & { readonly user: string })[];
 }
 
 export interface ExternalTools {

@@ -66,6 +66,9 @@ const opened = {
   thread: named("thread_id", Type.String()),
   openedAt: Time,
   call: ToolCall,
+  user: Type.Optional(
+    named("user_id", Type.String({ description: "Whose thread waits, where it is not the reader's" })),
+  ),
 };
 
 /** Where another tool has taken the name since, the answer does not count. */

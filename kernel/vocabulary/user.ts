@@ -17,3 +17,11 @@ export type User = Declared<typeof User>;
 
 /** The person who runs this Postern: whoever is at its terminal, with the same threads as in the browser. */
 export const OPERATOR = "operator";
+
+const WEBHOOK = "webhook/";
+
+/**
+ * Somebody whom the webhook's senders name. Not an account, though the name may be the same: whoever holds the
+ * secret may name anybody. An account's id has no slash.
+ */
+export const webhookIdentity = (name: string): string => `${WEBHOOK}${name}`;

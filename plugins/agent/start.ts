@@ -10,6 +10,7 @@ import { createContext } from "./context/window.ts";
 import { createJobs } from "./jobs/jobs.ts";
 import { createJobTable } from "./jobs/table.ts";
 import { createMemory } from "./memory/memory.ts";
+import { moveWebhookMemory } from "./memory/webhook-memory.ts";
 import { createBuiltinModel } from "./models/builtin/model.ts";
 import { createModels } from "./models/choose.ts";
 import { createApprovals } from "./safety/approvals.ts";
@@ -42,6 +43,8 @@ export function startAgent({
   onStop(() => memory.close());
   const skills = createSkills(home);
   const missions = createMissions(use.store);
+  // Its own, because it needs the tables of all three.
+  use.store.tables("webhook identities", [moveWebhookMemory]);
   const prices = readPrices(home);
   const models = createModels(config.model, createBuiltinModel(), prices, log);
   const approvals = createApprovals(sql);

@@ -16,8 +16,8 @@ import { parseSubmission } from "./submission.ts";
 
 export interface AppOptions {
   readonly jobs: Pick<Jobs, "find" | "wait">;
-  /** Resolves when the job is on disk. */
-  submit(job: NewJob): Promise<Job>;
+  /** Resolves when the job is on disk. `userId`: whom the sender named. */
+  submit(job: NewJob, userId: string): Promise<Job>;
   readonly limiter: Limiter;
   readonly proxies: Proxies;
   readonly secret: string | undefined;
@@ -127,7 +127,8 @@ function requireSecret(secret: string | undefined): Middleware {
 function submitJob({ jobs, submit, stopping }: AppOptions): Middleware {
   return async (context) => {
     const { bytes = Buffer.of(), proof } = context.state;
-    const job = await submit({ ...parseSubmission(bytes), ...identify(bytes, proof) });
+    const { userId, ...submission } = parseSubmission(bytes);
+    const job = await submit({ ...submission, ...identify(bytes, proof) }, userId);
     const seconds = preferredWait(context);
     const known = seconds > 0 ? await waitFor(jobs, job, seconds, stopping) : job;
     context.body = toWire(JobSubmission, known);

@@ -21,8 +21,8 @@ export interface CallbackOptions {
 }
 
 export interface Callbacks {
-  /** Submits the job and owes its callback, both or neither, in the transaction at hand. */
-  submit(job: NewJob): Job;
+  /** Submits the job and owes its callback, both or neither, in the transaction at hand. `userId`: whom it names. */
+  submit(job: NewJob, userId: string): Job;
   stop(): Promise<void>;
 }
 
@@ -36,6 +36,7 @@ const AGAIN_MILLIS = 30_000;
 interface Owed {
   readonly job: string;
   readonly attempts: number;
+  readonly user_id: string | null;
 }
 
 export function createCallbacks({ jobs, sql, log, target, signer }: CallbackOptions): Callbacks {
@@ -68,7 +69,7 @@ export function createCallbacks({ jobs, sql, log, target, signer }: CallbackOpti
     clearTimeout(timer);
     if (giveUp.signal.aborted) return;
     const next = sql.all<Owed & { due_at: number }>(
-      "SELECT job, attempts, due_at FROM webhook_callbacks WHERE due_at IS NOT NULL ORDER BY due_at LIMIT ?",
+      "SELECT job, attempts, user_id, due_at FROM webhook_callbacks WHERE due_at IS NOT NULL ORDER BY due_at LIMIT ?",
       2 * AT_ONCE,
     );
     for (const owed of next) {
@@ -91,11 +92,11 @@ export function createCallbacks({ jobs, sql, log, target, signer }: CallbackOpti
     }
   }
 
-  async function deliver({ job: id, attempts }: Owed): Promise<void> {
+  async function deliver({ job: id, attempts, user_id: userId }: Owed): Promise<void> {
     const job = jobs.find(id);
     if (job === undefined) return void forget(id);
     try {
-      if (!delivered.has(id)) await send(job);
+      if (!delivered.has(id)) await send({ ...job, user: userId ?? job.user });
     } catch (error) {
       // A stop is no fault of the receiver's: the try does not count and is made again after the start.
       if (giveUp.signal.aborted) return;
@@ -152,18 +153,20 @@ export function createCallbacks({ jobs, sql, log, target, signer }: CallbackOpti
     }
   });
   // What completed without us listening: between a job's completion and a crash.
-  for (const { job } of sql.all<Owed>("SELECT job FROM webhook_callbacks WHERE due_at IS NULL")) {
+  for (const { job } of sql.all<Pick<Owed, "job">>(
+    "SELECT job FROM webhook_callbacks WHERE due_at IS NULL",
+  )) {
     const status = jobs.find(job)?.status;
     if (status === undefined || status === "completed") makeDue(job, Date.now());
   }
   pump();
 
   return {
-    submit(submission) {
+    submit(submission, userId) {
       const job = jobs.submit(submission);
       // A repeated submission answers a job that may be over and called back already.
       if (job.status !== "completed")
-        sql.run("INSERT OR IGNORE INTO webhook_callbacks (job) VALUES (?)", job.id);
+        sql.run("INSERT OR IGNORE INTO webhook_callbacks (job, user_id) VALUES (?, ?)", job.id, userId);
       return job;
     },
     async stop() {

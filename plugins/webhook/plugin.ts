@@ -65,7 +65,7 @@ export default definePlugin({
     const stopping = new AbortController();
     const app = createApp({
       jobs: use.jobs,
-      submit: (job) => sql.batch(() => (callbacks ?? use.jobs).submit(job)),
+      submit: (job, userId) => sql.batch(() => (callbacks ?? use.jobs).submit(job, userId)),
       limiter: createLimiter({ name: "webhook", windows: [{ limit: config.rate, seconds: 60 }] }),
       proxies: createProxies(config.proxies),
       secret,

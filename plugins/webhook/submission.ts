@@ -2,6 +2,7 @@
 import { Fault, type NewJob } from "../../kernel/plugin.ts";
 import { compileCheck } from "../../kernel/vocabulary/schema/check.ts";
 import { describeMistake, type Mistake } from "../../kernel/vocabulary/schema/mistake.ts";
+import { webhookIdentity } from "../../kernel/vocabulary/user.ts";
 
 const LONGEST_NAME = 256;
 // What walks metadata later, down to JSON.stringify, recurses: 64 KB of brackets would overflow its stack.
@@ -39,9 +40,14 @@ const checkBody = compileCheck({
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-export function parseSubmission(bytes: Buffer): NewJob {
+export interface Submission extends NewJob {
+  /** Whom the sender named. */
+  readonly userId: string;
+}
+
+export function parseSubmission(bytes: Buffer): Submission {
   const body = parseBody(bytes);
-  const { user_id: user, message } = body;
+  const { user_id: userId, message } = body;
   const conversation = body.conversation_id ?? undefined;
   const metadata = body.metadata ?? undefined;
   if (isDeeper(metadata, DEEPEST_METADATA))
@@ -51,7 +57,8 @@ export function parseSubmission(bytes: Buffer): NewJob {
     });
   return {
     channel: "webhook",
-    user,
+    userId,
+    user: webhookIdentity(userId),
     message,
     ...(conversation !== undefined && { conversation }),
     ...(metadata !== undefined && { metadata }),

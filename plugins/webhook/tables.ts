@@ -8,4 +8,7 @@ export const MIGRATIONS = [
     due_at INTEGER
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX webhook_callbacks_due ON webhook_callbacks (due_at) WHERE due_at IS NOT NULL;`,
+
+  // The sender's own name for the user, which is not the user of the job; null for jobs of before.
+  "ALTER TABLE webhook_callbacks ADD COLUMN user_id TEXT",
 ];

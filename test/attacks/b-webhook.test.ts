@@ -2,6 +2,7 @@
 import { beforeAll, expect } from "vitest";
 import { attack } from "../support/attacks.ts";
 import { type Attacked, serveUnderAttack } from "../support/processes/attacked.ts";
+import { postern } from "../support/processes/postern.ts";
 import { completed, SECRET, type Sending, signature, standardHeaders } from "../support/services/webhook.ts";
 import { afterThisFile } from "../support/undo.ts";
 
@@ -62,4 +63,41 @@ attack(9, "an Idempotency-Key that comes with another body does not pass for the
     status: 422,
     code: "idempotency_key_reused",
   });
+});
+
+attack(
+  8,
+  "the webhook's secret does not open the memory and threads of an account that a sender names",
+  async () => {
+    const { model } = service.served;
+    const path = "notes/door.md";
+    const text = "the door code is 4711";
+    expect((await service.send("PUT", `/api/memory/file?path=${path}`, { text })).status).toBe(200);
+    model.otherwise(({ messages }) =>
+      messages.at(-1)?.role === "tool"
+        ? { text: JSON.stringify(messages.at(-1)) }
+        : { calls: [{ name: "memory_read", arguments: { path } }] },
+    );
+    const own = await service.send("POST", "/api/chat", { message: "read it" });
+    expect(own.json.response).toContain("4711");
+    for (const user_id of ["operator", "./operator", "../operator", "webhook/../operator"]) {
+      const { json } = await webhook.post({ user_id, message: "read it" });
+      const { response } = await completed(webhook, json.job_id);
+      expect(response).toContain("no document");
+      expect(response).not.toContain("4711");
+    }
+    const { threads } = (await service.send("GET", "/api/threads?limit=200")).json;
+    expect(threads).toHaveLength(1);
+    expect((await service.run("jobs", "list", "--user", "webhook/operator")).stdout).toContain(
+      "webhook/operator",
+    );
+    expect((await service.run("jobs", "list", "--user", "operator")).stdout).toContain("No jobs");
+    model.otherwise({ text: "done" });
+  },
+);
+
+attack(8, "a secret of three characters does not go unnoticed", async () => {
+  const env = { POSTERN_HOME: service.served.home, HTTP_ENABLED: "true", HTTP_PORT: "0" };
+  const { stdout } = await postern(["doctor"], { env: { ...env, HTTP_WEBHOOK_SECRET: "abc" } });
+  expect(stdout).toMatch(/warn +webhook secret +HTTP_WEBHOOK_SECRET has only 3 characters/);
 });

@@ -114,6 +114,24 @@ export function createDocuments(sql: Sql) {
 
     idOf: (user: string, path: string): number | undefined => find(user, cleanPath(path))?.id,
 
+    /** Gives a document to another user, below a folder where that one has the path already. */
+    give(id: number, to: string, folder: string): void {
+      const row = sql.get<{ path: string }>("SELECT path FROM memory_documents WHERE id = ?", id);
+      if (row === undefined) return;
+      let path = row.path;
+      for (let count = 1; find(to, path) !== undefined; count++)
+        path = `${folder}${count === 1 ? "" : `-${count}`}/${row.path}`;
+      // The text is named so that the word index is written anew; the vectors are made anew.
+      sql.run(
+        "UPDATE memory_documents SET user = ?, owner = ?, path = ?, text = text, embedded = 0 WHERE id = ?",
+        to,
+        ownerToken(to),
+        path,
+        id,
+      );
+      sql.run("DELETE FROM memory_vectors WHERE document = ?", id);
+    },
+
     /** Forgets a document with all its versions. */
     remove(id: number): void {
       sql.run("DELETE FROM memory_documents WHERE id = ?", id);

@@ -86,13 +86,30 @@ export function createApprovals(sql: Sql): RememberedApprovals {
       ),
     revoke,
     pending: (user) =>
-      sql
-        .all<{ gate: string }>(
+      waiting(
+        sql.all<{ gate: string }>(
           "SELECT gate FROM threads INDEXED BY threads_waiting WHERE user = ? AND gate IS NOT NULL",
           user,
+        ),
+      ),
+    pendingOfIdentities: () =>
+      sql
+        .all<{ user: string; gate: string }>(
+          `SELECT user, gate FROM threads INDEXED BY threads_waiting
+           WHERE user >= 'webhook/' AND user < 'webhook0' AND gate IS NOT NULL`,
         )
-        .map(({ gate }) => JSON.parse(gate) as Gate)
-        .filter(({ type }) => type !== "external_tool")
-        .sort((one, other) => one.openedAt.localeCompare(other.openedAt)),
+        .flatMap(({ user, gate }) => waiting([{ gate }]).map((open) => ({ ...open, user })))
+        .sort(byAge),
   };
+}
+
+function waiting(rows: readonly { readonly gate: string }[]): Gate[] {
+  return rows
+    .map(({ gate }) => JSON.parse(gate) as Gate)
+    .filter(({ type }) => type !== "external_tool")
+    .sort(byAge);
+}
+
+function byAge(one: Gate, other: Gate): number {
+  return one.openedAt.localeCompare(other.openedAt);
 }

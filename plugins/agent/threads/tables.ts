@@ -102,4 +102,13 @@ export const MIGRATIONS = [
     text TEXT NOT NULL
   ) STRICT;
   CREATE INDEX turn_pieces_by_turn ON turn_pieces (turn, seq);`,
+
+  // Before this the webhook's senders could name any account. What they made moves to identities of their own.
+  `UPDATE threads SET user = 'webhook/' || user
+   WHERE (SELECT channel FROM turns WHERE thread = threads.id ORDER BY seq LIMIT 1) = 'webhook';
+  UPDATE turns SET user = (SELECT user FROM threads WHERE id = turns.thread)
+   WHERE user <> (SELECT user FROM threads WHERE id = turns.thread);
+  UPDATE OR REPLACE conversations SET user = 'webhook/' || user
+   WHERE (SELECT user FROM threads WHERE id = conversations.thread) = 'webhook/' || user;
+  UPDATE jobs SET user = 'webhook/' || user WHERE channel = 'webhook';`,
 ];

@@ -1,5 +1,5 @@
 /** What waits for the user's decision, and what the user decided for good. */
-import { type Agent, type Approvals, Fault, type TurnInput } from "../../../kernel/plugin.ts";
+import { type Agent, type Approvals, Fault, type TurnInput, type User } from "../../../kernel/plugin.ts";
 import { ApprovalDecision, Gate } from "../../../kernel/vocabulary/turn.ts";
 import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";
@@ -18,18 +18,24 @@ const Decision = Type.Enum([...ApprovalDecision.enum, "done"]);
 type Decision = Declared<typeof Decision>;
 
 export function approvalRoutes({ agent, approvals, follow }: ApprovalParts): readonly Route[] {
+  /** Webhook identities cannot sign in, so an operator answers for them. */
+  const pendingFor = (user: User): readonly Gate[] => [
+    ...approvals.pending(user.id),
+    ...(user.role === "operator" ? approvals.pendingOfIdentities() : []),
+  ];
   return [
     route({
       method: "get",
       path: "/api/approvals",
       tag: "approvals",
-      summary: "List the gates waiting for you, and the tools you always allow or deny",
+      summary:
+        "List the gates waiting for you, and the tools you always allow or deny; for an operator, the gates of webhook identities too",
       answer: Type.Object({
         pending: Type.Array(Gate),
         remembered: Type.Record(Type.String(), Type.Enum(["allow", "deny"])),
       }),
       handle: ({ user }) => ({
-        pending: approvals.pending(user.id),
+        pending: pendingFor(user),
         remembered: approvals.remembered(user.id),
       }),
     }),
@@ -44,7 +50,7 @@ export function approvalRoutes({ agent, approvals, follow }: ApprovalParts): rea
       answer: Accepted,
       refusals: { 404: "There is no such gate" },
       handle({ user, params, body }) {
-        const gate = approvals.pending(user.id).find(({ id }) => id === params["gate"]);
+        const gate = pendingFor(user).find(({ id }) => id === params["gate"]);
         if (!gate)
           throw new Fault(
             "missing",
@@ -55,8 +61,9 @@ export function approvalRoutes({ agent, approvals, follow }: ApprovalParts): rea
             },
           );
         const input = inputOf(gate, body.decision);
-        follow(user.id);
-        return accepted(agent.run({ user: user.id, channel: "gateway", thread: gate.thread, input }));
+        const owner = gate.user ?? user.id;
+        if (owner === user.id) follow(user.id);
+        return accepted(agent.run({ user: owner, channel: "gateway", thread: gate.thread, input }));
       },
     }),
     route({

@@ -1,6 +1,8 @@
 /** Submissions at a steady rate to a service that is killed at random moments and started again. */
+
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Threads } from "../../../kernel/plugin.ts";
+import { webhookIdentity } from "../../../kernel/vocabulary/user.ts";
 import { freePort } from "../servers/port.ts";
 import { SECRET } from "../services/webhook-plugins.ts";
 import { startWebhookProcess } from "./webhook-process.ts";
@@ -81,7 +83,7 @@ async function outcome(url: string, id: string): Promise<Ordeal["outcomes"][numb
 export function countAnswers(threads: Threads): ReadonlyMap<string, number> {
   const answered = new Map<string, number>();
   for (let number = 0; number < USERS; number++) {
-    const user = `user-${number}`;
+    const user = webhookIdentity(`user-${number}`);
     let before: string | undefined;
     do {
       const page = threads.list(user, { limit: 100, ...(before !== undefined && { before }) });

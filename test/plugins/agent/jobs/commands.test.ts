@@ -36,11 +36,11 @@ test("postern jobs lists, shows and cancels beside the running service, and dist
 
   const listed = JSON.parse(await jobs(home, "list", "--json"));
   expect(listed.jobs).toMatchObject([
-    { id: queued, status: "queued", user_id: "ada", conversation_id: "c1" },
+    { id: queued, status: "queued", user_id: "webhook/ada", conversation_id: "c1" },
     { id: running, status: "running" },
   ]);
   expect(await jobs(home, "list", "--status", "queued")).toMatch(
-    new RegExp(`^${queued}  queued  ada  \\S+\\n$`),
+    new RegExp(`^${queued}  queued  webhook/ada  \\S+\\n$`),
   );
   expect(await jobs(home, "list", "--user", "nobody")).toBe("No jobs.\n");
 

@@ -74,3 +74,41 @@ test("a gate survives a restart", async () => {
   await socket.until(isDone("completed"));
   expect(sent).toHaveLength(1);
 });
+
+test("an operator sees and answers the gates of webhook identities; the identity's answer is remembered for it alone", async () => {
+  const model = await scriptedModel();
+  const sent: unknown[] = [];
+  const gateway = await openGateway({ model, tools: mailTool(sent) });
+  const user = "webhook/operator";
+  // The operator's own "always" is worth nothing to whoever names the operator.
+  model.script({ calls: [{ name: "mail", arguments: { to: "a" } }] }, { text: "Sent." });
+  const { body } = await gateway.ask("/api/chat", { method: "POST", body: { message: "Send it" } });
+  await gateway.ask(`/api/approvals/${body.gate.id}`, { method: "POST", body: { decision: "always" } });
+  await expect.poll(() => sent.splice(0)).toEqual([{ to: "a" }]);
+  const jobs = gateway.service.service("jobs");
+  const ask = async (...text: string[]) => {
+    model.script({ calls: [{ name: "mail", arguments: { to: "b" } }] }, ...text.map((text) => ({ text })));
+    const { id } = jobs.submit({ user, channel: "webhook", message: "Send it" });
+    return jobs.wait(id, 20_000);
+  };
+  expect(await ask()).toMatchObject({ error: { code: "approval_required" } });
+  expect(sent).toEqual([]);
+
+  const { pending } = (await gateway.ask("/api/approvals")).body;
+  expect(pending).toMatchObject([{ type: "approval", user_id: user, call: { name: "mail" } }]);
+  const ann = await gateway.addUser("ann");
+  expect((await gateway.ask("/api/approvals", { token: ann })).body.pending).toEqual([]);
+  const decide = (token?: string) =>
+    gateway.ask(`/api/approvals/${pending[0].id}`, {
+      method: "POST",
+      body: { decision: "always" },
+      ...(token && { token }),
+    });
+  expect((await decide(ann)).status).toBe(404);
+  model.script({ text: "It is sent." });
+  expect((await decide()).status).toBe(202);
+  await expect.poll(() => sent).toEqual([{ to: "b" }]);
+  expect((await gateway.ask("/api/approvals")).body.pending).toEqual([]);
+  expect(gateway.service.service("approvals").remembered(user)).toEqual({ mail: "allow" });
+  expect(await ask("Sent again.")).toMatchObject({ response: "Sent again." });
+});

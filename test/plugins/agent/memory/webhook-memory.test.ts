@@ -1,0 +1,55 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import type { AnyPlugin } from "../../../../kernel/plugin.ts";
+import store from "../../../../kernel/store/store.ts";
+import agent from "../../../../plugins/agent/plugin.ts";
+import { temporaryFolder } from "../../../support/home.ts";
+import { bootKernel } from "../../../support/services/kernel.ts";
+
+/** Made by the release before, where the webhook's senders spoke as `operator`, as `ann`, who has an account, and as `zoe`. */
+const OLD = new URL("../../../fixtures/stores/before-webhook-identities.sqlite.gz", import.meta.url);
+
+test("what the webhook made under an account's name moves to its own identity, and the account keeps its own", async () => {
+  const home = temporaryFolder();
+  writeFileSync(join(home, "store.sqlite"), gunzipSync(readFileSync(OLD)));
+  const plugins = [store, agent] as readonly AnyPlugin[];
+  const kernel = await bootKernel(plugins, { MODEL_PROVIDER: "builtin", MEMORY_VECTORS: "false" }, { home });
+  const [threads, memory, jobs] = [
+    kernel.service("threads"),
+    kernel.service("memory"),
+    kernel.service("jobs"),
+  ];
+  const titles = (user: string) =>
+    threads
+      .list(user)
+      .items.map(({ title }) => title)
+      .sort();
+  const paths = (user: string) => memory.tree(user).map(({ path }) => path);
+
+  expect(titles("operator")).toEqual(["Remember that the door code is 4711"]);
+  expect(titles("webhook/operator")).toEqual(["What is the door code?"]);
+  expect(titles("ann")).toEqual(["Remember that my cat is called Tom"]);
+  expect(titles("webhook/ann")).toHaveLength(5);
+  expect(titles("zoe")).toEqual([]);
+
+  expect(paths("operator")).toEqual(["notes/the-door-code-is-4711.md"]);
+  expect(paths("webhook/operator")).toEqual([]);
+  expect(paths("ann")).toEqual(["notes/my-cat-is-called-tom.md"]);
+  expect(paths("webhook/ann")).toEqual(["notes/my-bike-is-red.md"]);
+  expect([...paths("zoe"), ...paths("webhook/zoe")]).toEqual(["notes/zoe-likes-tea.md"]);
+  expect((await memory.search("webhook/ann", "bike")).map(({ path }) => path)).toEqual([
+    "notes/my-bike-is-red.md",
+  ]);
+  expect(await memory.search("ann", "bike")).toEqual([]);
+
+  expect(new Set(jobs.list().items.map(({ user }) => user))).toEqual(
+    new Set(["webhook/operator", "webhook/ann", "webhook/zoe"]),
+  );
+  // The conversation goes on where it was.
+  const [before] = threads.list("webhook/ann", { q: "bike" }).items;
+  const next = { channel: "webhook", user: "webhook/ann", conversation: "c1", message: "hello" };
+  const { id } = jobs.submit(next);
+  expect((await jobs.wait(id, 20_000))?.thread).toBe(before?.id);
+});
