@@ -22,5 +22,6 @@ export function compile<Schema extends TSchema>(declared: Schema): Check<Declare
   };
 }
 
-/** The last name of a path: `tools[0].name` is about a name. */
-const fieldOf = (param: string): string => /([A-Za-z_]+)(?:\[\d+\])*$/.exec(param)?.[1] ?? "field";
+/** The last name of a path: `tools[0].name` is about a name, and `input[0]` about the input. */
+const fieldOf = (param: string): string =>
+  /^[A-Za-z_]+/.exec(param.slice(param.lastIndexOf(".") + 1))?.[0] ?? "field";

@@ -1,6 +1,7 @@
 /** Renders Markdown as terminal lines. While text streams in, only its unfinished end is parsed again. */
 import { lexer, type Token, type Tokens } from "marked";
 import stringWidth from "string-width";
+import { cutMarkdown } from "../../../kernel/mask/markup.ts";
 import { hang, plain, wrap } from "./lines.ts";
 import type { Palette } from "./palette.ts";
 
@@ -24,17 +25,27 @@ export function renderMarkdown(
   const lines = hasGrown ? earlier.lines.slice(0, settled.lines) : [];
   let { characters } = settled;
   let settledLines = settled.lines;
-  const tokens = lexer(source.slice(characters));
+  const tokens = tokensOf(source.slice(characters));
   // The next parse starts after the last block that cannot change; blank lines belong to the block before them.
   const open = tokens.findLastIndex(({ type }) => type !== "space");
   for (const [index, token] of tokens.entries()) {
-    lines.push(...block(token, width, palette));
+    // One by one: a call takes only so many arguments.
+    for (const line of block(token, width, palette)) lines.push(line);
     if (index >= open) continue;
     characters += token.raw.length;
     settledLines = lines.length;
   }
   while (lines.length > settledLines && lines.at(-1) === "") lines.pop();
   return { source, width, lines, settled: { characters, lines: settledLines } };
+}
+
+/** What would take long to parse is shown as it is. */
+function tokensOf(source: string): Token[] {
+  return cutMarkdown(source).flatMap((piece): Token[] => {
+    if (piece.type === "markdown") return lexer(piece.raw);
+    if (piece.type === "plain") return [{ type: "text", raw: piece.raw, text: piece.raw }];
+    return [{ type: "code", raw: piece.raw, text: piece.text, lang: piece.language }];
+  });
 }
 
 function block(token: Token, width: number, palette: Palette): string[] {

@@ -55,7 +55,8 @@ function jsonIn(text: string): Params {
 /** An identifier has a digit in it and no space. */
 function checkId({ name }: Property, text: string | undefined): string | undefined {
   const isId = /^(?:id|ref|reference|sku|serial|number)$/.test(wordsOfName(name).at(-1) ?? "");
-  return isId && !/^\S*\d\S*$/.test(text ?? "") ? undefined : text;
+  const looksLikeId = /\d/.test(text ?? "") && !/\s/.test(text ?? "");
+  return isId && !looksLikeId ? undefined : text;
 }
 
 /** Words the tool uses about itself: they lead to a value and are none. */

@@ -41,7 +41,8 @@ export function stem(word: string): string {
 }
 
 export function isStop(word: string): boolean {
-  return STOP.has(word.toLowerCase().replace(/['’].*$/u, ""));
+  const [bare = ""] = word.toLowerCase().split(/['’]/u, 1);
+  return STOP.has(bare);
 }
 
 export function isGeneric(stemmed: string): boolean {

@@ -14,21 +14,27 @@ import typescript from "highlight.js/lib/languages/typescript";
 import xml from "highlight.js/lib/languages/xml";
 import yaml from "highlight.js/lib/languages/yaml";
 import { Marked } from "marked";
+import { cutMarkdown, type Piece } from "../../../../kernel/mask/markup.ts";
 
 const LANGUAGES = { bash, css, go, javascript, json, markdown, python, rust, sql, typescript, xml, yaml };
 for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
 
 const escapeHtml = (text: string) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
+/** Colouring takes more than linear time for some texts, and nobody reads code of this length in a chat. */
+const LONGEST_COLOURED = 20_000;
+
+function codeToHtml(text: string, language: string): string {
+  const isColoured = text.length <= LONGEST_COLOURED && hljs.getLanguage(language) !== undefined;
+  const body = isColoured ? hljs.highlight(text, { language }).value : escapeHtml(text);
+  return `<figure class="code"><figcaption>${escapeHtml(language || "text")}</figcaption><pre tabindex="0"><code>${body}</code></pre></figure>`;
+}
+
 const marked = new Marked({
   gfm: true,
   breaks: true,
   renderer: {
-    code({ text, lang }) {
-      const language = (lang ?? "").trim().split(/\s/)[0] ?? "";
-      const body = hljs.getLanguage(language) ? hljs.highlight(text, { language }).value : escapeHtml(text);
-      return `<figure class="code"><figcaption>${escapeHtml(language || "text")}</figcaption><pre tabindex="0"><code>${body}</code></pre></figure>`;
-    },
+    code: ({ text, lang }) => codeToHtml(text, (lang ?? "").trim().split(/\s/)[0] ?? ""),
     // The page has its own first two levels.
     heading({ tokens, depth }) {
       const level = Math.min(depth + 2, 6);
@@ -56,5 +62,11 @@ const ALLOWED = {
 };
 
 export function toHtml(text: string): string {
-  return DOMPurify.sanitize(marked.parse(text, { async: false }), ALLOWED);
+  return DOMPurify.sanitize(cutMarkdown(text).map(pieceToHtml).join(""), ALLOWED);
+}
+
+function pieceToHtml(piece: Piece): string {
+  if (piece.type === "markdown") return marked.parse(piece.raw, { async: false });
+  if (piece.type === "plain") return `<p>${escapeHtml(piece.raw.trim()).replaceAll("\n", "<br>")}</p>`;
+  return codeToHtml(piece.text, piece.language);
 }
