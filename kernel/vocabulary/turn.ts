@@ -162,6 +162,8 @@ export interface Turn {
   readonly context?: Readonly<Record<string, unknown>>;
   /** Functions the caller runs itself; a call to one pauses the thread on a gate. */
   readonly tools?: readonly ExternalTool[];
+  /** Tools whose error fails the turn, with the code `required_tool_failed`: the last call of each counts. */
+  readonly requiredTools?: readonly string[];
   /** Earlier items brought by the caller; only for a new thread. */
   readonly history?: readonly TurnItem[];
   readonly temperature?: number;

@@ -68,6 +68,7 @@ export function startAgent({
       missions.prompt(user),
       await skills.prompt(),
     ],
+    requiredBy: missions.required,
   });
   const agent = createAgent({
     ledger,

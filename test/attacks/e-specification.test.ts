@@ -54,6 +54,20 @@ attack(19, "tokens and secrets of any length are accepted, and warned about", as
   expect(stdout).toMatch(/^ *warn +webhook secret +HTTP_WEBHOOK_SECRET has only 5 characters/m);
 });
 
+attack(20, "a required tool's error fails the response, however politely the model explains it", async () => {
+  const script = () =>
+    model.script({ calls: [{ name: "memory_read", arguments: { path: "none.md" } }] }, { text: "Sorry." });
+  script();
+  expect((await create({ input: "Read it" })).json.status).toBe("completed");
+  script();
+  const { status, json } = await create({ input: "Read it", x_required_tools: ["memory_read"] });
+  expect(status).toBe(200);
+  expect(json).toMatchObject({ status: "failed", error: { code: "required_tool_failed" } });
+  expect(json.output).toMatchObject([{ content: [{ text: "Sorry." }] }]);
+  const wrong = await create({ input: "Hi", x_required_tools: "memory_read" });
+  expect(wrong).toMatchObject({ status: 400, json: { error: { param: "x_required_tools" } } });
+});
+
 attack(22, "a cancelled stream ends as cancelled, not as failed", async () => {
   model.script({ text: "Well,", end: "stall" });
   const types: string[] = [];

@@ -45,6 +45,7 @@ function openAgent(home: string) {
     log: SILENT,
     maxToolCalls: 10,
     preface: async () => [],
+    requiredBy: () => [],
   });
   const agent = createAgent({
     ledger: createLedger(sql),

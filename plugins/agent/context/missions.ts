@@ -12,6 +12,8 @@ import type { OwnTool } from "../turn/own-tool.ts";
 const Mission = Type.Object({
   id: Type.String(),
   goal: Type.String(),
+  /** A turn fails where the last call of one of these did. */
+  requiredTools: Type.Array(Type.String()),
   status: Type.Enum(["open", "completed"]),
   createdAt: Time,
   completedAt: Type.Optional(Time),
@@ -22,11 +24,13 @@ export type Mission = Declared<typeof Mission>;
 
 export interface Missions {
   readonly tools: readonly OwnTool[];
-  create(user: string, goal: string): Mission;
+  create(user: string, goal: string, requiredTools?: readonly string[]): Mission;
   list(user: string, status?: Mission["status"]): readonly Mission[];
   complete(user: string, id: string): Mission | undefined;
   /** The section of the prompt; empty where nothing is open. */
   prompt(user: string): string;
+  /** The tools that open missions require. */
+  required(user: string): readonly string[];
 }
 
 export const MIGRATIONS = [
@@ -43,6 +47,8 @@ export const MIGRATIONS = [
 
   // Until now nobody was asked.
   "ALTER TABLE missions ADD COLUMN approved INTEGER NOT NULL DEFAULT 0;",
+
+  "ALTER TABLE missions ADD COLUMN required_tools TEXT NOT NULL DEFAULT '[]';",
 ] as const;
 
 interface Row {
@@ -51,37 +57,48 @@ interface Row {
   readonly created_at: string;
   readonly completed_at: string | null;
   readonly approved: number;
+  readonly required_tools: string;
 }
 
 /** More goals than this before a model each turn would be noise, and cost. */
 const MOST_OPEN = 50;
 const MOST_LISTED = 200;
 const LONGEST_GOAL = 1000;
+const MOST_REQUIRED = 16;
 const HEADING =
   "Missions: the user's long-term goals. Keep them in mind; call mission_complete when one is reached.";
 
 export function createMissions(store: Store): Missions {
   const sql = store.tables("missions", MIGRATIONS);
-  const select = "SELECT id, goal, created_at, completed_at, approved FROM missions WHERE user = ?";
+  const select =
+    "SELECT id, goal, created_at, completed_at, approved, required_tools FROM missions WHERE user = ?";
+
+  const inForce = (user: string) => missions.list(user, "open").filter(({ approved }) => approved);
 
   const missions = {
-    create(user: string, goal: string): Mission {
+    create(user: string, goal: string, requiredTools: readonly string[] = []): Mission {
       // One that waits for approval has just got it.
       const waiting = missions.list(user, "open").find((one) => !one.approved && one.goal === goal);
       if (waiting !== undefined) {
-        sql.run("UPDATE missions SET approved = 1 WHERE user = ? AND id = ?", user, waiting.id);
-        return { ...waiting, approved: true };
+        sql.run(
+          "UPDATE missions SET approved = 1, required_tools = ? WHERE user = ? AND id = ?",
+          JSON.stringify(requiredTools),
+          user,
+          waiting.id,
+        );
+        return { ...waiting, requiredTools, approved: true };
       }
       const id = `m_${randomUUID().slice(0, 8)}`;
       const createdAt = new Date().toISOString();
       sql.run(
-        "INSERT INTO missions (id, user, goal, created_at, approved) VALUES (?, ?, ?, ?, 1)",
+        "INSERT INTO missions (id, user, goal, created_at, approved, required_tools) VALUES (?, ?, ?, ?, 1, ?)",
         id,
         user,
         goal,
         createdAt,
+        JSON.stringify(requiredTools),
       );
-      return { id, goal, status: "open", createdAt, approved: true };
+      return { id, goal, requiredTools, status: "open", createdAt, approved: true };
     },
     list(user: string, status?: Mission["status"]): readonly Mission[] {
       const which =
@@ -107,14 +124,17 @@ export function createMissions(store: Store): Missions {
     },
     // Asked anew each turn: a command beside the service may have changed them.
     prompt(user: string): string {
-      const lines = missions
-        .list(user, "open")
-        .filter(({ approved }) => approved)
-        .map(({ id, goal }) => `- ${id}: ${goal.replace(/\s+/g, " ")}`);
+      const lines = inForce(user).map(({ id, goal }) => `- ${id}: ${goal.replace(/\s+/g, " ")}`);
       return lines.length === 0 ? "" : `${HEADING}\n${lines.join("\n")}`;
     },
+    required: (user: string) => inForce(user).flatMap(({ requiredTools }) => requiredTools),
   };
   return { ...missions, tools: missionTools(missions) };
+}
+
+interface NewMission {
+  readonly goal: string;
+  readonly required_tools?: readonly string[];
 }
 
 function missionTools(missions: Omit<Missions, "tools">): OwnTool[] {
@@ -131,21 +151,36 @@ function missionTools(missions: Omit<Missions, "tools">): OwnTool[] {
             maxLength: LONGEST_GOAL,
             description: "The goal, in one sentence",
           },
+          required_tools: {
+            type: "array",
+            maxItems: MOST_REQUIRED,
+            items: { type: "string", minLength: 1, maxLength: 128 },
+            description: "Tools whose failure fails a whole turn; only where the user asks for it",
+          },
         },
         ["goal"],
       ),
-      asks: (params) => [
-        `keeps this goal before the model in all your conversations until it is completed: ${(params as { goal: string }).goal.trim()}`,
-      ],
+      asks(params) {
+        const { goal, required_tools = [] } = params as NewMission;
+        return [
+          `keeps this goal before the model in all your conversations until it is completed: ${goal.trim()}`,
+          ...(required_tools.length > 0
+            ? [
+                `fails every turn in which the last call of one of these tools failed: ${required_tools.join(", ")}`,
+              ]
+            : []),
+        ];
+      },
       async run(params, { user }) {
-        const goal = (params as { goal: string }).goal.trim();
+        const { required_tools, ...given } = params as NewMission;
+        const goal = given.goal.trim();
         if (goal === "") return failed("empty_goal", "The goal is empty.");
         if (missions.list(user, "open").length >= MOST_OPEN)
           return failed(
             "too_many_missions",
             `There are ${MOST_OPEN} open missions already: complete one first.`,
           );
-        return ok(missions.create(user, goal));
+        return ok(missions.create(user, goal, required_tools));
       },
     },
     {
@@ -191,9 +226,11 @@ function missionTools(missions: Omit<Missions, "tools">): OwnTool[] {
 
 function toMission({ id, goal, created_at, completed_at, ...row }: Row): Mission {
   const approved = row.approved === 1;
+  const requiredTools = JSON.parse(row.required_tools) as string[];
+  const known = { id, goal, requiredTools, createdAt: created_at, approved };
   return completed_at === null
-    ? { id, goal, status: "open", createdAt: created_at, approved }
-    : { id, goal, status: "completed", createdAt: created_at, completedAt: completed_at, approved };
+    ? { ...known, status: "open" }
+    : { ...known, status: "completed", completedAt: completed_at };
 }
 
 function ok(mission: Mission): ToolOutcome {

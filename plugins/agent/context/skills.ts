@@ -28,6 +28,8 @@ export interface Skills {
 
 interface Found extends Skill {
   readonly text: string;
+  /** A turn that has loaded the skill fails where the last call of one of these did. */
+  readonly requiredTools: readonly string[];
 }
 
 const MOST_SKILLS = 100;
@@ -82,13 +84,16 @@ export function createSkills(home: string): Skills {
           required: ["name"],
           additionalProperties: false,
         },
-        async run(params): Promise<ToolOutcome> {
+        async run(params, { require }): Promise<ToolOutcome> {
           const { name } = params as { name: string };
           const { skills, problems } = await find();
           const skill =
             skills.find((one) => one.name === name) ??
             skills.find((one) => one.name.toLowerCase() === name.trim().toLowerCase());
-          if (skill) return { status: "ok", output: JSON.stringify({ name: skill.name, text: skill.text }) };
+          if (skill) {
+            require?.(skill.requiredTools);
+            return { status: "ok", output: JSON.stringify({ name: skill.name, text: skill.text }) };
+          }
           const broken = problems.find(({ folder }) => folder === name);
           const names = skills.map((one) => one.name).join(", ");
           const message = broken
@@ -134,7 +139,21 @@ function parseSkill(source: string, folder: string): Found {
       `its name ${JSON.stringify(name.slice(0, 80))} may only contain letters, digits, - and _`,
     );
   if (description === "") throw new Error("its front matter has no description");
-  return { name, description: description.slice(0, LONGEST_DESCRIPTION), text: (match[2] ?? "").trim() };
+  return {
+    name,
+    description: description.slice(0, LONGEST_DESCRIPTION),
+    text: (match[2] ?? "").trim(),
+    requiredTools: namesIn(fields.get("required_tools") ?? ""),
+  };
+}
+
+/** `a, b`, `[a, b]`, or a line with a dash for each. */
+function namesIn(list: string): readonly string[] {
+  return list
+    .replace(/^\[|\]$/g, "")
+    .split(/,|(?:^|\s)-\s/)
+    .map((name) => unquote(name.trim()))
+    .filter((name) => name !== "");
 }
 
 function readFields(matter: string): ReadonlyMap<string, string> {
@@ -146,7 +165,7 @@ function readFields(matter: string): ReadonlyMap<string, string> {
       key = (field[1] ?? "").toLowerCase();
       // A value that is folded begins on the next line.
       fields.set(key, unquote((field[2] ?? "").trim().replace(/^[>|][+-]?$/, "")));
-    } else if (key !== "" && /^\s+\S/.test(line)) {
+    } else if (key !== "" && /^(?:\s+\S|-\s)/.test(line)) {
       fields.set(key, `${fields.get(key) ?? ""} ${line.trim()}`.trim());
     }
   }

@@ -11,6 +11,7 @@ import type {
   TurnItem,
   TurnStatus,
 } from "../../../kernel/plugin.ts";
+import { type Carried, NOTHING_REQUIRED } from "../turn/required-tools.ts";
 import { createTurnWriter, type TurnWriter } from "../turn/writer.ts";
 import { createPieces } from "./pieces.ts";
 import { titleOf } from "./title.ts";
@@ -21,8 +22,18 @@ export interface ThreadRow {
   readonly gate: Gate | undefined;
   /** Calls of the same answer that wait behind the gate. */
   readonly pending: readonly ToolCall[];
+  /** What the turn at the gate had said about tools that must not fail. */
+  readonly required: Carried;
   /** The caller's tools, as last declared. */
   readonly tools: readonly ExternalTool[];
+}
+
+interface ThreadColumns {
+  readonly id: string;
+  readonly gate: string | null;
+  readonly pending: string | null;
+  readonly required: string | null;
+  readonly tools: string | null;
 }
 
 export const INTERRUPTED = {
@@ -132,15 +143,15 @@ export function createLedger(sql: Sql): Ledger {
   function closeGate(thread: string): void {
     const gate = sql.get<{ gate: string | null }>("SELECT gate FROM threads WHERE id = ?", thread)?.gate;
     if (gate === null || gate === undefined) return;
-    sql.run("UPDATE threads SET gate = NULL, pending = NULL WHERE id = ?", thread);
+    sql.run("UPDATE threads SET gate = NULL, pending = NULL, required = NULL WHERE id = ?", thread);
     const { turn } = JSON.parse(gate) as Gate;
     sql.run("UPDATE turns SET status = 'completed' WHERE id = ? AND status = 'waiting'", turn);
   }
 
   return {
     thread(user, id) {
-      const row = sql.get<{ id: string; gate: string | null; pending: string | null; tools: string | null }>(
-        "SELECT id, gate, pending, tools FROM threads WHERE id = ? AND user = ?",
+      const row = sql.get<ThreadColumns>(
+        "SELECT id, gate, pending, required, tools FROM threads WHERE id = ? AND user = ?",
         id,
         user,
       );
@@ -150,6 +161,7 @@ export function createLedger(sql: Sql): Ledger {
         user,
         gate: row.gate === null ? undefined : (JSON.parse(row.gate) as Gate),
         pending: row.pending === null ? [] : (JSON.parse(row.pending) as ToolCall[]),
+        required: row.required === null ? NOTHING_REQUIRED : (JSON.parse(row.required) as Carried),
         tools: row.tools === null ? [] : (JSON.parse(row.tools) as ExternalTool[]),
       };
     },

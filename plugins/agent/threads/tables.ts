@@ -111,4 +111,7 @@ export const MIGRATIONS = [
   UPDATE OR REPLACE conversations SET user = 'webhook/' || user
    WHERE (SELECT user FROM threads WHERE id = conversations.thread) = 'webhook/' || user;
   UPDATE jobs SET user = 'webhook/' || user WHERE channel = 'webhook';`,
+
+  // Tools whose failure fails the turn, for the one that answers the gate.
+  "ALTER TABLE threads ADD COLUMN required TEXT;",
 ];

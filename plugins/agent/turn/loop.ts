@@ -11,6 +11,7 @@ import {
 import type { ModelPart } from "../models/model.ts";
 import { createRedactStream, redact } from "../safety/redact.ts";
 import type { TokenCount } from "../spending/cost.ts";
+import type { RequiredTools } from "./required-tools.ts";
 import type { Approved } from "./resume.ts";
 import type { Plan, Toolbox } from "./toolbox.ts";
 import type { Ending, TurnWriter } from "./writer.ts";
@@ -21,6 +22,7 @@ export interface LoopRun {
   readonly mask: Mask;
   readonly signal: AbortSignal;
   readonly maxToolCalls: number;
+  readonly required: RequiredTools;
   /** Calls of an earlier answer that this turn has to settle first. */
   readonly pending: readonly ToolCall[];
   /** The call among them that the user has just allowed. */
@@ -40,7 +42,10 @@ export async function runLoop(run: LoopRun): Promise<Ending> {
     if (gate !== undefined) return gate;
     run.signal.throwIfAborted();
     calls = await answer(run);
-    if (calls.length === 0) return { status: "completed" };
+    if (calls.length === 0) {
+      run.required.assertNoneFailed();
+      return { status: "completed" };
+    }
     called += calls.length;
     if (called > run.maxToolCalls)
       throw new Fault(
@@ -122,6 +127,11 @@ async function settle(run: LoopRun, calls: readonly ToolCall[]): Promise<Ending 
     return result.value;
   });
   run.signal.throwIfAborted();
+  for (const [at, { call }] of planned.entries()) {
+    const outcome = outcomes[at];
+    // One that lacks a credential has not been made yet: it waits at a gate.
+    if (outcome && outcome.status !== "unauthenticated") run.required.settled(call.name, outcome);
+  }
   const waiting = planned
     .map(({ call, plan }, at) => ({ call, plan, outcome: outcomes[at] }))
     .filter(({ outcome }) => outcome === undefined || outcome.status === "unauthenticated");
@@ -133,6 +143,7 @@ async function settle(run: LoopRun, calls: readonly ToolCall[]): Promise<Ending 
     status: "waiting",
     gate: openGate(run.writer, first.call, first.plan, first.outcome),
     pending: waiting.map(({ call }) => call).filter((call) => call !== first.call),
+    required: run.required.carry(),
   };
 }
 

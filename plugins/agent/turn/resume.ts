@@ -1,7 +1,15 @@
 /** What a turn begins with: a message, or the answer to the gate its thread waits at. Refused before it starts. */
 import { randomUUIDv7 } from "node:crypto";
-import { Fault, type Gate, type ToolCall, type Turn, type TurnItem } from "../../../kernel/plugin.ts";
+import {
+  Fault,
+  type Gate,
+  type ToolCall,
+  type ToolOutcome,
+  type Turn,
+  type TurnItem,
+} from "../../../kernel/plugin.ts";
 import type { ThreadRow } from "../threads/ledger.ts";
+import { type Carried, createRequiredTools, NOTHING_REQUIRED } from "./required-tools.ts";
 
 export interface Beginning {
   /** What the answer adds to the thread before the model is asked. */
@@ -9,6 +17,8 @@ export interface Beginning {
   /** Calls that have to be settled first. */
   readonly pending: readonly ToolCall[];
   readonly approved: Approved | undefined;
+  /** Tools that must not fail, and how their last calls ended. */
+  readonly required: Carried;
   /** The tool that the user always allows from now on. */
   readonly remember: { readonly tool: string; readonly fingerprint: string } | undefined;
 }
@@ -19,7 +29,13 @@ export interface Approved {
   readonly fingerprint: string | undefined;
 }
 
-const PLAIN: Beginning = { items: [], pending: [], approved: undefined, remember: undefined };
+const PLAIN: Beginning = {
+  items: [],
+  pending: [],
+  approved: undefined,
+  required: NOTHING_REQUIRED,
+  remember: undefined,
+};
 
 export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginning {
   const { input } = turn;
@@ -38,7 +54,12 @@ export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginnin
       throw invalid("no_external_tool_gate", "The thread has no pending tool call.", "call_id");
     if (gate.call.id !== input.call)
       throw invalid("call_mismatch", `The pending call of this thread is ${gate.call.id}.`, "call_id");
-    return { ...PLAIN, items: [resultOf(input.call, input.output)], pending: thread.pending };
+    return {
+      ...PLAIN,
+      items: [resultOf(input.call, input.output)],
+      pending: thread.pending,
+      required: afterAnswer(thread.required, gate.call, { status: "ok", output: input.output }),
+    };
   }
   const gate = thread?.gate;
   if (gate?.type !== input.type || gate.id !== input.gate)
@@ -47,19 +68,26 @@ export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginnin
       "The thread is not waiting for this answer; it may already have been given.",
       "gate",
     );
-  const pending = thread?.pending ?? [];
+  const { pending, required } = thread as ThreadRow;
   if (input.decision === "deny") {
     const message =
       input.type === "approval"
         ? "The user did not allow this call. Do not try it again unless asked to."
         : "The credential is missing and the user did not provide it.";
-    return { ...PLAIN, items: [refusalOf(gate.call, message)], pending };
+    const outcome: ToolOutcome = { status: "error", code: "denied", message };
+    return {
+      ...PLAIN,
+      items: [settledItem(gate.call.id, outcome)],
+      pending,
+      required: afterAnswer(required, gate.call, outcome),
+    };
   }
   const { call, fingerprint } = gate;
   return {
     items: [],
     pending: [call, ...pending],
     approved: { call: call.id, fingerprint },
+    required,
     remember:
       input.decision === "always" && fingerprint !== undefined ? { tool: call.name, fingerprint } : undefined,
   };
@@ -82,16 +110,18 @@ function replayed(turn: Turn, call: string, output: string): TurnItem {
 }
 
 function resultOf(call: string, output: string): TurnItem {
-  return { type: "tool_result", id: randomUUIDv7(), call, outcome: { status: "ok", output } };
+  return settledItem(call, { status: "ok", output });
 }
 
-function refusalOf(call: ToolCall, message: string): TurnItem {
-  return {
-    type: "tool_result",
-    id: randomUUIDv7(),
-    call: call.id,
-    outcome: { status: "error", code: "denied", message },
-  };
+function settledItem(call: string, outcome: ToolOutcome): TurnItem {
+  return { type: "tool_result", id: randomUUIDv7(), call, outcome };
+}
+
+/** The answer at a gate is the outcome of its call. */
+function afterAnswer(before: Carried, call: ToolCall, outcome: ToolOutcome): Carried {
+  const required = createRequiredTools(before);
+  required.settled(call.name, outcome);
+  return required.carry();
 }
 
 function invalid(code: string, message: string, param: string): Fault {

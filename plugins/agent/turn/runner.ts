@@ -19,6 +19,7 @@ import { NO_USAGE, type Prices, type TokenCount } from "../spending/cost.ts";
 import type { Spending } from "../spending/spending.ts";
 import { type Preface, renderItems, type Show } from "../threads/history.ts";
 import { runLoop } from "./loop.ts";
+import { createRequiredTools } from "./required-tools.ts";
 import type { Beginning } from "./resume.ts";
 import { openToolbox, type Toolbox, type ToolboxSources } from "./toolbox.ts";
 import type { Ending, TurnWriter } from "./writer.ts";
@@ -36,6 +37,8 @@ export interface RunnerParts {
   readonly maxToolCalls: number;
   /** What is put before the model each turn: identity, missions, skills. */
   preface(user: string): Promise<readonly string[]>;
+  /** Tools that this user's missions cannot do without. */
+  requiredBy(user: string): readonly string[];
 }
 
 export interface OpenRun {
@@ -153,7 +156,14 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
         },
 
         async loop(beginning) {
-          const scope = { user: turn.user, thread: writer.thread, external: turn.tools ?? [] };
+          const required = createRequiredTools(beginning.required);
+          required.add([...(turn.requiredTools ?? []), ...parts.requiredBy(turn.user)]);
+          const scope = {
+            user: turn.user,
+            thread: writer.thread,
+            external: turn.tools ?? [],
+            require: required.add,
+          };
           const [toolbox, preface] = await Promise.all([
             openToolbox(parts.sources, scope, (why) => {
               parts.log.warn(`continuing the turn without installed tools: ${why}`);
@@ -181,6 +191,7 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
             mask,
             signal,
             maxToolCalls: parts.maxToolCalls,
+            required,
             pending: beginning.pending,
             approved: beginning.approved,
             emit: (event) => {

@@ -18,7 +18,7 @@ import {
   type RememberedApprovals,
 } from "../safety/approvals.ts";
 import { checkCallersArguments, checkOwnArguments } from "./arguments.ts";
-import type { OwnTool } from "./own-tool.ts";
+import type { OwnTool, OwnToolContext } from "./own-tool.ts";
 import type { Approved } from "./resume.ts";
 
 /** What is to be done with a call. */
@@ -58,7 +58,7 @@ export async function isReservedName({ own, host }: ToolboxSources, name: string
 /** A host that cannot say what it has costs the turn its installed tools, not its answer. */
 export async function openToolbox(
   sources: ToolboxSources,
-  scope: { readonly user: string; readonly thread: string; readonly external: readonly ExternalTool[] },
+  scope: OwnToolContext & { readonly external: readonly ExternalTool[] },
   onTrouble: (why: string) => void,
 ): Promise<Toolbox> {
   const found = await sources.host?.list().catch((error: unknown) => onTrouble(reason(error)));
@@ -133,7 +133,7 @@ export async function openToolbox(
       const isSettled = rule === "allow" || approved !== undefined;
       const questions = isSettled ? undefined : mine.asks?.(checked.value);
       if (questions !== undefined) return { type: "ask", grants: questions };
-      const run = () => mine.run(checked.value, { user: scope.user, thread: scope.thread }).catch(failed);
+      const run = () => mine.run(checked.value, scope).catch(failed);
       return { type: "run", writes: false, run };
     },
   };

@@ -12,12 +12,14 @@ import type {
 } from "../../../kernel/plugin.ts";
 import { NO_USAGE } from "../spending/cost.ts";
 import type { Pieces } from "../threads/pieces.ts";
+import type { Carried } from "./required-tools.ts";
 
 export interface Ending {
   readonly status: "completed" | "waiting" | "cancelled" | "failed";
   readonly error?: { readonly code: string; readonly message: string };
   readonly gate?: Gate;
   readonly pending?: readonly ToolCall[];
+  readonly required?: Carried;
 }
 
 export interface TurnWriter {
@@ -96,7 +98,7 @@ export function createTurnWriter(
     else items[at] = item;
   };
 
-  function writeEnd({ status, error, gate, pending }: Ending, usage: Usage, now: string): void {
+  function writeEnd({ status, error, gate, pending, required }: Ending, usage: Usage, now: string): void {
     const { changes } = sql.run(
       "UPDATE turns SET status = ?, error = ?, gate = ?, usage = ?, completed_at = ? WHERE id = ?",
       status,
@@ -117,9 +119,10 @@ export function createTurnWriter(
     sql.run("UPDATE threads SET updated_at = ? WHERE id = ?", now, thread);
     if (gate === undefined) return;
     sql.run(
-      "UPDATE threads SET gate = ?, pending = ? WHERE id = ?",
+      "UPDATE threads SET gate = ?, pending = ?, required = ? WHERE id = ?",
       JSON.stringify(gate),
       pending?.length ? JSON.stringify(pending) : null,
+      required ? JSON.stringify(required) : null,
       thread,
     );
   }

@@ -150,7 +150,7 @@ export function createIntake({ agent, threads, requests, sql, pageOf, replay }: 
 }
 
 function turnOf(user: string, request: CreateRequest, ask: Ask, thread: string | undefined): Turn {
-  const { context, temperature, tools } = request;
+  const { context, temperature, tools, requiredTools } = request;
   const said = ask.type === "message" ? ask.instructions : [];
   const instructions = [request.instructions ?? "", ...said].filter((text) => text !== "").join("\n\n");
   const history = ask.type === "message" ? ask.history : [];
@@ -166,6 +166,7 @@ function turnOf(user: string, request: CreateRequest, ask: Ask, thread: string |
     ...(instructions !== "" && !standsAlone && { instructions }),
     ...(context !== undefined && { context }),
     ...(tools !== undefined && { tools: tools.map(externalTool) }),
+    ...(requiredTools !== undefined && { requiredTools }),
     ...(brought.length > 0 && { history: brought }),
     ...(temperature !== undefined && { temperature }),
   };

@@ -21,6 +21,7 @@ export interface CreateRequest {
   readonly temperature: number | undefined;
   /** Undefined where the request said nothing about tools. */
   readonly tools: readonly WireTool[] | undefined;
+  readonly requiredTools: readonly string[] | undefined;
   readonly echo: Echo;
 }
 
@@ -50,6 +51,13 @@ const Body = Type.Object(
       Type.Record(Type.String(), Type.Unknown(), {
         maxBytes: 10 * 1024,
         refusal: "must be an object of at most 10 KB as JSON",
+      }),
+    ),
+    x_required_tools: maybe(
+      Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+        maxItems: 64,
+        description: "Tools whose error fails the response, with the code `required_tool_failed`",
+        refusal: "must be an array of at most 64 tool names",
       }),
     ),
     tools: maybe(
@@ -123,6 +131,7 @@ export function parseRequest(value: unknown, wired: boolean): CreateRequest {
     context: body.x_context ?? undefined,
     temperature,
     tools,
+    requiredTools: body.x_required_tools ?? undefined,
     echo: {
       previousResponseId: previousResponseId ?? null,
       instructions: instructions ?? null,

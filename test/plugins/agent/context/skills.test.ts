@@ -33,6 +33,19 @@ test("skills are named in the prompt and their text is loaded on demand", async 
   });
 });
 
+test.for([
+  "required_tools: weather, mail",
+  "required_tools: [weather, 'mail']",
+  'required_tools:\n  - weather\n  - "mail"',
+  "required_tools:\n- weather\n- mail",
+])("required tools are read from the front matter: %j", async (line) => {
+  const home = homeWith({ soup: soup.replace("name: soup", `name: soup\n${line}`) });
+  const required: string[] = [];
+  const require = (tools: readonly string[]) => void required.push(...tools);
+  await createSkills(home).tools[0]?.run({ name: "soup" }, { user: "ann", thread: "t", require });
+  expect(required).toEqual(["weather", "mail"]);
+});
+
 test("without skills the prompt has no section, and a missing one is told with those there are", async () => {
   expect(await createSkills(temporaryFolder()).prompt()).toBe("");
   expect(await load(homeWith({ soup }), "cake")).toEqual({
