@@ -88,7 +88,7 @@ export function createScriptedAgent(): ScriptedAgent {
   const jobs = createScriptedJobs(agent);
   const plugin = definePlugin({
     name: "scripted-agent",
-    provides: ["agent", "threads", "jobs", "memory", "approvals", "externalTools", "chatLimit"],
+    provides: ["agent", "threads", "jobs", "memory", "approvals", "identities", "externalTools", "chatLimit"],
     configure: () => ({}),
     start({ onStop }) {
       onStop(() => {
@@ -105,6 +105,14 @@ export function createScriptedAgent(): ScriptedAgent {
           read: () => undefined,
           write: (_user, path) => ({ path, version: 1 }),
           remove: () => false,
+        },
+        identities: {
+          account: () => undefined,
+          list: () => [],
+          pending: () => [],
+          pair: () => {},
+          unpair: () => false,
+          deny: () => 0,
         },
         approvals: {
           remembered: () => ({}),

@@ -3,6 +3,7 @@ import type { Job, JobStatus, NewJob } from "./job.ts";
 import type { MemoryEntry, MemoryFile, MemoryHit } from "./memory.ts";
 import type { ThreadSummary } from "./thread.ts";
 import type { Gate, ModelName, Turn, TurnEvent, TurnRecord } from "./turn.ts";
+import type { AccountKey, Identity, PairingGate } from "./user.ts";
 
 /** A running turn. Nobody has to listen: it runs, ends and is stored anyway. */
 export interface RunningTurn extends AsyncIterable<TurnEvent> {
@@ -89,6 +90,22 @@ export interface Approvals {
   pending(user: string): readonly Gate[];
   /** What the threads of webhook identities wait for, each with its user: they cannot sign in and answer. */
   pendingOfIdentities(): readonly (Gate & { readonly user: string })[];
+}
+
+/** Which account a webhook identity is. */
+export interface Identities {
+  /** The account that an operator paired it with; whoever asks looks whether that account is still there. */
+  account(identity: string): AccountKey | undefined;
+  /** Those that have said something or are paired. */
+  list(): readonly Identity[];
+  /** Those whose messages wait, oldest first. */
+  pending(): readonly PairingGate[];
+  /** From now on its messages are the account's, and so are its threads, jobs, memory and missions. Messages that wait are run. */
+  pair(identity: string, account: AccountKey): void;
+  /** From now on it speaks for itself again; what the account got stays there. False where it was not paired. */
+  unpair(identity: string): boolean;
+  /** Its messages that wait are not run; answers how many. */
+  deny(identity: string): number;
 }
 
 export interface ExternalTools {

@@ -13,6 +13,7 @@ export const Job = Type.Object(
     channel: hidden(Type.String()),
     sender: Type.Optional(hidden(Type.String())),
     status: JobStatus,
+    waitingFor: Type.Optional(Type.Literal("pairing")),
     createdAt: Time,
     thread: Type.Optional(named("thread_id", Type.String())),
     conversation: Type.Optional(named("conversation_id", Type.String())),
@@ -24,13 +25,14 @@ export const Job = Type.Object(
 );
 export type Job = Declared<typeof Job>;
 
-const { id, user, status, response, error, createdAt, completedAt, conversation } = Job.properties;
+const { id, user, status, waitingFor, response, error, createdAt, completedAt, conversation } =
+  Job.properties;
 
 /** §2.3: what submitting a job answers. */
-export const JobSubmission = Type.Object({ id: named("job_id", id), status, response, error });
+export const JobSubmission = Type.Object({ id: named("job_id", id), status, waitingFor, response, error });
 
 /** §2.4, with `error` beside it where the job failed. */
-export const JobRecord = Type.Object({ id, status, response, error, createdAt, completedAt });
+export const JobRecord = Type.Object({ id, status, waitingFor, response, error, createdAt, completedAt });
 
 const { properties: record } = JobRecord;
 const owner = named("user_id", user);
@@ -53,6 +55,8 @@ export interface NewJob {
   /** The caller's name for a conversation of this user: jobs of one run in order on one thread. */
   readonly conversation?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
+  /** True where it waits, queued, until its user is paired with an account. */
+  readonly waitsForPairing?: boolean;
   /** Which of the channel's senders it came from: one sender's keys mean nothing to another. */
   readonly sender?: string;
   /** The same key of the same user within 24 hours answers the first submission's job. */

@@ -5,10 +5,11 @@
  *   declare module "postern/plugin" { interface Services { clock: { now(): Date } } }
  */
 import type { Web } from "../net/web.ts";
-import type { Agent, Approvals, ExternalTools, Jobs, Memory, Threads } from "./agent.ts";
+import type { Agent, Approvals, ExternalTools, Identities, Jobs, Memory, Threads } from "./agent.ts";
 import type { Kernel } from "./kernel.ts";
 import type { Limiter, Store } from "./store.ts";
 import type { ToolAdmin, Tools } from "./tools.ts";
+import type { Accounts } from "./user.ts";
 
 export interface Services {
   /** Always there. */
@@ -21,6 +22,8 @@ export interface Services {
   jobs: Jobs;
   memory: Memory;
   approvals: Approvals;
+  identities: Identities;
+  accounts: Accounts;
   externalTools: ExternalTools;
   chatLimit: Limiter;
   web: Web;

@@ -1,6 +1,6 @@
 /** Who is talking to the agent. */
-import type { Declared } from "./wire/form.ts";
-import { Type } from "./wire/type.ts";
+import { type Declared, nullable } from "./wire/form.ts";
+import { Time, Type } from "./wire/type.ts";
 
 const Role = Type.Enum(["operator", "user"]);
 
@@ -25,3 +25,40 @@ const WEBHOOK = "webhook/";
  * secret may name anybody. An account's id has no slash.
  */
 export const webhookIdentity = (name: string): string => `${WEBHOOK}${name}`;
+
+export const isWebhookIdentity = (user: string): boolean =>
+  user.startsWith(WEBHOOK) && user.length > WEBHOOK.length;
+
+/** Somebody whom webhook senders name, and the account that an operator has said it is. */
+export const Identity = Type.Object(
+  {
+    id: Type.String({ description: "webhook/<user_id>" }),
+    account: nullable(Type.String({ description: "The account it is paired with" })),
+    pairedAt: nullable(Time),
+    held: Type.Integer({ description: "How many of its messages wait until it is paired" }),
+  },
+  { $id: "Identity" },
+);
+export type Identity = Declared<typeof Identity>;
+
+/** §3.3: what the messages of an identity wait for that is not paired. An operator answers by naming an account. */
+export const PairingGate = Type.Object(
+  {
+    type: Type.Literal("pairing"),
+    id: Type.String(),
+    identity: Type.String(),
+    openedAt: Time,
+    message: Type.String({ description: "The first message that waits" }),
+  },
+  { $id: "PairingGate" },
+);
+export type PairingGate = Declared<typeof PairingGate>;
+
+/** An account is its id and when it was made: another who gets the same id later is somebody else. */
+export const AccountKey = Type.Object({ id: Type.String(), createdAt: Time });
+export type AccountKey = Declared<typeof AccountKey>;
+
+/** The people who may sign in. */
+export interface Accounts {
+  find(id: string): (User & AccountKey) | undefined;
+}

@@ -6,7 +6,7 @@ export default definePlugin({
   name: "agent",
   needs: ["store", "kernel"],
   wants: ["tools"],
-  provides: ["agent", "threads", "jobs", "memory", "approvals", "externalTools", "chatLimit"],
+  provides: ["agent", "threads", "jobs", "memory", "approvals", "identities", "externalTools", "chatLimit"],
   commands: [
     {
       name: "ask",

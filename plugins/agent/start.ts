@@ -7,6 +7,7 @@ import { identityPrompt } from "./context/identity.ts";
 import { createMissions } from "./context/missions.ts";
 import { createSkills } from "./context/skills.ts";
 import { createContext } from "./context/window.ts";
+import { createIdentities } from "./jobs/identities.ts";
 import { createJobs } from "./jobs/jobs.ts";
 import { createJobTable } from "./jobs/table.ts";
 import { createMemory } from "./memory/memory.ts";
@@ -24,7 +25,15 @@ import { createThreads } from "./threads/threads.ts";
 import { createTurnRunner } from "./turn/runner.ts";
 import { isReservedName } from "./turn/toolbox.ts";
 
-type Provided = "agent" | "threads" | "jobs" | "memory" | "approvals" | "externalTools" | "chatLimit";
+type Provided =
+  | "agent"
+  | "threads"
+  | "jobs"
+  | "memory"
+  | "approvals"
+  | "identities"
+  | "externalTools"
+  | "chatLimit";
 
 export function startAgent({
   config,
@@ -88,6 +97,7 @@ export function startAgent({
     concurrency: config.jobsConcurrency,
     retentionDays: config.jobsRetentionDays,
   });
+  const identities = createIdentities({ sql, jobs, giveMemory: memory.giveAll });
   if (use.kernel.serving) jobs.start();
   onStop(() => jobs.stop());
   const show = () => announce(`${models.name().name} (${models.name().provider})`);
@@ -106,6 +116,7 @@ export function startAgent({
     jobs,
     memory,
     approvals,
+    identities,
     externalTools: {
       isReserved: (tool) => isReservedName(sources, tool),
       pending(user, thread) {

@@ -19,6 +19,7 @@ import { statusRoutes } from "./routes/status.ts";
 import { threadRoutes } from "./routes/threads.ts";
 import { toolAdminRoutes } from "./routes/tool-admin.ts";
 import { toolRoutes } from "./routes/tools.ts";
+import { identityRoutes } from "./routes/webhooks.ts";
 import { buildServer } from "./server.ts";
 import type { GatewayConfig, Needed, Wanted } from "./settings.ts";
 import { SocketFrame } from "./socket/frame.ts";
@@ -60,11 +61,12 @@ export async function openGateway({
     ...threadRoutes(threads),
     ...jobRoutes(jobs),
     ...memoryRoutes(memory),
-    ...approvalRoutes({ agent, approvals, follow }),
+    ...approvalRoutes({ agent, approvals, identities: use.identities, follow }),
     ...toolRoutes(tools, use.toolAdmin),
     ...toolAdminRoutes(use.toolAdmin, server.proxies),
     ...receiptRoutes(use.toolAdmin),
     ...logRoutes(kernel),
+    ...identityRoutes({ accounts: server.accounts, identities: use.identities }),
     ...accountRoutes({ accounts: server.accounts, onRevoked }),
     documentRoute(describe),
   ];

@@ -12,9 +12,18 @@ export default definePlugin({
   commands: [
     {
       name: "user",
-      about: "add and list the people who may use this Postern",
+      about: "add and list the people who may use this Postern, and pair webhook identities with them",
       example: "postern user add ann",
-      load: async () => (await import("./auth/commands.ts")).registerUser,
+      load: async () => {
+        const [{ registerUser }, { registerPairing }] = await Promise.all([
+          import("./auth/commands.ts"),
+          import("./auth/pairing.ts"),
+        ]);
+        return (group, context) => {
+          registerUser(group, context);
+          registerPairing(group, context);
+        };
+      },
     },
     {
       name: "token",

@@ -12,6 +12,7 @@ export const NEEDS = [
   "jobs",
   "memory",
   "approvals",
+  "identities",
   "chatLimit",
 ] as const;
 export const WANTS = ["tools", "toolAdmin"] as const;

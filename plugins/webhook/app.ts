@@ -13,9 +13,11 @@ import { toWire } from "../../kernel/vocabulary/wire/convert.ts";
 import { answerErrors, LARGEST_BODY, tooLarge } from "./errors.ts";
 import { type Proof, prove } from "./proof.ts";
 import { parseSubmission } from "./submission.ts";
+import type { UserLookup } from "./user-lookup.ts";
 
 export interface AppOptions {
   readonly jobs: Pick<Jobs, "find" | "wait">;
+  readonly userOf: UserLookup;
   /** Resolves when the job is on disk. `userId`: whom the sender named. */
   submit(job: NewJob, userId: string): Promise<Job>;
   readonly limiter: Limiter;
@@ -124,11 +126,14 @@ function requireSecret(secret: string | undefined): Middleware {
   };
 }
 
-function submitJob({ jobs, submit, stopping }: AppOptions): Middleware {
+function submitJob({ jobs, userOf, submit, stopping }: AppOptions): Middleware {
   return async (context) => {
     const { bytes = Buffer.of(), proof } = context.state;
     const { userId, ...submission } = parseSubmission(bytes);
-    const job = await submit({ ...submission, ...identify(bytes, proof) }, userId);
+    const job = await submit(
+      { ...submission, ...userOf(submission.user), ...identify(bytes, proof) },
+      userId,
+    );
     const seconds = preferredWait(context);
     const known = seconds > 0 ? await waitFor(jobs, job, seconds, stopping) : job;
     context.body = toWire(JobSubmission, known);

@@ -19,7 +19,7 @@ const REQUEST_MILLIS = 30_000;
 export default definePlugin({
   name: "webhook",
   kind: "channel",
-  needs: ["jobs", "store"],
+  needs: ["jobs", "store", "identities", "accounts"],
   commands: [
     {
       name: "webhook",
@@ -42,18 +42,27 @@ export default definePlugin({
       { min: 1, max: 1_000_000 },
       "Webhook requests per minute and address",
     );
+    const pairing = env.oneOf(
+      "HTTP_PAIRING",
+      ["optional", "required"],
+      "optional",
+      "Whether the webhook's users talk before an operator has paired them with an account",
+    );
     const proxies = readTrustedProxies(env);
     const callback = readCallback(
       env.url("HTTP_CALLBACK_URL", undefined, "Where completed webhook jobs are posted, signed"),
       env.list("HTTP_CALLBACK_PRIVATE_HOSTS", "Private or plain http host:port,… that callbacks may reach"),
       env.refuse,
     );
-    return enabled ? { host, port, secret, rate, proxies, callback } : new Off("HTTP_ENABLED is not true");
+    return enabled
+      ? { host, port, secret, rate, pairing, proxies, callback }
+      : new Off("HTTP_ENABLED is not true");
   },
 
   async start({ config, use, log, onStop, announce }) {
-    const [{ createApp }, { createLimiter }, { listen }] = await Promise.all([
+    const [{ createApp }, { createUserLookup }, { createLimiter }, { listen }] = await Promise.all([
       import("./app.ts"),
+      import("./user-lookup.ts"),
       import("../../kernel/store/limiter.ts"),
       import("../../kernel/net/listen.ts"),
     ]);
@@ -65,6 +74,7 @@ export default definePlugin({
     const stopping = new AbortController();
     const app = createApp({
       jobs: use.jobs,
+      userOf: createUserLookup({ ...use, isRequired: config.pairing === "required" }),
       submit: (job, userId) => sql.batch(() => (callbacks ?? use.jobs).submit(job, userId)),
       limiter: createLimiter({ name: "webhook", windows: [{ limit: config.rate, seconds: 60 }] }),
       proxies: createProxies(config.proxies),

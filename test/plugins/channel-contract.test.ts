@@ -6,6 +6,7 @@ import {
   type ChannelUnderTest,
   channelContract,
 } from "../../kernel/testkit/channel-contract.ts";
+import accounts from "../../plugins/gateway/auth/plugin.ts";
 import gateway from "../../plugins/gateway/plugin.ts";
 import responses from "../../plugins/responses/plugin.ts";
 import webhook from "../../plugins/webhook/plugin.ts";
@@ -59,6 +60,7 @@ const CHANNELS: readonly ChannelUnderTest[] = [
   },
   {
     plugin: webhook as AnyPlugin,
+    companions: [accounts as AnyPlugin],
     settings: { HTTP_ENABLED: "true", HTTP_HOST: "127.0.0.1", HTTP_PORT: "0", HTTP_WEBHOOK_SECRET: TOKEN },
     off: { HTTP_ENABLED: "false" },
     connect: async ({ detail }) =>

@@ -63,6 +63,7 @@ async function openWebhook(thrown: { error: unknown }): Promise<string> {
   const verdict = async () => ({ ok: true, limit: 1000, remaining: 1000, resetSecs: 1 });
   const app = createApp({
     jobs: { find: () => undefined, wait: async () => undefined },
+    userOf: (user) => ({ user }),
     submit: async () => {
       throw thrown.error;
     },

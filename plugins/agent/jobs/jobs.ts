@@ -1,6 +1,14 @@
 /** The durable queue: what was accepted is run once, fairly between users, whatever happens to the process. */
 import { randomUUIDv7 } from "node:crypto";
-import { type Agent, Fault, type Job, type Jobs, type Log, type TurnRecord } from "../../../kernel/plugin.ts";
+import {
+  type Agent,
+  type Failure,
+  Fault,
+  type Job,
+  type Jobs,
+  type Log,
+  type TurnRecord,
+} from "../../../kernel/plugin.ts";
 import { INTERRUPTED } from "../threads/ledger.ts";
 import { type Completion, type JobRow, type JobTable, jobOf } from "./table.ts";
 
@@ -15,6 +23,9 @@ export interface JobsParts {
 }
 
 export interface RunningJobs extends Jobs {
+  /** Completes it without running it. */
+  refuse(id: string, error: Failure): void;
+
   /** Takes up what a crash left running, then starts the queue. */
   start(): void;
   /** Starts no more jobs; those that run are taken up again at the next start. */
@@ -176,6 +187,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
       const after = table.find(id);
       return after && jobOf(after);
     },
+    refuse: (id, error) => complete(id, failure(error)),
     async wait(id, millis) {
       const row = table.find(id);
       if (row === undefined || row.status === "completed") return row && jobOf(row);
@@ -197,6 +209,11 @@ export function createJobs(parts: JobsParts): RunningJobs {
     },
   };
 }
+
+export const PAIRING_DENIED = {
+  code: "pairing_denied",
+  message: "The operator did not pair this user with an account, so the message was not run.",
+};
 
 const CANCELLED = { code: "cancelled", message: "The job was cancelled." };
 

@@ -14,6 +14,7 @@ export interface JobRow {
   readonly conversation: string | null;
   readonly metadata: string | null;
   readonly status: JobStatus;
+  readonly held: number;
   readonly thread: string | null;
   readonly turn: string | null;
   readonly response: string | null;
@@ -47,9 +48,9 @@ export function createJobTable(sql: Sql) {
         const known = findReplayed(sql, job, fingerprint) ?? findRepeated(sql, job, fingerprint);
         if (known !== undefined) return { row: known, isNew: false };
         const row = sql.get<JobRow>(
-          `INSERT INTO jobs (id, user, channel, sender, fingerprint, message, conversation, metadata, idempotency_key,
+          `INSERT INTO jobs (id, user, channel, sender, fingerprint, message, conversation, metadata, idempotency_key, held,
              status, created_at)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?) RETURNING *`,
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?) RETURNING *`,
           randomUUIDv7(),
           job.user,
           job.channel,
@@ -59,6 +60,7 @@ export function createJobTable(sql: Sql) {
           job.conversation ?? null,
           job.metadata === undefined ? null : JSON.stringify(job.metadata),
           job.idempotencyKey ?? null,
+          job.waitsForPairing === true ? 1 : 0,
           new Date().toISOString(),
         );
         return { row: row as JobRow, isNew: true };
@@ -84,7 +86,7 @@ export function createJobTable(sql: Sql) {
      * that is running wait, without holding up the user's others.
      */
     nextAfter(user: string): JobRow | undefined {
-      const free = `status = 'queued' AND NOT EXISTS (
+      const free = `status = 'queued' AND held = 0 AND NOT EXISTS (
         SELECT 1 FROM jobs AS other WHERE other.status = 'running' AND other.user = jobs.user
           AND other.conversation = jobs.conversation)`;
       // Named, because the planner would rather sort all that is queued.
@@ -205,6 +207,7 @@ export function jobOf(row: JobRow): Job {
     channel: row.channel,
     ...(row.sender !== "" && { sender: row.sender }),
     status: row.status,
+    ...(row.held === 1 && row.status === "queued" && { waitingFor: "pairing" as const }),
     createdAt: row.created_at,
     ...(row.thread !== null && { thread: row.thread }),
     ...(row.conversation !== null && { conversation: row.conversation }),

@@ -13,6 +13,8 @@ export interface OpenMemory extends Memory {
   readonly tools: readonly OwnTool[];
   /** The texts of those that are there, by path. */
   readTexts(user: string, paths: readonly string[]): ReadonlyMap<string, string>;
+  /** Gives all documents of one user to another, below a folder of that name where the other has the path. */
+  giveAll(from: string, to: string): void;
   /** An earlier text of a document. */
   readVersion(user: string, path: string, version: number): Document | undefined;
   /** True once the embedding model is loaded; false where vectors are off or cannot be had. */
@@ -56,6 +58,13 @@ export function createMemory({ store, vectors: isOn, log }: MemoryOptions): Open
         documents.remove(id);
       });
       return true;
+    },
+    giveAll(from: string, to: string) {
+      for (const { path } of documents.tree(from)) {
+        const id = documents.idOf(from, path);
+        if (id !== undefined) documents.give(id, to, from);
+      }
+      indexer?.wake();
     },
     search(user: string, q: string, limit = USUAL_HITS) {
       indexer?.wake();

@@ -114,4 +114,12 @@ export const MIGRATIONS = [
 
   // Tools whose failure fails the turn, for the one that answers the gate.
   "ALTER TABLE threads ADD COLUMN required TEXT;",
+
+  `CREATE TABLE pairings (
+    identity TEXT PRIMARY KEY, account TEXT NOT NULL, account_since TEXT NOT NULL, paired_at TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  ALTER TABLE jobs ADD COLUMN held INTEGER NOT NULL DEFAULT 0;
+  DROP INDEX jobs_waiting;
+  CREATE INDEX jobs_waiting ON jobs (user, seq) WHERE status = 'queued' AND held = 0;
+  CREATE INDEX jobs_held ON jobs (user, seq) WHERE status = 'queued' AND held = 1;`,
 ];

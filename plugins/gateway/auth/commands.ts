@@ -6,7 +6,7 @@ import { Fault } from "../../../kernel/plugin.ts";
 import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
 import { Account, type Accounts, createAccounts, TokenInfo } from "./accounts.ts";
 
-interface JsonOption {
+export interface JsonOption {
   readonly json?: boolean;
 }
 
@@ -97,7 +97,7 @@ export function registerToken(group: Command, context: CommandContext): void {
   );
 }
 
-function verb(group: Command, usage: string, about: string, ...examples: string[]): Command {
+export function verb(group: Command, usage: string, about: string, ...examples: string[]): Command {
   const lines = examples.map((example) => `  $ postern ${example}`).join("\n");
   return group
     .command(usage)
@@ -110,7 +110,7 @@ function withAccounts(context: CommandContext, work: (accounts: Accounts) => voi
   return context.with(["store"], async ({ store }) => work(createAccounts(store)));
 }
 
-function print({ json = false }: JsonOption, value: object, text: string): void {
+export function print({ json = false }: JsonOption, value: object, text: string): void {
   process.stdout.write(json ? `${JSON.stringify(value, undefined, 2)}\n` : `${text}\n`);
 }
 

@@ -1,6 +1,14 @@
 /** What waits for the user's decision, and what the user decided for good. */
-import { type Agent, type Approvals, Fault, type TurnInput, type User } from "../../../kernel/plugin.ts";
+import {
+  type Agent,
+  type Approvals,
+  Fault,
+  type Identities,
+  type TurnInput,
+  type User,
+} from "../../../kernel/plugin.ts";
 import { ApprovalDecision, Gate } from "../../../kernel/vocabulary/turn.ts";
+import { PairingGate } from "../../../kernel/vocabulary/user.ts";
 import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { Accepted } from "../api/schemas.ts";
@@ -10,6 +18,7 @@ import { accepted } from "./chat.ts";
 export interface ApprovalParts {
   readonly agent: Agent;
   readonly approvals: Approvals;
+  readonly identities: Identities;
   /** Told before a turn begins, so that no event of it is missed. */
   follow(user: string): void;
 }
@@ -17,7 +26,7 @@ export interface ApprovalParts {
 const Decision = Type.Enum([...ApprovalDecision.enum, "done"]);
 type Decision = Declared<typeof Decision>;
 
-export function approvalRoutes({ agent, approvals, follow }: ApprovalParts): readonly Route[] {
+export function approvalRoutes({ agent, approvals, identities, follow }: ApprovalParts): readonly Route[] {
   /** Webhook identities cannot sign in, so an operator answers for them. */
   const pendingFor = (user: User): readonly Gate[] => [
     ...approvals.pending(user.id),
@@ -31,11 +40,11 @@ export function approvalRoutes({ agent, approvals, follow }: ApprovalParts): rea
       summary:
         "List the gates waiting for you, and the tools you always allow or deny; for an operator, the gates of webhook identities too",
       answer: Type.Object({
-        pending: Type.Array(Gate),
+        pending: Type.Array(Type.Union([...Gate.anyOf, PairingGate])),
         remembered: Type.Record(Type.String(), Type.Enum(["allow", "deny"])),
       }),
       handle: ({ user }) => ({
-        pending: pendingFor(user),
+        pending: [...pendingFor(user), ...(user.role === "operator" ? identities.pending() : [])],
         remembered: approvals.remembered(user.id),
       }),
     }),
