@@ -2,7 +2,7 @@
 import Router from "@koa/router";
 import Koa, { type Middleware } from "koa";
 import { compressAnswers, secureAnswers } from "../../kernel/net/answers.ts";
-import { readBody } from "../../kernel/net/body.ts";
+import { readJson } from "../../kernel/net/body.ts";
 import type { Proxies } from "../../kernel/net/proxies.ts";
 import type { Log } from "../../kernel/plugin.ts";
 import { type Authenticator, FOREIGN_ORIGIN, Refusal } from "./auth/identity.ts";
@@ -45,30 +45,18 @@ export function createApp({ log, metrics, proxies, authenticator, isOwnOrigin, p
   koa.use(answerErrors(log));
 
   koa.use(page.middleware);
-  open.use(jsonBody(OPEN_BODY_BYTES));
+  open.use(readJson(OPEN_BODY_BYTES));
   koa.use(open.routes());
 
   koa.use(authenticate(authenticator, proxies));
   koa.use(refuseForeignPages(isOwnOrigin));
-  koa.use(jsonBody(BODY_BYTES));
+  koa.use(readJson(BODY_BYTES));
   koa.use(router.routes());
   koa.use(router.allowedMethods());
 
   // A connection that breaks mid-answer ends here, after everything else has had its say.
   koa.on("error", (error) => log.debug({ error }, "a response could not be sent completely"));
   return { koa, open, router };
-}
-
-function jsonBody(bytes: number): Middleware {
-  const read = readBody({
-    json: true,
-    jsonLimit: bytes,
-    jsonStrict: false,
-    urlencoded: false,
-    text: false,
-    multipart: false,
-  });
-  return async (context, next) => (context.is("json") ? read(context, next) : next());
 }
 
 /** Before any handler, and before a body is read. */

@@ -1,4 +1,5 @@
 /** The body of `POST /webhook` (§2.2): bytes in, a job to submit out, or a fault that names the field. */
+import { parseJson } from "../../kernel/net/body.ts";
 import { Fault, type NewJob } from "../../kernel/plugin.ts";
 import { compileCheck } from "../../kernel/vocabulary/schema/check.ts";
 import { describeMistake, type Mistake } from "../../kernel/vocabulary/schema/mistake.ts";
@@ -68,7 +69,7 @@ export function parseSubmission(bytes: Buffer): Submission {
 function parseBody(bytes: Buffer): Body {
   let body: unknown;
   try {
-    body = JSON.parse(utf8.decode(bytes));
+    body = parseJson(utf8.decode(bytes));
   } catch {
     throw new Fault("invalid", "invalid_json", "The body is not JSON in UTF-8.");
   }

@@ -11,7 +11,7 @@ const IDLE_SECS = 3;
 const SHORT_TOKEN = "abc";
 
 const later = afterThisFile();
-const { served, send } = await serveUnderAttack(later, {
+const { served, send, webhook } = await serveUnderAttack(later, {
   TURN_IDLE_SECS: String(IDLE_SECS),
   SERVICE_REBORN_WEBUI_TOKEN: SHORT_TOKEN,
 });
@@ -33,6 +33,21 @@ attack(
     expect(await silent).toMatchObject({ status: "failed", error: { code: "turn_timeout" } });
   },
 );
+
+attack(18, "__proto__ anywhere in a body is an unknown field, ignored", async () => {
+  const proto = '"__proto__": {"stream": true, "temperature": 9}';
+  const body = `{${proto}, "model": "any", "metadata": {${proto}, "kept": "1"}, "x_context": {"a": {${proto}}},
+    "tools": [{${proto}, "type": "function", "name": "find", "parameters": {${proto}, "type": "object"}}],
+    "input": [{${proto}, "role": "user", "content": [{${proto}, "type": "input_text", "text": "Hi"}]}]}`;
+  const { status, text, json } = await send("POST", "/api/v1/responses", body);
+  expect({ status, text }).toEqual({ status: 200, text: expect.not.stringContaining("__proto__") });
+  expect(json).toMatchObject({ temperature: 1, metadata: { kept: "1" }, tools: [{ name: "find" }] });
+  expect(JSON.stringify(model.requests.at(-1))).not.toContain("__proto__");
+  const chat = await send("POST", "/api/chat", `{"message": "Hi", ${proto}, "\\u005f_proto__": 1}`);
+  expect(chat.status).toBe(200);
+  const hook = `{"user_id": "ann", "message": "Hi", ${proto}, "metadata": {${proto}}}`;
+  expect((await webhook.post(hook)).status).toBe(200);
+});
 
 attack(19, "tokens and secrets of any length are accepted, and warned about", async () => {
   expect((await send("GET", "/api/status", undefined, SHORT_TOKEN)).status).toBe(200);

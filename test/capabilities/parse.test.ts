@@ -251,3 +251,13 @@ test("the README's example parses, and its description matches the README", () =
 test("the schema of capabilities files is valid, since it is not checked when used", () => {
   expect(() => new Ajv2020({ discriminator: true }).compile(schema)).not.toThrow();
 });
+
+test("__proto__ is an unknown key like any other: refused, and nothing in it is granted", () => {
+  const http = '{"allowlist":[{"host":"example.com","path_prefix":"/","methods":["GET"]}]}';
+  const known = '"version":"1.0.0","wit_version":"0.1.0"';
+  for (const [text, path] of [
+    [`{${known},"__proto__":{"http":${http}}}`, "__proto__"],
+    [`{${known},"http":{"__proto__":${http}}}`, "http.__proto__"],
+  ] as const)
+    expect(() => parseCapabilities(text)).toThrow(`${path}: is not known`);
+});

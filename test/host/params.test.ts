@@ -36,6 +36,15 @@ test("params that match are let through, and text that is not JSON is named", ()
   expect(weather("{")).toMatchObject({ ok: false, detail: expect.stringMatching(/^not JSON: /) });
 });
 
+test("__proto__ is an unknown name like any other: refused where the schema refuses those", () => {
+  const detail = "'__proto__' is not known; known are action, city, country_code, units";
+  const params = '{"action":"get_current","city":"Berlin","__proto__":{"city":7}}';
+  expect(weather(params)).toEqual({ ok: false, detail });
+  expect(weather('{"action":"get_current","__proto__":{"city":"Berlin"}}')).toMatchObject({ ok: false });
+  const any = compileParamsCheck({ type: "object", properties: { city: { type: "string" } } });
+  expect(any(params)).toMatchObject({ ok: true });
+});
+
 test("a schema of draft 7 and one with formats are understood", () => {
   const dated = compileParamsCheck({
     $schema: "http://json-schema.org/draft-07/schema#",

@@ -49,11 +49,11 @@ test("an encoding that nobody here can unpack is 415", async () => {
   expect((await send("/api/chat/send", "{}", "zstd")).status).toBe(415);
 });
 
-test("a body cannot reach a prototype", async () => {
+test("a body cannot reach a prototype: __proto__ is an unknown field, ignored", async () => {
   const { send } = await open();
   const polluting =
     '{"message":"Hello","__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}';
-  expect((await send("/api/chat/send", polluting)).status).toBe(400);
+  expect((await send("/api/chat/send", polluting)).status).toBe(202);
   expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
 });
 
