@@ -1,7 +1,11 @@
 /** One request must not stop everybody: what would keep the service busy for minutes is answered at once. */
+import { Agent, request } from "node:http";
+import { brotliCompressSync } from "node:zlib";
 import { beforeAll, expect } from "vitest";
 import { attack } from "../support/attacks.ts";
-import { type Attacked, serveUnderAttack } from "../support/processes/attacked.ts";
+import { type Attacked, serveUnderAttack, TOKEN } from "../support/processes/attacked.ts";
+import { chunk, head, LAST_CHUNK, statusLines } from "../support/servers/raw-socket.ts";
+import { SECRET } from "../support/services/webhook.ts";
 import { afterThisFile } from "../support/undo.ts";
 
 const later = afterThisFile();
@@ -51,4 +55,83 @@ attack(2, "A message full of spaces after a bracket is answered, and so is every
     service.send("GET", "/health"),
   ]);
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+});
+
+const MIB = 2 ** 20;
+const JSON_TYPE = "Content-Type: application/json";
+
+/** Each place that takes a body, with what it takes to get in. */
+function doors(): readonly { url: string; path: string; headers: readonly string[]; large: number }[] {
+  const bearer = `Authorization: Bearer ${TOKEN}`;
+  const { url } = service.served;
+  return [
+    { url, path: "/api/chat/send", headers: [bearer], large: 15 * MIB },
+    { url, path: "/api/session", headers: [], large: MIB },
+    { url, path: "/v1/responses", headers: [bearer], large: 15 * MIB },
+    { url: service.webhook.url, path: "/webhook", headers: [`X-Webhook-Secret: ${SECRET}`], large: MIB },
+  ];
+}
+
+attack(3, "A connection is used again at once after an early 413, however the body came", async () => {
+  const health = head("GET /health HTTP/1.1", "Host: localhost");
+  for (const { url, path, headers, large } of doors()) {
+    const start = [`POST ${path} HTTP/1.1`, "Host: localhost", JSON_TYPE, ...headers];
+    const body = Buffer.alloc(large, "x");
+    const bodies: readonly [string, readonly (string | Uint8Array)[]][] = [
+      [`Content-Length: ${large}`, [body]],
+      ["Transfer-Encoding: chunked", [chunk(body), LAST_CHUNK]],
+    ];
+    for (const [length, sent] of bodies) {
+      const lines = await statusLines(url, [head(...start, length), ...sent, health], 2);
+      expect(lines, `${path} ${length}`).toEqual([
+        "HTTP/1.1 413 Payload Too Large",
+        expect.stringMatching(/^HTTP\/1\.1 (?:200|404) /),
+      ]);
+    }
+  }
+});
+
+/** Node's own client, which keeps the connection when the answer comes before it has sent everything. */
+function post(url: string, agent: Agent, headers: Record<string, string>, body: Buffer): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sending = request(url, { method: "POST", agent, headers }, (answer) => {
+      answer.resume().on("end", () => resolve(answer.statusCode ?? 0));
+    });
+    sending.on("error", reject).end(body);
+  });
+}
+
+attack(3, "A client that keeps its connections waits for nothing after a 413", async () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const headers = {
+    "content-type": "application/json",
+    "x-webhook-secret": SECRET,
+    authorization: `Bearer ${TOKEN}`,
+  };
+  const message = Buffer.from(JSON.stringify({ user_id: "ada", message: "hello" }));
+  for (const { url, path, large } of doors().filter(({ path }) => path !== "/api/session")) {
+    const statuses: number[] = [];
+    for (const body of [Buffer.alloc(large), message, Buffer.alloc(large), message])
+      statuses.push(await post(`${url}${path}`, agent, headers, body));
+    expect(
+      statuses.map((status) => status === 413),
+      path,
+    ).toEqual([true, false, true, false]);
+  }
+  agent.destroy();
+});
+
+attack(3, "Garbage in every encoding is the caller's mistake, at every door", async () => {
+  const cut = brotliCompressSync("hello ".repeat(50)).subarray(0, 20);
+  const bodies = [Buffer.from("garbage"), Buffer.from([1, 2, 0, 255]), Buffer.alloc(0), cut];
+  for (const { url, path, headers } of doors()) {
+    for (const encoding of ["br", "gzip", "deflate", "zstd"]) {
+      for (const body of bodies) {
+        const start = [`POST ${path} HTTP/1.1`, "Host: localhost", JSON_TYPE, ...headers];
+        const framed = head(...start, `Content-Encoding: ${encoding}`, `Content-Length: ${body.length}`);
+        const [line = ""] = await statusLines(url, [framed, body], 1);
+        expect(line, `${path} ${encoding} ${body.toString("hex")}`).toMatch(/^HTTP\/1\.1 4(?:00|13|15) /);
+      }
+    }
+  }
 });

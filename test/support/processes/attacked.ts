@@ -6,7 +6,7 @@ import type { Later } from "../undo.ts";
 import { postern } from "./postern.ts";
 import { type Served, servePostern } from "./served.ts";
 
-const TOKEN = "~the-operator-under-attack";
+export const TOKEN = "~the-operator-under-attack";
 
 export interface Reply {
   readonly status: number;
