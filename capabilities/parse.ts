@@ -2,6 +2,7 @@
 import type { Capabilities, Credential, CredentialLocation } from "./capabilities.ts";
 import { RESERVED_HEADERS } from "./headers.ts";
 import schema from "./schema.json" with { type: "json" };
+import { refuseVariable } from "./variables.ts";
 
 export interface CapabilitiesProblem {
   /** Where in the file, such as `http.allowlist[0].methods[1]`; empty for the whole file. */
@@ -109,6 +110,10 @@ type LocationInFile =
 /** Checks that the schema cannot express. */
 function contradictions(file: CapabilitiesFile): CapabilitiesProblem[] {
   const problems: CapabilitiesProblem[] = [];
+  const variable = file.auth?.env_var;
+  const refusal = variable === undefined ? undefined : refuseVariable(variable);
+  if (refusal !== undefined)
+    problems.push({ path: "auth.env_var", problem: `${refusal}, given "${variable}"` });
   const oauth = file.auth?.oauth;
   if (oauth !== undefined && oauth.client_id === undefined && oauth.client_id_secret === undefined) {
     problems.push({

@@ -90,7 +90,9 @@ function checkSegments(path: string): void {
   for (const segment of path.split("/")) {
     const flat = decodeFully(segment);
     if (/[/\\]/.test(flat))
-      throw new Refused("The path holds an encoded slash or backslash, which is not allowed.");
+      throw new Refused(
+        "The path holds an encoded slash or backslash, or a character that some servers read as one, which is not allowed.",
+      );
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
     if (/[\u0000-\u001f\u007f]/.test(flat)) {
       throw new Refused("The path holds an encoded control character, which is not allowed.");
@@ -102,19 +104,36 @@ function checkSegments(path: string): void {
   }
 }
 
-/** As the last of several servers would read it, each of which decodes once: one character for each byte. */
+// What the compatibility form of Unicode leaves alone, and some servers still take for an ASCII character.
+const LOOKALIKES: readonly (readonly [RegExp, string])[] = [
+  [/[\u2044\u2215\u29f8\u2571]/g, "/"],
+  [/[\u2216\u29f5\u29f9\u2572]/g, "\\"],
+  [/\u3002/g, "."],
+];
+
+/**
+ * As the last of several servers would read it, each of which decodes once, or makes ASCII of what is wider: fullwidth
+ * dots and slashes are dots and slashes to them.
+ */
 function decodeFully(segment: string): string {
-  let flat = Buffer.from(segment).toString("latin1");
+  let flat = segment;
   for (let round = 0; round <= MAX_DECODINGS; round++) {
-    const decoded = flat.replace(/%([0-9A-Fa-f]{2})/g, (_, code) =>
-      String.fromCharCode(Number.parseInt(code, 16)),
+    const bytes = Buffer.from(
+      Buffer.from(flat)
+        .toString("latin1")
+        .replace(/%([0-9A-Fa-f]{2})/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16))),
+      "latin1",
     );
-    if (decoded === flat) return flat;
-    if (!isUtf8(Buffer.from(decoded, "latin1"))) {
+    if (!isUtf8(bytes)) {
       throw new Refused(
         "The path holds bytes that are not UTF-8 once it is decoded. Some servers read them as dots or slashes, so no path_prefix holds for them; percent-encode the path's UTF-8.",
       );
     }
+    const decoded = LOOKALIKES.reduce(
+      (text, [pattern, ascii]) => text.replace(pattern, ascii),
+      bytes.toString().normalize("NFKC"),
+    );
+    if (decoded === flat) return flat;
     flat = decoded;
   }
   throw new Refused(`The path is percent-encoded too many times; ${MAX_DECODINGS} are allowed.`);

@@ -4,7 +4,17 @@ import { expect, test } from "vitest";
 import { describeCapabilities } from "../../capabilities/describe.ts";
 import { CapabilitiesError } from "../../capabilities/parse.ts";
 import schema from "../../capabilities/schema.json" with { type: "json" };
+import { refuseVariable } from "../../capabilities/variables.ts";
 import { parseCapabilities } from "../../host/catalog/capabilities-file.ts";
+import host from "../../host/plugin.ts";
+import { Settings } from "../../kernel/env.ts";
+import type { AnyPlugin } from "../../kernel/plugin.ts";
+import store from "../../kernel/store/store.ts";
+import agent from "../../plugins/agent/plugin.ts";
+import gateway from "../../plugins/gateway/plugin.ts";
+import responses from "../../plugins/responses/plugin.ts";
+import tui from "../../plugins/tui/plugin.ts";
+import webhook from "../../plugins/webhook/plugin.ts";
 
 const full = {
   $schema: "./schema.json",
@@ -229,10 +239,34 @@ test.each([
   "SERVICE_REBORN_WEBUI_TOKEN",
   "GATEWAY_AUTH_TOKEN",
   "MODEL_API_KEY",
+  "ANTHROPIC_API_KEY",
+  "OpenAI_API_Key",
+  "AWS_SECRET_ACCESS_KEY",
+  "GOOGLE_APPLICATION_CREDENTIALS",
+  "AZURE_CLIENT_SECRET",
+  "NPM_TOKEN",
+  "PATH",
   "A B",
 ])("a tool cannot be given %s as its credential", (env_var) => {
   const auth = { secret_name: "t", env_var };
   expect(problemsOf({ version: "1.0.0", wit_version: "0.1.0", auth })[0]?.path).toBe("auth.env_var");
+});
+
+test("a tool cannot be given any setting of ours", () => {
+  const settings = new Settings({});
+  for (const plugin of [store, host, agent, tui, gateway, responses, webhook] as readonly AnyPlugin[])
+    plugin.configure(settings.for(plugin.name));
+  const names = settings.declared.map(({ name }) => name);
+  expect(names.length).toBeGreaterThan(30);
+  expect(names.filter((name) => refuseVariable(name) === undefined)).toEqual([]);
+});
+
+test("the environment variable of a tool of its own kind is a sentence in the grants", () => {
+  const auth = { secret_name: "t", env_var: "GITHUB_TOKEN" };
+  const capabilities = parseCapabilities({ version: "1.0.0", wit_version: "0.1.0", auth });
+  expect(describeCapabilities(capabilities)).toContain(
+    "gets `t` from the environment variable GITHUB_TOKEN if it is set",
+  );
 });
 
 test("OAuth needs a client ID", () => {

@@ -191,6 +191,22 @@ describe("paths", () => {
     "/v1/%25e0%2580%25ae./admin",
     "/v1/x%25ff",
     "/v1/%25c2%2525a9",
+    "/v1/\uff0e\uff0e/admin",
+    "/v1/.\uff0e/admin",
+    "/v1/%ef%bc%8e%ef%bc%8e/admin",
+    "/v1/%25ef%25bc%258e./admin",
+    "/v1/\u2025/admin",
+    "/v1/\u2024\u2024/admin",
+    "/v1/\u3002\uff61/admin",
+    "/v1/x\uff0f..\uff0fadmin",
+    "/v1/..\uff0fadmin",
+    "/v1/x\uff3cadmin",
+    "/v1/x\u2215admin",
+    "/v1/x\u2044admin",
+    "/v1/x\u2216admin",
+    "/v1/\uff05\uff12\uff45\uff05\uff12\uff45/admin",
+    "/v1/%ef%bc%852e%ef%bc%852e/admin",
+    "/v1/\u2100",
   ])("the path %j is refused", (path) => {
     expect(isAllowed(`https://api.example.com${path}`)).toBe(false);
   });
@@ -216,6 +232,9 @@ describe("paths", () => {
       "/v1/caf%C3%A9",
       "/v1/caf%25C3%25A9",
       "/v1/café/\u{1f6aa}",
+      "/v1/cafe\u0301",
+      "/v1/\uff56\uff11",
+      "/v1/\u65e5\u672c\u3002",
     ]) {
       expect(isAllowed(`https://api.example.com${path}`)).toBe(true);
     }

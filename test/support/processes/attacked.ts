@@ -18,7 +18,7 @@ export interface Reply {
 export interface Attacked {
   readonly served: Served;
   readonly webhook: Pick<Webhook, "post" | "get" | "send"> & { readonly url: string };
-  /** Sends JSON to the gateway as the operator, or as whoever holds the token. */
+  /** Sends JSON or a form to the gateway as the operator, or as whoever holds the token. */
   send(method: string, path: string, body?: unknown, token?: string): Promise<Reply>;
   /** Runs a command on the same home. */
   run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
@@ -47,17 +47,20 @@ export async function serveUnderAttack(
     served,
     webhook: { url, ...client(url) },
     async send(method, path, body, token = TOKEN) {
+      const isForm = body instanceof FormData;
+      const isJson = body !== undefined && !isForm;
       const answer = await fetch(`${served.url}${path}`, {
         method,
         headers: {
           authorization: `Bearer ${token}`,
-          ...(body !== undefined && { "content-type": "application/json" }),
+          ...(isJson && { "content-type": "application/json" }),
         },
-        ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+        ...(isForm && { body }),
+        ...(isJson && { body: typeof body === "string" ? body : JSON.stringify(body) }),
       });
       const text = await answer.text();
-      const isJson = answer.headers.get("content-type")?.includes("json") === true;
-      return { status: answer.status, text, json: isJson ? JSON.parse(text) : undefined };
+      const hasJson = answer.headers.get("content-type")?.includes("json") === true;
+      return { status: answer.status, text, json: hasJson ? JSON.parse(text) : undefined };
     },
     run: (...args) => postern(args, { env: { POSTERN_HOME: served.home } }),
   };

@@ -1,0 +1,114 @@
+/** Consent cannot be forged, and secrets stay where they belong. */
+import { beforeAll, expect } from "vitest";
+import { attack } from "../support/attacks.ts";
+import { type Attacked, serveUnderAttack } from "../support/processes/attacked.ts";
+import { openUpstream, type Upstream } from "../support/servers/upstream.ts";
+import { copyCode, fixture } from "../support/tools/components.ts";
+import { afterThisFile } from "../support/undo.ts";
+
+const SECRET = "s3cr3t-Of-The-Operators/0123456789";
+
+const later = afterThisFile();
+let service: Attacked;
+let sender: Uint8Array;
+/** Answers with everything it was sent. */
+let mirror: Upstream;
+
+beforeAll(async () => {
+  mirror = await openUpstream(({ method, path, headers, body }, response) =>
+    response.end(JSON.stringify({ method, path, headers, body })),
+  );
+  later(() => mirror.close());
+  const host = `127.0.0.1:${mirror.port}`;
+  service = await serveUnderAttack(later, { TOOLS_PRIVATE_HOSTS: host, TOOL_APPROVALS: "*=allow" });
+  sender = await fixture("sender.js");
+  await copyCode(sender, service.served.home);
+  expect((await upload("/api/tools", capabilities(), "sender")).status).toBe(201);
+  const set = await service.send("PUT", "/api/tools/sender/secrets/key", { value: SECRET });
+  expect(set.status).toBe(200);
+});
+
+/** GET and POST below /v1/ of the mirror, with the secret in a header. */
+function capabilities(more: object = {}): object {
+  return {
+    version: "1.0.0",
+    wit_version: "0.1.0",
+    http: {
+      allowlist: [{ host: "127.0.0.1", path_prefix: "/v1/", methods: ["GET", "POST"] }],
+      rate_limit: { requests_per_minute: 1000, requests_per_hour: 1000 },
+      credentials: {
+        key: {
+          secret_name: "key",
+          location: { type: "header", name: "x-api-key" },
+          host_patterns: ["127.0.0.1"],
+        },
+      },
+    },
+    auth: { secret_name: "key" },
+    ...more,
+  };
+}
+
+/** Offers the sending tool with a capabilities file; answers what the service says to it. */
+async function upload(path: string, capabilities: object, name: string) {
+  const form = new FormData();
+  form.set("name", name);
+  form.set("component", new Blob([Buffer.from(sender)]));
+  form.set("capabilities", JSON.stringify(capabilities));
+  return service.send("POST", path, form);
+}
+
+interface Sent {
+  readonly status?: number;
+  readonly refused?: string;
+  readonly text: string;
+}
+
+/** Lets the installed tool send a request, in a turn of its own. */
+async function sendBy(tool: string, request: object): Promise<Sent> {
+  service.served.model.script({ calls: [{ name: tool, arguments: request }] });
+  expect((await service.send("POST", "/api/chat", { message: "go" })).json).toMatchObject({
+    status: "completed",
+  });
+  const said = service.served.model.requests.at(-1)?.messages.at(-1)?.content;
+  const [json = ""] = /\{.*\}/.exec(typeof said === "string" ? said : "") ?? [];
+  const { bytes = [], ...rest } = JSON.parse(json) as { status?: number; refused?: string; bytes?: number[] };
+  return { ...rest, text: Buffer.from(bytes).toString() };
+}
+
+const at = (path: string) => `http://127.0.0.1:${mirror.port}${path}`;
+
+attack(13, "A tool is not given the service's own keys or a cloud's, by check or by install", async () => {
+  for (const env_var of ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "STORE_URL"]) {
+    for (const path of ["/api/tools/examine", "/api/tools"]) {
+      const answer = await upload(path, capabilities({ auth: { secret_name: "key", env_var } }), "thief");
+      expect(answer.status).toBe(400);
+      expect(answer.json.error.message).toContain(`auth.env_var: must not be`);
+    }
+  }
+  const { json } = await upload(
+    "/api/tools/examine",
+    capabilities({ auth: { secret_name: "key", env_var: "SENDER_KEY" } }),
+    "thief",
+  );
+  expect(JSON.stringify(json)).toContain("from the environment variable SENDER_KEY");
+});
+
+attack(15, "Fullwidth dots and slashes do not lead out of the granted path", async () => {
+  const before = mirror.requests.length;
+  for (const path of [
+    "/v1/．．/admin",
+    "/v1/.．/admin",
+    "/v1/%EF%BC%8E%EF%BC%8E/admin",
+    "/v1/x／..／admin",
+    "/v1/‥/admin",
+    "/v1/x＼admin",
+    "/v1/x∕admin",
+    "/v1/％２ｅ％２ｅ/admin",
+  ]) {
+    const { refused } = await sendBy("sender", { url: at(path) });
+    expect(refused, path).toMatch(/^The path holds /);
+  }
+  expect(mirror.requests).toHaveLength(before);
+  expect(await sendBy("sender", { url: at("/v1/café") })).toMatchObject({ status: 200 });
+});
