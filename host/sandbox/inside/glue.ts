@@ -77,7 +77,19 @@ export function suspending(target: CoreFunction): CoreFunction {
 
 type Imports = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** For the small modules that the glue brings along. */
+/** The small modules that the glue brings along are the same each time that it links an instance. */
+class GlueModule {
+  static readonly #compiled = new Map<string, WebAssembly.Module>();
+
+  constructor(bytes: Uint8Array<ArrayBuffer>) {
+    const key = Buffer.from(bytes).toString("latin1");
+    const module = GlueModule.#compiled.get(key) ?? new WebAssembly.Module(bytes);
+    GlueModule.#compiled.set(key, module);
+    // biome-ignore lint/correctness/noConstructorReturn: the glue says `new`, and wants the real thing.
+    return module;
+  }
+}
+
 class GlueInstance {
   constructor(module: WebAssembly.Module, imports: Imports = {}) {
     const real = (value: unknown) => (value instanceof Waiting ? suspending(value.target) : value);
@@ -92,5 +104,6 @@ class GlueInstance {
 /** What the glue sees as `WebAssembly`. */
 export const GLUE_WEBASSEMBLY: object = Object.assign(Object.create(WebAssembly), {
   Suspending: Waiting,
+  Module: GlueModule,
   Instance: GlueInstance,
 });

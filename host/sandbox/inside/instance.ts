@@ -5,7 +5,7 @@
  * whole truth the instance says so, and is dropped.
  */
 import { type CoreFunction, createHooks, type GlueHooks, suspending, Waiting } from "./glue.ts";
-import { findMemories, PRIVATE, type SharedChunks } from "./memory-copy.ts";
+import { findMemories, type Image, PRIVATE } from "./memory-copy.ts";
 
 /** A promise where the component's imports may wait. */
 type Answer<Value> = Value | Promise<Value>;
@@ -35,8 +35,14 @@ export interface Linkable {
   readonly restorable: boolean;
   /** True where all that the glue keeps for the guest is the handles of resources which the host gave it. */
   readonly plain: boolean;
-  /** What the copies of its instances have in common; empty at first. */
-  readonly chunks: SharedChunks;
+  /** What its instances become, and have in common; filled by the first of them. */
+  readonly first: First;
+}
+
+/** The state of the first instance that was ready for calls. */
+interface First {
+  memories?: Image;
+  globals?: readonly unknown[];
 }
 
 /** What one instance imports, and how many resources that has handed out. */
@@ -57,27 +63,37 @@ interface Forwarder {
 }
 
 /**
- * Opens an instance. Where it can be cleaned it is first asked for its description: engines do work on their first
- * call that every call would otherwise do again.
+ * Opens an instance. Where it can be cleaned, the first one is asked for its description: engines do work on their
+ * first call that every call would otherwise do again. The next ones are given the state that the first has then.
  */
 export async function openInstance(linkable: Linkable, provided: Provided): Promise<Instance> {
   if (linkable.restorable) {
     try {
+      const linked = link(linkable, provided);
+      if (linked.becomeFirst()) return linked.ready();
       const before = provided.resources();
-      const warm = await open(linkable, provided, async (tool) => void (await tool.description()));
-      if (provided.resources() === before) return warm;
+      await linked.tool().description();
+      if (provided.resources() === before) return linked.ready();
     } catch {
       // It may still be able to do its work.
     }
   }
-  return open(linkable, provided, async () => {});
+  return link(linkable, provided).ready();
 }
 
-async function open(
-  { instantiate, modules, restorable, plain, chunks }: Linkable,
+/** An instance whose calls have not begun. */
+interface Linked {
+  tool(): ToolExports;
+  /** Takes over the state of the first instance; false where that would not be the whole state. */
+  becomeFirst(): boolean;
+  /** Keeps the present state for cleaning. */
+  ready(): Instance;
+}
+
+function link(
+  { instantiate, modules, restorable, plain, first }: Linkable,
   { interfaces, resources }: Provided,
-  prepare: (tool: ToolExports) => Promise<void>,
-): Promise<Instance> {
+): Linked {
   const { hooks, assertOutward } = createHooks();
   const imports = { ...interfaces, ...hooks };
   const cores: { readonly exports: Exports }[] = [];
@@ -85,6 +101,8 @@ async function open(
   const own = new Set<unknown>();
   const glueGlobals: WebAssembly.Global[] = [];
   let isBoundToGlue = false;
+  let hasAsked = false;
+  let hasBecomeFirst = false;
   const resourcesBefore = resources();
 
   const getCoreModule = (name: string): WebAssembly.Module => {
@@ -94,7 +112,7 @@ async function open(
   };
 
   // The glue's functions reach the core instances through forwarders, so that new glue can take their place.
-  const link = (module: WebAssembly.Module, wanted: CoreImports = {}): { readonly exports: Exports } => {
+  const linkCore = (module: WebAssembly.Module, wanted: CoreImports = {}): { readonly exports: Exports } => {
     const slots = new Map<string, Forwarder>();
     const linked: Record<string, Record<string, CoreImport>> = {};
     for (const [namespace, fields] of Object.entries(wanted)) {
@@ -106,6 +124,7 @@ async function open(
           slots.set(`${namespace}\n${name}`, slot);
           const forward = (...values: unknown[]) => {
             assertOutward();
+            hasAsked = true;
             return slot.target(...values);
           };
           group[name] = value instanceof Waiting ? suspending(forward) : forward;
@@ -141,33 +160,55 @@ async function open(
     }).tool;
   };
 
-  let tool = instantiate(getCoreModule, imports, link).tool;
-  await prepare(tool);
+  let tool = instantiate(getCoreModule, imports, linkCore).tool;
   const state = cores.flatMap(({ exports }) =>
     Object.entries(exports).flatMap(([name, value]) => (name.startsWith(PRIVATE) ? [value] : [])),
   );
   const memories = findMemories(cores);
   const globals = [...state.filter((value) => value instanceof WebAssembly.Global), ...glueGlobals];
-  // A handle given out during instantiation lives in the memory that is put back: the glue must keep it as it is.
-  const canClean = restorable && resources() === resourcesBefore;
-  const memoryCopy = canClean ? memories.copy(chunks) : undefined;
-  const globalValues = globals.map(({ value }) => value as unknown);
-  let resourcesSeen = resources();
+  const setGlobals = (values: readonly unknown[]) => {
+    for (const [index, global] of globals.entries()) global.value = values[index];
+  };
 
   return {
-    get tool() {
-      return tool;
-    },
-    memoryBytes: memories.bytes,
-    clean() {
-      const mustRelink = !plain || resources() !== resourcesSeen;
-      if (memoryCopy === undefined || (mustRelink && isBoundToGlue)) return false;
-      // Memory cannot shrink, and its size can be asked for: growth would tell the next call of this one.
-      if (!memoryCopy.restore()) return false;
-      for (const [index, global] of globals.entries()) global.value = globalValues[index];
-      if (mustRelink) tool = relink();
-      resourcesSeen = resources();
+    tool: () => tool,
+    becomeFirst() {
+      const { memories: image, globals: values } = first;
+      // Code that ran, or an import that answered, may have left something else than it did in the others.
+      if (image === undefined || values === undefined || hasAsked || !memories.isUnmarked()) return false;
+      memories.become(image);
+      setGlobals(values);
+      hasBecomeFirst = true;
       return true;
+    },
+    ready() {
+      // A handle given out during instantiation lives in the memory that is put back: the glue must keep it as it is.
+      const canClean = restorable && resources() === resourcesBefore;
+      const image = hasBecomeFirst ? first.memories : canClean ? memories.image(first.memories) : undefined;
+      const globalValues = globals.map(({ value }) => value as unknown);
+      if (first.memories === undefined && image !== undefined) {
+        first.memories = image;
+        if (plain || !isBoundToGlue) first.globals = globalValues;
+      }
+      const memoryCopy = image && memories.keep(image);
+      let resourcesSeen = resources();
+
+      return {
+        get tool() {
+          return tool;
+        },
+        memoryBytes: memories.bytes,
+        clean() {
+          const mustRelink = !plain || resources() !== resourcesSeen;
+          if (memoryCopy === undefined || (mustRelink && isBoundToGlue)) return false;
+          // Memory cannot shrink, and its size can be asked for: growth would tell the next call of this one.
+          if (!memoryCopy.restore()) return false;
+          setGlobals(globalValues);
+          if (mustRelink) tool = relink();
+          resourcesSeen = resources();
+          return true;
+        },
+      };
     },
   };
 }

@@ -21,12 +21,24 @@ export const VIEW_MARKS = "postern.marks";
 
 export interface Memories {
   bytes(): number;
-  /** Shares with the copies of the component's other instances what is equal in them, which is nearly everything. */
-  copy(shared: SharedChunks): MemoryCopy;
+  /** True where no guest's code has written to a memory that marks its writes. */
+  isUnmarked(): boolean;
+  /** The memories as they are. Shares with `first`, the image of another instance, what is equal in them. */
+  image(first?: Image): Image;
+  /** Makes the memories those of the image. They hold what instantiation left in them: it is the same each time. */
+  become(image: Image): void;
+  /** From now on `restore` puts back what is in the image. */
+  keep(image: Image): MemoryCopy;
 }
 
-/** For each memory of a component, the chunks of the instance that was copied first. */
-export type SharedChunks = Buffer[][];
+/** For each memory of a component. */
+export type Image = readonly MemoryImage[];
+
+interface MemoryImage {
+  readonly chunks: readonly Buffer[];
+  /** Numbers of the chunks that differ from what instantiation leaves; known once an instance became this image. */
+  changed?: readonly number[];
+}
 
 /** The memories as they were when the copy was made. */
 export interface MemoryCopy {
@@ -50,11 +62,19 @@ export function findMemories(cores: readonly { readonly exports: object }[]): Me
   }
   return {
     bytes: () => [...memories.keys()].reduce((sum, { buffer }) => sum + buffer.byteLength, 0),
-    copy: (shared) => {
-      const copies = [...memories].map(([memory, marks], index) => {
-        shared[index] ??= [];
-        return copyMemory(memory, marks, shared[index]);
-      });
+    isUnmarked: () =>
+      [...memories].every(([memory, marks]) =>
+        marks.every((one) => views(memory, one).every((view) => !view.includes(1))),
+      ),
+    image: (first) => [...memories.keys()].map((memory, index) => copyMemory(memory, first?.[index])),
+    become(image) {
+      for (const [index, [memory, marks]] of [...memories].entries())
+        overwrite(memory, marks.length > 0, image[index] as MemoryImage);
+    },
+    keep(image) {
+      const copies = [...memories].map(([memory, marks], index) =>
+        keepMemory(memory, marks, (image[index] as MemoryImage).chunks),
+      );
       return { restore: () => copies.every((copy) => copy.restore()) };
     },
   };
@@ -62,8 +82,39 @@ export function findMemories(cores: readonly { readonly exports: object }[]): Me
 
 /** Large enough that a chunk costs little to visit, small enough that most of them stay untouched. */
 const CHUNK_BYTES = 16_384;
+const WASM_PAGE_BYTES = 65_536;
 
 const ZERO = Buffer.alloc(CHUNK_BYTES);
+
+function copyMemory({ buffer }: WebAssembly.Memory, first: MemoryImage | undefined): MemoryImage {
+  const chunks: Buffer[] = [];
+  for (let at = 0; at < buffer.byteLength; at += CHUNK_BYTES) {
+    const chunk = Buffer.from(buffer, at, CHUNK_BYTES);
+    const known = first?.chunks[chunks.length] ?? ZERO;
+    chunks.push(chunk.equals(known) ? known : Buffer.from(chunk));
+  }
+  return { chunks };
+}
+
+function overwrite(memory: WebAssembly.Memory, isMarked: boolean, image: MemoryImage): void {
+  const { chunks, changed = chunks.keys() } = image;
+  const missing = chunks.length * CHUNK_BYTES - memory.buffer.byteLength;
+  if (missing > 0) memory.grow(missing / WASM_PAGE_BYTES);
+  const live = Buffer.from(memory.buffer);
+  const different: number[] = [];
+  for (const index of changed) {
+    if (restoreChunk(live, index, chunks[index] as Buffer)) different.push(index);
+  }
+  if (isMarked) image.changed ??= different;
+}
+
+/** True where it was different. Comparing reads; copying would also write, and most chunks are as they were. */
+function restoreChunk(live: Buffer, index: number, chunk: Buffer): boolean {
+  const at = index * CHUNK_BYTES;
+  if (live.compare(chunk, 0, CHUNK_BYTES, at, at + CHUNK_BYTES) === 0) return false;
+  live.set(chunk, at);
+  return true;
+}
 
 /** Marks come in groups: looking at the next few is quicker than asking for the next one. */
 function nextMark(marked: Buffer, from: number): number {
@@ -71,27 +122,23 @@ function nextMark(marked: Buffer, from: number): number {
   return marked.indexOf(1, from);
 }
 
-function copyMemory(
+/** The marks of a memory: a byte for each page and one just past the end, and that of the last possible page. */
+function views({ buffer }: WebAssembly.Memory, marks: WebAssembly.Memory): readonly [Buffer, Buffer] {
+  const pages = buffer.byteLength / MARK_BYTES + 1;
+  return [Buffer.from(marks.buffer, 0, pages), Buffer.from(marks.buffer, LAST_MARK, 1)];
+}
+
+function keepMemory(
   memory: WebAssembly.Memory,
   marks: readonly WebAssembly.Memory[],
-  shared: Buffer[],
+  chunks: readonly Buffer[],
 ): MemoryCopy {
   let buffer = memory.buffer;
   const size = buffer.byteLength;
-  // A mark just past the end stands for what is before it.
-  const pages = size / MARK_BYTES + 1;
-  const chunks: Buffer[] = [];
-  for (let at = 0; at < size; at += CHUNK_BYTES) {
-    const chunk = Buffer.from(buffer, at, CHUNK_BYTES);
-    const index = at / CHUNK_BYTES;
-    const known = shared[index] ?? ZERO;
-    const kept = chunk.equals(known) ? known : Buffer.from(chunk);
-    shared[index] ??= kept;
-    chunks.push(kept);
-  }
-  const byHost = Buffer.alloc(pages);
-  const written = [byHost, ...marks.map((one) => Buffer.from(one.buffer, 0, pages))];
-  const lastMarks = marks.map((one) => Buffer.from(one.buffer, LAST_MARK, 1));
+  const shown = marks.map((one) => views(memory, one));
+  const byHost = Buffer.alloc(size / MARK_BYTES + 1);
+  const written = [byHost, ...shown.map(([pages]) => pages)];
+  const lastMarks = shown.map(([, last]) => last);
   const showMarks = () =>
     Object.defineProperty(buffer, Symbol.for(VIEW_MARKS), { value: byHost, configurable: true });
   if (marks.length > 0) showMarks();
@@ -128,11 +175,7 @@ function copyMemory(
     }
   };
   const restoreDifferent = (live: Buffer) => {
-    for (const [index, chunk] of chunks.entries()) {
-      const at = index * CHUNK_BYTES;
-      // Comparing reads; copying everything would also write, and most chunks are as they were.
-      if (live.compare(chunk, 0, CHUNK_BYTES, at, at + CHUNK_BYTES) !== 0) live.set(chunk, at);
-    }
+    for (const [index, chunk] of chunks.entries()) restoreChunk(live, index, chunk);
   };
 
   return {

@@ -78,7 +78,7 @@ setInterval(() => {
 
 function load({ glue, memoryBytes, ...code }: ComponentCode, begun: Loaded["begun"]): Loaded {
   const instantiate = compileFunction(glue, ["WebAssembly"])(GLUE_WEBASSEMBLY) as Instantiate;
-  return { linkable: { instantiate, ...code, chunks: [] }, memoryBytes, begun };
+  return { linkable: { instantiate, ...code, first: {} }, memoryBytes, begun };
 }
 
 function send(message: FromThread): void {

@@ -5,7 +5,7 @@ import { parse } from "@bytecodealliance/jco";
 import { describe, expect, test } from "vitest";
 import { markModules } from "../../../host/compile/marking/module.ts";
 import { MARKED_VIEWS } from "../../../host/compile/marking/views.ts";
-import { findMemories, MARKS, PRIVATE } from "../../../host/sandbox/inside/memory-copy.ts";
+import { findMemories, MARKS, type MemoryCopy, PRIVATE } from "../../../host/sandbox/inside/memory-copy.ts";
 import { randomModule } from "../../support/random-module.ts";
 
 interface Exports {
@@ -23,6 +23,11 @@ function marked(module: Uint8Array): Uint8Array {
   const [made] = markModules([["module", module]]) ?? [];
   if (made === undefined) throw new Error("it was not marked");
   return made[1];
+}
+
+function keptMemories(cores: { exports: object }[]): MemoryCopy {
+  const memories = findMemories(cores);
+  return memories.keep(memories.image());
 }
 
 function outcome(exports: Exports, [first, second]: readonly [number, number]): unknown {
@@ -43,7 +48,7 @@ function compareCalls(
 ) {
   const start = held(rewritten.memory);
   const pointer = rewritten.pointer.value;
-  const copy = findMemories(cores).copy([]);
+  const copy = keptMemories(cores);
   for (const pair of args) {
     Buffer.from(own.memory.buffer).set(start);
     own.pointer.value = pointer;
@@ -135,7 +140,7 @@ describe("marks", () => {
     const module = await parse(`(module (memory (export "memory") 1 1)
       (func (export "run") (param i32 i32) (result i32) (i64.store (local.get 0) (i64.const -1)) (local.get 1)))`);
     const exports = open(marked(module));
-    const copy = findMemories([{ exports }]).copy([]);
+    const copy = keptMemories([{ exports }]);
     for (const at of [0, 1017, 1020, 1023, 4093, 65_528]) {
       exports.run(at, 0);
       expect(held(exports.memory).some((byte) => byte !== 0)).toBe(true);
@@ -149,7 +154,7 @@ describe("marks", () => {
       (func (export "run") (param i32 i32) (result i32)
         (i32.store (i32.const 8) (i32.const 1)) (memory.grow (local.get 0))))`);
     const exports = open(marked(module));
-    const copy = findMemories([{ exports }]).copy([]);
+    const copy = keptMemories([{ exports }]);
     for (let call = 0; call < 2; call++) {
       exports.run(0, 0);
       Buffer.from(exports.memory.buffer).fill(1, 9000, 9010);
@@ -164,7 +169,7 @@ describe("marks", () => {
     const module = await parse(`(module (memory (export "memory") 1 1)
       (func (export "run") (i32.store (i32.const 0) (i32.const 0))))`);
     const exports = open(marked(module));
-    const copy = findMemories([{ exports }]).copy([]);
+    const copy = keptMemories([{ exports }]);
     const write = compileFunction(
       `${MARKED_VIEWS}
       const view = new DataView(memory.buffer);

@@ -90,3 +90,29 @@ describe("nothing is left of a call", () => {
     expect(differences()).toBeGreaterThan(0);
   });
 });
+
+describe("an instance opened later", () => {
+  test.each([
+    ["echo.js", fixture],
+    ["echo.js", componentizeJsFixture],
+    ["weather", builtComponent],
+    ["measured.wat", fixture],
+  ] as const)(
+    "holds to the byte what the first one held before its first call: %s",
+    async (name, build) => {
+      const component = await markedComponent(await build(name));
+      const first = await component.open();
+      await first.instance.tool.execute({ params: JSON.stringify({ text: LIST }) });
+      // The second learns where it differs from the first; the third relies on that.
+      for (const later of [await component.open(), await component.open()]) {
+        expect(later.start.length).toBeGreaterThan(0);
+        for (const [index, bytes] of later.start.entries())
+          expect(bytes.equals(first.start[index] as Buffer)).toBe(true);
+        const params = JSON.stringify({ text: "x" });
+        await later.instance.tool.execute({ params });
+        if (later.instance.clean()) expect(later.differences()).toBe(0);
+      }
+    },
+    240_000,
+  );
+});

@@ -5,7 +5,7 @@ import { MARKED_VIEWS } from "../../../host/compile/marking/views.ts";
 import { prepare, sha256 } from "../../../host/compile/transpile.ts";
 import { GLUE_WEBASSEMBLY } from "../../../host/sandbox/inside/glue.ts";
 import { type Instance, type Instantiate, openInstance } from "../../../host/sandbox/inside/instance.ts";
-import { MARKS, PRIVATE, type SharedChunks } from "../../../host/sandbox/inside/memory-copy.ts";
+import { MARKS, PRIVATE } from "../../../host/sandbox/inside/memory-copy.ts";
 import { createWasi } from "../../../host/sandbox/inside/wasi/wasi.ts";
 import { CACHE } from "./alone.ts";
 
@@ -19,6 +19,8 @@ export interface Watched {
   readonly instance: Instance;
   /** How many bytes of its memories are not as they were when it was opened. */
   differences(): number;
+  /** What its memories held when it was opened. */
+  readonly start: readonly Buffer[];
 }
 
 /** A component with marks, whatever its size; what it asks of the host is answered here. */
@@ -33,7 +35,7 @@ export async function markedComponent(bytes: Uint8Array): Promise<MarkedComponen
   const glue = compileFunction(marked === undefined ? entry.glue : MARKED_VIEWS + entry.glue, [
     "WebAssembly",
   ]);
-  const chunks: SharedChunks = [];
+  const first = {};
   return {
     isMarked: hasMarks || marked !== undefined,
     open: async () => {
@@ -45,7 +47,7 @@ export async function markedComponent(bytes: Uint8Array): Promise<MarkedComponen
       );
       const imports = { ...interfaces, "postern:tool/host": HOST };
       const instance = await openInstance(
-        { instantiate, modules, restorable, plain, chunks },
+        { instantiate, modules, restorable, plain, first },
         { interfaces: imports, resources },
       );
       const start = [...memories].map((memory) => ({
@@ -54,7 +56,7 @@ export async function markedComponent(bytes: Uint8Array): Promise<MarkedComponen
       }));
       const differences = () =>
         start.reduce((sum, { memory, bytes }) => sum + countDifferences(bytes, memory), 0);
-      return { instance, differences };
+      return { instance, differences, start: start.map(({ bytes }) => bytes) };
     },
   };
 }
