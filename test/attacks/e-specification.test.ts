@@ -83,6 +83,16 @@ attack(20, "a required tool's error fails the response, however politely the mod
   expect(wrong).toMatchObject({ status: 400, json: { error: { param: "x_required_tools" } } });
 });
 
+attack(21, "the first level of x_context is readable, and its limit is named as it is", async () => {
+  await create({ input: "Hi", x_context: { customer: { name: "Ada", orders: [{ id: 7 }] } } });
+  expect(model.requests.at(-1)?.messages.at(-1)?.content).toContain(
+    '<user-context>\ncustomer:\n  name: Ada\n  orders: [{"id":7}]\n</user-context>',
+  );
+  const large = await create({ input: "Hi", x_context: { a: { b: "x".repeat(10_240) } } });
+  expect(large).toMatchObject({ status: 400, json: { error: { param: "x_context" } } });
+  expect(large.json.error.message).toContain("10 KiB");
+});
+
 attack(22, "a cancelled stream ends as cancelled, not as failed", async () => {
   model.script({ text: "Well,", end: "stall" });
   const types: string[] = [];

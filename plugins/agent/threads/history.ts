@@ -2,6 +2,7 @@
 import { LRUCache } from "lru-cache";
 import type { Mask, Sql, ToolCall, ToolOutcome, TurnItem } from "../../../kernel/plugin.ts";
 import { estimateTokens } from "../context/tokens.ts";
+import { renderContext } from "../context/user-context.ts";
 import type { ModelMessage } from "../models/model.ts";
 import { redact } from "../safety/redact.ts";
 import { escapeTags, wrapOutput } from "../safety/wrap.ts";
@@ -120,12 +121,6 @@ function renderUser(
 
 function renderBlock(tag: string, text: string): string {
   return `<${tag}>\n${escapeTags(text)}\n</${tag}>`;
-}
-
-function renderContext(context: Readonly<Record<string, unknown>>): string {
-  return Object.entries(context)
-    .map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
-    .join("\n");
 }
 
 function outputOf(item: TurnItem, call: ToolCall, outcome: ToolOutcome, show: Show): string {

@@ -50,7 +50,7 @@ const Body = Type.Object(
     x_context: maybe(
       Type.Record(Type.String(), Type.Unknown(), {
         maxBytes: 10 * 1024,
-        refusal: "must be an object of at most 10 KB as JSON",
+        refusal: "must be an object of at most 10 KiB as JSON",
       }),
     ),
     x_required_tools: maybe(

@@ -136,12 +136,15 @@ test("§3.3 rule 5: instructions are a block before the message and stay visible
   expect(again?.messages.at(-1)?.content).toBe("Again");
 });
 
-test("§2.5 x_context is a <user-context> block ahead of the message, nested values as raw JSON", async () => {
+test("§2.5 x_context is a <user-context> block ahead of the message: its first level as lines, the rest raw JSON", async () => {
   const model = await scriptedModel();
   const service = await startService({ model });
-  await service.create({ input: "Hi", x_context: { order: { id: 7, lines: [{ sku: "a" }] } } });
+  await service.create({
+    input: "Hi",
+    x_context: { order: { id: 7, state: "paid", lines: [{ sku: "a" }] } },
+  });
   expect(model.requests[0]?.messages.at(-1)?.content).toBe(
-    '<user-context>\norder: {"id":7,"lines":[{"sku":"a"}]}\n</user-context>\n\nHi',
+    '<user-context>\norder:\n  id: 7\n  state: paid\n  lines: [{"sku":"a"}]\n</user-context>\n\nHi',
   );
 });
 

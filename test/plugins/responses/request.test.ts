@@ -23,7 +23,7 @@ const REFUSED: readonly (readonly [title: string, param: string, body: object])[
   ["§2.5 temperature is a number", "temperature", { temperature: "1" }],
   ["§2.5 stream is a boolean", "stream", { stream: "yes" }],
   ["§2.5 instructions are a text", "instructions", { instructions: ["x"] }],
-  ["§2.5, §8 x_context over 10 KB", "x_context", { x_context: { a: { b: "x".repeat(10_240) } } }],
+  ["§2.5, §8 x_context over 10 KiB", "x_context", { x_context: { a: { b: "x".repeat(10_240) } } }],
   ["§2.5 x_context is an object", "x_context", { x_context: [1] }],
   ["a malformed previous_response_id", "previous_response_id", { previous_response_id: "resp_1" }],
   ["§2.5 tools is an array", "tools", { tools: {} }],
@@ -98,7 +98,7 @@ const ACCEPTED: readonly (readonly [title: string, body: object])[] = [
   ["§2.5, §8 a model of 256 bytes", { model: "é".repeat(128) }],
   ["§2.5, §8 temperature 0.0", { temperature: 0 }],
   ["§2.5, §8 temperature 2.0", { temperature: 2 }],
-  ["§2.5, §8 x_context of 10 KB", { x_context: { a: { b: "x".repeat(10_240 - 14) } } }],
+  ["§2.5, §8 x_context of 10 KiB", { x_context: { a: { b: "x".repeat(10_240 - 14) } } }],
   [
     "§2.5, §8 tools of 16 KiB and a name of 64 characters",
     {

@@ -16,7 +16,7 @@ test("§2.5 instructions and context are blocks ahead of the message, and stay o
   await agent.run({ user: "ann", channel: "responses", thread: first.thread, input: message("And now?") })
     .record;
   const expected =
-    '<instructions>\nAnswer in French.\n</instructions>\n\n<user-context>\nlocation: {"city":"Lyon"}\n</user-context>\n\nHello';
+    "<instructions>\nAnswer in French.\n</instructions>\n\n<user-context>\nlocation:\n  city: Lyon\n</user-context>\n\nHello";
   expect(model.requests[0]?.messages[1]?.content).toBe(expected);
   expect(model.requests[1]?.messages[1]?.content).toBe(expected);
   expect(model.requests[1]?.messages.at(-1)?.content).toBe("And now?");
