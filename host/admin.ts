@@ -10,32 +10,51 @@ import {
 import type { Broker } from "./broker/broker.ts";
 import type { CredentialSource } from "./broker/credentials.ts";
 import type { Catalog, InstalledTool } from "./catalog/catalog.ts";
-import { type Candidate, checkName, commit, compareWithInstalled } from "./catalog/install.ts";
+import { type Candidate, checkName, compareWithInstalled } from "./catalog/install.ts";
 import { describeTool } from "./catalog/tool-info.ts";
 import type { CodeCache } from "./compile/code-cache.ts";
 import type { Receipts } from "./receipts.ts";
 import { secretsToEnter } from "./secrets/auth.ts";
+import { holderOf } from "./secrets/holder.ts";
 import { beginSignIn, finishSignIn, mergeScopes, type OAuthOptions } from "./secrets/oauth.ts";
-import type { Secrets } from "./secrets/secrets.ts";
+import type { Vault } from "./secrets/secrets.ts";
 import type { SignIns } from "./secrets/sign-ins.ts";
 import type { Switches } from "./switches.ts";
 
-export interface AdminParts extends OAuthOptions {
+export interface AdminParts extends Omit<OAuthOptions, "values"> {
   readonly catalog: Catalog;
   readonly code: CodeCache;
   readonly switches: Switches;
   readonly receipts: Receipts;
-  readonly secrets: Secrets;
+  readonly vault: Vault;
   readonly signIns: SignIns;
   readonly source: CredentialSource;
   readonly examine: (component: Uint8Array, capabilitiesText: string) => Promise<Candidate>;
   readonly describe: (tool: InstalledTool) => Promise<ToolInfo>;
+  /** In place of the tool of that name, with the secrets that one had. */
+  readonly place: (name: string, candidate: Candidate, force: boolean) => Promise<InstalledTool>;
+  /** Sentences: the secrets that a replacement of this tool keeps. */
+  readonly keeps: (name: string) => Promise<readonly string[]>;
   readonly remove: (name: string) => Promise<boolean>;
   readonly limits: Broker["limits"];
 }
 
 export function createAdmin(parts: AdminParts): ToolAdmin {
-  const { catalog, code, receipts, secrets, signIns, source } = parts;
+  const { catalog, receipts, vault, signIns, source } = parts;
+  const vaultOf = (tool: InstalledTool) => vault.of(holderOf(tool));
+  const knownSecret = async (name: string, secret: string) => {
+    const tool = await installed(catalog, name);
+    const accepted = secretsOf(tool).map((known) => known.name);
+    // By signing in, or shared: not to be entered, but the tool's all the same.
+    if (tool.capabilities.auth !== undefined) accepted.push(tool.capabilities.auth.secretName);
+    if (accepted.includes(secret)) return vaultOf(tool).secrets;
+    throw new Fault(
+      "invalid",
+      "unknown_secret",
+      `${name} has no secret named ${secret}; it uses ${[...new Set(accepted)].join(", ") || "none"}.`,
+      { param: "secret" },
+    );
+  };
 
   const examineUpload = async (name: string, { component, capabilities }: ToolUpload): Promise<Candidate> => {
     checkName(name);
@@ -50,16 +69,18 @@ export function createAdmin(parts: AdminParts): ToolAdmin {
         ...describeTool(candidate),
         digest: candidate.digest,
         ...(replaced && {
-          replaces: { version: replaced.version, added: replaced.added, removed: replaced.removed },
+          replaces: {
+            version: replaced.version,
+            added: [...replaced.added, ...(await parts.keeps(name))],
+            removed: replaced.removed,
+          },
         }),
       };
     },
     async install(name, upload, { replace }): Promise<ToolInfo> {
       const candidate = await examineUpload(name, upload);
-      const replaced = await compareWithInstalled(catalog, name, candidate, replace);
-      const tool = await commit(catalog, name, candidate, replace);
-      if (replaced !== undefined) await code.drop(replaced.digest);
-      return parts.describe(tool);
+      await compareWithInstalled(catalog, name, candidate, replace);
+      return parts.describe(await parts.place(name, candidate, replace));
     },
     remove: parts.remove,
     enable: async (name) => parts.switches.enable(await installed(catalog, name)),
@@ -67,53 +88,58 @@ export function createAdmin(parts: AdminParts): ToolAdmin {
     async setup(name): Promise<ToolSetup> {
       const tool = await installed(catalog, name);
       const { auth } = tool.capabilities;
+      const holder = holderOf(tool);
+      const signed = auth?.oauth === undefined ? [] : [{ name: auth.secretName, question: auth.displayName }];
       const asked = await Promise.all(
-        secretsOf(tool).map(async (secret) => ({ ...secret, isSet: await source.has(secret.name, auth) })),
+        [...secretsOf(tool), ...signed].map(async (secret, at, all) => {
+          const shares = await source.question(holder, secret.name);
+          // What comes from signing in is not entered; it is listed only to be asked about.
+          if (at === all.length - signed.length && shares === undefined) return [];
+          const isSet = await source.has(holder, secret.name, auth);
+          return [{ ...secret, isSet, ...(shares !== undefined && { shares }) }];
+        }),
       );
-      return { secrets: asked, signsIn: auth?.oauth !== undefined };
+      return { secrets: asked.flat(), signsIn: auth?.oauth !== undefined };
     },
-    async setSecret(name, secret, value) {
-      const tool = await installed(catalog, name);
-      const accepted = secretsOf(tool).map((known) => known.name);
-      if (!accepted.includes(secret)) {
-        throw new Fault(
-          "invalid",
-          "unknown_secret",
-          `${name} has no secret named ${secret}; it uses ${accepted.join(", ") || "none"}.`,
-          { param: "secret" },
-        );
-      }
-      return secrets.set(secret, value);
-    },
+    setSecret: async (name, secret, value) => (await knownSecret(name, secret)).set(secret, value),
+    shareSecret: async (name, secret) => (await knownSecret(name, secret)).share(secret),
     async beginSignIn(name, redirectUri) {
-      const { capabilities } = await installed(catalog, name);
+      const tool = await installed(catalog, name);
+      const { capabilities } = tool;
+      const { values } = vaultOf(tool);
       const { auth } = capabilities;
       if (auth?.oauth === undefined) {
         throw new Fault("invalid", "no_sign_in", `${name} does not use OAuth sign-in.`, { param: "name" });
       }
-      const tools = (await catalog.list()).map((tool) => tool.capabilities);
-      const held = (await parts.values.read(auth.secretName))?.oauth?.scopes;
+      const sharers = await vault.sharers(name, auth.secretName);
+      const users = (await catalog.list()).filter((other) => sharers.includes(other.name));
+      const held = (await values.read(auth.secretName))?.oauth?.scopes;
       const signIn = await beginSignIn({
-        values: parts.values,
+        values,
         privateHosts: parts.privateHosts,
         secretName: auth.secretName,
         setup: auth.oauth,
-        scopes: mergeScopes(auth.secretName, [capabilities, ...tools], held),
+        scopes: mergeScopes(
+          auth.secretName,
+          [tool, ...users].map((user) => user.capabilities),
+          held,
+        ),
         redirectUri,
       });
-      await signIns.keep(name, signIn);
+      await signIns.keep(tool, signIn);
       return { url: signIn.url };
     },
     async finishSignIn(redirected) {
       const found = await signIns.take(redirected);
-      if (found === undefined) {
+      const tool = found && (await catalog.find(found.tool));
+      if (found === undefined || tool?.digest !== found.digest) {
         throw new Fault(
           "invalid",
           "no_such_sign_in",
           "This sign-in was not started here in the last ten minutes. Start it again.",
         );
       }
-      await finishSignIn(parts, found.signIn, redirected);
+      await finishSignIn({ ...parts, values: vaultOf(tool).values }, found.signIn, redirected);
       return { tool: found.tool };
     },
     receipts: async (query) => receipts.list(query),

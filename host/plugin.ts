@@ -150,6 +150,7 @@ function adminOf(admin: () => Promise<ToolAdmin>): ToolAdmin {
     limits: async (...args) => (await admin()).limits(...args),
     setup: async (...args) => (await admin()).setup(...args),
     setSecret: async (...args) => (await admin()).setSecret(...args),
+    shareSecret: async (...args) => (await admin()).shareSecret(...args),
     beginSignIn: async (...args) => (await admin()).beginSignIn(...args),
     finishSignIn: async (...args) => (await admin()).finishSignIn(...args),
     receipts: async (...args) => (await admin()).receipts(...args),

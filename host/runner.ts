@@ -102,16 +102,16 @@ export function createRunner(parts: RunnerParts): Runner {
     const off = await switchedOff(tool);
     if (off !== undefined) return failed(id, off.code, off.message);
     const { component, schema } = prepare(tool);
-    const missing =
-      tape?.type === "player" ? undefined : await broker.missingCredential(tool.name, capabilities);
+    const missing = tape?.type === "player" ? undefined : await broker.missingCredential(tool);
     if (missing !== undefined) {
       const detail = await pool.check(component, schema, params);
       if (detail !== undefined) return refused(id, detail);
       return { ...NOTHING_RAN, outcome: { status: "unauthenticated", tool: tool.name, ...missing } };
     }
-    const secrets = await broker.existingSecrets(capabilities);
+    const secrets = await broker.existingSecrets(tool);
     const timeoutMs = capabilities.limits.timeoutSecs * 1000;
-    const grant: Grant = { id, tool: tool.name, user, capabilities, deadline: Date.now() + timeoutMs };
+    const { name, digest } = tool;
+    const grant: Grant = { id, tool: name, digest, user, capabilities, deadline: Date.now() + timeoutMs };
     const brokered = broker.open(grant, tape);
     const ended = readable(
       await pool.call({

@@ -8,7 +8,7 @@ import { createBroker } from "./broker/broker.ts";
 import { createCredentialSource } from "./broker/credentials.ts";
 import { createNetwork } from "./broker/network.ts";
 import { type Catalog, digestOf, type InstalledTool, openCatalog } from "./catalog/catalog.ts";
-import { type Candidate, examine } from "./catalog/install.ts";
+import { type Candidate, commit, examine } from "./catalog/install.ts";
 import { recoverTools } from "./catalog/recovery.ts";
 import { provideShipped } from "./catalog/shipped.ts";
 import { toInfo } from "./catalog/tool-info.ts";
@@ -19,8 +19,9 @@ import { openReceipts, type Receipts } from "./receipts.ts";
 import { createRunner, type Runner } from "./runner.ts";
 import { createPool } from "./sandbox/pool.ts";
 import { type Authorized, authorizeTool, type Prompt, setUpTool } from "./secrets/auth.ts";
+import { type Holder, holderOf } from "./secrets/holder.ts";
 import { createRefresh } from "./secrets/oauth.ts";
-import { openVault } from "./secrets/secrets.ts";
+import { openVault, type Vault } from "./secrets/secrets.ts";
 import { createSignIns } from "./secrets/sign-ins.ts";
 import { openSwitches, SWITCHES, type Switches } from "./switches.ts";
 
@@ -75,6 +76,10 @@ export interface ToolHost {
   ): Promise<Candidate>;
   /** A tool as others see it. */
   describe(tool: InstalledTool): Promise<ToolInfo>;
+  /** Puts a candidate into the catalog; one that replaces a tool keeps the secrets that were given to it. */
+  place(name: string, candidate: Candidate, force: boolean): Promise<InstalledTool>;
+  /** Sentences to agree to before that: the secrets that would be kept. */
+  keeps(name: string): Promise<readonly string[]>;
   /** False where there is no such tool. Calls under way finish. */
   remove(name: string): Promise<boolean>;
   /** Gets the credential of a tool: from the environment, by signing in, or from the person. */
@@ -92,10 +97,9 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   const { privateHosts, variable } = config;
   const key = await loadKey(home, config.secretsKey);
   const vault = await openVault({ keyed: store.keyed("secrets"), key, mask });
-  const { secrets, values } = vault;
   const network = createNetwork({ privateHosts });
-  const refresh = createRefresh({ values, network, privateHosts });
-  const source = createCredentialSource({ values, environment: variable, refresh });
+  const refresh = createRefresh({ network, privateHosts });
+  const source = createCredentialSource({ vault, environment: variable, refresh });
   const broker = createBroker({ network, source, privateHosts, store, log });
   const pool = createPool({
     ...(config.workers !== undefined && { size: config.workers }),
@@ -111,6 +115,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   const catalog = openCatalog(home);
   // Before anyone looks: a shipped tool that is not there counts as removed by the user.
   await recoverTools(catalog.folder, log);
+  await adoptSecrets(vault, await catalog.list());
   const receipts = openReceipts(store);
   const code = openCodeCache(home, catalog);
   const runner = createRunner({ cache: code.folder, catalog, pool, broker, receipts, switches, mask, log });
@@ -141,6 +146,27 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     return { ...toInfo(tool), ...(off && { switchedOff: { at: off.at, why: off.why } }) };
   };
 
+  const place: ToolHost["place"] = async (name, candidate, force) => {
+    const before = await catalog.find(name);
+    const tool = await commit(catalog, name, candidate, force);
+    if (before === undefined) return tool;
+    await vault.pass(holderOf(before), holderOf(tool));
+    if (before.digest !== tool.digest) await code.drop(before.digest);
+    return tool;
+  };
+
+  const keeps: ToolHost["keeps"] = async (name) => {
+    const tool = await catalog.find(name);
+    const held = tool === undefined ? [] : await vault.heldBy(holderOf(tool));
+    return held.map((secret) => `keeps using \`${secret}\`, which the installed version was given`);
+  };
+
+  const sharersOf = async ({ name, capabilities }: InstalledTool) => {
+    const sharers = await vault.sharers(name, capabilities.auth?.secretName ?? "");
+    const tools = (await catalog.list()).filter((tool) => sharers.includes(tool.name));
+    return tools.map((tool) => tool.capabilities);
+  };
+
   const remove: ToolHost["remove"] = async (name) => {
     const tool = await catalog.find(name);
     const isRemoved = await catalog.remove(name);
@@ -161,39 +187,45 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
       code,
       switches,
       receipts,
-      secrets,
+      vault,
       signIns: createSignIns(store.keyed("sign-ins"), key),
       source,
-      values,
       network,
       privateHosts,
       examine: check,
       describe,
+      place,
+      keeps,
       remove,
       limits: broker.limits,
     }),
     examine: check,
     describe,
+    place,
+    keeps,
     remove,
-    authorize: async ({ name, capabilities }, prompt) =>
+    authorize: async (tool, prompt) =>
       authorizeTool({
-        tool: name,
-        capabilities,
-        installed: (await catalog.list()).map((tool) => tool.capabilities),
-        vault,
+        tool: tool.name,
+        capabilities: tool.capabilities,
+        sharers: await sharersOf(tool),
+        vault: vault.of(holderOf(tool)),
         network,
         privateHosts,
         environment: variable,
         prompt,
       }),
-    setUp: ({ capabilities }, prompt) => setUpTool({ capabilities, secrets, prompt }),
-    async missingSecrets({ capabilities: { http, auth, requiredSecrets } }) {
+    setUp: (tool, prompt) =>
+      setUpTool({ capabilities: tool.capabilities, secrets: vault.of(holderOf(tool)).secrets, prompt }),
+    async missingSecrets(tool) {
+      const { http, auth, requiredSecrets } = tool.capabilities;
       const named = [
         ...(http?.credentials ?? []).map(({ secretName }) => secretName),
         ...requiredSecrets.map(({ name }) => name),
       ];
+      const holder = holderOf(tool);
       const missing = await Promise.all(
-        [...new Set(named)].map(async (name) => ((await source.has(name, auth)) ? [] : [name])),
+        [...new Set(named)].map(async (name) => ((await source.has(holder, name, auth)) ? [] : [name])),
       );
       return missing.flat();
     },
@@ -202,6 +234,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
       await provideShipped({
         catalog,
         examine: (bytes, text) => check(bytes, text, progress),
+        place,
         progress,
         signal,
       });
@@ -211,4 +244,23 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
       await network.close();
     },
   };
+}
+
+/** Secrets from before they had owners go to the tool that was installed first of those which name them; others have to ask. */
+async function adoptSecrets(vault: Vault, tools: readonly InstalledTool[]): Promise<void> {
+  const oldest = tools.toSorted((one, other) => one.installedAt.localeCompare(other.installedAt));
+  const names = new Map<Holder, readonly string[]>(
+    oldest.map((tool) => {
+      const { http, auth, requiredSecrets, secretNames } = tool.capabilities;
+      const { clientIdSecret, clientSecretSecret } = auth?.oauth ?? {};
+      const named = [
+        ...(http?.credentials ?? []).map(({ secretName }) => secretName),
+        ...requiredSecrets.map(({ name }) => name),
+        ...secretNames,
+        ...[auth?.secretName, clientIdSecret, clientSecretSecret].filter((name) => name !== undefined),
+      ];
+      return [holderOf(tool), named];
+    }),
+  );
+  await vault.adopt([...names.keys()], (holder) => names.get(holder) ?? []);
 }

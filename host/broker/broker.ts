@@ -10,6 +10,7 @@ import type { PrivateHosts } from "../../kernel/net/address.ts";
 import { limitWords, RATE_LIMIT_EXCEEDED } from "../../kernel/net/rate-limit.ts";
 import { createLimiter } from "../../kernel/store/limiter.ts";
 import type { Limiter, LimitVerdict, Store } from "../../kernel/vocabulary/store.ts";
+import { type Holder, holderOf } from "../secrets/holder.ts";
 import {
   type CredentialSource,
   credentialsFor,
@@ -17,6 +18,7 @@ import {
   missingCredential,
   PlacementRefused,
   placeCredential,
+  type ToolVersion,
 } from "./credentials.ts";
 import type { Answer, BrokeredCall, Grant, ToolReply, ToolRequest, TrafficEntry } from "./grant.ts";
 import { type Network, NetworkError, type SendBounds } from "./network.ts";
@@ -26,9 +28,9 @@ import { scrubAnswer } from "./reply-headers.ts";
 
 export interface Broker {
   /** What the host asks before a call, unless it plays a recording; its answer is an `unauthenticated` outcome. */
-  missingCredential(tool: string, capabilities: Capabilities): Promise<MissingCredential | undefined>;
+  missingCredential(tool: ToolVersion): Promise<MissingCredential | undefined>;
   /** Of the names the tool may test for, those that are set: what `secret-exists` answers true for. */
-  existingSecrets(capabilities: Capabilities): Promise<readonly string[]>;
+  existingSecrets(tool: ToolVersion): Promise<readonly string[]>;
   /** How much of the tool's rate limit this user has left; nothing where it may not use the network. */
   limits(tool: string, capabilities: Capabilities, user: string): Promise<LimitVerdict | undefined>;
   /** Opens one call. With a tape its exchanges are recorded, or played back without network and secrets. */
@@ -75,12 +77,12 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
     throw new Refused(`${RATE_LIMIT_EXCEEDED}: ${limitWords(verdict, { per })}`);
   }
 
-  async function fill(request: AllowedRequest, auth: AuthSetup | undefined, http: HttpCapabilities) {
+  async function fill(request: AllowedRequest, holder: Holder, grant: Grant, http: HttpCapabilities) {
     let filled = request;
     const names: string[] = [];
     for (const credential of credentialsFor(http, request.url)) {
       const { secretName } = credential;
-      const value = await source.value(secretName, auth);
+      const value = await source.value(holder, secretName, grant.capabilities.auth);
       if (value === undefined)
         throw new Refused(`The credential \`${secretName}\` is not set: nothing was sent.`);
       const placed = placeCredential(filled, credential, value);
@@ -96,14 +98,17 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
   }
 
   return {
-    missingCredential: (tool, capabilities) => missingCredential(tool, capabilities, source),
-    async existingSecrets({ secretNames, auth }) {
-      const found = await Promise.all(secretNames.map((name) => source.has(name, auth)));
+    missingCredential: (tool) => missingCredential(tool, source),
+    async existingSecrets(tool) {
+      const { secretNames, auth } = tool.capabilities;
+      const holder = holderOf(tool);
+      const found = await Promise.all(secretNames.map((name) => source.has(holder, name, auth)));
       return secretNames.filter((_, index) => found[index]);
     },
     limits: async (tool, { http }, user) => http && limiterFor(tool, http).peek(user),
     open(grant, tape) {
       const { http, auth } = grant.capabilities;
+      const holder = holderOf({ ...grant, name: grant.tool });
       const trails: Trail[] = [];
       const room = { left: MAX_BYTES_AT_ONCE };
       let attempts = 0;
@@ -114,7 +119,7 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
         bounds: SendBounds,
         trail: Trail,
       ): Promise<Answer> {
-        const { filled, names } = await fill(request, auth, rules);
+        const { filled, names } = await fill(request, holder, grant, rules);
         trail.credentials = names;
         // A token may have been refreshed just now.
         if (names.length > 0) trail.secrets = await secretsFor(auth);

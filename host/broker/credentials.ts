@@ -7,45 +7,54 @@ import type {
 } from "../../capabilities/capabilities.ts";
 import { hostMatches } from "../../capabilities/match.ts";
 import { encodePathValue } from "../../kernel/mask/forms.ts";
-import type { SecretRecord, SecretValues } from "../secrets/secrets.ts";
+import { type Holder, holderOf } from "../secrets/holder.ts";
+import type { Refresh } from "../secrets/oauth.ts";
+import type { SecretRecord, Vault } from "../secrets/secrets.ts";
 import type { AllowedRequest } from "./policy.ts";
 
 /** Answers values for the broker; nobody else holds one. */
 export interface CredentialSource {
-  has(secretName: string, auth: AuthSetup | undefined): Promise<boolean>;
+  has(holder: Holder, secretName: string, auth: AuthSetup | undefined): Promise<boolean>;
   /** The environment first, then the store; an OAuth token that is about to expire is refreshed on the way. */
-  value(secretName: string, auth: AuthSetup | undefined): Promise<string | undefined>;
+  value(holder: Holder, secretName: string, auth: AuthSetup | undefined): Promise<string | undefined>;
+  /** Why a secret that is there is not this tool's to use, as a question; undefined where it is, or is not there. */
+  question(holder: Holder, secretName: string): Promise<string | undefined>;
   /** Every value there is, for the scan of what leaves and what comes back. */
   known(auth: AuthSetup | undefined): Promise<readonly string[]>;
 }
 
 export interface CredentialSourceOptions {
-  readonly values: SecretValues;
+  readonly vault: Vault;
   /** Reads one environment variable; the kernel's reader, so that the value is masked. */
   readonly environment: (name: string) => string | undefined;
   /** Answers the record itself, or a fresh one where its token is about to expire. */
-  readonly refresh: (name: string, record: SecretRecord) => Promise<SecretRecord>;
+  readonly refresh: Refresh;
 }
 
 export function createCredentialSource(options: CredentialSourceOptions): CredentialSource {
-  const { values, environment, refresh } = options;
+  const { vault, environment, refresh } = options;
   const fromEnvironment = (auth: AuthSetup | undefined) =>
     auth?.envVar === undefined ? undefined : environment(auth.envVar) || undefined;
   return {
-    async has(secretName, auth) {
+    async has(holder, secretName, auth) {
       if (auth?.secretName === secretName && fromEnvironment(auth) !== undefined) return true;
-      const record = await values.read(secretName);
+      const record = await vault.of(holder).values.read(secretName);
       return record !== undefined && !isSpent(record);
     },
-    async value(secretName, auth) {
+    async value(holder, secretName, auth) {
       const given = auth?.secretName === secretName ? fromEnvironment(auth) : undefined;
       if (given !== undefined) return given;
+      const { values } = vault.of(holder);
       const record = await values.read(secretName);
-      return record && (await refresh(secretName, record)).value;
+      return record && (await refresh(values, secretName, record)).value;
+    },
+    async question(holder, secretName) {
+      const standing = await vault.of(holder).secrets.standing(secretName);
+      return standing.type === "asks" ? standing.question : undefined;
     },
     async known(auth) {
       const given = fromEnvironment(auth);
-      const stored = await values.known();
+      const stored = await vault.known();
       return given === undefined ? stored : [...stored, given];
     },
   };
@@ -56,6 +65,13 @@ function isSpent({ oauth }: SecretRecord): boolean {
   return oauth?.refreshToken === undefined && (oauth?.expiresAt ?? Number.POSITIVE_INFINITY) <= Date.now();
 }
 
+/** A tool as it is installed. */
+export interface ToolVersion {
+  readonly name: string;
+  readonly digest: string;
+  readonly capabilities: Capabilities;
+}
+
 export interface MissingCredential {
   readonly secret: string;
   /** What to do about it; the host makes an `unauthenticated` outcome of it. */
@@ -64,18 +80,23 @@ export interface MissingCredential {
 
 /** The first credential of the tool that is not there: checked before the call, so that nothing is sent without it. */
 export async function missingCredential(
-  tool: string,
-  capabilities: Capabilities,
-  source: Pick<CredentialSource, "has">,
+  tool: ToolVersion,
+  source: Pick<CredentialSource, "has" | "question">,
 ): Promise<MissingCredential | undefined> {
+  const { capabilities } = tool;
+  const holder = holderOf(tool);
   for (const { secretName } of capabilities.http?.credentials ?? []) {
-    if (await source.has(secretName, capabilities.auth)) continue;
+    if (await source.has(holder, secretName, capabilities.auth)) continue;
     const { auth } = capabilities;
     const name = auth?.secretName === secretName ? auth.displayName : secretName;
-    const how = auth?.secretName === secretName ? `postern tool auth ${tool}` : `postern tool setup ${tool}`;
+    const how =
+      auth?.secretName === secretName ? `postern tool auth ${tool.name}` : `postern tool setup ${tool.name}`;
+    const question = await source.question(holder, secretName);
+    const why =
+      question === undefined ? "which is not set." : `and nobody has agreed to that yet. ${question}`;
     return {
       secret: secretName,
-      message: `The tool ${tool} needs its credential for ${name}, which is not set. Run "${how}".`,
+      message: `The tool ${tool.name} needs its credential for ${name}, ${why} Run "${how}".`,
     };
   }
   return undefined;

@@ -6,6 +6,8 @@ export interface Grant {
   /** The call's id, which is also its receipt's. */
   readonly id: string;
   readonly tool: string;
+  /** Of the component that runs: a secret is given to one version of a tool. */
+  readonly digest: string;
   readonly user: string;
   readonly capabilities: Capabilities;
   /** Milliseconds since the epoch. */

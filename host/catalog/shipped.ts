@@ -10,13 +10,15 @@ import { createInterface } from "node:readline";
 import { ROOT } from "../../kernel/cli/package.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import { type Catalog, digestOf } from "./catalog.ts";
-import { type Candidate, commit, compareWithInstalled } from "./install.ts";
+import { type Candidate, compareWithInstalled } from "./install.ts";
 
 export interface ShippedOptions {
   readonly catalog: Catalog;
   /** Every check of an install. */
   readonly examine: (component: Uint8Array, capabilitiesText: string) => Promise<Candidate>;
   readonly progress: (line: string) => void;
+  /** Installs a candidate, in place of the tool of that name where it may. */
+  readonly place: (name: string, candidate: Candidate, force: boolean) => Promise<unknown>;
   readonly signal: AbortSignal;
 }
 
@@ -44,7 +46,7 @@ export async function provideShipped(options: ShippedOptions): Promise<void> {
 
 /** Answers the digest that is now known as ours. */
 async function provide(name: string, known: string | undefined, options: ShippedOptions): Promise<string> {
-  const { catalog, examine, progress, signal } = options;
+  const { catalog, examine, place, progress, signal } = options;
   const wasm = join(ROOT, "components", name, "dist", `${name}.wasm`);
   const installed = await catalog.find(name);
   const isOffered = known !== undefined;
@@ -71,7 +73,7 @@ async function provide(name: string, known: string | undefined, options: Shipped
   }
   signal.throwIfAborted();
   try {
-    await commit(catalog, name, candidate, isOffered);
+    await place(name, candidate, isOffered);
   } catch (error) {
     // A service and a command that start at once both offer it; either will do.
     if ((await catalog.find(name))?.digest !== digest) throw error;

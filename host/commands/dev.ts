@@ -9,7 +9,6 @@ import type { Engine } from "../author/build/engines.ts";
 import { watchFolder } from "../author/changes.ts";
 import { listRecordings, openProject, type Project } from "../author/project.ts";
 import { locateFault, locateReceipts } from "../author/trace/located.ts";
-import { commit } from "../catalog/install.ts";
 import type { Receipt } from "../receipts.ts";
 import type { ToolHost } from "../tool-host.ts";
 import { readPrivateHosts } from "./opening.ts";
@@ -79,9 +78,8 @@ async function round(
     const candidate = await host
       .examine(component, await readFile(project.capabilities, "utf8"), progress)
       .catch((error: unknown) => Promise.reject(locateFault(error, component)));
-    const replaced = await host.catalog.find(project.name);
-    await commit(host.catalog, project.name, candidate, true);
-    if (replaced !== undefined) await host.code.drop(replaced.digest);
+    // In a home of its own, with secrets that were entered for this project.
+    await host.place(project.name, candidate, true);
     const calls: Played[] = [];
     for (const file of await listRecordings(project)) calls.push(await play(file, project, host));
     print(options, { tool: project.name, digest: candidate.digest, calls }, () => render(calls));

@@ -1,7 +1,7 @@
 /** `tool install` and `tool remove`. */
 import type { CommandContext } from "../../kernel/plugin.ts";
 import { locateFault } from "../author/trace/located.ts";
-import { checkName, commit, compareWithInstalled, type Replacement } from "../catalog/install.ts";
+import { checkName, compareWithInstalled, type Replacement } from "../catalog/install.ts";
 import { readInput } from "./input.ts";
 import { noSuchTool, withHost } from "./opening.ts";
 import { agree, bullets, type JsonOption, print, progress } from "./terminal.ts";
@@ -18,7 +18,7 @@ export async function install(context: CommandContext, wasm: string, options: In
   checkName(name);
   const component = await readInput(context, wasm);
   const capabilitiesText = (await readInput(context, options.capabilities)).toString("utf8");
-  await withHost(context, async ({ catalog, examine, code }) => {
+  await withHost(context, async ({ catalog, examine, code, place, keeps }) => {
     progress(`checking ${wasm} (${megabytes(component)})`);
     const candidate = await examine(component, capabilitiesText, progress).catch((error: unknown) =>
       Promise.reject(locateFault(error, component)),
@@ -26,13 +26,12 @@ export async function install(context: CommandContext, wasm: string, options: In
     let replaced: Replacement | undefined;
     try {
       replaced = await compareWithInstalled(catalog, name, candidate, force);
-      await agreeToWiden(name, replaced, options);
+      await agreeToWiden(name, replaced, await keeps(name), options);
     } catch (error) {
       await code.drop(candidate.digest);
       throw error;
     }
-    const { digest, installedAt } = await commit(catalog, name, candidate, force);
-    if (replaced !== undefined) await code.drop(replaced.digest);
+    const { digest, installedAt } = await place(name, candidate, force);
     const { version } = candidate.capabilities;
     print(
       options,
@@ -52,11 +51,15 @@ export async function install(context: CommandContext, wasm: string, options: In
 async function agreeToWiden(
   name: string,
   replaced: Replacement | undefined,
+  kept: readonly string[],
   options: InstallOptions,
 ): Promise<void> {
-  if (replaced === undefined || replaced.added.length === 0) return;
-  progress(`${name} can do more than version ${replaced.version}. New:\n${bullets(replaced.added)}`);
-  await agree(`Replace ${name} with a version that can do more?`, options);
+  if (replaced === undefined) return;
+  const { version, added } = replaced;
+  if (added.length > 0) progress(`${name} can do more than version ${version}. New:\n${bullets(added)}`);
+  if (kept.length > 0) progress(`This version of ${name}:\n${bullets(kept)}`);
+  if (added.length > 0) await agree(`Replace ${name} with a version that can do more?`, options);
+  else if (kept.length > 0) await agree(`Replace ${name} and let the new version keep that?`, options);
 }
 
 export async function enable(context: CommandContext, name: string, options: JsonOption): Promise<void> {

@@ -1,6 +1,6 @@
 /** The person at the terminal, or whatever is piped in: one line for each secret. */
 import { createInterface } from "node:readline";
-import { isCancel, password, text } from "@clack/prompts";
+import { confirm, isCancel, password, text } from "@clack/prompts";
 import type { Prompt } from "../secrets/auth.ts";
 import { openBrowser } from "./browser.ts";
 import { isInteractive, progress } from "./terminal.ts";
@@ -8,8 +8,16 @@ import { isInteractive, progress } from "./terminal.ts";
 // Questions go to stderr: stdout belongs to the result.
 const output = process.stderr;
 
-export function terminalPrompt(): Prompt {
-  return isInteractive() ? interactive() : piped();
+export function terminalPrompt({ yes = false }: { readonly yes?: boolean } = {}): Prompt {
+  const prompt = isInteractive() ? interactive() : piped();
+  if (!yes) return prompt;
+  return {
+    ...prompt,
+    async agrees(question) {
+      progress(`${question} Yes (--yes).`);
+      return true;
+    },
+  };
 }
 
 function interactive(): Prompt {
@@ -18,6 +26,7 @@ function interactive(): Prompt {
     say: progress,
     secret: async (message) => unlessCancelled(await password({ message, output })),
     text: async (message, signal) => unlessCancelled(await text({ message, output, signal })),
+    agrees: async (message) => (await confirm({ message, initialValue: false, output })) === true,
     browse: openBrowser,
   };
 }
@@ -33,6 +42,10 @@ function piped(): Prompt {
       return done ? undefined : value;
     },
     text: async () => undefined,
+    async agrees(question) {
+      progress(`${question} There is no terminal to ask on; pass --yes to agree.`);
+      return false;
+    },
     browse: async () => false,
   };
 }

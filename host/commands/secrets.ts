@@ -6,20 +6,26 @@ import { type JsonOption, print } from "./terminal.ts";
 
 const HOW = {
   environment: "from the environment",
+  shared: "as you agreed",
   oauth: "by signing in",
   manual: "as entered",
 };
 
-export function auth(context: CommandContext, name: string, options: JsonOption): Promise<void> {
+export interface SecretsOptions extends JsonOption {
+  /** Agrees to use secrets that were given to another tool, version or host. */
+  readonly yes?: boolean;
+}
+
+export function auth(context: CommandContext, name: string, options: SecretsOptions): Promise<void> {
   return withTool(context, name, async (host, tool) => {
-    const { by, secret } = await host.authorize(tool, terminalPrompt());
+    const { by, secret } = await host.authorize(tool, terminalPrompt(options));
     print(options, { name, secret, by }, () => `${name} has the secret ${secret}, ${HOW[by]}.`);
   });
 }
 
-export function setup(context: CommandContext, name: string, options: JsonOption): Promise<void> {
+export function setup(context: CommandContext, name: string, options: SecretsOptions): Promise<void> {
   return withTool(context, name, async (host, tool) => {
-    const entered = await host.setUp(tool, terminalPrompt());
+    const entered = await host.setUp(tool, terminalPrompt(options));
     print(options, { name, entered }, () =>
       entered.length === 0 ? `${name}: nothing changed.` : `${name} has ${entered.join(", ")}.`,
     );

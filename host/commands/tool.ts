@@ -119,13 +119,14 @@ Examples:
     .addOption(engine())
     .action((directory, options) => dev(context, directory, options));
 
-  verb("auth <name>", "give a tool the credential it needs", "auth notes").action((name, options) =>
-    auth(context, name, options),
-  );
+  const agreeing = "use secrets that were given to another tool, version or host, without asking";
+  verb("auth <name>", "give a tool the credential it needs", "auth notes")
+    .option("--yes", agreeing)
+    .action((name, options) => auth(context, name, options));
 
-  verb("setup <name>", "enter the secrets a tool needs before it can sign you in", "setup notes").action(
-    (name, options) => setup(context, name, options),
-  );
+  verb("setup <name>", "enter the secrets a tool needs before it can sign you in", "setup notes")
+    .option("--yes", agreeing)
+    .action((name, options) => setup(context, name, options));
 
   verb("log [name]", "show the receipts of tool calls, newest first", "log", "log weather --limit 5 --json")
     .option("--limit <count>", "how many", positive, 20)

@@ -3,7 +3,7 @@ import type { AuthSetup, Capabilities, OAuthSetup } from "../../capabilities/cap
 import { Fault } from "../../kernel/fault.ts";
 import { openCallback } from "./callback.ts";
 import { beginSignIn, finishSignIn, isAnswer, mergeScopes, type OAuthOptions, type SignIn } from "./oauth.ts";
-import { type Secrets, type Vault, warnOfShort } from "./secrets.ts";
+import { type Secrets, type ToolVault, warnOfShort } from "./secrets.ts";
 
 /** The person at the terminal. */
 export interface Prompt {
@@ -12,6 +12,8 @@ export interface Prompt {
   secret(question: string): Promise<string | undefined>;
   /** Visible input; undefined where the person gave up or there is nobody. Ends when the signal does. */
   text(question: string, signal: AbortSignal): Promise<string | undefined>;
+  /** True where the person agreed to the sentence. */
+  agrees(question: string): Promise<boolean>;
   /** Opens a browser; false where this machine has none. */
   browse(url: string): Promise<boolean>;
 }
@@ -19,9 +21,9 @@ export interface Prompt {
 export interface AuthorizeOptions extends Omit<OAuthOptions, "values"> {
   readonly tool: string;
   readonly capabilities: Capabilities;
-  /** Every installed tool's, so that tools which share a secret are signed in for all their scopes at once. */
-  readonly installed: readonly Capabilities[];
-  readonly vault: Vault;
+  /** Of the tools that share this one's secret, so that they are signed in for all their scopes at once. */
+  readonly sharers: readonly Capabilities[];
+  readonly vault: ToolVault;
   readonly environment: (name: string) => string | undefined;
   readonly prompt: Prompt;
   /** Where the browser is sent back to, for example `{base_url}/oauth/callback`; a loopback port where absent. */
@@ -30,7 +32,7 @@ export interface AuthorizeOptions extends Omit<OAuthOptions, "values"> {
 }
 
 export interface Authorized {
-  readonly by: "environment" | "oauth" | "manual";
+  readonly by: "environment" | "shared" | "oauth" | "manual";
   readonly secret: string;
 }
 
@@ -48,6 +50,7 @@ export async function authorizeTool(options: AuthorizeOptions): Promise<Authoriz
     sayIfAny(prompt, warnOfShort(auth.envVar, environment(auth.envVar) ?? ""));
     return { by: "environment", secret };
   }
+  if (await sharesExisting(vault.secrets, secret, prompt)) return { by: "shared", secret };
   if (auth.oauth !== undefined) {
     await signIn(options, auth, auth.oauth);
     prompt.say(`Signed in to ${auth.displayName}.`);
@@ -67,7 +70,11 @@ export async function setUpTool(options: {
   const { capabilities, secrets, prompt } = options;
   const entered: string[] = [];
   for (const { name, question } of secretsToEnter(capabilities)) {
-    const isSet = await secrets.exists(name);
+    if (await sharesExisting(secrets, name, prompt)) {
+      entered.push(name);
+      continue;
+    }
+    const isSet = (await secrets.standing(name)).type === "usable";
     const value = await prompt.secret(isSet ? `${question} (leave empty to keep the current one)` : question);
     if (value === undefined) throw gaveUp();
     if (value.trim() === "" && isSet) continue;
@@ -75,6 +82,14 @@ export async function setUpTool(options: {
     entered.push(name);
   }
   return entered;
+}
+
+/** A secret that was given to another tool, version or host is used only where the person agrees; else it is asked for anew. */
+async function sharesExisting(secrets: Secrets, name: string, prompt: Prompt): Promise<boolean> {
+  const standing = await secrets.standing(name);
+  if (standing.type !== "asks" || !(await prompt.agrees(standing.question))) return false;
+  await secrets.share(name);
+  return true;
 }
 
 /** What a person can enter for a tool beside its sign-in: what it requires, and credentials nothing else provides. */
@@ -106,7 +121,7 @@ function sayIfAny(prompt: Prompt, warning: string | undefined): void {
 }
 
 async function signIn(options: AuthorizeOptions, auth: AuthSetup, setup: OAuthSetup): Promise<void> {
-  const { vault, network, privateHosts, installed, capabilities, prompt, redirectUri } = options;
+  const { vault, network, privateHosts, sharers, capabilities, prompt, redirectUri } = options;
   const { values } = vault;
   const held = (await values.read(auth.secretName))?.oauth?.scopes;
   let begun: SignIn | undefined;
@@ -120,7 +135,7 @@ async function signIn(options: AuthorizeOptions, auth: AuthSetup, setup: OAuthSe
       privateHosts,
       secretName: auth.secretName,
       setup,
-      scopes: mergeScopes(auth.secretName, [capabilities, ...installed], held),
+      scopes: mergeScopes(auth.secretName, [capabilities, ...sharers], held),
       redirectUri: callback?.redirectUri ?? redirectUri ?? "",
     });
     const isOpen = await prompt.browse(begun.url);

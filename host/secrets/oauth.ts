@@ -48,13 +48,13 @@ const TOKEN_TIMEOUT_MILLIS = 30_000;
 // A token that ends within this time may end on its way.
 const REFRESH_EARLY_MILLIS = 60_000;
 
-/** The scopes to ask for: those of every tool that shares the secret, and those it has already. */
+/** The scopes to ask for: those of every tool that may use the secret, and those it has already. */
 export function mergeScopes(
   secretName: string,
-  installed: readonly Capabilities[],
+  users: readonly Capabilities[],
   held: readonly string[] = [],
 ): readonly string[] {
-  const asked = installed.flatMap(({ auth }) =>
+  const asked = users.flatMap(({ auth }) =>
     auth?.secretName === secretName ? (auth.oauth?.scopes ?? []) : [],
   );
   return [...new Set([...held, ...asked])];
@@ -141,17 +141,18 @@ function clientMissing(what: string, secretName: string | undefined): Fault {
   return new Fault("invalid", "oauth_client_missing", message);
 }
 
-/** Answers a record as it is, or renewed where its token is about to end. Many askers make one renewal. */
-export function createRefresh(
-  options: OAuthOptions,
-): (name: string, record: SecretRecord) => Promise<SecretRecord> {
+export type Refresh = (values: SecretValues, name: string, record: SecretRecord) => Promise<SecretRecord>;
+
+/** Answers a record as it is, or renewed where its token is about to end. Many askers make one renewal, in whichever tool they are. */
+export function createRefresh(options: Omit<OAuthOptions, "values">): Refresh {
   const underway = new Map<string, Promise<SecretRecord>>();
-  return async (name, record) => {
+  return async (values, name, record) => {
     if (!isEnding(record, REFRESH_EARLY_MILLIS)) return record;
-    let renewal = underway.get(name);
+    const token = record.oauth?.refreshToken ?? "";
+    let renewal = underway.get(token);
     if (renewal === undefined) {
-      renewal = renew(options, name, record).finally(() => underway.delete(name));
-      underway.set(name, renewal);
+      renewal = renew({ ...options, values }, name, record).finally(() => underway.delete(token));
+      underway.set(token, renewal);
     }
     // While the old token still holds, a server that is down for a moment stops nobody.
     return renewal.catch((error: unknown) => {
@@ -178,7 +179,7 @@ async function renew(options: OAuthOptions, name: string, seen: SecretRecord): P
     const response = await refreshTokenGrantRequest(server, client, auth, refreshToken, requestOptions);
     const token = await processRefreshTokenResponse(server, client, response);
     const renewed = recordOf(token, oauth, refreshToken);
-    await options.values.write(name, renewed);
+    await options.values.renew(name, renewed);
     return renewed;
   } catch (error) {
     throw exchange.explain(error, name);

@@ -1,21 +1,31 @@
 /**
- * Secrets at rest: each value sealed with AES-256-GCM under one key, in the keyed store. Two faces: `secrets`
- * for commands, which can set a value but never read one, and `values`, which only the broker's side gets.
+ * Secrets at rest, each sealed in the keyed store under the tool it was set for. Another tool that names the same secret, another
+ * version of the tool, or other hosts get it only after a person has agreed. Of a tool's there are two faces: `secrets` for
+ * commands, which can set a value but never read one, and `values`, which only the broker's side gets.
  */
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type Keyv from "keyv";
 import { Fault } from "../../kernel/fault.ts";
 import { canBeHidden, SHORTEST } from "../../kernel/mask/forms.ts";
 import type { Mask } from "../../kernel/vocabulary/kernel.ts";
+import type { Holder } from "./holder.ts";
+import { seal, unseal } from "./sealing.ts";
 
 export interface Secrets {
-  exists(name: string): Promise<boolean>;
-  names(): Promise<readonly string[]>;
+  standing(name: string): Promise<Standing>;
+  /** Lets the tool use what `standing` asked about. */
+  share(name: string): Promise<void>;
   /** Trims the value, since a pasted token often carries a line break; an empty one is a fault. */
   set(name: string, value: string): Promise<SecretSet>;
   /** False where there was none. */
   remove(name: string): Promise<boolean>;
 }
+
+/** Whether the tool has it; `asks`: there is one, and a person has to agree to this sentence first. */
+export type Standing =
+  | { readonly type: "usable" }
+  | { readonly type: "missing" }
+  | { readonly type: "asks"; readonly question: string };
 
 export interface SecretSet {
   /** For the person who set it: the value is stored, but cannot be hidden. */
@@ -39,22 +49,42 @@ export interface OAuthGrant {
   readonly expiresAt?: number;
 }
 
-/** Readable values: for the broker and for OAuth's refresh, nobody else. */
+/** Readable values of one tool: for the broker and for OAuth's refresh, nobody else. */
 export interface SecretValues {
   read(name: string): Promise<SecretRecord | undefined>;
   write(name: string, record: SecretRecord): Promise<void>;
-  /** Every value and refresh token. The same array while nothing has changed. */
-  known(): Promise<readonly string[]>;
+  /** Writes a renewed one where the old one is: with the tool that shares it, if it is shared. */
+  renew(name: string, record: SecretRecord): Promise<void>;
 }
 
-export interface Vault {
+export interface ToolVault {
   readonly secrets: Secrets;
   readonly values: SecretValues;
 }
 
-const CIPHER = "aes-256-gcm";
-const IV_BYTES = 12;
-const TAG_BYTES = 16;
+export interface Vault {
+  of(holder: Holder): ToolVault;
+  /** Every value and refresh token. The same array while nothing has changed. */
+  known(): Promise<readonly string[]>;
+  /** Names of the secrets that this version of a tool uses. */
+  heldBy(holder: Holder): Promise<readonly string[]>;
+  /** The tools that use this tool's secret. */
+  sharers(tool: string, name: string): Promise<readonly string[]>;
+  /** After a replacement that a person agreed to: what the old version had the new one has. */
+  pass(from: Holder, to: Holder): Promise<void>;
+  /** Gives secrets from before they had owners to the first of these tools that names each. */
+  adopt(holders: readonly Holder[], names: (holder: Holder) => readonly string[]): Promise<void>;
+}
+
+/** What is sealed. A shared one has no value of its own. */
+interface Entry extends Partial<SecretRecord> {
+  /** Of a value: another after it was set for another version of its tool. */
+  readonly id?: string;
+  /** The tool that owns the value, and which value that was when a person agreed. */
+  readonly from?: { readonly tool: string; readonly id: string | undefined };
+  /** Absent in those of before. */
+  readonly use?: { readonly digest: string; readonly hosts: readonly string[] };
+}
 
 /** Registers every stored value with the mask before it returns, so that no later log line can show one. */
 export async function openVault(options: {
@@ -64,72 +94,215 @@ export async function openVault(options: {
 }): Promise<Vault> {
   const { keyed, key, mask } = options;
   /** By sealed text: another process may have changed what is in the store. */
-  let opened = new Map<string, SecretRecord>();
+  let opened = new Map<string, Entry>();
   let known: readonly string[] = [];
 
-  function reveal(name: string, sealed: string): SecretRecord {
+  function reveal(place: string, sealed: string): Entry {
     const cached = opened.get(sealed);
     if (cached !== undefined) return cached;
-    const record = JSON.parse(unseal(key, name, sealed)) as SecretRecord;
-    for (const value of valuesOf(record)) mask.add(value);
-    opened.set(sealed, record);
-    return record;
+    const entry = JSON.parse(unseal(key, place, sealed)) as Entry;
+    for (const value of valuesOf(entry)) mask.add(value);
+    opened.set(sealed, entry);
+    return entry;
   }
 
   async function all(): Promise<[string, string][]> {
     const entries: [string, string][] = [];
-    for await (const [name, sealed] of keyed.iterator()) entries.push([String(name), String(sealed)]);
+    for await (const [place, sealed] of keyed.iterator()) entries.push([String(place), String(sealed)]);
     return entries;
   }
 
-  const values: SecretValues = {
-    async read(name) {
-      const sealed = await keyed.get(name);
-      return sealed === undefined ? undefined : reveal(name, sealed);
-    },
-    async write(name, record) {
-      for (const value of valuesOf(record)) mask.add(value);
-      await keyed.set(name, seal(key, name, JSON.stringify(record)));
-    },
-    async known() {
-      const entries = await all();
-      const records = new Map<string, SecretRecord>();
-      for (const [name, sealed] of entries) {
-        try {
-          records.set(sealed, reveal(name, sealed));
-        } catch (error) {
-          // What cannot be opened cannot leak either; whoever asks for it by name is told.
-          if (!(error instanceof Fault)) throw error;
-        }
-      }
-      const found = [...records.values()].flatMap(valuesOf);
-      opened = records;
-      if (found.length !== known.length || found.some((value, index) => value !== known[index]))
-        known = found;
-      return known;
-    },
-  };
-  await values.known();
+  async function find(place: string): Promise<Entry | undefined> {
+    const sealed = await keyed.get(place);
+    return sealed === undefined ? undefined : reveal(place, sealed);
+  }
 
-  return {
-    values,
-    secrets: {
-      exists: async (name) => (await keyed.get(name)) !== undefined,
-      names: async () => (await all()).map(([name]) => name).sort(),
-      async set(name, value) {
-        const trimmed = value.trim();
-        if (trimmed === "") {
-          throw new Fault("invalid", "secret_empty", `The value for the secret ${name} is empty.`, {
-            param: name,
-          });
-        }
-        await values.write(name, { value: trimmed });
-        const warning = warnOfShort(name, trimmed);
-        return warning === undefined ? {} : { warning };
+  async function put(place: string, entry: Entry): Promise<void> {
+    for (const value of valuesOf(entry)) mask.add(value);
+    await keyed.set(place, seal(key, place, JSON.stringify(entry)));
+  }
+
+  async function readKnown(): Promise<readonly string[]> {
+    const entries = new Map<string, Entry>();
+    for (const [place, sealed] of await all()) {
+      try {
+        entries.set(sealed, reveal(place, sealed));
+      } catch (error) {
+        // What cannot be opened cannot leak either; whoever asks for it by name is told.
+        if (!(error instanceof Fault)) throw error;
+      }
+    }
+    const found = [...entries.values()].flatMap(valuesOf);
+    opened = entries;
+    if (found.length !== known.length || found.some((value, index) => value !== known[index])) known = found;
+    return known;
+  }
+
+  /** The tools, in order, that have a value of this name; undefined for one of before. */
+  async function ownersOf(name: string): Promise<(string | undefined)[]> {
+    const owners: (string | undefined)[] = [];
+    for (const [place] of await all()) {
+      const { tool, secret } = parsePlace(place);
+      if (secret === name && (await find(place))?.value !== undefined) owners.push(tool);
+    }
+    return owners.sort();
+  }
+
+  function open(holder: Holder): ToolVault {
+    const { tool } = holder;
+    const termsOf = (name: string) => ({ digest: holder.digest, hosts: holder.hostsOf(name) });
+    const holds = (entry: Entry | undefined, name: string): entry is Entry =>
+      entry?.use !== undefined && covers(entry.use, termsOf(name));
+
+    async function read(name: string): Promise<SecretRecord | undefined> {
+      const entry = await find(placeOf(tool, name));
+      if (!holds(entry, name)) return undefined;
+      return recordOf(entry.from === undefined ? entry : await followed(entry.from, name));
+    }
+
+    async function followed({ tool: owner, id }: NonNullable<Entry["from"]>, name: string) {
+      const theirs = await find(placeOf(owner, name));
+      return theirs?.id === id ? theirs : undefined;
+    }
+
+    const values: SecretValues = {
+      read,
+      async write(name, record) {
+        const before = await find(placeOf(tool, name)).catch(() => undefined);
+        const id = holds(before, name) ? (before.id ?? randomUUID()) : randomUUID();
+        await put(placeOf(tool, name), { ...record, id, use: termsOf(name) });
       },
-      remove: (name) => keyed.delete(name),
+      async renew(name, record) {
+        const entry = await find(placeOf(tool, name));
+        const place = placeOf(entry?.from?.tool ?? tool, name);
+        const { value: _, oauth: __, ...rest } = (await find(place)) ?? { use: termsOf(name) };
+        await put(place, { ...rest, ...record });
+      },
+    };
+
+    return {
+      values,
+      secrets: {
+        async standing(name) {
+          if ((await read(name)) !== undefined) return { type: "usable" };
+          const own = await find(placeOf(tool, name));
+          const owners = await ownersOf(name);
+          const hosts = where(holder.hostsOf(name));
+          if (own?.use !== undefined && own.value !== undefined)
+            return {
+              type: "asks",
+              question: `\`${name}\` was given to another version of ${tool}, which sent it to ${where(own.use.hosts)}. This version sends it to ${hosts}. Let it use \`${name}\`?`,
+            };
+          const [owner] = owners;
+          if (owners.length === 0) return { type: "missing" };
+          const theirs = await find(owner === undefined ? name : placeOf(owner, name));
+          const whose =
+            owner === undefined
+              ? `\`${name}\` was set before Postern kept which tool it is for.`
+              : `\`${name}\` was set for ${owner}, which sends it to ${where(theirs?.use?.hosts ?? [])}.`;
+          return { type: "asks", question: `${whose} Let ${tool} use it too? It sends it to ${hosts}.` };
+        },
+        async share(name) {
+          const place = placeOf(tool, name);
+          const own = await find(place);
+          const [owner] = await ownersOf(name);
+          if (own?.value !== undefined) return put(place, { ...own, use: termsOf(name) });
+          if (owner !== undefined) {
+            const id = (await find(placeOf(owner, name)))?.id;
+            return put(place, { from: { tool: owner, id }, use: termsOf(name) });
+          }
+          const unowned = await find(name);
+          if (unowned === undefined) throw new Fault("missing", "no_secret", `There is no secret ${name}.`);
+          await put(place, { ...unowned, id: randomUUID(), use: termsOf(name) });
+          await keyed.delete(name);
+        },
+        async set(name, value) {
+          const trimmed = value.trim();
+          if (trimmed === "") {
+            throw new Fault("invalid", "secret_empty", `The value for the secret ${name} is empty.`, {
+              param: name,
+            });
+          }
+          await values.write(name, { value: trimmed });
+          const warning = warnOfShort(name, trimmed);
+          return warning === undefined ? {} : { warning };
+        },
+        remove: (name) => keyed.delete(placeOf(tool, name)),
+      },
+    };
+  }
+
+  /** The entries of one tool. */
+  async function entriesOf(tool: string): Promise<[string, Entry][]> {
+    const found: [string, Entry][] = [];
+    for (const [place] of await all()) {
+      const parsed = parsePlace(place);
+      const entry = parsed.tool === tool ? await find(place).catch(() => undefined) : undefined;
+      if (entry !== undefined) found.push([parsed.secret, entry]);
+    }
+    return found;
+  }
+
+  await readKnown();
+  return {
+    of: open,
+    known: readKnown,
+    async heldBy(holder) {
+      const held = (await entriesOf(holder.tool)).filter(
+        ([name, { use }]) =>
+          use !== undefined && covers(use, { digest: holder.digest, hosts: holder.hostsOf(name) }),
+      );
+      return held.map(([name]) => name).sort();
+    },
+    async sharers(tool, name) {
+      const shared: string[] = [];
+      for (const [place] of await all()) {
+        const parsed = parsePlace(place);
+        if (parsed.secret === name && (await find(place))?.from?.tool === tool)
+          shared.push(parsed.tool ?? "");
+      }
+      return shared;
+    },
+    async pass(from, to) {
+      for (const [name, entry] of await entriesOf(from.tool)) {
+        const had = entry.use && covers(entry.use, { digest: from.digest, hosts: from.hostsOf(name) });
+        if (!had) continue;
+        await put(placeOf(to.tool, name), { ...entry, use: { digest: to.digest, hosts: to.hostsOf(name) } });
+      }
+    },
+    async adopt(holders, namesOf) {
+      for (const [name] of await all()) {
+        if (parsePlace(name).tool !== undefined) continue;
+        const holder = holders.find((one) => namesOf(one).includes(name));
+        if (holder !== undefined) await open(holder).secrets.share(name);
+      }
     },
   };
+}
+
+/** No tool's name has a slash in it, and no secret's. */
+const placeOf = (tool: string, name: string) => `${tool}/${name}`;
+
+function parsePlace(place: string): { readonly tool: string | undefined; readonly secret: string } {
+  const at = place.indexOf("/");
+  return at < 0
+    ? { tool: undefined, secret: place }
+    : { tool: place.slice(0, at), secret: place.slice(at + 1) };
+}
+
+/** The same version, and no host that was not there when a person agreed. */
+function covers(given: NonNullable<Entry["use"]>, wanted: NonNullable<Entry["use"]>): boolean {
+  return given.digest === wanted.digest && wanted.hosts.every((host) => given.hosts.includes(host));
+}
+
+function where(hosts: readonly string[]): string {
+  return hosts.length === 0 ? "no host" : hosts.join(", ");
+}
+
+function recordOf(entry: Entry | undefined): SecretRecord | undefined {
+  if (entry?.value === undefined) return undefined;
+  const { value, oauth } = entry;
+  return { value, ...(oauth && { oauth }) };
 }
 
 /** What to say at the moment a value is set that no log line and no model can be kept from. */
@@ -138,33 +311,6 @@ export function warnOfShort(name: string, value: string): string | undefined {
   return `\`${name}\` is too short to be hidden: a value under ${SHORTEST} characters is not masked in logs, in what a model reads or in a tool's traffic. Use a longer one if you can.`;
 }
 
-function valuesOf({ value, oauth }: SecretRecord): string[] {
-  return oauth?.refreshToken === undefined ? [value] : [value, oauth.refreshToken];
-}
-
-/** Encrypts a text under the key; it opens only under the same name. */
-export function seal(key: Uint8Array, name: string, text: string): string {
-  const iv = randomBytes(IV_BYTES);
-  const cipher = createCipheriv(CIPHER, key, iv);
-  // Bound to its name: a sealed value moved to another name does not open.
-  cipher.setAAD(Buffer.from(name));
-  const sealed = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
-  return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString("base64");
-}
-
-export function unseal(key: Uint8Array, name: string, sealed: string): string {
-  try {
-    const bytes = Buffer.from(sealed, "base64");
-    const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
-    decipher.setAAD(Buffer.from(name));
-    decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
-    return decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, "utf8") + decipher.final("utf8");
-  } catch (error) {
-    throw new Fault(
-      "config",
-      "secret_unreadable",
-      `The secret ${name} cannot be decrypted: it was sealed with another key, or changed. Restore secrets.key (or POSTERN_SECRETS_KEY), or set the secret again.`,
-      { param: name, cause: error },
-    );
-  }
+function valuesOf({ value, oauth }: Entry): string[] {
+  return [value, oauth?.refreshToken].filter((text) => text !== undefined);
 }

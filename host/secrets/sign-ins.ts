@@ -3,16 +3,18 @@ import { createHash } from "node:crypto";
 import type Keyv from "keyv";
 import { Fault } from "../../kernel/fault.ts";
 import type { SignIn } from "./oauth.ts";
-import { seal, unseal } from "./secrets.ts";
+import { seal, unseal } from "./sealing.ts";
 
 export interface SignIns {
-  keep(tool: string, signIn: SignIn): Promise<void>;
+  /** For one version of a tool: another that took its place meanwhile does not get what the person agreed to. */
+  keep(tool: { readonly name: string; readonly digest: string }, signIn: SignIn): Promise<void>;
   /** The sign-in that this address answers, and the tool it was begun for. Nobody gets it a second time. */
   take(redirected: URL): Promise<Kept | undefined>;
 }
 
 interface Kept {
   readonly tool: string;
+  readonly digest: string;
   readonly signIn: SignIn;
 }
 
@@ -21,9 +23,9 @@ const LONGEST_MILLIS = 10 * 60 * 1000;
 /** Sealed like secrets: with the verifier, a code that somebody caught on its way could be used. */
 export function createSignIns(keyed: Keyv<string>, key: Uint8Array): SignIns {
   return {
-    async keep(tool, signIn) {
+    async keep({ name: tool, digest }, signIn) {
       const id = idOf(signIn.state);
-      await keyed.set(id, seal(key, id, JSON.stringify({ tool, signIn })), LONGEST_MILLIS);
+      await keyed.set(id, seal(key, id, JSON.stringify({ tool, digest, signIn })), LONGEST_MILLIS);
     },
     async take(redirected) {
       const id = idOf(redirected.searchParams.get("state") ?? "");

@@ -89,6 +89,11 @@ export const ToolSetup = Type.Object(
         name: Type.String(),
         isSet: Type.Boolean(),
         question: Type.String({ description: "What to ask a person for" }),
+        shares: Type.Optional(
+          Type.String({
+            description: "There is one, given to another tool, version or host: what to agree to",
+          }),
+        ),
         instructions: Type.Optional(Type.String({ description: "How and where to get it" })),
         url: Type.Optional(Type.String()),
       }),
@@ -148,6 +153,8 @@ export interface ToolAdmin {
   setup(name: string): Promise<ToolSetup>;
   /** `warning`: a sentence for the person, where the value is stored but too short to be hidden. */
   setSecret(name: string, secret: string, value: string): Promise<{ readonly warning?: string }>;
+  /** Agrees to what `setup` asked in `shares`. */
+  shareSecret(name: string, secret: string): Promise<void>;
   /** Where to send the browser; it comes back to `redirectUri`, which then goes to `finishSignIn`. */
   beginSignIn(name: string, redirectUri: string): Promise<{ readonly url: string }>;
   /** The tool that is signed in now; a fault where the address answers no sign-in that was begun here. */

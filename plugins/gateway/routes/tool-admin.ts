@@ -105,6 +105,17 @@ export function toolAdminRoutes(given: ToolAdmin | undefined, proxies: Proxies):
     }),
     route({
       method: "post",
+      path: "/api/tools/{name}/secrets/{secret}/share",
+      tag: "tools",
+      summary:
+        "Let a tool use a secret that was given to another tool, version or host, as `shares` of its setup asks",
+      audience: "operator",
+      status: 204,
+      refusals: missing,
+      handle: ({ params }) => admin().shareSecret(params["name"] ?? "", params["secret"] ?? ""),
+    }),
+    route({
+      method: "post",
       path: "/api/tools/{name}/sign-in",
       tag: "tools",
       summary: "Start signing in for a tool: send the browser to `url`",

@@ -5,10 +5,10 @@ import { placeCredential } from "../../../host/broker/credentials.ts";
 import {
   ask,
   credential,
-  grantOf,
   textOf,
   trackedBrokerage,
   trackedUpstream,
+  versionOf,
   withServer,
 } from "../../support/services/brokerage.ts";
 
@@ -103,8 +103,8 @@ test("a missing credential is known before the call, and nothing is sent without
   const { server, opened, url } = await withServer();
   const http = credential({ type: "bearer" });
   const rest = { auth: { secret_name: "token", display_name: "Example" } };
-  const { capabilities } = grantOf(http, { rest });
-  expect(await opened.broker.missingCredential("probe", capabilities)).toEqual({
+  const tool = versionOf(http, { rest });
+  expect(await opened.broker.missingCredential(tool)).toEqual({
     secret: "token",
     message:
       'The tool probe needs its credential for Example, which is not set. Run "postern tool auth probe".',
@@ -112,7 +112,7 @@ test("a missing credential is known before the call, and nothing is sent without
   expect(textOf(await ask(opened.open(http), url))).toContain("nothing was sent");
   expect(server.requests).toHaveLength(0);
   await opened.vault.secrets.set("token", simple);
-  expect(await opened.broker.missingCredential("probe", capabilities)).toBeUndefined();
+  expect(await opened.broker.missingCredential(tool)).toBeUndefined();
 });
 
 test("§4.4 a variable of the environment comes before what is stored", async () => {
@@ -129,10 +129,10 @@ test("§4.4 existence is answered only for names the capabilities list", async (
   const { opened } = await withServer();
   await opened.vault.secrets.set("token", simple);
   await opened.vault.secrets.set("other", simple);
-  const { capabilities } = grantOf(undefined, {
+  const tool = versionOf(undefined, {
     rest: { secrets: { allowed_names: ["token", "absent"] } },
   });
-  expect(await opened.broker.existingSecrets(capabilities)).toEqual(["token"]);
+  expect(await opened.broker.existingSecrets(tool)).toEqual(["token"]);
 });
 
 test("whatever a secret holds, it stays in its place: same host, same path around it, one parameter more", () => {

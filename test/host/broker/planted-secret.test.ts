@@ -119,6 +119,7 @@ test("the planted value is in no outcome, receipt, log line or file", async () =
     say: (line) => logged.push(line),
     secret: async () => PLANTED,
     text: async () => undefined,
+    agrees: async () => false,
     browse: async () => false,
   });
 

@@ -33,6 +33,7 @@ function person(does: Partial<Prompt> = {}): Prompt & { readonly told: string[] 
     secret: async () => undefined,
     text: (_, signal) =>
       new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined), { once: true })),
+    agrees: async () => false,
     browse: async () => false,
     ...does,
   };
@@ -61,7 +62,7 @@ function authorize(wants: Capabilities, prompt: Prompt, more: object = {}) {
   return authorizeTool({
     tool: "probe",
     capabilities: wants,
-    installed: [],
+    sharers: [],
     vault: opened.vault,
     network: opened.network,
     privateHosts,
@@ -84,7 +85,7 @@ describe("the order of the specification", () => {
     const wants = capabilities({ env_var: "EXAMPLE_TOKEN", oauth: oauth() });
     const environment = (name: string) => (name === "EXAMPLE_TOKEN" ? "from-environment" : undefined);
     expect(await authorize(wants, prompt, { environment })).toEqual({ by: "environment", secret: "token" });
-    expect(await opened.vault.secrets.exists("token")).toBe(false);
+    expect(await opened.vault.secrets.standing("token")).toEqual({ type: "missing" });
     expect(prompt.told.join()).not.toContain("from-environment");
   });
 
@@ -131,7 +132,7 @@ describe("the order of the specification", () => {
 
   test("giving up stores nothing", async () => {
     await expect(authorize(capabilities({}), person())).rejects.toMatchObject({ code: "gave_up" });
-    expect(await opened.vault.secrets.exists("token")).toBe(false);
+    expect(await opened.vault.secrets.standing("token")).toEqual({ type: "missing" });
   });
 
   test("a tool that asks for no sign-in says so, and where its secrets are entered", async () => {
@@ -210,7 +211,7 @@ describe("OAuth", () => {
     await expect(authorize(capabilities({ oauth: oauth() }), person({ browse }))).rejects.toThrow(
       /access_denied/,
     );
-    expect(await opened.vault.secrets.exists("token")).toBe(false);
+    expect(await opened.vault.secrets.standing("token")).toEqual({ type: "missing" });
   });
 
   test("scopes of all tools that share the secret, and those held already, are asked for together", async () => {
@@ -219,7 +220,7 @@ describe("OAuth", () => {
       capabilities({ secret_name: "other", oauth: oauth(["nope"]) }),
     ];
     const prompt = person({ browse });
-    await authorize(capabilities({ oauth: oauth(["read"]) }), prompt, { installed: others });
+    await authorize(capabilities({ oauth: oauth(["read"]) }), prompt, { sharers: others });
     const asked = new URL(prompt.told.find((line) => line.startsWith("http")) ?? "").searchParams;
     expect(asked.get("scope")).toBe("read mail");
     expect(asked.get("prompt")).toBe("consent");

@@ -11,9 +11,9 @@ import {
   ask,
   type Brokerage,
   everywhere,
-  grantOf,
   openBrokerage,
   textOf,
+  versionOf,
 } from "../../support/services/brokerage.ts";
 
 let server: AuthorizationServer;
@@ -109,8 +109,8 @@ test("whoever still holds the old record gets the renewed one, not a second rene
   const old = await hold(-1);
   await ask(opened.open(http), `http://api.test:${api.port}/`);
   const privateHosts = new Set([`id.test:${server.port}`]);
-  const refresh = createRefresh({ values: opened.vault.values, network: opened.network, privateHosts });
-  expect(await refresh("token", old)).toEqual(await opened.vault.values.read("token"));
+  const refresh = createRefresh({ network: opened.network, privateHosts });
+  expect(await refresh(opened.vault.values, "token", old)).toEqual(await opened.vault.values.read("token"));
   expect(renewals()).toBe(1);
 });
 
@@ -135,13 +135,11 @@ test("a token that ended and has nothing to renew it with counts as missing", as
   const { value, oauth } = await hold(-1);
   const { refreshToken: _, ...rest } = oauth as NonNullable<SecretRecord["oauth"]>;
   await opened.vault.values.write("token", { value, oauth: rest });
-  expect(await opened.broker.missingCredential("probe", grantOf(http).capabilities)).toMatchObject({
+  expect(await opened.broker.missingCredential(versionOf(http))).toMatchObject({
     secret: "token",
   });
-  const refresh = createRefresh({
-    values: opened.vault.values,
-    network: opened.network,
-    privateHosts: new Set(),
-  });
-  await expect(refresh("token", { value, oauth: rest })).rejects.toThrow("cannot be renewed");
+  const refresh = createRefresh({ network: opened.network, privateHosts: new Set() });
+  await expect(refresh(opened.vault.values, "token", { value, oauth: rest })).rejects.toThrow(
+    "cannot be renewed",
+  );
 });

@@ -2,6 +2,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { seal } from "../../../host/secrets/sealing.ts";
 import { openVault } from "../../../host/secrets/secrets.ts";
 import { Fault } from "../../../kernel/fault.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
@@ -23,32 +24,40 @@ afterEach(async () => {
 
 const keyed = () => store.keyed<string>("secrets");
 
-async function open(mask = createMask()) {
+const notes = (digest = "one", hosts = ["a.test"]) => ({ tool: "notes", digest, hostsOf: () => hosts });
+
+async function openAll(mask = createMask()) {
   return openVault({ keyed: keyed(), key: await loadKey(home, undefined), mask });
+}
+
+/** As the tool "notes" has it. */
+async function open(mask = createMask()) {
+  const vault = await openAll(mask);
+  return { ...vault.of(notes()), known: vault.known };
 }
 
 function fault(code: string) {
   return expect.objectContaining({ code, name: "Fault" });
 }
 
-test("a secret is set, seen, listed, replaced and removed", async () => {
-  const { secrets, values } = await open();
-  expect(await secrets.exists("a")).toBe(false);
+test("a secret is set, seen, replaced and removed", async () => {
+  const { secrets, values, known } = await open();
+  expect(await secrets.standing("a")).toEqual({ type: "missing" });
   await secrets.set("b", "value-of-b");
   await secrets.set("a", "  value-of-a\n");
-  expect(await secrets.names()).toEqual(["a", "b"]);
+  expect(await secrets.standing("a")).toEqual({ type: "usable" });
   expect(await values.read("a")).toEqual({ value: "value-of-a" });
   await secrets.set("a", "another-value");
   expect(await values.read("a")).toEqual({ value: "another-value" });
   expect(await secrets.remove("a")).toBe(true);
   expect(await secrets.remove("a")).toBe(false);
-  expect(await secrets.exists("a")).toBe(false);
-  expect(await values.known()).toEqual(["value-of-b"]);
+  expect(await secrets.standing("a")).toEqual({ type: "missing" });
+  expect(await known()).toEqual(["value-of-b"]);
 });
 
 test("the face that commands get cannot read a value", async () => {
   const { secrets } = await open();
-  expect(Object.keys(secrets).sort()).toEqual(["exists", "names", "remove", "set"]);
+  expect(Object.keys(secrets).sort()).toEqual(["remove", "set", "share", "standing"]);
 });
 
 test("an empty value is refused", async () => {
@@ -69,31 +78,33 @@ test("the value is on disk only sealed, in the store and in its write-ahead log"
 test("two seals of one value differ", async () => {
   const { secrets } = await open();
   await secrets.set("a", "same-value");
-  const first = await keyed().get("a");
+  const first = await keyed().get("notes/a");
   await secrets.set("a", "same-value");
-  expect(await keyed().get("a")).not.toBe(first);
+  expect(await keyed().get("notes/a")).not.toBe(first);
 });
 
 test("a sealed value that was changed, or moved to another name, does not open, and the others do", async () => {
-  const { secrets, values } = await open();
+  const { secrets, values, known } = await open();
   await secrets.set("a", "value-of-a");
   await secrets.set("b", "value-of-b");
-  await keyed().set("moved", (await keyed().get("a")) ?? "");
-  const bytes = Buffer.from((await keyed().get("b")) ?? "", "base64");
+  await keyed().set("notes/moved", (await keyed().get("notes/a")) ?? "");
+  const bytes = Buffer.from((await keyed().get("notes/b")) ?? "", "base64");
   bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
-  await keyed().set("b", bytes.toString("base64"));
-  await keyed().set("junk", "!");
+  await keyed().set("notes/b", bytes.toString("base64"));
+  await keyed().set("notes/junk", "!");
   for (const name of ["moved", "b", "junk"]) {
     await expect(values.read(name)).rejects.toEqual(fault("secret_unreadable"));
   }
-  expect(await values.known()).toEqual(["value-of-a"]);
+  expect(await known()).toEqual(["value-of-a"]);
 });
 
 test("another key opens nothing and says what to do", async () => {
   const { secrets } = await open();
   await secrets.set("a", "value-of-a");
   const other = await openVault({ keyed: keyed(), key: Buffer.alloc(32, 7), mask: createMask() });
-  await expect(other.values.read("a")).rejects.toThrow(/Restore secrets\.key .* or set the secret again/);
+  await expect(other.of(notes()).values.read("a")).rejects.toThrow(
+    /Restore secrets\.key .* or set the secret again/,
+  );
 });
 
 test("every stored value, refresh tokens included, is masked from the moment the vault is open", async () => {
@@ -115,8 +126,8 @@ test("what another process stores is seen at once", async () => {
   const there = await open();
   await there.secrets.set("a", "from-elsewhere");
   expect(await here.values.read("a")).toEqual({ value: "from-elsewhere" });
-  expect(await here.values.known()).toEqual(["from-elsewhere"]);
-  expect(await here.values.known()).toBe(await here.values.known());
+  expect(await here.known()).toEqual(["from-elsewhere"]);
+  expect(await here.known()).toBe(await here.known());
 });
 
 test("secrets.key is made on first use, for the owner alone, and is the same for all who start at once", async () => {
@@ -158,12 +169,81 @@ test("only the broker's side of the host ever has a vault in its hands", async (
     if (/\b(SecretValues|Vault|openVault|vault)\b/.test(await readFile(join(host, file), "utf8")))
       holders.push(file);
   }
-  // `tool-host.ts` puts the parts together; `auth.ts` stores what a sign-in brings.
+  // `tool-host.ts` puts the parts together; `admin.ts` and `auth.ts` store what a sign-in brings.
   expect(holders.sort()).toEqual([
+    "admin.ts",
     "broker/credentials.ts",
     "secrets/auth.ts",
     "secrets/oauth.ts",
     "secrets/secrets.ts",
     "tool-host.ts",
   ]);
+});
+
+const mailer = { tool: "mailer", digest: "two", hostsOf: () => ["mail.test"] };
+
+test("another tool that names a secret gets it only after a person has agreed, and then what is renewed too", async () => {
+  const vault = await openAll();
+  const [own, other] = [vault.of(notes()), vault.of(mailer)];
+  await own.secrets.set("token", "value-of-notes");
+  expect(await other.values.read("token")).toBeUndefined();
+  expect(await other.secrets.standing("token")).toEqual({
+    type: "asks",
+    question:
+      "`token` was set for notes, which sends it to a.test. Let mailer use it too? It sends it to mail.test.",
+  });
+  await other.secrets.share("token");
+  expect(await other.values.read("token")).toEqual({ value: "value-of-notes" });
+  expect(await vault.sharers("notes", "token")).toEqual(["mailer"]);
+  await other.values.renew("token", { value: "renewed" });
+  expect(await own.values.read("token")).toEqual({ value: "renewed" });
+  // One that is entered for the other is its own.
+  await other.secrets.set("token", "value-of-mailer");
+  expect(await own.values.read("token")).toEqual({ value: "renewed" });
+  expect(await other.values.read("token")).toEqual({ value: "value-of-mailer" });
+});
+
+test("another version, or other hosts, get it only after a person has agreed", async () => {
+  const vault = await openAll();
+  await vault.of(notes()).secrets.set("token", "value-of-notes");
+  for (const next of [notes("other"), notes("one", ["a.test", "evil.test"])]) {
+    const { secrets, values } = vault.of(next);
+    expect(await values.read("token")).toBeUndefined();
+    expect(await secrets.standing("token")).toMatchObject({
+      type: "asks",
+      question: expect.stringContaining("another version of notes, which sent it to a.test"),
+    });
+  }
+  expect(await vault.of(notes("one", [])).values.read("token")).toEqual({ value: "value-of-notes" });
+  expect(await vault.heldBy(notes())).toEqual(["token"]);
+  await vault.pass(notes(), notes("other", ["b.test"]));
+  expect(await vault.of(notes("other", ["b.test"])).values.read("token")).toEqual({
+    value: "value-of-notes",
+  });
+  expect(await vault.of(notes()).values.read("token")).toBeUndefined();
+});
+
+test("who shares a secret does not get what is set for another version of the tool that owned it", async () => {
+  const vault = await openAll();
+  await vault.of(notes()).secrets.set("token", "value-of-notes");
+  await vault.of(mailer).secrets.share("token");
+  await vault.of(notes("other")).secrets.set("token", "set-for-another");
+  expect(await vault.of(mailer).values.read("token")).toBeUndefined();
+});
+
+test("a secret from before they had owners goes to the first tool that names it; others ask", async () => {
+  const key = await loadKey(home, undefined);
+  for (const name of ["token", "nobodys"])
+    await keyed().set(name, seal(key, name, JSON.stringify({ value: `value-of-${name}` })));
+  const vault = await openAll();
+  await vault.adopt([mailer, notes()], () => ["token"]);
+  expect(await vault.of(mailer).values.read("token")).toEqual({ value: "value-of-token" });
+  expect(await vault.of(notes()).secrets.standing("token")).toMatchObject({ type: "asks" });
+  const { secrets, values } = vault.of(notes());
+  expect(await secrets.standing("nobodys")).toMatchObject({
+    question: expect.stringContaining("was set before Postern kept which tool it is for"),
+  });
+  await secrets.share("nobodys");
+  expect(await values.read("nobodys")).toEqual({ value: "value-of-nobodys" });
+  expect(await keyed().get("nobodys")).toBeUndefined();
 });

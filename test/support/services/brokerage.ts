@@ -9,7 +9,7 @@ import { createNetwork, type Network } from "../../../host/broker/network.ts";
 import type { Tape } from "../../../host/broker/recording.ts";
 import { parseCapabilities } from "../../../host/catalog/capabilities-file.ts";
 import { createRefresh } from "../../../host/secrets/oauth.ts";
-import { openVault, type Vault } from "../../../host/secrets/secrets.ts";
+import { openVault, type ToolVault } from "../../../host/secrets/secrets.ts";
 import { createLog } from "../../../kernel/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import type { Lookup } from "../../../kernel/net/address.ts";
@@ -22,7 +22,8 @@ import { afterThisTest } from "../undo.ts";
 export interface Brokerage {
   readonly home: string;
   readonly store: OpenStore;
-  readonly vault: Vault;
+  /** Of the tool "probe", for every host of these tests. */
+  readonly vault: ToolVault;
   readonly mask: Mask;
   readonly network: Network;
   readonly broker: Broker;
@@ -50,6 +51,9 @@ export interface BrokerageOptions {
   readonly home?: string;
 }
 
+const DIGEST = "0".repeat(64);
+const HOSTS = ["127.0.0.1", "a.test", "*.a.test", "api.test", "b.test", "*.test"];
+
 export async function openBrokerage(options: BrokerageOptions = {}): Promise<Brokerage> {
   const home = options.home ?? (await mkdtemp(join(tmpdir(), "postern-broker-")));
   const store = openStore(join(home, "store.sqlite"));
@@ -64,15 +68,15 @@ export async function openBrokerage(options: BrokerageOptions = {}): Promise<Bro
     lookup: options.lookup ?? lookupIn(options.addresses ?? {}),
   });
   const source = createCredentialSource({
-    values: vault.values,
+    vault,
     environment: (name) => options.environment?.[name],
-    refresh: createRefresh({ values: vault.values, network, privateHosts }),
+    refresh: createRefresh({ network, privateHosts }),
   });
   const broker = createBroker({ network, source, privateHosts, store, log });
   return {
     home,
     store,
-    vault,
+    vault: vault.of({ tool: "probe", digest: DIGEST, hostsOf: () => HOSTS }),
     mask,
     network,
     broker,
@@ -86,10 +90,17 @@ export async function openBrokerage(options: BrokerageOptions = {}): Promise<Bro
   };
 }
 
-export function grantOf(http: unknown, { rest, user, tool, millis }: CallOptions = {}): Grant {
+/** The tool of such a grant, as it would be installed. */
+export function versionOf(http: unknown, call: CallOptions = {}) {
+  const grant = grantOf(http, call);
+  return { ...grant, name: grant.tool };
+}
+
+function grantOf(http: unknown, { rest, user, tool, millis }: CallOptions = {}): Grant {
   return {
     id: "call",
     tool: tool ?? "probe",
+    digest: DIGEST,
     user: user ?? "ada",
     capabilities: parseCapabilities({ version: "1.0.0", wit_version: "0.1.0", http, ...rest }),
     deadline: Date.now() + (millis ?? 20_000),

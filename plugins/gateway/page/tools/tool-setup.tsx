@@ -14,6 +14,11 @@ export function ToolSetup({ tool }: { tool: string }) {
     const begun = await attempt(() => ask<{ url: string }>("POST", `/api/tools/${tool}/sign-in`));
     if (begun) open(begun.url, "_blank", "noopener");
   };
+  const share = async (name: string, question: string) => {
+    if (!confirm(question)) return;
+    await attempt(() => ask("POST", `/api/tools/${tool}/secrets/${name}/share`));
+    await load();
+  };
   const save = async (event: Event, { name }: Setup["secrets"][number]) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
@@ -38,6 +43,14 @@ export function ToolSetup({ tool }: { tool: string }) {
           </label>
           <input id={`${tool}-${secret.name}`} name="value" type="password" required autocomplete="off" />
           <button type="submit">Save</button>
+          {secret.shares && (
+            <>
+              <span>{secret.shares}</span>
+              <button type="button" onClick={() => void share(secret.name, secret.shares ?? "")}>
+                Let it
+              </button>
+            </>
+          )}
           {secret.instructions && <span class="soft">{secret.instructions}</span>}
           {secret.url && /^https?:/.test(secret.url) && (
             <a href={secret.url} target="_blank" rel="noopener noreferrer">

@@ -67,6 +67,9 @@ function hostOf(installed: Map<string, ToolUpload>, secrets: Map<string, string>
           secrets.set(secret, value);
           return value.length < 6 ? { warning: "too short to be hidden" } : {};
         },
+        shareSecret: async (_, secret) => {
+          secrets.set(secret, "shared");
+        },
         beginSignIn: async (_, redirectUri) => ({ url: `https://id.example/?redirect_uri=${redirectUri}` }),
         async finishSignIn(redirected) {
           if (redirected.searchParams.get("state") !== "right")

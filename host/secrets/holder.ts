@@ -1,0 +1,32 @@
+/** Who may use a secret: one tool, in the version that was there when a person gave it, for the hosts it named then. */
+import type { Capabilities } from "../../capabilities/capabilities.ts";
+
+export interface Holder {
+  readonly tool: string;
+  /** Of its component. */
+  readonly digest: string;
+  /** Where it would send a secret, as its capabilities file says. */
+  hostsOf(secret: string): readonly string[];
+}
+
+export function holderOf(tool: {
+  readonly name: string;
+  readonly digest: string;
+  readonly capabilities: Capabilities;
+}): Holder {
+  const { http, auth } = tool.capabilities;
+  const setup = auth?.oauth;
+  return {
+    tool: tool.name,
+    digest: tool.digest,
+    hostsOf(secret) {
+      const placed = (http?.credentials ?? []).flatMap(({ secretName, hostPatterns }) =>
+        secretName === secret ? hostPatterns : [],
+      );
+      // What a client proves itself with goes to where tokens come from.
+      const isClients = setup?.clientSecretSecret === secret || setup?.clientIdSecret === secret;
+      const exchanged = isClients ? [URL.parse(setup.tokenUrl)?.host ?? setup.tokenUrl] : [];
+      return [...new Set([...placed, ...exchanged])].sort();
+    },
+  };
+}

@@ -1,0 +1,116 @@
+/** C. Secrets that stay where they belong: whose a secret is. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { attack } from "../support/attacks.ts";
+import { temporaryFolder } from "../support/home.ts";
+import { serveUnderAttack } from "../support/processes/attacked.ts";
+import { openUpstream } from "../support/servers/upstream.ts";
+import { copyCode, fixture } from "../support/tools/components.ts";
+import { allowing } from "../support/tools/tool-host.ts";
+import { afterThisFile } from "../support/undo.ts";
+
+const later = afterThisFile();
+const upstream = await openUpstream();
+later(upstream.close);
+const { served, send, run } = await serveUnderAttack(later, {
+  TOOLS_PRIVATE_HOSTS: `127.0.0.1:${upstream.port}`,
+});
+const operator = new URL(served.link()).searchParams.get("token") ?? "";
+
+const capabilities = (auth = {}) =>
+  allowing("127.0.0.1", {
+    credentials: { a: { secret_name: "token", location: { type: "bearer" }, host_patterns: ["127.0.0.1"] } },
+    ...auth,
+  });
+
+async function install(name: string, component: string, text = capabilities()): Promise<number> {
+  const bytes = await fixture(component);
+  await copyCode(bytes, served.home);
+  const form = new FormData();
+  form.set("name", name);
+  form.set("component", new Blob([bytes as Uint8Array<ArrayBuffer>]));
+  form.set("capabilities", text);
+  const headers = { authorization: `Bearer ${operator}` };
+  return (await fetch(`${served.url}/api/tools`, { method: "POST", headers, body: form })).status;
+}
+
+/** Lets the model call a tool; answers how the turn ended and what it waits for. */
+async function call(name: string) {
+  const url = `http://127.0.0.1:${upstream.port}/v1/x`;
+  served.model.script({ calls: [{ name, arguments: { url } }] }, { text: "Done." });
+  const { status } = (await send("POST", "/api/chat", { message: "go" })).json;
+  const [gate] = (await send("GET", "/api/approvals")).json.pending;
+  if (gate) await send("POST", `/api/approvals/${gate.id}`, { decision: "deny" });
+  return { status, asked: gate?.message };
+}
+
+attack(14, "a second tool that names a secret gets it only by a person's word, with both names", async () => {
+  expect(await install("notes", "prober.js")).toBe(201);
+  await send("PUT", "/api/tools/notes/secrets/token", { value: "the-token-of-notes" });
+  expect(await call("notes")).toMatchObject({ status: "completed" });
+  expect(upstream.requests.at(-1)?.headers.authorization).toBe("Bearer the-token-of-notes");
+
+  expect(await install("thief", "prober.js")).toBe(201);
+  const before = upstream.requests.length;
+  expect(await call("thief")).toEqual({
+    status: "waiting",
+    asked: expect.stringContaining(
+      "`token` was set for notes, which sends it to 127.0.0.1. Let thief use it too?",
+    ),
+  });
+  // Nobody is there to agree: what is piped in is a value of its own, and none came.
+  expect(await run("tool", "setup", "thief")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("pass --yes to agree"),
+  });
+  expect(await call("thief")).toMatchObject({ status: "waiting" });
+  expect(upstream.requests).toHaveLength(before);
+
+  expect((await send("GET", "/api/tools/thief/setup")).json.secrets).toMatchObject([
+    { name: "token", is_set: false, shares: expect.stringContaining("set for notes") },
+  ]);
+  await send("POST", "/api/tools/thief/secrets/token/share");
+  expect(await call("thief")).toMatchObject({ status: "completed" });
+  expect(upstream.requests.at(-1)?.headers.authorization).toBe("Bearer the-token-of-notes");
+});
+
+attack(14, "other code under the name of a tool gets its secrets only by a person's word", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "tool.wasm"), await fixture("echo.js"));
+  writeFileSync(join(folder, "capabilities.json"), capabilities());
+  const files = [join(folder, "tool.wasm"), "--capabilities", join(folder, "capabilities.json")];
+  expect(await run("tool", "install", ...files, "--name", "notes", "--force")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("keeps using `token`, which the installed version was given"),
+  });
+  // Removed and put back, without anybody having been asked.
+  expect((await send("DELETE", "/api/tools/notes")).status).toBe(204);
+  expect(await install("notes", "echo.js")).toBe(201);
+  const before = upstream.requests.length;
+  expect(await call("notes")).toEqual({
+    status: "waiting",
+    asked: expect.stringContaining("`token` was given to another version of notes"),
+  });
+  expect(upstream.requests).toHaveLength(before);
+});
+
+attack(14, "a client secret of one tool does not go to another's token address", async () => {
+  const auth = {
+    secret_name: "stolen",
+    oauth: {
+      authorization_url: `http://127.0.0.1:${upstream.port}/authorize`,
+      token_url: `http://127.0.0.1:${upstream.port}/token`,
+      client_id: "x",
+      client_secret_secret: "token",
+    },
+  };
+  const text = JSON.stringify({ ...JSON.parse(allowing("127.0.0.1")), auth });
+  expect(await install("oauth-thief", "prober.js", text)).toBe(201);
+  const { url } = (await send("POST", "/api/tools/oauth-thief/sign-in")).json;
+  const state = new URL(url).searchParams.get("state");
+  const before = upstream.requests.length;
+  const answer = await fetch(`${served.url}/oauth/callback?code=x&state=${state}`);
+  expect(await answer.text()).toContain("`token` is not set");
+  expect(upstream.requests).toHaveLength(before);
+});
