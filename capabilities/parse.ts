@@ -97,7 +97,7 @@ interface CapabilitiesFile {
       scopes?: string[];
     };
   };
-  setup?: { required_secrets?: { name: string; prompt?: string }[] };
+  setup?: { required_secrets?: (string | { name: string; prompt?: string })[] };
 }
 
 type LocationInFile =
@@ -127,13 +127,6 @@ function contradictions(file: CapabilitiesFile): CapabilitiesProblem[] {
     problems.push({
       path: `http.credentials.${name}.location.name`,
       problem: `must be a header that does not control the connection, given "${location.name}"`,
-    });
-  }
-  const { requests_per_minute: minute, requests_per_hour: hour } = file.http?.rate_limit ?? {};
-  if (minute !== undefined && hour !== undefined && minute > hour) {
-    problems.push({
-      path: "http.rate_limit.requests_per_minute",
-      problem: `must be at most requests_per_hour (${hour}), given ${minute}`,
     });
   }
   return problems;
@@ -183,10 +176,10 @@ function toCapabilities(file: CapabilitiesFile): Capabilities {
         scopes: auth.oauth.scopes ?? [],
       },
     },
-    requiredSecrets: (file.setup?.required_secrets ?? []).map(({ name, prompt }) => ({
-      name,
-      prompt: prompt ?? name,
-    })),
+    requiredSecrets: (file.setup?.required_secrets ?? []).map((secret) => {
+      const { name, prompt = name } = typeof secret === "string" ? { name: secret } : secret;
+      return { name, prompt };
+    }),
   };
 }
 

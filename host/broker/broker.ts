@@ -72,9 +72,8 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
   async function takePlace({ tool, user }: Grant, http: HttpCapabilities): Promise<void> {
     const verdict = await limiterFor(tool, http).take(user);
     if (verdict.ok) return;
-    const per = verdict.limit === http.rateLimit.perMinute ? "a minute" : "an hour";
     // A tool gets nothing but a text, so the code that others get beside theirs comes first in it.
-    throw new Refused(`${RATE_LIMIT_EXCEEDED}: ${limitWords(verdict, { per })}`);
+    throw new Refused(`${RATE_LIMIT_EXCEEDED}: ${limitWords(verdict)}`);
   }
 
   async function fill(request: AllowedRequest, holder: Holder, grant: Grant, http: HttpCapabilities) {

@@ -5,8 +5,6 @@ import type { LimitVerdict } from "../vocabulary/store.ts";
 export const RATE_LIMIT_EXCEEDED = "rate_limit_exceeded";
 
 export interface LimitOptions {
-  /** The window in words, where it is not a minute. */
-  readonly per?: string;
   /** Also under the names that clients of the Responses API read. */
   readonly perRequests?: boolean;
 }
@@ -19,7 +17,7 @@ export function applyLimit(
 ): void {
   answer.set(limitHeaders(verdict, options));
   if (verdict.ok) return;
-  throw new Fault("limited", RATE_LIMIT_EXCEEDED, limitWords(verdict, options), {
+  throw new Fault("limited", RATE_LIMIT_EXCEEDED, limitWords(verdict), {
     retryAfterSecs: verdict.resetSecs,
   });
 }
@@ -40,12 +38,14 @@ function limitHeaders(
   };
 }
 
-export function limitWords(
-  { limit, resetSecs }: LimitVerdict,
-  { per = "a minute" }: LimitOptions = {},
-): string {
+export function limitWords({ limit, windowSecs, resetSecs }: LimitVerdict): string {
   const requests = limit === 1 ? "1 request" : `${limit} requests`;
-  return `The rate limit of ${requests} ${per} is reached; next request in ${durationOf(resetSecs)}.`;
+  return `The rate limit of ${requests} ${windowOf(windowSecs)} is reached; next request in ${durationOf(resetSecs)}.`;
+}
+
+function windowOf(seconds: number): string {
+  if (seconds === 60) return "a minute";
+  return seconds === 3600 ? "an hour" : `in ${durationOf(seconds)}`;
 }
 
 function durationOf(seconds: number): string {

@@ -98,6 +98,7 @@ export function createLimiter({ name, windows, store }: LimiterOptions): Limiter
   function verdict({ reservoirs, taken }: Bucket, ok: boolean, now: number): LimitVerdict {
     const states = reservoirs.map(({ limit, seconds, returned }) => ({
       limit,
+      windowSecs: seconds,
       remaining: Math.max(0, limit - (taken.length - returned)),
       resetSecs: Math.max(1, Math.ceil(((taken[returned] ?? now) + seconds * 1000 - now) / 1000)),
     }));

@@ -33,8 +33,8 @@ const USAGE: Usage = {
   totalCost: "0",
 };
 const OPEN: Limiter = {
-  take: async () => ({ ok: true, limit: 1000, remaining: 1000, resetSecs: 1 }),
-  peek: async () => ({ ok: true, limit: 1000, remaining: 1000, resetSecs: 1 }),
+  take: async () => ({ ok: true, limit: 1000, windowSecs: 60, remaining: 1000, resetSecs: 1 }),
+  peek: async () => ({ ok: true, limit: 1000, windowSecs: 60, remaining: 1000, resetSecs: 1 }),
 };
 
 type Listener = Parameters<Agent["watch"]>[1];

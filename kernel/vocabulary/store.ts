@@ -44,6 +44,8 @@ export interface Limiter {
 export interface LimitVerdict {
   readonly ok: boolean;
   readonly limit: number;
+  /** The window that the limit is for. */
+  readonly windowSecs: number;
   readonly remaining: number;
   /** Whole seconds until the tightest window has room again, or one place more. */
   readonly resetSecs: number;

@@ -76,6 +76,7 @@ export type ToolProposal = Declared<typeof ToolProposal>;
 /** The tightest of a tool's rate limits, for one user. */
 export const ToolLimits = Type.Object({
   limit: Type.Integer(),
+  windowSecs: Type.Integer({ description: "What the limit is for: 60 for a minute, 3600 for an hour" }),
   remaining: Type.Integer(),
   resetSecs: Type.Integer({ description: "Until there is room again, or one place more" }),
 });

@@ -286,6 +286,27 @@ test("the schema of capabilities files is valid, since it is not checked when us
   expect(() => new Ajv2020({ discriminator: true }).compile(schema)).not.toThrow();
 });
 
+test("§4.4 any two rate limits are accepted, and secrets to set up may be plain names", () => {
+  const parsed = parseCapabilities({
+    version: "1.0.0",
+    wit_version: "0.1.0",
+    http: { rate_limit: { requests_per_minute: 60, requests_per_hour: 10 } },
+    setup: { required_secrets: ["client_id", { name: "client_secret", prompt: "Client secret" }] },
+  });
+  expect(parsed.http?.rateLimit).toEqual({ perMinute: 60, perHour: 10 });
+  expect(parsed.requiredSecrets).toEqual([
+    { name: "client_id", prompt: "client_id" },
+    { name: "client_secret", prompt: "Client secret" },
+  ]);
+  for (const [secret, problem] of [
+    ["a b", "must be the name of a secret: "],
+    [7, "must be the name of a secret, or an object with its name and the prompt to ask for it, given 7"],
+  ])
+    expect(() =>
+      parseCapabilities({ version: "1.0.0", wit_version: "0.1.0", setup: { required_secrets: [secret] } }),
+    ).toThrow(`setup.required_secrets[0]: ${problem}`);
+});
+
 test("__proto__ is an unknown key like any other: refused, and nothing in it is granted", () => {
   const http = '{"allowlist":[{"host":"example.com","path_prefix":"/","methods":["GET"]}]}';
   const known = '"version":"1.0.0","wit_version":"0.1.0"';

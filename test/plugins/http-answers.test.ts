@@ -60,7 +60,7 @@ async function openChannels(thrown: { error: unknown }): Promise<Channels> {
 }
 
 async function openWebhook(thrown: { error: unknown }): Promise<string> {
-  const verdict = async () => ({ ok: true, limit: 1000, remaining: 1000, resetSecs: 1 });
+  const verdict = async () => ({ ok: true, limit: 1000, windowSecs: 60, remaining: 1000, resetSecs: 1 });
   const app = createApp({
     jobs: { find: () => undefined, wait: async () => undefined },
     userOf: (user) => ({ user }),

@@ -239,6 +239,21 @@ describe("rate limits", () => {
     expect(server.requests).toHaveLength(2);
   });
 
+  test("§4.4 an hour's limit says hour, also where it is as large as a minute's or smaller", async () => {
+    for (const requests_per_minute of [2, 5]) {
+      const { opened, url } = await withServer();
+      const call = opened.open({
+        ...everywhere("api.test"),
+        rate_limit: { requests_per_minute, requests_per_hour: 2 },
+      });
+      await ask(call, url);
+      await ask(call, url);
+      expect(textOf(await ask(call, url))).toMatch(
+        /The rate limit of 2 requests an hour is reached; next request in \d+ min/,
+      );
+    }
+  });
+
   test("users and tools are counted apart, calls of one user together", async () => {
     const { opened, url } = await withServer();
     for (let count = 0; count < 2; count++) await ask(opened.open(limited), url);

@@ -17,8 +17,20 @@ test("the place after the last is refused, with the seconds to wait", async () =
   await limiter.take("ann");
   pass(10);
   await limiter.take("ann");
-  expect(await limiter.take("ann")).toEqual({ ok: true, limit: 3, remaining: 0, resetSecs: 50 });
-  expect(await limiter.take("ann")).toEqual({ ok: false, limit: 3, remaining: 0, resetSecs: 50 });
+  expect(await limiter.take("ann")).toEqual({
+    ok: true,
+    limit: 3,
+    windowSecs: 60,
+    remaining: 0,
+    resetSecs: 50,
+  });
+  expect(await limiter.take("ann")).toEqual({
+    ok: false,
+    limit: 3,
+    windowSecs: 60,
+    remaining: 0,
+    resetSecs: 50,
+  });
 });
 
 test("windows slide: a place comes back a minute after it was taken, not on the full minute", async () => {
@@ -37,7 +49,7 @@ test("a refusal by the hour gives the minute's place back", async () => {
   for (let i = 0; i < 3; i++) await limiter.take("ann");
   pass(60);
   for (let i = 0; i < 2; i++) await limiter.take("ann");
-  expect(await limiter.take("ann")).toMatchObject({ ok: false, limit: 5, resetSecs: 3540 });
+  expect(await limiter.take("ann")).toMatchObject({ ok: false, limit: 5, windowSecs: 3600, resetSecs: 3540 });
   pass(3540);
   for (let i = 0; i < 3; i++) expect((await limiter.take("ann")).ok).toBe(true);
 });

@@ -11,10 +11,10 @@ export function LimitsLeft({ tool }: { tool: string }) {
     );
   }, [tool]);
   if (!limits) return null;
-  const { limit, remaining, reset_secs: seconds } = limits;
+  const { limit, window_secs: window, remaining, reset_secs: seconds } = limits;
   return (
     <span class="soft">
-      {limit - remaining} of {limit} requests used
+      {limit - remaining} of {limit} requests per {window === 3600 ? "hour" : "minute"} used
       {remaining === limit ? "" : `; ${remaining === 0 ? "next request" : "one more"} in ${seconds} s`}.
     </span>
   );

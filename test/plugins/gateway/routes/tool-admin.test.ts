@@ -62,7 +62,9 @@ function hostOf(installed: Map<string, ToolUpload>, secrets: Map<string, string>
           signsIn: true,
         }),
         limits: async (name, user) =>
-          name === "hello" ? { limit: user.length, remaining: 1, resetSecs: 30 } : undefined,
+          name === "hello"
+            ? { limit: user.length, windowSecs: 3600, remaining: 1, resetSecs: 30 }
+            : undefined,
         setSecret: async (_, secret, value) => {
           secrets.set(secret, value);
           return value.length < 6 ? { warning: "too short to be hidden" } : {};
@@ -199,7 +201,7 @@ test("without a host that can be managed the routes say so", async () => {
 test("what is left of a tool's limit is told to each user for themselves", async () => {
   const { gateway } = await open();
   const token = await gateway.addUser("al");
-  const left = (limit: number) => ({ limits: { limit, remaining: 1, reset_secs: 30 } });
+  const left = (limit: number) => ({ limits: { limit, window_secs: 3600, remaining: 1, reset_secs: 30 } });
   expect((await gateway.ask("/api/tools/hello/limits")).body).toEqual(left("operator".length));
   expect((await gateway.ask("/api/tools/hello/limits", { token })).body).toEqual(left("al".length));
   expect((await gateway.ask("/api/tools/offline/limits")).body).toEqual({ limits: null });
