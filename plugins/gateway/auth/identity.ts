@@ -1,7 +1,6 @@
 /** From what a request presents to who sent it. The answer to a wrong token never says what was wrong with it. */
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { LRUCache } from "lru-cache";
 import type { Proxies } from "../../../kernel/net/proxies.ts";
 import { type Log, reason, type User } from "../../../kernel/plugin.ts";
 import { type Accounts, digestOf, OPERATOR, userOf } from "./accounts.ts";
@@ -26,13 +25,11 @@ export interface Identity {
 
 /** The plain-text answers of §7.2; thrown, they reach the caller as they are. */
 export class Refusal extends Error {
-  readonly status: 401 | 403 | 429 | 503;
-  readonly retryAfterSecs: number | undefined;
+  readonly status: 401 | 403 | 503;
 
-  constructor(status: Refusal["status"], text: string, retryAfterSecs?: number) {
+  constructor(status: Refusal["status"], text: string) {
     super(text);
     this.status = status;
-    this.retryAfterSecs = retryAfterSecs;
   }
 }
 
@@ -47,9 +44,6 @@ export const FOREIGN_ORIGIN = new Refusal(403, "This origin is not allowed");
 const NO_PROVIDER = new Refusal(503, "Identity provider unavailable");
 
 const TRUST_HINT = "Set OIDC_TRUST_EMAIL=true if the identity provider verifies addresses without saying so.";
-
-/** How many credentials that were right are remembered, to be let through while their address waits. */
-const MOST_PROVEN = 1000;
 
 export interface Authenticator {
   /** By the bearer header, else by the session cookie; never by the address. */
@@ -83,7 +77,6 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     source,
     digest: Buffer.from(digestOf(token)),
   }));
-  const proven = new LRUCache<string, true>({ max: MOST_PROVEN });
 
   const isSourceLive = (source: string): boolean => {
     if (source.startsWith("token:")) return accounts.isTokenLive(source.slice("token:".length));
@@ -150,16 +143,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       log.error({ error }, "the token store is not responding");
       return NO_DATABASE;
     }
-    if (verdict instanceof Refusal) {
-      throttle.failed(address);
-      proven.delete(digest);
-    } else if (proven.get(digest)) return verdict;
-    const laterSecs = await throttle.wait(address);
-    if (laterSecs !== undefined)
-      return new Refusal(429, `Too many failed attempts; try again in ${laterSecs} s`, laterSecs);
-    if (!(verdict instanceof Refusal)) {
-      proven.set(digest, true);
-    }
+    if (verdict === UNKNOWN) await throttle.failed(address);
     return verdict;
   };
 

@@ -1,6 +1,7 @@
 /**
- * Slows down whoever guesses. After a few wrong tokens from one address every further answer to it waits its
- * turn, so that guessing in parallel gains nothing. What was right before is not made to wait.
+ * Slows down whoever guesses. After a few wrong tokens from one address each further refusal waits for the one before it, so that a
+ * connection gets fewer and fewer guesses. Only refusals wait: whoever has a valid token notices nothing of others' guesses, even
+ * from the same address.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import ipaddr from "ipaddr.js";
@@ -9,42 +10,36 @@ import { LRUCache } from "lru-cache";
 const FREE_FAILURES = 5;
 const STEP_MILLIS = 200;
 const LONGEST_STEP_MILLIS = 2000;
-const LONGEST_WAIT_MILLIS = 5000;
+// Clients and proxies give up after a minute or so; they are to read 401, not to run into that.
+const LONGEST_WAIT_MILLIS = 30_000;
 const FORGET_MILLIS = 5 * 60_000;
 const MOST_ADDRESSES = 10_000;
 
 interface Guesser {
   failures: number;
-  /** When the next answer to this address may go out. */
+  /** When the next refusal to this address may go out. */
   nextAt: number;
 }
 
 export interface Throttle {
-  failed(address: string): void;
-  /** Waits this address's turn; seconds to come back in, where the queue is too long to wait. */
-  wait(address: string): Promise<number | undefined>;
+  /** Counts a wrong token from this address, and resolves when that may be answered. */
+  failed(address: string): Promise<void>;
 }
 
 export function createThrottle(): Throttle {
-  // Counted from the last failure: looking does not make a record younger.
   const records = new LRUCache<string, Guesser>({ max: MOST_ADDRESSES, ttl: FORGET_MILLIS });
   return {
-    failed(from) {
+    async failed(from) {
       const address = networkOf(from);
       const record = records.get(address) ?? { failures: 0, nextAt: 0 };
       record.failures++;
+      // Counted from the last failure.
       records.set(address, record);
-    },
-    async wait(from) {
-      const record = records.get(networkOf(from));
-      if (record === undefined || record.failures < FREE_FAILURES) return undefined;
+      if (record.failures <= FREE_FAILURES) return;
       const now = Date.now();
-      const step = Math.min(LONGEST_STEP_MILLIS, STEP_MILLIS * (record.failures - FREE_FAILURES + 1));
-      const at = Math.max(now, record.nextAt) + step;
-      if (at - now > LONGEST_WAIT_MILLIS) return Math.ceil((record.nextAt - now) / 1000);
-      record.nextAt = at;
-      await sleep(at - now, undefined, { ref: false });
-      return undefined;
+      const step = Math.min(LONGEST_STEP_MILLIS, STEP_MILLIS * (record.failures - FREE_FAILURES));
+      record.nextAt = Math.min(Math.max(now, record.nextAt) + step, now + LONGEST_WAIT_MILLIS);
+      await sleep(record.nextAt - now, undefined, { ref: false });
     },
   };
 }

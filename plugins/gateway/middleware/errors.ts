@@ -42,9 +42,8 @@ function write(context: Context, { status, headers, body }: HttpFault): void {
 }
 
 /** §5, §7.2: the door's own refusals are plain text. */
-function refuse(context: Context, { status, message, retryAfterSecs }: Refusal): void {
+function refuse(context: Context, { status, message }: Refusal): void {
   context.status = status;
   context.body = message;
   if (status === 401) context.set("WWW-Authenticate", "Bearer");
-  if (retryAfterSecs !== undefined) context.set("Retry-After", String(retryAfterSecs));
 }

@@ -74,7 +74,6 @@ export function sessionRoutes({
         401: "The token is wrong",
         403: "A foreign page asked",
         409: "The browser is signed in as somebody else, or a link is for somebody: send `confirmed`",
-        429: "Too many wrong tokens",
       },
       async handle({ body: { token, fromLink = false, confirmed = false }, context }) {
         if (!isOwnOrigin(context.req)) throw FOREIGN_ORIGIN;
