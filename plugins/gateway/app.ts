@@ -9,6 +9,7 @@ import { type Authenticator, FOREIGN_ORIGIN, Refusal } from "./auth/identity.ts"
 import type { OriginCheck } from "./auth/origin.ts";
 import { logRequests } from "./middleware/access-log.ts";
 import { BODY_BYTES, OPEN_BODY_BYTES } from "./middleware/body-limits.ts";
+import { answerListedOrigins } from "./middleware/cors.ts";
 import { answerErrors } from "./middleware/errors.ts";
 import { nameRequests, PAGE_POLICY } from "./middleware/headers.ts";
 import type { Metrics } from "./middleware/metrics.ts";
@@ -22,6 +23,8 @@ export interface AppParts {
   readonly proxies: Proxies;
   readonly authenticator: Authenticator;
   readonly isOwnOrigin: OriginCheck;
+  /** Beside our own. */
+  readonly allowedOrigins: readonly string[];
   readonly page: ServedPage;
 }
 
@@ -33,7 +36,8 @@ export interface App {
   readonly router: Router;
 }
 
-export function createApp({ log, metrics, proxies, authenticator, isOwnOrigin, page }: AppParts): App {
+export function createApp(parts: AppParts): App {
+  const { log, metrics, proxies, authenticator, isOwnOrigin, page } = parts;
   const koa = new Koa();
   const open = new Router();
   const router = new Router();
@@ -41,6 +45,7 @@ export function createApp({ log, metrics, proxies, authenticator, isOwnOrigin, p
   koa.use(nameRequests());
   koa.use(logRequests(log, metrics, proxies));
   koa.use(secureAnswers(proxies, PAGE_POLICY));
+  koa.use(answerListedOrigins(parts.allowedOrigins));
   koa.use(compressAnswers());
   koa.use(answerErrors(log));
 

@@ -63,7 +63,15 @@ export async function buildServer({ config, home, store, kernel, log }: ServerPa
     log,
   });
   const page = servePage();
-  const app = createApp({ log, metrics, proxies, authenticator, isOwnOrigin, page });
+  const app = createApp({
+    log,
+    metrics,
+    proxies,
+    authenticator,
+    isOwnOrigin,
+    allowedOrigins: config.allowedOrigins,
+    page,
+  });
   return {
     app,
     page,

@@ -1,0 +1,30 @@
+/** Lets pages of the listed origins call the API from a browser; to all others a browser shows nothing. */
+import type { Middleware } from "koa";
+
+const METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";
+const READABLE =
+  "X-Request-Id, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Should-Retry";
+const PREFLIGHT_SECS = "600";
+/** A list of header names, as browsers send it. */
+const NAMES = /^[\w-]+(?:,[ \t]*[\w-]+)*$/;
+
+export function answerListedOrigins(allowed: readonly string[]): Middleware {
+  const listed = new Set(allowed);
+  return async (context, next) => {
+    if (listed.size > 0) context.vary("Origin");
+    const origin = context.get("origin");
+    if (!listed.has(origin)) return next();
+    context.set("Access-Control-Allow-Origin", origin);
+    context.set("Access-Control-Allow-Credentials", "true");
+    context.set("Access-Control-Expose-Headers", READABLE);
+    if (context.method !== "OPTIONS" || context.get("access-control-request-method") === "") return next();
+    // A browser asks before it sends the token, so this question cannot have one.
+    const asked = context.get("access-control-request-headers");
+    context.set("Access-Control-Allow-Methods", METHODS);
+    if (asked.length <= 1000 && NAMES.test(asked)) context.set("Access-Control-Allow-Headers", asked);
+    if (context.get("access-control-request-private-network") === "true")
+      context.set("Access-Control-Allow-Private-Network", "true");
+    context.set("Access-Control-Max-Age", PREFLIGHT_SECS);
+    context.status = 204;
+  };
+}
