@@ -54,7 +54,12 @@ export interface NewJob {
   readonly channel: string;
   /** The caller's name for a conversation of this user: jobs of one run in order on one thread. */
   readonly conversation?: string;
+  /** What people outside wrote. Shown to the agent as data. */
   readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Where the metadata came from, in a word; the channel by default. */
+  readonly origin?: string;
+  /** The pieces of the message that people outside wrote, from and to. */
+  readonly spans?: readonly (readonly [number, number])[];
   /** True where it waits, queued, until its user is paired with an account. */
   readonly waitsForPairing?: boolean;
   /** Which of the channel's senders it came from: one sender's keys mean nothing to another. */
@@ -68,4 +73,35 @@ export interface NewJob {
    * 24 hours answers the first submission's job, whatever its key.
    */
   readonly canBeReplayed?: boolean;
+}
+
+/** A sender of the webhook channel with a secret of its own, which speaks for one user. */
+export const Integration = Type.Object(
+  {
+    name: Type.String({ description: "It posts to /webhook/<name>" }),
+    user: Type.String({ description: "An account, or webhook/<user_id>" }),
+    message: nullable(
+      Type.String({
+        description: "The template that makes a message of its events; without one it posts messages itself",
+      }),
+    ),
+    createdAt: Time,
+    lastUsedAt: nullable(Time),
+  },
+  { $id: "Integration" },
+);
+export type Integration = Declared<typeof Integration>;
+
+export interface NewIntegration {
+  readonly name: string;
+  readonly user: string;
+  readonly message?: string;
+}
+
+export interface Integrations {
+  /** The secret is the sender's to keep. */
+  add(given: NewIntegration): Promise<{ readonly integration: Integration; readonly secret: string }>;
+  list(): readonly Integration[];
+  /** False where there was none. From then on its secret opens nothing. */
+  remove(name: string): boolean;
 }

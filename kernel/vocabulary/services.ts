@@ -6,6 +6,7 @@
  */
 import type { Web } from "../net/web.ts";
 import type { Agent, Approvals, ExternalTools, Identities, Jobs, Memory, Threads } from "./agent.ts";
+import type { Integrations } from "./job.ts";
 import type { Kernel } from "./kernel.ts";
 import type { Limiter, Store } from "./store.ts";
 import type { ToolAdmin, Tools } from "./tools.ts";
@@ -24,6 +25,7 @@ export interface Services {
   approvals: Approvals;
   identities: Identities;
   accounts: Accounts;
+  integrations: Integrations;
   externalTools: ExternalTools;
   chatLimit: Limiter;
   web: Web;

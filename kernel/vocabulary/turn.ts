@@ -146,6 +146,16 @@ export interface ExternalTool {
   readonly parameters?: JsonSchema;
 }
 
+/** What came with a message but was written by people outside, whom nobody here vouches for. */
+export interface Outside {
+  /** Where it came from. */
+  readonly origin: string;
+  /** Any JSON. */
+  readonly data?: unknown;
+  /** The pieces of the message itself that are theirs, from and to. */
+  readonly spans?: readonly (readonly [number, number])[];
+}
+
 /** One request to the agent, whatever channel it came by. It stays in this process. */
 export interface Turn {
   readonly user: string;
@@ -160,6 +170,8 @@ export interface Turn {
   readonly instructions?: string;
   /** Rendered as a `<user-context>` block ahead of the message, and stored with it. */
   readonly context?: Readonly<Record<string, unknown>>;
+  /** Put ahead of the message as data, never as orders, and stored with it. */
+  readonly outside?: Outside;
   /** Functions the caller runs itself; a call to one pauses the thread on a gate. */
   readonly tools?: readonly ExternalTool[];
   /** Tools whose error fails the turn, with the code `required_tool_failed`: the last call of each counts. */

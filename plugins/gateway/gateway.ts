@@ -19,7 +19,7 @@ import { statusRoutes } from "./routes/status.ts";
 import { threadRoutes } from "./routes/threads.ts";
 import { toolAdminRoutes } from "./routes/tool-admin.ts";
 import { toolRoutes } from "./routes/tools.ts";
-import { identityRoutes } from "./routes/webhooks.ts";
+import { webhookRoutes } from "./routes/webhooks.ts";
 import { buildServer } from "./server.ts";
 import type { GatewayConfig, Needed, Wanted } from "./settings.ts";
 import { SocketFrame } from "./socket/frame.ts";
@@ -66,7 +66,7 @@ export async function openGateway({
     ...toolAdminRoutes(use.toolAdmin, server.proxies),
     ...receiptRoutes(use.toolAdmin),
     ...logRoutes(kernel),
-    ...identityRoutes({ accounts: server.accounts, identities: use.identities }),
+    ...webhookRoutes({ ...use, accounts: server.accounts, integrations: use.integrations }),
     ...accountRoutes({ accounts: server.accounts, onRevoked }),
     documentRoute(describe),
   ];

@@ -9,10 +9,12 @@ import type { Proxies } from "../../kernel/net/proxies.ts";
 import { applyLimit } from "../../kernel/net/rate-limit.ts";
 import { Fault, type Job, type Jobs, type Limiter, type Log, type NewJob } from "../../kernel/plugin.ts";
 import { JobRecord, JobSubmission } from "../../kernel/vocabulary/job.ts";
+import { webhookIdentity } from "../../kernel/vocabulary/user.ts";
 import { toWire } from "../../kernel/vocabulary/wire/convert.ts";
 import { answerErrors, LARGEST_BODY, tooLarge } from "./errors.ts";
-import { type Proof, prove } from "./proof.ts";
-import { parseSubmission } from "./submission.ts";
+import type { Header, Senders } from "./integrations/senders.ts";
+import type { Proof } from "./proof.ts";
+import { parseEvent, parseMessage, parseNamedMessage } from "./submission.ts";
 import type { UserLookup } from "./user-lookup.ts";
 
 export interface AppOptions {
@@ -22,7 +24,7 @@ export interface AppOptions {
   submit(job: NewJob, userId: string): Promise<Job>;
   readonly limiter: Limiter;
   readonly proxies: Proxies;
-  readonly secret: string | undefined;
+  readonly senders: Senders;
   readonly log: Log;
   /** Aborted when the channel stops: who waits for a job is answered with the job as it is. */
   readonly stopping: AbortSignal;
@@ -31,7 +33,6 @@ export interface AppOptions {
 interface State {
   /** The body as it was sent. */
   bytes?: Buffer;
-  proof?: Proof;
 }
 
 type Middleware = KoaMiddleware<State>;
@@ -43,8 +44,9 @@ const JSON_TYPE = /^\s*application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i
 
 export function createApp(options: AppOptions): Koa<State> {
   const router = new Router<State>()
-    .post("/webhook", limitSize, requireJson, readBytes, requireSecret(options.secret), submitJob(options))
-    .get("/jobs/:id", requireSecret(options.secret), showJob(options));
+    .post("/webhook", limitSize, requireJson, readBytes, takeMessage(options))
+    .post("/webhook/:name", limitSize, requireJson, readBytes, takeFromIntegration(options))
+    .get("/jobs/:id", showJob(options));
   const app = new Koa<State>();
   // Koa's own handler prints to standard error; what it would see has been answered and logged here.
   app.silent = true;
@@ -112,44 +114,56 @@ const readBytes: Middleware = async (context, next) => {
   await next();
 };
 
-function requireSecret(secret: string | undefined): Middleware {
-  return async (context, next) => {
-    const refuse = (code: string, message: string) => new Fault("unauthenticated", code, message);
-    if (secret === undefined) {
-      throw refuse(
-        "secret_not_configured",
-        "The webhook secret is not configured: the operator must set HTTP_WEBHOOK_SECRET.",
-      );
-    }
-    context.state.proof = prove(secret, (name) => context.get(name), context.state.bytes);
-    await next();
+/** `POST /webhook`: whoever holds the shared secret, in the name of anybody. */
+function takeMessage(options: AppOptions): Middleware {
+  return async (context) => {
+    const { bytes = Buffer.of() } = context.state;
+    const proof = options.senders.shared(headerOf(context), bytes);
+    const { userId, ...submission } = parseNamedMessage(bytes);
+    const owner = options.userOf.named(webhookIdentity(userId));
+    await submitJob(options, context, { ...submission, ...owner, ...identify(bytes, proof) }, userId);
   };
 }
 
-function submitJob({ jobs, userOf, submit, stopping }: AppOptions): Middleware {
+/** `POST /webhook/{name}`: one integration, in the name of its user. */
+function takeFromIntegration(options: AppOptions): Middleware {
   return async (context) => {
-    const { bytes = Buffer.of(), proof } = context.state;
-    const { userId, ...submission } = parseSubmission(bytes);
-    const job = await submit(
-      { ...submission, ...userOf(submission.user), ...identify(bytes, proof) },
-      userId,
-    );
-    const seconds = preferredWait(context);
-    const known = seconds > 0 ? await waitFor(jobs, job, seconds, stopping) : job;
-    context.body = toWire(JobSubmission, known);
+    const { bytes = Buffer.of() } = context.state;
+    const { proof, sender } = await options.senders.named(paramOf(context, "name"), headerOf(context), bytes);
+    const submission = sender.message === undefined ? parseMessage(bytes) : parseEvent(bytes, sender.message);
+    const job: NewJob = {
+      ...submission,
+      ...options.userOf.fixed(sender),
+      ...identify(bytes, proof),
+      sender: sender.id,
+      origin: sender.name,
+    };
+    await submitJob(options, context, job, sender.user);
   };
+}
+
+async function submitJob(options: AppOptions, context: Context, job: NewJob, userId: string): Promise<void> {
+  const submitted = await options.submit(job, userId);
+  const seconds = preferredWait(context);
+  const known = seconds > 0 ? await waitFor(options, submitted, seconds) : submitted;
+  context.body = toWire(JobSubmission, known);
+}
+
+const headerOf =
+  (context: Context): Header =>
+  (name) =>
+    context.get(name);
+
+function paramOf(context: Context, name: string): string {
+  return (context as unknown as { params: Readonly<Record<string, string>> }).params[name] ?? "";
 }
 
 /** What tells a repetition of this delivery from a new one. */
-function identify(bytes: Buffer, proof: Proof | undefined): Pick<NewJob, "idempotencyKey" | "fingerprint"> {
-  const { key = "", canBeReplayed = false } = proof ?? {};
+function identify(bytes: Buffer, { key, keyName, canBeReplayed }: Proof): Partial<NewJob> {
   if (key.length > LONGEST_KEY)
-    throw new Fault(
-      "invalid",
-      "invalid_field",
-      `${proof?.keyName} must have at most ${LONGEST_KEY} characters.`,
-      { param: proof?.keyName ?? "" },
-    );
+    throw new Fault("invalid", "invalid_field", `${keyName} must have at most ${LONGEST_KEY} characters.`, {
+      param: keyName,
+    });
   return {
     fingerprint: createHash("sha256").update(bytes).digest("hex"),
     ...(key !== "" && { idempotencyKey: key }),
@@ -166,12 +180,7 @@ function preferredWait(context: Context): number {
   return seconds;
 }
 
-async function waitFor(
-  jobs: AppOptions["jobs"],
-  job: Job,
-  seconds: number,
-  stopping: AbortSignal,
-): Promise<Job> {
+async function waitFor({ jobs, stopping }: AppOptions, job: Job, seconds: number): Promise<Job> {
   const { promise: stopped, resolve } = Promise.withResolvers<void>();
   const onStop = () => resolve();
   stopping.addEventListener("abort", onStop, { once: true });
@@ -184,11 +193,12 @@ async function waitFor(
   return jobs.find(job.id) ?? job;
 }
 
-function showJob({ jobs }: AppOptions): Middleware {
-  return (context) => {
-    const id = (context as unknown as { params: { id: string } }).params.id;
-    const job = jobs.find(id);
-    if (job === undefined)
+/** A sender sees its own jobs: to others they are not there. */
+function showJob({ jobs, senders }: AppOptions): Middleware {
+  return async (context) => {
+    const sender = await senders.whose(headerOf(context));
+    const job = jobs.find(paramOf(context, "id"));
+    if (job === undefined || job.channel !== "webhook" || (job.sender ?? "") !== sender)
       throw new Fault("missing", "job_not_found", "There is no job with this id.", { param: "job_id" });
     context.body = toWire(JobRecord, job);
   };
@@ -201,7 +211,7 @@ function refuseRest(router: Router<State>): Middleware {
       throw new Fault(
         "missing",
         "not_found",
-        `There is nothing at ${context.path}: use POST /webhook or GET /jobs/{job_id}.`,
+        `There is nothing at ${context.path}: use POST /webhook, POST /webhook/{name} or GET /jobs/{job_id}.`,
       );
     context.set("allow", allowed.join(", "));
     throw new Fault("invalid", "method_not_allowed", `${context.path} accepts ${allowed.join(", ")}.`);

@@ -1,24 +1,124 @@
 /** `postern webhook …`; the commands also work while the service is running. */
 import type { Command } from "commander";
-import type { CommandContext } from "../../kernel/plugin.ts";
+import { table } from "../../kernel/cli/table.ts";
+import { type CommandContext, Fault } from "../../kernel/plugin.ts";
+import { Integration } from "../../kernel/vocabulary/job.ts";
+import { toWire } from "../../kernel/vocabulary/wire/convert.ts";
+import { createIntegrations, type OpenIntegrations } from "./integrations/integrations.ts";
 import { callbackSecret } from "./keys.ts";
+import { MIGRATIONS } from "./tables.ts";
 
 interface JsonOption {
   readonly json?: boolean;
 }
 
+interface AddOptions extends JsonOption {
+  readonly user: string;
+  readonly message?: string;
+}
+
+const TEMPLATE_HELP = `
+The sender posts to /webhook/<name>, with the secret in X-Webhook-Secret, or signs the body with it
+(Standard Webhooks or X-Hub-Signature-256). With --message it posts its events as they are: {{a.b}} in the
+template is replaced by that value of the event, and the whole event goes to the agent as untrusted data.`;
+
 export function register(group: Command, context: CommandContext): void {
-  group
-    .command("callback-key")
-    .description("print the key that callbacks are signed with, for whoever receives them")
-    .option("--json", "print JSON")
-    .addHelpText("after", "\nExample:\n  $ postern webhook callback-key")
-    .action((options: JsonOption) =>
-      context.with(["store"], async ({ store }) => {
-        const key = await callbackSecret(store);
-        print(options, { key }, key);
+  verb(
+    group,
+    "add <name>",
+    "add a sender with a secret of its own",
+    "webhook add ci --user ann",
+    "webhook add github --user webhook/github --message 'A {{action}} in {{repository.full_name}}'",
+  )
+    .requiredOption(
+      "--user <id>",
+      "whom it speaks for: an account, or webhook/<name> for an identity of its own",
+    )
+    .option("--message <template>", "makes a message of each event")
+    .addHelpText("after", TEMPLATE_HELP)
+    .action((name: string, { user, message, ...options }: AddOptions) =>
+      withIntegrations(context, async (integrations) => {
+        const { integration, secret } = await integrations.add({
+          name,
+          user,
+          ...(message !== undefined && { message }),
+        });
+        const value = { ...toWire(Integration, integration), secret };
+        print(
+          options,
+          value,
+          `${secret}\n\nThis is the secret of ${name}, which posts to /webhook/${name} for ${user}.`,
+        );
       }),
     );
+
+  verb(group, "list", "list the senders, never their secrets", "webhook list").action((options: JsonOption) =>
+    withIntegrations(context, async (integrations) => {
+      const known = integrations.list();
+      const rows = known.map(({ name, user, lastUsedAt = "never", message = "" }) => [
+        name,
+        user,
+        lastUsedAt,
+        message,
+      ]);
+      print(
+        options,
+        { integrations: known.map((integration) => toWire(Integration, integration)) },
+        known.length === 0
+          ? 'No integrations yet. See "postern webhook add --help".'
+          : table([["NAME", "USER", "LAST USED", "MESSAGE"], ...rows], "").trimEnd(),
+      );
+    }),
+  );
+
+  verb(
+    group,
+    "remove <name>",
+    "remove a sender: its secret opens nothing any more",
+    "webhook remove ci",
+  ).action((name: string, options: JsonOption) =>
+    withIntegrations(context, async (integrations) => {
+      if (!integrations.remove(name))
+        throw new Fault(
+          "missing",
+          "integration_not_found",
+          `there is no integration ${name}; "postern webhook list" shows all`,
+        );
+      print(options, { name, removed: true }, `Removed ${name}.`);
+    }),
+  );
+
+  verb(
+    group,
+    "callback-key",
+    "print the key that callbacks are signed with, for whoever receives them",
+    "webhook callback-key",
+  ).action((options: JsonOption) =>
+    context.with(["store"], async ({ store }) => {
+      const key = await callbackSecret(store);
+      print(options, { key }, key);
+    }),
+  );
+}
+
+function withIntegrations(
+  context: CommandContext,
+  work: (integrations: OpenIntegrations) => Promise<void>,
+): Promise<void> {
+  return context.with(["store", "accounts"], async ({ store, accounts }) => {
+    const sql = store.tables("webhook", MIGRATIONS);
+    // Printed once by the command that makes it, and nothing here writes a log.
+    await work(createIntegrations({ store, sql, accounts, onSecret: () => {} }));
+  });
+}
+
+function verb(group: Command, usage: string, about: string, ...examples: string[]): Command {
+  const lines = examples.map((example) => `  $ postern ${example}`).join("\n");
+  return group
+    .command(usage)
+    .description(about)
+    .option("--json", "print JSON")
+    .addHelpText("after", `\nExamples:\n${lines}`);
 }
 
 function print({ json = false }: JsonOption, value: object, text: string): void {

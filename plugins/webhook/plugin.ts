@@ -19,12 +19,13 @@ const REQUEST_MILLIS = 30_000;
 export default definePlugin({
   name: "webhook",
   kind: "channel",
-  needs: ["jobs", "store", "identities", "accounts"],
+  needs: ["jobs", "store", "kernel", "identities", "accounts"],
+  provides: ["integrations"],
   commands: [
     {
       name: "webhook",
       about: "manage who may post to the webhook channel, and show the key of its callbacks",
-      example: "postern webhook callback-key",
+      example: "postern webhook add ci --user ann",
       load: async () => (await import("./commands.ts")).register,
     },
   ],
@@ -60,8 +61,17 @@ export default definePlugin({
   },
 
   async start({ config, use, log, onStop, announce }) {
-    const [{ createApp }, { createUserLookup }, { createLimiter }, { listen }] = await Promise.all([
+    const [
+      { createApp },
+      { createIntegrations },
+      { createSenders },
+      { createUserLookup },
+      { createLimiter },
+      { listen },
+    ] = await Promise.all([
       import("./app.ts"),
+      import("./integrations/integrations.ts"),
+      import("./integrations/senders.ts"),
       import("./user-lookup.ts"),
       import("../../kernel/store/limiter.ts"),
       import("../../kernel/net/listen.ts"),
@@ -71,6 +81,11 @@ export default definePlugin({
     const callbacks = callback && (await openCallbacks({ ...use, sql, log, target: callback }));
     if (callbacks) onStop(() => callbacks.stop());
 
+    const { mask } = use.kernel;
+    const integrations = createIntegrations({ ...use, sql, onSecret: (secret) => mask.add(secret) });
+    // Known before the first request, so that no log shows one.
+    await Promise.all(integrations.senders().map(({ id }) => integrations.secretOf(id)));
+
     const stopping = new AbortController();
     const app = createApp({
       jobs: use.jobs,
@@ -78,7 +93,7 @@ export default definePlugin({
       submit: (job, userId) => sql.batch(() => (callbacks ?? use.jobs).submit(job, userId)),
       limiter: createLimiter({ name: "webhook", windows: [{ limit: config.rate, seconds: 60 }] }),
       proxies: createProxies(config.proxies),
-      secret,
+      senders: createSenders(secret, integrations),
       log,
       stopping: stopping.signal,
     });
@@ -96,6 +111,7 @@ export default definePlugin({
     });
     const note = secret === undefined ? ` (${NO_SECRET})` : showWeaknesses({ [SECRET]: secret });
     announce(listener.url + note);
+    return { integrations };
   },
 
   async diagnose({ config }): Promise<readonly Finding[]> {

@@ -76,7 +76,7 @@ function isSigned(body: Buffer, signature: string, secret: string): boolean {
 }
 
 /** A header holds bytes, read as one character each; whoever sent them meant Latin-1 by it, or UTF-8. */
-function isSecret(header: string, secret: string): boolean {
+export function isSecret(header: string, secret: string): boolean {
   return isSame(header, secret) || isSame(Buffer.from(header, "latin1").toString(), secret);
 }
 

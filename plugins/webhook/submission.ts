@@ -1,16 +1,15 @@
-/** The body of `POST /webhook` (§2.2): bytes in, a job to submit out, or a fault that names the field. */
+/** A request's body (§2.2): bytes in, a job to submit out, or a fault that names the field. */
 import { parseJson } from "../../kernel/net/body.ts";
 import { Fault, type NewJob } from "../../kernel/plugin.ts";
-import { compileCheck } from "../../kernel/vocabulary/schema/check.ts";
+import { type Check, compileCheck } from "../../kernel/vocabulary/schema/check.ts";
 import { describeMistake, type Mistake } from "../../kernel/vocabulary/schema/mistake.ts";
-import { webhookIdentity } from "../../kernel/vocabulary/user.ts";
+import { parseTemplate, render } from "./integrations/template.ts";
 
 const LONGEST_NAME = 256;
 // What walks metadata later, down to JSON.stringify, recurses: 64 KB of brackets would overflow its stack.
-const DEEPEST_METADATA = 32;
+const DEEPEST = 32;
 
 interface Body {
-  readonly user_id: string;
   readonly message: string;
   // Many serialisers write an optional field that is not there as null.
   readonly conversation_id?: string | null;
@@ -22,60 +21,75 @@ const NAME = {
   refusal: `must be a string of 1 to ${LONGEST_NAME} characters, none of them a control character`,
 };
 
-const checkBody = compileCheck({
+const FIELDS = {
+  message: {
+    type: "string",
+    pattern: "\\S",
+    refusal: "must be a string that is not blank",
+    // SQLite's text functions end at the first NUL, so a message with one could not be found again.
+    allOf: [{ type: "string", pattern: "^[^\\u0000]*$", refusal: "must not contain NUL characters" }],
+  },
+  conversation_id: { type: ["string", "null"], ...NAME },
+  metadata: { type: ["object", "null"] },
+};
+
+const checkMessage = compileCheck({ type: "object", required: ["message"], properties: FIELDS });
+const checkNamedMessage = compileCheck({
   type: "object",
   required: ["user_id", "message"],
-  properties: {
-    user_id: { type: "string", ...NAME },
-    message: {
-      type: "string",
-      pattern: "\\S",
-      refusal: "must be a string that is not blank",
-      // SQLite's text functions end at the first NUL, so a message with one could not be found again.
-      allOf: [{ type: "string", pattern: "^[^\\u0000]*$", refusal: "must not contain NUL characters" }],
-    },
-    conversation_id: { type: ["string", "null"], ...NAME },
-    metadata: { type: ["object", "null"] },
-  },
+  properties: { user_id: { type: "string", ...NAME }, ...FIELDS },
 });
+const checkEvent = compileCheck({ type: "object" });
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-export interface Submission extends NewJob {
-  /** Whom the sender named. */
-  readonly userId: string;
+type Submission = Omit<NewJob, "user">;
+
+/** A message in the name of the user that it says. */
+export function parseNamedMessage(bytes: Buffer): Submission & { readonly userId: string } {
+  const body = parse<Body & { readonly user_id: string }>(bytes, checkNamedMessage);
+  return { userId: body.user_id, ...submissionOf(body) };
 }
 
-export function parseSubmission(bytes: Buffer): Submission {
-  const body = parseBody(bytes);
-  const { user_id: userId, message } = body;
-  const conversation = body.conversation_id ?? undefined;
-  const metadata = body.metadata ?? undefined;
-  if (isDeeper(metadata, DEEPEST_METADATA))
-    throw invalid({
-      path: "metadata",
-      problem: `must not be nested deeper than ${DEEPEST_METADATA} levels`,
-    });
+/** A message of an integration, whose user is fixed: what the body says about one is ignored. */
+export function parseMessage(bytes: Buffer): Submission {
+  return submissionOf(parse<Body>(bytes, checkMessage));
+}
+
+/** An event as its sender shapes it: the template makes the message, and the event goes along as data. */
+export function parseEvent(bytes: Buffer, template: string): Submission {
+  const event = parse<Readonly<Record<string, unknown>>>(bytes, checkEvent);
+  refuseDepth(event, "");
+  const { text: message, spans } = render(parseTemplate(template), event);
+  return { channel: "webhook", message, spans, metadata: event };
+}
+
+function submissionOf(body: Body): Submission {
+  const { message, conversation_id: conversation, metadata } = body;
+  if (metadata) refuseDepth(metadata, "metadata");
   return {
     channel: "webhook",
-    userId,
-    user: webhookIdentity(userId),
     message,
-    ...(conversation !== undefined && { conversation }),
-    ...(metadata !== undefined && { metadata }),
+    ...(conversation && { conversation }),
+    ...(metadata && { metadata }),
   };
 }
 
-function parseBody(bytes: Buffer): Body {
+function parse<Parsed>(bytes: Buffer, check: Check): Parsed {
   let body: unknown;
   try {
     body = parseJson(utf8.decode(bytes));
   } catch {
     throw new Fault("invalid", "invalid_json", "The body is not JSON in UTF-8.");
   }
-  const [mistake] = checkBody(body);
+  const [mistake] = check(body);
   if (mistake !== undefined) throw invalid(mistake);
-  return body as Body;
+  return body as Parsed;
+}
+
+function refuseDepth(value: object, path: string): void {
+  if (isDeeper(value, DEEPEST))
+    throw invalid({ path, problem: `must not be nested deeper than ${DEEPEST} levels` });
 }
 
 function isDeeper(value: unknown, levels: number): boolean {

@@ -11,4 +11,14 @@ export const MIGRATIONS = [
 
   // The sender's own name for the user, which is not the user of the job; null for jobs of before.
   "ALTER TABLE webhook_callbacks ADD COLUMN user_id TEXT",
+
+  `CREATE TABLE webhook_integrations (
+    name TEXT PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    user TEXT NOT NULL,
+    account_since TEXT,
+    message TEXT,
+    created_at TEXT NOT NULL,
+    last_used_at TEXT
+  ) STRICT, WITHOUT ROWID;`,
 ];

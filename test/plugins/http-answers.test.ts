@@ -11,6 +11,7 @@ import { createScriptedAgent } from "../../kernel/testkit/scripted-agent.ts";
 import gateway from "../../plugins/gateway/plugin.ts";
 import responses from "../../plugins/responses/plugin.ts";
 import { createApp } from "../../plugins/webhook/app.ts";
+import { createSenders } from "../../plugins/webhook/integrations/senders.ts";
 import { bootKernel } from "../support/services/kernel.ts";
 import { startService } from "../support/services/responses.ts";
 import { bootWebhook, SECRET } from "../support/services/webhook.ts";
@@ -63,13 +64,18 @@ async function openWebhook(thrown: { error: unknown }): Promise<string> {
   const verdict = async () => ({ ok: true, limit: 1000, windowSecs: 60, remaining: 1000, resetSecs: 1 });
   const app = createApp({
     jobs: { find: () => undefined, wait: async () => undefined },
-    userOf: (user) => ({ user }),
+    userOf: { named: (user) => ({ user }), fixed: ({ user }) => ({ user }) },
     submit: async () => {
       throw thrown.error;
     },
     limiter: { take: verdict, peek: verdict },
     proxies: createProxies([]),
-    secret: SECRET,
+    senders: createSenders(SECRET, {
+      find: () => undefined,
+      senders: () => [],
+      secretOf: async () => SECRET,
+      markUsed: () => {},
+    }),
     log: createLog("silent", createMask(), { pretty: false, write: () => {} }),
     stopping: new AbortController().signal,
   });

@@ -7,6 +7,7 @@ import {
   type Job,
   type Jobs,
   type Log,
+  type Outside,
   type TurnRecord,
 } from "../../../kernel/plugin.ts";
 import { INTERRUPTED } from "../threads/ledger.ts";
@@ -118,7 +119,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
         channel: row.channel,
         input: { type: "message", text: row.message },
         ...(thread !== undefined && { thread }),
-        ...(row.metadata !== null && { context: { metadata: JSON.parse(row.metadata) as unknown } }),
+        ...((row.metadata !== null || row.spans !== null) && { outside: outsideOf(row) }),
       });
       table.setThread(row, run.thread);
       record = await run.record;
@@ -214,6 +215,14 @@ export const PAIRING_DENIED = {
   code: "pairing_denied",
   message: "The operator did not pair this user with an account, so the message was not run.",
 };
+
+function outsideOf({ channel, origin, metadata, spans }: JobRow): Outside {
+  return {
+    origin: origin ?? channel,
+    ...(metadata !== null && { data: JSON.parse(metadata) as unknown }),
+    ...(spans !== null && { spans: JSON.parse(spans) as NonNullable<Outside["spans"]> }),
+  };
+}
 
 const CANCELLED = { code: "cancelled", message: "The job was cancelled." };
 

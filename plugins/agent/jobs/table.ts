@@ -15,6 +15,8 @@ export interface JobRow {
   readonly metadata: string | null;
   readonly status: JobStatus;
   readonly held: number;
+  readonly origin: string | null;
+  readonly spans: string | null;
   readonly thread: string | null;
   readonly turn: string | null;
   readonly response: string | null;
@@ -49,8 +51,8 @@ export function createJobTable(sql: Sql) {
         if (known !== undefined) return { row: known, isNew: false };
         const row = sql.get<JobRow>(
           `INSERT INTO jobs (id, user, channel, sender, fingerprint, message, conversation, metadata, idempotency_key, held,
-             status, created_at)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?) RETURNING *`,
+             origin, spans, status, created_at)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?) RETURNING *`,
           randomUUIDv7(),
           job.user,
           job.channel,
@@ -61,6 +63,8 @@ export function createJobTable(sql: Sql) {
           job.metadata === undefined ? null : JSON.stringify(job.metadata),
           job.idempotencyKey ?? null,
           job.waitsForPairing === true ? 1 : 0,
+          job.origin ?? null,
+          job.spans?.length ? JSON.stringify(job.spans) : null,
           new Date().toISOString(),
         );
         return { row: row as JobRow, isNew: true };

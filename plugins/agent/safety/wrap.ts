@@ -8,7 +8,7 @@ const LONGEST = 64_000;
  * The tags by which we speak to the model. Text from elsewhere never contains one. Spaces come after a slash that is
  * there: two runs of them side by side could be divided in as many ways as there are spaces.
  */
-const OWN_TAGS = /<(\s*(?:\/\s*)?(?:tool-output|instructions|user-context|summary))(?![\w-])/gi;
+const OWN_TAGS = /<(\s*(?:\/\s*)?(?:tool-output|instructions|user-context|summary|outside))(?![\w-])/gi;
 
 /** The text with our own tags made harmless, whoever wrote them. */
 export function escapeTags(text: string): string {

@@ -1,6 +1,6 @@
 /** Stored turns as a model reads them, kept rendered for the threads that are in use. */
 import { LRUCache } from "lru-cache";
-import type { Mask, Sql, ToolCall, ToolOutcome, TurnItem } from "../../../kernel/plugin.ts";
+import type { Mask, Outside, Sql, ToolCall, ToolOutcome, TurnItem } from "../../../kernel/plugin.ts";
 import { estimateTokens } from "../context/tokens.ts";
 import { renderContext } from "../context/user-context.ts";
 import type { ModelMessage } from "../models/model.ts";
@@ -19,6 +19,7 @@ export interface RenderedTurn {
 export interface Preface {
   readonly instructions: string | undefined;
   readonly context: Readonly<Record<string, unknown>> | undefined;
+  readonly outside?: Outside | undefined;
 }
 
 const NO_RESULT = "There is no result: the turn ended before the call did.";
@@ -114,9 +115,29 @@ function renderUser(
   const blocks = [
     ...(preface.instructions ? [renderBlock("instructions", redact(mask, preface.instructions))] : []),
     ...(preface.context ? [renderBlock("user-context", redact(mask, renderContext(preface.context)))] : []),
-    escapeTags(redact(mask, item.text)),
+    ...(preface.outside?.data === undefined ? [] : [renderOutside(preface.outside, mask)]),
+    renderWords(item.text, preface.outside?.spans ?? [], (text) => escapeTags(redact(mask, text))),
   ];
   return { role: "user", text: blocks.join("\n\n") };
+}
+
+function renderOutside({ data, origin }: Outside, mask: Mask): string {
+  return wrapOutput(redact(mask, JSON.stringify(data)), origin);
+}
+
+/** The message, with what people outside wrote in it marked as theirs. */
+function renderWords(
+  text: string,
+  spans: NonNullable<Outside["spans"]>,
+  show: (text: string) => string,
+): string {
+  let end = 0;
+  const pieces = spans.map(([from, to]) => {
+    const piece = `${show(text.slice(end, from))}<outside>${show(text.slice(from, to))}</outside>`;
+    end = to;
+    return piece;
+  });
+  return `${pieces.join("")}${show(text.slice(end))}`;
 }
 
 function renderBlock(tag: string, text: string): string {
@@ -196,20 +217,27 @@ interface Row {
 
 /** Turns with their items, in one pass over one index. */
 function readRows(sql: Sql, thread: string, after: number, before: number): readonly Row[] {
-  const rows = sql.all<{ seq: number; instructions: string | null; context: string | null; body: string }>(
-    `SELECT turns.seq, instructions, context, body FROM turns JOIN turn_items ON turn_items.turn = turns.id
+  const rows = sql.all<{
+    seq: number;
+    instructions: string | null;
+    context: string | null;
+    outside: string | null;
+    body: string;
+  }>(
+    `SELECT turns.seq, instructions, context, outside, body FROM turns JOIN turn_items ON turn_items.turn = turns.id
      WHERE thread = ? AND turns.seq > ? AND turns.seq < ? ORDER BY turns.seq, turn_items.seq`,
     thread,
     after,
     before,
   );
   const turns: Row[] = [];
-  for (const { seq, instructions, context, body } of rows) {
+  for (const { seq, instructions, context, outside, body } of rows) {
     let turn = turns.at(-1);
     if (turn?.seq !== seq) {
       const preface: Preface = {
         instructions: instructions ?? undefined,
         context: context === null ? undefined : (JSON.parse(context) as Record<string, unknown>),
+        outside: outside === null ? undefined : (JSON.parse(outside) as Outside),
       };
       turn = { seq, preface, items: [] };
       turns.push(turn);

@@ -109,8 +109,8 @@ export function createLedger(sql: Sql): Ledger {
   }): number {
     const { turn } = row;
     const { lastId } = sql.run(
-      `INSERT INTO turns (id, thread, user, channel, status, input, instructions, context, provider, model, created_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO turns (id, thread, user, channel, status, input, instructions, context, outside, provider, model, created_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       row.id,
       row.thread,
       turn.user,
@@ -119,6 +119,7 @@ export function createLedger(sql: Sql): Ledger {
       JSON.stringify(row.input),
       turn.instructions ?? null,
       turn.context === undefined ? null : JSON.stringify(turn.context),
+      turn.outside === undefined ? null : JSON.stringify(turn.outside),
       row.model.provider,
       row.model.name,
       row.now,
@@ -130,7 +131,7 @@ export function createLedger(sql: Sql): Ledger {
   function importHistory(turn: Turn, thread: string, model: ModelName, now: string): void {
     if (turn.history === undefined || turn.history.length === 0) return;
     const id = randomUUIDv7();
-    const { instructions: _, context: __, ...bare } = turn;
+    const { instructions: _, context: __, outside: ___, ...bare } = turn;
     const input: TurnInput = { type: "message", text: "" };
     insertTurn({ id, thread, turn: bare, input, status: "completed", model, now });
     sql.run("UPDATE turns SET completed_at = ? WHERE id = ?", now, id);

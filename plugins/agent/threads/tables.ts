@@ -122,4 +122,9 @@ export const MIGRATIONS = [
   DROP INDEX jobs_waiting;
   CREATE INDEX jobs_waiting ON jobs (user, seq) WHERE status = 'queued' AND held = 0;
   CREATE INDEX jobs_held ON jobs (user, seq) WHERE status = 'queued' AND held = 1;`,
+
+  // What people outside wrote, as JSON.
+  `ALTER TABLE turns ADD COLUMN outside TEXT;
+  ALTER TABLE jobs ADD COLUMN origin TEXT;
+  ALTER TABLE jobs ADD COLUMN spans TEXT;`,
 ];

@@ -116,7 +116,11 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
 
       /** How a request to each model is made; history is read once for a turn. */
       function composer(toolbox: Toolbox, system: string): (model: Model) => Promise<ModelRequest> {
-        const preface: Preface = { instructions: turn.instructions, context: turn.context };
+        const preface: Preface = {
+          instructions: turn.instructions,
+          context: turn.context,
+          outside: turn.outside,
+        };
         const pasts = new Map<Model, ReturnType<Context["past"]>>();
         const show: Show = { mask, trusted: parts.trusted, outputs: new WeakMap() };
         const fixed = estimateText(system) + estimateTools(toolbox.forModel);

@@ -1,5 +1,6 @@
-/** Webhook identities, and which account each is: the operator says so. */
-import { Fault, type Identities } from "../../../kernel/plugin.ts";
+/** The webhook channel as the operator manages it: its identities and their accounts, its integrations. */
+import { Fault, type Identities, type Integrations } from "../../../kernel/plugin.ts";
+import { Integration } from "../../../kernel/vocabulary/job.ts";
 import { Identity } from "../../../kernel/vocabulary/user.ts";
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import type { Accounts } from "../auth/accounts.ts";
@@ -7,13 +8,74 @@ import { accountOf, unpair } from "../auth/pairing.ts";
 import { type Route, route } from "../route.ts";
 
 const { id } = Identity.properties;
+const { name, user } = Integration.properties;
+const off = { 503: "The webhook channel is off" };
 
-export interface IdentityParts {
+export interface WebhookParts {
   readonly accounts: Accounts;
   readonly identities: Identities;
+  /** Absent where the webhook channel is off. */
+  readonly integrations: Integrations | undefined;
 }
 
-export function identityRoutes({ accounts, identities }: IdentityParts): readonly Route[] {
+export function webhookRoutes(parts: WebhookParts): readonly Route[] {
+  return [...identityRoutes(parts), ...integrationRoutes(parts.integrations)];
+}
+
+function integrationRoutes(given: Integrations | undefined): readonly Route[] {
+  const integrations = (): Integrations => {
+    if (given) return given;
+    throw new Fault(
+      "unavailable",
+      "webhook_off",
+      "The webhook channel is off: set HTTP_ENABLED=true, or use postern webhook.",
+    );
+  };
+  return [
+    route({
+      method: "get",
+      path: "/api/webhooks",
+      tag: "webhooks",
+      summary: "List the integrations of the webhook channel, without their secrets",
+      audience: "operator",
+      answer: Type.Object({ integrations: Type.Array(Integration) }),
+      refusals: off,
+      handle: () => ({ integrations: integrations().list() }),
+    }),
+    route({
+      method: "post",
+      path: "/api/webhooks",
+      tag: "webhooks",
+      summary: "Add an integration: a sender with a secret of its own, which is shown only here",
+      audience: "operator",
+      body: Type.Object({ name, user, message: Type.Optional(Type.String()) }),
+      status: 201,
+      answer: Type.Object({ ...Integration.properties, secret: Type.String() }),
+      refusals: { ...off, 404: "There is no such user" },
+      async handle({ body }) {
+        const { integration, secret } = await integrations().add(body);
+        return { ...integration, secret };
+      },
+    }),
+    route({
+      method: "delete",
+      path: "/api/webhooks/{name}",
+      tag: "webhooks",
+      summary: "Remove an integration: its secret opens nothing any more",
+      audience: "operator",
+      status: 204,
+      refusals: { ...off, 404: "There is no such integration" },
+      handle({ params }) {
+        if (integrations().remove(params["name"] ?? "")) return;
+        throw new Fault("missing", "integration_not_found", "There is no such integration.", {
+          param: "name",
+        });
+      },
+    }),
+  ];
+}
+
+function identityRoutes({ accounts, identities }: WebhookParts): readonly Route[] {
   return [
     route({
       method: "get",

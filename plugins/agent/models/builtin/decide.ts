@@ -42,9 +42,12 @@ export function decide(request: ModelRequest, now: Date): Reply {
 function wordsOfUser(message: ModelMessage | undefined): string {
   let text = message?.role === "user" ? message.text : "";
   for (;;) {
-    const [, name = ""] = /^\s*<(instructions|user-context|summary)(?:\s[^>]*)?>/.exec(text) ?? [];
+    // What came from outside may have a line of caution ahead of it.
+    const [, name = ""] =
+      /^\s*(?:Caution: [^\n]*\n)?<(instructions|user-context|summary|tool-output)(?:\s[^>]*)?>/.exec(text) ??
+      [];
     const end = name === "" ? -1 : text.indexOf(`</${name}>`);
-    if (end < 0) return text.trim();
+    if (end < 0) return text.replaceAll(/<\/?outside>/g, "").trim();
     text = text.slice(end + name.length + 3);
   }
 }

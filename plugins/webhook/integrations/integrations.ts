@@ -1,0 +1,142 @@
+/** Senders with a secret of their own, each for one user. The secrets are derived, so the store holds none. */
+import { randomUUID } from "node:crypto";
+import {
+  type Accounts,
+  Fault,
+  type Integration,
+  type Integrations,
+  type NewIntegration,
+  type Sql,
+  type Store,
+} from "../../../kernel/plugin.ts";
+import { isWebhookIdentity } from "../../../kernel/vocabulary/user.ts";
+import { integrationSecret } from "../keys.ts";
+import { parseTemplate } from "./template.ts";
+
+/** An integration as the channel uses it. */
+export interface Sender extends Integration {
+  /** Made anew where one of the same name is added again. */
+  readonly id: string;
+  /** When the account was made that it speaks for; absent for a webhook identity. */
+  readonly accountSince?: string;
+}
+
+export interface OpenIntegrations extends Integrations {
+  find(name: string): Sender | undefined;
+  senders(): readonly Sender[];
+  /** Also for an id that nobody has: whoever asks should not learn by the time it takes which there are. */
+  secretOf(id: string): Promise<string>;
+  /** Notes that it was used, to the minute. */
+  markUsed(sender: Sender): void;
+}
+
+export interface IntegrationParts {
+  readonly store: Store;
+  readonly sql: Sql;
+  readonly accounts: Accounts;
+  /** Told of every secret, so that no log shows one. */
+  onSecret(secret: string): void;
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const USED_MILLIS = 60_000;
+
+interface Row {
+  readonly id: string;
+  readonly name: string;
+  readonly user: string;
+  readonly account_since: string | null;
+  readonly message: string | null;
+  readonly created_at: string;
+  readonly last_used_at: string | null;
+}
+
+export function createIntegrations({ store, sql, accounts, onSecret }: IntegrationParts): OpenIntegrations {
+  const secrets = new Map<string, string>();
+
+  async function secretOf(id: string): Promise<string> {
+    const known = secrets.get(id);
+    if (known !== undefined) return known;
+    const secret = await integrationSecret(store, id);
+    onSecret(secret);
+    secrets.set(id, secret);
+    return secret;
+  }
+
+  const find = (name: string): Sender | undefined => {
+    const row = sql.get<Row>("SELECT * FROM webhook_integrations WHERE name = ?", name);
+    return row && senderOf(row);
+  };
+  const senders = () => sql.all<Row>("SELECT * FROM webhook_integrations ORDER BY name").map(senderOf);
+
+  return {
+    find,
+    senders,
+    secretOf,
+    list: () => senders().map(({ id: _, accountSince: __, ...integration }) => integration),
+
+    async add({ name, user, message }: NewIntegration) {
+      if (!NAME.test(name))
+        throw invalid(
+          "bad_name",
+          "A name must be 1 to 64 letters, digits and . _ -, and start with a letter or digit.",
+          "name",
+        );
+      if (message !== undefined) parseTemplate(message);
+      const { changes } = sql.run(
+        `INSERT OR IGNORE INTO webhook_integrations (id, name, user, account_since, message, created_at)
+         VALUES (?, ?, ?, ?, ?, ?)`,
+        randomUUID(),
+        name,
+        user,
+        accountSince(accounts, user),
+        message ?? null,
+        new Date().toISOString(),
+      );
+      if (changes === 0)
+        throw invalid(
+          "integration_exists",
+          `There is an integration "${name}" already: remove it first.`,
+          "name",
+        );
+      const { id, accountSince: _, ...integration } = find(name) as Sender;
+      return { integration, secret: await secretOf(id) };
+    },
+
+    remove: (name) => sql.run("DELETE FROM webhook_integrations WHERE name = ?", name).changes > 0,
+
+    markUsed({ id, lastUsedAt }) {
+      if (lastUsedAt !== undefined && Date.now() - Date.parse(lastUsedAt) < USED_MILLIS) return;
+      sql.run("UPDATE webhook_integrations SET last_used_at = ? WHERE id = ?", new Date().toISOString(), id);
+    },
+  };
+}
+
+function senderOf(row: Row): Sender {
+  return {
+    id: row.id,
+    name: row.name,
+    user: row.user,
+    createdAt: row.created_at,
+    ...(row.account_since !== null && { accountSince: row.account_since }),
+    ...(row.message !== null && { message: row.message }),
+    ...(row.last_used_at !== null && { lastUsedAt: row.last_used_at }),
+  };
+}
+
+/** Null for a webhook identity, which is nobody's account. */
+function accountSince(accounts: Accounts, user: string): string | null {
+  if (isWebhookIdentity(user)) return null;
+  const account = accounts.find(user);
+  if (account !== undefined) return account.createdAt;
+  throw new Fault(
+    "missing",
+    "user_not_found",
+    `There is no user "${user}": add it with "postern user add ${user}", or name a webhook identity such as webhook/${user}.`,
+    { param: "user" },
+  );
+}
+
+function invalid(code: string, message: string, param: string): Fault {
+  return new Fault("invalid", code, message, { param });
+}

@@ -1,0 +1,84 @@
+/**
+ * The message that an integration makes of an event: the operator's words, with values of the event filled in.
+ * Nothing is evaluated. `{{a.b.c}}` is looked up in own properties, and what it finds is cut and made one line.
+ */
+import { Fault } from "../../../kernel/plugin.ts";
+
+export interface Message {
+  readonly text: string;
+  /** Where values of the event stand: those are strangers' words. */
+  readonly spans: readonly (readonly [number, number])[];
+}
+
+type Part = string | readonly string[];
+
+const LONGEST_TEMPLATE = 2000;
+const MOST_VALUES = 32;
+const MOST_LEVELS = 8;
+const LONGEST_VALUE = 200;
+const KEY = /^[\w$@-]{1,64}$/;
+// Control characters and line ends would make more of a value than a word in a sentence, and those that change the
+// direction of text would show it as something else.
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** Throws a fault that says what is wrong with it. */
+export function parseTemplate(template: string): readonly Part[] {
+  if (template.length > LONGEST_TEMPLATE) throw bad(`must have at most ${LONGEST_TEMPLATE} characters`);
+  if (template.trim() === "" || template.includes("\0")) throw bad("must not be blank, nor contain NUL");
+  const parts: Part[] = [];
+  let at = 0;
+  for (let open = template.indexOf("{{"); open !== -1; open = template.indexOf("{{", at)) {
+    const close = template.indexOf("}}", open);
+    if (close === -1) throw bad(`has a "{{" without a "}}"`);
+    const path = template.slice(open + 2, close).trim();
+    const keys = path.split(".");
+    if (keys.length > MOST_LEVELS || !keys.every((key) => KEY.test(key)))
+      throw bad(
+        `cannot look up "${path}": write {{name}} or {{name.of.a.field}}, at most ${MOST_LEVELS} names`,
+      );
+    parts.push(template.slice(at, open), keys);
+    at = close + 2;
+  }
+  if (parts.length / 2 > MOST_VALUES) throw bad(`may fill in at most ${MOST_VALUES} values`);
+  return [...parts, template.slice(at)];
+}
+
+export function render(parts: readonly Part[], event: unknown): Message {
+  let text = "";
+  const spans: [number, number][] = [];
+  for (const part of parts) {
+    if (typeof part === "string") {
+      text += part;
+      continue;
+    }
+    const value = show(lookUp(event, part));
+    const from = text.length;
+    text += value === "" ? `(no ${part.join(".")})` : value;
+    if (value !== "") spans.push([from, text.length]);
+  }
+  return { text, spans };
+}
+
+function lookUp(event: unknown, keys: readonly string[]): unknown {
+  let value = event;
+  for (const key of keys) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Readonly<Record<string, unknown>>)[key];
+  }
+  return value;
+}
+
+/** Empty where there is nothing that fits into a sentence: an object, a list, null, a blank text. */
+function show(value: unknown): string {
+  if (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean") return "";
+  const line = String(value)
+    .slice(0, 2 * LONGEST_VALUE)
+    .replace(UNSEEN, " ")
+    .trim()
+    .toWellFormed();
+  return line.length > LONGEST_VALUE ? `${line.slice(0, LONGEST_VALUE).toWellFormed()}…` : line;
+}
+
+function bad(problem: string): Fault {
+  return new Fault("invalid", "bad_template", `The message template ${problem}.`, { param: "message" });
+}
