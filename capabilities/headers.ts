@@ -29,3 +29,15 @@ export const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   "x-original-url",
   "x-rewrite-url",
 ]);
+
+const BESIDE_CREDENTIALS =
+  /^(?:range|if-range|accept-encoding|forwarded|x-(?:forwarded|original|rewrite|override|http-method)(?:-.*)?)$/;
+
+/**
+ * Headers that a tool may not send together with a credential: a server that reflects its request would answer with a part
+ * of it at a time or in an encoding that hides it, and a proxy would send the credential to another place than was allowed.
+ * In lower case.
+ */
+export function isRefusedBesideCredential(header: string): boolean {
+  return BESIDE_CREDENTIALS.test(header);
+}

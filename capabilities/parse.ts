@@ -1,6 +1,6 @@
 /** Parses capabilities files. Pure; reports all problems at once. */
 import type { Capabilities, Credential, CredentialLocation } from "./capabilities.ts";
-import { RESERVED_HEADERS } from "./headers.ts";
+import { isRefusedBesideCredential, RESERVED_HEADERS } from "./headers.ts";
 import schema from "./schema.json" with { type: "json" };
 import { refuseVariable } from "./variables.ts";
 
@@ -123,7 +123,9 @@ function contradictions(file: CapabilitiesFile): CapabilitiesProblem[] {
     });
   }
   for (const [name, { location }] of Object.entries(file.http?.credentials ?? {})) {
-    if (location.type !== "header" || !RESERVED_HEADERS.has(location.name.toLowerCase())) continue;
+    if (location.type !== "header") continue;
+    const header = location.name.toLowerCase();
+    if (!RESERVED_HEADERS.has(header) && !isRefusedBesideCredential(header)) continue;
     problems.push({
       path: `http.credentials.${name}.location.name`,
       problem: `must be a header that does not control the connection, given "${location.name}"`,

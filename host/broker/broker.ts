@@ -3,6 +3,7 @@
  * send → cap → scrub. What comes out of here, in a reply, an error or a record, holds no secret.
  */
 import type { AuthSetup, Capabilities, HttpCapabilities } from "../../capabilities/capabilities.ts";
+import { isRefusedBesideCredential } from "../../capabilities/headers.ts";
 import { Fault } from "../../kernel/fault.ts";
 import type { Log } from "../../kernel/log.ts";
 import { createMatcher, type Matcher } from "../../kernel/mask/matcher.ts";
@@ -88,6 +89,12 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
       if (placed !== filled) names.push(secretName);
       filled = placed;
     }
+    const header =
+      names.length === 0 ? undefined : Object.keys(request.headers).find(isRefusedBesideCredential);
+    if (header !== undefined)
+      throw new Refused(
+        `The header ${header} is not allowed in a request that carries \`${names[0]}\`: nothing was sent. It could make the server act on another request, or send the credential back in parts.`,
+      );
     return { filled, names };
   }
 
@@ -124,7 +131,11 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
         if (names.length > 0) trail.secrets = await secretsFor(auth);
         const { status, location, headers, body } = await network.send(filled, bounds);
         if (REDIRECTS.has(status) && location !== undefined) throw redirected(request.url, status, location);
-        return scrubAnswer({ status, headers, body }, trail.secrets);
+        const scrubbed = await scrubAnswer({ status, headers, body }, trail.secrets);
+        if (scrubbed !== undefined) return scrubbed;
+        throw new Refused(
+          `The answer of ${request.url.host} holds the value of a secret in another form, so it was withheld.`,
+        );
       }
 
       async function attempt(request: ToolRequest, signal: AbortSignal, trail: Trail): Promise<Answer> {

@@ -26,7 +26,16 @@ export function readHeaders(given: Readonly<Record<string, string | string[] | u
   );
 }
 
-export function scrubAnswer({ status, headers, body }: Answer, secrets: Matcher): Answer {
+/** Undefined where the answer still shows a secret to a reader who looks for one: it cannot be given to the tool. */
+export async function scrubAnswer(answer: Answer, secrets: Matcher): Promise<Answer | undefined> {
+  const scrubbed = replaceSecrets(answer, secrets);
+  const written = Buffer.from(scrubbed.headers.flat().join("\n"), "latin1");
+  return (await secrets.discloses(scrubbed.body)) || (await secrets.discloses(written))
+    ? undefined
+    : scrubbed;
+}
+
+function replaceSecrets({ status, headers, body }: Answer, secrets: Matcher): Answer {
   const scrubbed = secrets.scrub(body);
   const isSame = scrubbed === body;
   const clean = (text: string) => Buffer.from(secrets.scrub(Buffer.from(text, "latin1"))).toString("latin1");

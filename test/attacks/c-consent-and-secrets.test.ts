@@ -2,6 +2,7 @@
 import { beforeAll, expect } from "vitest";
 import { attack } from "../support/attacks.ts";
 import { type Attacked, serveUnderAttack } from "../support/processes/attacked.ts";
+import { DISGUISES } from "../support/secret-forms.ts";
 import { openUpstream, type Upstream } from "../support/servers/upstream.ts";
 import { copyCode, fixture } from "../support/tools/components.ts";
 import { afterThisFile } from "../support/undo.ts";
@@ -15,9 +16,10 @@ let sender: Uint8Array;
 let mirror: Upstream;
 
 beforeAll(async () => {
-  mirror = await openUpstream(({ method, path, headers, body }, response) =>
-    response.end(JSON.stringify({ method, path, headers, body })),
-  );
+  mirror = await openUpstream(({ method, path, headers, body }, response) => {
+    const disguise = DISGUISES[new URL(path, "http://mirror").searchParams.get("as") ?? ""];
+    response.end(disguise?.(String(headers["x-api-key"])) ?? JSON.stringify({ method, path, headers, body }));
+  });
   later(() => mirror.close());
   const host = `127.0.0.1:${mirror.port}`;
   service = await serveUnderAttack(later, { TOOLS_PRIVATE_HOSTS: host, TOOL_APPROVALS: "*=allow" });
@@ -77,6 +79,38 @@ async function sendBy(tool: string, request: object): Promise<Sent> {
 }
 
 const at = (path: string) => `http://127.0.0.1:${mirror.port}${path}`;
+
+attack(12, "A server that reflects its request cannot be made to give out the secret in parts", async () => {
+  const before = mirror.requests.length;
+  for (const headers of [
+    { range: "bytes=0-16" },
+    { Range: "bytes=17-60" },
+    { "if-range": "x" },
+    { "Accept-Encoding": "gzip" },
+    { "x-forwarded-host": "evil.example" },
+    { "X-Original-URL": "/admin" },
+    { "x-rewrite-path": "/admin" },
+    { "x-override-url": "/admin" },
+    { "x-http-method-override": "DELETE" },
+  ]) {
+    const { refused } = await sendBy("sender", { url: at("/v1/"), headers });
+    expect(refused, JSON.stringify(headers)).toMatch(/^The header \S+ is (?:not allowed|set by Postern)/);
+  }
+  expect(mirror.requests).toHaveLength(before);
+  const whole = await sendBy("sender", { url: at("/v1/"), headers: { "x-plain": "1" } });
+  expect(whole.status).toBe(200);
+  expect(whole.text).toContain('"x-api-key":"[secret]"');
+});
+
+attack(12, "A server that disguises the secret is not heard", async () => {
+  for (const [name, disguise] of Object.entries(DISGUISES)) {
+    const { refused, text } = await sendBy("sender", { url: at(`/v1/?as=${encodeURIComponent(name)}`) });
+    expect(text, name).toBe("");
+    expect(refused, name).toMatch(/^The answer of \S+ holds the value of a secret in another form/);
+    expect(mirror.requests.at(-1)?.headers["x-api-key"]).toBe(SECRET);
+    expect(JSON.stringify(service.served.model.requests)).not.toContain(String(disguise(SECRET)));
+  }
+});
 
 attack(13, "A tool is not given the service's own keys or a cloud's, by check or by install", async () => {
   for (const env_var of ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "STORE_URL"]) {

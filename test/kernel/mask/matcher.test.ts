@@ -1,8 +1,9 @@
+import { deflateSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { canBeHidden } from "../../../kernel/mask/forms.ts";
 import { createHidingStream, createMatcher } from "../../../kernel/mask/matcher.ts";
-import { SECRET_FORMS } from "../../support/secret-forms.ts";
+import { DISGUISES, SECRET_FORMS } from "../../support/secret-forms.ts";
 
 /** Few letters, so that values begin alike, contain and overlap each other. */
 const crowded = fc.string({ unit: fc.constantFrom("a", "b", "é", "😀"), minLength: 6, maxLength: 12 });
@@ -161,4 +162,56 @@ test("a megabyte of the worst text is done as soon as any other", () => {
     for (let at = 0; at < text.length; at += 5000) shown += stream.push(text.slice(at, at + 5000));
     expect(shown + stream.end()).toBe(hide(text));
   }
+});
+
+describe("disguises", () => {
+  const VALUE = "Kq7-2wZ9/pLx0_fT4=vB8nR3sY6";
+  const { discloses } = createMatcher(["another-secret-value", VALUE]);
+  const around = (middle: string | Buffer, filler: string) =>
+    Buffer.concat([Buffer.from(filler), Buffer.from(middle), Buffer.from(filler)]);
+
+  test.each(Object.entries(DISGUISES))(
+    "a value %s is found, alone and among much else",
+    async (_, disguise) => {
+      expect(await discloses(Buffer.from(disguise(VALUE)))).toBe(true);
+      expect(
+        await discloses(
+          around(disguise(VALUE), " - ordinary words, 100% of them &amp; more - ".repeat(7000)),
+        ),
+      ).toBe(true);
+    },
+  );
+
+  test("a value in a zlib stream is found where the content is one", async () => {
+    expect(await discloses(deflateSync(VALUE))).toBe(true);
+  });
+
+  test("ordinary content shows nothing", async () => {
+    for (const text of [
+      "",
+      "Kq7 and 2wZ9 and pLx0",
+      JSON.stringify({
+        id: "0123456789abcdef",
+        url: "https://example.com/%7Euser?a=b&amp;c=d",
+        text: "caf\\u00e9",
+      }),
+      Buffer.from("some other file").toString("base64").repeat(1000),
+      "a".repeat(1_000_000),
+    ])
+      expect(await discloses(Buffer.from(text))).toBe(false);
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 2000 }), async (bytes) => {
+        expect(await discloses(bytes)).toBe(false);
+      }),
+    );
+  });
+
+  test("a long value in base64 does not make others with the same beginning suspicious", async () => {
+    const token = (body: string) =>
+      `eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.${Buffer.from(body).toString("base64url")}.c2ln`;
+    const matcher = createMatcher([token(JSON.stringify({ sub: "ann", exp: 1, note: "one of hers" }))]);
+    expect(
+      await matcher.discloses(Buffer.from(token(JSON.stringify({ who: "bob", iat: 7, more: true })))),
+    ).toBe(false);
+  });
 });
