@@ -1,7 +1,7 @@
 /** What we use of WebAssembly's JavaScript interface: the compiler's own description comes only with a browser's. */
 declare namespace WebAssembly {
   class Module {
-    private constructor();
+    constructor(bytes: Uint8Array<ArrayBuffer>);
     static exports(module: Module): { readonly name: string; readonly kind: string }[];
   }
 
@@ -13,6 +13,7 @@ declare namespace WebAssembly {
   class Memory {
     private constructor();
     readonly buffer: ArrayBuffer;
+    grow(pages: number): number;
   }
 
   class Table {
