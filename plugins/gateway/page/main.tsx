@@ -10,6 +10,7 @@ import { JobsPage } from "./pages/jobs-page.tsx";
 import { LogsPage } from "./pages/logs-page.tsx";
 import { MemoryPage } from "./pages/memory-page.tsx";
 import { PeoplePage } from "./pages/people-page.tsx";
+import { WebhooksPage } from "./pages/webhooks-page.tsx";
 import { keepConnected } from "./socket.ts";
 import { ToolsPage } from "./tools/tools-page.tsx";
 import { useApp } from "./use-app.ts";
@@ -26,6 +27,8 @@ function Page({ name }: { name: string }) {
       return <MemoryPage />;
     case "people":
       return <PeoplePage />;
+    case "webhooks":
+      return <WebhooksPage />;
     case "logs":
       return <LogsPage />;
     default:

@@ -1,11 +1,11 @@
 /** How the page talks to the gateway: the types of its JSON, from the declarations, and requests. */
-import type { Job as DeclaredJob } from "../../../kernel/vocabulary/job.ts";
+import type * as job from "../../../kernel/vocabulary/job.ts";
 import type * as memory from "../../../kernel/vocabulary/memory.ts";
 import type { ThreadSummary } from "../../../kernel/vocabulary/thread.ts";
 import type * as tools from "../../../kernel/vocabulary/tools.ts";
 import type * as turn from "../../../kernel/vocabulary/turn.ts";
 import type { Usage as DeclaredUsage } from "../../../kernel/vocabulary/usage.ts";
-import type { User as DeclaredUser } from "../../../kernel/vocabulary/user.ts";
+import type * as user from "../../../kernel/vocabulary/user.ts";
 import type { Wire } from "../../../kernel/vocabulary/wire/form.ts";
 import type * as api from "../api/schemas.ts";
 import type * as accounts from "../auth/accounts.ts";
@@ -14,11 +14,14 @@ import type * as frame from "../socket/frame.ts";
 export type Accepted = Wire<typeof api.Accepted>;
 export type Account = Wire<typeof accounts.Account>;
 export type Gate = Wire<typeof turn.Gate>;
-export type Job = Wire<typeof DeclaredJob>;
+export type Identity = Wire<typeof user.Identity>;
+export type Integration = Wire<typeof job.Integration>;
+export type Job = Wire<typeof job.Job>;
 export type MemoryFile = Wire<typeof memory.MemoryFile>;
 export type MemoryHit = Wire<typeof memory.MemoryHit>;
 export type ModelName = Wire<typeof turn.ModelName>;
 export type Outcome = Wire<typeof turn.ToolOutcome>;
+export type PairingGate = Wire<typeof user.PairingGate>;
 export type Session = Wire<typeof api.Session>;
 export type SocketFrame = Wire<typeof frame.SocketFrame>;
 export type Status = Wire<typeof api.Status>;
@@ -34,7 +37,7 @@ export type Turn = Wire<typeof turn.TurnRecord>;
 export type TurnFrame = Wire<typeof frame.TurnFrame>;
 export type TurnStatus = Wire<typeof turn.TurnStatus>;
 export type Usage = Wire<typeof DeclaredUsage>;
-export type User = Wire<typeof DeclaredUser>;
+export type User = Wire<typeof user.User>;
 
 /** Oldest first; `next` leads to those before them. */
 export interface TurnPage {

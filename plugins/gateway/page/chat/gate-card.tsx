@@ -2,8 +2,14 @@ import { decide } from "../app.ts";
 import { Grants } from "../tools/grants.tsx";
 import type { Gate } from "../wire.ts";
 
+interface GateCardProps {
+  readonly gate: Gate;
+  /** Where the thread is not the reader's own, and so not shown after the answer. */
+  onDecide?(decision: string): void;
+}
+
 /** What the thread waits for, in words, with the answers that go on. */
-export function GateCard({ gate }: { gate: Gate }) {
+export function GateCard({ gate, onDecide = (decision) => void decide(gate, decision) }: GateCardProps) {
   switch (gate.type) {
     case "approval":
       return (
@@ -12,7 +18,7 @@ export function GateCard({ gate }: { gate: Gate }) {
           <pre class="log">{gate.call.params}</pre>
           <Grants of={gate.grants ?? []} />
           <Answers
-            gate={gate}
+            onDecide={onDecide}
             choices={{
               once: "Allow once",
               // What is asked for each time anew has no fingerprint to remember.
@@ -27,7 +33,7 @@ export function GateCard({ gate }: { gate: Gate }) {
         <section class="gate" aria-label="Sign-in of a tool">
           <strong>{gate.call.name} needs to sign in</strong>
           <span>{gate.message}</span>
-          <Answers gate={gate} choices={{ done: "Done, continue", deny: "Continue without it" }} />
+          <Answers onDecide={onDecide} choices={{ done: "Done, continue", deny: "Continue without it" }} />
         </section>
       );
     case "external_tool":
@@ -41,7 +47,12 @@ export function GateCard({ gate }: { gate: Gate }) {
   }
 }
 
-function Answers({ gate, choices }: { gate: Gate; choices: Readonly<Record<string, string>> }) {
+interface AnswersProps {
+  readonly choices: Readonly<Record<string, string>>;
+  onDecide(decision: string): void;
+}
+
+function Answers({ choices, onDecide }: AnswersProps) {
   return (
     <span class="row">
       {Object.entries(choices).map(([decision, label], index) => (
@@ -49,7 +60,7 @@ function Answers({ gate, choices }: { gate: Gate; choices: Readonly<Record<strin
           type="button"
           key={decision}
           class={index === 0 ? "primary" : decision === "deny" ? "danger" : ""}
-          onClick={() => void decide(gate, decision)}
+          onClick={() => onDecide(decision)}
         >
           {label}
         </button>

@@ -11,6 +11,7 @@ const PAGES = [
   { name: "jobs", title: "Jobs", href: "#/jobs", operator: false },
   { name: "memory", title: "Memory", href: "#/memory", operator: false },
   { name: "people", title: "People", href: "#/people", operator: true },
+  { name: "webhooks", title: "Webhooks", href: "#/webhooks", operator: true },
   { name: "logs", title: "Logs", href: "#/logs", operator: true },
 ] as const;
 

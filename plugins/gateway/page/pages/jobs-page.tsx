@@ -62,7 +62,9 @@ export function JobsPage() {
                   <tr key={job.id}>
                     <td>{new Date(job.created_at).toLocaleString()}</td>
                     <td>{job.user}</td>
-                    <td>{job.error ? "failed" : job.status}</td>
+                    <td>
+                      {job.error ? "failed" : job.waiting_for ? `waits for ${job.waiting_for}` : job.status}
+                    </td>
                     <td>{job.error?.message ?? job.response ?? ""}</td>
                     <td>
                       {job.status !== "completed" && (

@@ -315,7 +315,7 @@ describeInBrowser("the page in a browser", () => {
     });
     await say(page, "Show everything");
     await page.getByRole("button", { name: "Copy" }).waitFor();
-    for (const hash of ["", "#/tools", "#/jobs", "#/memory", "#/people"]) {
+    for (const hash of ["", "#/tools", "#/jobs", "#/memory", "#/people", "#/webhooks"]) {
       if (hash) await page.goto(`${served.url}/${hash}`);
       await page.getByRole("heading", { level: 1 }).waitFor();
       await page.evaluate(axe.source);

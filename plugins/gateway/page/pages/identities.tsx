@@ -1,0 +1,100 @@
+import type { Account, Identity, PairingGate } from "../wire.ts";
+
+interface PairingCardProps {
+  readonly gate: PairingGate;
+  readonly users: readonly Account[];
+  onPair(account: string): void;
+  onDeny(): void;
+}
+
+/** Somebody whom nobody here knows wants to talk: who is it? */
+export function PairingCard({ gate, users, onPair, onDeny }: PairingCardProps) {
+  return (
+    <section class="gate" aria-label="Pairing">
+      <strong>Who is {gate.identity}?</strong>
+      <pre class="log">{gate.message}</pre>
+      <span class="row">
+        <PairForm identity={gate.identity} users={users} onPair={onPair} />
+        <button type="button" class="danger" onClick={onDeny}>
+          Deny
+        </button>
+      </span>
+    </section>
+  );
+}
+
+interface IdentitiesProps {
+  readonly identities: readonly Identity[];
+  readonly users: readonly Account[];
+  onPair(identity: string, account: string): void;
+  onUnpair(identity: string): void;
+}
+
+export function Identities({ identities, users, onPair, onUnpair }: IdentitiesProps) {
+  return (
+    <section class="card">
+      <h2>Identities</h2>
+      <p class="soft">
+        Whom senders name is an identity of its own, apart from the accounts, until you pair it with one.
+      </p>
+      {identities.length === 0 && <p class="soft">Nobody has talked by the webhook yet.</p>}
+      {identities.length > 0 && (
+        <table class="list">
+          <thead>
+            <tr>
+              <th>Identity</th>
+              <th>Account</th>
+              <th>Waiting</th>
+            </tr>
+          </thead>
+          <tbody>
+            {identities.map(({ id, account, held }) => (
+              <tr key={id}>
+                <td>{id}</td>
+                <td>
+                  {account === null ? (
+                    <PairForm identity={id} users={users} onPair={(chosen) => onPair(id, chosen)} />
+                  ) : (
+                    <span class="row">
+                      {account}
+                      <button type="button" aria-label={`Unpair ${id}`} onClick={() => onUnpair(id)}>
+                        Unpair
+                      </button>
+                    </span>
+                  )}
+                </td>
+                <td>{held > 0 ? held : ""}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}
+
+interface PairFormProps {
+  readonly identity: string;
+  readonly users: readonly Account[];
+  onPair(account: string): void;
+}
+
+function PairForm({ identity, users, onPair }: PairFormProps) {
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const { account } = Object.fromEntries(new FormData(event.currentTarget as HTMLFormElement));
+    const chosen = String(account);
+    if (confirm(`From now on ${identity} is ${chosen}, with the threads and memory of both. Pair them?`))
+      onPair(chosen);
+  };
+  return (
+    <form class="row" onSubmit={submit}>
+      <select name="account" required aria-label={`Account of ${identity}`}>
+        {users.map(({ id }) => (
+          <option key={id}>{id}</option>
+        ))}
+      </select>
+      <button type="submit">Pair</button>
+    </form>
+  );
+}

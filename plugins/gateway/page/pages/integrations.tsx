@@ -1,0 +1,102 @@
+import { useEffect, useState } from "preact/hooks";
+import { attempt } from "../app.ts";
+import { type Account, ask, type Integration } from "../wire.ts";
+
+interface Added {
+  readonly name: string;
+  readonly secret: string;
+}
+
+/** Senders with a secret of their own. */
+export function Integrations({ users }: { users: readonly Account[] }) {
+  const [integrations, setIntegrations] = useState<readonly Integration[]>([]);
+  const [added, setAdded] = useState<Added | undefined>();
+
+  const load = async () => {
+    const known = await attempt(() => ask<{ integrations: readonly Integration[] }>("GET", "/api/webhooks"));
+    if (known) setIntegrations(known.integrations);
+  };
+  useEffect(() => void load(), []);
+  const add = async (event: Event) => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    const { name, user, message } = Object.fromEntries(new FormData(form));
+    const made = await attempt(() =>
+      ask<Added>("POST", "/api/webhooks", { name, user, ...(message && { message }) }),
+    );
+    if (!made) return;
+    form.reset();
+    setAdded(made);
+    await load();
+  };
+  const remove = async (name: string) => {
+    if (!confirm(`Remove “${name}”? Its secret opens nothing any more.`)) return;
+    await attempt(() => ask("DELETE", `/api/webhooks/${encodeURIComponent(name)}`));
+    await load();
+  };
+
+  return (
+    <section class="card">
+      <h2>Integrations</h2>
+      {added && (
+        <p class="gate" role="status">
+          <span>
+            {added.name} posts to <code>/webhook/{added.name}</code>. Its secret, shown only once:
+          </span>
+          <code>{added.secret}</code>
+        </p>
+      )}
+      {integrations.length > 0 && (
+        <table class="list">
+          <thead>
+            <tr>
+              <th>Name</th>
+              <th>User</th>
+              <th>Message</th>
+              <th>Last used</th>
+              <th>
+                <span class="unseen">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {integrations.map(({ name, user, message, last_used_at }) => (
+              <tr key={name}>
+                <td>{name}</td>
+                <td>{user}</td>
+                <td>{message ?? ""}</td>
+                <td>{last_used_at ? new Date(last_used_at).toLocaleString() : "never"}</td>
+                <td>
+                  <button type="button" class="danger" onClick={() => void remove(name)}>
+                    Remove
+                  </button>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <form class="row" onSubmit={(event) => void add(event)}>
+        <input name="name" required aria-label="Name of the integration" placeholder="name" />
+        <input
+          name="user"
+          required
+          list="users"
+          aria-label="User of the integration"
+          placeholder="account, or webhook/name"
+        />
+        <datalist id="users">
+          {users.map(({ id }) => (
+            <option key={id} value={id} />
+          ))}
+        </datalist>
+        <input
+          name="message"
+          aria-label="Message template"
+          placeholder="A {{action}} in {{repository.full_name}}"
+        />
+        <button type="submit">Add integration</button>
+      </form>
+    </section>
+  );
+}

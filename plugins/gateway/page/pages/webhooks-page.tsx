@@ -1,0 +1,81 @@
+import { useEffect, useState } from "preact/hooks";
+import { attempt } from "../app.ts";
+import { GateCard } from "../chat/gate-card.tsx";
+import { Bar } from "../frame/bar.tsx";
+import { useApp } from "../use-app.ts";
+import { type Account, ask, type Gate, type Identity, type PairingGate } from "../wire.ts";
+import { Identities, PairingCard } from "./identities.tsx";
+import { Integrations } from "./integrations.tsx";
+
+/** Who talks by the webhook channel, and what waits for an operator's answer. */
+export function WebhooksPage() {
+  const { status } = useApp();
+  const [gates, setGates] = useState<readonly (Gate | PairingGate)[]>([]);
+  const [identities, setIdentities] = useState<readonly Identity[]>([]);
+  const [users, setUsers] = useState<readonly Account[]>([]);
+  const isOn = status?.channels.some(({ name, on }) => name === "webhook" && on) ?? false;
+
+  const load = async () => {
+    const waiting = await attempt(() =>
+      ask<{ pending: readonly (Gate | PairingGate)[] }>("GET", "/api/approvals"),
+    );
+    const known = await attempt(() => ask<{ identities: readonly Identity[] }>("GET", "/api/identities"));
+    const people = await attempt(() => ask<{ users: readonly Account[] }>("GET", "/api/users"));
+    // What the operator's own threads wait for is answered there.
+    if (waiting) setGates(waiting.pending.filter((gate) => gate.type === "pairing" || gate.user_id));
+    if (known) setIdentities(known.identities);
+    if (people) setUsers(people.users);
+  };
+  useEffect(() => void load(), []);
+  const post = async (path: string, body: unknown) => {
+    await attempt(() => ask("POST", path, body));
+    await load();
+  };
+  const pair = (identity: string, account: string) => post("/api/identities/pair", { identity, account });
+
+  return (
+    <>
+      <Bar title="Webhooks">
+        <button type="button" onClick={() => void load()}>
+          Refresh
+        </button>
+      </Bar>
+      <div class="page">
+        <div>
+          {!isOn && <p class="soft">The webhook channel is off: set HTTP_ENABLED=true.</p>}
+          {gates.length > 0 && (
+            <section class="card">
+              <h2>Waiting for you</h2>
+              {gates.map((gate) =>
+                gate.type === "pairing" ? (
+                  <PairingCard
+                    key={gate.id}
+                    gate={gate}
+                    users={users}
+                    onPair={(account) => void pair(gate.identity, account)}
+                    onDeny={() => void post("/api/identities/deny", { identity: gate.identity })}
+                  />
+                ) : (
+                  <div key={gate.id}>
+                    <p>{gate.user_id}</p>
+                    <GateCard
+                      gate={gate}
+                      onDecide={(decision) => void post(`/api/approvals/${gate.id}`, { decision })}
+                    />
+                  </div>
+                ),
+              )}
+            </section>
+          )}
+          {isOn && <Integrations users={users} />}
+          <Identities
+            identities={identities}
+            users={users}
+            onPair={(identity, account) => void pair(identity, account)}
+            onUnpair={(identity) => void post("/api/identities/unpair", { identity })}
+          />
+        </div>
+      </div>
+    </>
+  );
+}
