@@ -6,7 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, expect, test } from "vitest";
-import { createNetwork, MAX_REPLY_BYTES, type Network } from "../../../host/broker/network.ts";
+import { MAX_REPLY_BYTES } from "../../../host/broker/exchange.ts";
+import { createNetwork, type Network } from "../../../host/broker/network.ts";
 import { type Answering, openUpstream } from "../../support/servers/upstream.ts";
 
 const undo: (() => Promise<void> | void)[] = [];
