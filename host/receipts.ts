@@ -13,7 +13,8 @@ export interface Receipt extends ToolReceipt {
 }
 
 export interface Receipts {
-  add(receipt: Receipt): void;
+  /** Resolves when it is stored, in one commit with those of calls that end at the same time. */
+  add(receipt: Receipt): Promise<void>;
   /** Newest first. */
   list(query?: {
     readonly tool?: string;
@@ -52,14 +53,16 @@ export function openReceipts(store: Store, kept: Retention = KEPT): Receipts {
     add(receipt) {
       const insert = "INSERT INTO tool_receipts (id, tool, receipt) VALUES (?, ?, ?)";
       const text = JSON.stringify(shorten(receipt));
-      sql.run(insert, receipt.id, receipt.tool, text);
-      sinceTrim++;
-      bytesSinceTrim += text.length;
-      if (sinceTrim >= Math.min(TRIM_EVERY, kept.count) || bytesSinceTrim > kept.bytes / 8) {
-        sinceTrim = 0;
-        bytesSinceTrim = 0;
-        trim(sql, kept);
-      }
+      return sql.batch(() => {
+        sql.run(insert, receipt.id, receipt.tool, text);
+        sinceTrim++;
+        bytesSinceTrim += text.length;
+        if (sinceTrim >= Math.min(TRIM_EVERY, kept.count) || bytesSinceTrim > kept.bytes / 8) {
+          sinceTrim = 0;
+          bytesSinceTrim = 0;
+          trim(sql, kept);
+        }
+      });
     },
     list({ tool = null, user = null, limit = 20 } = {}) {
       return sql

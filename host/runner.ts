@@ -160,7 +160,7 @@ export function createRunner(parts: RunnerParts): Runner {
       logsDropped: report.droppedLogs,
     };
     try {
-      receipts.add(receipt);
+      await receipts.add(receipt);
     } catch (error) {
       // What the tool did is done; the model must still hear of it.
       log.error({ error, receipt }, `the receipt for a call of ${tool.name} could not be stored`);

@@ -17,7 +17,11 @@ export function writeFrame(socket: Socket, header: object, body: Uint8Array = EM
   const prefix = Buffer.allocUnsafe(PREFIX);
   prefix.writeUInt32LE(text.byteLength, 0);
   prefix.writeUInt32LE(body.byteLength, 4);
-  // One write for what is short: each costs a system call.
+  // One write for what is short, and for all that is sent in one turn: each costs a system call.
+  if (socket.writableCorked === 0) {
+    socket.cork();
+    process.nextTick(() => socket.uncork());
+  }
   if (body.byteLength < 65_536) socket.write(Buffer.concat([prefix, text, body]));
   else {
     socket.write(Buffer.concat([prefix, text]));
