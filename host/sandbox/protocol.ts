@@ -25,6 +25,9 @@ export interface Task {
   readonly schema?: number;
 }
 
+/** Counted within its thread, which runs tasks in this order. */
+export type PlacedTask = Task & { readonly number: number };
+
 /** What a thread needs to open instances of a component. */
 export interface ComponentCode {
   readonly modules: ReadonlyMap<string, WebAssembly.Module>;

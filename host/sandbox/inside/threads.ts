@@ -3,7 +3,7 @@ import type { MessagePort } from "node:worker_threads";
 import { Piscina } from "piscina";
 import { threadFile } from "../../../kernel/cli/thread-file.ts";
 import type { ToolReply } from "../../broker/grant.ts";
-import type { ComponentCode, FromThread, Task, ThreadHello, ToThread } from "../protocol.ts";
+import type { ComponentCode, FromThread, PlacedTask, Task, ThreadHello, ToThread } from "../protocol.ts";
 
 /** So many loops that never end may hold a thread each before the tool's other calls wait for a deadline. */
 const MAX_THREADS = 16;
@@ -28,6 +28,7 @@ export interface ThreadEvents {
 interface Thread {
   readonly id: number;
   readonly calls: Map<number, Placed>;
+  /** The number of the call that it began last. */
   readonly begun: Int32Array<SharedArrayBuffer>;
   port: MessagePort | undefined;
   /** Calls that it was given so far. */
@@ -45,11 +46,15 @@ interface Placed {
   /** Requests without a reply. */
   waitsFor: number;
   isCancelled: boolean;
+  /** Given to another thread, because its own did not come to it. */
+  isTakenBack: boolean;
 }
 
 /** What the balancer is told of a task; Piscina does not post it. */
 interface Wish {
   readonly placed: Placed;
+  /** What Piscina posts. */
+  readonly task: { number: number };
   readonly thread: Thread | undefined;
   isSeen: boolean;
 }
@@ -179,6 +184,7 @@ export class Threads {
 
   /** Gives queued calls to threads that can take them, or to a new one. */
   #pump(): void {
+    for (const thread of this.#threads.values()) if (isSilent(thread)) this.#takeBack(thread);
     while (this.#queue.length > 0 && this.#code !== undefined) {
       const thread = this.#freest();
       const mayGrow = !this.#isStarting && this.#mayGrow(thread);
@@ -188,11 +194,25 @@ export class Threads {
       if (mayGrow) this.#isStarting = true;
       this.#place(task, mayGrow ? undefined : thread);
     }
-    if (this.#queue.length === 0 || this.#timer !== undefined) return;
+    const isWaiting = this.#queue.length > 0 || [...this.#threads.values()].some(hasUnbegun);
+    if (!isWaiting || this.#timer !== undefined) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.#pump();
     }, SILENT_MILLIS);
+  }
+
+  /** Calls that a thread has not begun, because it computes another, can be begun elsewhere. */
+  #takeBack(thread: Thread): void {
+    const begun = Atomics.exchange(thread.begun, 0, thread.posted);
+    for (const [call, placed] of [...thread.calls].toReversed()) {
+      if (placed.number <= begun) continue;
+      placed.isTakenBack = true;
+      thread.calls.delete(call);
+      thread.computing--;
+      this.#homes.delete(call);
+      this.#queue.unshift(placed.task);
+    }
   }
 
   #freest(): Thread | undefined {
@@ -210,9 +230,10 @@ export class Threads {
   }
 
   #place(task: Task, thread: Thread | undefined): void {
-    const placed: Placed = { task, number: 0, waitsFor: 0, isCancelled: false };
-    const wish: Wish = { placed, thread, isSeen: false };
-    const posted = { ...task, [Piscina.queueOptionsSymbol]: wish };
+    const placed: Placed = { task, number: 0, waitsFor: 0, isCancelled: false, isTakenBack: false };
+    const numbered: Task & { number: number } = { ...task, number: 0 };
+    const wish: Wish = { placed, task: numbered, thread, isSeen: false };
+    const posted: PlacedTask = Object.assign(numbered, { [Piscina.queueOptionsSymbol]: wish });
     (this.#piscina.run(posted) as Promise<void>).then(
       () => this.#leave(placed, undefined),
       (error: unknown) => this.#leave(placed, error ?? new Error("its thread ended")),
@@ -235,6 +256,7 @@ export class Threads {
     if (chosen === undefined) return null;
     const thread = this.#thread(chosen.id);
     wish.placed.number = ++thread.posted;
+    wish.task.number = thread.posted;
     thread.calls.set(wish.placed.task.call, wish.placed);
     this.#homes.set(wish.placed.task.call, thread);
     wake(thread);
@@ -242,6 +264,7 @@ export class Threads {
   }
 
   #leave(placed: Placed, error: unknown): void {
+    if (placed.isTakenBack) return;
     const { call } = placed.task;
     const thread = this.#homes.get(call);
     this.#homes.delete(call);
@@ -273,6 +296,10 @@ function wake(thread: Thread): void {
 
 function isSilent(thread: Thread): boolean {
   return thread.computing > 0 && now() - thread.heard > SILENT_MILLIS;
+}
+
+function hasUnbegun(thread: Thread): boolean {
+  return Atomics.load(thread.begun, 0) < thread.posted;
 }
 
 function isBegun(thread: Thread, { number }: Placed): boolean {

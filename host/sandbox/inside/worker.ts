@@ -7,7 +7,15 @@ import { MessageChannel, parentPort, threadId } from "node:worker_threads";
 import { reason } from "../../../kernel/fault.ts";
 import type { ToolReply } from "../../broker/grant.ts";
 import { compileParamsCheck, type ParamsCheck } from "../../params.ts";
-import type { Ask, ComponentCode, FromThread, Outcome, Task, ThreadHello, ToThread } from "../protocol.ts";
+import type {
+  Ask,
+  ComponentCode,
+  FromThread,
+  Outcome,
+  PlacedTask,
+  ThreadHello,
+  ToThread,
+} from "../protocol.ts";
 import { GLUE_WEBASSEMBLY } from "./glue.ts";
 import { type Caller, createImports, type Imports } from "./imports.ts";
 import { type Instance, type Instantiate, type Linkable, openInstance } from "./instance.ts";
@@ -32,7 +40,7 @@ interface Running {
 interface Loaded {
   readonly linkable: Linkable;
   readonly memoryBytes: number;
-  /** Counts the calls that this thread began, so that those it never came to can be given to another. */
+  /** The number of the task that this thread began last. Tasks it has not come to are taken back by changing it. */
   readonly begun: Int32Array<SharedArrayBuffer>;
 }
 
@@ -86,9 +94,9 @@ function send(message: FromThread): void {
 }
 
 /** Answers on the thread's line; the task itself is done when its instance is clean again. */
-export default async function work({ call, ask, secrets, schema }: Task): Promise<void> {
+export default async function work({ number, call, ask, secrets, schema }: PlacedTask): Promise<void> {
   const { linkable, memoryBytes, begun } = await loaded.promise;
-  Atomics.add(begun, 0, 1);
+  if (Atomics.compareExchange(begun, 0, number - 1, number) !== number - 1) return;
   if (cancelledEarly.delete(call)) return send({ type: "cancelled", call });
   const isChecked = schema !== undefined && ask.type !== "describe";
   const refusal = isChecked ? await refuse(ask.params, schema) : undefined;

@@ -72,6 +72,25 @@ test("a call that waits is cancelled alone: others that wait on its thread go on
   expect(await other.outcome).toMatchObject({ ok: true });
 });
 
+test("calls of a tool that were given to a thread which never comes to them are run on another", async () => {
+  const { call } = await open({});
+  const stop = new AbortController();
+  const begun = Promise.withResolvers<void>();
+  const http = async () => {
+    begun.resolve();
+    return reply;
+  };
+  expect(await call("endless-loop.js", "stop")).toMatchObject({ ok: true });
+  const loops = Array.from({ length: 2 }, () =>
+    call("endless-loop.js", "ask", { http, signal: stop.signal }),
+  );
+  await begun.promise;
+  const behind = Array.from({ length: 6 }, () => call("endless-loop.js", "stop"));
+  for (const outcome of await Promise.all(behind)) expect(outcome).toMatchObject({ ok: true });
+  stop.abort();
+  for (const outcome of await Promise.all(loops)) expect(outcome).toMatchObject({ code: "cancelled" });
+});
+
 test("calls behind one that never ends are run when it has been ended", async () => {
   const { call } = await open({});
   expect(await call("endless-loop.js", "stop")).toMatchObject({ ok: true });
