@@ -31,7 +31,7 @@ export async function buildProgram({ argv, version, shippedPlugins }: ProgramOpt
   const asked = argv.find((word) => !word.startsWith("-"));
   const open = async (options?: SessionOptions): Promise<Session> => {
     const { openSession } = await import("./session.ts");
-    const session = openSession(process.env, process.cwd(), options);
+    const session = openSession(undefined, undefined, options);
     for (const warning of session.warnings) process.stderr.write(`postern: ${warning}\n`);
     return session;
   };

@@ -4,6 +4,9 @@ import type { LimitVerdict } from "../vocabulary/store.ts";
 
 export const RATE_LIMIT_EXCEEDED = "rate_limit_exceeded";
 
+/** What a script on another page may read of it. */
+export const RATE_LIMIT_HEADERS = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
+
 export interface LimitOptions {
   /** Also under the names that clients of the Responses API read. */
   readonly perRequests?: boolean;

@@ -83,6 +83,7 @@ export function createScriptedAgent(): ScriptedAgent {
       return () => void listeners.delete(listener);
     },
     model: () => MODEL,
+    removeUser: () => {},
   };
   const scripted: { script: Script } = { script: echo };
   const jobs = createScriptedJobs(agent);

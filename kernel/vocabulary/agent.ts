@@ -27,6 +27,11 @@ export interface Agent {
     listener: (event: TurnEvent, turn: { readonly id: string; readonly thread: string }) => void,
   ): () => void;
   model(): ModelName;
+  /**
+   * The user is gone: what runs or waits to run for them stops. With data, all that is kept of them goes: threads, jobs,
+   * memory, missions and remembered answers. Receipts of tool calls, which hold nothing that was said, stay.
+   */
+  removeUser(user: string, options: { readonly withData: boolean }): void;
 }
 
 export interface Page<Item> {

@@ -26,7 +26,7 @@ export interface AgentParts {
   remember(user: string, tool: string, fingerprint: string): void;
 }
 
-export interface RunningAgent extends Agent {
+export interface RunningAgent extends Omit<Agent, "removeUser"> {
   /** Ends every turn of a thread that is about to go. */
   cancelThread(thread: string): void;
   /** Ends every turn; they are stored as interrupted. */

@@ -10,6 +10,7 @@ import { createContext } from "./context/window.ts";
 import { createIdentities } from "./jobs/identities.ts";
 import { createJobs } from "./jobs/jobs.ts";
 import { createJobTable } from "./jobs/table.ts";
+import { createUserRemoval } from "./jobs/user-removal.ts";
 import { createMemory } from "./memory/memory.ts";
 import { moveWebhookMemory } from "./memory/webhook-memory.ts";
 import { createBuiltinModel } from "./models/builtin/model.ts";
@@ -110,8 +111,9 @@ export function startAgent({
         `DAILY_USD_CAP does not count ${unpriced.map(({ name }) => name.name).join(", ")}: add the price to ${join(home, "prices.json")}`,
       );
   });
+  const removeUser = createUserRemoval({ sql, threads, jobs, memory, cancelThread: agent.cancelThread });
   return {
-    agent,
+    agent: { ...agent, removeUser },
     threads,
     jobs,
     memory,

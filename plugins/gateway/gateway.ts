@@ -67,7 +67,7 @@ export async function openGateway({
     ...receiptRoutes(use.toolAdmin),
     ...logRoutes(kernel),
     ...webhookRoutes({ ...use, accounts: server.accounts, integrations: use.integrations }),
-    ...accountRoutes({ accounts: server.accounts, onRevoked }),
+    ...accountRoutes({ accounts: server.accounts, agent, onRevoked }),
     documentRoute(describe),
   ];
   described.push(...routes);

@@ -12,24 +12,32 @@ export default definePlugin({
   commands: [
     {
       name: "user",
-      about: "add and list the people who may use this Postern, and pair webhook identities with them",
+      about:
+        "add, list, change and remove the people who may use this Postern, and pair webhook identities with them",
       example: "postern user add ann",
       load: async () => {
-        const [{ registerUser }, { registerPairing }] = await Promise.all([
+        const [{ registerUser, registerUserChanges }, { registerPairing }] = await Promise.all([
           import("./auth/commands.ts"),
           import("./auth/pairing.ts"),
         ]);
         return (group, context) => {
           registerUser(group, context);
+          registerUserChanges(group, context);
           registerPairing(group, context);
         };
       },
     },
     {
       name: "token",
-      about: "create, list and revoke people's tokens",
+      about: "create, list, change and revoke people's tokens",
       example: "postern token create ann --name laptop",
       load: async () => (await import("./auth/commands.ts")).registerToken,
+    },
+    {
+      name: "session",
+      about: "list the browsers that are signed in, and sign them out",
+      example: "postern session list",
+      load: async () => (await import("./auth/commands.ts")).registerSession,
     },
   ],
   configure: readSettings,

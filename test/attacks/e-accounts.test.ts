@@ -6,7 +6,7 @@ import { afterThisFile } from "../support/undo.ts";
 
 const PAGE = "https://chat.example.org";
 const later = afterThisFile();
-const { served, send } = await serveUnderAttack(later, { GATEWAY_ALLOWED_ORIGINS: PAGE });
+const { served, send, run } = await serveUnderAttack(later, { GATEWAY_ALLOWED_ORIGINS: PAGE });
 const operator = new URL(served.link()).searchParams.get("token") ?? "";
 
 attack(24, "a listed origin really can call the API, and no other can", async () => {
@@ -44,6 +44,66 @@ attack(24, "a listed origin really can call the API, and no other can", async ()
   }
 });
 
+attack(
+  26,
+  "a stolen session is seen and ended, by its owner or the operator, and by nobody else",
+  async () => {
+    const [bob, eve] = [await addUser("bob"), await addUser("eve")];
+    const signedIn = await fetch(`${served.url}/api/session`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "user-agent": "thief/1.0 \u00e9" },
+      body: JSON.stringify({ token: bob.token }),
+    });
+    const cookie = (signedIn.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+    const status = async () => (await fetch(`${served.url}/api/status`, { headers: { cookie } })).status;
+    expect(await status()).toBe(200);
+    const { sessions } = (await send("GET", "/api/sessions", undefined, bob.token)).json;
+    expect(sessions).toMatchObject([{ user: "bob", via: "token", browser: expect.stringMatching(/^thief/) }]);
+    expect(JSON.stringify(sessions)).not.toContain(cookie.split("=")[1]);
+    expect((await send("GET", "/api/sessions", undefined, eve.token)).json.sessions).toEqual([]);
+    expect((await send("DELETE", `/api/sessions/${sessions[0].id}`, undefined, eve.token)).status).toBe(404);
+    expect(await status()).toBe(200);
+    expect((await run("session", "list", "--json")).stdout).toContain(sessions[0].id);
+    expect((await send("DELETE", `/api/sessions/${sessions[0].id}`)).status).toBe(204);
+    expect(await status()).toBe(401);
+  },
+);
+
+attack(26, "who is removed is out at once, and their data is nobody's who gets the name", async () => {
+  const carl = await addUser("carl");
+  await send("POST", "/api/chat", { message: "my diary" }, carl.token);
+  const promote = () => send("PATCH", "/api/users/carl", { role: "operator" }, carl.token);
+  expect((await promote()).status).toBe(403);
+  expect((await send("PATCH", "/api/users/carl", { role: "operator" })).json).toMatchObject({
+    role: "operator",
+  });
+  expect((await send("GET", "/api/users", undefined, carl.token)).status).toBe(200);
+  expect((await send("DELETE", "/api/users/carl", undefined, carl.token)).json.error.code).toBe(
+    "own_account",
+  );
+  expect((await send("DELETE", "/api/users/operator", undefined, carl.token)).json.error.code).toBe(
+    "user_built_in",
+  );
+
+  expect((await send("DELETE", "/api/users/carl")).status).toBe(204);
+  expect((await send("GET", "/api/threads", undefined, carl.token)).status).toBe(401);
+  expect((await send("POST", "/api/users", { id: "carl" })).json.error.code).toBe("user_has_data");
+  expect((await run("user", "remove", "carl", "--with-data")).stdout).toContain("and their data");
+  const other = await addUser("carl");
+  expect((await send("GET", "/api/threads", undefined, other.token)).json.threads).toEqual([]);
+});
+
+attack(26, "a token can be given an end after it was made", async () => {
+  const { token, id } = await addUser("dora");
+  const days = 1 / 86_400_000;
+  expect((await send("PATCH", `/api/tokens/${id}`, { expires_in_days: days }, token)).status).toBe(403);
+  expect((await send("PATCH", `/api/tokens/${id}`, { expires_in_days: days })).status).toBe(200);
+  expect((await send("GET", "/api/status", undefined, token)).status).toBe(401);
+  expect((await send("PATCH", `/api/tokens/${id}`, { expires_in_days: null })).json.expires_at).toBeNull();
+  expect((await send("GET", "/api/status", undefined, token)).status).toBe(200);
+});
+
+// The last: from now on refusals to this address wait.
 attack(
   16,
   "guesses are 401 at any rate and wait, and a valid token from the same address does not",

@@ -15,7 +15,7 @@ import { type Completion, type JobRow, type JobTable, jobOf } from "./table.ts";
 
 export interface JobsParts {
   readonly table: JobTable;
-  readonly agent: Agent;
+  readonly agent: Pick<Agent, "run" | "cancel">;
   /** A stored turn, whoever's it is. */
   turn(user: string, id: string): TurnRecord | undefined;
   readonly log: Log;

@@ -1,14 +1,17 @@
-/** Users, their tokens and their browser sessions. Of a secret only the SHA-256 is kept: it is long and random, so no slow hash is needed. */
-import { createHash, randomBytes, randomUUID } from "node:crypto";
+/** Users and their tokens, with what `people.ts` and `sessions.ts` keep of them. */
+import { randomUUID } from "node:crypto";
 import { Fault, type Sql, type Store } from "../../../kernel/plugin.ts";
 import { User } from "../../../kernel/vocabulary/user.ts";
 import { type Declared, nullable } from "../../../kernel/vocabulary/wire/form.ts";
 import { Time, Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { createPeople, type People, USER_ID } from "./people.ts";
+import { digestOf, newSecret } from "./secret.ts";
+import { createSessions, type Sessions } from "./sessions.ts";
 import { MIGRATIONS } from "./tables.ts";
 
 const DAY_MILLIS = 86_400_000;
-const USED_MILLIS = 60_000;
+/** Uses are noted to the minute: enough, and it spares every request a write. */
+export const USED_MILLIS = 60_000;
 
 /** The user of the operator's own tokens; always there. */
 export const OPERATOR: User = { id: "operator", role: "operator" };
@@ -30,15 +33,12 @@ export const TokenInfo = Type.Object(
 );
 export type TokenInfo = Declared<typeof TokenInfo>;
 
-export interface SessionInfo {
-  readonly user: User;
-  /** Which credential it was made from: it does not outlive that one. */
-  readonly source: string;
-  readonly expiresAt: string;
-}
-
-export interface Accounts extends People {
-  addUser(id: string, role: User["role"]): Account;
+export interface Accounts extends People, Sessions {
+  /** Where the data of an earlier user of that id was kept, only with `takesData`. */
+  addUser(id: string, role: User["role"], options?: { readonly takesData?: boolean }): Account;
+  setRole(id: string, role: User["role"]): Account;
+  /** With all tokens and sessions. A user who is gone already but whose data was kept counts as there. */
+  removeUser(id: string, options: { readonly withData: boolean }): void;
   findUser(id: string): Account | undefined;
   listUsers(): readonly Account[];
   createToken(
@@ -48,21 +48,12 @@ export interface Accounts extends People {
   ): { readonly token: string; readonly info: TokenInfo };
   listTokens(): readonly TokenInfo[];
   revokeToken(id: string): boolean;
+  /** From now on; undefined for never. */
+  setExpiry(id: string, expiresInDays: number | undefined): TokenInfo;
   /** The token and its user, where it is neither expired nor revoked. */
   findToken(digest: string): { readonly info: TokenInfo; readonly user: User } | undefined;
   isTokenLive(id: string): boolean;
   markUsed(info: TokenInfo): void;
-  openSession(user: string, source: string, expiresAt: Date): string;
-  findSession(digest: string): SessionInfo | undefined;
-  closeSession(digest: string): void;
-}
-
-export function digestOf(secret: string): string {
-  return createHash("sha256").update(secret).digest("hex");
-}
-
-export function newSecret(prefix: string): string {
-  return `${prefix}${randomBytes(32).toString("base64url")}`;
 }
 
 interface TokenColumns {
@@ -94,14 +85,28 @@ export function createAccounts(store: Store): Accounts {
     return row && account(row);
   };
 
+  const hasKeptData = (id: string) =>
+    sql.get("SELECT 1 FROM gateway_kept_data WHERE id = ?", id) !== undefined;
+
   return {
     ...createPeople(sql),
-    addUser(id, role) {
+    ...createSessions(sql, (id) => {
+      const found = findUser(id);
+      return found && userOf(found);
+    }),
+    addUser(id, role, { takesData = false } = {}) {
       if (!USER_ID.test(id))
         throw new Fault(
           "invalid",
           "bad_user_id",
           "A user id must be 1 to 128 letters, digits and . _ @ + -, and start with a letter or digit.",
+          { param: "id" },
+        );
+      if (!takesData && hasKeptData(id))
+        throw new Fault(
+          "invalid",
+          "user_has_data",
+          `An earlier user "${id}" was removed and their data kept. Delete it with "postern user remove ${id} --with-data", or give it to the new one (--take-data, or take_data).`,
           { param: "id" },
         );
       const added = sql.run(
@@ -112,28 +117,40 @@ export function createAccounts(store: Store): Accounts {
       );
       if (added.changes === 0)
         throw new Fault("invalid", "user_exists", `User "${id}" already exists.`, { param: "id" });
+      sql.run("DELETE FROM gateway_kept_data WHERE id = ?", id);
       return findUser(id) as Account;
+    },
+    setRole(id, role) {
+      refuseBuiltIn(id, "role");
+      if (sql.run("UPDATE gateway_users SET role = ? WHERE id = ?", role, id).changes === 0)
+        throw noSuchUser(id, "id");
+      return findUser(id) as Account;
+    },
+    removeUser(id, { withData }) {
+      refuseBuiltIn(id, "id");
+      sql.transaction(() => {
+        const isGone = sql.run("DELETE FROM gateway_users WHERE id = ?", id).changes > 0;
+        if (!isGone && !(withData && hasKeptData(id))) throw noSuchUser(id, "id");
+        sql.run(
+          withData
+            ? "DELETE FROM gateway_kept_data WHERE id = ?1"
+            : "INSERT OR REPLACE INTO gateway_kept_data VALUES (?1, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))",
+          id,
+        );
+      });
     },
     findUser,
     listUsers: () => sql.all<UserColumns>(`SELECT ${USER} FROM gateway_users ORDER BY id`).map(account),
 
     createToken(user, name, expiresInDays) {
-      if (!findUser(user))
-        throw new Fault(
-          "missing",
-          "user_not_found",
-          `There is no user "${user}": add it first, with "postern user add ${user}" or POST /api/users.`,
-          { param: "user" },
-        );
+      if (!findUser(user)) throw noSuchUser(user, "user");
       const token = newSecret("postern_");
       const info: TokenInfo = {
         id: randomUUID(),
         user,
         name,
         createdAt: now(),
-        ...(expiresInDays !== undefined && {
-          expiresAt: new Date(Date.now() + expiresInDays * DAY_MILLIS).toISOString(),
-        }),
+        ...(expiresInDays !== undefined && { expiresAt: inDays(expiresInDays) }),
       };
       sql.run(
         "INSERT INTO gateway_tokens (id, user, name, hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
@@ -153,6 +170,19 @@ export function createAccounts(store: Store): Accounts {
     revokeToken: (id) =>
       sql.run("UPDATE gateway_tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", now(), id)
         .changes > 0,
+    setExpiry(id, expiresInDays) {
+      const until = expiresInDays === undefined ? null : inDays(expiresInDays);
+      const row = sql.get<TokenColumns>(
+        `UPDATE gateway_tokens SET expires_at = ? WHERE id = ? AND revoked_at IS NULL RETURNING ${TOKEN}`,
+        until,
+        id,
+      );
+      if (row === undefined)
+        throw new Fault("missing", "token_not_found", "There is no such token, or it is revoked.", {
+          param: "id",
+        });
+      return tokenInfo(row);
+    },
     findToken(digest) {
       const row = sql.get<TokenColumns>(
         `SELECT ${TOKEN} FROM gateway_tokens WHERE hash = ? AND ${LIVE}`,
@@ -165,37 +195,24 @@ export function createAccounts(store: Store): Accounts {
     isTokenLive: (id) =>
       sql.get(`SELECT 1 FROM gateway_tokens WHERE id = ? AND ${LIVE}`, id, now()) !== undefined,
     markUsed({ id, lastUsedAt }) {
-      // To the minute is enough, and spares every request a write.
       if (lastUsedAt !== undefined && Date.now() - Date.parse(lastUsedAt) < USED_MILLIS) return;
       sql.run("UPDATE gateway_tokens SET last_used_at = ? WHERE id = ?", now(), id);
     },
-
-    openSession(user, source, expiresAt) {
-      const secret = newSecret("");
-      sql.transaction(() => {
-        sql.run("DELETE FROM gateway_sessions WHERE expires_at <= ?", now());
-        sql.run(
-          "INSERT INTO gateway_sessions VALUES (?, ?, ?, ?, ?)",
-          digestOf(secret),
-          user,
-          source,
-          now(),
-          expiresAt.toISOString(),
-        );
-      });
-      return secret;
-    },
-    findSession(digest) {
-      const row = sql.get<{ user: string; source: string; expires_at: string }>(
-        "SELECT user, source, expires_at FROM gateway_sessions WHERE hash = ? AND expires_at > ?",
-        digest,
-        now(),
-      );
-      const user = row && findUser(row.user);
-      return user && { user: userOf(user), source: row.source, expiresAt: row.expires_at };
-    },
-    closeSession: (digest) => void sql.run("DELETE FROM gateway_sessions WHERE hash = ?", digest),
   };
+}
+
+const inDays = (days: number) => new Date(Date.now() + days * DAY_MILLIS).toISOString();
+
+function noSuchUser(id: string, param: string): Fault {
+  const message = `There is no user "${id}": add it first, with "postern user add ${id}" or POST /api/users.`;
+  return new Fault("missing", "user_not_found", message, { param });
+}
+
+/** Whoever runs this Postern is always there. */
+function refuseBuiltIn(id: string, param: string): void {
+  if (id !== OPERATOR.id) return;
+  const message = 'The user "operator" is built in: it can be neither removed nor changed.';
+  throw new Fault("invalid", "user_built_in", message, { param });
 }
 
 function account({ id, role, name, created_at }: UserColumns): Account {

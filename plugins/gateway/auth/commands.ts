@@ -1,10 +1,11 @@
-/** `postern user …` and `postern token …`; they also work while the service is running. */
-import { type Command, InvalidArgumentError, Option } from "commander";
+/** `postern user …`, `postern token …` and `postern session …`; they also work while the service is running. */
+import { type Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { table } from "../../../kernel/cli/table.ts";
 import type { CommandContext, User } from "../../../kernel/plugin.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
 import { Account, type Accounts, createAccounts, TokenInfo } from "./accounts.ts";
+import { SessionInfo } from "./sessions.ts";
 
 export interface JsonOption {
   readonly json?: boolean;
@@ -15,9 +16,10 @@ export function registerUser(group: Command, context: CommandContext): void {
     .addOption(
       new Option("--role <role>", "what the user may do").choices(["user", "operator"]).default("user"),
     )
-    .action((id: string, options: JsonOption & { role: User["role"] }) =>
+    .option("--take-data", "give the user what was kept of an earlier one with that id")
+    .action((id: string, options: JsonOption & { role: User["role"]; takeData?: boolean }) =>
       withAccounts(context, (accounts) => {
-        const account = accounts.addUser(id, options.role);
+        const account = accounts.addUser(id, options.role, { takesData: options.takeData === true });
         print(
           options,
           toWire(Account, account),
@@ -37,6 +39,102 @@ export function registerUser(group: Command, context: CommandContext): void {
       );
     }),
   );
+}
+
+export function registerUserChanges(group: Command, context: CommandContext): void {
+  verb(
+    group,
+    "role <id> <role>",
+    "change what a user may do: user or operator",
+    "user role bob operator",
+  ).action((id: string, role: string, options: JsonOption) =>
+    withAccounts(context, (accounts) => {
+      if (role !== "user" && role !== "operator")
+        throw new CommanderError(2, "usage", `the role is user or operator, not "${role}"`);
+      print(options, toWire(Account, accounts.setRole(id, role)), `${id} has the role ${role} now.`);
+    }),
+  );
+
+  verb(
+    group,
+    "remove <id>",
+    "remove a user with their tokens and sessions",
+    "user remove bob",
+    "user remove bob --with-data",
+  )
+    .option(
+      "--with-data",
+      "delete their threads, jobs, memory and missions too, also of a user removed before",
+    )
+    .action((id: string, options: JsonOption & { withData?: boolean }) =>
+      context.with(["store", "agent"], async ({ store, agent }) => {
+        const withData = options.withData === true;
+        createAccounts(store).removeUser(id, { withData });
+        agent.removeUser(id, { withData });
+        print(
+          options,
+          { id, removed: true, with_data: withData },
+          withData
+            ? `Removed ${id} and their data.`
+            : `Removed ${id}. Their data is kept; "postern user remove ${id} --with-data" deletes it.`,
+        );
+      }),
+    );
+}
+
+export function registerSession(group: Command, context: CommandContext): void {
+  verb(
+    group,
+    "list",
+    "list the browsers that are signed in",
+    "session list",
+    "session list --user ann --json",
+  )
+    .option("--user <id>", "only this user's")
+    .action((options: JsonOption & { user?: string }) =>
+      withAccounts(context, (accounts) => {
+        const sessions = accounts.listSessions(options.user);
+        const rows = sessions.map(({ id, user, via, createdAt, lastUsedAt = "never", browser = "" }) => [
+          id,
+          user,
+          via.replace("_", " "),
+          createdAt,
+          lastUsedAt,
+          browser,
+        ]);
+        print(
+          options,
+          { sessions: sessions.map((session) => toWire(SessionInfo, session)) },
+          sessions.length === 0
+            ? "Nobody is signed in."
+            : table([["ID", "USER", "VIA", "SINCE", "LAST USED", "BROWSER"], ...rows], "").trimEnd(),
+        );
+      }),
+    );
+
+  verb(
+    group,
+    "end [session-id]",
+    "sign a browser out, or all of a user's",
+    "session end 3f0c0c4e-7a52-4d0f-9d2e-0b7a9a6f1c11",
+    "session end --user ann",
+  )
+    .option("--user <id>", "all of this user's")
+    .action((id: string | undefined, options: JsonOption & { user?: string }) =>
+      withAccounts(context, (accounts) => {
+        if ((id === undefined) === (options.user === undefined))
+          throw new CommanderError(2, "usage", "give either the id of a session or --user");
+        const ended =
+          id === undefined ? accounts.endSessions(options.user ?? "") : Number(accounts.endSession(id));
+        if (id !== undefined && ended === 0)
+          throw new Fault(
+            "missing",
+            "session_not_found",
+            `there is no session ${id}; "postern session list" shows all sessions`,
+          );
+        print(options, { ended }, ended === 1 ? "Ended 1 session." : `Ended ${ended} sessions.`);
+      }),
+    );
 }
 
 export function registerToken(group: Command, context: CommandContext): void {
@@ -77,6 +175,22 @@ export function registerToken(group: Command, context: CommandContext): void {
             : table([head, ...rows], "").trimEnd(),
         );
       }),
+  );
+
+  verb(
+    group,
+    "expire <token-id> <days>",
+    "change when a token expires: in so many days from now, or never",
+    "token expire 3f0c0c4e-7a52-4d0f-9d2e-0b7a9a6f1c11 30",
+    "token expire 3f0c0c4e-7a52-4d0f-9d2e-0b7a9a6f1c11 never",
+  ).action((id: string, given: string, options: JsonOption) =>
+    withAccounts(context, (accounts) => {
+      const count = given === "never" ? undefined : Number(given);
+      if (count !== undefined && !isDays(count))
+        throw new CommanderError(2, "usage", `a number of days up to 36500, or never, not "${given}"`);
+      const info = accounts.setExpiry(id, count);
+      print(options, toWire(TokenInfo, info), `${id} expires ${info.expiresAt ?? "never"}.`);
+    }),
   );
 
   verb(
@@ -122,6 +236,10 @@ function stateOf({ revokedAt, expiresAt }: TokenInfo): string {
 
 function days(given: string): number {
   const count = Number(given);
-  if (!(count > 0 && count <= 36_500)) throw new InvalidArgumentError("Use a number of days, up to 36500.");
+  if (!isDays(count)) throw new InvalidArgumentError("Use a number of days, up to 36500.");
   return count;
+}
+
+function isDays(count: number): boolean {
+  return count > 0 && count <= 36_500;
 }

@@ -3,8 +3,9 @@ import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Proxies } from "../../../kernel/net/proxies.ts";
 import { type Log, reason, type User } from "../../../kernel/plugin.ts";
-import { type Accounts, digestOf, OPERATOR, userOf } from "./accounts.ts";
+import { type Accounts, OPERATOR, USED_MILLIS, userOf } from "./accounts.ts";
 import type { OidcCheck } from "./oidc.ts";
+import { digestOf } from "./secret.ts";
 import type { Throttle } from "./throttle.ts";
 
 /** Browsers keep one jar for all ports of a host, so the port is in the name: gateways side by side do not clash. */
@@ -109,14 +110,14 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const found = accounts.findToken(digest);
     if (!found) return UNKNOWN;
     const { info, user } = found;
-    markUsed(info);
+    markUsed(() => accounts.markUsed(info));
     const source = `token:${info.id}`;
     return { user, source, ...(info.expiresAt !== undefined && { expiresAt: new Date(info.expiresAt) }) };
   };
 
-  const markUsed = (info: Parameters<Accounts["markUsed"]>[0]): void => {
+  const markUsed = (mark: () => void): void => {
     try {
-      accounts.markUsed(info);
+      mark();
     } catch (error) {
       // A full disk must not lock people out of reading.
       log.warn(`the last use of a token could not be stored: ${reason(error)}`);
@@ -126,7 +127,9 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   const bySession = (digest: string): Identity | Refusal => {
     const found = accounts.findSession(digest);
     if (!found || !isSourceLive(found.source)) return UNKNOWN;
-    const { user, source, expiresAt } = found;
+    const { user, source, expiresAt, lastUsedAt } = found;
+    if (lastUsedAt === undefined || Date.now() - Date.parse(lastUsedAt) >= USED_MILLIS)
+      markUsed(() => accounts.markSessionUsed(digest));
     return { user, source, session: digest, expiresAt: new Date(expiresAt) };
   };
 
@@ -166,7 +169,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       const found = session === undefined ? UNKNOWN : bySession(digestOf(session));
       return found instanceof Refusal ? undefined : found;
     },
-    stands({ source, session, expiresAt }) {
+    stands({ user, source, session, expiresAt }) {
+      if (accounts.findUser(user.id) === undefined) return false;
       if (expiresAt !== undefined && expiresAt.getTime() <= Date.now()) return false;
       return session === undefined
         ? isSourceLive(source)

@@ -3,7 +3,7 @@ import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { Fault } from "../../../kernel/plugin.ts";
 import type { GatewayConfig } from "../settings.ts";
-import { newSecret } from "./accounts.ts";
+import { newSecret } from "./secret.ts";
 
 const OPERATOR_TOKEN_FILE = "webui-token";
 

@@ -35,4 +35,12 @@ export const MIGRATIONS = [
     PRIMARY KEY (issuer, subject)
   ) STRICT, WITHOUT ROWID;
   DELETE FROM gateway_sessions WHERE source = 'oidc';`,
+
+  `ALTER TABLE gateway_sessions ADD COLUMN id TEXT;
+  UPDATE gateway_sessions SET id = lower(hex(randomblob(16)));
+  CREATE UNIQUE INDEX gateway_sessions_by_id ON gateway_sessions (id);
+  ALTER TABLE gateway_sessions ADD COLUMN browser TEXT;
+  ALTER TABLE gateway_sessions ADD COLUMN last_used_at TEXT;
+  -- Users who were removed and whose data was kept: it is not for the next who gets the name.
+  CREATE TABLE gateway_kept_data (id TEXT PRIMARY KEY, removed_at TEXT NOT NULL) STRICT, WITHOUT ROWID;`,
 ];

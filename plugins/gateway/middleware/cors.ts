@@ -1,9 +1,9 @@
 /** Lets pages of the listed origins call the API from a browser; to all others a browser shows nothing. */
 import type { Middleware } from "koa";
+import { RATE_LIMIT_HEADERS } from "../../../kernel/net/rate-limit.ts";
 
 const METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";
-const READABLE =
-  "X-Request-Id, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Should-Retry";
+const READABLE = ["x-request-id", "retry-after", "x-should-retry", ...RATE_LIMIT_HEADERS].join(", ");
 const PREFLIGHT_SECS = "600";
 /** A list of header names, as browsers send it. */
 const NAMES = /^[\w-]+(?:,[ \t]*[\w-]+)*$/;

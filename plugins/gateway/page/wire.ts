@@ -9,6 +9,7 @@ import type * as user from "../../../kernel/vocabulary/user.ts";
 import type { Wire } from "../../../kernel/vocabulary/wire/form.ts";
 import type * as api from "../api/schemas.ts";
 import type * as accounts from "../auth/accounts.ts";
+import type * as sessions from "../auth/sessions.ts";
 import type * as frame from "../socket/frame.ts";
 
 export type Accepted = Wire<typeof api.Accepted>;
@@ -19,6 +20,7 @@ export type Integration = Wire<typeof job.Integration>;
 export type Job = Wire<typeof job.Job>;
 export type MemoryFile = Wire<typeof memory.MemoryFile>;
 export type MemoryHit = Wire<typeof memory.MemoryHit>;
+export type BrowserSession = Wire<typeof sessions.SessionInfo>;
 export type ModelName = Wire<typeof turn.ModelName>;
 export type Outcome = Wire<typeof turn.ToolOutcome>;
 export type PairingGate = Wire<typeof user.PairingGate>;

@@ -1,19 +1,21 @@
 /** Users and their tokens: the operator's to give and to take. */
-import { Fault } from "../../../kernel/plugin.ts";
+import { type Agent, Fault } from "../../../kernel/plugin.ts";
 import { User } from "../../../kernel/vocabulary/user.ts";
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { Account, type Accounts, TokenInfo } from "../auth/accounts.ts";
+import { SessionInfo } from "../auth/sessions.ts";
 import { type Route, route } from "../route.ts";
 
 export interface AccountParts {
   readonly accounts: Accounts;
+  readonly agent: Pick<Agent, "removeUser">;
   /** Told when a credential ended, so that what hangs on it ends too. */
   onRevoked(): void;
 }
 
 const { id, user, name, createdAt, expiresAt } = TokenInfo.properties;
 
-export function accountRoutes({ accounts, onRevoked }: AccountParts): readonly Route[] {
+export function accountRoutes({ accounts, agent, onRevoked }: AccountParts): readonly Route[] {
   return [
     route({
       method: "get",
@@ -30,10 +32,71 @@ export function accountRoutes({ accounts, onRevoked }: AccountParts): readonly R
       tag: "accounts",
       summary: "Add a user",
       audience: "operator",
-      body: Type.Object({ id: Type.String(), role: Type.Optional(User.properties.role) }),
+      body: Type.Object({
+        id: Type.String(),
+        role: Type.Optional(User.properties.role),
+        takeData: Type.Optional(
+          Type.Boolean({ description: "Give the user what was kept of an earlier one with that id" }),
+        ),
+      }),
       status: 201,
       answer: Account,
-      handle: ({ body: { id, role = "user" } }) => accounts.addUser(id, role),
+      handle: ({ body: { id, role = "user", takeData = false } }) =>
+        accounts.addUser(id, role, { takesData: takeData }),
+    }),
+    route({
+      method: "patch",
+      path: "/api/users/{id}",
+      tag: "accounts",
+      summary: "Change a user's role",
+      audience: "operator",
+      body: Type.Object({ role: User.properties.role }),
+      answer: Account,
+      refusals: { 404: "There is no such user" },
+      handle({ user, params, body }) {
+        refuseOwn(user, params["id"]);
+        const account = accounts.setRole(params["id"] ?? "", body.role);
+        onRevoked();
+        return account;
+      },
+    }),
+    route({
+      method: "delete",
+      path: "/api/users/{id}",
+      tag: "accounts",
+      summary: "Remove a user with their tokens and sessions; `with_data` deletes what is kept of them too",
+      audience: "operator",
+      query: Type.Object({ withData: Type.Optional(Type.Boolean()) }),
+      status: 204,
+      refusals: { 404: "There is no such user" },
+      handle({ user, params, query: { withData = false } }) {
+        const id = params["id"] ?? "";
+        refuseOwn(user, id);
+        accounts.removeUser(id, { withData });
+        agent.removeUser(id, { withData });
+        onRevoked();
+      },
+    }),
+    route({
+      method: "get",
+      path: "/api/sessions",
+      tag: "accounts",
+      summary: "List the browsers that are signed in: yours, or everybody's if you are an operator",
+      answer: Type.Object({ sessions: Type.Array(SessionInfo) }),
+      handle: ({ user }) => ({ sessions: accounts.listSessions(onlyOwn(user)) }),
+    }),
+    route({
+      method: "delete",
+      path: "/api/sessions/{id}",
+      tag: "accounts",
+      summary: "Sign a browser out: one of yours, or anybody's if you are an operator",
+      status: 204,
+      refusals: { 404: "There is no such session" },
+      handle({ user, params }) {
+        if (!accounts.endSession(params["id"] ?? "", onlyOwn(user)))
+          throw new Fault("missing", "session_not_found", "There is no such session.", { param: "id" });
+        onRevoked();
+      },
     }),
     route({
       method: "get",
@@ -64,6 +127,23 @@ export function accountRoutes({ accounts, onRevoked }: AccountParts): readonly R
       },
     }),
     route({
+      method: "patch",
+      path: "/api/tokens/{id}",
+      tag: "accounts",
+      summary: "Change when a token expires, in days from now; null for never",
+      audience: "operator",
+      body: Type.Object({
+        expiresInDays: Type.Union([Type.Number({ exclusiveMinimum: 0, maximum: 36_500 }), Type.Null()]),
+      }),
+      answer: TokenInfo,
+      refusals: { 404: "There is no such token, or it is revoked" },
+      handle({ params, body }) {
+        const info = accounts.setExpiry(params["id"] ?? "", body.expiresInDays ?? undefined);
+        onRevoked();
+        return info;
+      },
+    }),
+    route({
       method: "delete",
       path: "/api/tokens/{id}",
       tag: "accounts",
@@ -80,4 +160,15 @@ export function accountRoutes({ accounts, onRevoked }: AccountParts): readonly R
       },
     }),
   ];
+}
+
+/** An operator sees everybody's. */
+function onlyOwn({ id, role }: User): string | undefined {
+  return role === "operator" ? undefined : id;
+}
+
+/** Nobody locks themselves out by mistake. */
+function refuseOwn(user: User, id: string | undefined): void {
+  if (user.id !== id) return;
+  throw new Fault("invalid", "own_account", "You cannot change or remove your own account.", { param: "id" });
 }

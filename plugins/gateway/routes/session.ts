@@ -49,7 +49,16 @@ export function sessionRoutes({
     }
     const longest = Date.now() + SESSION_MILLIS;
     const expires = new Date(Math.min(longest, expiresAt?.getTime() ?? longest));
-    setCookie(context, accounts.openSession(user.id, source, expires), expires);
+    setCookie(
+      context,
+      accounts.openSession({
+        user: user.id,
+        source,
+        expiresAt: expires,
+        browser: context.get("user-agent") || undefined,
+      }),
+      expires,
+    );
     return { user };
   };
 

@@ -1,28 +1,28 @@
 import { useEffect, useState } from "preact/hooks";
 import { attempt } from "../app.ts";
 import { Bar } from "../frame/bar.tsx";
-import { type Account, ask, type Token } from "../wire.ts";
+import { type Account, ask, type BrowserSession, type Token } from "../wire.ts";
+import { SessionsCard } from "./sessions-card.tsx";
+import { UsersCard } from "./users-card.tsx";
 
 export function PeoplePage() {
   const [users, setUsers] = useState<readonly Account[]>([]);
   const [tokens, setTokens] = useState<readonly Token[]>([]);
+  const [sessions, setSessions] = useState<readonly BrowserSession[]>([]);
   const [secret, setSecret] = useState("");
 
   const load = async () => {
     const people = await attempt(() => ask<{ users: readonly Account[] }>("GET", "/api/users"));
     const keys = await attempt(() => ask<{ tokens: readonly Token[] }>("GET", "/api/tokens"));
+    const browsers = await attempt(() =>
+      ask<{ sessions: readonly BrowserSession[] }>("GET", "/api/sessions"),
+    );
+    if (browsers) setSessions(browsers.sessions);
     if (people) setUsers(people.users);
     if (keys) setTokens(keys.tokens);
   };
   useEffect(() => void load(), []);
 
-  const addUser = async (event: Event) => {
-    event.preventDefault();
-    const form = event.currentTarget as HTMLFormElement;
-    const { id } = Object.fromEntries(new FormData(form));
-    if (await attempt(() => ask("POST", "/api/users", { id }))) form.reset();
-    await load();
-  };
   const addToken = async (event: Event) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
@@ -39,25 +39,20 @@ export function PeoplePage() {
     await load();
   };
 
+  const expire = async ({ id, name, user }: Token) => {
+    const given = prompt(`In how many days does “${name}” of ${user} expire? Leave empty for never.`);
+    if (given === null) return;
+    const days = given.trim() === "" ? null : Number(given);
+    await attempt(() => ask("PATCH", `/api/tokens/${id}`, { expires_in_days: days }));
+    await load();
+  };
+
   return (
     <>
       <Bar title="People" />
       <div class="page">
         <div>
-          <section class="card">
-            <h2>Users</h2>
-            <ul>
-              {users.map(({ id, role, name }) => (
-                <li key={id}>
-                  {name && name !== id ? `${id} (${name})` : id} <span class="tag">{role}</span>
-                </li>
-              ))}
-            </ul>
-            <form class="row" onSubmit={(event) => void addUser(event)}>
-              <input name="id" required aria-label="Name of the new user" placeholder="name" />
-              <button type="submit">Add user</button>
-            </form>
-          </section>
+          <UsersCard users={users} onChange={load} />
           <section class="card">
             <h2>Tokens</h2>
             {secret && (
@@ -86,9 +81,14 @@ export function PeoplePage() {
                     <td>{token.revoked_at ? "revoked" : when(token.expires_at, "never")}</td>
                     <td>
                       {!token.revoked_at && (
-                        <button type="button" class="danger" onClick={() => void revoke(token)}>
-                          Revoke
-                        </button>
+                        <span class="row">
+                          <button type="button" onClick={() => void expire(token)}>
+                            Change expiry
+                          </button>
+                          <button type="button" class="danger" onClick={() => void revoke(token)}>
+                            Revoke
+                          </button>
+                        </span>
                       )}
                     </td>
                   </tr>
@@ -105,6 +105,7 @@ export function PeoplePage() {
               <button type="submit">Create token</button>
             </form>
           </section>
+          <SessionsCard sessions={sessions} onChange={load} />
         </div>
       </div>
     </>

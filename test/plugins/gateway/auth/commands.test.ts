@@ -4,8 +4,14 @@ import { createCommandContext } from "../../../../kernel/cli/command-context.ts"
 import { openSession } from "../../../../kernel/cli/session.ts";
 import type { AnyPlugin } from "../../../../kernel/plugin.ts";
 import store, { openStore } from "../../../../kernel/store/store.ts";
-import { createAccounts, digestOf } from "../../../../plugins/gateway/auth/accounts.ts";
-import { registerToken, registerUser } from "../../../../plugins/gateway/auth/commands.ts";
+import { createAccounts } from "../../../../plugins/gateway/auth/accounts.ts";
+import {
+  registerSession,
+  registerToken,
+  registerUser,
+  registerUserChanges,
+} from "../../../../plugins/gateway/auth/commands.ts";
+import { digestOf } from "../../../../plugins/gateway/auth/secret.ts";
 import { MIGRATIONS } from "../../../../plugins/gateway/auth/tables.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 import { printedBy } from "../../../support/services/printed.ts";
@@ -16,7 +22,10 @@ function commandLine(home: string) {
   const context = createCommandContext(session, async () => [store as AnyPlugin], "0.0.0-test");
   return async (...argv: string[]): Promise<string> => {
     const program = new Command("postern").exitOverride();
-    registerUser(program.command("user"), context);
+    const user = program.command("user");
+    registerUser(user, context);
+    registerUserChanges(user, context);
+    registerSession(program.command("session"), context);
     registerToken(program.command("token"), context);
     for (const group of program.commands)
       for (const command of group.commands) command.exitOverride().configureOutput({ writeErr: () => {} });
@@ -64,4 +73,31 @@ test("a token is shown once, kept as a hash, listed without its secret, and revo
   await expect(run("token", "revoke", made.id)).rejects.toThrow("already revoked");
   expect(await run("token", "list")).toContain("revoked");
   await expect(run("token", "create", "alice", "--expires-in-days", "soon")).rejects.toThrow();
+});
+
+test("roles and expiry are changed, sessions listed and ended", async () => {
+  const home = temporaryFolder();
+  const run = commandLine(home);
+  await run("user", "add", "bob");
+  expect(await run("user", "role", "bob", "operator")).toContain("bob has the role operator now");
+  await expect(run("user", "role", "operator", "user")).rejects.toThrow("built in");
+  await expect(run("user", "role", "bob", "king")).rejects.toThrow("user or operator");
+  const made = JSON.parse(await run("token", "create", "bob", "--json"));
+  expect(await run("token", "expire", made.id, "30")).toMatch(/expires \d{4}-/);
+  expect(await run("token", "expire", made.id, "never")).toContain("expires never");
+  await expect(run("token", "expire", made.id, "soon")).rejects.toThrow("or never");
+
+  const opened = openStore(`${home}/store.sqlite`);
+  const expiresAt = new Date(Date.now() + 60_000);
+  const accounts = createAccounts(opened);
+  for (const browser of ["one", "two", "three"])
+    accounts.openSession({ user: "bob", source: `token:${made.id}`, expiresAt, browser });
+  opened.close();
+  const { sessions } = JSON.parse(await run("session", "list", "--user", "bob", "--json"));
+  expect(sessions).toHaveLength(3);
+  expect(await run("session", "end", sessions[0].id)).toBe("Ended 1 session.\n");
+  expect(await run("session", "end", "--user", "bob")).toBe("Ended 2 sessions.\n");
+  await expect(run("session", "end", sessions[0].id)).rejects.toThrow("there is no session");
+  await expect(run("session", "end")).rejects.toThrow("either");
+  expect(await run("session", "list")).toBe("Nobody is signed in.\n");
 });

@@ -97,6 +97,24 @@ describeInBrowser("the page in a browser", () => {
     await stranger.getByLabel("Token").waitFor();
   });
 
+  test("people are added, given another role and removed, and browsers signed out, on one page", async () => {
+    const page = await signedIn(served);
+    const other = await signedIn(served);
+    page.on("dialog", (dialog) => void dialog.accept());
+    await page.goto(`${served.url}/#/people`);
+    await page.getByLabel("Name of the new user").fill("zoe");
+    await page.getByRole("button", { name: "Add user" }).click();
+    await page.getByLabel("Role of zoe").selectOption("operator");
+    await expect.poll(() => page.getByLabel("Role of zoe").inputValue()).toBe("operator");
+    const row = page.getByRole("row").filter({ hasText: "zoe" });
+    await row.getByRole("button", { name: "Remove with data" }).click();
+    await row.waitFor({ state: "detached" });
+    // Newest first.
+    await page.getByRole("button", { name: "Sign out" }).nth(1).click();
+    await other.getByLabel("Token").waitFor();
+    expect(page.complaints).toEqual([]);
+  });
+
   test("without a token it asks for one, refuses a wrong one, and takes the right one", async () => {
     const page = await openPage();
     await page.goto(served.url);

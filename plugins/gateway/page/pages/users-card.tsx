@@ -1,0 +1,88 @@
+import { attempt } from "../app.ts";
+import { useApp } from "../use-app.ts";
+import { type Account, ask } from "../wire.ts";
+
+/** The people, what each may do, and the way to remove one. */
+export function UsersCard({ users, onChange }: { users: readonly Account[]; onChange: () => Promise<void> }) {
+  const me = useApp().user?.id;
+  const change = async (work: () => Promise<unknown>) => {
+    await attempt(work);
+    await onChange();
+  };
+  const add = async (event: Event) => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    const { id } = Object.fromEntries(new FormData(form));
+    if (await attempt(() => ask("POST", "/api/users", { id }))) form.reset();
+    await onChange();
+  };
+  const remove = (id: string, withData: boolean) => {
+    const words = withData
+      ? `Remove ${id} and delete their threads, jobs, memory and missions? This cannot be undone.`
+      : `Remove ${id}? They are signed out and their tokens end; their data is kept.`;
+    if (!confirm(words)) return;
+    void change(() => ask("DELETE", `/api/users/${encodeURIComponent(id)}?with_data=${withData}`));
+  };
+
+  return (
+    <section class="card">
+      <h2>Users</h2>
+      <table class="list">
+        <thead>
+          <tr>
+            <th>User</th>
+            <th>Role</th>
+            <th>
+              <span class="unseen">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {users.map(({ id, role, name }) => {
+            // Nobody locks themselves out by mistake, and the operator is built in.
+            const isFixed = id === "operator" || id === me;
+            return (
+              <tr key={id}>
+                <td>{name && name !== id ? `${id} (${name})` : id}</td>
+                <td>
+                  {isFixed ? (
+                    <span class="tag">{role}</span>
+                  ) : (
+                    <select
+                      aria-label={`Role of ${id}`}
+                      value={role}
+                      onChange={({ currentTarget: { value } }) =>
+                        void change(() =>
+                          ask("PATCH", `/api/users/${encodeURIComponent(id)}`, { role: value }),
+                        )
+                      }
+                    >
+                      <option>user</option>
+                      <option>operator</option>
+                    </select>
+                  )}
+                </td>
+                <td>
+                  {!isFixed && (
+                    <span class="row">
+                      <button type="button" class="danger" onClick={() => remove(id, false)}>
+                        Remove
+                      </button>
+                      <button type="button" class="danger" onClick={() => remove(id, true)}>
+                        Remove with data
+                      </button>
+                    </span>
+                  )}
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      <form class="row" onSubmit={(event) => void add(event)}>
+        <input name="id" required aria-label="Name of the new user" placeholder="name" />
+        <button type="submit">Add user</button>
+      </form>
+    </section>
+  );
+}
