@@ -23,7 +23,8 @@ const KEYS = `| key | |
 |---|---|
 | Enter | send the message |
 | Shift+Enter, Alt+Enter, Ctrl+J | new line |
-| Up, Down | scroll; in an empty composer, recall earlier messages |
+| Up, Down | scroll; in a multi-line draft, move a line |
+| Ctrl+P, Ctrl+N | earlier, later message |
 | PgUp, PgDn | scroll by a page |
 | Tab, Shift+Tab | next, previous tool call or approval; Enter opens it |
 | Esc | cancel the turn, or go back |

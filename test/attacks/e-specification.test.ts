@@ -5,15 +5,22 @@ import { attack } from "../support/attacks.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { serveUnderAttack } from "../support/processes/attacked.ts";
 import { postern } from "../support/processes/postern.ts";
+import { openTerminal } from "../support/processes/tui-terminal.ts";
+import { openUpstream } from "../support/servers/upstream.ts";
+import { copyCode, fixture } from "../support/tools/components.ts";
 import { afterThisFile } from "../support/undo.ts";
 
 const IDLE_SECS = 3;
 const SHORT_TOKEN = "abc";
 
 const later = afterThisFile();
+const upstream = await openUpstream();
+later(() => upstream.close());
 const { served, send, webhook } = await serveUnderAttack(later, {
   TURN_IDLE_SECS: String(IDLE_SECS),
   SERVICE_REBORN_WEBUI_TOKEN: SHORT_TOKEN,
+  TOOLS_PRIVATE_HOSTS: `127.0.0.1:${upstream.port}`,
+  TOOL_APPROVALS: "*=allow",
 });
 const { model } = served;
 const client = new OpenAI({ apiKey: SHORT_TOKEN, baseURL: `${served.url}/api/v1`, maxRetries: 0 });
@@ -68,6 +75,65 @@ attack(19, "tokens and secrets of any length are accepted, and warned about", as
   expect(stdout).toMatch(/^ *warn +gateway token +GATEWAY_AUTH_TOKEN has only 4 characters/m);
   expect(stdout).toMatch(/^ *warn +webhook secret +HTTP_WEBHOOK_SECRET has only 5 characters/m);
 });
+
+attack(
+  19,
+  "more requests a minute than an hour and secrets by name alone; 25. an hour says hour",
+  async () => {
+    const allowed = { host: "127.0.0.1", path_prefix: "/", methods: ["GET"] };
+    const rate_limit = { requests_per_minute: 60, requests_per_hour: 1 };
+    const capabilities = {
+      version: "1.0.0",
+      wit_version: "0.1.0",
+      http: { allowlist: [allowed], rate_limit },
+    };
+    const component = await fixture("sender.js");
+    await copyCode(component, served.home);
+    const upload = (path: string, given: object) => {
+      const form = new FormData();
+      form.set("name", "sender");
+      form.set("component", new Blob([Buffer.from(component)]));
+      form.set("capabilities", JSON.stringify(given));
+      return send("POST", path, form);
+    };
+    const named = { ...capabilities, setup: { required_secrets: ["client_id"] } };
+    expect((await upload("/api/tools/examine", named)).status).toBe(200);
+    expect((await upload("/api/tools", capabilities)).status).toBe(201);
+    for (const expected of [
+      /status/,
+      /The rate limit of 1 request an hour is reached; next request in 60 min/,
+    ]) {
+      const request = { method: "GET", url: `http://127.0.0.1:${upstream.port}/` };
+      model.script({ calls: [{ name: "sender", arguments: request }] }, { text: "Sent." });
+      expect((await create({ input: "Send it" })).json.status).toBe("completed");
+      const told = model.requests.at(-1)?.messages.find(({ role }) => role === "tool");
+      expect(told?.content).toMatch(expected);
+    }
+  },
+);
+
+attack(
+  19,
+  "Shift+Enter under modifyOtherKeys is a new line; Up and Down scroll in an empty composer",
+  async () => {
+    const terminal = openTerminal({ rows: 12 });
+    await terminal.until("Type a message");
+    terminal.type("one");
+    terminal.press("shiftEnterOfXterm");
+    terminal.type("two");
+    await terminal.until("› one\n  two");
+    terminal.press("escape");
+    await terminal.until((seen) => !seen.text().includes("› one"));
+    terminal.type("/help\r");
+    await terminal.until("/quit");
+    terminal.press("up", "up");
+    await terminal.until("2 lines below");
+    terminal.press("down");
+    await terminal.until("1 line below");
+    terminal.press("ctrlP");
+    await terminal.until("› /help");
+  },
+);
 
 attack(20, "a required tool's error fails the response, however politely the model explains it", async () => {
   const script = () =>

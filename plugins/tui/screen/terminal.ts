@@ -8,6 +8,7 @@ import { createConversation } from "../conversation.ts";
 import { runSlash } from "../slash.ts";
 import { welcome } from "../welcome.ts";
 import { createRenderer } from "./entries.ts";
+import { REQUEST_OTHER_KEYS, RESET_OTHER_KEYS, withOtherKeys } from "./other-keys.ts";
 import { createPalette } from "./palette.ts";
 import { Screen } from "./screen.ts";
 import { statusLine } from "./status.ts";
@@ -68,7 +69,12 @@ export function openTerminal(
   const screen = h(Screen, { conversation, view, renderer: createRenderer(palette), palette, status, pulse });
   // Before the first frame: a key pressed earlier would be echoed, and Enter would arrive as Ctrl+J.
   process.stdin.setRawMode(true);
+  // For terminals that have no Kitty protocol. Reset at the very end, however that comes.
+  process.stdout.write(REQUEST_OTHER_KEYS);
+  const reset = () => void process.stdout.write(RESET_OTHER_KEYS);
+  process.once("exit", reset);
   const instance = render(screen, {
+    stdin: withOtherKeys(process.stdin),
     alternateScreen: true,
     exitOnCtrlC: false,
     incrementalRendering: true,
@@ -84,6 +90,8 @@ export function openTerminal(
       conversation.close();
       instance.unmount();
       await instance.waitUntilExit();
+      process.off("exit", reset);
+      reset();
     },
   };
 }

@@ -69,6 +69,8 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
   let top: number | undefined;
   /** Which sent message the composer shows; `sent.length` if none. */
   let recalled = 0;
+  /** The draft that recalling put aside. */
+  let unsent: Draft = EMPTY;
   let frame: Frame = { height: 1, total: 0, composerWidth: 80, lineOf: () => 0 };
   let knownGate: number | undefined;
 
@@ -108,19 +110,17 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
     if (line < shownFrom || line >= shownFrom + frame.height) scroll(line - 1 - shownFrom);
   }
 
-  function recall(by: 1 | -1): boolean {
+  function recall(by: 1 | -1): void {
     const next = recalled + by;
-    if (next < 0 || next > sent.length || sent.length === 0) return false;
+    if (next < 0 || next > sent.length) return;
+    if (recalled === sent.length) unsent = draft;
     recalled = next;
-    draft = draftOf(sent[next] ?? "");
-    return true;
+    draft = next === sent.length ? unsent : draftOf(sent[next] ?? "");
   }
 
   function upOrDown(by: 1 | -1): void {
-    const isRecalling = draft.text === "" || recalled < sent.length;
-    if (isRecalling && top === undefined && recall(by)) return;
     const within = draft.text === "" ? undefined : moveRow(draft, frame.composerWidth, by);
-    if (within && !isRecalling) draft = within;
+    if (within) draft = within;
     else scroll(by);
   }
 
@@ -190,6 +190,7 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
     if (isNewLine(input, key)) edit(insert(draft, "\n"));
     else if (key.return) send();
     else if (key.upArrow || key.downArrow) upOrDown(key.upArrow ? -1 : 1);
+    else if (key.ctrl && (input === "p" || input === "n")) recall(input === "p" ? -1 : 1);
     else if (motion) draft = move(draft, motion);
     else if (erasure) edit(erase(draft, erasure));
     else if (!key.ctrl && !key.meta) edit(insert(draft, plain(input)));
@@ -283,7 +284,7 @@ function separate(input: string, key: Key): readonly { readonly input: string; r
   });
 }
 
-/** Shift+Enter if the terminal reports it; Alt+Enter and Ctrl+J work in every terminal. */
+/** Shift+Enter where the terminal tells it from Enter; Alt+Enter and Ctrl+J work in every terminal. */
 function isNewLine(input: string, key: Key): boolean {
   if (key.return) return key.shift || key.meta || key.ctrl;
   return input === "\n" || (key.ctrl && input === "j");

@@ -54,6 +54,22 @@ describe("§2.1 the keys", () => {
     await terminal.until((seen) => composer(seen) === "one\ntwo");
   });
 
+  test("Shift+Enter makes a new line under xterm's modifyOtherKeys too, which is asked for and reset", async () => {
+    const terminal = await ready();
+    expect(terminal.output()).toContain("\u001b[>4;1m");
+    terminal.type("one");
+    terminal.press("shiftEnterOfXterm");
+    terminal.type("two");
+    terminal.press("ctrlEnterOfXterm");
+    terminal.type("three");
+    await terminal.until((seen) => composer(seen) === "one\ntwo\nthree");
+    terminal.press("ctrlC");
+    await terminal.exited;
+    expect(terminal.output().lastIndexOf("\u001b[>4m")).toBeGreaterThan(
+      terminal.output().lastIndexOf("\u001b[>4;1m"),
+    );
+  });
+
   test("Ctrl+C quits: it stops the service, restores the terminal and exits with 0", async () => {
     const terminal = await ready();
     terminal.press("ctrlC");
@@ -113,16 +129,21 @@ describe("§2.1 the keys", () => {
     await terminal.until((seen) => composer(seen) === "back");
   });
 
-  test("Up and Down scroll the history; in an empty composer they recall earlier messages", async () => {
+  test("Up and Down scroll the history, in an empty composer too; Ctrl+P and Ctrl+N recall messages", async () => {
     const { model, terminal } = await openTerminalWithModel();
     model.otherwise({ text: Array.from({ length: 60 }, (_, index) => `line ${index + 1}\n\n`) });
     terminal.type("first question\r");
     await terminal.until("line 60");
-    terminal.press("up");
-    await terminal.until((seen) => composer(seen) === "first question");
-    terminal.press("down");
-    await terminal.until((seen) => composer(seen) === "");
+    terminal.press("up", "up");
+    await terminal.until("2 lines below");
+    expect(composer(terminal)).toBe("");
+    terminal.press("down", "down");
+    await terminal.until((seen) => !/lines? below/.test(seen.text()));
     terminal.type("something");
+    await terminal.until((seen) => composer(seen) === "something");
+    terminal.press("ctrlP");
+    await terminal.until((seen) => composer(seen) === "first question");
+    terminal.press("ctrlN");
     await terminal.until((seen) => composer(seen) === "something");
     terminal.press("up");
     await terminal.until("1 line below");

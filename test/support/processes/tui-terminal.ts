@@ -21,6 +21,11 @@ const SIGHT_SECS = 100;
 export const KEYS = {
   enter: "\r",
   shiftEnter: "\u001b[13;2u",
+  /** The same from a terminal with xterm's modifyOtherKeys. */
+  shiftEnterOfXterm: "\u001b[27;2;13~",
+  ctrlEnterOfXterm: "\u001b[27;5;13~",
+  ctrlP: "\u0010",
+  ctrlN: "\u000e",
   altEnter: "\u001b\r",
   ctrlJ: "\n",
   ctrlC: "\u0003",

@@ -1,0 +1,41 @@
+/**
+ * xterm's way to report keys that otherwise look alike, `modifyOtherKeys`: Shift+Enter is `CSI 27 ; 2 ; 13 ~`. xterm, tmux,
+ * mintty and others have it instead of the Kitty protocol. The terminal library only knows Kitty's form of the same, so
+ * it is given that.
+ */
+import type { ReadStream } from "node:tty";
+
+/** Only for keys that have no well-known form of their own: control characters stay what they are. */
+export const REQUEST_OTHER_KEYS = "\u001b[>4;1m";
+export const RESET_OTHER_KEYS = "\u001b[>4m";
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is how such a report begins
+const REPORT = /\u001b\[27;(\d{1,3});(\d{1,7})~/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: as above
+const UNFINISHED = /\u001b\[2(?:7(?:;[\d;]{0,12})?)?$/;
+
+/** Rewrites what a terminal sends, piece by piece; the beginning of a report is held until its end has come. */
+export function createKeyRewriter(): (piece: string) => string {
+  let held = "";
+  return (piece) => {
+    const text = held + piece;
+    held = UNFINISHED.exec(text)?.[0] ?? "";
+    return text.slice(0, text.length - held.length).replace(REPORT, "\u001b[$2;$1u");
+  };
+}
+
+/** The same terminal, with these reports in Kitty's form. */
+export function withOtherKeys(stdin: ReadStream): ReadStream {
+  const rewrite = createKeyRewriter();
+  const read = (size?: number): unknown => {
+    const piece: unknown = stdin.read(size);
+    return typeof piece === "string" ? rewrite(piece) || null : piece;
+  };
+  return new Proxy(stdin, {
+    get(target, name) {
+      if (name === "read") return read;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
