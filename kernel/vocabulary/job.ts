@@ -49,6 +49,7 @@ export const JobDetails = Type.Object({
 });
 
 export interface NewJob {
+  /** An account, or an identity of the channel's own such as webhook/ann: never a name as a stranger chose it. */
   readonly user: string;
   readonly message: string;
   readonly channel: string;

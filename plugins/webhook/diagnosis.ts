@@ -1,8 +1,41 @@
-/** What `postern doctor` wants to know: could the listener be opened now, could the callback be reached? */
+/** What `postern doctor` wants to know: could the listener be opened now, could anybody post, could the callback be reached? */
 import { createServer } from "node:net";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { resolveFor } from "../../kernel/net/address.ts";
 import type { Finding } from "../../kernel/plugin.ts";
 import { type CallbackTarget, explainFailure } from "./callback-target.ts";
+
+/** Without the shared secret only integrations can post, where there are any. */
+export function withoutSecret(variable: string, integrations: number): string {
+  const who = integrations === 1 ? "only the integration" : `only the ${integrations} integrations`;
+  return integrations === 0
+    ? `${variable} is not set: every request gets 401`
+    : `${variable} is not set: ${who} can post`;
+}
+
+export function examineNoSecret(variable: string, home: string): Finding {
+  const integrations = countIntegrations(join(home, "store.sqlite"));
+  const detail = withoutSecret(variable, integrations);
+  return integrations > 0
+    ? { name: "webhook secret", ok: true, detail }
+    : {
+        name: "webhook secret",
+        ok: false,
+        detail: `${detail}; set it to a long random string, or add an integration`,
+      };
+}
+
+/** Nothing is written; a store without that table, or none, has none. */
+function countIntegrations(file: string): number {
+  try {
+    using database = new DatabaseSync(file, { readOnly: true });
+    const row = database.prepare("SELECT count(*) AS count FROM webhook_integrations").get();
+    return Number(row?.["count"] ?? 0);
+  } catch {
+    return 0;
+  }
+}
 
 export function examineListener(host: string, port: number): Promise<Finding> {
   const name = "webhook port";

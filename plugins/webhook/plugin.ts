@@ -9,7 +9,6 @@ import type { CallbackOptions, Callbacks } from "./callbacks.ts";
 import { MIGRATIONS } from "./tables.ts";
 
 const SECRET = "HTTP_WEBHOOK_SECRET";
-const NO_SECRET = `${SECRET} is not set: every request gets 401`;
 
 // An answer held back by "Prefer: wait" is released at once when we stop; this is for bytes on the wire.
 // The kernel gives the whole service ten seconds to stop.
@@ -66,6 +65,7 @@ export default definePlugin({
       { createIntegrations },
       { createSenders },
       { createUserLookup },
+      { withoutSecret },
       { createLimiter },
       { listen },
     ] = await Promise.all([
@@ -73,6 +73,7 @@ export default definePlugin({
       import("./integrations/integrations.ts"),
       import("./integrations/senders.ts"),
       import("./user-lookup.ts"),
+      import("./diagnosis.ts"),
       import("../../kernel/store/limiter.ts"),
       import("../../kernel/net/listen.ts"),
     ]);
@@ -109,16 +110,19 @@ export default definePlugin({
       stopping.abort();
       return listener.close(GRACE_MILLIS);
     });
-    const note = secret === undefined ? ` (${NO_SECRET})` : showWeaknesses({ [SECRET]: secret });
+    const note =
+      secret === undefined
+        ? ` (${withoutSecret(SECRET, integrations.senders().length)})`
+        : showWeaknesses({ [SECRET]: secret });
     announce(listener.url + note);
     return { integrations };
   },
 
-  async diagnose({ config }): Promise<readonly Finding[]> {
-    const { examineCallback, examineListener } = await import("./diagnosis.ts");
+  async diagnose({ config, home }): Promise<readonly Finding[]> {
+    const { examineCallback, examineListener, examineNoSecret } = await import("./diagnosis.ts");
     const secret: Finding = config.secret
       ? examineSecret("webhook secret", SECRET, config.secret)
-      : { name: "webhook secret", ok: false, detail: `${NO_SECRET}; set it to a long random string` };
+      : examineNoSecret(SECRET, home);
     const callback = config.callback ? [await examineCallback(config.callback)] : [];
     return [await examineListener(config.host, config.port), secret, ...callback];
   },

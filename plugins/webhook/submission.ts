@@ -16,9 +16,10 @@ interface Body {
   readonly metadata?: Readonly<Record<string, unknown>> | null;
 }
 
+// An operator reads names before deciding whose they are: what is hidden, or turns text around, could lie.
 const NAME = {
-  pattern: `^(?=.*\\S)[^\\u0000-\\u001f\\u007f]{1,${LONGEST_NAME}}$`,
-  refusal: `must be a string of 1 to ${LONGEST_NAME} characters, none of them a control character`,
+  pattern: `^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff]{1,${LONGEST_NAME}}$`,
+  refusal: `must be a string of 1 to ${LONGEST_NAME} characters, none of them a control or invisible character`,
 };
 
 const FIELDS = {

@@ -10,6 +10,7 @@ import {
   type Outside,
   type TurnRecord,
 } from "../../../kernel/plugin.ts";
+import { isWebhookIdentity } from "../../../kernel/vocabulary/user.ts";
 import { INTERRUPTED } from "../threads/ledger.ts";
 import { type Completion, type JobRow, type JobTable, jobOf } from "./table.ts";
 
@@ -246,11 +247,17 @@ function completionOf(record: TurnRecord): Completion {
     const what = type === "authentication" ? "a credential" : "an approval";
     return failure({
       code,
-      message: `The tool ${call.name} needs ${what}. Answer it in the web UI or the terminal; the conversation is waiting there.`,
+      message: `The tool ${call.name} needs ${what}. ${whereToAnswer(record.user)}`,
     });
   }
   if (record.error !== undefined) return failure(record.error);
   return { response: textOf(record) };
+}
+
+function whereToAnswer(user: string): string {
+  return isWebhookIdentity(user)
+    ? "An operator can answer it in the web UI, on the page Webhooks."
+    : "Answer it in the web UI or the terminal; the conversation is waiting there.";
 }
 
 /** What the assistant said in this turn. */

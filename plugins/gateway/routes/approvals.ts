@@ -60,6 +60,13 @@ export function approvalRoutes({ agent, approvals, identities, follow }: Approva
       refusals: { 404: "There is no such gate" },
       handle({ user, params, body }) {
         const gate = pendingFor(user).find(({ id }) => id === params["gate"]);
+        if (!gate && user.role === "operator" && identities.pending().some(({ id }) => id === params["gate"]))
+          throw new Fault(
+            "invalid",
+            "decision_does_not_fit",
+            "A pairing gate is answered with POST /api/identities/pair, or /api/identities/deny.",
+            { param: "gate" },
+          );
         if (!gate)
           throw new Fault(
             "missing",

@@ -174,6 +174,13 @@ describe("§7.1 400: the body", () => {
     ["user_id a number", { ...HELLO, user_id: 7 }, "invalid_field", "user_id"],
     ["user_id longer than 256", { ...HELLO, user_id: "a".repeat(257) }, "invalid_field", "user_id"],
     ["user_id with a line break", { ...HELLO, user_id: "a\nb" }, "invalid_field", "user_id"],
+    ["user_id that turns text around", { ...HELLO, user_id: "ann\u202e" }, "invalid_field", "user_id"],
+    [
+      "user_id with an escape for terminals",
+      { ...HELLO, user_id: "ann\u009b2J" },
+      "invalid_field",
+      "user_id",
+    ],
     ["message missing", { user_id: "ada" }, "invalid_field", "message"],
     ["message blank", { ...HELLO, message: " \n" }, "invalid_field", "message"],
     ["message an object", { ...HELLO, message: {} }, "invalid_field", "message"],
@@ -425,6 +432,11 @@ describe("paths", () => {
   test("an unknown path is 404 and a wrong method is 405 with Allow", async () => {
     const webhook = await bootWebhook();
     expectError(await webhook.get("/nowhere"), 404, "not_found");
+    for (const path of ["/webhook/%E0%A4%A", "/webhook/a/b", "/jobs/%"]) {
+      const { status } = await webhook.send({ method: "POST", path });
+      expect(status).toBeGreaterThanOrEqual(400);
+      expect(status).toBeLessThan(500);
+    }
     const answer = await webhook.get("/webhook");
     expectError(answer, 405, "method_not_allowed");
     expect(answer.headers.allow).toContain("POST");

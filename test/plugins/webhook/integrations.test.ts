@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
-import type { AnyPlugin } from "../../../kernel/plugin.ts";
+import { Settings } from "../../../kernel/env.ts";
+import { type AnyPlugin, Off } from "../../../kernel/plugin.ts";
 import accounts from "../../../plugins/gateway/auth/plugin.ts";
 import webhookPlugin from "../../../plugins/webhook/plugin.ts";
 import { scriptedModel } from "../../support/services/agent.ts";
@@ -154,6 +155,32 @@ test("only an operator adds, lists and removes integrations, and what makes no s
   // One of the same name is another sender.
   expect((await ask({ name: "x", user: "ann" })).body.secret).not.toBe(made.body.secret);
   expect((await post("x", { message: "hello" }, secret)).status).toBe(401);
+});
+
+test("without the shared secret integrations can post, and doctor and the start-up table say so", async () => {
+  const { gateway, webhook, add, post } = await open({ HTTP_WEBHOOK_SECRET: undefined });
+  const doctor = async () => {
+    const config = webhookPlugin.configure(
+      new Settings({ HTTP_ENABLED: "true", HTTP_PORT: "0" }).for("webhook"),
+    );
+    if (config instanceof Off) throw new Error("it is on");
+    return (await webhookPlugin.diagnose?.({ config, home: gateway.service.home }))?.[1];
+  };
+  expect(await doctor()).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining("every request gets 401"),
+  });
+  expect((await webhook.get("/jobs/x")).json.error.code).toBe("secret_not_configured");
+  const secret = await add("ci", "ann");
+  expect(await doctor()).toMatchObject({
+    ok: true,
+    detail: expect.stringContaining("only the integration can post"),
+  });
+  expect((await post("ci", { message: "hello" }, { "x-webhook-secret": secret })).status).toBe(200);
+  expect((await webhook.post({ user_id: "x", message: "hello" })).json.error.code).toBe(
+    "secret_not_configured",
+  );
+  expect((await webhook.get("/jobs/x")).json.error.code).toBe("invalid_secret");
 });
 
 test("an integration ends with its account, and its secret is in no log and no store", async () => {

@@ -91,6 +91,8 @@ test("§3.3 required: an unknown user's messages wait at a pairing gate, which a
     expect.objectContaining({ identity: "webhook/eve" }),
   ]);
   expect((await gateway.ask("/api/approvals", { token: ann })).body.pending).toEqual([]);
+  const decide = await post(`/api/approvals/${first.json.job_id}`, { decision: "once" });
+  expect(decide).toMatchObject({ status: 400, body: { error: { code: "decision_does_not_fit" } } });
   // Nothing has run: there is neither a thread nor a memory of it.
   expect(gateway.service.service("threads").list("webhook/ann").items).toEqual([]);
 
