@@ -47,12 +47,12 @@ export function createIdentities({ sql, jobs, giveMemory }: IdentityParts): Iden
     list: () =>
       sql
         .all<{ id: string; account: string | null; paired_at: string | null; held: number }>(
-          `SELECT id, account, paired_at,
-             (SELECT count(*) FROM jobs INDEXED BY jobs_held WHERE user = id AND status = 'queued' AND held = 1) AS held
+          `SELECT known.id, account, paired_at,
+             (SELECT count(*) FROM jobs INDEXED BY jobs_held WHERE user = known.id AND status = 'queued' AND held = 1) AS held
            FROM (SELECT identity AS id FROM pairings
              UNION SELECT user FROM threads WHERE ${OF_IDENTITIES}
-             UNION SELECT user FROM jobs INDEXED BY jobs_held WHERE ${OF_IDENTITIES} AND status = 'queued' AND held = 1)
-           LEFT JOIN pairings ON identity = id ORDER BY held DESC, id LIMIT ?`,
+             UNION SELECT user FROM jobs INDEXED BY jobs_held WHERE ${OF_IDENTITIES} AND status = 'queued' AND held = 1) AS known
+           LEFT JOIN pairings ON identity = known.id ORDER BY held DESC, known.id LIMIT ?`,
           MOST_LISTED,
         )
         .map(

@@ -27,6 +27,8 @@ export function createUserRemoval(parts: UserRemovalParts): Agent["removeUser"] 
   }
 
   return (user, { withData }) => {
+    // Webhook identities that were this user speak for themselves again.
+    sql.run("DELETE FROM pairings WHERE account = ?", user);
     stopJobs(user);
     const busy = sql.all<{ thread: string }>(
       "SELECT DISTINCT thread FROM turns WHERE user = ? AND status = 'running'",

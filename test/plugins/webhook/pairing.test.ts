@@ -111,10 +111,15 @@ test("§3.3 required: an unknown user's messages wait at a pairing gate, which a
 
 test("a pairing ends with its account: whoever gets the same name later is somebody else", async () => {
   const { gateway, webhook, post } = await open("required");
-  await post("/api/identities/pair", { identity: "webhook/ann", account: "ann" });
-  const sql = gateway.service.service("store").tables("test", []);
-  sql.run("DELETE FROM gateway_users WHERE id = 'ann'");
+  const pair = () => post("/api/identities/pair", { identity: "webhook/ann", account: "ann" });
+  await pair();
+  await gateway.ask("/api/users/ann?with_data=true", { method: "DELETE" });
   expect((await webhook.post(REMEMBER)).json.waiting_for).toBe("pairing");
+  expect((await gateway.ask("/api/identities")).body.identities).toMatchObject([{ account: null, held: 1 }]);
+  // Nor does a pairing count that names the account but not the one that is there now.
   await gateway.addUser("ann");
+  await pair();
+  const sql = gateway.service.service("store").tables("test", []);
+  sql.run("UPDATE gateway_users SET created_at = '2020-01-01T00:00:00.000Z' WHERE id = 'ann'");
   expect((await webhook.post({ ...REMEMBER, message: "Hello" })).json.waiting_for).toBe("pairing");
 });
