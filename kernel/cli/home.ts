@@ -1,20 +1,11 @@
 /** The service home: a private folder, and the lock that lets only one service use it at a time. */
-import {
-  accessSync,
-  chmodSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Env } from "../env.ts";
 import { Fault, reason } from "../fault.ts";
+import { makePrivate, pathsOfHome } from "../store/ownership.ts";
 import type { PluginState } from "../vocabulary/kernel.ts";
 
 export function homeSetting(env: Env): string {
@@ -26,13 +17,15 @@ export function homeSetting(env: Env): string {
   return resolve(given.replace(/^~(?=\/|$)/, homedir()));
 }
 
-/** Creates the folder, mode 0700, and makes sure that it can be written. */
-export function prepareHome(home: string): void {
+/** Creates the folder, mode 0700, and makes sure that it can be written, and that it and what is in it are ours alone. */
+export function prepareHome(home: string): { readonly corrected: readonly string[] } {
   try {
     mkdirSync(home, { recursive: true, mode: 0o700 });
-    if ((statSync(home).mode & 0o077) !== 0) chmodSync(home, 0o700);
+    const corrected = makePrivate(pathsOfHome(home), "POSTERN_HOME");
     accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK);
+    return { corrected };
   } catch (error) {
+    if (error instanceof Fault) throw error;
     throw new Fault(
       "config",
       "home_unusable",

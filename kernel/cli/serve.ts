@@ -22,8 +22,12 @@ export async function serve(
 ): Promise<number> {
   const { settings, home, mask } = session;
   const { version, screenTaken } = options;
-  prepareHome(home);
+  // Nothing that the service writes is for others on this machine.
+  process.umask(0o077);
+  const { corrected } = prepareHome(home);
   const log = session.openLog(screenTaken ? fileSink(home) : stderrSink());
+  for (const path of corrected)
+    log.warn(`${path} could be read or changed by others on this machine; no longer`);
   const claim = claimHome(home);
   const ending = waitForEnd((error) => log.error({ error }, "uncaught error, stopping"));
   try {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { readDotEnv, readForeignDotEnv, Settings, type Variables } from "../env.ts";
 import { createLog, LOG_LEVELS, type LogSink, type RootLog } from "../log.ts";
 import { createMask } from "../mask/mask.ts";
+import { refuseForeign } from "../store/ownership.ts";
 import type { Mask } from "../vocabulary/kernel.ts";
 import { homeSetting } from "./home.ts";
 
@@ -37,6 +38,8 @@ export function openSession(
   const mask = createMask();
   // Where the home is decides which file is read, so no file can say it.
   const home = homeSetting(new Settings(environment).for("kernel"));
+  // Before it is read: it may name code to run.
+  refuseForeign([home, join(home, ".env")], "POSTERN_HOME");
   const { POSTERN_HOME: _, ...homeFile } = readDotEnv(home);
   const foreign = startsService && folder !== home ? readForeignDotEnv(folder) : undefined;
   const settings = new Settings(environment, { ...foreign?.variables, ...homeFile }, mask.add);

@@ -1,5 +1,5 @@
 /** The store: keyed state through Keyv and ordered state in SQL tables, on one connection to one file. */
-import { rmSync } from "node:fs";
+import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import Keyv from "keyv";
@@ -8,6 +8,7 @@ import { definePlugin } from "../plugin.ts";
 import type { Migration, SqlValue, Store } from "../vocabulary/store.ts";
 import { type Database, openDatabase } from "./database.ts";
 import KeyvSqlite, { type SqliteDriver } from "./keyv-sqlite.ts";
+import { makePrivate } from "./ownership.ts";
 import { deriveKey, loadKey, readSecretsKey } from "./secrets-key.ts";
 
 export interface OpenStore extends Store {
@@ -135,6 +136,7 @@ function snapshot(database: Database, file: string): void {
   if (database.file === ":memory:") return;
   rmSync(file, { force: true });
   database.run("VACUUM INTO ?", file);
+  makePrivate([file], "STORE_URL");
 }
 
 export default definePlugin({
@@ -151,9 +153,11 @@ export default definePlugin({
     return { file: url?.replace(/^sqlite:\/\//, ""), secretsKey: readSecretsKey(env) };
   },
   start({ config, home, onStop, check, announce }) {
-    const store = openStore(config.file ?? join(home, "store.sqlite"), () =>
-      loadKey(home, config.secretsKey),
-    );
+    const file = config.file ?? join(home, "store.sqlite");
+    // SQLite would let the whole machine read a new one, and what it writes beside it.
+    if (file !== ":memory:") closeSync(openSync(file, "a", 0o600));
+    makePrivate([file, `${file}-wal`, `${file}-shm`], "STORE_URL");
+    const store = openStore(file, () => loadKey(home, config.secretsKey));
     onStop(() => store.close());
     check("store", () => store.probe());
     announce(store.file);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { reason } from "../../fault.ts";
 import { type AnyPlugin, type Finding, Off } from "../../plugin.ts";
+import { findForeign, findLoose, pathsOfHome } from "../../store/ownership.ts";
 import { findRunning } from "../home.ts";
 import { MANIFEST } from "../package.ts";
 import type { Session } from "../session.ts";
@@ -76,7 +77,13 @@ function examineHome(home: string): string {
   if (!stat) return `${home} does not exist yet; the first start creates it`;
   if (!stat.isDirectory())
     throw new Error(`${home} is not a folder: move it, or set POSTERN_HOME to another path`);
-  if ((stat.mode & 0o077) !== 0) throw new Error(`${home} can be read by others: run "chmod 700 ${home}"`);
+  const [foreign] = findForeign(pathsOfHome(home));
+  if (foreign !== undefined) throw new Error(`${foreign}: change its owner`);
+  const [loose] = findLoose(pathsOfHome(home));
+  if (loose !== undefined)
+    throw new Error(
+      `${loose} can be read or changed by others: the next start corrects it, or run "chmod go-rwx ${loose}"`,
+    );
   const { bavail, bsize } = statfsSync(home);
   if (bavail * bsize < ENOUGH_DISK)
     throw new Error(`the disk of ${home} is nearly full: free at least 200 MB`);

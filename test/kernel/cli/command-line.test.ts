@@ -141,7 +141,7 @@ describe("doctor and status", () => {
     writeFileSync(join(home, "store.sqlite"), "no database at all ".repeat(500));
     const { code, stdout } = await postern(["doctor"], { env, cwd });
     expect(code).toBe(1);
-    expect(stdout).toMatch(/FAIL\s+home .*chmod 700/);
+    expect(stdout).toMatch(/FAIL\s+home .*chmod go-rwx/);
     expect(stdout).toMatch(/FAIL\s+store/);
     expect(stdout).toMatch(/FAIL\s+GATEWAY_PORT .*expected/);
   });

@@ -8,6 +8,8 @@ export interface PosternOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly input?: string;
+  /** Another user than the tester; only root can do that. */
+  readonly uid?: number;
   /** Another installation than this clone. */
   readonly bin?: string;
   readonly later?: Later;
@@ -29,6 +31,7 @@ export function startPostern(args: readonly string[], options: PosternOptions = 
     // Nothing of the tester's own settings may leak in; each fresh home would compile the shipped tools anew.
     env: { PATH: process.env["PATH"] ?? "", TOOLS_SHIPPED: "false", ...options.env },
     ...(options.cwd ? { cwd: options.cwd } : {}),
+    ...(options.uid !== undefined && { uid: options.uid, gid: options.uid }),
   });
   let stdout = "";
   let stderr = "";
