@@ -1,5 +1,5 @@
 /** A job, and what of it is shown where. */
-import { Failure } from "./turn.ts";
+import { Failure, type Outside } from "./turn.ts";
 import { type Declared, hidden, named, nullable } from "./wire/form.ts";
 import { Time, Type } from "./wire/type.ts";
 
@@ -59,8 +59,8 @@ export interface NewJob {
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** Where the metadata came from, in a word; the channel by default. */
   readonly origin?: string;
-  /** The pieces of the message that people outside wrote, from and to. */
-  readonly spans?: readonly (readonly [number, number])[];
+  /** The pieces of the message that people outside wrote. */
+  readonly spans?: NonNullable<Outside["spans"]>;
   /** True where it waits, queued, until its user is paired with an account. */
   readonly waitsForPairing?: boolean;
   /** Which of the channel's senders it came from: one sender's keys mean nothing to another. */

@@ -147,14 +147,13 @@ export interface ExternalTool {
 }
 
 /** What came with a message but was written by people outside, whom nobody here vouches for. */
-export interface Outside {
-  /** Where it came from. */
-  readonly origin: string;
-  /** Any JSON. */
-  readonly data?: unknown;
-  /** The pieces of the message itself that are theirs, from and to. */
-  readonly spans?: readonly (readonly [number, number])[];
-}
+export const Outside = Type.Object({
+  origin: Type.String({ description: "Where it came from" }),
+  data: Type.Optional(Type.Unknown()),
+  /** The pieces of the message itself that are theirs. */
+  spans: Type.Optional(Type.Array(Type.Object({ from: Type.Integer(), to: Type.Integer() }))),
+});
+export type Outside = Declared<typeof Outside>;
 
 /** One request to the agent, whatever channel it came by. It stays in this process. */
 export interface Turn {
@@ -191,6 +190,8 @@ export const TurnRecord = Type.Object(
     channel: Type.String(),
     status: TurnStatus,
     input: TurnInput,
+    /** Whoever sends the message again sends this along: it does not become the sender's own. */
+    outside: Type.Optional(hidden(Outside)),
     items: Type.Array(TurnItem),
     model: ModelName,
     usage: Usage,

@@ -82,6 +82,10 @@ attack(
     );
 
     expect((await service.run("webhook", "list")).stdout).not.toContain(secret);
+    const key = (await service.run("webhook", "callback-key")).stdout.trim();
+    expect(key).toMatch(/^whsec_\S{44}$/);
+    expect([secret, other, SECRET]).not.toContain(key);
+    expect((await webhook.send(post("ci", message, by(key)))).status).toBe(401);
     expect((await service.run("webhook", "remove", "ci")).code).toBe(0);
     expect((await webhook.send(post("ci", message, by(secret)))).status).toBe(401);
   },

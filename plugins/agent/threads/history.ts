@@ -132,7 +132,7 @@ function renderWords(
   show: (text: string) => string,
 ): string {
   let end = 0;
-  const pieces = spans.map(([from, to]) => {
+  const pieces = spans.map(({ from, to }) => {
     const piece = `${show(text.slice(end, from))}<outside>${show(text.slice(from, to))}</outside>`;
     end = to;
     return piece;

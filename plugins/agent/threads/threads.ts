@@ -2,6 +2,7 @@
 import {
   Fault,
   type Gate,
+  type Outside,
   type Page,
   type Sql,
   type ThreadSummary,
@@ -38,6 +39,7 @@ interface TurnColumns {
   readonly input: string;
   readonly instructions: string | null;
   readonly context: string | null;
+  readonly outside: string | null;
   readonly error: string | null;
   readonly gate: string | null;
   readonly provider: string;
@@ -157,6 +159,7 @@ function recordOf(row: TurnColumns, items: readonly TurnItem[]): TurnRecord {
     model: { provider: row.provider, name: row.model },
     usage: row.usage === null ? NO_USAGE : (JSON.parse(row.usage) as Usage),
     createdAt: row.created_at,
+    ...(row.outside !== null && { outside: JSON.parse(row.outside) as Outside }),
     ...(row.error !== null && { error: JSON.parse(row.error) as { code: string; message: string } }),
     ...(row.gate !== null && { gate: JSON.parse(row.gate) as Gate }),
     ...(row.completed_at !== null && { completedAt: row.completed_at }),

@@ -193,6 +193,7 @@ export function createTurnWriter(
       user: turn.user,
       channel: turn.channel,
       input: turn.input,
+      ...(turn.outside && { outside: turn.outside }),
       items: [...items],
       createdAt: start.now,
       ...current,

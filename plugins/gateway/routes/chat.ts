@@ -5,6 +5,7 @@ import {
   type Agent,
   Fault,
   type Limiter,
+  type Outside,
   type RunningTurn,
   type Threads,
   type User,
@@ -50,7 +51,12 @@ const Answered = Type.Object({
 export const accepted = ({ thread, id }: RunningTurn) => ({ thread, id, status: "accepted" as const });
 
 export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): readonly Route[] {
-  const say = async (user: User, context: Context, said: Message): Promise<RunningTurn> => {
+  const say = async (
+    user: User,
+    context: Context,
+    said: Message,
+    outside?: Outside,
+  ): Promise<RunningTurn> => {
     // §8: counted for each user, together with every other way to send a message.
     applyLimit(await chatLimit.take(user.id), context);
     return agent.run({
@@ -58,12 +64,13 @@ export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): re
       channel: CHANNEL,
       input: { type: "message", text: said.message },
       ...(said.thread !== undefined && { thread: said.thread }),
+      ...(outside !== undefined && { outside }),
     });
   };
-  const send = async (user: User, context: Context, said: Message) => {
+  const send = async (user: User, context: Context, said: Message, outside?: Outside) => {
     // Whoever does not wait for the answer reads it from the socket, perhaps a moment later.
     follow(user.id);
-    return accepted(await say(user, context, said));
+    return accepted(await say(user, context, said, outside));
   };
   const findTurn = (user: User, id: string): TurnRecord => {
     const turn = threads.turn(user.id, id);
@@ -128,7 +135,7 @@ export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): re
       answer: Accepted,
       refusals: { 404: "There is no such turn", 429: "Too many messages" },
       handle({ user, context, params }) {
-        const { input, thread } = findTurn(user, params["id"] ?? "");
+        const { input, thread, outside } = findTurn(user, params["id"] ?? "");
         if (input.type !== "message")
           throw new Fault(
             "invalid",
@@ -138,7 +145,7 @@ export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): re
               param: "id",
             },
           );
-        return send(user, context, { message: input.text, thread });
+        return send(user, context, { message: input.text, thread }, outside);
       },
     }),
   ];

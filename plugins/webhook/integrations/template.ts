@@ -2,12 +2,12 @@
  * The message that an integration makes of an event: the operator's words, with values of the event filled in.
  * Nothing is evaluated. `{{a.b.c}}` is looked up in own properties, and what it finds is cut and made one line.
  */
-import { Fault } from "../../../kernel/plugin.ts";
+import { Fault, type Outside } from "../../../kernel/plugin.ts";
 
 export interface Message {
   readonly text: string;
   /** Where values of the event stand: those are strangers' words. */
-  readonly spans: readonly (readonly [number, number])[];
+  readonly spans: NonNullable<Outside["spans"]>;
 }
 
 type Part = string | readonly string[];
@@ -45,7 +45,7 @@ export function parseTemplate(template: string): readonly Part[] {
 
 export function render(parts: readonly Part[], event: unknown): Message {
   let text = "";
-  const spans: [number, number][] = [];
+  const spans: { from: number; to: number }[] = [];
   for (const part of parts) {
     if (typeof part === "string") {
       text += part;
@@ -54,7 +54,7 @@ export function render(parts: readonly Part[], event: unknown): Message {
     const value = show(lookUp(event, part));
     const from = text.length;
     text += value === "" ? `(no ${part.join(".")})` : value;
-    if (value !== "") spans.push([from, text.length]);
+    if (value !== "") spans.push({ from, to: text.length });
   }
   return { text, spans };
 }

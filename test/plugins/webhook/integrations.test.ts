@@ -118,6 +118,24 @@ test("a template makes the message of an event; the event and what is filled in 
     expect((await post("github", body, { "x-webhook-secret": secret })).json.error.code).toBe("invalid_body");
 });
 
+test("strangers' words stay theirs where an account sends the message of an event again", async () => {
+  const { gateway, model, add, post, webhook } = await open();
+  const secret = await add("shop", "ann", "An order by {{name}}");
+  const sent = await post("shop", { name: "Eve" }, { "x-webhook-secret": secret });
+  await completed({ get: (path) => webhook.get(path, { "x-webhook-secret": secret }) }, sent.json.job_id);
+  const threads = gateway.service.service("threads");
+  const [thread] = threads.list("ann").items;
+  const [turn] = threads.turns("ann", thread?.id ?? "").items;
+  const { token } = (await gateway.ask("/api/tokens", { method: "POST", body: { user: "ann", name: "x" } }))
+    .body;
+  const asked = model.requests.length;
+  await gateway.ask(`/api/turns/${turn?.id}/retry`, { method: "POST", token });
+  await expect.poll(() => model.requests.length).toBe(asked + 1);
+  const seen = String(model.requests.at(-1)?.messages.at(-1)?.content);
+  expect(seen).toContain('<tool-output origin="shop">');
+  expect(seen).toMatch(/An order by <outside>Eve<\/outside>$/);
+});
+
 test("only an operator adds, lists and removes integrations, and what makes no sense is refused", async () => {
   const { gateway, post } = await open();
   const ann = await gateway.addUser("bob");

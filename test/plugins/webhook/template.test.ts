@@ -13,7 +13,7 @@ test("values are filled in, and it is known which words are whose", () => {
   };
   const { text, spans } = fill(template, event);
   expect(text).toBe("A opened in octo/cat, number 7: false");
-  expect(spans.map(([from, to]) => text.slice(from, to))).toEqual(["opened", "octo/cat", "7", "false"]);
+  expect(spans.map(({ from, to }) => text.slice(from, to))).toEqual(["opened", "octo/cat", "7", "false"]);
 });
 
 test.for([
