@@ -17,7 +17,9 @@ import { endProgram, inFolder, startProgram } from "./support/programs.ts";
 import { openRivals, type Rivals } from "./support/rivals.ts";
 
 const ROUNDS = 3;
-const MILLIS = 100;
+const MILLIS = 500;
+/** Until the engine has optimized what the contestants run. */
+const WARM_UP = { atOnce: 8, millis: 700 };
 const AT_ONCE = [1, 8, 64];
 // Some milliseconds in QuickJS; the WebAssembly guest has a number of its own.
 const JS_ROUNDS = 40_000;
@@ -41,6 +43,10 @@ async function measure(
 ): Promise<Figure[]> {
   const grid: Figure[] = [];
   for (const [kind, params] of Object.entries(kindsOf(upstream))) {
+    for (const [column, { call, most = WARM_UP.atOnce }] of Object.entries(contestants)) {
+      progress(`${what}, ${kind}, warming up ${column}`);
+      await perSecond(() => call(params), { ...WARM_UP, atOnce: Math.min(most, WARM_UP.atOnce) });
+    }
     for (const atOnce of AT_ONCE) {
       const name = `${what}, ${kind}, ${atOnce} at once`;
       const rates = Object.entries(contestants)
