@@ -109,6 +109,8 @@ export class ToolProcess {
       "--no-experimental-sqlite",
       "--no-experimental-webstorage",
       "--disable-warning=SecurityWarning",
+      // A reader runs the transpiler once: optimizing that takes as long as running it.
+      ...(role === "read" ? ["--liftoff-only"] : []),
       child,
       `${cores}`,
       `${ready}`,
