@@ -1,16 +1,22 @@
 /** Describes what a capabilities file grants, in sentences an operator can approve. */
 import type { AllowRule, Capabilities, Credential } from "./capabilities.ts";
-import { hostCovers, pathMatches } from "./match.ts";
+import { hostCovers, hostMatches, pathMatches } from "./match.ts";
 
-/** One sentence per grant, such as "may use up to 64 MiB of memory". */
-export function describeCapabilities(capabilities: Capabilities): string[] {
+/**
+ * One sentence per grant, such as "may use up to 64 MiB of memory". `exceptions` are the hosts and ports, as `host:port`,
+ * at which the operator lets tools use other ports and plain http.
+ */
+export function describeCapabilities(
+  capabilities: Capabilities,
+  exceptions: Iterable<string> = [],
+): string[] {
   const { http } = capabilities;
   const rate =
     http &&
     `up to ${count(http.rateLimit.perMinute, "request")} per minute and ${http.rateLimit.perHour} per hour`;
   const requests = usableRules(capabilities).map((rule) => {
     const uses = (http?.credentials ?? []).flatMap((credential) => describeUse(credential, rule));
-    return [describeRule(rule), rate, ...uses].join(", ");
+    return [describeRule(rule, [...exceptions]), rate, ...uses].join(", ");
   });
   return [
     ...(requests.length > 0 ? requests : ["may not use the network"]),
@@ -103,14 +109,18 @@ function usableRules(capabilities: Capabilities): readonly AllowRule[] {
   return (capabilities.http?.allowlist ?? []).filter((rule) => rule.methods.length > 0);
 }
 
-function describeRule(rule: AllowRule): string {
-  return `may ${rule.methods.join(", ")} ${describeUrl(rule)}`;
+function describeRule(rule: AllowRule, exceptions: readonly string[] = []): string {
+  return `may ${rule.methods.join(", ")} ${describeUrl(rule, exceptions)}`;
 }
 
-function describeUrl({ host, pathPrefix }: AllowRule): string {
-  return pathPrefix.endsWith("/")
-    ? `https://${host}${pathPrefix}*`
-    : `https://${host}${pathPrefix} and ${pathPrefix}/*`;
+/** Every address that a request may really go to, with its scheme, and its port where it is not the scheme's. */
+function describeUrl({ host, pathPrefix }: AllowRule, exceptions: readonly string[] = []): string {
+  const others = exceptions.filter((exception) =>
+    hostMatches(host, exception.slice(0, exception.lastIndexOf(":"))),
+  );
+  const origins = [`https://${host}`, ...others.map((exception) => `http(s)://${exception}`)];
+  const path = pathPrefix.endsWith("/") ? `${pathPrefix}*` : `${pathPrefix} and ${pathPrefix}/*`;
+  return origins.map((origin) => `${origin}${path}`).join(" or ");
 }
 
 /** How requests under the rule carry the credential; empty if they never do. */

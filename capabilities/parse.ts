@@ -36,10 +36,17 @@ export type SchemaChecker = (
 /** Parses a capabilities file, given as text or as parsed JSON. Throws a `CapabilitiesError`. */
 export type CapabilitiesParser = (source: unknown) => Capabilities;
 
-export function createCapabilitiesParser(compile: SchemaChecker): CapabilitiesParser {
+/** `show` spells out characters that nobody sees or a terminal acts on; a file may have none of them. */
+export function createCapabilitiesParser(
+  compile: SchemaChecker,
+  show: (text: string) => string,
+): CapabilitiesParser {
   const check = compile(schema, { authorWords });
   return (source) => {
     const json = typeof source === "string" ? parseJson(source) : source;
+    // First of all: other problems say what was given.
+    const hidden = hiddenCharacters(json, show);
+    if (hidden.length > 0) throw new CapabilitiesError(hidden);
     const mistakes = check(json);
     if (mistakes.length > 0) throw new CapabilitiesError(mistakes);
     const file = json as CapabilitiesFile;
@@ -47,6 +54,31 @@ export function createCapabilitiesParser(compile: SchemaChecker): CapabilitiesPa
     if (problems.length > 0) throw new CapabilitiesError(problems);
     return toCapabilities(file);
   };
+}
+
+/** People agree to a file's words as they see them, so what they would not see is refused, in names and values. */
+function hiddenCharacters(file: unknown, show: (text: string) => string): CapabilitiesProblem[] {
+  const problems: CapabilitiesProblem[] = [];
+  const refuse = (path: string, text: string) => {
+    const shown = show(text);
+    if (shown !== text) {
+      const problem = `must not hold control, direction-changing or invisible characters, given "${shown}"`;
+      problems.push({ path, problem });
+    }
+  };
+  // A list instead of calls: a file may nest as deeply as it likes.
+  const waiting: { readonly value: unknown; readonly path: string }[] = [{ value: file, path: "" }];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { value, path } = next;
+    if (typeof value === "string") refuse(path, value);
+    if (typeof value !== "object" || value === null) continue;
+    for (const [name, item] of Object.entries(value)) {
+      const at = Array.isArray(value) ? `${path}[${name}]` : `${path}${path === "" ? "" : "."}${show(name)}`;
+      refuse(at, name);
+      waiting.push({ value: item, path: at });
+    }
+  }
+  return problems;
 }
 
 function parseJson(text: string): unknown {

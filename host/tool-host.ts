@@ -8,7 +8,7 @@ import { createBroker } from "./broker/broker.ts";
 import { createCredentialSource } from "./broker/credentials.ts";
 import { createNetwork } from "./broker/network.ts";
 import { type Catalog, digestOf, type InstalledTool, openCatalog } from "./catalog/catalog.ts";
-import { type Candidate, commit, examine } from "./catalog/install.ts";
+import { type Candidate, commit, examine, type Introduce } from "./catalog/install.ts";
 import { recoverTools } from "./catalog/recovery.ts";
 import { provideShipped } from "./catalog/shipped.ts";
 import { toInfo } from "./catalog/tool-info.ts";
@@ -122,7 +122,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
 
   const check: ToolHost["examine"] = async (component, capabilitiesText, progress = () => {}) => {
     try {
-      return await examine(component, capabilitiesText, async (bytes, sha256, { limits: { memoryMb } }) => {
+      const introduce: Introduce = async (bytes, sha256, { limits: { memoryMb } }) => {
         await inspect(bytes);
         const source: ComponentSource = {
           sha256,
@@ -134,7 +134,8 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
         // Beforehand, since a slow machine may transpile for longer than a component may describe itself.
         await prepare(source);
         return pool.describe(createComponent(source));
-      });
+      };
+      return await examine(component, capabilitiesText, introduce, privateHosts);
     } catch (error) {
       await code.drop(digestOf(component));
       throw error;
@@ -143,7 +144,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
 
   const describe: ToolHost["describe"] = async (tool) => {
     const off = await switches.off(tool);
-    return { ...toInfo(tool), ...(off && { switchedOff: { at: off.at, why: off.why } }) };
+    return { ...toInfo(tool, privateHosts), ...(off && { switchedOff: { at: off.at, why: off.why } }) };
   };
 
   const place: ToolHost["place"] = async (name, candidate, force) => {

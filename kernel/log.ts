@@ -1,6 +1,7 @@
-/** The log: JSON lines, or pretty on a terminal; one named child per plugin; known secrets hidden in every line. */
+/** The log: JSON lines, or pretty on a terminal; one named child per plugin; known secrets hidden and control characters visible in every line. */
 import { pino } from "pino";
 import { prettyFactory } from "pino-pretty";
+import { visible, visibleJson, visibleLine } from "./mask/visible.ts";
 import type { Mask } from "./vocabulary/kernel.ts";
 
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
@@ -35,7 +36,7 @@ export function createLog(level: LogLevel, mask: Mask, sink: LogSink): RootLog {
   const recent: string[] = [];
   const print = sink.pretty ? prettyPrinter(sink) : sink.write;
   const write = (line: string) => {
-    const hidden = mask.hide(line);
+    const hidden = visibleJson(mask.hide(line));
     recent.push(hidden.trimEnd());
     if (recent.length > KEPT_LINES) recent.shift();
     print(hidden);
@@ -56,5 +57,15 @@ export function createLog(level: LogLevel, mask: Mask, sink: LogSink): RootLog {
 
 function prettyPrinter(sink: LogSink): (line: string) => void {
   const format = prettyFactory({ colorize: true, ignore: "pid,hostname", translateTime: "SYS:HH:MM:ss" });
-  return (line) => sink.write(format(line));
+  return (line) => sink.write(format(visibleFields(JSON.parse(line)) as object));
+}
+
+/** On a terminal a line break would begin what looks like another entry; only stacks have them. */
+function visibleFields(value: unknown, name = ""): unknown {
+  if (typeof value === "string") return name === "stack" ? visible(value) : visibleLine(value);
+  if (Array.isArray(value)) return value.map((item) => visibleFields(item));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [visibleLine(key), visibleFields(item, key)]),
+  );
 }

@@ -149,6 +149,20 @@ test("a stranger's schema is run in the stranger's process alone", () => {
   expect(importersOf("host/params.ts").filter((file) => !under("host/sandbox/inside")(file))).toEqual([]);
 });
 
+test("only what makes strangers' text visible writes to a terminal, and the log, which does so itself", () => {
+  const isOurs = (file: string) => file !== "kernel/cli/bin.js" && !under("components")(file);
+  const writers = FILES.filter((file) => isOurs(file) && !under("host/sandbox/inside")(file)).filter((file) =>
+    /std(?:out|err)\.write\(|console\.\w+\(/.test(readFileSync(join(ROOT, file), "utf8")),
+  );
+  expect(writers.toSorted()).toEqual([
+    "host/author/temporary-host.ts",
+    "kernel/cli/output.ts",
+    "kernel/cli/session.ts",
+    // Asks the terminal for its keys, in our words alone.
+    "plugins/tui/screen/terminal.ts",
+  ]);
+});
+
 test("handlers use our names: what the wire calls them comes from the declarations", () => {
   const handlers = FILES.filter((file) => /^plugins\/gateway\/(api|routes|socket)\//.test(file));
   expect(handlers.length).toBeGreaterThan(10);

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import type { Capabilities } from "../../capabilities/capabilities.ts";
 import { compareCapabilities, describeCapabilities } from "../../capabilities/describe.ts";
 import { CapabilitiesError } from "../../capabilities/parse.ts";
+import type { PrivateHosts } from "../../kernel/net/address.ts";
 import { Fault, type JsonSchema, reason } from "../../kernel/plugin.ts";
 import { reservedPrefix } from "../../kernel/vocabulary/tool-names.ts";
 import { WIT_VERSION } from "../compile/component.ts";
@@ -73,6 +74,7 @@ export async function examine(
   component: Uint8Array,
   capabilitiesText: string,
   introduce: Introduce,
+  privateHosts: PrivateHosts,
 ): Promise<Candidate> {
   const capabilities = readCapabilities(capabilitiesText);
   const digest = digestOf(component);
@@ -90,7 +92,7 @@ export async function examine(
     digest,
     description,
     schema: readSchema(schema, problem),
-    grants: describeCapabilities(capabilities),
+    grants: describeCapabilities(capabilities, privateHosts),
   };
 }
 

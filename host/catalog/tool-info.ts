@@ -2,11 +2,13 @@
 import { createHash } from "node:crypto";
 import type { Capabilities } from "../../capabilities/capabilities.ts";
 import { describeCapabilities } from "../../capabilities/describe.ts";
+import type { PrivateHosts } from "../../kernel/net/address.ts";
 import type { JsonSchema, ToolInfo } from "../../kernel/plugin.ts";
 import type { InstalledTool } from "./catalog.ts";
 
-export function toInfo(tool: InstalledTool): ToolInfo {
-  const facts = describeTool(tool);
+/** `privateHosts`: where the operator lets tools use other ports and plain http. */
+export function toInfo(tool: InstalledTool, privateHosts: PrivateHosts): ToolInfo {
+  const facts = describeTool({ ...tool, grants: describeCapabilities(tool.capabilities, privateHosts) });
   const { name, digest, installedAt, capabilities } = tool;
   // The grants in words are for people; a field that no sentence mentions yet must not slip through.
   const sealed = JSON.stringify([name, digest, installedAt, facts.grants, capabilities]);
@@ -17,14 +19,15 @@ export function describeTool(tool: {
   readonly description: string;
   readonly schema: JsonSchema;
   readonly capabilities: Capabilities;
+  readonly grants: readonly string[];
 }): Omit<ToolInfo, "name"> {
-  const { description, schema, capabilities } = tool;
+  const { description, schema, capabilities, grants } = tool;
   const methods = capabilities.http?.allowlist.flatMap((rule) => rule.methods) ?? [];
   return {
     version: capabilities.version,
     description,
     schema,
-    grants: describeCapabilities(capabilities),
+    grants,
     writes: methods.some((method) => method !== "GET" && method !== "HEAD"),
   };
 }

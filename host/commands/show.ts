@@ -1,7 +1,7 @@
 /** `tool list`, `tool info` and `tool log`: what is installed and what it did. */
-import { describeCapabilities } from "../../capabilities/describe.ts";
 import { table } from "../../kernel/cli/table.ts";
 import type { CommandContext } from "../../kernel/plugin.ts";
+import { quote } from "../author/conformance/report.ts";
 import { locateReceipts } from "../author/trace/located.ts";
 import type { Receipt } from "../receipts.ts";
 import { withHost, withShipped, withTool } from "./opening.ts";
@@ -42,9 +42,9 @@ export async function list(context: CommandContext, options: JsonOption): Promis
 }
 
 export async function info(context: CommandContext, name: string, options: JsonOption): Promise<void> {
-  await withTool(context, name, async ({ receipts, missingSecrets, switches }, tool) => {
+  await withTool(context, name, async ({ receipts, missingSecrets, switches, describe }, tool) => {
     const { digest, installedAt, description, schema, capabilities, folder } = tool;
-    const grants = describeCapabilities(capabilities);
+    const { grants } = await describe(tool);
     const [last] = receipts.list({ tool: name, limit: 1 });
     const { version } = capabilities;
     const missing = await missingSecrets(tool);
@@ -67,7 +67,7 @@ export async function info(context: CommandContext, name: string, options: JsonO
       () =>
         [
           `${name} ${version}`,
-          `${description}\n`,
+          `${quote(description)}\n`,
           table(
             [
               ["SHA-256", digest],

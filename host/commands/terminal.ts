@@ -1,5 +1,6 @@
 /** Output of the `tool` commands: results on stdout, progress on stderr, so that `--json` can be piped. */
 import { confirm, isCancel } from "@clack/prompts";
+import { say, sayJson, warn } from "../../kernel/cli/output.ts";
 import { Fault } from "../../kernel/plugin.ts";
 
 export interface JsonOption {
@@ -7,11 +8,12 @@ export interface JsonOption {
 }
 
 export function print({ json = false }: JsonOption, value: unknown, text: () => string): void {
-  process.stdout.write(json ? `${JSON.stringify(value, undefined, 2)}\n` : `${text()}\n`);
+  if (json) sayJson(value, 2);
+  else say(`${text()}\n`);
 }
 
 export function progress(line: string): void {
-  process.stderr.write(`${line}\n`);
+  warn(`${line}\n`);
 }
 
 export function isInteractive(): boolean {

@@ -2,6 +2,7 @@
 import { CommanderError } from "commander";
 import { Fault, reason } from "../fault.ts";
 import type { AnyPlugin } from "../plugin.ts";
+import { warn } from "./output.ts";
 import { MANIFEST } from "./package.ts";
 import { buildProgram } from "./program.ts";
 
@@ -28,15 +29,13 @@ export async function main(argv: readonly string[]): Promise<void> {
     await program.parseAsync(argv, { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) {
-      if (error.code === "usage") process.stderr.write(`${error.message}\n`);
+      if (error.code === "usage") warn(`${error.message}\n`);
       process.exitCode = error.exitCode === 0 ? 0 : 2;
     } else if (error instanceof Fault) {
-      process.stderr.write(`postern: ${error.message}\n`);
+      warn(`postern: ${error.message}\n`);
       process.exitCode = error.kind === "config" ? 78 : 1;
     } else {
-      process.stderr.write(
-        `postern: this is a bug: ${error instanceof Error ? error.stack : reason(error)}\n`,
-      );
+      warn(`postern: this is a bug: ${error instanceof Error ? error.stack : reason(error)}\n`);
       process.exitCode = 1;
     }
   }

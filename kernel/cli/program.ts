@@ -2,6 +2,7 @@
 import { Command, CommanderError } from "commander";
 import { Fault } from "../fault.ts";
 import { type AnyPlugin, Off, type PluginCommand } from "../plugin.ts";
+import { say, warn } from "./output.ts";
 import type { Session, SessionOptions } from "./session.ts";
 
 export interface ProgramOptions {
@@ -32,7 +33,9 @@ export async function buildProgram({ argv, version, shippedPlugins }: ProgramOpt
   const open = async (options?: SessionOptions): Promise<Session> => {
     const { openSession } = await import("./session.ts");
     const session = openSession(undefined, undefined, options);
-    for (const warning of session.warnings) process.stderr.write(`postern: ${warning}\n`);
+    for (const warning of session.warnings)
+      warn(`postern: ${warning}
+`);
     return session;
   };
   const allPlugins = async (session: Session): Promise<readonly AnyPlugin[]> => {
@@ -105,7 +108,7 @@ export async function buildProgram({ argv, version, shippedPlugins }: ProgramOpt
           "usage",
           `postern completion supports ${SHELLS.join(", ")}, not "${shell}"`,
         );
-      process.stdout.write(completionScript(program, known));
+      say(completionScript(program, known));
     });
 
   const isOwn = program.commands.some((command) => command.name() === asked);

@@ -3,6 +3,7 @@
 import { boot, type Running } from "../kernel.ts";
 import type { AnyPlugin } from "../plugin.ts";
 import { claimHome, prepareHome } from "./home.ts";
+import { say } from "./output.ts";
 import { fileSink, type Session, stderrSink } from "./session.ts";
 import { table } from "./table.ts";
 
@@ -33,7 +34,7 @@ export async function serve(
   try {
     const running = await boot({ plugins, settings, home, log, mask, version, onShutdown: ending.request });
     claim.post({ pid: process.pid, version, startedAt: new Date().toISOString(), plugins: running.states });
-    if (!screenTaken) process.stdout.write(startUpTable(running, version));
+    if (!screenTaken) say(startUpTable(running, version));
     const why = await ending.requested;
     log.info(`${why}, stopping`);
     const failed = await running.stop();

@@ -1,5 +1,9 @@
 /** Columns padded to their widest cell; the last one runs free. */
-export function table(rows: readonly (readonly string[])[], indent = "  "): string {
+import { visibleLine } from "../mask/visible.ts";
+
+export function table(given: readonly (readonly string[])[], indent = "  "): string {
+  // A cell that broke its line could pass for a row.
+  const rows = given.map((row) => row.map(visibleLine));
   const widths: number[] = [];
   for (const row of rows) {
     for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length);

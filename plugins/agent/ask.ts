@@ -1,6 +1,7 @@
 /** `postern ask "…"`: one question, answered on standard output. Made for scripts. */
 import { fstatSync } from "node:fs";
 import type { Command } from "commander";
+import { say, sayJson } from "../../kernel/cli/output.ts";
 import type { CommandContext } from "../../kernel/plugin.ts";
 import { Fault, type RunningTurn } from "../../kernel/plugin.ts";
 import { OPERATOR } from "../../kernel/vocabulary/user.ts";
@@ -54,7 +55,7 @@ async function readPiped(): Promise<string> {
 }
 
 async function printEvents(run: RunningTurn): Promise<void> {
-  for await (const event of run) process.stdout.write(`${JSON.stringify(event)}\n`);
+  for await (const event of run) sayJson(event);
   const { status } = await run.record;
   if (status !== "completed") process.exitCode = 1;
 }
@@ -64,12 +65,12 @@ async function printText(run: RunningTurn): Promise<void> {
   let last = "\n";
   for await (const event of run) {
     if (event.type !== "text") continue;
-    if (item !== "" && event.item !== item) process.stdout.write("\n\n");
+    if (item !== "" && event.item !== item) say("\n\n");
     ({ item } = event);
     last = event.delta;
-    process.stdout.write(event.delta);
+    say(event.delta);
   }
-  if (!last.endsWith("\n")) process.stdout.write("\n");
+  if (!last.endsWith("\n")) say("\n");
   const { status, error, gate } = await run.record;
   if (error) throw new Fault("turn", error.code, error.message);
   if (gate) {

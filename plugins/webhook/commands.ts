@@ -1,5 +1,6 @@
 /** `postern webhook …`; the commands also work while the service is running. */
 import type { Command } from "commander";
+import { say, sayJson } from "../../kernel/cli/output.ts";
 import { table } from "../../kernel/cli/table.ts";
 import { type CommandContext, Fault } from "../../kernel/plugin.ts";
 import { Integration } from "../../kernel/vocabulary/job.ts";
@@ -122,5 +123,6 @@ function verb(group: Command, usage: string, about: string, ...examples: string[
 }
 
 function print({ json = false }: JsonOption, value: object, text: string): void {
-  process.stdout.write(json ? `${JSON.stringify(value, undefined, 2)}\n` : `${text}\n`);
+  if (json) sayJson(value, 2);
+  else say(`${text}\n`);
 }

@@ -1,6 +1,10 @@
 /** Consent cannot be forged, and secrets stay where they belong. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, expect } from "vitest";
+import { visible, visibleLine } from "../../kernel/mask/visible.ts";
 import { attack } from "../support/attacks.ts";
+import { temporaryFolder } from "../support/home.ts";
 import { type Attacked, serveUnderAttack } from "../support/processes/attacked.ts";
 import { DISGUISES } from "../support/secret-forms.ts";
 import { openUpstream, type Upstream } from "../support/servers/upstream.ts";
@@ -22,7 +26,7 @@ beforeAll(async () => {
   });
   later(() => mirror.close());
   const host = `127.0.0.1:${mirror.port}`;
-  service = await serveUnderAttack(later, { TOOLS_PRIVATE_HOSTS: host, TOOL_APPROVALS: "*=allow" });
+  service = await serveUnderAttack(later, { TOOLS_PRIVATE_HOSTS: host, TOOL_APPROVALS: "*=allow,asked=ask" });
   sender = await fixture("sender.js");
   await copyCode(sender, service.served.home);
   expect((await upload("/api/tools", capabilities(), "sender")).status).toBe(201);
@@ -79,6 +83,73 @@ async function sendBy(tool: string, request: object): Promise<Sent> {
 }
 
 const at = (path: string) => `http://127.0.0.1:${mirror.port}${path}`;
+
+/** Erases its own line, goes up, turns the writing round. */
+const TRICKS = ["\u001b[2K\u001b[1A", "\u009b1A", "\u202e", "\u2066", "\u2028", "\r", "\u007f", "\u200b"];
+
+attack(11, "A capabilities file cannot hide what it grants from who reads it", async () => {
+  const file = (trick: string): readonly (readonly [string, object])[] => [
+    ["auth.instructions", { auth: { secret_name: "key", instructions: `Ask Ada.${trick}` } }],
+    ["auth.display_name", { auth: { secret_name: "key", display_name: `${trick}Ada` } }],
+    ["setup.required_secrets[0].prompt", { setup: { required_secrets: [{ name: "key", prompt: trick }] } }],
+    [`http.credentials.${visibleLine(`k${trick}`)}`, { http: { credentials: { [`k${trick}`]: {} } } }],
+    [
+      "http.credentials.k.location.name",
+      {
+        http: {
+          credentials: {
+            k: {
+              secret_name: "key",
+              location: { type: "query_param", name: `k${trick}` },
+              host_patterns: ["a.com"],
+            },
+          },
+        },
+      },
+    ],
+  ];
+  for (const trick of TRICKS) {
+    for (const [path, more] of file(trick)) {
+      for (const door of ["/api/tools/examine", "/api/tools"]) {
+        const { status, json } = await upload(door, capabilities(more), "hidden");
+        expect(status, path).toBe(400);
+        expect(json.error.message).toContain(`${path}: must not hold control`);
+        expect(visible(json.error.message)).toBe(json.error.message);
+      }
+    }
+  }
+});
+
+attack(11, "Nothing that a tool says of itself reaches a terminal as it is", async () => {
+  const folder = temporaryFolder();
+  const [wasm, file] = [join(folder, "sender.wasm"), join(folder, "capabilities.json")];
+  writeFileSync(wasm, sender);
+  writeFileSync(file, JSON.stringify(capabilities()).replace("127.0.0.1", "127.0.0.1\u001b[2K"));
+  const fail = JSON.stringify({ fail: `${TRICKS.join("")} all is well` });
+  for (const args of [
+    ["tool", "check", wasm, "--capabilities", file],
+    ["tool", "check", wasm],
+    ["tool", "info", "sender"],
+    ["tool", "list"],
+    ["tool", "run", "sender", fail],
+    ["tool", "log", "sender", "--json"],
+  ]) {
+    const { stdout, stderr } = await service.run(...args);
+    const shown = stdout + stderr;
+    expect(shown).not.toBe("");
+    expect(visible(shown), args.join(" ")).toBe(shown);
+    // What it says about installing stays marked as its own words.
+    expect(shown).not.toMatch(/^ {2}- may not use the network\n\n/m);
+  }
+});
+
+attack(11, "The approval of a call names the address that it will really go to", async () => {
+  expect((await upload("/api/tools", capabilities(), "asked")).status).toBe(201);
+  service.served.model.script({ calls: [{ name: "asked", arguments: { url: at("/v1/x") } }] });
+  const { json } = await service.send("POST", "/api/chat", { message: "go" });
+  const { text } = await service.send("GET", `/api/threads/${json.thread_id}`);
+  expect(text).toContain(`may GET, POST https://127.0.0.1/v1/* or http(s)://127.0.0.1:${mirror.port}/v1/*`);
+});
 
 attack(12, "A server that reflects its request cannot be made to give out the secret in parts", async () => {
   const before = mirror.requests.length;

@@ -118,3 +118,21 @@ test("raised limits and new secrets and scopes are added; lowered limits are rem
     removed: ["may send up to 100 requests per hour (now 50)"],
   });
 });
+
+test("grants name the ports, and plain http, that the operator lets tools use at a host", () => {
+  const file = {
+    version: "1.0.0",
+    wit_version: "0.1.0",
+    http: {
+      allowlist: [
+        { host: "*.corp.test", path_prefix: "/v1", methods: ["GET"] },
+        { host: "api.test", path_prefix: "/", methods: ["GET"] },
+      ],
+    },
+  };
+  const [wild, plain] = describeCapabilities(parseCapabilities(file), ["a.corp.test:8080", "other.test:81"]);
+  expect(wild).toMatch(
+    /^may GET https:\/\/\*\.corp\.test\/v1 and \/v1\/\* or http\(s\):\/\/a\.corp\.test:8080\/v1 and \/v1\/\*, up to/,
+  );
+  expect(plain).toMatch(/^may GET https:\/\/api\.test\/\*, up to/);
+});

@@ -316,3 +316,24 @@ test("__proto__ is an unknown key like any other: refused, and nothing in it is 
   ] as const)
     expect(() => parseCapabilities(text)).toThrow(`${path}: is not known`);
 });
+
+test.each(["\u001b[2K", "\n", "\u009b", "\u202e", "\u2066", "\u200b", "\ufeff", "\u2028"])(
+  "no name or value holds %j, wherever it stands; the message spells it out",
+  (character) => {
+    const file = { version: "1.0.0", wit_version: "0.1.0" };
+    const auth = { secret_name: "t", instructions: `a${character}b` };
+    const [value] = problemsOf({ ...file, auth });
+    expect(value?.path).toBe("auth.instructions");
+    expect(value?.problem).toMatch(
+      /^must not hold control, direction-changing or invisible characters, given "a\\/,
+    );
+    const [name] = problemsOf({ ...file, [`x${character}`]: 1 });
+    expect(name?.path).toMatch(/^x\\/);
+    expect(JSON.stringify([value, name])).not.toContain(character);
+  },
+);
+
+test("a file that nests without end is refused like any other", () => {
+  const deep = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`;
+  expect(() => parseCapabilities(deep)).toThrow(CapabilitiesError);
+});

@@ -6,7 +6,7 @@ import type { Capabilities } from "../../../capabilities/capabilities.ts";
 import type { PrivateHosts } from "../../../kernel/net/address.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import { digestOf } from "../../catalog/catalog.ts";
-import { type Candidate, examine } from "../../catalog/install.ts";
+import { type Candidate, examine, type Introduce } from "../../catalog/install.ts";
 import { inspect } from "../../compile/component.ts";
 import { type Component, createComponent } from "../../compile/transpile.ts";
 import { createPool, type Pool } from "../../sandbox/pool.ts";
@@ -83,14 +83,14 @@ const SUBJECTS: Readonly<Record<string, string>> = {
 
 /** Every check of an install, with what it shows on the way. */
 async function load(
-  { component: bytes, capabilitiesText, progress }: CheckOptions,
+  { component: bytes, capabilitiesText, progress, privateHosts }: CheckOptions,
   pool: Pool,
   cache: string,
   found: Finding[],
 ): Promise<{ readonly candidate: Candidate; readonly component: Component }> {
   const made = (sha256: string, { limits: { memoryMb } }: Capabilities) =>
     createComponent({ sha256, read: async () => bytes, cache, memoryMb, onProgress: progress });
-  const candidate = await examine(bytes, capabilitiesText, async (_, sha256, capabilities) => {
+  const introduce: Introduce = async (_, sha256, capabilities) => {
     found.push(...(await describeShape(bytes, await inspect(bytes))));
     const component = made(sha256, capabilities);
     const began = performance.now();
@@ -104,7 +104,8 @@ async function load(
       detail: `${millis} ms to the first answer; prepared at install in ${((loaded - began) / 1000).toFixed(1)} s`,
     });
     return introduction;
-  });
+  };
+  const candidate = await examine(bytes, capabilitiesText, introduce, privateHosts);
   return { candidate, component: made(candidate.digest, candidate.capabilities) };
 }
 

@@ -36,11 +36,16 @@ export function renderReport(file: string, { ok, findings, description }: Report
     finding.detail.replaceAll("\n", " "),
   ]);
   return [
-    ...(description === undefined ? [] : [description, ""]),
+    ...(description === undefined ? [] : [quote(description), ""]),
     table(rows, "").trimEnd(),
     "",
     verdict,
   ].join("\n");
+}
+
+/** A stranger's text among our own lines: with a mark before each of its lines, where there are several. */
+export function quote(text: string): string {
+  return text.includes("\n") ? `| ${text.replaceAll("\n", "\n| ")}` : text;
 }
 
 export function plural(count: number, noun: string): string {

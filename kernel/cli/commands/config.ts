@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Fault, reason } from "../../fault.ts";
 import type { AnyPlugin } from "../../plugin.ts";
+import { say, sayJson, warn } from "../output.ts";
 import type { Session } from "../session.ts";
 import { table } from "../table.ts";
 
@@ -27,7 +28,7 @@ export function showConfig(
     value: secret && value !== undefined ? HIDDEN : (value ?? null),
   }));
   if (json) {
-    process.stdout.write(`${JSON.stringify({ settings: rows, problems: settings.problems }, null, 2)}\n`);
+    sayJson({ settings: rows, problems: settings.problems }, 2);
   } else {
     const lines = rows.map(({ name, value, source, type, about }) => [
       name,
@@ -36,11 +37,11 @@ export function showConfig(
       type,
       about,
     ]);
-    process.stdout.write(table([["NAME", "VALUE", "FROM", "TYPE", "MEANING"], ...lines], ""));
+    say(table([["NAME", "VALUE", "FROM", "TYPE", "MEANING"], ...lines], ""));
   }
   const here = join(folder, ".env");
   if (folder !== home && existsSync(here))
-    process.stderr.write(`postern: ${here} counts only where the service starts, so it is not shown here\n`);
+    warn(`postern: ${here} counts only where the service starts, so it is not shown here\n`);
   if (broken.length > 0) throw new Fault("config", "bad_plugin", broken.join("\n"));
   settings.assertSound();
 }

@@ -6,6 +6,7 @@ import { reason } from "../../fault.ts";
 import { type AnyPlugin, type Finding, Off } from "../../plugin.ts";
 import { findForeign, findLoose, pathsOfHome } from "../../store/ownership.ts";
 import { findRunning } from "../home.ts";
+import { say, sayJson } from "../output.ts";
 import { MANIFEST } from "../package.ts";
 import type { Session } from "../session.ts";
 import { table } from "../table.ts";
@@ -42,11 +43,8 @@ export async function examine(session: Session, plugins: readonly AnyPlugin[]): 
 export function printFindings(findings: readonly Finding[], json: boolean): void {
   const healthy = findings.every(({ ok }) => ok);
   process.exitCode = healthy ? 0 : 1;
-  if (json) process.stdout.write(`${JSON.stringify({ ok: healthy, findings })}\n`);
-  else
-    process.stdout.write(
-      table(findings.map((finding) => [verdictOf(finding), finding.name, finding.detail])),
-    );
+  if (json) sayJson({ ok: healthy, findings });
+  else say(table(findings.map((finding) => [verdictOf(finding), finding.name, finding.detail])));
 }
 
 function verdictOf({ ok, warning }: Finding): string {

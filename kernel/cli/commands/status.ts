@@ -1,20 +1,20 @@
 /** `postern status`: whether a service is running with this home, since when, with which plugins. */
+
 import { findRunning } from "../home.ts";
+import { say, sayJson } from "../output.ts";
 import { table } from "../table.ts";
 
 export function showStatus(home: string, json: boolean): void {
   const notice = findRunning(home);
   process.exitCode = notice ? 0 : 1;
   if (json) {
-    process.stdout.write(
-      `${JSON.stringify(notice ? { running: true, home, ...notice } : { running: false, home })}\n`,
-    );
+    sayJson(notice ? { running: true, home, ...notice } : { running: false, home });
   } else if (notice) {
     const rows = notice.plugins.map(({ name, on, detail }) => [name, on ? "on" : "off", detail]);
-    process.stdout.write(
+    say(
       `Postern ${notice.version} has been running since ${notice.startedAt} (pid ${notice.pid}, home ${home})\n${table(rows)}`,
     );
   } else {
-    process.stdout.write(`Postern is not running with the home ${home}. Start it with "postern serve".\n`);
+    say(`Postern is not running with the home ${home}. Start it with "postern serve".\n`);
   }
 }

@@ -1,5 +1,6 @@
 /** `postern jobs list|show|cancel`: the durable queue from the command line, also while the service runs. */
 import { type Command, InvalidArgumentError } from "commander";
+import { say, sayJson } from "../../../kernel/cli/output.ts";
 import { table } from "../../../kernel/cli/table.ts";
 import type { CommandContext } from "../../../kernel/plugin.ts";
 import { Fault, type Job, type JobStatus } from "../../../kernel/plugin.ts";
@@ -30,8 +31,7 @@ export function register(group: Command, context: CommandContext): void {
     .action(({ json = false, limit, ...query }: ListOptions) =>
       context.with(["jobs"], async ({ jobs }) => {
         const { items, next } = jobs.list({ limit, ...query });
-        if (json)
-          print(JSON.stringify({ jobs: items.map((job) => toWire(JobDetails, job)), next: next ?? null }));
+        if (json) sayJson({ jobs: items.map((job) => toWire(JobDetails, job)), next: next ?? null });
         else if (items.length === 0) print("No jobs.");
         else
           print(
@@ -83,7 +83,8 @@ function row({ id, status, error, user, createdAt, completedAt }: Job): string[]
 }
 
 function show(job: Job, json: boolean): void {
-  print(json ? JSON.stringify(toWire(JobDetails, job)) : inWords(job));
+  if (json) sayJson(toWire(JobDetails, job));
+  else print(inWords(job));
 }
 
 function inWords(job: Job): string {
@@ -100,5 +101,5 @@ function inWords(job: Job): string {
 }
 
 function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+  say(`${text}\n`);
 }

@@ -1,5 +1,6 @@
 /** `postern user …`, `postern token …` and `postern session …`; they also work while the service is running. */
 import { type Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { say, sayJson } from "../../../kernel/cli/output.ts";
 import { table } from "../../../kernel/cli/table.ts";
 import type { CommandContext, User } from "../../../kernel/plugin.ts";
 import { Fault } from "../../../kernel/plugin.ts";
@@ -225,7 +226,8 @@ function withAccounts(context: CommandContext, work: (accounts: Accounts) => voi
 }
 
 export function print({ json = false }: JsonOption, value: object, text: string): void {
-  process.stdout.write(json ? `${JSON.stringify(value, undefined, 2)}\n` : `${text}\n`);
+  if (json) sayJson(value, 2);
+  else say(`${text}\n`);
 }
 
 function stateOf({ revokedAt, expiresAt }: TokenInfo): string {

@@ -1,13 +1,16 @@
 /** Makes text safe for the terminal and fits it to the width of the screen. */
 import stringWidth from "string-width";
 import wrapAnsi from "wrap-ansi";
+import { visible, withoutHidden } from "../../../kernel/mask/visible.ts";
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to strip
-const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+/** What a person types or pastes, without what is no text. */
+export function typed(text: string): string {
+  return withoutHidden(text.replace(/\r\n?/g, "\n")).replaceAll("\t", "    ");
+}
 
-/** Strips what a terminal would act on from a model's or a tool's text: escapes, control and bidi characters. */
+/** A model's or a tool's text as the screen shows it: what a terminal would act on is spelled out. */
 export function plain(text: string): string {
-  return text.replace(/\r\n?/g, "\n").replace(CONTROL, "").replaceAll("\t", "    ");
+  return visible(text.replace(/\r\n?/g, "\n")).replaceAll("\t", "    ");
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: style escapes come before the space

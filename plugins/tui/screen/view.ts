@@ -4,7 +4,7 @@ import type { Conversation } from "../conversation.ts";
 import { completions } from "../slash.ts";
 import { type Draft, draftOf, EMPTY, erase, insert, type Motion, move, moveRow } from "./composer.ts";
 import { choicesOf, type Entry, type EntryOf, isFoldable } from "./entries.ts";
-import { plain } from "./lines.ts";
+import { typed } from "./lines.ts";
 
 /** A key as the terminal library reports it. */
 export interface Key {
@@ -193,7 +193,7 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
     else if (key.ctrl && (input === "p" || input === "n")) recall(input === "p" ? -1 : 1);
     else if (motion) draft = move(draft, motion);
     else if (erasure) edit(erase(draft, erasure));
-    else if (!key.ctrl && !key.meta) edit(insert(draft, plain(input)));
+    else if (!key.ctrl && !key.meta) edit(insert(draft, typed(input)));
   }
 
   function tab(key: Key): void {
@@ -238,7 +238,7 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
     },
     paste(text) {
       focus = undefined;
-      edit(insert(draft, plain(text)));
+      edit(insert(draft, typed(text)));
       changed();
     },
     framed(next) {

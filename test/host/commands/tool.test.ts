@@ -25,7 +25,7 @@ describe("on a running service", () => {
 
       const installed = await install();
       expect(installed.stderr + installed.stdout).toContain(
-        "may GET https://127.0.0.1/v1/*, up to 60 requests per minute and 500 per hour",
+        `may GET https://127.0.0.1/v1/* or http(s)://${new URL(url).host}/v1/*, up to 60 requests per minute and 500 per hour`,
       );
       expect(installed.code).toBe(0);
 

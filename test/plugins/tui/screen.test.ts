@@ -48,7 +48,7 @@ test("an approval is asked for in the history, and approving continues the turn"
   expect(terminal.text()).toContain("✓ ▸ post");
   terminal.press("tab", "enter");
   // Escape sequences in a tool's output do not reach the terminal.
-  await terminal.until("posted [2J[31mred");
+  await terminal.until("posted \\u{1b}[2J\\u{1b}[31mred");
 });
 
 test("the model is informed when an approval is denied", async () => {
