@@ -27,7 +27,9 @@ test("user A can read and change nothing of user B by any route of the OpenAPI d
   const jobs = gateway.service.service("jobs");
   const job = jobs.submit({ user: "bob", channel: "webhook", message: SECRET });
   await jobs.wait(job.id, 20_000);
-  gateway.service.service("approvals").remember("bob", "mail", "allow");
+  gateway.service.service("approvals").remember("bob", "mail", "deny");
+  await gateway.ask("/api/session", { method: "POST", token: "", body: { token: bob } });
+  const session = (await asBob("/api/sessions")).body.sessions[0].id;
 
   const shown = async () => {
     const paths = [
@@ -39,6 +41,7 @@ test("user A can read and change nothing of user B by any route of the OpenAPI d
       "/api/approvals",
       "/api/jobs",
       "/api/session",
+      "/api/sessions",
     ];
     return Promise.all(paths.map(async (path) => [path, (await asBob(path)).body]));
   };
@@ -50,7 +53,8 @@ test("user A can read and change nothing of user B by any route of the OpenAPI d
     ({ user }: { user: string }) => user === "bob",
   ).id;
   const values: Readonly<Record<string, readonly string[]>> = {
-    id: [chat.thread_id, chat.message_id, gated.thread_id, gated.message_id, job.id, tokenId],
+    id: [chat.thread_id, chat.message_id, gated.thread_id, gated.message_id, job.id, tokenId, session, "bob"],
+    with_data: ["true"],
     gate: [gated.gate.id],
     tool: ["mail"],
     name: ["mail"],
@@ -70,6 +74,8 @@ test("user A can read and change nothing of user B by any route of the OpenAPI d
     "put /api/memory/file": { text: "Mine now" },
     "post /api/approvals/{gate}": { decision: "always" },
     "post /api/users": { id: "mallory", role: "operator" },
+    "patch /api/users/{id}": { role: "operator" },
+    "patch /api/tokens/{id}": { expires_in_days: 0.001 },
     "post /api/tokens": { user: "bob", name: "mine" },
     "post /api/session": { token: "not-a-token" },
   };
