@@ -7,12 +7,11 @@ import { temporaryFolder } from "../support/home.ts";
 import { serveUnderAttack } from "../support/processes/attacked.ts";
 import { postern } from "../support/processes/postern.ts";
 import { startIdentityProvider } from "../support/servers/identity-provider.ts";
-import { copyCode, fixture } from "../support/tools/components.ts";
 import { afterThisFile } from "../support/undo.ts";
 
 const later = afterThisFile();
 const provider = await startIdentityProvider(later);
-const { served, send, run } = await serveUnderAttack(later, {
+const { served, send, run, install } = await serveUnderAttack(later, {
   OIDC_ISSUER: provider.issuer,
   OIDC_AUDIENCE: "postern",
 });
@@ -89,23 +88,6 @@ attack(5, "whoever claims the operator's e-mail address unverified is somebody e
   expect((await send("GET", "/api/users", undefined, successor)).status).toBe(403);
 });
 
-/** Installs a component under a name, with what may change things. */
-async function installAs(name: string, component: string, host = "notes.example"): Promise<void> {
-  const folder = temporaryFolder();
-  const bytes = await fixture(component);
-  await copyCode(bytes, served.home);
-  writeFileSync(join(folder, "tool.wasm"), bytes);
-  const http = { allowlist: [{ host, path_prefix: "/", methods: ["POST"] }] };
-  writeFileSync(
-    join(folder, "capabilities.json"),
-    JSON.stringify({ version: "1.0.0", wit_version: "0.1.0", http }),
-  );
-  const files = [join(folder, "tool.wasm"), "--capabilities", join(folder, "capabilities.json")];
-  expect(await run("tool", "install", ...files, "--name", name, "--force", "--yes")).toMatchObject({
-    code: 0,
-  });
-}
-
 const pending = async () => (await send("GET", "/api/approvals")).json.pending;
 
 attack(6, "other code under an approved name asks, and so does the same code with other grants", async () => {
@@ -114,7 +96,7 @@ attack(6, "other code under an approved name asks, and so does the same code wit
     served.model.script(call, { text: "Done." });
     return (await send("POST", "/api/chat", { message: "note it" })).json.status;
   };
-  await installAs("notes", "echo.js");
+  await install("notes", "echo.js");
   expect(await chat()).toBe("waiting");
   const [gate] = await pending();
   await send("POST", `/api/approvals/${gate.id}`, { decision: "always" });
@@ -129,7 +111,7 @@ attack(6, "other code under an approved name asks, and so does the same code wit
     ["prober.js", "notes.example"],
     ["echo.js", "elsewhere.example"],
   ] as const) {
-    await installAs("notes", component, host);
+    await install("notes", component, host);
     expect(await chat()).toBe("waiting");
     const [other] = await pending();
     expect(other).toMatchObject({ call: { name: "notes" } });

@@ -101,3 +101,25 @@ attack(8, "a secret of three characters does not go unnoticed", async () => {
   const { stdout } = await postern(["doctor"], { env: { ...env, HTTP_WEBHOOK_SECRET: "abc" } });
   expect(stdout).toMatch(/warn +webhook secret +HTTP_WEBHOOK_SECRET has only 3 characters/);
 });
+
+attack(8, "what the operator always allows is not allowed to whoever names the operator", async () => {
+  const { model } = service.served;
+  await service.install("notes", "echo.js");
+  const call = { calls: [{ name: "notes", arguments: {} }] };
+  const pending = async () => (await service.send("GET", "/api/approvals")).json.pending;
+  model.script(call, { text: "Done." });
+  expect((await service.send("POST", "/api/chat", { message: "note it" })).json.status).toBe("waiting");
+  const [own] = await pending();
+  const asked = model.requests.length;
+  await service.send("POST", `/api/approvals/${own.id}`, { decision: "always" });
+  await expect.poll(() => model.requests.length).toBe(asked + 1);
+
+  model.script(call);
+  const { json } = await webhook.post({ user_id: "operator", message: "note it" });
+  expect((await completed(webhook, json.job_id)).error).toMatchObject({ code: "approval_required" });
+  // The operator is asked, and told for whom.
+  const [theirs] = await pending();
+  expect(theirs).toMatchObject({ user_id: "webhook/operator", call: { name: "notes" } });
+  await service.send("POST", `/api/approvals/${theirs.id}`, { decision: "deny" });
+  await expect.poll(pending).toEqual([]);
+});

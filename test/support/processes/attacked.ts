@@ -1,7 +1,11 @@
 /** A real `postern serve` with every channel that listens, for all attacks of one file. */
 
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../home.ts";
 import { freePort } from "../servers/port.ts";
 import { client, SECRET, type Webhook } from "../services/webhook.ts";
+import { copyCode, fixture } from "../tools/components.ts";
 import type { Later } from "../undo.ts";
 import { postern } from "./postern.ts";
 import { type Served, servePostern } from "./served.ts";
@@ -20,6 +24,8 @@ export interface Attacked {
   readonly webhook: Pick<Webhook, "post" | "get" | "send"> & { readonly url: string };
   /** Sends JSON or a form to the gateway as the operator, or as whoever holds the token. */
   send(method: string, path: string, body?: unknown, token?: string): Promise<Reply>;
+  /** Installs a component of the fixtures under a name, with what may change things. */
+  install(name: string, component: string, host?: string): Promise<void>;
   /** Runs a command on the same home. */
   run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
 }
@@ -43,6 +49,7 @@ export async function serveUnderAttack(
     later,
   );
   const url = `http://127.0.0.1:${port}`;
+  const run: Attacked["run"] = (...args) => postern(args, { env: { POSTERN_HOME: served.home } });
   return {
     served,
     webhook: { url, ...client(url) },
@@ -62,6 +69,18 @@ export async function serveUnderAttack(
       const hasJson = answer.headers.get("content-type")?.includes("json") === true;
       return { status: answer.status, text, json: hasJson ? JSON.parse(text) : undefined };
     },
-    run: (...args) => postern(args, { env: { POSTERN_HOME: served.home } }),
+    async install(name, component, host = "notes.example") {
+      const folder = temporaryFolder();
+      const bytes = await fixture(component);
+      await copyCode(bytes, served.home);
+      const [tool, capabilities] = [join(folder, "tool.wasm"), join(folder, "capabilities.json")];
+      const http = { allowlist: [{ host, path_prefix: "/", methods: ["POST"] }] };
+      writeFileSync(tool, bytes);
+      writeFileSync(capabilities, JSON.stringify({ version: "1.0.0", wit_version: "0.1.0", http }));
+      const files = [tool, "--capabilities", capabilities, "--name", name];
+      const { code, stderr } = await run("tool", "install", ...files, "--force", "--yes");
+      if (code !== 0) throw new Error(stderr);
+    },
+    run,
   };
 }
