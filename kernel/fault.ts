@@ -14,6 +14,8 @@ export interface FaultDetails {
   readonly param?: string;
   /** For `limited` and `unavailable`: when another try makes sense. */
   readonly retryAfterSecs?: number;
+  /** The words of a command are wrong, whatever they are about: the command line exits with 2. */
+  readonly usage?: boolean;
   readonly cause?: unknown;
 }
 
@@ -26,6 +28,7 @@ export class Fault extends Error {
   readonly code: string;
   readonly param: string | undefined;
   readonly retryAfterSecs: number | undefined;
+  readonly usage: boolean;
 
   constructor(kind: FaultKind, code: string, message: string, details: FaultDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -34,6 +37,7 @@ export class Fault extends Error {
     this.code = code;
     this.param = details.param;
     this.retryAfterSecs = details.retryAfterSecs;
+    this.usage = details.usage ?? false;
   }
 
   // A brand instead of a prototype: a plugin may have been built against another copy of this file.

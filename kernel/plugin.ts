@@ -94,7 +94,14 @@ export interface Plugin<
     context: StartContext<Config, Needs, Wants>,
   ): NoInfer<Provided<Provides>> | Promise<NoInfer<Provided<Provides>>>;
   /** Read-only: would `start` succeed with this config? Asked by `postern doctor`, with nothing started. */
-  diagnose?(context: { readonly config: Config; readonly home: string }): Promise<readonly Finding[]>;
+  diagnose?(context: DiagnoseContext<Config>): Promise<readonly Finding[]>;
+}
+
+export interface DiagnoseContext<Config> {
+  readonly config: Config;
+  readonly home: string;
+  /** What this plugin announced in the service that runs on this home; absent where none does. */
+  readonly running?: string | undefined;
 }
 
 export type PluginKind = "channel";

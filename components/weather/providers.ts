@@ -30,7 +30,7 @@ export function currentWeather(place: Place, fetch: Fetch) {
       current: "temperature_2m,apparent_temperature,relative_humidity_2m,weather_code,wind_speed_10m",
     }),
   );
-  const current = field(answer, "current");
+  const current = part(answer, "current", `no current weather for ${spot.city}`);
   return {
     city: spot.city,
     country: spot.country,
@@ -53,7 +53,7 @@ export function forecast(place: Place, fetch: Fetch) {
       forecast_days: String(FORECAST_DAYS),
     }),
   );
-  const daily = field(answer, "daily");
+  const daily = part(answer, "daily", `no forecast for ${spot.city}`);
   const column = (name: string) => list(field(daily, name));
   const [max, min] = [column("temperature_2m_max"), column("temperature_2m_min")];
   const [codes, rain] = [column("weather_code"), column("precipitation_probability_max")];
@@ -81,7 +81,7 @@ export function airQuality({ lat, lon }: { lat: number; lon: number }, fetch: Fe
       current: "european_aqi,pm2_5,pm10",
     }),
   );
-  const current = field(answer, "current");
+  const current = part(answer, "current", `no air quality for ${lat}, ${lon}`);
   const europeanAqi = integer(field(current, "european_aqi"));
   return {
     lat,
@@ -129,6 +129,14 @@ function address(url: string, query: Record<string, string>): string {
 
 function field(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+/** §4.4 single numbers that are missing count as 0; without any of them there is nothing to tell. */
+function part(answer: unknown, name: string, otherwise: string): object {
+  const value = field(answer, name);
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new Refusal(`The provider sent ${otherwise}.`);
+  return value;
 }
 
 function list(value: unknown): readonly unknown[] {

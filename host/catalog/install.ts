@@ -61,7 +61,10 @@ const MAX_SCHEMA = 64 * 1024;
 
 export function checkName(name: string): void {
   const refuse = (why: string) => {
-    throw new Fault("invalid", "tool_name", `"${name}" is not a valid tool name: ${why}`, { param: "name" });
+    throw new Fault("invalid", "tool_name", `"${name}" is not a valid tool name: ${why}`, {
+      param: "name",
+      usage: true,
+    });
   };
   if (!NAME.test(name)) refuse("use 1 to 64 letters, digits, underscores and hyphens");
   const lower = name.toLowerCase();

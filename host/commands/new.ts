@@ -2,7 +2,8 @@
 import { cp, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename, join, relative, resolve } from "node:path";
 import type { CommandContext } from "../../kernel/plugin.ts";
-import { Fault } from "../../kernel/plugin.ts";
+import { Fault, reason } from "../../kernel/plugin.ts";
+import { makeFolders } from "../../kernel/store/folders.ts";
 import { ENTRIES, type Language, WIT } from "../author/project.ts";
 import { checkName } from "../catalog/install.ts";
 import { type JsonOption, print } from "./terminal.ts";
@@ -70,7 +71,14 @@ async function createProject(
   language: Language,
   template: Template,
 ): Promise<readonly string[]> {
-  await mkdir(target, { recursive: true });
+  try {
+    makeFolders(target);
+  } catch (error) {
+    throw new Fault("invalid", "folder_unusable", `${target} cannot be created: ${reason(error)}`, {
+      param: target,
+      cause: error,
+    });
+  }
   if ((await readdir(target)).length > 0) {
     throw new Fault("invalid", "folder_not_empty", `${target} is not empty; choose a new folder`, {
       param: target,
@@ -117,6 +125,7 @@ function checkCrateName(name: string): void {
     `cargo does not accept the crate name ${name}: start it with a letter`,
     {
       param: name,
+      usage: true,
     },
   );
 }

@@ -23,7 +23,9 @@ export async function run(
   options: RunOptions,
 ): Promise<void> {
   if (options.record !== undefined && options.replay !== undefined) {
-    throw new Fault("invalid", "record_or_replay", "use either --record or --replay, not both");
+    throw new Fault("invalid", "record_or_replay", "use either --record or --replay, not both", {
+      usage: true,
+    });
   }
   await withTool(context, name, async (host) => {
     const tape = await openTape(context, params, options, host);

@@ -1,10 +1,11 @@
 /** The service home: a private folder, and the lock that lets only one service use it at a time. */
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Env } from "../env.ts";
 import { Fault, reason } from "../fault.ts";
+import { makeFolders } from "../store/folders.ts";
 import { makePrivate, pathsOfHome } from "../store/ownership.ts";
 import type { PluginState } from "../vocabulary/kernel.ts";
 
@@ -20,7 +21,7 @@ export function homeSetting(env: Env): string {
 /** Creates the folder, mode 0700, and makes sure that it can be written, and that it and what is in it are ours alone. */
 export function prepareHome(home: string): { readonly corrected: readonly string[] } {
   try {
-    mkdirSync(home, { recursive: true, mode: 0o700 });
+    makeFolders(home, 0o700);
     const corrected = makePrivate(pathsOfHome(home), "POSTERN_HOME");
     accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK);
     return { corrected };

@@ -24,6 +24,11 @@ async function shippedPlugins(): Promise<readonly AnyPlugin[]> {
 
 /** Exit codes: 0 done, 1 failed, 2 wrong usage, 78 bad configuration. */
 export async function main(argv: readonly string[]): Promise<void> {
+  // `postern … | head`: a reader that has seen enough is no error of ours.
+  for (const stream of [process.stdout, process.stderr])
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+    });
   try {
     const program = await buildProgram({ argv, version: MANIFEST.version, shippedPlugins });
     await program.parseAsync(argv, { from: "user" });
@@ -33,7 +38,7 @@ export async function main(argv: readonly string[]): Promise<void> {
       process.exitCode = error.exitCode === 0 ? 0 : 2;
     } else if (error instanceof Fault) {
       warn(`postern: ${error.message}\n`);
-      process.exitCode = error.kind === "config" ? 78 : 1;
+      process.exitCode = error.kind === "config" ? 78 : error.usage ? 2 : 1;
     } else {
       warn(`postern: this is a bug: ${error instanceof Error ? error.stack : reason(error)}\n`);
       process.exitCode = 1;

@@ -26,7 +26,8 @@ Examples:
     )
     .action(async (words: readonly string[], { json = false, thread }: AskOptions) => {
       const piped = await readPiped();
-      const text = [words.join(" "), piped].filter((part) => part !== "").join("\n\n");
+      const text = [words.join(" ").trim(), piped].filter((part) => part !== "").join("\n\n");
+      if (text === "") throw new Fault("invalid", "empty_message", "The question is empty.", { usage: true });
       await context.with(["agent"], async ({ agent }) => {
         const run = agent.run({
           user: OPERATOR,
@@ -34,13 +35,24 @@ Examples:
           input: { type: "message", text },
           ...(thread !== undefined && { thread }),
         });
-        const onInterrupt = () => run.cancel();
-        process.once("SIGINT", onInterrupt);
+        const cancel = () => run.cancel();
+        let isRead = true;
+        // Whoever read the answer, such as `head`, has seen enough: that is how it should end, not a failure.
+        const onClosed = () => {
+          isRead = false;
+          run.cancel();
+        };
+        process.once("SIGINT", cancel);
+        process.stdout.once("error", onClosed);
         try {
           await (json ? printEvents(run) : printText(run));
+        } catch (error) {
+          if (isRead) throw error;
         } finally {
-          process.off("SIGINT", onInterrupt);
+          process.off("SIGINT", cancel);
+          process.stdout.off("error", onClosed);
         }
+        if (json && isRead && (await run.record).status !== "completed") process.exitCode = 1;
       });
     });
 }
@@ -56,8 +68,6 @@ async function readPiped(): Promise<string> {
 
 async function printEvents(run: RunningTurn): Promise<void> {
   for await (const event of run) sayJson(event);
-  const { status } = await run.record;
-  if (status !== "completed") process.exitCode = 1;
 }
 
 async function printText(run: RunningTurn): Promise<void> {

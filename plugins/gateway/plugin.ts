@@ -41,6 +41,6 @@ export default definePlugin({
     },
   ],
   configure: readSettings,
-  diagnose: async ({ config, home }) => (await import("./diagnosis.ts")).diagnose(config, home),
+  diagnose: async (context) => (await import("./diagnosis.ts")).diagnose(context),
   start: async (context) => (await import("./gateway.ts")).openGateway(context),
 });

@@ -1,5 +1,4 @@
-/** What `postern doctor` wants to know: could the listener be opened now, could anybody post, could the callback be reached? */
-import { createServer } from "node:net";
+/** What `postern doctor` wants to know: could anybody post, could the callback be reached? */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { resolveFor } from "../../kernel/net/address.ts";
@@ -35,21 +34,6 @@ function countIntegrations(file: string): number {
   } catch {
     return 0;
   }
-}
-
-export function examineListener(host: string, port: number): Promise<Finding> {
-  const name = "webhook port";
-  const address = `${host}:${port}`;
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once("error", ({ code }: NodeJS.ErrnoException) => {
-      const detail = `${address} cannot be opened (${code}): stop the program that uses it, or set HTTP_PORT or HTTP_HOST`;
-      resolve({ name, ok: false, detail });
-    });
-    server.listen({ host, port, exclusive: true }, () => {
-      server.close(() => resolve({ name, ok: true, detail: `${address} is free` }));
-    });
-  });
 }
 
 /** Asks for the address only: a connection would show at the receiver. */

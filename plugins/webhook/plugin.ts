@@ -118,13 +118,18 @@ export default definePlugin({
     return { integrations };
   },
 
-  async diagnose({ config, home }): Promise<readonly Finding[]> {
-    const { examineCallback, examineListener, examineNoSecret } = await import("./diagnosis.ts");
+  async diagnose({ config, home, running }): Promise<readonly Finding[]> {
+    const { host, port } = config;
+    const [{ examineCallback, examineNoSecret }, { examinePort }] = await Promise.all([
+      import("./diagnosis.ts"),
+      import("../../kernel/net/port-check.ts"),
+    ]);
     const secret: Finding = config.secret
       ? examineSecret("webhook secret", SECRET, config.secret)
       : examineNoSecret(SECRET, home);
     const callback = config.callback ? [await examineCallback(config.callback)] : [];
-    return [await examineListener(config.host, config.port), secret, ...callback];
+    const opened = { name: "webhook port", host, port, variables: "HTTP_PORT or HTTP_HOST", running };
+    return [await examinePort(opened), secret, ...callback];
   },
 });
 

@@ -1,7 +1,10 @@
 /** E. The specification, row by row: what used to differ from it, tried from outside. */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import OpenAI from "openai";
 import { expect } from "vitest";
 import { attack } from "../support/attacks.ts";
+import { BIN } from "../support/clone.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { serveUnderAttack } from "../support/processes/attacked.ts";
 import { postern } from "../support/processes/postern.ts";
@@ -16,7 +19,7 @@ const SHORT_TOKEN = "abc";
 const later = afterThisFile();
 const upstream = await openUpstream();
 later(() => upstream.close());
-const { served, send, webhook } = await serveUnderAttack(later, {
+const { served, send, webhook, run } = await serveUnderAttack(later, {
   TURN_IDLE_SECS: String(IDLE_SECS),
   SERVICE_REBORN_WEBUI_TOKEN: SHORT_TOKEN,
   TOOLS_PRIVATE_HOSTS: `127.0.0.1:${upstream.port}`,
@@ -205,4 +208,61 @@ attack(23, "a running response is read as far as it is, and a crash takes back n
     error: { code: "interrupted" },
     output: [{ status: "incomplete", content: [{ text: "Once upon " }] }],
   });
+});
+
+attack(25, "wrong usage exits with 2 everywhere, and what merely failed with 1", async () => {
+  const wrong = [
+    ["user", "add", "two words"],
+    ["webhook", "add", "two words", "--user", "webhook/x"],
+    ["webhook", "add", "ci", "--user", "webhook/x", "--message", "{{"],
+    ["tool", "run", "sender", "{}", "--record", "a", "--replay", "b"],
+    ["tool", "new", "two words"],
+    ["ask", " "],
+  ];
+  const codes = await Promise.all(wrong.map(async (words) => [...words, (await run(...words)).code]));
+  expect(codes).toEqual(wrong.map((words) => [...words, 2]));
+  expect((await run("token", "create", "nobody", "--name", "x")).code).toBe(1);
+});
+
+attack(25, "a pipe whose reader has seen enough ends quietly", async () => {
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    POSTERN_HOME: temporaryFolder(),
+    MODEL_PROVIDER: "builtin",
+    TOOLS_SHIPPED: "false",
+  };
+  const ask = `"${process.execPath}" "${BIN}" ask --json "What can you do?"`;
+  const script = `${ask} | head -n 1; echo "\${PIPESTATUS[0]}"`;
+  const { stdout, stderr } = await promisify(execFile)("bash", ["--norc", "-c", script], { env });
+  expect(stderr).toBe("");
+  expect(stdout).toMatch(/^\{"type":"started".*\}\n0\n$/);
+});
+
+attack(25, "doctor knows the ports of its own service and the model that was asked for", async () => {
+  const env = {
+    POSTERN_HOME: served.home,
+    MODEL_PROVIDER: "builtin",
+    GATEWAY_PORT: new URL(served.url).port,
+    HTTP_ENABLED: "true",
+    HTTP_HOST: "127.0.0.1",
+    HTTP_PORT: new URL(webhook.url).port,
+    HTTP_WEBHOOK_SECRET: "long-enough-to-be-strong",
+  };
+  const { code, stdout } = await postern(["doctor"], { env });
+  expect({ code, stdout }).toMatchObject({ code: 0 });
+  expect(stdout).toContain("the built-in model answers");
+  expect(stdout.match(/Postern is running on/g)).toHaveLength(2);
+});
+
+attack(25, "a home that cannot be made is refused at once", async () => {
+  const env = { POSTERN_HOME: "/proc/x/home", MODEL_PROVIDER: "builtin", GATEWAY_PORT: "0" };
+  const { code, stderr } = await postern(["serve"], { env });
+  expect(code).toBe(78);
+  expect(stderr).toContain("the service home /proc/x/home cannot be used");
+  const doctor = await postern(["doctor"], { env });
+  expect(doctor.code).toBe(1);
+  expect(doctor.stdout).toMatch(/FAIL +home +\/proc\/x\/home cannot be created/);
+  expect((await postern(["tool", "new", "/proc/x/tool"], { env: { POSTERN_HOME: served.home } })).code).toBe(
+    1,
+  );
 });

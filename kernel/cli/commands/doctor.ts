@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { reason } from "../../fault.ts";
 import { type AnyPlugin, type Finding, Off } from "../../plugin.ts";
+import { assertMakeable } from "../../store/folders.ts";
 import { findForeign, findLoose, pathsOfHome } from "../../store/ownership.ts";
-import { findRunning } from "../home.ts";
+import { findRunning, type Notice } from "../home.ts";
 import { say, sayJson } from "../output.ts";
 import { MANIFEST } from "../package.ts";
 import type { Session } from "../session.ts";
@@ -18,10 +19,11 @@ export async function examine(session: Session, plugins: readonly AnyPlugin[]): 
   const findings: Finding[] = [attempt("runtime", examineRuntime)];
   findings.push(attempt("home", () => examineHome(home)));
   findings.push(attempt("store", () => examineStore(join(home, "store.sqlite"))));
+  const service: { notice?: Notice | undefined } = {};
   findings.push(
     attempt("service", () => {
-      const notice = findRunning(home);
-      return notice ? `running, pid ${notice.pid}` : "not running";
+      service.notice = findRunning(home);
+      return service.notice ? `running, pid ${service.notice.pid}` : "not running";
     }),
   );
   for (const plugin of plugins) {
@@ -29,7 +31,8 @@ export async function examine(session: Session, plugins: readonly AnyPlugin[]): 
     try {
       const config = plugin.configure(settings.for(plugin.name));
       if (settings.problems.length > before || config instanceof Off) continue;
-      findings.push(...((await plugin.diagnose?.({ config, home })) ?? []));
+      const running = service.notice?.plugins.find(({ name, on }) => on && name === plugin.name)?.detail;
+      findings.push(...((await plugin.diagnose?.({ config, home, running })) ?? []));
     } catch (error) {
       findings.push({ name: plugin.name, ok: false, detail: reason(error) });
     }
@@ -72,7 +75,14 @@ function examineRuntime(): string {
 
 function examineHome(home: string): string {
   const stat = statSync(home, { throwIfNoEntry: false });
-  if (!stat) return `${home} does not exist yet; the first start creates it`;
+  if (!stat) {
+    try {
+      assertMakeable(home);
+    } catch (error) {
+      throw new Error(`${home} cannot be created (${reason(error)}): set POSTERN_HOME to another path`);
+    }
+    return `${home} does not exist yet; the first start creates it`;
+  }
   if (!stat.isDirectory())
     throw new Error(`${home} is not a folder: move it, or set POSTERN_HOME to another path`);
   const [foreign] = findForeign(pathsOfHome(home));

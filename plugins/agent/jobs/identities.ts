@@ -112,6 +112,6 @@ function assertIdentity(identity: string): void {
     "invalid",
     "bad_identity",
     `"${identity}" is not a webhook identity: those are written webhook/<user_id>.`,
-    { param: "identity" },
+    { param: "identity", usage: true },
   );
 }

@@ -5,6 +5,8 @@ import { endpointOf, type ModelChoice } from "./choose.ts";
 const PATIENCE_MILLIS = 3000;
 
 export async function diagnoseModel(choice: ModelChoice): Promise<readonly Finding[]> {
+  if (choice.provider === "builtin")
+    return [finding(true, "the built-in model answers: MODEL_PROVIDER is builtin")];
   const endpoint = endpointOf(choice);
   if (endpoint === undefined)
     return [finding(true, "no model is configured: a local Ollama server or the built-in model will answer")];

@@ -100,7 +100,7 @@ export function createAccounts(store: Store): Accounts {
           "invalid",
           "bad_user_id",
           "A user id must be 1 to 128 letters, digits and . _ @ + -, and start with a letter or digit.",
-          { param: "id" },
+          { param: "id", usage: true },
         );
       if (!takesData && hasKeptData(id))
         throw new Fault(

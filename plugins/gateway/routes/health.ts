@@ -4,7 +4,7 @@ import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { type Route, route } from "../route.ts";
 
 /** How `postern doctor` knows that what answers on a port is one of us. */
-export const HEALTH = { status: "ok", service: "postern" } as const;
+const HEALTH = { status: "ok", service: "postern" } as const;
 
 const Health = Type.Object({
   status: Type.Literal(HEALTH.status),

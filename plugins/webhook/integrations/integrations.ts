@@ -81,6 +81,7 @@ export function createIntegrations({ store, sql, accounts, onSecret }: Integrati
           "bad_name",
           "A name must be 1 to 64 letters, digits and . _ -, and start with a letter or digit.",
           "name",
+          true,
         );
       if (message !== undefined) parseTemplate(message);
       const { changes } = sql.run(
@@ -137,6 +138,6 @@ function accountSince(accounts: Accounts, user: string): string | null {
   );
 }
 
-function invalid(code: string, message: string, param: string): Fault {
-  return new Fault("invalid", code, message, { param });
+function invalid(code: string, message: string, param: string, usage = false): Fault {
+  return new Fault("invalid", code, message, { param, usage });
 }

@@ -80,5 +80,8 @@ function show(value: unknown): string {
 }
 
 function bad(problem: string): Fault {
-  return new Fault("invalid", "bad_template", `The message template ${problem}.`, { param: "message" });
+  return new Fault("invalid", "bad_template", `The message template ${problem}.`, {
+    param: "message",
+    usage: true,
+  });
 }

@@ -47,6 +47,11 @@ describe("§4.4 the weather tool", () => {
     expect(tool?.schema).toEqual(SCHEMA);
   });
 
+  test("weather without any data is an error, not a clear sky at 0°", async () => {
+    const { error } = await ask({ action: "get_current", city: "Berlin" }, "current-without-data");
+    expect(error).toBe("The provider sent no current weather for Berlin.");
+  });
+
   test("§4.4 get_current returns every field, metric by default", async () => {
     const { output, receipt } = await ask({ action: "get_current", city: "Berlin" }, "current-berlin");
     expect(output).toEqual({

@@ -19,7 +19,7 @@ function playing(...answers: unknown[]) {
 }
 
 test("§4.4 a city is resolved by its first result, in English", () => {
-  const upstream = playing(FOUND, {});
+  const upstream = playing(FOUND, { current: {} });
   currentWeather(BERLIN, upstream.fetch);
   expect(upstream.asked[0]?.href.split("?")[0]).toBe("https://geocoding-api.open-meteo.com/v1/search");
   expect(upstream.query(0)).toEqual({ name: "Berlin", count: "1", language: "en", format: "json" });
@@ -27,7 +27,7 @@ test("§4.4 a city is resolved by its first result, in English", () => {
 });
 
 test("§4.4 a country_code that is given and not empty narrows the search", () => {
-  const upstream = playing(FOUND, {});
+  const upstream = playing(FOUND, { current: {} });
   currentWeather({ ...BERLIN, countryCode: "DE" }, upstream.fetch);
   expect(upstream.query(0)).toMatchObject({ countryCode: "DE" });
 });
@@ -45,7 +45,7 @@ test.each([
   ["metric", "celsius", "ms"],
   ["imperial", "fahrenheit", "mph"],
 ] as const)("§4.4 %s means %s and %s", (units, temperature, wind) => {
-  const upstream = playing(FOUND, {}, FOUND, {});
+  const upstream = playing(FOUND, { current: {} }, FOUND, { daily: {} });
   expect(currentWeather({ ...BERLIN, units }, upstream.fetch).units).toBe(units);
   expect(forecast({ ...BERLIN, units }, upstream.fetch).units).toBe(units);
   for (const request of [1, 3]) {
@@ -98,7 +98,7 @@ test("§4.4 missing numbers default to 0", () => {
     description: "Clear sky",
     units: "metric",
   });
-  expect(airQuality({ lat: 1, lon: 2 }, playing({}).fetch)).toEqual({
+  expect(airQuality({ lat: 1, lon: 2 }, playing({ current: {} }).fetch)).toEqual({
     lat: 1,
     lon: 2,
     european_aqi: 0,
@@ -107,6 +107,21 @@ test("§4.4 missing numbers default to 0", () => {
     pm10: 0,
   });
 });
+
+test.each([{}, { current: null, daily: [] }, null, "soon"])(
+  "no data at all (%j) is said, not shown as 0",
+  (answer) => {
+    expect(() => currentWeather(BERLIN, playing(FOUND, answer).fetch)).toThrow(
+      "The provider sent no current weather for Berlin.",
+    );
+    expect(() => airQuality({ lat: 1, lon: 2 }, playing(answer).fetch)).toThrow(
+      "The provider sent no air quality for 1, 2.",
+    );
+    expect(() => forecast(BERLIN, playing(FOUND, answer).fetch)).toThrow(
+      "The provider sent no forecast for Berlin.",
+    );
+  },
+);
 
 test("§4.4 humidity, european_aqi and precipitation_probability_max are integers", () => {
   expect(

@@ -26,13 +26,15 @@ const configOf = (variables: Variables): GatewayConfig => {
 test("a token of any length is accepted; under 16 characters doctor and the start-up table warn", async () => {
   const home = temporaryFolder();
   writeFileSync(join(home, "webui-token"), "short\n");
-  const warnings = (await diagnose(configOf({ GATEWAY_PORT: "0", GATEWAY_AUTH_TOKEN: "x" }), home)).slice(1);
+  const warnings = (
+    await diagnose({ config: configOf({ GATEWAY_PORT: "0", GATEWAY_AUTH_TOKEN: "x" }), home })
+  ).slice(1);
   expect(warnings).toMatchObject([
     { ok: true, warning: true, detail: expect.stringContaining("GATEWAY_AUTH_TOKEN has only 1 character:") },
     { ok: true, warning: true, detail: expect.stringContaining("webui-token has only 5 characters:") },
   ]);
   const long = { GATEWAY_PORT: "0", GATEWAY_AUTH_TOKEN: "sixteen-letters-" };
-  expect(await diagnose(configOf(long), temporaryFolder())).toHaveLength(1);
+  expect(await diagnose({ config: configOf(long), home: temporaryFolder() })).toHaveLength(1);
 
   const { ask } = await openGateway({ variables: { SERVICE_REBORN_WEBUI_TOKEN: "x" } });
   const { status, body } = await ask("/api/status", { token: "x" });
@@ -46,14 +48,18 @@ test("a token of any length is accepted; under 16 characters doctor and the star
   });
 });
 
-test("doctor finds a free port, a Postern that runs, and a port that somebody else has", async () => {
-  const at = (port: number) => diagnose(configOf({ GATEWAY_PORT: String(port) }), temporaryFolder());
+test("doctor finds a free port, the one that this service has, and one that somebody else has", async () => {
+  const at = (port: number, running?: string) =>
+    diagnose({ config: configOf({ GATEWAY_PORT: String(port) }), home: temporaryFolder(), running });
   expect(await at(0)).toMatchObject([{ ok: true, detail: expect.stringContaining("free") }]);
   const { url } = await openGateway();
-  expect(await at(Number(new URL(url).port))).toMatchObject([
-    { ok: true, detail: expect.stringContaining("Postern is running") },
+  const port = Number(new URL(url).port);
+  expect(await at(port, `${url} (a warning)`)).toMatchObject([
+    { ok: true, detail: `Postern is running on 127.0.0.1:${port}` },
   ]);
-  expect(await at(await portOfSomebodyElse())).toMatchObject([
+  // Another home's service is somebody else.
+  expect(await at(port)).toMatchObject([{ ok: false, detail: expect.stringContaining("GATEWAY_PORT") }]);
+  expect(await at(await portOfSomebodyElse(), url)).toMatchObject([
     { ok: false, detail: expect.stringContaining("GATEWAY_PORT") },
   ]);
 });

@@ -21,3 +21,9 @@ test("a model's server that answers is well, one that does not is told with the 
 test("without any model configured there is nothing to reach", async () => {
   expect(await diagnose({})).toMatchObject([{ ok: true, detail: expect.stringContaining("built-in") }]);
 });
+
+test("the built-in model that was asked for is named as such", async () => {
+  expect(await diagnose({ MODEL_PROVIDER: "builtin", MODEL_BASE_URL: "http://127.0.0.1:9/v1" })).toEqual([
+    { name: "model", ok: true, detail: "the built-in model answers: MODEL_PROVIDER is builtin" },
+  ]);
+});
