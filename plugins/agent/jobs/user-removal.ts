@@ -28,7 +28,7 @@ export function createUserRemoval(parts: UserRemovalParts): Agent["removeUser"] 
 
   return (user, { withData }) => {
     // Webhook identities that were this user speak for themselves again.
-    sql.run("DELETE FROM pairings WHERE account = ?", user);
+    sql.run("DELETE FROM pairings WHERE ? IN (account, identity)", user);
     stopJobs(user);
     const busy = sql.all<{ thread: string }>(
       "SELECT DISTINCT thread FROM turns WHERE user = ? AND status = 'running'",

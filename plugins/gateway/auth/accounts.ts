@@ -1,7 +1,7 @@
 /** Users and their tokens, with what `people.ts` and `sessions.ts` keep of them. */
 import { randomUUID } from "node:crypto";
 import { Fault, type Sql, type Store } from "../../../kernel/plugin.ts";
-import { User } from "../../../kernel/vocabulary/user.ts";
+import { isWebhookIdentity, User } from "../../../kernel/vocabulary/user.ts";
 import { type Declared, nullable } from "../../../kernel/vocabulary/wire/form.ts";
 import { Time, Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { createPeople, type People, USER_ID } from "./people.ts";
@@ -37,7 +37,7 @@ export interface Accounts extends People, Sessions {
   /** Where the data of an earlier user of that id was kept, only with `takesData`. */
   addUser(id: string, role: User["role"], options?: { readonly takesData?: boolean }): Account;
   setRole(id: string, role: User["role"]): Account;
-  /** With all tokens and sessions. A user who is gone already but whose data was kept counts as there. */
+  /** With all tokens and sessions. A user who is gone already but whose data was kept counts as there, as does a webhook identity. */
   removeUser(id: string, options: { readonly withData: boolean }): void;
   findUser(id: string): Account | undefined;
   listUsers(): readonly Account[];
@@ -127,6 +127,8 @@ export function createAccounts(store: Store): Accounts {
       return findUser(id) as Account;
     },
     removeUser(id, { withData }) {
+      // It has no account, only data.
+      if (isWebhookIdentity(id) && withData) return;
       refuseBuiltIn(id, "id");
       sql.transaction(() => {
         const isGone = sql.run("DELETE FROM gateway_users WHERE id = ?", id).changes > 0;

@@ -65,7 +65,7 @@ export function registerUserChanges(group: Command, context: CommandContext): vo
   )
     .option(
       "--with-data",
-      "delete their threads, jobs, memory and missions too, also of a user removed before",
+      "delete their threads, jobs, memory and missions too, also of a user removed before or a webhook identity",
     )
     .action((id: string, options: JsonOption & { withData?: boolean }) =>
       context.with(["store", "agent"], async ({ store, agent }) => {

@@ -109,6 +109,19 @@ test("§3.3 required: an unknown user's messages wait at a pairing gate, which a
   expect((await gateway.ask("/api/approvals")).body.pending).toEqual([]);
 });
 
+test("what is kept of an identity can be deleted, and an identity is no user otherwise", async () => {
+  const { gateway, webhook } = await open("optional");
+  const { json } = await webhook.post(REMEMBER);
+  await completed(webhook, json.job_id);
+  const remove = (query: string) =>
+    gateway.ask(`/api/users/${encodeURIComponent("webhook/ann")}${query}`, { method: "DELETE" });
+  expect((await remove("")).status).toBe(404);
+  expect((await remove("?with_data=true")).status).toBe(204);
+  expect(gateway.service.service("threads").list("webhook/ann").items).toEqual([]);
+  expect(gateway.service.service("memory").tree("webhook/ann")).toEqual([]);
+  expect((await gateway.ask("/api/identities")).body.identities).toEqual([]);
+});
+
 test("a pairing ends with its account: whoever gets the same name later is somebody else", async () => {
   const { gateway, webhook, post } = await open("required");
   const pair = () => post("/api/identities/pair", { identity: "webhook/ann", account: "ann" });

@@ -28,9 +28,10 @@ interface IdentitiesProps {
   readonly users: readonly Account[];
   onPair(identity: string, account: string): void;
   onUnpair(identity: string): void;
+  onRemove(identity: string): void;
 }
 
-export function Identities({ identities, users, onPair, onUnpair }: IdentitiesProps) {
+export function Identities({ identities, users, onPair, onUnpair, onRemove }: IdentitiesProps) {
   return (
     <section class="card">
       <h2>Identities</h2>
@@ -45,6 +46,9 @@ export function Identities({ identities, users, onPair, onUnpair }: IdentitiesPr
               <th>Identity</th>
               <th>Account</th>
               <th>Waiting</th>
+              <th>
+                <span class="unseen">Actions</span>
+              </th>
             </tr>
           </thead>
           <tbody>
@@ -64,6 +68,16 @@ export function Identities({ identities, users, onPair, onUnpair }: IdentitiesPr
                   )}
                 </td>
                 <td>{held > 0 ? held : ""}</td>
+                <td>
+                  <button
+                    type="button"
+                    class="danger"
+                    aria-label={`Delete ${id}`}
+                    onClick={() => confirm(`Delete everything that is kept of ${id}?`) && onRemove(id)}
+                  >
+                    Delete
+                  </button>
+                </td>
               </tr>
             ))}
           </tbody>

@@ -27,10 +27,11 @@ export function WebhooksPage() {
     if (people) setUsers(people.users);
   };
   useEffect(() => void load(), []);
-  const post = async (path: string, body: unknown) => {
-    await attempt(() => ask("POST", path, body));
+  const change = async (method: string, path: string, body?: unknown) => {
+    await attempt(() => ask(method, path, body));
     await load();
   };
+  const post = (path: string, body: unknown) => change("POST", path, body);
   const pair = (identity: string, account: string) => post("/api/identities/pair", { identity, account });
 
   return (
@@ -72,6 +73,9 @@ export function WebhooksPage() {
             identities={identities}
             users={users}
             onPair={(identity, account) => void pair(identity, account)}
+            onRemove={(identity) =>
+              void change("DELETE", `/api/users/${encodeURIComponent(identity)}?with_data=true`)
+            }
             onUnpair={(identity) => void post("/api/identities/unpair", { identity })}
           />
         </div>

@@ -75,6 +75,8 @@ describeInBrowser("the webhooks page", () => {
     await page.getByRole("button", { name: "Allow once" }).click();
     await expect.poll(() => sent).toEqual([{ to: "bob" }]);
 
+    await page.getByRole("button", { name: "Delete webhook/robot" }).click();
+    await expect.poll(() => gateway.service.service("threads").list("webhook/robot").items).toEqual([]);
     await page.getByRole("button", { name: "Remove" }).click();
     await expect.poll(() => gateway.service.service("integrations").list()).toEqual([]);
   });
