@@ -152,7 +152,7 @@ describe("run", () => {
     await server.close();
     const replayed = await tool("run", "prober", params, "--replay", join(cwd, "tape.json"));
     expect(JSON.parse(replayed.stdout)).toEqual({ answers: [200] });
-    expect((await tool("run", "prober", params, "--replay", "a", "--record", "b")).code).toBe(1);
+    expect((await tool("run", "prober", params, "--replay", "a", "--record", "b")).code).toBe(2);
     const failed = JSON.parse((await tool("run", "prober", "[]", "--json")).stdout);
     expect(failed).toMatchObject({
       output: null,
