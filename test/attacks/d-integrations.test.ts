@@ -33,7 +33,7 @@ attack("D", "a user whom nobody knows says nothing until an operator has named a
 
   const wrong = await service.run("user", "pair", "ann", "ann");
   expect({ code: wrong.code, stderr: wrong.stderr }).toMatchObject({
-    code: 1,
+    code: 2,
     stderr: expect.stringContaining("webhook/<user_id>"),
   });
   expect((await service.run("user", "pair", "webhook/ann", "bob")).code).toBe(1);
@@ -124,7 +124,7 @@ attack("D", "a stranger's event speaks with nobody's voice but a stranger's, wha
   );
   const bad = await service.run("webhook", "add", "x", "--user", "ann", "--message", "{{process.exit()}}");
   expect({ code: bad.code, stderr: bad.stderr }).toMatchObject({
-    code: 1,
+    code: 2,
     stderr: expect.stringContaining("look up"),
   });
 });

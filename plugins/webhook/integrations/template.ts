@@ -1,7 +1,9 @@
 /**
  * The message that an integration makes of an event: the operator's words, with values of the event filled in.
- * Nothing is evaluated. `{{a.b.c}}` is looked up in own properties, and what it finds is cut and made one line.
+ * Nothing is evaluated. `{{a.b.c}}` is looked up in own properties, and what it finds is made one visible
+ * line and cut.
  */
+import { visibleLine } from "../../../kernel/mask/visible.ts";
 import { Fault, type Outside } from "../../../kernel/plugin.ts";
 
 export interface Message {
@@ -17,9 +19,6 @@ const MOST_VALUES = 32;
 const MOST_LEVELS = 8;
 const LONGEST_VALUE = 200;
 const KEY = /^[\w$@-]{1,64}$/;
-// Control characters and line ends would make more of a value than a word in a sentence, and those that change the
-// direction of text would show it as something else.
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** Throws a fault that says what is wrong with it. */
 export function parseTemplate(template: string): readonly Part[] {
@@ -71,11 +70,12 @@ function lookUp(event: unknown, keys: readonly string[]): unknown {
 /** Empty where there is nothing that fits into a sentence: an object, a list, null, a blank text. */
 function show(value: unknown): string {
   if (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean") return "";
-  const line = String(value)
-    .slice(0, 2 * LONGEST_VALUE)
-    .replace(UNSEEN, " ")
-    .trim()
-    .toWellFormed();
+  const line = visibleLine(
+    String(value)
+      .slice(0, 2 * LONGEST_VALUE)
+      .trim()
+      .toWellFormed(),
+  );
   return line.length > LONGEST_VALUE ? `${line.slice(0, LONGEST_VALUE).toWellFormed()}…` : line;
 }
 

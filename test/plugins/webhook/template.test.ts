@@ -37,9 +37,9 @@ test("an item of a list has its number for a name, and only own fields are looke
   expect(fill("{{commits.0.id}} {{__proto__.x}}", event).text).toBe("c0 own");
 });
 
-test("a value is one line, has no character that hides or turns text, and is cut", () => {
+test("a value is one line, characters that hide or turn text are spelled out, and it is cut", () => {
   const value = "a\r\nb\u2028c\u202ed\u0000e\u200bf";
-  expect(fill("<{{value}}>", { value }).text).toBe("<a  b c d e f>");
+  expect(fill("<{{value}}>", { value }).text).toBe(String.raw`<a\u{d}\nb\u{2028}c\u{202e}d\u{0}e\u{200b}f>`);
   const { text } = fill("{{value}}", { value: `${"🦊".repeat(500)}` });
   expect(text.length).toBeLessThanOrEqual(202);
   expect(text.isWellFormed()).toBe(true);
