@@ -106,12 +106,12 @@ attack(6, "other code under an approved name asks, and so does the same code wit
   await expect.poll(pending).toEqual([]);
   expect(await chat()).toBe("completed");
 
-  await run("tool", "remove", "notes");
+  await send("DELETE", "/api/tools/notes");
   for (const [component, host] of [
     ["prober.js", "notes.example"],
     ["echo.js", "elsewhere.example"],
   ] as const) {
-    await install("notes", component, host);
+    await install("notes", component, { host });
     expect(await chat()).toBe("waiting");
     const [other] = await pending();
     expect(other).toMatchObject({ call: { name: "notes" } });

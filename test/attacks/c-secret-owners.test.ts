@@ -6,34 +6,22 @@ import { attack } from "../support/attacks.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { serveUnderAttack } from "../support/processes/attacked.ts";
 import { openUpstream } from "../support/servers/upstream.ts";
-import { copyCode, fixture } from "../support/tools/components.ts";
+import { fixture } from "../support/tools/components.ts";
 import { allowing } from "../support/tools/tool-host.ts";
 import { afterThisFile } from "../support/undo.ts";
 
 const later = afterThisFile();
 const upstream = await openUpstream();
 later(upstream.close);
-const { served, send, run } = await serveUnderAttack(later, {
+const { served, send, run, install } = await serveUnderAttack(later, {
   TOOLS_PRIVATE_HOSTS: `127.0.0.1:${upstream.port}`,
 });
-const operator = new URL(served.link()).searchParams.get("token") ?? "";
 
 const capabilities = (auth = {}) =>
   allowing("127.0.0.1", {
     credentials: { a: { secret_name: "token", location: { type: "bearer" }, host_patterns: ["127.0.0.1"] } },
     ...auth,
   });
-
-async function install(name: string, component: string, text = capabilities()): Promise<number> {
-  const bytes = await fixture(component);
-  await copyCode(bytes, served.home);
-  const form = new FormData();
-  form.set("name", name);
-  form.set("component", new Blob([bytes as Uint8Array<ArrayBuffer>]));
-  form.set("capabilities", text);
-  const headers = { authorization: `Bearer ${operator}` };
-  return (await fetch(`${served.url}/api/tools`, { method: "POST", headers, body: form })).status;
-}
 
 /** Lets the model call a tool; answers how the turn ended and what it waits for. */
 async function call(name: string) {
@@ -46,12 +34,12 @@ async function call(name: string) {
 }
 
 attack(14, "a second tool that names a secret gets it only by a person's word, with both names", async () => {
-  expect(await install("notes", "prober.js")).toBe(201);
+  await install("notes", "prober.js", { capabilities: capabilities() });
   await send("PUT", "/api/tools/notes/secrets/token", { value: "the-token-of-notes" });
   expect(await call("notes")).toMatchObject({ status: "completed" });
   expect(upstream.requests.at(-1)?.headers.authorization).toBe("Bearer the-token-of-notes");
 
-  expect(await install("thief", "prober.js")).toBe(201);
+  await install("thief", "prober.js", { capabilities: capabilities() });
   const before = upstream.requests.length;
   expect(await call("thief")).toEqual({
     status: "waiting",
@@ -86,7 +74,7 @@ attack(14, "other code under the name of a tool gets its secrets only by a perso
   });
   // Removed and put back, without anybody having been asked.
   expect((await send("DELETE", "/api/tools/notes")).status).toBe(204);
-  expect(await install("notes", "echo.js")).toBe(201);
+  await install("notes", "echo.js", { capabilities: capabilities() });
   const before = upstream.requests.length;
   expect(await call("notes")).toEqual({
     status: "waiting",
@@ -106,7 +94,7 @@ attack(14, "a client secret of one tool does not go to another's token address",
     },
   };
   const text = JSON.stringify({ ...JSON.parse(allowing("127.0.0.1")), auth });
-  expect(await install("oauth-thief", "prober.js", text)).toBe(201);
+  await install("oauth-thief", "prober.js", { capabilities: text });
   const { url } = (await send("POST", "/api/tools/oauth-thief/sign-in")).json;
   const state = new URL(url).searchParams.get("state");
   const before = upstream.requests.length;

@@ -40,6 +40,7 @@ describe("usage", () => {
       "tool",
       "user",
       "token",
+      "session",
     ];
     for (const command of commands) {
       const { code, stdout } = await postern([command, "--help"]);

@@ -1,8 +1,5 @@
 /** A real `postern serve` with every channel that listens, for all attacks of one file. */
 
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { temporaryFolder } from "../home.ts";
 import { freePort } from "../servers/port.ts";
 import { client, SECRET, type Webhook } from "../services/webhook.ts";
 import { copyCode, fixture } from "../tools/components.ts";
@@ -25,7 +22,11 @@ export interface Attacked {
   /** Sends JSON or a form to the gateway as the operator, or as whoever holds the token. */
   send(method: string, path: string, body?: unknown, token?: string): Promise<Reply>;
   /** Installs a component of the fixtures under a name, with what may change things. */
-  install(name: string, component: string, host?: string): Promise<void>;
+  install(
+    name: string,
+    component: string,
+    options?: { readonly host?: string; readonly capabilities?: string; readonly replace?: boolean },
+  ): Promise<void>;
   /** Runs a command on the same home. */
   run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
 }
@@ -50,36 +51,40 @@ export async function serveUnderAttack(
   );
   const url = `http://127.0.0.1:${port}`;
   const run: Attacked["run"] = (...args) => postern(args, { env: { POSTERN_HOME: served.home } });
+  const send: Attacked["send"] = async (method, path, body, token = TOKEN) => {
+    const isForm = body instanceof FormData;
+    const isJson = body !== undefined && !isForm;
+    const answer = await fetch(`${served.url}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(isJson && { "content-type": "application/json" }),
+      },
+      ...(isForm && { body }),
+      ...(isJson && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    const hasJson = answer.headers.get("content-type")?.includes("json") === true;
+    return { status: answer.status, text, json: hasJson ? JSON.parse(text) : undefined };
+  };
   return {
     served,
     webhook: { url, ...client(url) },
-    async send(method, path, body, token = TOKEN) {
-      const isForm = body instanceof FormData;
-      const isJson = body !== undefined && !isForm;
-      const answer = await fetch(`${served.url}${path}`, {
-        method,
-        headers: {
-          authorization: `Bearer ${token}`,
-          ...(isJson && { "content-type": "application/json" }),
-        },
-        ...(isForm && { body }),
-        ...(isJson && { body: typeof body === "string" ? body : JSON.stringify(body) }),
-      });
-      const text = await answer.text();
-      const hasJson = answer.headers.get("content-type")?.includes("json") === true;
-      return { status: answer.status, text, json: hasJson ? JSON.parse(text) : undefined };
-    },
-    async install(name, component, host = "notes.example") {
-      const folder = temporaryFolder();
+    send,
+    async install(name, component, { host = "notes.example", capabilities, replace = true } = {}) {
       const bytes = await fixture(component);
       await copyCode(bytes, served.home);
-      const [tool, capabilities] = [join(folder, "tool.wasm"), join(folder, "capabilities.json")];
       const http = { allowlist: [{ host, path_prefix: "/", methods: ["POST"] }] };
-      writeFileSync(tool, bytes);
-      writeFileSync(capabilities, JSON.stringify({ version: "1.0.0", wit_version: "0.1.0", http }));
-      const files = [tool, "--capabilities", capabilities, "--name", name];
-      const { code, stderr } = await run("tool", "install", ...files, "--force", "--yes");
-      if (code !== 0) throw new Error(stderr);
+      const form = new FormData();
+      form.set("name", name);
+      form.set("component", new Blob([new Uint8Array(bytes)]));
+      form.set(
+        "capabilities",
+        capabilities ?? JSON.stringify({ version: "1.0.0", wit_version: "0.1.0", http }),
+      );
+      form.set("replace", String(replace));
+      const { status, text } = await send("POST", "/api/tools", form);
+      if (status !== 201) throw new Error(text);
     },
     run,
   };

@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { bootAgent, scriptedModel } from "../../../support/services/agent.ts";
+
+async function withTwoUsers() {
+  const model = await scriptedModel();
+  const never = new Promise<string>(() => {});
+  const kernel = await bootAgent({ model, variables: { JOBS_CONCURRENCY: "1" } });
+  const [agent, threads, jobs, memory, approvals] = [
+    kernel.service("agent"),
+    kernel.service("threads"),
+    kernel.service("jobs"),
+    kernel.service("memory"),
+    kernel.service("approvals"),
+  ];
+  for (const user of ["ann", "bob"]) {
+    model.script({ text: "Hello." });
+    await agent.run({ user, channel: "test", input: { type: "message", text: "hi" } }).record;
+    memory.write(user, "notes/diary.md", `I am ${user}.`);
+    approvals.remember(user, "mail", "deny");
+  }
+  // One turn runs and one job waits when the user is removed.
+  model.script({ text: ["Well, ", never] }, { text: ["Well, ", never] });
+  const running = agent.run({ user: "ann", channel: "test", input: { type: "message", text: "go on" } });
+  for await (const event of running) if (event.type === "text") break;
+  jobs.submit({ user: "ann", channel: "test", message: "later" });
+  const shown = (user: string) => ({
+    threads: threads.list(user).items.length,
+    jobs: jobs.list({ user }).items.length,
+    documents: memory.tree(user).length,
+    remembered: approvals.remembered(user),
+  });
+  return { agent, jobs, running, shown };
+}
+
+test("who is removed with their data leaves nothing behind, and others keep theirs", async () => {
+  const { agent, running, shown } = await withTwoUsers();
+  const before = shown("bob");
+  agent.removeUser("ann", { withData: true });
+  expect((await running.record).status).toBe("cancelled");
+  expect(shown("ann")).toEqual({ threads: 0, jobs: 0, documents: 0, remembered: {} });
+  expect(shown("bob")).toEqual(before);
+});
+
+test("who is removed without it has nothing running any more, and everything is still there", async () => {
+  const { agent, jobs, running, shown } = await withTwoUsers();
+  agent.removeUser("ann", { withData: false });
+  expect((await running.record).status).toBe("cancelled");
+  await expect
+    .poll(() => jobs.list({ user: "ann" }).items)
+    .toMatchObject([{ status: "completed", error: { code: "cancelled" } }]);
+  expect(shown("ann")).toMatchObject({ documents: 1, remembered: { mail: "deny" } });
+});
