@@ -47,6 +47,22 @@ attack(1, "A function's schema that fans out is carried to the model and back, n
   }
 });
 
+attack(
+  1,
+  "References to earlier items neither multiply a request nor keep the store busy for everybody",
+  async () => {
+    const text = "long ".repeat(20_000);
+    service.served.model.script({ text });
+    const first = await service.send("POST", "/v1/responses", { model: "reborn", input: "write" });
+    const reference = { type: "item_reference", id: first.json.output.at(-1).id };
+    for (const count of [200, 100_000]) {
+      const input = [...Array.from({ length: count }, () => reference), { role: "user", content: "go on" }];
+      const answer = await service.send("POST", "/v1/responses", { model: "reborn", input });
+      expect(answer).toMatchObject({ status: 400, json: { error: { code: "too_many_references" } } });
+    }
+  },
+);
+
 attack(2, "A message full of spaces after a bracket is answered, and so is everybody else", async () => {
   const message = `hi <${" ".repeat(400_000)}x`;
   const answers = await Promise.all([

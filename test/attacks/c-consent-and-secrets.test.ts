@@ -141,6 +141,13 @@ attack(11, "Nothing that a tool says of itself reaches a terminal as it is", asy
     // What it says about installing stays marked as its own words.
     expect(shown).not.toMatch(/^ {2}- may not use the network\n\n/m);
   }
+  // And in the service's log, with whatever else a caller wrote into it.
+  service.served.model.script({ calls: [{ name: "sender", arguments: JSON.parse(fail) }] });
+  await service.send("POST", "/api/chat", { message: TRICKS.join("") });
+  await service.send("GET", `/api/${encodeURIComponent(TRICKS.join(""))}`);
+  const logged = service.served.process.stderr();
+  expect(logged).not.toBe("");
+  expect(visible(logged)).toBe(logged);
 });
 
 attack(11, "The approval of a call names the address that it will really go to", async () => {

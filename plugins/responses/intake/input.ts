@@ -52,7 +52,7 @@ function read(given: readonly InputItem[], rules: InputRules): Input {
     refuseMixture(given);
     return { ask: { type: "resume", outputs }, items: outputs };
   }
-  const items = given.flatMap((item) => resolved(item, rules));
+  const items = resolveAll(given, rules);
   if (outputs.length > 0 && !(rules.replay && isReplay(items))) {
     throw invalid(
       "previous_response_id",
@@ -73,14 +73,33 @@ function refuseMixture(items: readonly InputItem[]): void {
   );
 }
 
-function resolved(given: InputItem, { resolve }: InputRules): readonly SaidItem[] {
-  if (given.type === "skipped") return [];
-  if (given.type !== "item_reference") return [given];
-  const item = resolve(given.id);
-  if (item === undefined) return [];
+// Each is looked up, and stands for as much as an answer may be long: a small request must not become a huge one.
+const MOST_REFERENCES = 1000;
+const MOST_REFERRED = 14 * 1024 * 1024;
+
+function resolveAll(given: readonly InputItem[], { resolve }: InputRules): readonly SaidItem[] {
+  let references = 0;
+  let characters = 0;
+  return given.flatMap((item, index): readonly SaidItem[] => {
+    if (item.type === "skipped") return [];
+    if (item.type !== "item_reference") return [item];
+    const said = ++references > MOST_REFERENCES ? undefined : asSaid(resolve(item.id));
+    characters += said === undefined ? 0 : JSON.stringify(said).length;
+    if (references > MOST_REFERENCES || characters > MOST_REFERRED)
+      throw invalid(
+        `input[${index}]`,
+        "too_many_references",
+        `"input[${index}]" is one reference too many: a request may have ${MOST_REFERENCES}, which stand for at most ${MOST_REFERRED} characters together.`,
+      );
+    return said === undefined ? [] : [said];
+  });
+}
+
+function asSaid(item: OutputItem | undefined): SaidItem | undefined {
+  if (item === undefined) return undefined;
   return item.type === "message"
-    ? [{ type: "message", role: "assistant", text: item.content.map(({ text }) => text).join("") }]
-    : [{ type: "function_call", call: item.call_id, name: item.name, params: item.arguments }];
+    ? { type: "message", role: "assistant", text: item.content.map(({ text }) => text).join("") }
+    : { type: "function_call", call: item.call_id, name: item.name, params: item.arguments };
 }
 
 /** Every output has its call earlier in the same array: this is no resume but a history. */
