@@ -7,9 +7,10 @@ import type {
 } from "../../capabilities/capabilities.ts";
 import { hostMatches } from "../../capabilities/match.ts";
 import { encodePathValue } from "../../kernel/mask/forms.ts";
+import type { SecretRecord } from "../secrets/entry.ts";
 import { type Holder, holderOf } from "../secrets/holder.ts";
 import type { Refresh } from "../secrets/oauth.ts";
-import type { SecretRecord, Vault } from "../secrets/secrets.ts";
+import type { Vault } from "../secrets/secrets.ts";
 import type { AllowedRequest } from "./policy.ts";
 
 /** Answers values for the broker; nobody else holds one. */

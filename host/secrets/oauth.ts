@@ -24,7 +24,8 @@ import { Fault, reason } from "../../kernel/fault.ts";
 import { createMatcher } from "../../kernel/mask/matcher.ts";
 import { hostAndPort, type PrivateHosts } from "../../kernel/net/address.ts";
 import type { Network } from "../broker/network.ts";
-import type { OAuthGrant, SecretRecord, SecretValues } from "./secrets.ts";
+import type { OAuthGrant, SecretRecord } from "./entry.ts";
+import type { SecretValues } from "./secrets.ts";
 
 export interface OAuthOptions {
   readonly values: SecretValues;

@@ -8,6 +8,16 @@ import type Keyv from "keyv";
 import { Fault } from "../../kernel/fault.ts";
 import { canBeHidden, SHORTEST } from "../../kernel/mask/forms.ts";
 import type { Mask } from "../../kernel/vocabulary/kernel.ts";
+import {
+  covers,
+  type Entry,
+  parsePlace,
+  placeOf,
+  recordOf,
+  type SecretRecord,
+  valuesOf,
+  where,
+} from "./entry.ts";
 import type { Holder } from "./holder.ts";
 import { seal, unseal } from "./sealing.ts";
 
@@ -30,23 +40,6 @@ export type Standing =
 export interface SecretSet {
   /** For the person who set it: the value is stored, but cannot be hidden. */
   readonly warning?: string;
-}
-
-export interface SecretRecord {
-  readonly value: string;
-  /** How to get the next one, where the value is an OAuth access token. */
-  readonly oauth?: OAuthGrant;
-}
-
-export interface OAuthGrant {
-  readonly tokenUrl: string;
-  readonly clientId: string;
-  /** The name of the secret that holds the client's secret. */
-  readonly clientSecretSecret?: string;
-  readonly scopes: readonly string[];
-  readonly refreshToken?: string;
-  /** Milliseconds since the epoch. */
-  readonly expiresAt?: number;
 }
 
 /** Readable values of one tool: for the broker and for OAuth's refresh, nobody else. */
@@ -74,16 +67,6 @@ export interface Vault {
   pass(from: Holder, to: Holder): Promise<void>;
   /** Gives secrets from before they had owners to the first of these tools that names each. */
   adopt(holders: readonly Holder[], names: (holder: Holder) => readonly string[]): Promise<void>;
-}
-
-/** What is sealed. A shared one has no value of its own. */
-interface Entry extends Partial<SecretRecord> {
-  /** Of a value: another after it was set for another version of its tool. */
-  readonly id?: string;
-  /** The tool that owns the value, and which value that was when a person agreed. */
-  readonly from?: { readonly tool: string; readonly id: string | undefined };
-  /** Absent in those of before. */
-  readonly use?: { readonly digest: string; readonly hosts: readonly string[] };
 }
 
 /** Registers every stored value with the mask before it returns, so that no later log line can show one. */
@@ -117,6 +100,16 @@ export async function openVault(options: {
     return sealed === undefined ? undefined : reveal(place, sealed);
   }
 
+  /** What was sealed with another key is somebody else's trouble, where it was not asked for. */
+  async function findIfReadable(place: string): Promise<Entry | undefined> {
+    try {
+      return await find(place);
+    } catch (error) {
+      if (error instanceof Fault) return undefined;
+      throw error;
+    }
+  }
+
   async function put(place: string, entry: Entry): Promise<void> {
     for (const value of valuesOf(entry)) mask.add(value);
     await keyed.set(place, seal(key, place, JSON.stringify(entry)));
@@ -143,7 +136,7 @@ export async function openVault(options: {
     const owners: (string | undefined)[] = [];
     for (const [place] of await all()) {
       const { tool, secret } = parsePlace(place);
-      if (secret === name && (await find(place))?.value !== undefined) owners.push(tool);
+      if (secret === name && (await findIfReadable(place))?.value !== undefined) owners.push(tool);
     }
     return owners.sort();
   }
@@ -168,7 +161,7 @@ export async function openVault(options: {
     const values: SecretValues = {
       read,
       async write(name, record) {
-        const before = await find(placeOf(tool, name)).catch(() => undefined);
+        const before = await findIfReadable(placeOf(tool, name));
         const id = holds(before, name) ? (before.id ?? randomUUID()) : randomUUID();
         await put(placeOf(tool, name), { ...record, id, use: termsOf(name) });
       },
@@ -237,7 +230,7 @@ export async function openVault(options: {
     const found: [string, Entry][] = [];
     for (const [place] of await all()) {
       const parsed = parsePlace(place);
-      const entry = parsed.tool === tool ? await find(place).catch(() => undefined) : undefined;
+      const entry = parsed.tool === tool ? await findIfReadable(place) : undefined;
       if (entry !== undefined) found.push([parsed.secret, entry]);
     }
     return found;
@@ -258,7 +251,7 @@ export async function openVault(options: {
       const shared: string[] = [];
       for (const [place] of await all()) {
         const parsed = parsePlace(place);
-        if (parsed.secret === name && (await find(place))?.from?.tool === tool)
+        if (parsed.secret === name && (await findIfReadable(place))?.from?.tool === tool)
           shared.push(parsed.tool ?? "");
       }
       return shared;
@@ -274,43 +267,15 @@ export async function openVault(options: {
       for (const [name] of await all()) {
         if (parsePlace(name).tool !== undefined) continue;
         const holder = holders.find((one) => namesOf(one).includes(name));
-        if (holder !== undefined) await open(holder).secrets.share(name);
+        if (holder === undefined || (await findIfReadable(name)) === undefined) continue;
+        await open(holder).secrets.share(name);
       }
     },
   };
-}
-
-/** No tool's name has a slash in it, and no secret's. */
-const placeOf = (tool: string, name: string) => `${tool}/${name}`;
-
-function parsePlace(place: string): { readonly tool: string | undefined; readonly secret: string } {
-  const at = place.indexOf("/");
-  return at < 0
-    ? { tool: undefined, secret: place }
-    : { tool: place.slice(0, at), secret: place.slice(at + 1) };
-}
-
-/** The same version, and no host that was not there when a person agreed. */
-function covers(given: NonNullable<Entry["use"]>, wanted: NonNullable<Entry["use"]>): boolean {
-  return given.digest === wanted.digest && wanted.hosts.every((host) => given.hosts.includes(host));
-}
-
-function where(hosts: readonly string[]): string {
-  return hosts.length === 0 ? "no host" : hosts.join(", ");
-}
-
-function recordOf(entry: Entry | undefined): SecretRecord | undefined {
-  if (entry?.value === undefined) return undefined;
-  const { value, oauth } = entry;
-  return { value, ...(oauth && { oauth }) };
 }
 
 /** What to say at the moment a value is set that no log line and no model can be kept from. */
 export function warnOfShort(name: string, value: string): string | undefined {
   if (canBeHidden(value)) return undefined;
   return `\`${name}\` is too short to be hidden: a value under ${SHORTEST} characters is not masked in logs, in what a model reads or in a tool's traffic. Use a longer one if you can.`;
-}
-
-function valuesOf({ value, oauth }: Entry): string[] {
-  return [value, oauth?.refreshToken].filter((text) => text !== undefined);
 }

@@ -1,5 +1,6 @@
 /** Runs the service: start everything, print the table, wait for a signal, stop in order. */
 
+import { join } from "node:path";
 import { boot, type Running } from "../kernel.ts";
 import type { AnyPlugin } from "../plugin.ts";
 import { claimHome, prepareHome } from "./home.ts";
@@ -27,6 +28,9 @@ export async function serve(
   process.umask(0o077);
   const { corrected } = prepareHome(home);
   const log = session.openLog(screenTaken ? fileSink(home) : stderrSink());
+  // Whoever starts it in a folder of somebody else's should be able to see what that changed.
+  if (session.fromFolder.length > 0)
+    log.info(`settings in ${join(session.folder, ".env")}: ${session.fromFolder.join(", ")}`);
   for (const path of corrected)
     log.warn(`${path} could be read or changed by others on this machine; no longer`);
   const claim = claimHome(home);

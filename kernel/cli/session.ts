@@ -17,6 +17,8 @@ export interface Session {
   /** Where their relative paths and package names are looked up. */
   readonly pluginsFolder: string;
   readonly folder: string;
+  /** Names of the settings that `.env` of the folder gave. */
+  readonly fromFolder: readonly string[];
   /** What the operator should know about where the settings came from. */
   readonly warnings: readonly string[];
   openLog(sink: LogSink): RootLog;
@@ -54,6 +56,7 @@ export function openSession(
     home,
     plugins,
     pluginsFolder: environment["PLUGINS"]?.trim() ? folder : home,
+    fromFolder: Object.keys(foreign?.variables ?? {}),
     warnings: (foreign?.ignored ?? []).map(
       (name) =>
         `${name} in ${join(folder, ".env")} is ignored: set it in the environment or, except POSTERN_HOME, in ${join(home, ".env")}`,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { SecretRecord } from "../../../host/secrets/entry.ts";
 import { createRefresh } from "../../../host/secrets/oauth.ts";
-import type { SecretRecord } from "../../../host/secrets/secrets.ts";
 import {
   type AuthorizationServer,
   openAuthorizationServer,

@@ -235,8 +235,9 @@ test("a secret from before they had owners goes to the first tool that names it;
   const key = await loadKey(home, undefined);
   for (const name of ["token", "nobodys"])
     await keyed().set(name, seal(key, name, JSON.stringify({ value: `value-of-${name}` })));
+  await keyed().set("broken", "!");
   const vault = await openAll();
-  await vault.adopt([mailer, notes()], () => ["token"]);
+  await vault.adopt([mailer, notes()], () => ["token", "broken"]);
   expect(await vault.of(mailer).values.read("token")).toEqual({ value: "value-of-token" });
   expect(await vault.of(notes()).secrets.standing("token")).toMatchObject({ type: "asks" });
   const { secrets, values } = vault.of(notes());

@@ -1,0 +1,57 @@
+/** What is stored of a secret, before it is sealed: the value, or whose it is, and for whom. */
+
+export interface SecretRecord {
+  readonly value: string;
+  /** How to get the next one, where the value is an OAuth access token. */
+  readonly oauth?: OAuthGrant;
+}
+
+export interface OAuthGrant {
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  /** The name of the secret that holds the client's secret. */
+  readonly clientSecretSecret?: string;
+  readonly scopes: readonly string[];
+  readonly refreshToken?: string;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt?: number;
+}
+
+/** What is sealed. A shared one has no value of its own. */
+export interface Entry extends Partial<SecretRecord> {
+  /** Of a value: another after it was set for another version of its tool. */
+  readonly id?: string;
+  /** The tool that owns the value, and which value that was when a person agreed. */
+  readonly from?: { readonly tool: string; readonly id: string | undefined };
+  /** Absent in those of before. */
+  readonly use?: { readonly digest: string; readonly hosts: readonly string[] };
+}
+
+/** No tool's name has a slash in it, and no secret's. */
+export const placeOf = (tool: string, name: string) => `${tool}/${name}`;
+
+export function parsePlace(place: string): { readonly tool: string | undefined; readonly secret: string } {
+  const at = place.indexOf("/");
+  return at < 0
+    ? { tool: undefined, secret: place }
+    : { tool: place.slice(0, at), secret: place.slice(at + 1) };
+}
+
+/** The same version, and no host that was not there when a person agreed. */
+export function covers(given: NonNullable<Entry["use"]>, wanted: NonNullable<Entry["use"]>): boolean {
+  return given.digest === wanted.digest && wanted.hosts.every((host) => given.hosts.includes(host));
+}
+
+export function where(hosts: readonly string[]): string {
+  return hosts.length === 0 ? "no host" : hosts.join(", ");
+}
+
+export function recordOf(entry: Entry | undefined): SecretRecord | undefined {
+  if (entry?.value === undefined) return undefined;
+  const { value, oauth } = entry;
+  return { value, ...(oauth && { oauth }) };
+}
+
+export function valuesOf({ value, oauth }: Entry): string[] {
+  return [value, oauth?.refreshToken].filter((text) => text !== undefined);
+}
