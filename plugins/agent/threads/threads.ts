@@ -196,9 +196,12 @@ export function pageOf<Row, Item>(
   };
 }
 
+/** Each word is looked for in every thread: so many are enough to find one. */
+const MOST_WORDS = 16;
+
 /** Every word has to be there; the last may be unfinished. */
 function matchOf(q: string): string {
-  const words = q.match(/[\p{L}\p{N}]+/gu) ?? [];
+  const words = [...new Set(q.match(/[\p{L}\p{N}]+/gu) ?? [])].slice(0, MOST_WORDS);
   return words.map((word, at) => (at === words.length - 1 ? `"${word}"*` : `"${word}"`)).join(" ");
 }
 

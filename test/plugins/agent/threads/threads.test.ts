@@ -43,6 +43,8 @@ test("threads are found by their titles and by what was said in them, unfinished
   threads.rename("ann", ids[2] ?? "", "About whales");
   expect(found("whales")).toEqual([ids[2]]);
   expect(threads.list("eve", { q: "bicycle" }).items).toEqual([]);
+  // A word that is said again counts once: each is looked for in every thread.
+  expect(found("the red bicycle ".repeat(50_000))).toEqual([ids[0]]);
 });
 
 test("a title is one line of reasonable length", async () => {
