@@ -206,7 +206,12 @@ export function createAccounts(store: Store): Accounts {
 const inDays = (days: number) => new Date(Date.now() + days * DAY_MILLIS).toISOString();
 
 function noSuchUser(id: string, param: string): Fault {
-  const message = `There is no user "${id}": add it first, with "postern user add ${id}" or POST /api/users.`;
+  // Whoever makes a token for somebody wants them to be there; whoever changes or removes somebody has mistyped.
+  const hint =
+    param === "user"
+      ? `add it first, with "postern user add ${id}" or POST /api/users`
+      : '"postern user list" shows all users';
+  const message = `There is no user "${id}": ${hint}.`;
   return new Fault("missing", "user_not_found", message, { param });
 }
 
