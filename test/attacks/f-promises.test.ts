@@ -1,7 +1,8 @@
 /** F. What the home, the store and the token files promise. */
 import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect } from "vitest";
+import { ROOT } from "../../kernel/cli/package.ts";
 import { attack } from "../support/attacks.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { postern } from "../support/processes/postern.ts";
@@ -23,34 +24,44 @@ attack("F", "others on the machine can read no store and no token, whatever was 
   expect(served.process.stderr()).toContain("webui-token could be read or changed by others");
 });
 
-describeWhere(process.getuid?.() === 0, "root, to make files that belong to somebody else")(
-  "another's",
-  () => {
-    attack("F", "a home, settings or a token file of another user is refused before it is used", async () => {
-      const cwd = temporaryFolder();
-      chmodSync(cwd, 0o755);
-      const home = join(cwd, "home");
-      const loot = join(cwd, "loot");
-      mkdirSync(home);
-      writeFileSync(
-        join(cwd, "x.mjs"),
-        `import { writeFileSync } from "node:fs"; writeFileSync("${loot}", "ran");`,
-      );
-      writeFileSync(join(home, ".env"), `PLUGINS=${cwd}/x.mjs\n`);
-      writeFileSync(join(home, "webui-token"), "a-token-that-somebody-else-knows\n");
-      const run = () => postern(["doctor"], { env: { POSTERN_HOME: home }, cwd });
-      const refused = { code: 78, stderr: expect.stringContaining("belongs to the user with the id 65534") };
-      for (const path of [home, join(home, ".env")]) {
-        chownSync(path, NOBODY, NOBODY);
-        expect(await run()).toMatchObject(refused);
-        chownSync(path, 0, 0);
-      }
-      writeFileSync(join(home, ".env"), "");
-      chownSync(join(home, "webui-token"), NOBODY, NOBODY);
-      expect(await postern(["serve"], { env: { POSTERN_HOME: home }, cwd })).toMatchObject(refused);
-      expect(() => statSync(loot)).toThrow("ENOENT");
-    });
+const isRoot = process.getuid?.() === 0;
 
+/** By users who own nothing on the way. */
+function canBeEntered(folder: string): boolean {
+  const isOpen = (statSync(folder).mode & 0o005) === 0o005;
+  return isOpen && (dirname(folder) === folder || canBeEntered(dirname(folder)));
+}
+
+describeWhere(isRoot, "root, to make files that belong to somebody else")("another's", () => {
+  attack("F", "a home, settings or a token file of another user is refused before it is used", async () => {
+    const cwd = temporaryFolder();
+    chmodSync(cwd, 0o755);
+    const home = join(cwd, "home");
+    const loot = join(cwd, "loot");
+    mkdirSync(home);
+    writeFileSync(
+      join(cwd, "x.mjs"),
+      `import { writeFileSync } from "node:fs"; writeFileSync("${loot}", "ran");`,
+    );
+    writeFileSync(join(home, ".env"), `PLUGINS=${cwd}/x.mjs\n`);
+    writeFileSync(join(home, "webui-token"), "a-token-that-somebody-else-knows\n");
+    const run = () => postern(["doctor"], { env: { POSTERN_HOME: home }, cwd });
+    const refused = { code: 78, stderr: expect.stringContaining("belongs to the user with the id 65534") };
+    for (const path of [home, join(home, ".env")]) {
+      chownSync(path, NOBODY, NOBODY);
+      expect(await run()).toMatchObject(refused);
+      chownSync(path, 0, 0);
+    }
+    writeFileSync(join(home, ".env"), "");
+    chownSync(join(home, "webui-token"), NOBODY, NOBODY);
+    expect(await postern(["serve"], { env: { POSTERN_HOME: home }, cwd })).toMatchObject(refused);
+    expect(() => statSync(loot)).toThrow("ENOENT");
+  });
+});
+
+describeWhere(isRoot && canBeEntered(ROOT), "root, in a clone that other users can enter")(
+  "an ordinary user",
+  () => {
     attack("F", "an ordinary user works in a home of their own, and not in root's", async () => {
       const cwd = temporaryFolder();
       chmodSync(cwd, 0o755);

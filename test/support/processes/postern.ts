@@ -50,6 +50,13 @@ export function startPostern(args: readonly string[], options: PosternOptions = 
   child.stdin.end(options.input);
   let over = false;
   const ended = new Promise<number>((resolve) => {
+    // It could not be started at all.
+    child.on("error", (error) => {
+      stderr += error.message;
+      over = true;
+      resolve(126);
+      wake();
+    });
     child.on("close", (code, signal) => {
       over = true;
       resolve(code ?? (signal === "SIGKILL" ? 137 : 1));
