@@ -6,7 +6,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { Socket } from "node:net";
-import { availableParallelism } from "node:os";
 import { ROOT } from "../../kernel/cli/package.ts";
 import { reason } from "../../kernel/fault.ts";
 import type { ToolReply, ToolRequest } from "../broker/grant.ts";
@@ -65,9 +64,6 @@ const PRLIMIT = ["/usr/bin/prlimit", "/bin/prlimit"].find((file) => existsSync(f
 /** No core dumps, no files, few descriptors. */
 const BOUNDS = ["--core=0", "--fsize=0", "--nofile=256"];
 
-/** V8's own threads, which compile and collect garbage: with more than there are cores to spare, calls wait for them. */
-const HELPERS = Math.min(4, Math.max(1, availableParallelism() - 1));
-
 /** How a process ended. */
 export interface Exit {
   readonly why: string;
@@ -113,7 +109,6 @@ export class ToolProcess {
       "--no-experimental-sqlite",
       "--no-experimental-webstorage",
       "--disable-warning=SecurityWarning",
-      `--v8-pool-size=${HELPERS}`,
       // A reader runs the transpiler once: optimizing that takes as long as running it.
       ...(role === "read" ? ["--liftoff-only"] : []),
       child,
