@@ -36,9 +36,9 @@ export function Identities({ identities, users, onPair, onUnpair, onRemove }: Id
     <section class="card">
       <h2>Identities</h2>
       <p class="soft">
-        Whom senders name is an identity of its own, apart from the accounts, until you pair it with one.
+        A user that a webhook names is separate from the accounts here until you pair the two.
       </p>
-      {identities.length === 0 && <p class="soft">Nobody has talked by the webhook yet.</p>}
+      {identities.length === 0 && <p class="soft">Nobody has used the webhook yet.</p>}
       {identities.length > 0 && (
         <table class="list">
           <thead>
