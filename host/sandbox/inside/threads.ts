@@ -1,16 +1,24 @@
 /** The threads of a tool's process: Piscina keeps them, this file decides which of them takes a call, and when. */
-import type { MessagePort } from "node:worker_threads";
 import { Piscina } from "piscina";
 import { threadFile } from "../../../kernel/cli/thread-file.ts";
 import type { ToolReply } from "../../broker/grant.ts";
-import type { ComponentCode, FromThread, PlacedTask, Task, ThreadHello, ToThread } from "../protocol.ts";
+import type { ComponentCode, FromThread, PlacedTask, Task, ThreadHello } from "../protocol.ts";
+import {
+  createThread,
+  hasUnbegun,
+  isBegun,
+  isSilent,
+  type Placed,
+  post,
+  SILENT_MILLIS,
+  type Thread,
+  wake,
+} from "./thread.ts";
 
 /** So many loops that never end may hold a thread each before the tool's other calls wait for a deadline. */
 const MAX_THREADS = 16;
 /** Calls that are posted to a thread before it has begun the one before: it need not wait for the next. */
 const AHEAD = 4;
-/** A thread that has not said anything for so long is computing something that takes long, or for ever. */
-const SILENT_MILLIS = 250;
 const IDLE_MILLIS = 30_000;
 /** More than memory has room for; the service admits calls by what they hold. */
 const MOST_CALLS = 100_000;
@@ -23,31 +31,6 @@ export interface ThreadEvents {
   message(message: Exclude<FromThread, { type: "cancelled" }>): void;
   /** The call is gone: its thread was lost, or it was cancelled. */
   lost(call: number, error: unknown): void;
-}
-
-interface Thread {
-  readonly id: number;
-  readonly calls: Map<number, Placed>;
-  /** The number of the call that it began last. */
-  readonly begun: Int32Array<SharedArrayBuffer>;
-  port: MessagePort | undefined;
-  /** Calls that it was given so far. */
-  posted: number;
-  /** Calls that it holds and that do not wait for a reply. */
-  computing: number;
-  /** When it was last known to make progress. */
-  heard: number;
-}
-
-interface Placed {
-  readonly task: Task;
-  /** Counted within its thread. */
-  number: number;
-  /** Requests without a reply. */
-  waitsFor: number;
-  isCancelled: boolean;
-  /** Given to another thread, because its own did not come to it. */
-  isTakenBack: boolean;
 }
 
 /** What the balancer is told of a task; Piscina does not post it. */
@@ -163,15 +146,14 @@ export class Threads {
   #thread(id: number): Thread {
     let thread = this.#threads.get(id);
     if (thread === undefined) {
-      const begun = new Int32Array(new SharedArrayBuffer(4));
-      thread = { id, calls: new Map(), begun, port: undefined, posted: 0, computing: 0, heard: now() };
+      thread = createThread(id);
       this.#threads.set(id, thread);
     }
     return thread;
   }
 
   #hear(thread: Thread, message: FromThread): void {
-    thread.heard = now();
+    thread.heard = performance.now();
     if (message.type === "cancelled") return;
     const placed = thread.calls.get(message.call);
     if (message.type === "http" && placed !== undefined && placed.waitsFor++ === 0) {
@@ -283,25 +265,3 @@ export class Threads {
 type PiscinaWorker = Parameters<
   NonNullable<NonNullable<ConstructorParameters<typeof Piscina>[0]>["loadBalancer"]>
 >[1][number];
-
-const now = () => performance.now();
-
-function post(thread: Thread, message: ToThread): void {
-  thread.port?.postMessage(message);
-}
-
-function wake(thread: Thread): void {
-  if (thread.computing++ === 0) thread.heard = now();
-}
-
-function isSilent(thread: Thread): boolean {
-  return thread.computing > 0 && now() - thread.heard > SILENT_MILLIS;
-}
-
-function hasUnbegun(thread: Thread): boolean {
-  return Atomics.load(thread.begun, 0) < thread.posted;
-}
-
-function isBegun(thread: Thread, { number }: Placed): boolean {
-  return number <= Atomics.load(thread.begun, 0);
-}
