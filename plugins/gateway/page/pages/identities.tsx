@@ -1,3 +1,4 @@
+import { List } from "../frame/list.tsx";
 import type { Account, Identity, PairingGate } from "../wire.ts";
 
 interface PairingCardProps {
@@ -40,48 +41,36 @@ export function Identities({ identities, users, onPair, onUnpair, onRemove }: Id
       </p>
       {identities.length === 0 && <p class="soft">Nobody has used the webhook yet.</p>}
       {identities.length > 0 && (
-        <table class="list">
-          <thead>
-            <tr>
-              <th>Identity</th>
-              <th>Account</th>
-              <th>Waiting</th>
-              <th>
-                <span class="unseen">Actions</span>
-              </th>
+        <List columns={["Identity", "Account", "Waiting"]}>
+          {identities.map(({ id, account, held }) => (
+            <tr key={id}>
+              <td>{id}</td>
+              <td>
+                {account === null ? (
+                  <PairForm identity={id} users={users} onPair={(chosen) => onPair(id, chosen)} />
+                ) : (
+                  <span class="row">
+                    {account}
+                    <button type="button" aria-label={`Unpair ${id}`} onClick={() => onUnpair(id)}>
+                      Unpair
+                    </button>
+                  </span>
+                )}
+              </td>
+              <td>{held > 0 ? held : ""}</td>
+              <td>
+                <button
+                  type="button"
+                  class="danger"
+                  aria-label={`Delete ${id}`}
+                  onClick={() => confirm(`Delete everything that is kept of ${id}?`) && onRemove(id)}
+                >
+                  Delete
+                </button>
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {identities.map(({ id, account, held }) => (
-              <tr key={id}>
-                <td>{id}</td>
-                <td>
-                  {account === null ? (
-                    <PairForm identity={id} users={users} onPair={(chosen) => onPair(id, chosen)} />
-                  ) : (
-                    <span class="row">
-                      {account}
-                      <button type="button" aria-label={`Unpair ${id}`} onClick={() => onUnpair(id)}>
-                        Unpair
-                      </button>
-                    </span>
-                  )}
-                </td>
-                <td>{held > 0 ? held : ""}</td>
-                <td>
-                  <button
-                    type="button"
-                    class="danger"
-                    aria-label={`Delete ${id}`}
-                    onClick={() => confirm(`Delete everything that is kept of ${id}?`) && onRemove(id)}
-                  >
-                    Delete
-                  </button>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+          ))}
+        </List>
       )}
     </section>
   );

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { attempt } from "../app.ts";
+import { List } from "../frame/list.tsx";
 import { type Account, ask, type Integration } from "../wire.ts";
 
 interface Added {
@@ -47,34 +48,21 @@ export function Integrations({ users }: { users: readonly Account[] }) {
         </p>
       )}
       {integrations.length > 0 && (
-        <table class="list">
-          <thead>
-            <tr>
-              <th>Name</th>
-              <th>User</th>
-              <th>Message</th>
-              <th>Last used</th>
-              <th>
-                <span class="unseen">Actions</span>
-              </th>
+        <List columns={["Name", "User", "Message", "Last used"]}>
+          {integrations.map(({ name, user, message, last_used_at }) => (
+            <tr key={name}>
+              <td>{name}</td>
+              <td>{user}</td>
+              <td>{message ?? ""}</td>
+              <td>{last_used_at ? new Date(last_used_at).toLocaleString() : "never"}</td>
+              <td>
+                <button type="button" class="danger" onClick={() => void remove(name)}>
+                  Remove
+                </button>
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {integrations.map(({ name, user, message, last_used_at }) => (
-              <tr key={name}>
-                <td>{name}</td>
-                <td>{user}</td>
-                <td>{message ?? ""}</td>
-                <td>{last_used_at ? new Date(last_used_at).toLocaleString() : "never"}</td>
-                <td>
-                  <button type="button" class="danger" onClick={() => void remove(name)}>
-                    Remove
-                  </button>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+          ))}
+        </List>
       )}
       <form class="row" onSubmit={(event) => void add(event)}>
         <input name="name" required aria-label="Name of the integration" placeholder="name" />

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { attempt } from "../app.ts";
 import { Bar } from "../frame/bar.tsx";
+import { List } from "../frame/list.tsx";
 import { ask, type Job } from "../wire.ts";
 
 interface JobPage {
@@ -45,38 +46,25 @@ export function JobsPage() {
             <p class="soft">No jobs. They come by the webhook channel: set HTTP_ENABLED=true.</p>
           )}
           {jobs.length > 0 && (
-            <table class="list">
-              <thead>
-                <tr>
-                  <th>Created</th>
-                  <th>User</th>
-                  <th>Status</th>
-                  <th>Answer</th>
-                  <th>
-                    <span class="unseen">Actions</span>
-                  </th>
+            <List columns={["Created", "User", "Status", "Answer"]}>
+              {jobs.map((job) => (
+                <tr key={job.id}>
+                  <td>{new Date(job.created_at).toLocaleString()}</td>
+                  <td>{job.user}</td>
+                  <td>
+                    {job.error ? "failed" : job.waiting_for ? `waits for ${job.waiting_for}` : job.status}
+                  </td>
+                  <td>{job.error?.message ?? job.response ?? ""}</td>
+                  <td>
+                    {job.status !== "completed" && (
+                      <button type="button" class="danger" onClick={() => void stop(job.id)}>
+                        Cancel
+                      </button>
+                    )}
+                  </td>
                 </tr>
-              </thead>
-              <tbody>
-                {jobs.map((job) => (
-                  <tr key={job.id}>
-                    <td>{new Date(job.created_at).toLocaleString()}</td>
-                    <td>{job.user}</td>
-                    <td>
-                      {job.error ? "failed" : job.waiting_for ? `waits for ${job.waiting_for}` : job.status}
-                    </td>
-                    <td>{job.error?.message ?? job.response ?? ""}</td>
-                    <td>
-                      {job.status !== "completed" && (
-                        <button type="button" class="danger" onClick={() => void stop(job.id)}>
-                          Cancel
-                        </button>
-                      )}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+              ))}
+            </List>
           )}
           {next && (
             <button type="button" onClick={() => void load(next)}>

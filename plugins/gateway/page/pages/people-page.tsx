@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { attempt } from "../app.ts";
 import { Bar } from "../frame/bar.tsx";
+import { List } from "../frame/list.tsx";
 import { type Account, ask, type BrowserSession, type Token } from "../wire.ts";
 import { SessionsCard } from "./sessions-card.tsx";
 import { UsersCard } from "./users-card.tsx";
@@ -60,41 +61,28 @@ export function PeoplePage() {
                 New token, shown only once: <code>{secret}</code>
               </p>
             )}
-            <table class="list">
-              <thead>
-                <tr>
-                  <th>User</th>
-                  <th>Name</th>
-                  <th>Last used</th>
-                  <th>Expires</th>
-                  <th>
-                    <span class="unseen">Actions</span>
-                  </th>
+            <List columns={["User", "Name", "Last used", "Expires"]}>
+              {tokens.map((token) => (
+                <tr key={token.id}>
+                  <td>{token.user}</td>
+                  <td>{token.name}</td>
+                  <td>{when(token.last_used_at, "never")}</td>
+                  <td>{token.revoked_at ? "revoked" : when(token.expires_at, "never")}</td>
+                  <td>
+                    {!token.revoked_at && (
+                      <span class="row">
+                        <button type="button" onClick={() => void expire(token)}>
+                          Change expiry
+                        </button>
+                        <button type="button" class="danger" onClick={() => void revoke(token)}>
+                          Revoke
+                        </button>
+                      </span>
+                    )}
+                  </td>
                 </tr>
-              </thead>
-              <tbody>
-                {tokens.map((token) => (
-                  <tr key={token.id}>
-                    <td>{token.user}</td>
-                    <td>{token.name}</td>
-                    <td>{when(token.last_used_at, "never")}</td>
-                    <td>{token.revoked_at ? "revoked" : when(token.expires_at, "never")}</td>
-                    <td>
-                      {!token.revoked_at && (
-                        <span class="row">
-                          <button type="button" onClick={() => void expire(token)}>
-                            Change expiry
-                          </button>
-                          <button type="button" class="danger" onClick={() => void revoke(token)}>
-                            Revoke
-                          </button>
-                        </span>
-                      )}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+              ))}
+            </List>
             <form class="row" onSubmit={(event) => void addToken(event)}>
               <select name="user" required aria-label="User">
                 {users.map(({ id }) => (

@@ -1,4 +1,5 @@
 import { attempt } from "../app.ts";
+import { List } from "../frame/list.tsx";
 import { ask, type BrowserSession } from "../wire.ts";
 
 /** The browsers that are signed in. */
@@ -10,34 +11,21 @@ export function SessionsCard(props: { sessions: readonly BrowserSession[]; onCha
   return (
     <section class="card">
       <h2>Signed-in browsers</h2>
-      <table class="list">
-        <thead>
-          <tr>
-            <th>User</th>
-            <th>Browser</th>
-            <th>Since</th>
-            <th>Last used</th>
-            <th>
-              <span class="unseen">Actions</span>
-            </th>
+      <List columns={["User", "Browser", "Since", "Last used"]}>
+        {props.sessions.map((session) => (
+          <tr key={session.id}>
+            <td>{session.user}</td>
+            <td>{session.browser ?? "unknown"}</td>
+            <td>{new Date(session.created_at).toLocaleString()}</td>
+            <td>{session.last_used_at ? new Date(session.last_used_at).toLocaleString() : "never"}</td>
+            <td>
+              <button type="button" class="danger" onClick={() => void end(session)}>
+                Sign out
+              </button>
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {props.sessions.map((session) => (
-            <tr key={session.id}>
-              <td>{session.user}</td>
-              <td>{session.browser ?? "unknown"}</td>
-              <td>{new Date(session.created_at).toLocaleString()}</td>
-              <td>{session.last_used_at ? new Date(session.last_used_at).toLocaleString() : "never"}</td>
-              <td>
-                <button type="button" class="danger" onClick={() => void end(session)}>
-                  Sign out
-                </button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </List>
     </section>
   );
 }

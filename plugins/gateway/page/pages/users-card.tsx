@@ -1,4 +1,5 @@
 import { attempt } from "../app.ts";
+import { List } from "../frame/list.tsx";
 import { useApp } from "../use-app.ts";
 import { type Account, ask } from "../wire.ts";
 
@@ -27,58 +28,45 @@ export function UsersCard({ users, onChange }: { users: readonly Account[]; onCh
   return (
     <section class="card">
       <h2>Users</h2>
-      <table class="list">
-        <thead>
-          <tr>
-            <th>User</th>
-            <th>Role</th>
-            <th>
-              <span class="unseen">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {users.map(({ id, role, name }) => {
-            // Nobody locks themselves out by mistake, and the operator is built in.
-            const isFixed = id === "operator" || id === me;
-            return (
-              <tr key={id}>
-                <td>{name && name !== id ? `${id} (${name})` : id}</td>
-                <td>
-                  {isFixed ? (
-                    <span class="tag">{role}</span>
-                  ) : (
-                    <select
-                      aria-label={`Role of ${id}`}
-                      value={role}
-                      onChange={({ currentTarget: { value } }) =>
-                        void change(() =>
-                          ask("PATCH", `/api/users/${encodeURIComponent(id)}`, { role: value }),
-                        )
-                      }
-                    >
-                      <option>user</option>
-                      <option>operator</option>
-                    </select>
-                  )}
-                </td>
-                <td>
-                  {!isFixed && (
-                    <span class="row">
-                      <button type="button" class="danger" onClick={() => remove(id, false)}>
-                        Remove
-                      </button>
-                      <button type="button" class="danger" onClick={() => remove(id, true)}>
-                        Remove with data
-                      </button>
-                    </span>
-                  )}
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
+      <List columns={["User", "Role"]}>
+        {users.map(({ id, role, name }) => {
+          // Nobody locks themselves out by mistake, and the operator is built in.
+          const isFixed = id === "operator" || id === me;
+          return (
+            <tr key={id}>
+              <td>{name && name !== id ? `${id} (${name})` : id}</td>
+              <td>
+                {isFixed ? (
+                  <span class="tag">{role}</span>
+                ) : (
+                  <select
+                    aria-label={`Role of ${id}`}
+                    value={role}
+                    onChange={({ currentTarget: { value } }) =>
+                      void change(() => ask("PATCH", `/api/users/${encodeURIComponent(id)}`, { role: value }))
+                    }
+                  >
+                    <option>user</option>
+                    <option>operator</option>
+                  </select>
+                )}
+              </td>
+              <td>
+                {!isFixed && (
+                  <span class="row">
+                    <button type="button" class="danger" onClick={() => remove(id, false)}>
+                      Remove
+                    </button>
+                    <button type="button" class="danger" onClick={() => remove(id, true)}>
+                      Remove with data
+                    </button>
+                  </span>
+                )}
+              </td>
+            </tr>
+          );
+        })}
+      </List>
       <form class="row" onSubmit={(event) => void add(event)}>
         <input name="id" required aria-label="Name of the new user" placeholder="name" />
         <button type="submit">Add user</button>
