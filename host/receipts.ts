@@ -1,5 +1,5 @@
 /** The audit table: what every tool call did, in so far as the host saw it. No params, no output, no secret. */
-import type { Sql, Store, ToolReceipt } from "../kernel/plugin.ts";
+import type { Store, SyncSql, ToolReceipt } from "../kernel/plugin.ts";
 import type { TrafficEntry } from "./broker/grant.ts";
 
 /** With what only the host keeps. */
@@ -45,7 +45,7 @@ interface Row {
 }
 
 export function openReceipts(store: Store, kept: Retention = KEPT): Receipts {
-  const sql = store.tables("tools", MIGRATIONS);
+  const sql = store.syncTables("tools", MIGRATIONS);
   // The first of a process trims: many short lives would otherwise never come to it.
   let sinceTrim = TRIM_EVERY - 1;
   let bytesSinceTrim = 0;
@@ -99,7 +99,7 @@ function parse({ receipt }: Row): Receipt {
 }
 
 /** Drops the oldest until both bounds hold, so that neither many calls nor talkative ones fill the disk. */
-function trim(sql: Sql, { count, bytes }: Retention): void {
+function trim(sql: SyncSql, { count, bytes }: Retention): void {
   sql.run(
     `DELETE FROM tool_receipts WHERE number IN (
        SELECT number FROM (

@@ -24,7 +24,7 @@ export async function openTemporaryHost(home: string, privateHosts: PrivateHosts
     ...host,
     async close() {
       await host.close();
-      store.close();
+      await store.close();
     },
   };
 }

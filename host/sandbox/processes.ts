@@ -148,7 +148,7 @@ export class Processes {
       await held.process.load(code, component.memoryBytes);
     }
     const { process, watch } = held;
-    process.exited.then(({ why, wasBusy }) => {
+    void process.exited.then(({ why, wasBusy }) => {
       watch.stop();
       this.#drop(held);
       if (wasBusy && !held.isEnding) this.#options.onDeath(component, why);
@@ -227,7 +227,7 @@ export class Processes {
     if (this.#isClosed || this.#spare !== undefined) return;
     const spare = this.#fork();
     this.#spare = spare;
-    spare.exited.then(() => {
+    void spare.exited.then(() => {
       if (this.#spare !== spare) return;
       this.#spare = undefined;
       this.#makeSpareAfter(ROUND_MILLIS);

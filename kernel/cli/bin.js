@@ -18,7 +18,7 @@ const RUNTIMES = {
 const here = dirname(fileURLToPath(import.meta.url));
 
 if (Number(process.versions.node.split(".")[0]) < WANTED) rerun();
-else start();
+else void start();
 
 async function start() {
   // The terminal UI's library checks itself at every step unless told that this is not the workshop.

@@ -40,7 +40,7 @@ interface Bucket {
 export function createLimiter({ name, windows, store }: LimiterOptions): Limiter {
   const buckets = new Map<string, Bucket>();
   const longest = Math.max(...windows.map(({ seconds }) => seconds)) * 1000;
-  const sql = store?.tables("limiter", MIGRATIONS);
+  const sql = store?.syncTables("limiter", MIGRATIONS);
 
   /** Nobody waits for it: what is counted here decides, and what is stored only after a restart. */
   function write(statement: string, key: string, at: number): void {

@@ -5,17 +5,26 @@ import { DatabaseSync } from "node:sqlite";
 import Keyv from "keyv";
 import { Fault } from "../fault.ts";
 import { definePlugin } from "../plugin.ts";
-import type { Migration, SqlValue, Store } from "../vocabulary/store.ts";
-import { type Database, openDatabase } from "./database.ts";
+import type { Migration, Migrations, SqlValue, Store, SyncMigration } from "../vocabulary/store.ts";
 import KeyvSqlite, { type SqliteDriver } from "./keyv-sqlite.ts";
 import { makePrivate } from "./ownership.ts";
 import { deriveKey, loadKey, readSecretsKey } from "./secrets-key.ts";
+import { type Database, openDatabase } from "./sqlite.ts";
+import type { Durability } from "./sqlite-commits.ts";
 
 export interface OpenStore extends Store {
   readonly file: string;
   /** Throws where the file no longer answers. */
   probe(): void;
-  close(): void;
+  /** When what waits is written. */
+  close(): Promise<void>;
+}
+
+export interface StoreOptions {
+  /** Read when a plugin first asks for a key of its own. */
+  secretsKey?(): Promise<Uint8Array>;
+  /** Whether a commit waits for the disk, which it does unless told otherwise. */
+  readonly durability?: Durability;
 }
 
 // How often rows past their time to live are deleted for good.
@@ -25,13 +34,11 @@ const TABLE = "keyed";
 
 const READS = /^\s*(select|pragma|with)|\breturning\b/i;
 
-/** `secretsKey` is read when a plugin first asks for a key of its own. */
-export function openStore(
-  file: string,
-  secretsKey: () => Promise<Uint8Array> = () => Promise.reject(new Error("this store has no secrets key")),
-): OpenStore {
-  const database = openDatabase(file);
-  database.exec(`CREATE TABLE IF NOT EXISTS migrations (
+const noKey = () => Promise.reject(new Error("this store has no secrets key"));
+
+export function openStore(file: string, { secretsKey = noKey, durability }: StoreOptions = {}): OpenStore {
+  const database = openDatabase(file, durability);
+  database.sync.run(`CREATE TABLE IF NOT EXISTS migrations (
     owner TEXT NOT NULL, number INTEGER NOT NULL, applied_at TEXT NOT NULL, PRIMARY KEY (owner, number)
   ) WITHOUT ROWID`);
   const driver = sharedDriver(database);
@@ -57,16 +64,20 @@ export function openStore(
       }
       return keyv as Keyv<Value>;
     },
-    tables(owner, migrations) {
-      migrate(database, owner, migrations);
+    async tables(owner, migrations) {
+      await migrate(database, owner, migrations);
       return database;
     },
+    syncTables(owner, migrations) {
+      migrateNow(database, owner, migrations);
+      return database.sync;
+    },
     keyFor: async (purpose) => deriveKey(await secretsKey(), purpose),
-    probe: () => void database.get("SELECT count(*) FROM migrations"),
-    close() {
+    probe: () => database.probe(),
+    async close() {
       // Their timers would keep using a closed connection.
       for (const adapter of adapters) adapter.clearExpiredInterval = 0;
-      database.close();
+      await database.close();
     },
   };
 }
@@ -98,8 +109,8 @@ function sharedDriver(database: Database): SqliteDriver {
     connect: async () => ({
       query: async (sql, ...values) => {
         const given = values.map((value) => (value === undefined ? null : value)) as SqlValue[];
-        if (READS.test(sql)) return database.all(sql, ...given);
-        database.run(sql, ...given);
+        if (READS.test(sql)) return await database.all(sql, ...given);
+        await database.run(sql, ...given);
         return [];
       },
       close: async () => {},
@@ -108,34 +119,53 @@ function sharedDriver(database: Database): SqliteDriver {
 }
 
 /** Applies what is missing, each with its number in one transaction, and a snapshot before it. */
-function migrate(database: Database, owner: string, migrations: readonly Migration[]): void {
+async function migrate(database: Database, owner: string, given: Migrations): Promise<void> {
+  const migrations: readonly Migration[] = "sqlite" in given ? given.sqlite : given;
+  for (const number of missing(database, owner, migrations.length)) {
+    const migration = migrations[number - 1] as Migration;
+    await database.transaction(async (tx) => {
+      if (typeof migration === "string") database.script(migration);
+      else await migration(tx);
+      await tx.run("INSERT INTO migrations VALUES (?, ?, ?)", owner, number, new Date().toISOString());
+    });
+  }
+}
+
+function migrateNow(database: Database, owner: string, migrations: readonly SyncMigration[]): void {
+  const { sync } = database;
+  for (const number of missing(database, owner, migrations.length)) {
+    const migration = migrations[number - 1] as SyncMigration;
+    sync.transaction(() => {
+      if (typeof migration === "string") database.script(migration);
+      else migration(sync);
+      sync.run("INSERT INTO migrations VALUES (?, ?, ?)", owner, number, new Date().toISOString());
+    });
+  }
+}
+
+/** The numbers of migrations to apply, with a snapshot before each. */
+function* missing(database: Database, owner: string, known: number): Generator<number> {
   const query = "SELECT coalesce(max(number), 0) AS number FROM migrations WHERE owner = ?";
-  const applied = database.get<{ number: number }>(query, owner)?.number ?? 0;
-  if (applied > migrations.length) {
+  const applied = database.sync.get<{ number: number }>(query, owner)?.number ?? 0;
+  if (applied > known) {
     throw new Fault(
       "config",
       "store_newer",
-      `the store ${database.file} was written by a newer Postern (${owner} is at ${applied}, this one knows ${migrations.length}): run that version, or restore ${database.file}.before-${owner}-${migrations.length + 1}`,
+      `the store ${database.file} was written by a newer Postern (${owner} is at ${applied}, this one knows ${known}): run that version, or restore ${database.file}.before-${owner}-${known + 1}`,
       { param: database.file },
     );
   }
-  for (const [index, migration] of migrations.entries()) {
-    const number = index + 1;
-    if (number <= applied) continue;
+  for (let number = applied + 1; number <= known; number++) {
     // The owner's first tables are added to the file without touching what is there: nothing to save.
     if (applied > 0) snapshot(database, `${database.file}.before-${owner}-${number}`);
-    database.transaction(() => {
-      if (typeof migration === "string") database.exec(migration);
-      else migration(database);
-      database.run("INSERT INTO migrations VALUES (?, ?, ?)", owner, number, new Date().toISOString());
-    });
+    yield number;
   }
 }
 
 function snapshot(database: Database, file: string): void {
   if (database.file === ":memory:") return;
   rmSync(file, { force: true });
-  database.run("VACUUM INTO ?", file);
+  database.copyTo(file);
   makePrivate([file], "STORE_URL");
 }
 
@@ -150,14 +180,23 @@ export default definePlugin({
     );
     if (url !== undefined && !/^sqlite:\/\/.+/.test(url))
       env.refuse("STORE_URL", "sqlite://<path to a file>");
-    return { file: url?.replace(/^sqlite:\/\//, ""), secretsKey: readSecretsKey(env) };
+    const durability = env.oneOf(
+      "STORE_SYNC",
+      ["full", "normal"],
+      "full",
+      "Whether a commit waits for the disk: normal is faster, and a power cut loses the last moments",
+    );
+    return { file: url?.replace(/^sqlite:\/\//, ""), durability, secretsKey: readSecretsKey(env) };
   },
   start({ config, home, onStop, check, announce }) {
     const file = config.file ?? join(home, "store.sqlite");
     // SQLite would let the whole machine read a new one, and what it writes beside it.
     if (file !== ":memory:") closeSync(openSync(file, "a", 0o600));
     makePrivate([file, `${file}-wal`, `${file}-shm`], "STORE_URL");
-    const store = openStore(file, () => loadKey(home, config.secretsKey));
+    const store = openStore(file, {
+      durability: config.durability,
+      secretsKey: () => loadKey(home, config.secretsKey),
+    });
     onStop(() => store.close());
     check("store", () => store.probe());
     announce(store.file);

@@ -5,7 +5,9 @@ export interface Store {
   /** Keyed state with an optional time to live. Every write is durable when its promise resolves. */
   keyed<Value>(namespace: string): Keyv<Value>;
   /** Ordered and searchable state: the owner's tables, after its numbered migrations have run. */
-  tables(owner: string, migrations: readonly Migration[]): Sql;
+  tables(owner: string, migrations: Migrations): Promise<Sql>;
+  /** The same, answered at once. Goes when its last user has moved to `tables`. */
+  syncTables(owner: string, migrations: readonly SyncMigration[]): SyncSql;
   /**
    * 32 bytes for one purpose, the same at every start, derived from the home's secrets key: nothing of them is
    * stored. For what a plugin signs or seals.
@@ -13,13 +15,51 @@ export interface Store {
   keyFor(purpose: string): Promise<Uint8Array>;
 }
 
+/** One list where every statement is understood by both engines; otherwise one for each, numbered on its own. */
+export type Migrations =
+  | readonly Migration[]
+  | { readonly sqlite: readonly Migration[]; readonly postgres: readonly Migration[] };
+
 /** SQL, or code where data has to be moved that SQL cannot compute. Runs once, in a transaction. */
-export type Migration = string | ((sql: Sql) => void);
+export type Migration = string | ((tx: Transaction) => Promise<void>);
 
 export type SqlValue = string | number | bigint | null | Uint8Array;
 
-/** Synchronous, on one connection; statements are prepared once and kept. */
-export interface Sql {
+/**
+ * Plain SQL with a `?` for each value, prepared once and kept. What is asked for without waiting in between shares a
+ * round trip where the database is another machine.
+ */
+export interface Queries {
+  all<Row>(sql: string, ...values: SqlValue[]): Promise<Row[]>;
+  get<Row>(sql: string, ...values: SqlValue[]): Promise<Row | undefined>;
+  /** Answers how many rows it changed. */
+  run(sql: string, ...values: SqlValue[]): Promise<number>;
+}
+
+/** What is done through it commits together or not at all. Functions that take part in one are given it. */
+export interface Transaction extends Queries {
+  /** Runs it right before the commit, together with others of its kind. */
+  last(sql: string, ...values: SqlValue[]): void;
+}
+
+/** Statements outside a transaction each commit alone. Every write is on disk when its promise resolves. */
+export interface Sql extends Queries {
+  /** For the few statements that differ: full text and migrations. */
+  readonly engine: "sqlite" | "postgres";
+  /**
+   * An exception rolls back. The work waits for its own statements and nothing else: others may be waiting for it.
+   * Without `flush` it survives the end of this process, but not a power cut.
+   */
+  transaction<Result>(
+    work: (tx: Transaction) => Promise<Result>,
+    options?: { readonly flush?: boolean },
+  ): Promise<Result>;
+}
+
+export type SyncMigration = string | ((sql: SyncSql) => void);
+
+/** Synchronous, on one connection. Goes with `syncTables`. */
+export interface SyncSql {
   all<Row>(sql: string, ...values: SqlValue[]): Row[];
   get<Row>(sql: string, ...values: SqlValue[]): Row | undefined;
   run(sql: string, ...values: SqlValue[]): { readonly changes: number; readonly lastId: number };

@@ -44,7 +44,7 @@ export function startAgent({
   onStop,
   announce,
 }: StartContext<AgentSettings, "store" | "kernel", "tools">): Pick<Services, Provided> {
-  const sql = use.store.tables("agent", MIGRATIONS);
+  const sql = use.store.syncTables("agent", MIGRATIONS);
   const { mask } = use.kernel;
   const ledger = createLedger(sql);
   const interrupted = use.kernel.serving ? ledger.recover() : 0;
@@ -54,7 +54,7 @@ export function startAgent({
   const skills = createSkills(home);
   const missions = createMissions(use.store);
   // Its own, because it needs the tables of all three.
-  use.store.tables("webhook identities", [moveWebhookMemory]);
+  use.store.syncTables("webhook identities", [moveWebhookMemory]);
   const prices = readPrices(home);
   const models = createModels(config.model, createBuiltinModel(), prices, log);
   const approvals = createApprovals(sql);

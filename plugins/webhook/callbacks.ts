@@ -6,14 +6,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Webhook } from "standardwebhooks";
 import { Agent, request } from "undici";
 import { createConnector } from "../../kernel/net/connector.ts";
-import { type Job, type Jobs, type Log, type NewJob, reason, type Sql } from "../../kernel/plugin.ts";
+import { type Job, type Jobs, type Log, type NewJob, reason, type SyncSql } from "../../kernel/plugin.ts";
 import { CompletedJob } from "../../kernel/vocabulary/job.ts";
 import { toWire } from "../../kernel/vocabulary/wire/convert.ts";
 import { type CallbackTarget, explainFailure } from "./callback-target.ts";
 
 export interface CallbackOptions {
   readonly jobs: Jobs;
-  readonly sql: Sql;
+  readonly sql: SyncSql;
   readonly log: Log;
   readonly target: CallbackTarget;
   /** Whose key nobody else signs with. */

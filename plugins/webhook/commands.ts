@@ -107,7 +107,7 @@ function withIntegrations(
   work: (integrations: OpenIntegrations) => Promise<void>,
 ): Promise<void> {
   return context.with(["store", "accounts"], async ({ store, accounts }) => {
-    const sql = store.tables("webhook", MIGRATIONS);
+    const sql = store.syncTables("webhook", MIGRATIONS);
     // Printed once by the command that makes it, and nothing here writes a log.
     await work(createIntegrations({ store, sql, accounts, onSecret: () => {} }));
   });

@@ -78,7 +78,7 @@ export default definePlugin({
       import("../../kernel/net/listen.ts"),
     ]);
     const { secret, callback } = config;
-    const sql = use.store.tables("webhook", MIGRATIONS);
+    const sql = use.store.syncTables("webhook", MIGRATIONS);
     const callbacks = callback && (await openCallbacks({ ...use, sql, log, target: callback }));
     if (callbacks) onStop(() => callbacks.stop());
 

@@ -30,7 +30,7 @@ const instant: Model = {
 
 function openAgent(home: string) {
   const store = openStore(join(home, "store.sqlite"));
-  const sql = store.tables("agent", MIGRATIONS);
+  const sql = store.syncTables("agent", MIGRATIONS);
   const mask = createMask();
   mask.add("a-secret-the-loop-knows");
   const history = createHistory(sql, { mask, trusted: new Set() });
@@ -108,7 +108,7 @@ export const bench: Bench = {
         ];
       } finally {
         await agent.stop();
-        store.close();
+        await store.close();
       }
     }),
 };

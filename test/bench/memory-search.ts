@@ -58,7 +58,7 @@ function openFilled(folder: string, size: number) {
   const random = createRandom(size);
   const write = createWriter(random);
   const store = openStore(join(folder, `${size}.sqlite`));
-  const sql = store.tables("memory", MIGRATIONS);
+  const sql = store.syncTables("memory", MIGRATIONS);
   const documents = createDocuments(sql);
   const vectors = createVectors(sql);
   sql.transaction(() => {

@@ -65,7 +65,7 @@ function openMeta(isDraft7: boolean): Ajv | Ajv2020 {
   if (isDraft7) draft7Meta ??= new Ajv(OPTIONS);
   else draft2020Meta ??= new Ajv2020(OPTIONS);
   const meta = (isDraft7 ? draft7Meta : draft2020Meta) as Ajv | Ajv2020;
-  meta.validateSchema({});
+  void meta.validateSchema({});
   return meta;
 }
 
@@ -77,7 +77,7 @@ function openCompiler(schema: JsonSchema): () => ValidateFunction {
   const ajv = isDraft7 ? new Ajv(options) : new Ajv2020(options);
   formats.default(ajv);
   return () => {
-    meta.validateSchema(schema, true);
+    void meta.validateSchema(schema, true);
     return ajv.compile(schema);
   };
 }

@@ -69,7 +69,7 @@ const HEADING =
   "Missions: the user's long-term goals. Keep them in mind; call mission_complete when one is reached.";
 
 export function createMissions(store: Store): Missions {
-  const sql = store.tables("missions", MIGRATIONS);
+  const sql = store.syncTables("missions", MIGRATIONS);
   const select =
     "SELECT id, goal, created_at, completed_at, approved, required_tools FROM missions WHERE user = ?";
 

@@ -2,7 +2,7 @@
  * Fits a thread into a model's window. What no longer fits is summarised once and the summary kept beside
  * the thread; the turns themselves stay as they are.
  */
-import { Fault, type Sql } from "../../../kernel/plugin.ts";
+import { Fault, type SyncSql } from "../../../kernel/plugin.ts";
 import type { ModelMessage } from "../models/model.ts";
 import { capText, escapeTags } from "../safety/wrap.ts";
 import type { History, Past, RenderedTurn } from "../threads/history.ts";
@@ -36,7 +36,7 @@ export interface Context {
   past(request: ContextRequest): Promise<Past & { readonly summary: string | undefined }>;
 }
 
-export function createContext(sql: Sql, history: History): Context {
+export function createContext(sql: SyncSql, history: History): Context {
   const summaryOf = (thread: string): Summary => {
     const row = sql.get<{ summary: string | null; summarised_to: number }>(
       "SELECT summary, summarised_to FROM threads WHERE id = ?",

@@ -1,10 +1,10 @@
 /** Which account each webhook identity is, and what happens to what it has when an operator says so. */
-import { Fault, type Identities, type Identity, type Sql } from "../../../kernel/plugin.ts";
+import { Fault, type Identities, type Identity, type SyncSql } from "../../../kernel/plugin.ts";
 import { isWebhookIdentity } from "../../../kernel/vocabulary/user.ts";
 import { PAIRING_DENIED, type RunningJobs } from "./jobs.ts";
 
 export interface IdentityParts {
-  readonly sql: Sql;
+  readonly sql: SyncSql;
   readonly jobs: Pick<RunningJobs, "refuse">;
   /** Gives all documents of one user to another, in the transaction at hand. */
   giveMemory(from: string, to: string): void;

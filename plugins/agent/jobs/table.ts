@@ -1,6 +1,13 @@
 /** Jobs as rows: every question is answered from an index, however many there are. */
 import { createHash, randomUUIDv7 } from "node:crypto";
-import { Fault, type Job, type JobStatus, type NewJob, type Page, type Sql } from "../../../kernel/plugin.ts";
+import {
+  Fault,
+  type Job,
+  type JobStatus,
+  type NewJob,
+  type Page,
+  type SyncSql,
+} from "../../../kernel/plugin.ts";
 import { pageOf, pageSize, readNumber } from "../threads/threads.ts";
 
 export interface JobRow {
@@ -41,7 +48,7 @@ export type JobTable = ReturnType<typeof createJobTable>;
 
 const DAY_MILLIS = 86_400_000;
 
-export function createJobTable(sql: Sql) {
+export function createJobTable(sql: SyncSql) {
   return {
     /** The row, or the one that the same key or the same signed message has made within a day. */
     insert: (job: NewJob): { readonly row: JobRow; readonly isNew: boolean } =>
@@ -166,7 +173,7 @@ export function createJobTable(sql: Sql) {
   };
 }
 
-function findReplayed(sql: Sql, job: NewJob, fingerprint: string): JobRow | undefined {
+function findReplayed(sql: SyncSql, job: NewJob, fingerprint: string): JobRow | undefined {
   if (job.canBeReplayed !== true) return undefined;
   return sql.get<JobRow>(
     `SELECT * FROM jobs WHERE fingerprint = ? AND channel = ? AND sender = ? AND created_at > ?
@@ -178,7 +185,7 @@ function findReplayed(sql: Sql, job: NewJob, fingerprint: string): JobRow | unde
   );
 }
 
-function findRepeated(sql: Sql, job: NewJob, fingerprint: string): JobRow | undefined {
+function findRepeated(sql: SyncSql, job: NewJob, fingerprint: string): JobRow | undefined {
   if (job.idempotencyKey === undefined) return undefined;
   const known = sql.get<JobRow>(
     `SELECT * FROM jobs WHERE user = ? AND idempotency_key = ? AND channel = ? AND sender = ? AND created_at > ?

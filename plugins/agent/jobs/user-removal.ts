@@ -1,8 +1,8 @@
 /** What becomes of a user's turns, jobs and data when the user is removed. */
-import type { Agent, Jobs, Memory, Sql, Threads } from "../../../kernel/plugin.ts";
+import type { Agent, Jobs, Memory, SyncSql, Threads } from "../../../kernel/plugin.ts";
 
 export interface UserRemovalParts {
-  readonly sql: Sql;
+  readonly sql: SyncSql;
   readonly threads: Threads;
   readonly jobs: Pick<Jobs, "list" | "cancel">;
   readonly memory: Pick<Memory, "tree" | "remove">;

@@ -1,6 +1,6 @@
 /** The documents themselves: one text for each user and path, earlier texts kept as versions. */
 import { createHash } from "node:crypto";
-import { Fault, type Sql } from "../../../kernel/plugin.ts";
+import { Fault, type SyncSql } from "../../../kernel/plugin.ts";
 import { cleanPath } from "./path.ts";
 
 export interface Document {
@@ -23,7 +23,7 @@ const MOST_VERSIONS = 100;
 
 export type Documents = ReturnType<typeof createDocuments>;
 
-export function createDocuments(sql: Sql) {
+export function createDocuments(sql: SyncSql) {
   const find = (user: string, path: string) =>
     sql.get<Row>(
       "SELECT id, path, text, version, updated_at FROM memory_documents WHERE user = ? AND path = ?",

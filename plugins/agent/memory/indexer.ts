@@ -1,5 +1,5 @@
 /** Gives documents their vectors in the background, newest first; what a restart interrupted is taken up again. */
-import { type Log, reason, type Sql } from "../../../kernel/plugin.ts";
+import { type Log, reason, type SyncSql } from "../../../kernel/plugin.ts";
 import type { Embedder } from "./embedder.ts";
 import type { Vectors } from "./vectors.ts";
 
@@ -14,7 +14,7 @@ export interface Indexer {
   stop(): void;
 }
 
-export function createIndexer(sql: Sql, embedder: Embedder, vectors: Vectors, log: Log): Indexer {
+export function createIndexer(sql: SyncSql, embedder: Embedder, vectors: Vectors, log: Log): Indexer {
   let running: Promise<void> | undefined;
   let isStopped = false;
 

@@ -3,7 +3,7 @@
  * hundred thousand documents would cost a hundred times one over a thousand. Here each word brings at most
  * so many documents, and only the best of those are read and ranked.
  */
-import type { Sql } from "../../../kernel/plugin.ts";
+import type { SyncSql } from "../../../kernel/plugin.ts";
 import { type Documents, ownerToken } from "./documents.ts";
 import { foldedWords, termsOf, wordMatches } from "./terms.ts";
 
@@ -20,7 +20,7 @@ export interface Ranked {
   readonly score: number;
 }
 
-export function searchWords(sql: Sql, documents: Documents, user: string, query: string): Ranked[] {
+export function searchWords(sql: SyncSql, documents: Documents, user: string, query: string): Ranked[] {
   const owner = ownerToken(user);
   const terms = termsOf(query);
   if (terms.length === 0) return [];
@@ -48,7 +48,7 @@ export function searchWords(sql: Sql, documents: Documents, user: string, query:
 }
 
 /** The newest documents that match, up to the limit. */
-function findAll(sql: Sql, owner: string, words: string): number[] {
+function findAll(sql: SyncSql, owner: string, words: string): number[] {
   const match = `owner : "${owner}" AND {path text} : (${words})`;
   return sql
     .all<{ id: number }>(

@@ -33,7 +33,7 @@ export interface MemoryOptions {
 const USUAL_HITS = 10;
 
 export function createMemory({ store, vectors: isOn, log }: MemoryOptions): OpenMemory {
-  const sql = store.tables("memory", MIGRATIONS);
+  const sql = store.syncTables("memory", MIGRATIONS);
   const documents = createDocuments(sql);
   const embedder = isOn === false ? undefined : createEmbedder({ log, ...(isOn === true ? {} : isOn) });
   const vectors = createVectors(sql);

@@ -1,5 +1,5 @@
 /** One search: by words and, where vectors are ready, by meaning; fused by rank, because their scores do not compare. */
-import type { MemoryHit, Sql } from "../../../kernel/plugin.ts";
+import type { MemoryHit, SyncSql } from "../../../kernel/plugin.ts";
 import type { Documents } from "./documents.ts";
 import type { Embedder } from "./embedder.ts";
 import { type Ranked, searchWords } from "./lexical.ts";
@@ -14,7 +14,7 @@ const MOST_HITS = 50;
 const LONGEST_QUERY = 1000;
 
 export interface SearchParts {
-  readonly sql: Sql;
+  readonly sql: SyncSql;
   readonly documents: Documents;
   readonly meaning: { readonly embedder: Embedder; readonly vectors: Vectors } | undefined;
 }

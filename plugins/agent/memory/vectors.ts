@@ -3,7 +3,7 @@
  * walks the signs of one user, which is a few milliseconds for a hundred thousand, and compares the nearest exactly.
  */
 import { LRUCache } from "lru-cache";
-import type { Sql } from "../../../kernel/plugin.ts";
+import type { SyncSql } from "../../../kernel/plugin.ts";
 import type { Ranked } from "./lexical.ts";
 
 export const DIMENSIONS = 384;
@@ -22,7 +22,7 @@ interface Signs {
 
 export type Vectors = ReturnType<typeof createVectors>;
 
-export function createVectors(sql: Sql) {
+export function createVectors(sql: SyncSql) {
   const loaded = new LRUCache<string, Signs>({ max: MOST_USERS });
 
   function signsOf(user: string): Signs {

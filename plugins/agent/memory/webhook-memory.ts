@@ -1,5 +1,5 @@
 /** Moves what the webhook's senders kept under an account's name to the identity that they speak for now. */
-import type { Sql } from "../../../kernel/plugin.ts";
+import type { SyncSql } from "../../../kernel/plugin.ts";
 import { webhookIdentity } from "../../../kernel/vocabulary/user.ts";
 import { createDocuments } from "./documents.ts";
 
@@ -7,7 +7,7 @@ import { createDocuments } from "./documents.ts";
  * A document, or mission, is the webhook's where all of it was written while a turn of its threads called the tool
  * that writes one. What an account has written as well stays with the account. Runs after the turns have moved.
  */
-export function moveWebhookMemory(sql: Sql): void {
+export function moveWebhookMemory(sql: SyncSql): void {
   sql.run(`CREATE TEMP TABLE webhook_calls AS
     SELECT DISTINCT user, created_at, coalesce(completed_at, '9999') AS completed_at,
       json_extract(body, '$.call.name') AS tool

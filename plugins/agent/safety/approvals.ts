@@ -1,6 +1,6 @@
 /** May this tool be called for this user: at once, after asking, or not at all. */
 import { createHash } from "node:crypto";
-import type { Approvals, Env, Gate, Sql, ToolInfo } from "../../../kernel/plugin.ts";
+import type { Approvals, Env, Gate, SyncSql, ToolInfo } from "../../../kernel/plugin.ts";
 
 export type Verdict = "allow" | "ask" | "deny";
 
@@ -55,7 +55,7 @@ interface Row {
   readonly fingerprint: string | null;
 }
 
-export function createApprovals(sql: Sql): RememberedApprovals {
+export function createApprovals(sql: SyncSql): RememberedApprovals {
   const rows = (user: string) =>
     sql.all<Row>("SELECT tool, decision, fingerprint FROM approvals WHERE user = ? ORDER BY tool", user);
   const holds = ({ decision, fingerprint }: Row, tool: ToolInfo | undefined) =>

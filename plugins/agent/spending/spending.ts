@@ -1,5 +1,5 @@
 /** What each user has spent today, and the cap on it. */
-import { Fault, type Sql, type Usage } from "../../../kernel/plugin.ts";
+import { Fault, type SyncSql, type Usage } from "../../../kernel/plugin.ts";
 
 export interface Spending {
   /** Throws where the user's money for today is used up. */
@@ -7,7 +7,7 @@ export interface Spending {
   add(user: string, usage: Usage): void;
 }
 
-export function createSpending(sql: Sql, capUsd: number | undefined): Spending {
+export function createSpending(sql: SyncSql, capUsd: number | undefined): Spending {
   const today = (): string => new Date().toISOString().slice(0, 10);
   return {
     assertLeft(user) {

@@ -1,6 +1,6 @@
 /** Stored turns as a model reads them, kept rendered for the threads that are in use. */
 import { LRUCache } from "lru-cache";
-import type { Mask, Outside, Sql, ToolCall, ToolOutcome, TurnItem } from "../../../kernel/plugin.ts";
+import type { Mask, Outside, SyncSql, ToolCall, ToolOutcome, TurnItem } from "../../../kernel/plugin.ts";
 import { estimateTokens } from "../context/tokens.ts";
 import { renderContext } from "../context/user-context.ts";
 import type { ModelMessage } from "../models/model.ts";
@@ -173,7 +173,7 @@ export interface History {
   forget(thread: string): void;
 }
 
-export function createHistory(sql: Sql, show: Pick<Show, "mask" | "trusted">): History {
+export function createHistory(sql: SyncSql, show: Pick<Show, "mask" | "trusted">): History {
   const { mask } = show;
   const kept = new LRUCache<string, Kept>({
     maxSize: MOST_TOKENS,
@@ -216,7 +216,7 @@ interface Row {
 }
 
 /** Turns with their items, in one pass over one index. */
-function readRows(sql: Sql, thread: string, after: number, before: number): readonly Row[] {
+function readRows(sql: SyncSql, thread: string, after: number, before: number): readonly Row[] {
   const rows = sql.all<{
     seq: number;
     instructions: string | null;

@@ -4,7 +4,7 @@ import type {
   ExternalTool,
   Gate,
   ModelName,
-  Sql,
+  SyncSql,
   ToolCall,
   Turn,
   TurnInput,
@@ -52,7 +52,7 @@ export interface Ledger {
   recover(): number;
 }
 
-export function createLedger(sql: Sql): Ledger {
+export function createLedger(sql: SyncSql): Ledger {
   const pieces = createPieces(sql);
   // Last, because every savepoint makes the full-text index write out what it has gathered.
   const indexText = (seq: number, text: string, thread: string): void =>

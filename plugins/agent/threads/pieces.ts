@@ -2,7 +2,7 @@
  * The message a turn is just saying, piece by piece: on disk before anybody hears it, so that a crash takes back
  * nothing that was streamed. When the message is whole it becomes an item, and its pieces go.
  */
-import type { Sql, TurnItem } from "../../../kernel/plugin.ts";
+import type { SyncSql, TurnItem } from "../../../kernel/plugin.ts";
 
 export interface Pieces {
   add(turn: string, item: string, text: string): void;
@@ -11,7 +11,7 @@ export interface Pieces {
   drop(turn: string): void;
 }
 
-export function createPieces(sql: Sql): Pieces {
+export function createPieces(sql: SyncSql): Pieces {
   return {
     add: (turn, item, text) =>
       void sql.run("INSERT INTO turn_pieces (turn, item, text) VALUES (?, ?, ?)", turn, item, text),

@@ -4,7 +4,7 @@ import {
   type Gate,
   type Outside,
   type Page,
-  type Sql,
+  type SyncSql,
   type ThreadSummary,
   type Threads,
   type TurnInput,
@@ -50,7 +50,7 @@ interface TurnColumns {
 }
 
 /** `onRemove` is told of a thread before it goes, so that what runs on it stops. */
-export function createThreads(sql: Sql, onRemove: (thread: string) => void): Threads {
+export function createThreads(sql: SyncSql, onRemove: (thread: string) => void): Threads {
   const pieces = createPieces(sql);
   const owned = (user: string, thread: string): number => {
     const row = sql.get<{ seq: number }>("SELECT seq FROM threads WHERE id = ? AND user = ?", thread, user);

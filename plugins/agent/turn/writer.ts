@@ -2,7 +2,7 @@
 import type {
   Gate,
   ModelName,
-  Sql,
+  SyncSql,
   ToolCall,
   Turn,
   TurnItem,
@@ -43,7 +43,7 @@ export interface TurnWriter {
 }
 
 interface Tables {
-  readonly sql: Sql;
+  readonly sql: SyncSql;
   readonly pieces: Pieces;
   index(item: TurnItem, thread: string, seq: number): void;
   insertItem(turn: string, item: TurnItem): number;

@@ -1,6 +1,6 @@
 /** Users and their tokens, with what `people.ts` and `sessions.ts` keep of them. */
 import { randomUUID } from "node:crypto";
-import { Fault, type Sql, type Store } from "../../../kernel/plugin.ts";
+import { Fault, type Store, type SyncSql } from "../../../kernel/plugin.ts";
 import { isWebhookIdentity, User } from "../../../kernel/vocabulary/user.ts";
 import { type Declared, nullable } from "../../../kernel/vocabulary/wire/form.ts";
 import { Time, Type } from "../../../kernel/vocabulary/wire/type.ts";
@@ -78,7 +78,7 @@ const TOKEN = "id, user, name, created_at, expires_at, last_used_at, revoked_at"
 const LIVE = "revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)";
 
 export function createAccounts(store: Store): Accounts {
-  const sql: Sql = store.tables("gateway", MIGRATIONS);
+  const sql: SyncSql = store.syncTables("gateway", MIGRATIONS);
   const now = () => new Date().toISOString();
   const findUser = (id: string): Account | undefined => {
     const row = sql.get<UserColumns>(`SELECT ${USER} FROM gateway_users WHERE id = ?`, id);

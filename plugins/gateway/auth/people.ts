@@ -1,6 +1,6 @@
 /** Who an identity provider says somebody is, and which account that is here. */
 import { createHash } from "node:crypto";
-import type { Sql } from "../../../kernel/plugin.ts";
+import type { SyncSql } from "../../../kernel/plugin.ts";
 
 /** A person is the issuer and the subject: those stay, and nobody can choose them. */
 export interface Person {
@@ -18,7 +18,7 @@ export interface People {
 /** What an account's id may be; an e-mail address that is none finds no account. */
 export const USER_ID = /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}$/;
 
-export function createPeople(sql: Sql): People {
+export function createPeople(sql: SyncSql): People {
   const now = () => new Date().toISOString();
   const isUnclaimed = (id: string) =>
     sql.get(

@@ -1,6 +1,6 @@
 /** Browser sessions: of the cookie only the hash is kept, so a session has an id to be listed and ended by. */
 import { randomUUID } from "node:crypto";
-import type { Sql, User } from "../../../kernel/plugin.ts";
+import type { SyncSql, User } from "../../../kernel/plugin.ts";
 import { type Declared, nullable } from "../../../kernel/vocabulary/wire/form.ts";
 import { Time, Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { digestOf, newSecret } from "./secret.ts";
@@ -62,7 +62,7 @@ interface Columns {
 
 const LONGEST_BROWSER = 200;
 
-export function createSessions(sql: Sql, findUser: (id: string) => User | undefined): Sessions {
+export function createSessions(sql: SyncSql, findUser: (id: string) => User | undefined): Sessions {
   const now = () => new Date().toISOString();
   return {
     openSession({ user, source, expiresAt, browser }) {

@@ -5,7 +5,7 @@ import {
   Fault,
   type Gate,
   type RunningTurn,
-  type Sql,
+  type SyncSql,
   type ThreadSummary,
   type Threads,
   type Turn,
@@ -23,7 +23,7 @@ export interface IntakeParts {
   readonly agent: Agent;
   readonly threads: Threads;
   readonly requests: Requests;
-  readonly sql: Sql;
+  readonly sql: SyncSql;
   readonly pageOf: PageOf;
   /** Whether a client may replay a whole tool loop instead of resuming it. */
   readonly replay: boolean;

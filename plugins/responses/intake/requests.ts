@@ -1,5 +1,5 @@
 /** Requests as they were taken: what a response says again, and what keeps a repeated request from running twice. */
-import type { Sql, Store } from "../../../kernel/plugin.ts";
+import type { Store, SyncSql } from "../../../kernel/plugin.ts";
 import type { Echo } from "../answer/response.ts";
 import type { WireError } from "../answer/wire.ts";
 import type { SaidItem } from "./items.ts";
@@ -65,8 +65,8 @@ interface Columns {
   readonly digest: string | null;
 }
 
-export function createRequests(store: Store): { readonly requests: Requests; readonly sql: Sql } {
-  const sql = store.tables("responses", MIGRATIONS);
+export function createRequests(store: Store): { readonly requests: Requests; readonly sql: SyncSql } {
+  const sql = store.syncTables("responses", MIGRATIONS);
   const requests: Requests = {
     add({ id, user, thread, createdAt, echo, input, error }, repeat) {
       sql.run(

@@ -6,8 +6,8 @@ import {
   type Integration,
   type Integrations,
   type NewIntegration,
-  type Sql,
   type Store,
+  type SyncSql,
 } from "../../../kernel/plugin.ts";
 import { isWebhookIdentity } from "../../../kernel/vocabulary/user.ts";
 import { integrationSecret } from "../keys.ts";
@@ -32,7 +32,7 @@ export interface OpenIntegrations extends Integrations {
 
 export interface IntegrationParts {
   readonly store: Store;
-  readonly sql: Sql;
+  readonly sql: SyncSql;
   readonly accounts: Accounts;
   /** Told of every secret, so that no log shows one. */
   onSecret(secret: string): void;

@@ -27,7 +27,7 @@ export async function openHost(home: string, privateHosts: readonly string[] = [
   });
   const close = async () => {
     await host.close();
-    store.close();
+    await store.close();
   };
   return { ...host, close };
 }

@@ -269,7 +269,7 @@ describe("rate limits", () => {
     const first = await openBrokerage(options);
     for (let count = 0; count < 2; count++) await ask(first.open(limited), `http://${host}/`);
     await first.network.close();
-    first.store.close();
+    await first.store.close();
     const second = await trackedBrokerage({ ...options, home: first.home });
     expect(textOf(await ask(second.open(limited), `http://${host}/`))).toContain("rate_limit_exceeded");
   });

@@ -69,7 +69,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await host.close();
   await api.close();
-  store.close();
+  await store.close();
   await rm(home, { recursive: true });
 });
 

@@ -124,7 +124,7 @@ test("a process killed in the middle of an install is a refusal that leaves noth
     () => "installed",
     (error: unknown) => (error as Error).message,
   );
-  result.finally(() => {
+  void result.finally(() => {
     isOver = true;
   });
   await expect.poll(() => childrenBytes().size).toBe(1);

@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  store.close();
+  await store.close();
   await rm(home, { recursive: true });
 });
 

@@ -90,22 +90,22 @@ describe("with a store", () => {
     const before = openStore(file);
     const first = createLimiter({ name: "t", windows: [minute], store: before });
     for (let i = 0; i < 3; i++) await first.take("ann");
-    before.close();
+    await before.close();
 
     const after = openStore(file);
     const second = createLimiter({ name: "t", windows: [minute], store: after });
     expect((await second.take("ann")).ok).toBe(false);
     pass(60);
     expect((await second.take("ann")).ok).toBe(true);
-    const count = () => after.tables("limiter", [""]).get("SELECT count(*) AS count FROM limiter_takes");
+    const count = () => after.syncTables("limiter", [""]).get("SELECT count(*) AS count FROM limiter_takes");
     await expect.poll(count).toEqual({ count: 1 });
-    after.close();
+    await after.close();
   });
 
   test("a store that could not be written for a while costs the places of that while, not all later ones", async () => {
     const store = openStore(join(temporaryFolder(), "store.sqlite"));
     const limiter = createLimiter({ name: "t", windows: [minute], store });
-    const sql = store.tables("limiter", [""]);
+    const sql = store.syncTables("limiter", [""]);
     sql.run("BEGIN");
     await limiter.take("ann");
     await expect(sql.batch(() => {})).rejects.toThrow();
@@ -113,6 +113,6 @@ describe("with a store", () => {
     await limiter.take("ann");
     const count = () => sql.get("SELECT count(*) AS count FROM limiter_takes");
     await expect.poll(count).toEqual({ count: 1 });
-    store.close();
+    await store.close();
   });
 });

@@ -6,7 +6,7 @@ import type { Migration } from "../../../kernel/vocabulary/store.ts";
 import { temporaryFolder } from "../../support/home.ts";
 
 function openIn(home: string) {
-  const store = openStore(join(home, "store.sqlite"), () => loadKey(home, undefined));
+  const store = openStore(join(home, "store.sqlite"), { secretsKey: () => loadKey(home, undefined) });
   onTestFinished(() => store.close());
   return store;
 }
@@ -20,21 +20,21 @@ test("a purpose has the same key at every start, and another home or purpose ano
   expect(await openIn(other).keyFor("one")).not.toEqual(first);
 });
 
-test("a migration can be code, runs once, and leaves nothing behind where it fails", () => {
+test("a migration can be code, runs once, and leaves nothing behind where it fails", async () => {
   const store = openIn(temporaryFolder());
   let runs = 0;
-  const fill: Migration = (sql) => {
+  const fill: Migration = async (tx) => {
     runs++;
-    sql.run("INSERT INTO words VALUES (?)", "made");
+    await tx.run("INSERT INTO words VALUES (?)", "made");
   };
   const steps: Migration[] = ["CREATE TABLE words (word TEXT)", fill];
-  store.tables("words", steps);
-  const sql = store.tables("words", steps);
+  await store.tables("words", steps);
+  const sql = await store.tables("words", steps);
   expect(runs).toBe(1);
-  const broken: Migration = (sql) => {
-    sql.run("INSERT INTO words VALUES (?)", "half");
+  const broken: Migration = async (tx) => {
+    await tx.run("INSERT INTO words VALUES (?)", "half");
     throw new Error("broken");
   };
-  expect(() => store.tables("words", [...steps, broken])).toThrow("broken");
-  expect(sql.all("SELECT word FROM words")).toEqual([{ word: "made" }]);
+  await expect(store.tables("words", [...steps, broken])).rejects.toThrow("broken");
+  expect(await sql.all("SELECT word FROM words")).toEqual([{ word: "made" }]);
 });

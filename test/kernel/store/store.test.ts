@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Fault } from "../../../kernel/fault.ts";
 import { openStore } from "../../../kernel/store/store.ts";
+import type { Queries, Transaction } from "../../../kernel/vocabulary/store.ts";
 import { temporaryFolder } from "../../support/home.ts";
 import { postern } from "../../support/processes/postern.ts";
 
@@ -41,120 +42,162 @@ describe("keyed state", () => {
     const { store } = openTemporary();
     const keyed = store.keyed<string>("a");
     await keyed.set("k", "before");
-    store.tables("test", []).get("PRAGMA query_only = ON");
+    await (await store.tables("test", [])).get("PRAGMA query_only = ON");
     await expect(keyed.set("k", "after")).rejects.toThrow(/cannot be written/);
   });
 });
 
 describe("tables", () => {
-  test("a transaction that throws leaves nothing behind, and nests", () => {
+  test("a transaction that throws leaves nothing behind", async () => {
     const { store } = openTemporary();
-    const sql = store.tables("test", NUMBERS);
-    expect(() =>
-      sql.transaction(() => {
-        sql.run("INSERT INTO numbers VALUES (1)");
-        sql.transaction(() => sql.run("INSERT INTO numbers VALUES (2)"));
-        throw new Error("changed my mind");
-      }),
-    ).toThrow("changed my mind");
-    expect(sql.all("SELECT n FROM numbers")).toEqual([]);
+    const sql = await store.tables("test", NUMBERS);
+    const changed = sql.transaction(async (tx) => {
+      await tx.run("INSERT INTO numbers VALUES (1)");
+      throw new Error("changed my mind");
+    });
+    await expect(changed).rejects.toThrow("changed my mind");
+    expect(await sql.all("SELECT n FROM numbers")).toEqual([]);
   });
 
-  test("works of a batch share one commit; one that throws takes back only its own", async () => {
+  test("transactions of one moment share a commit; one that throws takes back only its own", async () => {
     const { store, file } = openTemporary();
-    const sql = store.tables("test", NUMBERS);
+    const sql = await store.tables("test", NUMBERS);
     const other = openStore(file);
     onTestFinished(() => other.close());
-    const seen = () => other.tables("test", NUMBERS).all<{ n: number }>("SELECT n FROM numbers").length;
-    const add = (n: number) => sql.run("INSERT INTO numbers VALUES (?)", n).lastId;
+    const elsewhere = await other.tables("test", NUMBERS);
+    const seen = async () => (await elsewhere.all("SELECT n FROM numbers")).length;
     const told: number[] = [];
     const works = [1, 2, 3].map((n) =>
-      sql.batch(() => {
-        add(n);
-        add(n + 10);
+      sql.transaction(async (tx) => {
+        for (const number of [n, n + 10]) await tx.run("INSERT INTO numbers VALUES (?)", number);
         if (n === 2) throw new Error("changed my mind");
-        told.push(seen());
+        told.push(await seen());
         return n;
       }),
     );
-    expect(await Promise.allSettled(works)).toMatchObject([
+    const single = sql.run("INSERT INTO numbers VALUES (1)");
+    expect(await Promise.allSettled([...works, single])).toMatchObject([
       { status: "fulfilled", value: 1 },
       { status: "rejected", reason: { message: "changed my mind" } },
       { status: "fulfilled", value: 3 },
+      { status: "rejected", reason: { message: expect.stringContaining("UNIQUE") } },
     ]);
     // The others' rows were not on disk while any of them was at work, and all are now.
     expect(told).toEqual([0, 0]);
-    expect(sql.all("SELECT n FROM numbers ORDER BY n")).toEqual([{ n: 1 }, { n: 3 }, { n: 11 }, { n: 13 }]);
-    expect(seen()).toBe(4);
+    const rows = await sql.all("SELECT n FROM numbers ORDER BY n");
+    expect(rows).toEqual([{ n: 1 }, { n: 3 }, { n: 11 }, { n: 13 }]);
+    expect(await seen()).toBe(4);
   });
 
-  test("a batch that cannot be committed fails each of its works, and the next one goes through", async () => {
+  test("a statement beside an open transaction is no part of it", async () => {
     const { store } = openTemporary();
-    const sql = store.tables("test", NUMBERS);
-    const add = (n: number) => () => sql.run("INSERT INTO numbers VALUES (?)", n);
-    sql.get("PRAGMA query_only = ON");
-    const refused = await Promise.allSettled([sql.batch(add(1)), sql.batch(add(2))]);
+    const sql = await store.tables("test", NUMBERS);
+    let beside: Promise<number> | undefined;
+    let read: unknown;
+    const failed = sql.transaction(async (tx) => {
+      await tx.run("INSERT INTO numbers VALUES (1)");
+      beside = sql.run("INSERT INTO numbers VALUES (2)");
+      read = await sql.all("SELECT n FROM numbers");
+      throw new Error("changed my mind");
+    });
+    await expect(failed).rejects.toThrow("changed my mind");
+    expect(read).toEqual([]);
+    expect(await beside).toBe(1);
+    expect(await sql.all("SELECT n FROM numbers")).toEqual([{ n: 2 }]);
+  });
+
+  test("a commit that fails rejects all that share it, and the next one goes through", async () => {
+    const { store } = openTemporary();
+    const sql = await store.tables("test", [
+      `CREATE TABLE parents (n INTEGER PRIMARY KEY);
+       CREATE TABLE children (parent INTEGER REFERENCES parents DEFERRABLE INITIALLY DEFERRED);`,
+    ]);
+    const orphan = () => sql.transaction((tx) => tx.run("INSERT INTO children VALUES (1)"));
+    const refused = await Promise.allSettled([sql.run("INSERT INTO parents VALUES (2)"), orphan()]);
     expect(refused.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
-    sql.get("PRAGMA query_only = OFF");
-    await sql.batch(add(3));
-    expect(sql.all("SELECT n FROM numbers")).toEqual([{ n: 3 }]);
+    expect(await sql.run("INSERT INTO parents VALUES (1)")).toBe(1);
+    await orphan();
+    expect(await sql.all("SELECT n FROM parents")).toEqual([{ n: 1 }]);
   });
 
-  test("what is left for last comes last, is undone with its work, and needs no transaction", async () => {
+  test("what is left for last comes last and is undone with its work", async () => {
     const { store } = openTemporary();
-    const sql = store.tables("test", NUMBERS);
-    const order: string[] = [];
-    const note = (word: string) => () => void order.push(word);
+    const words = "CREATE TABLE words (n INTEGER PRIMARY KEY, word TEXT)";
+    const sql = await store.tables("test", [words]);
     const works = ["one", "two", "three"].map((word) =>
-      sql.batch(() => {
-        sql.last(note(`after ${word}`));
-        order.push(word);
+      sql.transaction(async (tx) => {
+        tx.last("INSERT INTO words (word) VALUES (?)", `after ${word}`);
+        await tx.run("INSERT INTO words (word) VALUES (?)", word);
         if (word === "two") throw new Error("changed my mind");
       }),
     );
     await Promise.allSettled(works);
-    sql.last(note("at once"));
-    expect(order).toEqual(["one", "two", "three", "after one", "after three", "at once"]);
+    const rows = await sql.all<{ word: string }>("SELECT word FROM words ORDER BY n");
+    expect(rows.map(({ word }) => word)).toEqual(["one", "three", "after one", "after three"]);
   });
 
-  test("what waits for a batch is written when the store closes", async () => {
+  test("a handle that is used after its transaction is over is refused", async () => {
+    const { store } = openTemporary();
+    const sql = await store.tables("test", NUMBERS);
+    const kept = await sql.transaction(async (tx) => tx);
+    await expect(kept.run("INSERT INTO numbers VALUES (1)")).rejects.toThrow("transaction was over");
+  });
+
+  test("a transaction that waits for something else ends, and the store goes on", {
+    timeout: 20_000,
+  }, async () => {
+    const { store } = openTemporary();
+    const sql = await store.tables("test", NUMBERS);
+    const stuck = sql.transaction(async (tx) => {
+      await tx.run("INSERT INTO numbers VALUES (1)");
+      // Waits for the commit of the very transaction it stands in.
+      await sql.run("INSERT INTO numbers VALUES (2)");
+    });
+    await expect(stuck).rejects.toThrow("other than its own statements");
+    await expect.poll(() => sql.all("SELECT n FROM numbers")).toEqual([{ n: 2 }]);
+  });
+
+  test("what waits for a commit is written when the store closes", async () => {
     const file = join(temporaryFolder(), "store.sqlite");
     const store = openStore(file);
-    const sql = store.tables("test", NUMBERS);
-    const written = sql.batch(() => sql.run("INSERT INTO numbers VALUES (1)"));
-    store.close();
+    const sql = await store.tables("test", NUMBERS);
+    const written = sql.run("INSERT INTO numbers VALUES (1)");
+    await store.close();
     await written;
     const again = openStore(file);
-    expect(again.tables("test", NUMBERS).all("SELECT n FROM numbers")).toEqual([{ n: 1 }]);
-    again.close();
+    expect(await (await again.tables("test", NUMBERS)).all("SELECT n FROM numbers")).toEqual([{ n: 1 }]);
+    await again.close();
   });
 
-  test("migrations run once, in order, with a snapshot before each that changes what is there", () => {
+  test("migrations run once, in order, with a snapshot before each that changes what is there", async () => {
     const { store, file } = openTemporary();
-    store.tables("test", NUMBERS).run("INSERT INTO numbers VALUES (7)");
+    await (await store.tables("test", NUMBERS)).run("INSERT INTO numbers VALUES (7)");
     expect(existsSync(`${file}.before-test-1`)).toBe(false);
-    const sql = store.tables("test", [...NUMBERS, "ALTER TABLE numbers ADD COLUMN word TEXT DEFAULT 'x'"]);
-    expect(sql.all("SELECT n, word FROM numbers")).toEqual([{ n: 7, word: "x" }]);
+    const sql = await store.tables("test", [
+      ...NUMBERS,
+      "ALTER TABLE numbers ADD COLUMN word TEXT DEFAULT 'x'",
+    ]);
+    expect(await sql.all("SELECT n, word FROM numbers")).toEqual([{ n: 7, word: "x" }]);
     const snapshot = openStore(`${file}.before-test-2`);
-    expect(snapshot.tables("test", NUMBERS).all("SELECT * FROM numbers")).toEqual([{ n: 7 }]);
-    snapshot.close();
+    expect(await (await snapshot.tables("test", NUMBERS)).all("SELECT * FROM numbers")).toEqual([{ n: 7 }]);
+    await snapshot.close();
   });
 
-  test("a migration that fails is undone whole and can be tried again", () => {
+  test("a migration that fails is undone whole and can be tried again", async () => {
     const { store } = openTemporary();
-    store.tables("test", NUMBERS);
+    await store.tables("test", NUMBERS);
     const broken = [...NUMBERS, "CREATE TABLE half (a); SELECT nonsense FROM nowhere;"];
-    expect(() => store.tables("test", broken)).toThrow(/nowhere/);
-    const sql = store.tables("test", [...NUMBERS, "CREATE TABLE half (a)"]);
-    expect(sql.all("SELECT * FROM half")).toEqual([]);
+    await expect(store.tables("test", broken)).rejects.toThrow(/nowhere/);
+    const sql = await store.tables("test", [...NUMBERS, "CREATE TABLE half (a)"]);
+    expect(await sql.all("SELECT * FROM half")).toEqual([]);
   });
 
-  test("a store written by a newer version is refused with the snapshot to go back to", () => {
+  test("a store written by a newer version is refused with the snapshot to go back to", async () => {
     const { store, file } = openTemporary();
-    store.tables("test", [...NUMBERS, "CREATE TABLE more (a)"]);
+    await store.tables("test", [...NUMBERS, "CREATE TABLE more (a)"]);
     const open = () => store.tables("test", NUMBERS);
-    expect(open).toThrow(Fault);
-    expect(open).toThrow(`restore ${file}.before-test-2`);
+    await expect(open()).rejects.toThrow(Fault);
+    await expect(open()).rejects.toThrow(`restore ${file}.before-test-2`);
   });
 });
 
@@ -163,55 +206,55 @@ describe("a store in trouble", () => {
     timeout: 20_000,
   }, async () => {
     const { store, file } = openTemporary();
-    const sql = store.tables("test", NUMBERS);
+    const sql = await store.tables("test", NUMBERS);
     const other = run("hold-lock.ts", file);
     await once(other.stdout as NodeJS.ReadableStream, "data");
     const write = () => sql.run("INSERT INTO numbers VALUES (1)");
-    expect(write).toThrow(
+    await expect(write()).rejects.toThrow(
       expect.objectContaining({ kind: "unavailable", code: "store_locked", param: file }),
     );
     other.kill("SIGKILL");
     await once(other, "exit");
-    expect(write).not.toThrow();
+    expect(await write()).toBe(1);
   });
 
-  test("full: the write that does not fit is refused, the ones before it are kept, and it goes on when there is room", () => {
+  test("full: the write that does not fit is refused, the ones before it are kept, and it goes on when there is room", async () => {
     const { store } = openTemporary();
-    const sql = store.tables("test", ["CREATE TABLE blobs (b BLOB)"]);
-    const write = () => sql.run("INSERT INTO blobs VALUES (zeroblob(20000))");
-    write();
-    const pages = sql.get<{ page_count: number }>("PRAGMA page_count")?.page_count;
-    sql.get(`PRAGMA max_page_count = ${pages}`);
-    expect(write).toThrow(expect.objectContaining({ code: "store_full" }));
-    expect(() => sql.transaction(write)).toThrow(/Free some space/);
-    sql.get("PRAGMA max_page_count = 100000");
-    write();
-    expect(sql.get("SELECT count(*) AS count FROM blobs")).toEqual({ count: 2 });
+    const sql = await store.tables("test", ["CREATE TABLE blobs (b BLOB)"]);
+    const blob = "INSERT INTO blobs VALUES (zeroblob(20000))";
+    const write = () => sql.run(blob);
+    await write();
+    const pages = (await sql.get<{ page_count: number }>("PRAGMA page_count"))?.page_count;
+    await sql.get(`PRAGMA max_page_count = ${pages}`);
+    await expect(write()).rejects.toThrow(expect.objectContaining({ code: "store_full" }));
+    await expect(sql.transaction((tx) => tx.run(blob))).rejects.toThrow(/Free some space/);
+    await sql.get("PRAGMA max_page_count = 100000");
+    await write();
+    expect(await sql.get("SELECT count(*) AS count FROM blobs")).toEqual({ count: 2 });
   });
 
-  test("full within a batch: who goes on after the failure writes nothing that the batch then denies", async () => {
+  test("full within a shared commit: who goes on after the failure writes nothing that is then denied", async () => {
     const { store } = openTemporary();
-    const sql = store.tables("test", ["CREATE TABLE blobs (n, b BLOB)"]);
-    const pages = sql.get<{ page_count: number }>("PRAGMA page_count")?.page_count ?? 0;
-    sql.get(`PRAGMA max_page_count = ${pages + 4}`);
-    const write = (n: number, size: number) => sql.run("INSERT INTO blobs VALUES (?, zeroblob(?))", n, size);
-    const careless = () => {
-      try {
-        write(1, 100_000);
-      } catch {}
-      write(2, 10);
+    const sql = await store.tables("test", ["CREATE TABLE blobs (n, b BLOB)"]);
+    const pages = (await sql.get<{ page_count: number }>("PRAGMA page_count"))?.page_count ?? 0;
+    await sql.get(`PRAGMA max_page_count = ${pages + 4}`);
+    const write = (to: Queries, n: number, size: number) =>
+      to.run("INSERT INTO blobs VALUES (?, zeroblob(?))", n, size);
+    const careless = async (tx: Transaction) => {
+      await write(tx, 1, 100_000).catch(() => {});
+      await write(tx, 2, 10);
     };
     const told = await Promise.allSettled([
-      sql.batch(() => write(0, 10)),
-      sql.batch(careless),
-      sql.batch(() => write(3, 10)),
+      sql.transaction((tx) => write(tx, 0, 10)),
+      sql.transaction(careless),
+      sql.transaction((tx) => write(tx, 3, 10)),
     ]);
     for (const one of told) expect(one).toMatchObject({ status: "rejected", reason: { code: "store_full" } });
-    expect(sql.all("SELECT n FROM blobs")).toEqual([]);
-    expect(() => sql.transaction(careless)).toThrow(expect.objectContaining({ code: "store_full" }));
-    expect(sql.all("SELECT n FROM blobs")).toEqual([]);
-    write(4, 10);
-    expect(sql.all("SELECT n FROM blobs")).toEqual([{ n: 4 }]);
+    expect(await sql.all("SELECT n FROM blobs")).toEqual([]);
+    await expect(sql.transaction(careless)).rejects.toThrow(expect.objectContaining({ code: "store_full" }));
+    expect(await sql.all("SELECT n FROM blobs")).toEqual([]);
+    await write(sql, 4, 10);
+    expect(await sql.all("SELECT n FROM blobs")).toEqual([{ n: 4 }]);
   });
 
   test("not a database: the fault says so and what to put in its place", () => {
@@ -221,21 +264,22 @@ describe("a store in trouble", () => {
     expect(() => openStore(file)).toThrow(/snapshot or your backup/);
   });
 
-  test("damaged in the middle: reading the damaged table is a fault, not a wrong answer", () => {
+  test("damaged in the middle: reading the damaged table is a fault, not a wrong answer", async () => {
     const file = join(temporaryFolder(), "store.sqlite");
     const first = openStore(file);
-    const sql = first.tables("test", ["CREATE TABLE words (w TEXT)"]);
-    sql.transaction(() => {
-      for (let i = 0; i < 2000; i++) sql.run("INSERT INTO words VALUES (?)", `word ${i} ${"x".repeat(50)}`);
+    const sql = await first.tables("test", ["CREATE TABLE words (w TEXT)"]);
+    await sql.transaction(async (tx) => {
+      for (let i = 0; i < 2000; i++)
+        await tx.run("INSERT INTO words VALUES (?)", `word ${i} ${"x".repeat(50)}`);
     });
-    first.close();
+    await first.close();
     const descriptor = openSync(file, "r+");
     for (let page = 4; page < 20; page++)
       writeSync(descriptor, Buffer.alloc(4096, 0xee), 0, 4096, page * 4096);
     const store = openStore(file);
     onTestFinished(() => store.close());
-    const damaged = store.tables("test", ["CREATE TABLE words (w TEXT)"]);
-    expect(() => damaged.all("SELECT * FROM words")).toThrow(
+    const damaged = await store.tables("test", ["CREATE TABLE words (w TEXT)"]);
+    await expect(damaged.all("SELECT * FROM words")).rejects.toThrow(
       expect.objectContaining({ code: "store_corrupt" }),
     );
   });
@@ -269,12 +313,13 @@ test("kill -9 in the middle of 1,000 writes loses none that was acknowledged", a
       .filter((line, index, all) => line !== "" && index < all.length - 1);
     expect(acknowledged.length).toBeGreaterThan(0);
     const store = openStore(file);
-    const kept = store.tables("test", NUMBERS).all<{ n: number }>("SELECT n FROM numbers ORDER BY n");
+    const sql = await store.tables("test", NUMBERS);
+    const kept = await sql.all<{ n: number }>("SELECT n FROM numbers ORDER BY n");
     for (const number of acknowledged) {
       expect(kept).toContainEqual({ n: Number(number) });
       expect(await store.keyed<number>("test").get(number)).toBe(Number(number));
     }
-    store.close();
+    await store.close();
   }
 });
 
@@ -286,22 +331,23 @@ test("what has expired is swept from the file, of every namespace, also where no
   await before.keyed("a").set("short", 1, 1000);
   await before.keyed("b").set("short", 1, 1000);
   await before.keyed("b").set("lasting", 1);
-  before.close();
+  await before.close();
   const after = openStore(file);
-  const count = () => after.tables("test", []).get("SELECT count(*) AS count FROM keyed");
+  const sql = await after.tables("test", []);
+  const count = () => sql.get("SELECT count(*) AS count FROM keyed");
   after.keyed("c");
   after.keyed("d");
-  expect(count()).toEqual({ count: 3 });
+  expect(await count()).toEqual({ count: 3 });
   vi.advanceTimersByTime(60_000);
   await expect.poll(count).toEqual({ count: 1 });
-  after.close();
+  await after.close();
 });
 
-test("a closed store leaves no timer behind that would ask it again", () => {
-  vi.useFakeTimers();
+test("a closed store leaves no timer behind that would ask it again", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
   const store = openStore(join(temporaryFolder(), "store.sqlite"));
   store.keyed("a");
-  store.close();
+  await store.close();
   expect(vi.getTimerCount()).toBe(0);
 });

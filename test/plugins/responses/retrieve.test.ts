@@ -325,7 +325,7 @@ test("what a request said does not outlive its thread: the next round forgets it
   service.kernel.service("threads").remove("operator", threadOf(gone.id));
   await service.kernel.stop();
   const later = await startService({ home: service.kernel.home });
-  const sql = later.kernel.service("store").tables("test", []);
+  const sql = later.kernel.service("store").syncTables("test", []);
   const rows = sql.all<{ thread: string }>("SELECT thread FROM responses");
   expect(rows).toEqual([{ thread: threadOf(kept.id) }]);
 });

@@ -106,7 +106,7 @@ test("a delivery that cannot be noted is not sent again and again, and the servi
     return 200;
   });
   const webhook = await bootWebhook(toPort(receiver.port));
-  const sql = webhook.kernel.service("store").tables("test", []);
+  const sql = webhook.kernel.service("store").syncTables("test", []);
   // The receiver has answered, and then the store cannot be written.
   onDelivery = () => void sql.get("PRAGMA query_only = ON");
   const strays: unknown[] = [];

@@ -204,7 +204,7 @@ test("without the shared secret integrations can post, and doctor and the start-
 test("an integration ends with its account, and its secret is in no log and no store", async () => {
   const { gateway, add, post } = await open();
   const secret = await add("ci", "ann");
-  const sql = gateway.service.service("store").tables("test", []);
+  const sql = gateway.service.service("store").syncTables("test", []);
   const speak = () => post("ci", { message: "hello" }, { "x-webhook-secret": secret });
   expect((await speak()).status).toBe(200);
   await gateway.ask("/api/users/ann?with_data=true", { method: "DELETE" });

@@ -84,7 +84,7 @@ export async function openBrokerage(options: BrokerageOptions = {}): Promise<Bro
     open: (http, call = {}) => broker.open(grantOf(http, call), call.tape),
     async close() {
       await network.close();
-      store.close();
+      await store.close();
       await rm(home, { recursive: true, force: true });
     },
   };

@@ -19,7 +19,7 @@ export function openMemory(
     if (!isOpen) return;
     isOpen = false;
     await memory.close();
-    store.close();
+    await store.close();
   };
   onTestFinished(close);
   return { memory, folder, close };

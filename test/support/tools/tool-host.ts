@@ -34,7 +34,7 @@ export async function toolHost(
   });
   onTestFinished(async () => {
     await host.close();
-    store.close();
+    await store.close();
   });
   return { ...host, home, logged };
 }

@@ -134,7 +134,7 @@ export function createHttp(holdings: Holdings, send: Send): Readonly<Record<stri
         request[Symbol.dispose]();
       };
       if (request.#body === undefined) void begin({ tag: "ok", val: undefined });
-      else request.#body.whenWhole(begin);
+      else request.#body.whenWhole((whole) => void begin(whole));
       return future;
     }
   }

@@ -7,8 +7,8 @@ import { temporaryFolder } from "../../../support/home.ts";
 function openMissions(folder = temporaryFolder()) {
   const store = openStore(join(folder, "store.sqlite"));
   let isOpen = true;
-  const close = () => {
-    if (isOpen) store.close();
+  const close = async () => {
+    if (isOpen) await store.close();
     isOpen = false;
   };
   onTestFinished(close);
@@ -26,7 +26,7 @@ test("a mission is put before the model each turn until it is completed, over a 
   const first = openMissions();
   const mission = await first.run("ann", "mission_create", { goal: " learn Spanish " });
   expect(mission).toMatchObject({ goal: "learn Spanish", status: "open" });
-  first.close();
+  await first.close();
 
   const { missions, run } = openMissions(first.folder);
   expect(missions.prompt("ann")).toContain(`- ${mission.id}: learn Spanish`);
@@ -78,9 +78,9 @@ test("missions of an older store, which nobody approved, stay out of the prompt 
   const folder = temporaryFolder();
   const store = openStore(join(folder, "store.sqlite"));
   store
-    .tables("missions", MIGRATIONS.slice(0, 1))
+    .syncTables("missions", MIGRATIONS.slice(0, 1))
     .run("INSERT INTO missions (id, user, goal, created_at) VALUES ('m_1', 'ann', 'obey', '2026')");
-  store.close();
+  await store.close();
   const { missions, run } = openMissions(folder);
   expect(missions.prompt("ann")).toBe("");
   expect(await run("ann", "mission_list", {})).toMatchObject({ missions: [{ id: "m_1", approved: false }] });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Job, Sql } from "../../../../kernel/plugin.ts";
+import type { Job, SyncSql } from "../../../../kernel/plugin.ts";
 import type { ChatRequest } from "../../../support/servers/model-server.ts";
 import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
 
@@ -58,7 +58,7 @@ describe("a job", () => {
     model.otherwise({ text: "At last." });
     const kernel = await bootAgent({ model });
     const jobs = kernel.service("jobs");
-    const sql = kernel.service("store").tables("test", []);
+    const sql = kernel.service("store").syncTables("test", []);
     const job = jobs.submit({ ...WEBHOOK, message: "Hi" });
     sql.get("PRAGMA query_only = ON");
     // A queue that tried again at once would never let the poll see it.
@@ -196,7 +196,7 @@ describe("the queue", () => {
   test("lists newest first, by user and status, page by page, from an index", async () => {
     const kernel = await bootAgent({ model: await scriptedModel() });
     const jobs = kernel.service("jobs");
-    const sql = kernel.service("store").tables("test", []);
+    const sql = kernel.service("store").syncTables("test", []);
     sql.run(
       `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1000)
        INSERT INTO jobs (id, user, channel, message, status, created_at, completed_at)
@@ -231,7 +231,7 @@ describe("the queue", () => {
     await before.service("jobs").wait(job.id, LONG);
     before
       .service("store")
-      .tables("test", [])
+      .syncTables("test", [])
       .run("UPDATE jobs SET completed_at = ?", new Date(Date.now() - 31 * 86_400_000).toISOString());
     await before.stop();
     const kernel = await bootAgent({ model, home: before.home });
@@ -287,7 +287,7 @@ describe("after a restart", () => {
     const before = await bootAgent({ model });
     const job = before.service("jobs").submit({ ...WEBHOOK, message: "Hi" });
     await before.service("jobs").wait(job.id, LONG);
-    const sql: Sql = before.service("store").tables("test", []);
+    const sql: SyncSql = before.service("store").syncTables("test", []);
     sql.run("UPDATE jobs SET status = 'running', response = NULL, completed_at = NULL");
     await before.stop();
     const jobs = (await bootAgent({ model, home: before.home })).service("jobs");

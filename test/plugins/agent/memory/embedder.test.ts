@@ -19,7 +19,7 @@ function openWith(worker: string, warnings: string[] = []) {
   const memory = createMemory({ store, vectors: { worker }, log });
   onTestFinished(async () => {
     await memory.close();
-    store.close();
+    await store.close();
   });
   return memory;
 }

@@ -235,13 +235,14 @@ test("a turn that was stopped before the request is not sent, and waits for nobo
 
 test("a line without an end is cut off before it fills the memory", async () => {
   const gone = Promise.withResolvers<void>();
-  const url = await served(async (response) => {
+  const flood = async (response: ServerResponse) => {
     response.on("close", gone.resolve);
     response.write("data: ");
     const piece = "x".repeat(1024 * 1024);
     while (!response.destroyed)
       if (!response.write(piece)) await Promise.race([once(response, "drain"), gone.promise]);
-  });
+  };
+  const url = await served((response) => void flood(response));
   await expect(ask(url)).rejects.toMatchObject({ code: "model_cut" });
   await gone.promise;
 });

@@ -81,7 +81,7 @@ test("a removed thread is gone with its turns and cannot be found; what ran on i
   expect(threads.turn("ann", running.id)).toBeUndefined();
   expect(threads.list("ann", { q: "elephant" }).items).toEqual([]);
   expect(threads.list("ann").items).toHaveLength(1);
-  const sql = kernel.service("store").tables("test", []);
+  const sql = kernel.service("store").syncTables("test", []);
   expect(sql.get("SELECT count(*) AS count FROM thread_texts WHERE thread = ?", thread)).toEqual({
     count: 0,
   });

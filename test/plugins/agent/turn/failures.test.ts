@@ -172,7 +172,7 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
     const agent = kernel.service("agent");
     const first = agent.run(ASK);
     await first.record;
-    const sql = kernel.service("store").tables("test", []);
+    const sql = kernel.service("store").syncTables("test", []);
     const pages = sql.get<{ page_count: number }>("PRAGMA page_count")?.page_count ?? 0;
     sql.get(`PRAGMA max_page_count = ${pages + 10}`);
     const second = agent.run({ ...ASK, thread: first.thread });
@@ -200,7 +200,7 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
     const long = "All work and no play. ".repeat(20_000);
     model.script({ text: long });
     const kernel = await bootAgent({ model });
-    const sql = kernel.service("store").tables("test", []);
+    const sql = kernel.service("store").syncTables("test", []);
     const pages = sql.get<{ page_count: number }>("PRAGMA page_count")?.page_count ?? 0;
     sql.get(`PRAGMA max_page_count = ${pages + 10}`);
     const { id } = await kernel.service("agent").run(ASK).record;

@@ -62,13 +62,15 @@ test("a token is shown once, kept as a hash, listed without its secret, and revo
   expect(listed).not.toContain(made.token);
 
   const opened = openStore(`${home}/store.sqlite`);
-  const rows = opened.tables("gateway", MIGRATIONS).all<{ hash: string }>("SELECT hash FROM gateway_tokens");
+  const rows = opened
+    .syncTables("gateway", MIGRATIONS)
+    .all<{ hash: string }>("SELECT hash FROM gateway_tokens");
   expect(rows).toEqual([{ hash: digestOf(made.token) }]);
   const accounts = createAccounts(opened);
   expect(accounts.findToken(digestOf(made.token))?.user).toEqual({ id: "alice", role: "user" });
   await run("token", "revoke", made.id);
   expect(accounts.findToken(digestOf(made.token))).toBeUndefined();
-  opened.close();
+  await opened.close();
 
   await expect(run("token", "revoke", made.id)).rejects.toThrow("already revoked");
   expect(await run("token", "list")).toContain("revoked");
@@ -92,7 +94,7 @@ test("roles and expiry are changed, sessions listed and ended", async () => {
   const accounts = createAccounts(opened);
   for (const browser of ["one", "two", "three"])
     accounts.openSession({ user: "bob", source: `token:${made.id}`, expiresAt, browser });
-  opened.close();
+  await opened.close();
   const { sessions } = JSON.parse(await run("session", "list", "--user", "bob", "--json"));
   expect(sessions).toHaveLength(3);
   expect(await run("session", "end", sessions[0].id)).toBe("Ended 1 session.\n");

@@ -78,7 +78,7 @@ test("accounts of an older store, which were e-mail addresses and subjects, stay
   const provider = await startIdentityProvider();
   const home = temporaryFolder();
   const old = await bootKernel([store as AnyPlugin], {}, { home });
-  const sql = old.service("store").tables("gateway", MIGRATIONS.slice(0, 1));
+  const sql = old.service("store").syncTables("gateway", MIGRATIONS.slice(0, 1));
   for (const id of ["ann@corp.com", "oidc:bob"])
     sql.run("INSERT INTO gateway_users VALUES (?, 'user', '2026-01-01T00:00:00.000Z')", id);
   for (const [hash, source] of [
@@ -93,7 +93,7 @@ test("accounts of an older store, which were e-mail addresses and subjects, stay
   expect(await userOf(gateway, provider, { sub: "bob" })).toMatchObject({ id: "oidc:bob" });
   const left = gateway.service
     .service("store")
-    .tables("gateway", MIGRATIONS)
+    .syncTables("gateway", MIGRATIONS)
     .all("SELECT hash FROM gateway_sessions");
   expect(left).toEqual([{ hash: "two" }]);
 });

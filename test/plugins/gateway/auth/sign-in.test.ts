@@ -142,7 +142,7 @@ test("a per-user token is its user; revoked or expired it is 401 like an unknown
 
 test("§7.2 a token store that does not answer is 503 in plain text", async () => {
   const { url, service } = await openGateway();
-  service.service("store").tables("gateway", MIGRATIONS).run("DROP TABLE gateway_tokens");
+  service.service("store").syncTables("gateway", MIGRATIONS).run("DROP TABLE gateway_tokens");
   const answer = await fetch(`${url}/whoami`, bearer("some-user-token"));
   expect(answer.status).toBe(503);
   expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
@@ -359,7 +359,7 @@ test("health and readiness answer without a token, and readiness says what is no
   const ready = await fetch(`${url}/ready`);
   expect(ready.status).toBe(200);
   expect(await ready.json()).toMatchObject({ ready: true, checks: [{ name: "store", ok: true }] });
-  service.service("store").tables("gateway", MIGRATIONS).run("ALTER TABLE migrations RENAME TO gone");
+  service.service("store").syncTables("gateway", MIGRATIONS).run("ALTER TABLE migrations RENAME TO gone");
   const unready = await fetch(`${url}/ready`);
   expect(unready.status).toBe(503);
   expect(await unready.json()).toMatchObject({ ready: false, checks: [{ name: "store", ok: false }] });

@@ -1,0 +1,222 @@
+/**
+ * Commits on one SQLite connection. What is asked for while the sockets that are ready are being read shares a commit,
+ * and so one flush of the disk; work that fails is undone alone.
+ */
+import type { SqlValue, SyncSql, Transaction } from "../vocabulary/store.ts";
+import type { Connection } from "./sqlite-connection.ts";
+
+/** Whether a commit waits for the disk. */
+export type Durability = "full" | "normal";
+
+// A transaction waits for its own statements, which answer at once. One that takes longer waits for something else.
+const STALLED_MILLIS = 5000;
+
+/** Work that waits for the next shared commit. */
+interface Waiting {
+  readonly flush: boolean;
+  /** One statement undoes itself where it fails. */
+  readonly isStatement: boolean;
+  work(tx: Transaction): unknown;
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+}
+
+type Statement = () => unknown;
+
+export function createCommits(writer: Connection, durability: Durability) {
+  const { connection } = writer;
+  let waiting: Waiting[] = [];
+  let isScheduled = false;
+  let committing: Promise<void> | undefined;
+  // Above nothing while a transaction is open.
+  let depth = 0;
+  let closing: Statement[] = [];
+  // Why SQLite has rolled back the open transaction, as it does when the disk is full.
+  let broken: unknown;
+  let isFlushing = false;
+
+  /** Runs a statement. After SQLite rolled a transaction back none is run: it would be committed alone. */
+  const execute = <Result>(statement: () => Result): Result => {
+    if (broken !== undefined) throw broken;
+    try {
+      return statement();
+    } catch (error) {
+      if (depth > 0 && !connection.isTransaction) broken = error;
+      throw error;
+    }
+  };
+
+  const command = (sql: string): void => execute(() => void writer.run(sql, []));
+
+  function setFlushing(flush: boolean): void {
+    const wanted = flush && durability === "full";
+    if (wanted === isFlushing) return;
+    writer.exec(`PRAGMA synchronous = ${wanted ? "FULL" : "NORMAL"}`);
+    isFlushing = wanted;
+  }
+
+  /** Runs one piece of work so that its failure undoes only what it did; answers how to tell its caller. */
+  async function attempt(
+    { work, isStatement, resolve, reject }: Waiting,
+    isAlone: boolean,
+  ): Promise<() => void> {
+    const before = closing.length;
+    const handle = createHandle();
+    const hasSavepoint = !isAlone && !isStatement;
+    if (hasSavepoint) command("SAVEPOINT alone");
+    try {
+      const given = work(handle.tx);
+      const result = given instanceof Promise ? await inTime(given) : given;
+      if (hasSavepoint) command("RELEASE alone");
+      return () => resolve(result);
+    } catch (error) {
+      closing.length = before;
+      // A full disk may have rolled back everything already; of one alone the whole is rolled back.
+      if (!connection.isTransaction || (isAlone && !isStatement)) throw error;
+      if (hasSavepoint) {
+        command("ROLLBACK TO alone");
+        command("RELEASE alone");
+      }
+      return () => reject(error);
+    } finally {
+      handle.end();
+    }
+  }
+
+  async function commitWaiting(): Promise<void> {
+    const batch = waiting;
+    waiting = [];
+    const answers: (() => void)[] = [];
+    try {
+      setFlushing(batch.some(({ flush }) => flush));
+      command("BEGIN IMMEDIATE");
+      depth++;
+      try {
+        for (const entry of batch) answers.push(await attempt(entry, batch.length === 1));
+        for (const statement of closing) execute(statement);
+        command("COMMIT");
+      } finally {
+        // The first error is the one to report.
+        if (connection.isTransaction) connection.exec("ROLLBACK");
+        depth--;
+        closing = [];
+        broken = undefined;
+      }
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+      return;
+    }
+    for (const answer of answers) answer();
+  }
+
+  async function drain(): Promise<void> {
+    isScheduled = false;
+    if (committing !== undefined || waiting.length === 0) return;
+    committing = commitWaiting();
+    await committing;
+    committing = undefined;
+    if (waiting.length > 0) schedule();
+  }
+
+  function schedule(): void {
+    if (isScheduled || committing !== undefined) return;
+    isScheduled = true;
+    setImmediate(drain);
+  }
+
+  /** A handle for one piece of work, which does nothing more once that work is over. */
+  function createHandle(): { readonly tx: Transaction; end(): void } {
+    let isOver = false;
+    const statement = async <Result>(run: () => Result): Promise<Result> => {
+      if (isOver) throw new Error("a statement came after its transaction was over");
+      return execute(run);
+    };
+    return {
+      tx: {
+        all: <Row>(sql: string, ...values: SqlValue[]) => statement(() => writer.all<Row>(sql, values)),
+        get: <Row>(sql: string, ...values: SqlValue[]) => statement(() => writer.get<Row>(sql, values)),
+        run: (sql, ...values) => statement(() => Number(writer.run(sql, values).changes)),
+        last: (sql, ...values) => void closing.push(() => writer.run(sql, values)),
+      },
+      end: () => {
+        isOver = true;
+      },
+    };
+  }
+
+  const ask = <Result>(given: {
+    readonly flush: boolean;
+    readonly isStatement?: boolean;
+    work(tx: Transaction): Result | Promise<Result>;
+  }): Promise<Result> =>
+    new Promise<Result>((resolve, reject) => {
+      waiting.push({
+        isStatement: false,
+        ...given,
+        resolve: resolve as (result: unknown) => void,
+        reject,
+      });
+      schedule();
+    });
+
+  return {
+    execute,
+    ask,
+    /** Resolves when nothing waits. */
+    async idle(): Promise<void> {
+      while (waiting.length > 0 || committing !== undefined) await (committing ?? drain());
+    },
+    sync: createSync(),
+  };
+
+  function createSync(): SyncSql {
+    const sync: SyncSql = {
+      all: (sql, ...values) => execute(() => writer.all(sql, values)),
+      get: (sql, ...values) => execute(() => writer.get(sql, values)),
+      run: (sql, ...values) =>
+        execute(() => {
+          const { changes, lastInsertRowid } = writer.run(sql, values);
+          return { changes: Number(changes), lastId: Number(lastInsertRowid) };
+        }),
+      transaction(work) {
+        if (depth > 0) return work();
+        command("BEGIN IMMEDIATE");
+        depth++;
+        try {
+          const result = work();
+          for (const statement of closing) statement();
+          command("COMMIT");
+          return result;
+        } catch (error) {
+          if (connection.isTransaction) connection.exec("ROLLBACK");
+          throw error;
+        } finally {
+          depth--;
+          closing = [];
+          broken = undefined;
+        }
+      },
+      last(work) {
+        if (depth > 0) closing.push(work);
+        else work();
+      },
+      batch: (work) => ask({ flush: true, work: () => work() }),
+    };
+    return sync;
+  }
+}
+
+async function inTime<Result>(work: Promise<Result>): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Error("a transaction waited for something other than its own statements")),
+      STALLED_MILLIS,
+    );
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
