@@ -38,7 +38,14 @@ export default defineConfig({
     projects: [
       // What all of them import is loaded once for each process, not once for each file.
       { extends: true, test: { name: "quick", include: files.get("quick") ?? [], isolate: false } },
-      { extends: true, test: { name: "slow", include: files.get("slow") ?? [] } },
+      {
+        extends: true,
+        test: {
+          name: "slow",
+          include: files.get("slow") ?? [],
+          globalSetup: ["test/support/run/postgres.ts"],
+        },
+      },
     ],
   },
 });
