@@ -188,8 +188,10 @@ export default definePlugin({
     );
     return { file: url?.replace(/^sqlite:\/\//, ""), durability, secretsKey: readSecretsKey(env) };
   },
+  diagnose: async ({ config, home }) =>
+    (await import("./diagnosis.ts")).examineFile(fileOf(config, home), config.durability),
   start({ config, home, onStop, check, announce }) {
-    const file = config.file ?? join(home, "store.sqlite");
+    const file = fileOf(config, home);
     // SQLite would let the whole machine read a new one, and what it writes beside it.
     if (file !== ":memory:") closeSync(openSync(file, "a", 0o600));
     makePrivate([file, `${file}-wal`, `${file}-shm`], "STORE_URL");
@@ -203,3 +205,6 @@ export default definePlugin({
     return { store };
   },
 });
+
+const fileOf = ({ file }: { readonly file: string | undefined }, home: string): string =>
+  file ?? join(home, "store.sqlite");

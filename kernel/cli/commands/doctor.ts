@@ -1,7 +1,6 @@
 /** `postern doctor`: checks everything a start needs, changes nothing, says what to do. */
 import { realpathSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { reason } from "../../fault.ts";
 import { type AnyPlugin, type Finding, Off } from "../../plugin.ts";
 import { assertMakeable } from "../../store/folders.ts";
@@ -18,7 +17,6 @@ export async function examine(session: Session, plugins: readonly AnyPlugin[]): 
   const { home, settings } = session;
   const findings: Finding[] = [attempt("runtime", examineRuntime)];
   findings.push(attempt("home", () => examineHome(home)));
-  findings.push(attempt("store", () => examineStore(join(home, "store.sqlite"))));
   const service: { notice?: Notice | undefined } = {};
   findings.push(
     attempt("service", () => {
@@ -96,23 +94,4 @@ function examineHome(home: string): string {
   if (bavail * bsize < ENOUGH_DISK)
     throw new Error(`the disk of ${home} is nearly full: free at least 200 MB`);
   return home;
-}
-
-function examineStore(file: string): string {
-  if (!statSync(file, { throwIfNoEntry: false })) return "no store yet; the first start creates it";
-  const verdict = quickCheck(file);
-  if (verdict === "ok") return `${file} is intact`;
-  throw new Error(
-    `${file} is damaged (${verdict}): stop Postern and restore a backup or a ${file}.before-* snapshot`,
-  );
-}
-
-function quickCheck(file: string): string {
-  try {
-    using database = new DatabaseSync(file, { readOnly: true });
-    const [first] = database.prepare("PRAGMA quick_check(1)").all();
-    return String(first?.["quick_check"]);
-  } catch (error) {
-    return reason(error);
-  }
 }

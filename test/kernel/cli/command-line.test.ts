@@ -134,6 +134,20 @@ describe("doctor and status", () => {
     expect(existsSync(home)).toBe(false);
   });
 
+  test("doctor says what the store promises in a power cut, and what STORE_SYNC=normal risks", async () => {
+    const { env, cwd } = inHome();
+    await postern(["jobs", "list"], { env, cwd });
+    const findings = async (sync: string) => {
+      const { stdout } = await postern(["doctor", "--json"], { env: { ...env, STORE_SYNC: sync }, cwd });
+      return (JSON.parse(stdout) as { findings: unknown[] }).findings;
+    };
+    const name = "store flush";
+    const full = { name, ok: true, detail: expect.stringMatching(/survives a power cut; .* \d+(\.\d)? ms$/) };
+    expect(await findings("full")).toContainEqual(full);
+    const normal = { name, ok: true, warning: true, detail: expect.stringContaining("a power cut loses") };
+    expect(await findings("normal")).toContainEqual(normal);
+  });
+
   test("doctor names a damaged store, an open home and a wrong setting, with what to do, and ends with 1", async () => {
     const { env, cwd, home } = inHome({ GATEWAY_PORT: "x" });
     mkdirSync(home);
