@@ -36,14 +36,14 @@ type Provided =
   | "externalTools"
   | "chatLimit";
 
-export function startAgent({
+export async function startAgent({
   config,
   use,
   home,
   log,
   onStop,
   announce,
-}: StartContext<AgentSettings, "store" | "kernel", "tools">): Pick<Services, Provided> {
+}: StartContext<AgentSettings, "store" | "kernel", "tools">): Promise<Pick<Services, Provided>> {
   const sql = use.store.syncTables("agent", MIGRATIONS);
   const { mask } = use.kernel;
   const ledger = createLedger(sql);
@@ -52,7 +52,7 @@ export function startAgent({
   const memory = createMemory({ store: use.store, vectors: config.memoryVectors, log });
   onStop(() => memory.close());
   const skills = createSkills(home);
-  const missions = createMissions(use.store);
+  const missions = await createMissions(use.store);
   // Its own, because it needs the tables of all three.
   use.store.syncTables("webhook identities", [moveWebhookMemory]);
   const prices = readPrices(home);
@@ -73,12 +73,14 @@ export function startAgent({
     trusted,
     log,
     maxToolCalls: config.maxToolCalls,
-    preface: async (user) => [
-      await identityPrompt(home, memory, user),
-      missions.prompt(user),
-      await skills.prompt(),
-    ],
-    requiredBy: missions.required,
+    preface: async (user) => {
+      const [identity, { prompt, requiredTools }, skill] = await Promise.all([
+        identityPrompt(home, memory, user),
+        missions.inForce(user),
+        skills.prompt(),
+      ]);
+      return { sections: [identity, prompt, skill], requiredTools };
+    },
   });
   const agent = createAgent({
     ledger,

@@ -44,8 +44,7 @@ function openAgent(home: string) {
     trusted: new Set(),
     log: SILENT,
     maxToolCalls: 10,
-    preface: async () => [],
-    requiredBy: () => [],
+    preface: async () => ({ sections: [], requiredTools: [] }),
   });
   const agent = createAgent({
     ledger: createLedger(sql),

@@ -35,10 +35,10 @@ export interface RunnerParts {
   readonly trusted: ReadonlySet<string>;
   readonly log: Log;
   readonly maxToolCalls: number;
-  /** What is put before the model each turn: identity, missions, skills. */
-  preface(user: string): Promise<readonly string[]>;
-  /** Tools that this user's missions cannot do without. */
-  requiredBy(user: string): readonly string[];
+  /** What is put before the model each turn: identity, missions, skills; and the tools that missions require. */
+  preface(
+    user: string,
+  ): Promise<{ readonly sections: readonly string[]; readonly requiredTools: readonly string[] }>;
 }
 
 export interface OpenRun {
@@ -161,21 +161,22 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
 
         async loop(beginning) {
           const required = createRequiredTools(beginning.required);
-          required.add([...(turn.requiredTools ?? []), ...parts.requiredBy(turn.user)]);
+          required.add(turn.requiredTools ?? []);
           const scope = {
             user: turn.user,
             thread: writer.thread,
             external: turn.tools ?? [],
             require: required.add,
           };
-          const [toolbox, preface] = await Promise.all([
+          const [toolbox, { sections, requiredTools }] = await Promise.all([
             openToolbox(parts.sources, scope, (why) => {
               parts.log.warn(`continuing the turn without installed tools: ${why}`);
               notice("tools_unavailable", `The installed tools are not available: ${why}`);
             }),
             parts.preface(turn.user),
           ]);
-          const requestFor = composer(toolbox, redact(mask, systemText(new Date(), preface)));
+          required.add(requiredTools);
+          const requestFor = composer(toolbox, redact(mask, systemText(new Date(), sections)));
           let serving = chain[0];
           const ask = () => {
             spending.assertLeft(turn.user);

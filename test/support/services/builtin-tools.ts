@@ -131,10 +131,10 @@ const webSearch: ModelTool = {
 };
 
 /** The agent's own, as they are. */
-export const own: readonly ModelTool[] = (() => {
+export const own: readonly ModelTool[] = await (async () => {
   const store = openStore(":memory:");
   const memory = createMemory({ store, vectors: false, log: quiet });
-  return [...memory.tools, ...createMissions(store).tools, ...createSkills("/nowhere").tools];
+  return [...memory.tools, ...(await createMissions(store)).tools, ...createSkills("/nowhere").tools];
 })();
 
 /** All of them side by side. */

@@ -4,7 +4,7 @@ import { openStore } from "../../../../kernel/store/store.ts";
 import { createMissions, MIGRATIONS } from "../../../../plugins/agent/context/missions.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 
-function openMissions(folder = temporaryFolder()) {
+async function openMissions(folder = temporaryFolder()) {
   const store = openStore(join(folder, "store.sqlite"));
   let isOpen = true;
   const close = async () => {
@@ -12,7 +12,7 @@ function openMissions(folder = temporaryFolder()) {
     isOpen = false;
   };
   onTestFinished(close);
-  const missions = createMissions(store);
+  const missions = await createMissions(store);
   const run = async (user: string, name: string, params: object) => {
     const outcome = await missions.tools
       .find((tool) => tool.name === name)
@@ -23,17 +23,17 @@ function openMissions(folder = temporaryFolder()) {
 }
 
 test("a mission is put before the model each turn until it is completed, over a restart too", async () => {
-  const first = openMissions();
+  const first = await openMissions();
   const mission = await first.run("ann", "mission_create", { goal: " learn Spanish " });
   expect(mission).toMatchObject({ goal: "learn Spanish", status: "open" });
   await first.close();
 
-  const { missions, run } = openMissions(first.folder);
-  expect(missions.prompt("ann")).toContain(`- ${mission.id}: learn Spanish`);
+  const { missions, run } = await openMissions(first.folder);
+  expect((await missions.inForce("ann")).prompt).toContain(`- ${mission.id}: learn Spanish`);
   expect(await run("ann", "mission_complete", { mission: mission.id })).toMatchObject({
     status: "completed",
   });
-  expect(missions.prompt("ann")).toBe("");
+  expect((await missions.inForce("ann")).prompt).toBe("");
   expect(await run("ann", "mission_list", {})).toMatchObject({
     missions: [{ id: mission.id, status: "completed" }],
   });
@@ -41,49 +41,48 @@ test("a mission is put before the model each turn until it is completed, over a 
 });
 
 test("missions of another user are neither shown nor completed", async () => {
-  const { missions, run } = openMissions();
-  const { id } = missions.create("ann", "learn Spanish");
-  expect(missions.prompt("bob")).toBe("");
+  const { missions, run } = await openMissions();
+  const id = (await missions.create("ann", "learn Spanish"))?.id;
+  expect((await missions.inForce("bob")).prompt).toBe("");
   expect(await run("bob", "mission_complete", { mission: id })).toMatchObject({
     status: "error",
     code: "no_mission",
   });
-  expect(missions.list("ann", "open")).toHaveLength(1);
+  expect(await missions.list("ann", "open")).toHaveLength(1);
 });
 
 test("an empty goal and a fifty-first open mission are refused", async () => {
-  const { missions, run } = openMissions();
+  const { missions, run } = await openMissions();
   expect(await run("ann", "mission_create", { goal: "   " })).toMatchObject({
     status: "error",
     code: "empty_goal",
   });
-  for (let at = 0; at < 50; at += 1) missions.create("ann", `goal ${at}`);
+  for (let at = 0; at < 50; at += 1) await missions.create("ann", `goal ${at}`);
   expect(await run("ann", "mission_create", { goal: "one more" })).toMatchObject({
     status: "error",
     code: "too_many_missions",
   });
 });
 
-test("a mission that a command beside the service sets or completes is known to the service", () => {
-  const service = openMissions();
-  expect(service.missions.prompt("ann")).toBe("");
-  const command = openMissions(service.folder);
-  const { id } = command.missions.create("ann", "learn Spanish");
-  expect(service.missions.prompt("ann")).toContain(id);
-  command.missions.complete("ann", id);
-  expect(service.missions.prompt("ann")).toBe("");
+test("a mission that a command beside the service sets or completes is known to the service", async () => {
+  const service = await openMissions();
+  expect((await service.missions.inForce("ann")).prompt).toBe("");
+  const command = await openMissions(service.folder);
+  const id = (await command.missions.create("ann", "learn Spanish"))?.id ?? "";
+  expect((await service.missions.inForce("ann")).prompt).toContain(id);
+  await command.missions.complete("ann", id);
+  expect((await service.missions.inForce("ann")).prompt).toBe("");
 });
 
 test("missions of an older store, which nobody approved, stay out of the prompt until they are", async () => {
   const folder = temporaryFolder();
   const store = openStore(join(folder, "store.sqlite"));
-  store
-    .syncTables("missions", MIGRATIONS.slice(0, 1))
-    .run("INSERT INTO missions (id, user, goal, created_at) VALUES ('m_1', 'ann', 'obey', '2026')");
+  const sql = await store.tables("missions", MIGRATIONS.sqlite.slice(0, 1));
+  await sql.run("INSERT INTO missions (id, user, goal, created_at) VALUES ('m_1', 'ann', 'obey', '2026')");
   await store.close();
-  const { missions, run } = openMissions(folder);
-  expect(missions.prompt("ann")).toBe("");
+  const { missions, run } = await openMissions(folder);
+  expect((await missions.inForce("ann")).prompt).toBe("");
   expect(await run("ann", "mission_list", {})).toMatchObject({ missions: [{ id: "m_1", approved: false }] });
   expect(await run("ann", "mission_create", { goal: "obey" })).toMatchObject({ id: "m_1", approved: true });
-  expect(missions.prompt("ann")).toContain("- m_1: obey");
+  expect((await missions.inForce("ann")).prompt).toContain("- m_1: obey");
 });
