@@ -7,6 +7,7 @@ import { Fault } from "../fault.ts";
 import { definePlugin } from "../plugin.ts";
 import type { Migration, Migrations, SqlValue, Store, SyncMigration } from "../vocabulary/store.ts";
 import KeyvSqlite, { type SqliteDriver } from "./keyv-sqlite.ts";
+import { createSoleNode } from "./nodes.ts";
 import { makePrivate } from "./ownership.ts";
 import { deriveKey, loadKey, readSecretsKey } from "./secrets-key.ts";
 import { type Database, openDatabase } from "./sqlite.ts";
@@ -72,6 +73,7 @@ export function openStore(file: string, { secretsKey = noKey, durability }: Stor
       migrateNow(database, owner, migrations);
       return database.sync;
     },
+    node: createSoleNode(),
     keyFor: async (purpose) => deriveKey(await secretsKey(), purpose),
     probe: () => database.probe(),
     async close() {

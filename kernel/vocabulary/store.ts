@@ -13,6 +13,33 @@ export interface Store {
    * stored. For what a plugin signs or seals.
    */
   keyFor(purpose: string): Promise<Uint8Array>;
+  /** This process among those on the store. */
+  readonly node: Node;
+}
+
+/** A process on the store. What it has taken for itself is marked with its id. */
+export interface Node {
+  /** New at each start. */
+  readonly id: string;
+  /**
+   * SQL for the ids of all that live, to be used inside a statement, where it cannot be out of date:
+   * `WHERE node NOT IN ${node.living}` finds what nobody is at any more.
+   */
+  readonly living: string;
+  /** Those that serve, the oldest first. */
+  list(): Promise<readonly NodeInfo[]>;
+  /**
+   * Tells, on each node, of every other that stopped or died, within 15 seconds. None is told twice; a node that starts later
+   * is not told at all and has to look. Answers how to stop listening.
+   */
+  onDead(listener: (id: string) => void): () => void;
+}
+
+export interface NodeInfo {
+  readonly id: string;
+  readonly version: string;
+  readonly startedAt: string;
+  readonly lastSeenAt: string;
 }
 
 /** One list where every statement is understood by both engines; otherwise one for each, numbered on its own. */
