@@ -67,6 +67,7 @@ export function createCommits(writer: Connection, durability: Durability) {
     try {
       const given = work(handle.tx);
       const result = given instanceof Promise ? await inTime(given) : given;
+      handle.assertDone();
       if (hasSavepoint) command("RELEASE alone");
       return () => resolve(result);
     } catch (error) {
@@ -125,11 +126,20 @@ export function createCommits(writer: Connection, durability: Durability) {
   }
 
   /** A handle for one piece of work, which does nothing more once that work is over. */
-  function createHandle(): { readonly tx: Transaction; end(): void } {
+  function createHandle(): { readonly tx: Transaction; assertDone(): void; end(): void } {
     let isOver = false;
-    const statement = async <Result>(run: () => Result): Promise<Result> => {
-      if (isOver) throw new Error("a statement came after its transaction was over");
-      return execute(run);
+    let failure: { readonly error: unknown } | undefined;
+    const statement = <Result>(run: () => Result): Promise<Result> => {
+      try {
+        if (isOver) throw new Error("a statement came after its transaction was over");
+        return Promise.resolve(execute(run));
+      } catch (error) {
+        failure ??= { error };
+        const failed = Promise.reject(error);
+        // Who does not wait for a statement hears of it from the commit.
+        failed.catch(() => {});
+        return failed;
+      }
     };
     return {
       tx: {
@@ -137,6 +147,9 @@ export function createCommits(writer: Connection, durability: Durability) {
         get: <Row>(sql: string, ...values: SqlValue[]) => statement(() => writer.get<Row>(sql, values)),
         run: (sql, ...values) => statement(() => Number(writer.run(sql, values).changes)),
         last: (sql, ...values) => void closing.push(() => writer.run(sql, values)),
+      },
+      assertDone: () => {
+        if (failure !== undefined) throw failure.error;
       },
       end: () => {
         isOver = true;

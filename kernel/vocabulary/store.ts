@@ -63,7 +63,10 @@ export interface Queries {
   run(sql: string, ...values: SqlValue[]): Promise<number>;
 }
 
-/** What is done through it commits together or not at all. Functions that take part in one are given it. */
+/**
+ * What is done through it commits together or not at all: a statement that fails fails the whole, also where nobody
+ * waited for it. Functions that take part in one are given it.
+ */
 export interface Transaction extends Queries {
   /** Runs it right before the commit, together with others of its kind. */
   last(sql: string, ...values: SqlValue[]): void;

@@ -44,7 +44,7 @@ export async function startAgent({
   onStop,
   announce,
 }: StartContext<AgentSettings, "store" | "kernel", "tools">): Promise<Pick<Services, Provided>> {
-  const sql = use.store.syncTables("agent", MIGRATIONS);
+  const sql = use.store.syncTables("agent", MIGRATIONS.sqlite);
   const { mask } = use.kernel;
   const ledger = createLedger(sql);
   const interrupted = use.kernel.serving ? ledger.recover() : 0;

@@ -30,7 +30,7 @@ const instant: Model = {
 
 function openAgent(home: string) {
   const store = openStore(join(home, "store.sqlite"));
-  const sql = store.syncTables("agent", MIGRATIONS);
+  const sql = store.syncTables("agent", MIGRATIONS.sqlite);
   const mask = createMask();
   mask.add("a-secret-the-loop-knows");
   const history = createHistory(sql, { mask, trusted: new Set() });

@@ -59,6 +59,17 @@ describe("tables", () => {
     expect(await sql.all("SELECT n FROM numbers")).toEqual([]);
   });
 
+  test("a statement that fails fails its transaction, also where nobody waited for it", async () => {
+    const { store } = openTemporary();
+    const sql = await store.tables("test", NUMBERS);
+    const doubled = sql.transaction(async (tx) => {
+      void tx.run("INSERT INTO numbers VALUES (1)");
+      void tx.run("INSERT INTO numbers VALUES (1)");
+    });
+    await expect(doubled).rejects.toThrow(/UNIQUE/);
+    expect(await sql.all("SELECT n FROM numbers")).toEqual([]);
+  });
+
   test("transactions of one moment share a commit; one that throws takes back only its own", async () => {
     const { store, file } = openTemporary();
     const sql = await store.tables("test", NUMBERS);
