@@ -31,6 +31,11 @@ export interface Running {
   readonly lines: readonly string[];
   /** A service by name; a fault where its plugin is off. */
   service<Name extends ServiceName>(name: Name): Services[Name];
+  /**
+   * Takes no new work and lets what runs end, for at most so long. Readiness is false from here on. Answers whether
+   * everything has ended.
+   */
+  drain(millis: number): Promise<boolean>;
   /** Runs every undo, last-in first-out, each with its share of the deadline. Returns the names of plugins that failed to stop. */
   stop(): Promise<readonly string[]>;
 }
@@ -61,6 +66,7 @@ export async function boot(options: BootOptions): Promise<Running> {
   const whyOff = decideOff(ordered, configs);
 
   const undos: Undo[] = [];
+  const drains: Undo["run"][] = [];
   const lines: string[] = [];
   const services = new Map<string, unknown>();
   const details = new Map<string, string>(whyOff);
@@ -124,6 +130,7 @@ export async function boot(options: BootOptions): Promise<Running> {
             .catch((error) => log.error({ error }, "undo after an abandoned start failed"));
         else undos.push({ plugin: plugin.name, run });
       },
+      onDrain: (run: Undo["run"]) => void drains.push(run),
       check: readiness.add,
       announce: (detail: string) => void details.set(plugin.name, detail),
       tell: (line: string) => void lines.push(line),
@@ -145,6 +152,16 @@ export async function boot(options: BootOptions): Promise<Running> {
     }
   }
 
+  let draining: Promise<unknown> | undefined;
+  const drainAll = (): Promise<unknown> => {
+    if (draining === undefined)
+      readiness.add("service", () => {
+        throw new Error("the service is stopping");
+      });
+    draining ??= Promise.allSettled(drains.map(async (run) => run()));
+    return draining;
+  };
+
   let stopping: Promise<readonly string[]> | undefined;
   return {
     lines,
@@ -161,6 +178,14 @@ export async function boot(options: BootOptions): Promise<Running> {
         throw new Fault("unavailable", "service_off", `"${name}" is not available: ${why}`);
       }
       return found as Services[Name];
+    },
+    async drain(millis) {
+      try {
+        await within(millis, "", () => drainAll());
+        return true;
+      } catch {
+        return false;
+      }
     },
     stop: () => {
       stopping ??= unwind();

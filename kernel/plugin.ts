@@ -56,6 +56,11 @@ export interface StartContext<Config, Needs extends ServiceName, Wants extends S
   readonly signal: AbortSignal;
   /** Registers the undo of what was just opened. Undos run last-in first-out. */
   onStop(undo: () => void | Promise<void>): void;
+  /**
+   * Registers what to wait for before a stop that is in no hurry: it takes no new work from then on and resolves when
+   * what runs has ended.
+   */
+  onDrain(run: () => void | Promise<void>): void;
   /** Contributes a named readiness check: it throws while not ready, and its message says what to do. */
   check(name: string, probe: () => void | Promise<void>): void;
   /** What the start-up table and the status show beside this plugin, for example its address. */

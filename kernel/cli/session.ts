@@ -21,6 +21,8 @@ export interface Session {
   readonly fromFolder: readonly string[];
   /** What the operator should know about where the settings came from. */
   readonly warnings: readonly string[];
+  /** How long what runs may take to end when the service is told to stop. */
+  readonly graceSecs: number;
   openLog(sink: LogSink): RootLog;
 }
 
@@ -48,6 +50,12 @@ export function openSession(
   const env = settings.for("kernel");
   homeSetting(env);
   const level = env.oneOf("LOG_LEVEL", LOG_LEVELS, "info", "The least severe log line that is written");
+  const graceSecs = env.integer(
+    "STOP_GRACE_SECS",
+    30,
+    { min: 0, max: 3600 },
+    "After SIGTERM, how long running turns may take to finish",
+  );
   const plugins = env.list("PLUGINS", "Third-party plugins: packages or paths");
   return {
     settings,
@@ -61,6 +69,7 @@ export function openSession(
       (name) =>
         `${name} in ${join(folder, ".env")} is ignored: set it in the environment or, except POSTERN_HOME, in ${join(home, ".env")}`,
     ),
+    graceSecs,
     openLog: (sink) => createLog(level, mask, sink),
   };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { Fault } from "../../kernel/fault.ts";
-import { type AnyPlugin, Off } from "../../kernel/plugin.ts";
+import { type AnyPlugin, Off, type StartContext } from "../../kernel/plugin.ts";
 import { bootKernel } from "../support/services/kernel.ts";
 
 // Services of these tests have names that the shipped ones do not know, so they go by the untyped shape.
@@ -42,6 +42,27 @@ describe("order", () => {
     ]);
     await kernel.stop();
     expect(pages).toEqual(["+a", "+b", "+c", "+d", "-d", "-c", "-b", "-a"]);
+  });
+
+  test("a stop without hurry waits for what runs before anything is stopped, and is not ready meanwhile", async () => {
+    const pages: string[] = [];
+    const work = Promise.withResolvers<void>();
+    const busy = plugin("busy", {
+      needs: ["a"],
+      start: ({ onDrain, onStop }: Pick<StartContext<unknown, never, never>, "onDrain" | "onStop">) => {
+        onDrain(() => work.promise.then(() => void pages.push("ended")));
+        onStop(() => void pages.push("-busy"));
+      },
+    });
+    const kernel = await bootKernel([busy, diary("a", pages)]);
+    expect(await kernel.drain(1)).toBe(false);
+    const [check] = await kernel.service("kernel").readiness();
+    expect(check).toMatchObject({ name: "service", ok: false, detail: "the service is stopping" });
+    const again = kernel.drain(60_000);
+    work.resolve();
+    expect(await again).toBe(true);
+    await kernel.stop();
+    expect(pages).toEqual(["+a", "ended", "-busy", "-a"]);
   });
 
   test("a wanted service comes first where it is there, and is undefined where it is not", async () => {
