@@ -41,6 +41,8 @@ export interface Notice {
   readonly pid: number;
   readonly version: string;
   readonly startedAt: string;
+  /** Its id among those on its store. */
+  readonly node?: string;
   readonly plugins: readonly PluginState[];
 }
 

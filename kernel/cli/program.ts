@@ -1,7 +1,7 @@
 /** The command line: our own commands, and those that plugins bring. */
 import { Command, CommanderError } from "commander";
 import { Fault } from "../fault.ts";
-import { type AnyPlugin, Off, type PluginCommand } from "../plugin.ts";
+import { type AnyPlugin, type NodeInfo, Off, type PluginCommand } from "../plugin.ts";
 import { say, warn } from "./output.ts";
 import type { Session, SessionOptions } from "./session.ts";
 
@@ -86,12 +86,13 @@ export async function buildProgram({ argv, version, shippedPlugins }: ProgramOpt
 
   program
     .command("status")
-    .description("show whether Postern is running, since when, and with which channels")
+    .description("show whether Postern is running, with which channels, and the nodes of its store")
     .option("--json", "print JSON")
     .addHelpText("after", "\nExample:\n  $ postern status && echo up")
     .action(async ({ json = false }: JsonOption) => {
-      const [{ home }, { showStatus }] = await Promise.all([open(), import("./commands/status.ts")]);
-      showStatus(home, json);
+      const [session, { showStatus }] = await Promise.all([open(), import("./commands/status.ts")]);
+      const isShared = session.settings.for("store").text("STORE_URL", undefined, "")?.startsWith("postgres");
+      showStatus(session.home, json, isShared ? await nodesOf(session) : undefined);
     });
 
   program
@@ -110,6 +111,15 @@ export async function buildProgram({ argv, version, shippedPlugins }: ProgramOpt
         );
       say(completionScript(program, known));
     });
+
+  const nodesOf = async (session: Session): Promise<readonly NodeInfo[]> => {
+    const { createCommandContext } = await import("./command-context.ts");
+    let nodes: readonly NodeInfo[] = [];
+    await createCommandContext(session, shippedPlugins, version).with(["store"], async ({ store }) => {
+      nodes = await store.node.list();
+    });
+    return nodes;
+  };
 
   const isOwn = program.commands.some((command) => command.name() === asked);
   const listsAll = asked === "completion" || asked === "help" || (asked === undefined && wantsHelp(argv));

@@ -37,7 +37,9 @@ export async function serve(
   const ending = waitForEnd((error) => log.error({ error }, "uncaught error, stopping"));
   try {
     const running = await boot({ plugins, settings, home, log, mask, version, onShutdown: ending.request });
-    claim.post({ pid: process.pid, version, startedAt: new Date().toISOString(), plugins: running.states });
+    const startedAt = new Date().toISOString();
+    const node = running.service("store").node.id;
+    claim.post({ pid: process.pid, version, startedAt, node, plugins: running.states });
     if (!screenTaken) say(startUpTable(running, version));
     const why = await ending.requested;
     log.info(`${why}, stopping`);

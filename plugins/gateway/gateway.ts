@@ -56,7 +56,10 @@ export async function openGateway({
   const routes: readonly Route[] = [
     ...healthRoutes(kernel),
     ...sessionRoutes({ ...server, onRevoked }),
-    ...statusRoutes({ kernel, agent, jobs, tools, metrics, usersOnline: () => sockets.users }),
+    ...statusRoutes({
+      ...{ kernel, agent, jobs, tools, metrics, node: use.store.node },
+      usersOnline: () => sockets.users,
+    }),
     ...chatRoutes({ agent, threads, chatLimit, follow }),
     ...threadRoutes(threads),
     ...jobRoutes(jobs),

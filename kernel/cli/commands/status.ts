@@ -1,15 +1,20 @@
-/** `postern status`: whether a service is running with this home, since when, with which plugins. */
+/** `postern status`: whether a service is running with this home, with which plugins, and all nodes of its store. */
 
-import { findRunning } from "../home.ts";
+import type { NodeInfo } from "../../vocabulary/store.ts";
+import { findRunning, type Notice } from "../home.ts";
 import { say, sayJson } from "../output.ts";
 import { table } from "../table.ts";
 
-export function showStatus(home: string, json: boolean): void {
+/** `fleet`: the nodes of a store that several machines share; absent where the home has a store of its own. */
+export function showStatus(home: string, json: boolean, fleet: readonly NodeInfo[] | undefined): void {
   const notice = findRunning(home);
   process.exitCode = notice ? 0 : 1;
+  const nodes = fleet ?? (notice === undefined ? [] : [nodeOf(notice)]);
   if (json) {
-    sayJson(notice ? { running: true, home, ...notice } : { running: false, home });
-  } else if (notice) {
+    sayJson(notice ? { running: true, home, ...notice, nodes } : { running: false, home, nodes });
+    return;
+  }
+  if (notice) {
     const rows = notice.plugins.map(({ name, on, detail }) => [name, on ? "on" : "off", detail]);
     say(
       `Postern ${notice.version} has been running since ${notice.startedAt} (pid ${notice.pid}, home ${home})\n${table(rows)}`,
@@ -17,4 +22,21 @@ export function showStatus(home: string, json: boolean): void {
   } else {
     say(`Postern is not running with the home ${home}. Start it with "postern serve".\n`);
   }
+  if (fleet !== undefined) say(nodeTable(fleet, notice?.node));
+}
+
+function nodeOf({ node = "", version, startedAt }: Notice): NodeInfo {
+  return { id: node, version, startedAt, lastSeenAt: new Date().toISOString() };
+}
+
+function nodeTable(nodes: readonly NodeInfo[], own: string | undefined): string {
+  if (nodes.length === 0) return "No node is running on this store.\n";
+  const rows = nodes.map(({ id, version, startedAt, lastSeenAt }) => [
+    id,
+    version,
+    startedAt,
+    lastSeenAt,
+    id === own ? "this home's" : "",
+  ]);
+  return `\n${table([["NODE", "VERSION", "STARTED", "LAST SEEN", ""], ...rows])}`;
 }

@@ -36,4 +36,12 @@ export const Status = Type.Object({
   tools: Type.Array(Type.String()),
   usersOnline: Type.Integer(),
   jobs: Type.Object({ queued: Type.Integer(), running: Type.Integer() }),
+  nodes: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      version: Type.String(),
+      startedAt: Type.String(),
+      lastSeenAt: Type.String(),
+    }),
+  ),
 });

@@ -1,5 +1,5 @@
 /** How the service is doing: for people as JSON, for Prometheus as its text. */
-import type { Agent, Jobs, Kernel, Tools } from "../../../kernel/plugin.ts";
+import type { Agent, Jobs, Kernel, Node, Tools } from "../../../kernel/plugin.ts";
 import { Status } from "../api/schemas.ts";
 import type { Metrics } from "../middleware/metrics.ts";
 import { type Route, route } from "../route.ts";
@@ -10,17 +10,18 @@ export interface StatusParts {
   readonly jobs: Jobs;
   readonly tools: Tools | undefined;
   readonly metrics: Metrics;
+  readonly node: Node;
   usersOnline(): number;
 }
 
 export function statusRoutes(parts: StatusParts): readonly Route[] {
-  const { kernel, agent, jobs, tools, metrics, usersOnline } = parts;
+  const { kernel, agent, jobs, tools, metrics, node, usersOnline } = parts;
   return [
     route({
       method: "get",
       path: "/api/status",
       tag: "status",
-      summary: "Get the version, channels, model, tools and current load",
+      summary: "Get the version, channels, model, tools, nodes and current load",
       answer: Status,
       handle: async ({ user }) => ({
         version: kernel.version,
@@ -34,6 +35,7 @@ export function statusRoutes(parts: StatusParts): readonly Route[] {
         tools: ((await tools?.list()) ?? []).map(({ name }) => name),
         usersOnline: usersOnline(),
         jobs: jobs.counts(),
+        nodes: await node.list(),
       }),
     }),
     route({

@@ -161,13 +161,17 @@ describe("doctor and status", () => {
     expect(stdout).toMatch(/FAIL\s+GATEWAY_PORT .*expected/);
   });
 
-  test("status tells a running service from one that was killed", async () => {
+  test("status tells a running service, which is the one node, from one that was killed", async () => {
     const { env, cwd } = inHome();
     expect((await postern(["status"], { env, cwd })).code).toBe(1);
     const service = startPostern(["serve"], { env, cwd });
     await service.printed("ready in");
     const seen = await postern(["status", "--json"], { env, cwd });
-    expect(JSON.parse(seen.stdout)).toMatchObject({ running: true, pid: service.pid });
+    const { node, nodes, ...notice } = JSON.parse(seen.stdout);
+    expect(notice).toMatchObject({ running: true, pid: service.pid });
+    expect(nodes).toMatchObject([
+      { id: node, startedAt: expect.any(String), lastSeenAt: expect.any(String) },
+    ]);
     service.kill("SIGKILL");
     await service.ended;
     expect((await postern(["status"], { env, cwd })).stdout).toContain("not running");

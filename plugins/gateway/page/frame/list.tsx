@@ -2,11 +2,12 @@ import type { ComponentChildren } from "preact";
 
 interface ListProps {
   readonly columns: readonly string[];
+  readonly hasActions?: boolean;
   readonly children: ComponentChildren;
 }
 
-/** A table of rows; in the last column, which has no heading to see, is what can be done with each. */
-export function List({ columns, children }: ListProps) {
+/** A table of rows. In the last column, which has no heading to see, is what can be done with each, if anything. */
+export function List({ columns, hasActions = true, children }: ListProps) {
   return (
     <table class="list">
       <thead>
@@ -14,9 +15,11 @@ export function List({ columns, children }: ListProps) {
           {columns.map((name) => (
             <th key={name}>{name}</th>
           ))}
-          <th>
-            <span class="unseen">Actions</span>
-          </th>
+          {hasActions && (
+            <th>
+              <span class="unseen">Actions</span>
+            </th>
+          )}
         </tr>
       </thead>
       <tbody>{children}</tbody>

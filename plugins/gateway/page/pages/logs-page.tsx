@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { attempt } from "../app.ts";
 import { Bar } from "../frame/bar.tsx";
 import { ask } from "../wire.ts";
+import { NodesCard } from "./nodes-card.tsx";
 
 const LEVELS: Readonly<Record<number, string>> = {
   20: "debug",
@@ -18,7 +19,7 @@ interface Line {
   readonly msg?: string;
 }
 
-/** The newest log lines, for the operator. */
+/** The nodes, and the newest log lines of the one that answers, for the operator. */
 export function LogsPage() {
   const [lines, setLines] = useState<readonly Line[]>([]);
   const [least, setLeast] = useState(30);
@@ -47,6 +48,7 @@ export function LogsPage() {
       </Bar>
       <div class="page">
         <div>
+          <NodesCard />
           <pre class="log">
             {lines
               .filter(({ level }) => level >= least)

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
+import { MANIFEST } from "../../../../kernel/cli/package.ts";
 import { OPERATOR_TOKEN, openGateway } from "../../../support/services/gateway.ts";
 
 const tools = { weather: { run: () => ({ status: "ok", output: "sunny" }) as const } };
 
-test("§4.1 the status tells version, channels, model, tools, people and jobs", async () => {
+test("§4.1 the status tells version, channels, model, tools, people, jobs and nodes", async () => {
   const gateway = await openGateway({ tools });
   await gateway.socket();
   const { body } = await gateway.ask("/api/status");
@@ -13,6 +14,7 @@ test("§4.1 the status tells version, channels, model, tools, people and jobs", 
     tools: ["weather"],
     users_online: 1,
     jobs: { queued: 0, running: 0 },
+    nodes: [{ id: expect.stringMatching(/^[0-9a-f-]{36}$/), version: MANIFEST.version }],
   });
   expect(body.channels).toContainEqual({ name: "gateway", on: true, detail: gateway.url });
   expect(body.channels.map(({ name }: { name: string }) => name)).not.toContain("store");
