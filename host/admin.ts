@@ -142,8 +142,8 @@ export function createAdmin(parts: AdminParts): ToolAdmin {
       await finishSignIn({ ...parts, values: vaultOf(tool).values }, found.signIn, redirected);
       return { tool: found.tool };
     },
-    receipts: async (query) => receipts.list(query),
-    receipt: async (id) => receipts.find(id),
+    receipts: (query) => receipts.list(query),
+    receipt: (id) => receipts.find(id),
   };
 }
 

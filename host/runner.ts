@@ -187,7 +187,7 @@ export function createRunner(parts: RunnerParts): Runner {
       const installed = await catalog.list();
       const off = await Promise.all(installed.map(switches.off));
       const tools = installed.filter((_, at) => off[at] === undefined);
-      const [last] = receipts.list({ limit: 1 });
+      const [last] = await receipts.list({ limit: 1 });
       // One, whatever is installed: memory is for tools in use.
       const tool = tools.find(({ name }) => name === last?.tool) ?? tools[0];
       if (tool !== undefined) await pool.describe(prepare(tool).component);

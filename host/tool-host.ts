@@ -116,7 +116,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   // Before anyone looks: a shipped tool that is not there counts as removed by the user.
   await recoverTools(catalog.folder, log);
   await adoptSecrets(vault, await catalog.list());
-  const receipts = openReceipts(store);
+  const receipts = await openReceipts(store);
   const code = openCodeCache(home, catalog);
   const runner = createRunner({ cache: code.folder, catalog, pool, broker, receipts, switches, mask, log });
 

@@ -45,7 +45,7 @@ export async function info(context: CommandContext, name: string, options: JsonO
   await withTool(context, name, async ({ receipts, missingSecrets, switches, describe }, tool) => {
     const { digest, installedAt, description, schema, capabilities, folder } = tool;
     const { grants } = await describe(tool);
-    const [last] = receipts.list({ tool: name, limit: 1 });
+    const [last] = await receipts.list({ tool: name, limit: 1 });
     const { version } = capabilities;
     const missing = await missingSecrets(tool);
     const off = await switches.off(tool);
@@ -97,7 +97,7 @@ export async function log(
 ): Promise<void> {
   await withHost(context, async ({ receipts, catalog }) => {
     const { limit } = options;
-    const kept = receipts.list(name === undefined ? { limit } : { tool: name, limit });
+    const kept = await receipts.list(name === undefined ? { limit } : { tool: name, limit });
     const found = await locateReceipts(catalog, kept);
     print(options, { receipts: found }, () =>
       found.length === 0

@@ -60,7 +60,7 @@ export function openDatabase(file: string, durability: Durability = "full"): Dat
     transaction: (work, { flush = true } = {}) => commits.ask({ flush, work }),
     script: (sql) => commits.execute(() => writer.exec(sql)),
     copyTo: (copy) => void reader.run("VACUUM INTO ?", [copy]),
-    probe: () => void reader.get("SELECT count(*) FROM sqlite_schema", []),
+    probe: () => void reader.get("SELECT count(*) FROM migrations", []),
     async close() {
       await commits.idle();
       if (reader !== writer) reader.connection.close();

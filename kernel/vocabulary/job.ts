@@ -102,7 +102,7 @@ export interface NewIntegration {
 export interface Integrations {
   /** The secret is the sender's to keep. */
   add(given: NewIntegration): Promise<{ readonly integration: Integration; readonly secret: string }>;
-  list(): readonly Integration[];
+  list(): Promise<readonly Integration[]>;
   /** False where there was none. From then on its secret opens nothing. */
-  remove(name: string): boolean;
+  remove(name: string): Promise<boolean>;
 }

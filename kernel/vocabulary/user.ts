@@ -60,5 +60,5 @@ export type AccountKey = Declared<typeof AccountKey>;
 
 /** The people who may sign in. */
 export interface Accounts {
-  find(id: string): (User & AccountKey) | undefined;
+  find(id: string): Promise<(User & AccountKey) | undefined>;
 }

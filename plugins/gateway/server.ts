@@ -48,7 +48,7 @@ export async function buildServer({ config, home, store, kernel, log }: ServerPa
   ];
   for (const { token } of operatorTokens) kernel.mask.add(token);
 
-  const accounts = createAccounts(store);
+  const accounts = await createAccounts(store);
   const proxies = createProxies(config.trustedProxies);
   const isOwnOrigin = createOriginCheck(config.allowedOrigins, proxies);
   const metrics = createMetrics();

@@ -120,7 +120,7 @@ function takeMessage(options: AppOptions): Middleware {
     const { bytes = Buffer.of() } = context.state;
     const proof = options.senders.shared(headerOf(context), bytes);
     const { userId, ...submission } = parseNamedMessage(bytes);
-    const owner = options.userOf.named(webhookIdentity(userId));
+    const owner = await options.userOf.named(webhookIdentity(userId));
     await submitJob(options, context, { ...submission, ...owner, ...identify(bytes, proof) }, userId);
   };
 }
@@ -133,7 +133,7 @@ function takeFromIntegration(options: AppOptions): Middleware {
     const submission = sender.message === undefined ? parseMessage(bytes) : parseEvent(bytes, sender.message);
     const job: NewJob = {
       ...submission,
-      ...options.userOf.fixed(sender),
+      ...(await options.userOf.fixed(sender)),
       ...identify(bytes, proof),
       sender: sender.id,
       origin: sender.name,

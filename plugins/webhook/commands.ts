@@ -55,7 +55,7 @@ export function register(group: Command, context: CommandContext): void {
 
   verb(group, "list", "list the senders, never their secrets", "webhook list").action((options: JsonOption) =>
     withIntegrations(context, async (integrations) => {
-      const known = integrations.list();
+      const known = await integrations.list();
       const rows = known.map(({ name, user, lastUsedAt = "never", message = "" }) => [
         name,
         user,
@@ -79,7 +79,7 @@ export function register(group: Command, context: CommandContext): void {
     "webhook remove ci",
   ).action((name: string, options: JsonOption) =>
     withIntegrations(context, async (integrations) => {
-      if (!integrations.remove(name))
+      if (!(await integrations.remove(name)))
         throw new Fault(
           "missing",
           "integration_not_found",
@@ -107,7 +107,7 @@ function withIntegrations(
   work: (integrations: OpenIntegrations) => Promise<void>,
 ): Promise<void> {
   return context.with(["store", "accounts"], async ({ store, accounts }) => {
-    const sql = store.syncTables("webhook", MIGRATIONS);
+    const sql = await store.tables("webhook", MIGRATIONS);
     // Printed once by the command that makes it, and nothing here writes a log.
     await work(createIntegrations({ store, sql, accounts, onSecret: () => {} }));
   });

@@ -78,20 +78,22 @@ export default definePlugin({
       import("../../kernel/net/listen.ts"),
     ]);
     const { secret, callback } = config;
-    const sql = use.store.syncTables("webhook", MIGRATIONS);
-    const callbacks = callback && (await openCallbacks({ ...use, sql, log, target: callback }));
+    const sql = await use.store.tables("webhook", MIGRATIONS);
+    const syncSql = use.store.syncTables("webhook", MIGRATIONS.sqlite);
+    const callbacks = callback && (await openCallbacks({ ...use, sql: syncSql, log, target: callback }));
     if (callbacks) onStop(() => callbacks.stop());
 
     const { mask } = use.kernel;
     const integrations = createIntegrations({ ...use, sql, onSecret: (secret) => mask.add(secret) });
     // Known before the first request, so that no log shows one.
-    await Promise.all(integrations.senders().map(({ id }) => integrations.secretOf(id)));
+    const senders = await integrations.senders();
+    await Promise.all(senders.map(({ id }) => integrations.secretOf(id)));
 
     const stopping = new AbortController();
     const app = createApp({
       jobs: use.jobs,
       userOf: createUserLookup({ ...use, isRequired: config.pairing === "required" }),
-      submit: (job, userId) => sql.batch(() => (callbacks ?? use.jobs).submit(job, userId)),
+      submit: (job, userId) => syncSql.batch(() => (callbacks ?? use.jobs).submit(job, userId)),
       limiter: createLimiter({ name: "webhook", windows: [{ limit: config.rate, seconds: 60 }] }),
       proxies: createProxies(config.proxies),
       senders: createSenders(secret, integrations),
@@ -112,7 +114,7 @@ export default definePlugin({
     });
     const note =
       secret === undefined
-        ? ` (${withoutSecret(SECRET, integrations.senders().length)})`
+        ? ` (${withoutSecret(SECRET, senders.length)})`
         : showWeaknesses({ [SECRET]: secret });
     announce(listener.url + note);
     return { integrations };

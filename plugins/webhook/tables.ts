@@ -1,6 +1,7 @@
 /** What the channel itself keeps; its jobs are the agent's. */
+import type { Migrations } from "../../kernel/plugin.ts";
 
-export const MIGRATIONS = [
+const SQLITE = [
   `CREATE TABLE webhook_callbacks (
     job TEXT PRIMARY KEY,
     attempts INTEGER NOT NULL DEFAULT 0,
@@ -22,3 +23,25 @@ export const MIGRATIONS = [
     last_used_at TEXT
   ) STRICT, WITHOUT ROWID;`,
 ];
+
+const POSTGRES = [
+  `CREATE TABLE webhook_callbacks (
+    job TEXT COLLATE "C" PRIMARY KEY,
+    attempts BIGINT NOT NULL DEFAULT 0,
+    due_at BIGINT,
+    user_id TEXT COLLATE "C"
+  );
+  CREATE INDEX webhook_callbacks_due ON webhook_callbacks (due_at) WHERE due_at IS NOT NULL;
+
+  CREATE TABLE webhook_integrations (
+    name TEXT COLLATE "C" PRIMARY KEY,
+    id TEXT COLLATE "C" NOT NULL UNIQUE,
+    "user" TEXT COLLATE "C" NOT NULL,
+    account_since TEXT COLLATE "C",
+    message TEXT COLLATE "C",
+    created_at TEXT COLLATE "C" NOT NULL,
+    last_used_at TEXT COLLATE "C"
+  );`,
+];
+
+export const MIGRATIONS = { sqlite: SQLITE, postgres: POSTGRES } satisfies Migrations;

@@ -6,9 +6,9 @@ type Owner = Pick<NewJob, "user" | "waitsForPairing">;
 
 export interface UserLookup {
   /** The account that an operator paired the identity with, or the identity itself. */
-  named(identity: string): Owner;
+  named(identity: string): Promise<Owner>;
   /** The user of an integration. The operator named it, so nothing waits. */
-  fixed(sender: Sender): Owner;
+  fixed(sender: Sender): Promise<Owner>;
 }
 
 export interface UserLookupParts {
@@ -20,21 +20,22 @@ export interface UserLookupParts {
 
 export function createUserLookup({ identities, accounts, isRequired }: UserLookupParts): UserLookup {
   // An account that was removed, or removed and added again for somebody else, is not the one that was meant.
-  const isThere = (id: string, since: string) => accounts.find(id)?.createdAt === since;
-  const pairedWith = (identity: string): string | undefined => {
-    const account = identities.account(identity);
-    return account && isThere(account.id, account.createdAt) ? account.id : undefined;
+  const isThere = async (id: string, since: string): Promise<boolean> =>
+    (await accounts.find(id))?.createdAt === since;
+  const pairedWith = async (identity: string): Promise<string | undefined> => {
+    const account = await identities.account(identity);
+    return account && (await isThere(account.id, account.createdAt)) ? account.id : undefined;
   };
 
   return {
-    named(identity) {
-      const account = pairedWith(identity);
+    async named(identity) {
+      const account = await pairedWith(identity);
       if (account !== undefined) return { user: account };
       return { user: identity, ...(isRequired && { waitsForPairing: true }) };
     },
-    fixed({ name, user, accountSince }) {
-      if (accountSince === undefined) return { user: pairedWith(user) ?? user };
-      if (isThere(user, accountSince)) return { user };
+    async fixed({ name, user, accountSince }) {
+      if (accountSince === undefined) return { user: (await pairedWith(user)) ?? user };
+      if (await isThere(user, accountSince)) return { user };
       throw new Fault(
         "forbidden",
         "user_removed",

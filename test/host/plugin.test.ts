@@ -61,7 +61,7 @@ describe("tools of the agent", () => {
     expect(outcome).toEqual({ status: "ok", output: '{"answers":[200]}', receipt: expect.any(String) });
     expect(requests).toHaveLength(1);
     const { receipts } = await kernel.service("toolHost").open();
-    expect(receipts.list()).toEqual([
+    expect(await receipts.list()).toEqual([
       {
         id: outcome.status === "ok" ? outcome.receipt : "",
         at: expect.stringMatching(/^\d{4}-.*Z$/),
@@ -86,7 +86,7 @@ describe("tools of the agent", () => {
         logsDropped: 0,
       },
     ]);
-    expect(receipts.list()[0]?.memoryPeak).toBeGreaterThan(100_000);
+    expect((await receipts.list())[0]?.memoryPeak).toBeGreaterThan(100_000);
   });
 
   test("a request under way when its call is cancelled or out of time is in the receipt", async () => {
@@ -104,10 +104,10 @@ describe("tools of the agent", () => {
     await cancelled;
     await kernel.service("tools").call(call, { user: "ada" });
     const { receipts } = await kernel.service("toolHost").open();
-    for (const receipt of receipts.list()) {
+    for (const receipt of await receipts.list()) {
       expect(receipt.requests).toMatchObject([{ host: `127.0.0.1:${port}`, error: expect.any(String) }]);
     }
-    expect(receipts.list()).toHaveLength(2);
+    expect(await receipts.list()).toHaveLength(2);
   });
 
   test("§4.4 a host that is not listed is blocked, and the receipt keeps the refusal", async () => {
@@ -121,7 +121,7 @@ describe("tools of the agent", () => {
       .call(probe({ url: `http://127.0.0.1:${port}/v1/x` }), { user: "ada" });
     expect(outcome).toMatchObject({ status: "ok", output: expect.stringContaining("127.0.0.1") });
     expect(requests).toEqual([]);
-    const [receipt] = (await kernel.service("toolHost").open()).receipts.list();
+    const [receipt] = await (await kernel.service("toolHost").open()).receipts.list();
     expect(receipt?.requests[0]).toMatchObject({ bytes: 0, error: expect.stringContaining("127.0.0.1") });
     expect(receipt?.requests[0]?.status).toBeUndefined();
   });
@@ -159,7 +159,7 @@ describe("tools of the agent", () => {
       message: "The tool did not answer within 2 seconds and was ended.",
     });
     expect(await call({})).toMatchObject({ status: "ok" });
-    const [, killed] = (await kernel.service("toolHost").open()).receipts.list();
+    const [, killed] = await (await kernel.service("toolHost").open()).receipts.list();
     expect(killed).toMatchObject({
       status: "error",
       code: "timeout",

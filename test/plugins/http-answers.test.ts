@@ -64,15 +64,15 @@ async function openWebhook(thrown: { error: unknown }): Promise<string> {
   const verdict = async () => ({ ok: true, limit: 1000, windowSecs: 60, remaining: 1000, resetSecs: 1 });
   const app = createApp({
     jobs: { find: () => undefined, wait: async () => undefined },
-    userOf: { named: (user) => ({ user }), fixed: ({ user }) => ({ user }) },
+    userOf: { named: async (user) => ({ user }), fixed: async ({ user }) => ({ user }) },
     submit: async () => {
       throw thrown.error;
     },
     limiter: { take: verdict, peek: verdict },
     proxies: createProxies([]),
     senders: createSenders(SECRET, {
-      find: () => undefined,
-      senders: () => [],
+      find: async () => undefined,
+      senders: async () => [],
       secretOf: async () => SECRET,
       markUsed: () => {},
     }),
@@ -176,9 +176,9 @@ describe("§8 a rate limit", () => {
     const post = (path: string, token: string) =>
       sender(`${service.url}${path}`, { authorization: `Bearer ${token}` });
     const senders = {
-      "/api/chat": post("/api/chat", service.tokenOf("ann")),
-      "/api/chat/send": post("/api/chat/send", service.tokenOf("ben")),
-      "/api/v1/responses": post("/api/v1/responses", service.tokenOf("cleo")),
+      "/api/chat": post("/api/chat", await service.tokenOf("ann")),
+      "/api/chat/send": post("/api/chat/send", await service.tokenOf("ben")),
+      "/api/v1/responses": post("/api/v1/responses", await service.tokenOf("cleo")),
       webhook: sender(`${webhook.url}/webhook`, { "x-webhook-secret": SECRET }),
     };
     for (const [name, send] of Object.entries(senders)) {

@@ -1,6 +1,6 @@
 /** Users and their tokens, with what `people.ts` and `sessions.ts` keep of them. */
 import { randomUUID } from "node:crypto";
-import { Fault, type Store, type SyncSql } from "../../../kernel/plugin.ts";
+import { Fault, type Queries, type Store } from "../../../kernel/plugin.ts";
 import { isWebhookIdentity, User } from "../../../kernel/vocabulary/user.ts";
 import { type Declared, nullable } from "../../../kernel/vocabulary/wire/form.ts";
 import { Time, Type } from "../../../kernel/vocabulary/wire/type.ts";
@@ -33,27 +33,44 @@ export const TokenInfo = Type.Object(
 );
 export type TokenInfo = Declared<typeof TokenInfo>;
 
+export interface FoundToken {
+  readonly user: User;
+  /** Names the token: a session made from it ends with it. */
+  readonly source: string;
+  readonly expiresAt?: string;
+  /** Absent for a token that another node printed. */
+  readonly info?: TokenInfo;
+}
+
 export interface Accounts extends People, Sessions {
   /** Where the data of an earlier user of that id was kept, only with `takesData`. */
-  addUser(id: string, role: User["role"], options?: { readonly takesData?: boolean }): Account;
-  setRole(id: string, role: User["role"]): Account;
-  /** With all tokens and sessions. A user who is gone already but whose data was kept counts as there, as does a webhook identity. */
-  removeUser(id: string, options: { readonly withData: boolean }): void;
-  findUser(id: string): Account | undefined;
-  listUsers(): readonly Account[];
+  addUser(id: string, role: User["role"], options?: { readonly takesData?: boolean }): Promise<Account>;
+  setRole(id: string, role: User["role"]): Promise<Account>;
+  /**
+   * With all tokens and sessions; `removeData` then does the rest. A user who is gone already but whose data was kept
+   * counts as there, as does a webhook identity.
+   */
+  removeUser(
+    id: string,
+    options: { readonly withData: boolean },
+    removeData: () => Promise<void> | void,
+  ): Promise<void>;
+  findUser(id: string): Promise<Account | undefined>;
+  listUsers(): Promise<readonly Account[]>;
   createToken(
     user: string,
     name: string,
     expiresInDays?: number,
-  ): { readonly token: string; readonly info: TokenInfo };
-  listTokens(): readonly TokenInfo[];
-  revokeToken(id: string): boolean;
+  ): Promise<{ readonly token: string; readonly info: TokenInfo }>;
+  listTokens(): Promise<readonly TokenInfo[]>;
+  revokeToken(id: string): Promise<boolean>;
   /** From now on; undefined for never. */
-  setExpiry(id: string, expiresInDays: number | undefined): TokenInfo;
+  setExpiry(id: string, expiresInDays: number | undefined): Promise<TokenInfo>;
   /** The token and its user, where it is neither expired nor revoked. */
-  findToken(digest: string): { readonly info: TokenInfo; readonly user: User } | undefined;
-  isTokenLive(id: string): boolean;
-  markUsed(info: TokenInfo): void;
+  findToken(digest: string): Promise<FoundToken | undefined>;
+  /** The same for one that was presented before, by its source. */
+  isSourceLive(source: string): Promise<boolean>;
+  markUsed(info: TokenInfo): Promise<void>;
 }
 
 interface TokenColumns {
@@ -66,6 +83,13 @@ interface TokenColumns {
   readonly revoked_at: string | null;
 }
 
+/** A token with its user, or one that a node printed and that has only a source. */
+interface FoundColumns extends TokenColumns {
+  readonly source: string | null;
+  readonly role: User["role"];
+  readonly user_name: string | null;
+}
+
 interface UserColumns {
   readonly id: string;
   readonly role: User["role"];
@@ -73,28 +97,38 @@ interface UserColumns {
   readonly created_at: string;
 }
 
+const TOKEN_SOURCE = "token:";
 const USER = "id, role, name, created_at";
-const TOKEN = "id, user, name, created_at, expires_at, last_used_at, revoked_at";
-const LIVE = "revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)";
+const TOKEN = 'id, "user", name, created_at, expires_at, last_used_at, revoked_at';
+const LIVE = "revoked_at IS NULL AND (tokens.expires_at IS NULL OR tokens.expires_at > ?)";
 
-export function createAccounts(store: Store): Accounts {
-  const sql: SyncSql = store.syncTables("gateway", MIGRATIONS);
+/** Both kinds of token in one look: the one who asks does not say which it is. */
+const findToken = (living: string) => `
+  SELECT tokens.id, tokens."user", tokens.name, tokens.created_at, tokens.expires_at, tokens.last_used_at,
+    tokens.revoked_at, users.role, users.name AS user_name, NULL AS source
+  FROM gateway_tokens AS tokens JOIN gateway_users AS users ON users.id = tokens."user"
+  WHERE tokens.hash = ? AND ${LIVE}
+  UNION ALL
+  SELECT '', '', '', '', NULL, NULL, NULL, '', NULL, source
+  FROM gateway_operator_tokens WHERE hash = ? AND node IN ${living}`;
+
+export async function createAccounts(store: Store): Promise<Accounts> {
+  const sql = await store.tables("gateway", MIGRATIONS);
+  const { living } = store.node;
+  const find = findToken(living);
   const now = () => new Date().toISOString();
-  const findUser = (id: string): Account | undefined => {
-    const row = sql.get<UserColumns>(`SELECT ${USER} FROM gateway_users WHERE id = ?`, id);
+  const findUser = async (id: string, queries: Queries = sql): Promise<Account | undefined> => {
+    const row = await queries.get<UserColumns>(`SELECT ${USER} FROM gateway_users WHERE id = ?`, id);
     return row && account(row);
   };
 
-  const hasKeptData = (id: string) =>
-    sql.get("SELECT 1 FROM gateway_kept_data WHERE id = ?", id) !== undefined;
+  const hasKeptData = async (id: string, queries: Queries): Promise<boolean> =>
+    (await queries.get("SELECT 1 AS one FROM gateway_kept_data WHERE id = ?", id)) !== undefined;
 
   return {
     ...createPeople(sql),
-    ...createSessions(sql, (id) => {
-      const found = findUser(id);
-      return found && userOf(found);
-    }),
-    addUser(id, role, { takesData = false } = {}) {
+    ...createSessions(sql, living),
+    async addUser(id, role, { takesData = false } = {}) {
       if (!USER_ID.test(id))
         throw new Fault(
           "invalid",
@@ -102,50 +136,62 @@ export function createAccounts(store: Store): Accounts {
           "A user id must be 1 to 128 letters, digits and . _ @ + -, and start with a letter or digit.",
           { param: "id", usage: true },
         );
-      if (!takesData && hasKeptData(id))
-        throw new Fault(
-          "invalid",
-          "user_has_data",
-          `An earlier user "${id}" was removed and their data kept. Delete it with "postern user remove ${id} --with-data", or give it to the new one (--take-data, or take_data).`,
-          { param: "id" },
-        );
-      const added = sql.run(
-        "INSERT OR IGNORE INTO gateway_users (id, role, created_at) VALUES (?, ?, ?)",
-        id,
-        role,
-        now(),
-      );
-      if (added.changes === 0)
-        throw new Fault("invalid", "user_exists", `User "${id}" already exists.`, { param: "id" });
-      sql.run("DELETE FROM gateway_kept_data WHERE id = ?", id);
-      return findUser(id) as Account;
-    },
-    setRole(id, role) {
-      refuseBuiltIn(id, "role");
-      if (sql.run("UPDATE gateway_users SET role = ? WHERE id = ?", role, id).changes === 0)
-        throw noSuchUser(id, "id");
-      return findUser(id) as Account;
-    },
-    removeUser(id, { withData }) {
-      // It has no account, only data.
-      if (isWebhookIdentity(id) && withData) return;
-      refuseBuiltIn(id, "id");
-      sql.transaction(() => {
-        const isGone = sql.run("DELETE FROM gateway_users WHERE id = ?", id).changes > 0;
-        if (!isGone && !(withData && hasKeptData(id))) throw noSuchUser(id, "id");
-        sql.run(
-          withData
-            ? "DELETE FROM gateway_kept_data WHERE id = ?1"
-            : "INSERT OR REPLACE INTO gateway_kept_data VALUES (?1, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))",
+      return sql.transaction(async (tx) => {
+        if (!takesData && (await hasKeptData(id, tx)))
+          throw new Fault(
+            "invalid",
+            "user_has_data",
+            `An earlier user "${id}" was removed and their data kept. Delete it with "postern user remove ${id} --with-data", or give it to the new one (--take-data, or take_data).`,
+            { param: "id" },
+          );
+        const added = await tx.get<UserColumns>(
+          `INSERT INTO gateway_users (id, role, created_at) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING ${USER}`,
           id,
+          role,
+          now(),
         );
+        if (added === undefined)
+          throw new Fault("invalid", "user_exists", `User "${id}" already exists.`, { param: "id" });
+        await tx.run("DELETE FROM gateway_kept_data WHERE id = ?", id);
+        return account(added);
       });
     },
-    findUser,
-    listUsers: () => sql.all<UserColumns>(`SELECT ${USER} FROM gateway_users ORDER BY id`).map(account),
+    async setRole(id, role) {
+      refuseBuiltIn(id, "role");
+      const row = await sql.get<UserColumns>(
+        `UPDATE gateway_users SET role = ? WHERE id = ? RETURNING ${USER}`,
+        role,
+        id,
+      );
+      if (row === undefined) throw noSuchUser(id, "id");
+      return account(row);
+    },
+    async removeUser(id, { withData }, removeData) {
+      // It has no account, only data.
+      if (isWebhookIdentity(id) && withData) {
+        await removeData();
+        return;
+      }
+      refuseBuiltIn(id, "id");
+      await sql.transaction(async (tx) => {
+        const isGone = (await tx.run("DELETE FROM gateway_users WHERE id = ?", id)) > 0;
+        if (!isGone && !(withData && (await hasKeptData(id, tx)))) throw noSuchUser(id, "id");
+        // Until it is deleted, the data is kept: whoever gets the name after a crash in between must not get it too.
+        await tx.run(
+          "INSERT INTO gateway_kept_data VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET removed_at = excluded.removed_at",
+          id,
+          now(),
+        );
+      });
+      await removeData();
+      if (withData) await sql.run("DELETE FROM gateway_kept_data WHERE id = ?", id);
+    },
+    findUser: (id) => findUser(id),
+    async listUsers() {
+      return (await sql.all<UserColumns>(`SELECT ${USER} FROM gateway_users ORDER BY id`)).map(account);
+    },
 
-    createToken(user, name, expiresInDays) {
-      if (!findUser(user)) throw noSuchUser(user, "user");
+    async createToken(user, name, expiresInDays) {
       const token = newSecret("postern_");
       const info: TokenInfo = {
         id: randomUUID(),
@@ -154,27 +200,30 @@ export function createAccounts(store: Store): Accounts {
         createdAt: now(),
         ...(expiresInDays !== undefined && { expiresAt: inDays(expiresInDays) }),
       };
-      sql.run(
-        "INSERT INTO gateway_tokens (id, user, name, hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
+      const added = await sql.run(
+        `INSERT INTO gateway_tokens (id, "user", name, hash, created_at, expires_at)
+         SELECT ?, id, ?, ?, ?, ? FROM gateway_users WHERE id = ?`,
         info.id,
-        user,
         name,
         digestOf(token),
         info.createdAt,
         info.expiresAt ?? null,
+        user,
       );
+      if (added === 0) throw noSuchUser(user, "user");
       return { token, info };
     },
-    listTokens: () =>
-      sql
-        .all<TokenColumns>(`SELECT ${TOKEN} FROM gateway_tokens ORDER BY created_at DESC, id`)
-        .map(tokenInfo),
-    revokeToken: (id) =>
-      sql.run("UPDATE gateway_tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", now(), id)
-        .changes > 0,
-    setExpiry(id, expiresInDays) {
+    async listTokens() {
+      const query = `SELECT ${TOKEN} FROM gateway_tokens ORDER BY created_at DESC, id`;
+      return (await sql.all<TokenColumns>(query)).map(tokenInfo);
+    },
+    async revokeToken(id) {
+      const revoke = "UPDATE gateway_tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL";
+      return (await sql.run(revoke, now(), id)) > 0;
+    },
+    async setExpiry(id, expiresInDays) {
       const until = expiresInDays === undefined ? null : inDays(expiresInDays);
-      const row = sql.get<TokenColumns>(
+      const row = await sql.get<TokenColumns>(
         `UPDATE gateway_tokens SET expires_at = ? WHERE id = ? AND revoked_at IS NULL RETURNING ${TOKEN}`,
         until,
         id,
@@ -185,21 +234,38 @@ export function createAccounts(store: Store): Accounts {
         });
       return tokenInfo(row);
     },
-    findToken(digest) {
-      const row = sql.get<TokenColumns>(
-        `SELECT ${TOKEN} FROM gateway_tokens WHERE hash = ? AND ${LIVE}`,
-        digest,
-        now(),
-      );
-      const user = row && findUser(row.user);
-      return user && { info: tokenInfo(row), user: userOf(user) };
+    async findToken(digest) {
+      const row = await sql.get<FoundColumns>(find, digest, now(), digest);
+      return row && foundToken(row);
     },
-    isTokenLive: (id) =>
-      sql.get(`SELECT 1 FROM gateway_tokens WHERE id = ? AND ${LIVE}`, id, now()) !== undefined,
-    markUsed({ id, lastUsedAt }) {
+    async isSourceLive(source) {
+      const found = source.startsWith(TOKEN_SOURCE)
+        ? sql.get(
+            `SELECT 1 AS one FROM gateway_tokens AS tokens WHERE id = ? AND ${LIVE}`,
+            source.slice(TOKEN_SOURCE.length),
+            now(),
+          )
+        : sql.get(
+            `SELECT 1 AS one FROM gateway_operator_tokens WHERE source = ? AND node IN ${living}`,
+            source,
+          );
+      return (await found) !== undefined;
+    },
+    async markUsed({ id, lastUsedAt }) {
       if (lastUsedAt !== undefined && Date.now() - Date.parse(lastUsedAt) < USED_MILLIS) return;
-      sql.run("UPDATE gateway_tokens SET last_used_at = ? WHERE id = ?", now(), id);
+      await sql.run("UPDATE gateway_tokens SET last_used_at = ? WHERE id = ?", now(), id);
     },
+  };
+}
+
+function foundToken(row: FoundColumns): FoundToken {
+  if (row.source !== null) return { user: OPERATOR, source: row.source };
+  const info = tokenInfo(row);
+  return {
+    info,
+    user: { id: row.user, role: row.role, ...(row.user_name !== null && { name: row.user_name }) },
+    source: `${TOKEN_SOURCE}${info.id}`,
+    ...(info.expiresAt !== undefined && { expiresAt: info.expiresAt }),
   };
 }
 
@@ -224,11 +290,6 @@ function refuseBuiltIn(id: string, param: string): void {
 
 function account({ id, role, name, created_at }: UserColumns): Account {
   return { id, role, ...(name !== null && { name }), createdAt: created_at };
-}
-
-/** What a request carries of an account. */
-export function userOf({ createdAt: _, ...user }: Account): User {
-  return user;
 }
 
 function tokenInfo(row: TokenColumns): TokenInfo {

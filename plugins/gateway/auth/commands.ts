@@ -19,8 +19,8 @@ export function registerUser(group: Command, context: CommandContext): void {
     )
     .option("--take-data", "give the user what was kept of an earlier one with that id")
     .action((id: string, options: JsonOption & { role: User["role"]; takeData?: boolean }) =>
-      withAccounts(context, (accounts) => {
-        const account = accounts.addUser(id, options.role, { takesData: options.takeData === true });
+      withAccounts(context, async (accounts) => {
+        const account = await accounts.addUser(id, options.role, { takesData: options.takeData === true });
         print(
           options,
           toWire(Account, account),
@@ -30,8 +30,8 @@ export function registerUser(group: Command, context: CommandContext): void {
     );
 
   verb(group, "list", "list the users", "user list", "user list --json").action((options: JsonOption) =>
-    withAccounts(context, (accounts) => {
-      const users = accounts.listUsers();
+    withAccounts(context, async (accounts) => {
+      const users = await accounts.listUsers();
       const rows = users.map(({ id, role, createdAt, name = "" }) => [id, role, createdAt, name]);
       print(
         options,
@@ -49,10 +49,10 @@ export function registerUserChanges(group: Command, context: CommandContext): vo
     "change what a user may do: user or operator",
     "user role bob operator",
   ).action((id: string, role: string, options: JsonOption) =>
-    withAccounts(context, (accounts) => {
+    withAccounts(context, async (accounts) => {
       if (role !== "user" && role !== "operator")
         throw new CommanderError(2, "usage", `the role is user or operator, not "${role}"`);
-      print(options, toWire(Account, accounts.setRole(id, role)), `${id} has the role ${role} now.`);
+      print(options, toWire(Account, await accounts.setRole(id, role)), `${id} has the role ${role} now.`);
     }),
   );
 
@@ -70,8 +70,8 @@ export function registerUserChanges(group: Command, context: CommandContext): vo
     .action((id: string, options: JsonOption & { withData?: boolean }) =>
       context.with(["store", "agent"], async ({ store, agent }) => {
         const withData = options.withData === true;
-        createAccounts(store).removeUser(id, { withData });
-        agent.removeUser(id, { withData });
+        const accounts = await createAccounts(store);
+        await accounts.removeUser(id, { withData }, () => agent.removeUser(id, { withData }));
         print(
           options,
           { id, removed: true, with_data: withData },
@@ -93,8 +93,8 @@ export function registerSession(group: Command, context: CommandContext): void {
   )
     .option("--user <id>", "only this user's")
     .action((options: JsonOption & { user?: string }) =>
-      withAccounts(context, (accounts) => {
-        const sessions = accounts.listSessions(options.user);
+      withAccounts(context, async (accounts) => {
+        const sessions = await accounts.listSessions(options.user);
         const rows = sessions.map(({ id, user, via, createdAt, lastUsedAt = "never", browser = "" }) => [
           id,
           user,
@@ -122,11 +122,13 @@ export function registerSession(group: Command, context: CommandContext): void {
   )
     .option("--user <id>", "all of this user's")
     .action((id: string | undefined, options: JsonOption & { user?: string }) =>
-      withAccounts(context, (accounts) => {
+      withAccounts(context, async (accounts) => {
         if ((id === undefined) === (options.user === undefined))
           throw new CommanderError(2, "usage", "give either the id of a session or --user");
         const ended =
-          id === undefined ? accounts.endSessions(options.user ?? "") : Number(accounts.endSession(id));
+          id === undefined
+            ? await accounts.endSessions(options.user ?? "")
+            : Number(await accounts.endSession(id));
         if (id !== undefined && ended === 0)
           throw new Fault(
             "missing",
@@ -149,8 +151,8 @@ export function registerToken(group: Command, context: CommandContext): void {
     .option("--name <name>", "what it is for", "command line")
     .option("--expires-in-days <days>", "when it expires; never by default", days)
     .action((user: string, options: JsonOption & { name: string; expiresInDays?: number }) =>
-      withAccounts(context, (accounts) => {
-        const { token, info } = accounts.createToken(user, options.name, options.expiresInDays);
+      withAccounts(context, async (accounts) => {
+        const { token, info } = await accounts.createToken(user, options.name, options.expiresInDays);
         const value = { ...toWire(TokenInfo, info), token };
         print(options, value, `${token}\n\nCopy it now: only its hash is stored. Its id is ${info.id}.`);
       }),
@@ -158,8 +160,8 @@ export function registerToken(group: Command, context: CommandContext): void {
 
   verb(group, "list", "list the tokens, never their secrets", "token list", "token list --json").action(
     (options: JsonOption) =>
-      withAccounts(context, (accounts) => {
-        const tokens = accounts.listTokens();
+      withAccounts(context, async (accounts) => {
+        const tokens = await accounts.listTokens();
         const rows = tokens.map((token) => [
           token.id,
           token.user,
@@ -185,11 +187,11 @@ export function registerToken(group: Command, context: CommandContext): void {
     "token expire 3f0c0c4e-7a52-4d0f-9d2e-0b7a9a6f1c11 30",
     "token expire 3f0c0c4e-7a52-4d0f-9d2e-0b7a9a6f1c11 never",
   ).action((id: string, given: string, options: JsonOption) =>
-    withAccounts(context, (accounts) => {
+    withAccounts(context, async (accounts) => {
       const count = given === "never" ? undefined : Number(given);
       if (count !== undefined && !isDays(count))
         throw new CommanderError(2, "usage", `a number of days up to 36500, or never, not "${given}"`);
-      const info = accounts.setExpiry(id, count);
+      const info = await accounts.setExpiry(id, count);
       print(options, toWire(TokenInfo, info), `${id} expires ${info.expiresAt ?? "never"}.`);
     }),
   );
@@ -200,8 +202,8 @@ export function registerToken(group: Command, context: CommandContext): void {
     "revoke a token and end its sessions",
     "token revoke 3f0c0c4e-7a52-4d0f-9d2e-0b7a9a6f1c11",
   ).action((id: string, options: JsonOption) =>
-    withAccounts(context, (accounts) => {
-      if (!accounts.revokeToken(id))
+    withAccounts(context, async (accounts) => {
+      if (!(await accounts.revokeToken(id)))
         throw new Fault(
           "missing",
           "token_not_found",
@@ -221,8 +223,8 @@ export function verb(group: Command, usage: string, about: string, ...examples: 
     .addHelpText("after", `\nExamples:\n${lines}`);
 }
 
-function withAccounts(context: CommandContext, work: (accounts: Accounts) => void): Promise<void> {
-  return context.with(["store"], async ({ store }) => work(createAccounts(store)));
+function withAccounts(context: CommandContext, work: (accounts: Accounts) => Promise<void>): Promise<void> {
+  return context.with(["store"], async ({ store }) => work(await createAccounts(store)));
 }
 
 export function print({ json = false }: JsonOption, value: object, text: string): void {

@@ -3,7 +3,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Proxies } from "../../../kernel/net/proxies.ts";
 import { type Log, reason, type User } from "../../../kernel/plugin.ts";
-import { type Accounts, OPERATOR, USED_MILLIS, userOf } from "./accounts.ts";
+import { type Accounts, OPERATOR, USED_MILLIS } from "./accounts.ts";
 import type { OidcCheck } from "./oidc.ts";
 import { digestOf } from "./secret.ts";
 import type { Throttle } from "./throttle.ts";
@@ -37,7 +37,7 @@ export class Refusal extends Error {
 /** The code of a sign-in that a person has to confirm first; answered with 409. */
 export const CONFIRM_SIGN_IN = "confirm_sign_in";
 
-const UNKNOWN = new Refusal(401, "Invalid or missing auth token");
+export const UNKNOWN = new Refusal(401, "Invalid or missing auth token");
 const FOREIGN_DOMAIN = new Refusal(403, "This e-mail domain is not allowed");
 const UNVERIFIED_EMAIL = new Refusal(403, "The identity provider has not verified this e-mail address");
 const NO_DATABASE = new Refusal(503, "Database unavailable");
@@ -52,9 +52,9 @@ export interface Authenticator {
   /** The same for a token that came another way: the body of a sign-in. */
   admit(token: string, address: string): Promise<Identity | Refusal>;
   /** Who the browser of a request is signed in as; nothing is counted or waited for. */
-  signedIn(request: IncomingMessage): Identity | undefined;
+  signedIn(request: IncomingMessage): Promise<Identity | undefined>;
   /** Is what was proved still true? */
-  stands(identity: Identity): boolean;
+  stands(identity: Identity): Promise<boolean>;
 }
 
 export interface OperatorToken {
@@ -79,10 +79,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     digest: Buffer.from(digestOf(token)),
   }));
 
-  const isSourceLive = (source: string): boolean => {
-    if (source.startsWith("token:")) return accounts.isTokenLive(source.slice("token:".length));
-    return !source.startsWith("operator:") || operatorTokens.some((known) => known.source === source);
-  };
+  /** This node's own tokens; those of the others are in the store. */
+  const isOwn = (source: string): boolean => operatorTokens.some((known) => known.source === source);
 
   const byToken = async (token: string, digest: string): Promise<Identity | Refusal> => {
     const presented = Buffer.from(digest);
@@ -101,42 +99,36 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
         log.warn(`the identity provider is not responding: ${verdict.why}`);
         return NO_PROVIDER;
       }
-      const { id, isNew } = accounts.admit(verdict.person);
+      const { user, isNew } = await accounts.admit(verdict.person);
       if (isNew && verdict.person.email === undefined)
-        log.warn({ user: id }, `added an account without a verified e-mail address. ${TRUST_HINT}`);
-      const user = accounts.findUser(id);
-      return user ? { user: userOf(user), source: "oidc", expiresAt: verdict.expiresAt } : UNKNOWN;
+        log.warn({ user: user.id }, `added an account without a verified e-mail address. ${TRUST_HINT}`);
+      return { user, source: "oidc", expiresAt: verdict.expiresAt };
     }
-    const found = accounts.findToken(digest);
+    const found = await accounts.findToken(digest);
     if (!found) return UNKNOWN;
-    const { info, user } = found;
-    markUsed(() => accounts.markUsed(info));
-    const source = `token:${info.id}`;
-    return { user, source, ...(info.expiresAt !== undefined && { expiresAt: new Date(info.expiresAt) }) };
+    const { info, user, source, expiresAt } = found;
+    if (info) markUsed(accounts.markUsed(info));
+    return { user, source, ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt) }) };
   };
 
-  const markUsed = (mark: () => void): void => {
-    try {
-      mark();
-    } catch (error) {
-      // A full disk must not lock people out of reading.
-      log.warn(`the last use of a token could not be stored: ${reason(error)}`);
-    }
+  /** Nobody waits for it, and a full disk must not lock people out of reading. */
+  const markUsed = (marked: Promise<void>): void => {
+    marked.catch((error) => log.warn(`the last use of a token could not be stored: ${reason(error)}`));
   };
 
-  const bySession = (digest: string): Identity | Refusal => {
-    const found = accounts.findSession(digest);
-    if (!found || !isSourceLive(found.source)) return UNKNOWN;
+  const bySession = async (digest: string): Promise<Identity | Refusal> => {
+    const found = await accounts.findSession(digest);
+    if (!found || !(found.isSourceLive || isOwn(found.source))) return UNKNOWN;
     const { user, source, expiresAt, lastUsedAt } = found;
     if (lastUsedAt === undefined || Date.now() - Date.parse(lastUsedAt) >= USED_MILLIS)
-      markUsed(() => accounts.markSessionUsed(digest));
+      markUsed(accounts.markSessionUsed(digest));
     return { user, source, session: digest, expiresAt: new Date(expiresAt) };
   };
 
   const judge = async (
     secret: string,
     address: string,
-    look: (digest: string) => Identity | Refusal | Promise<Identity | Refusal>,
+    look: (digest: string) => Promise<Identity | Refusal>,
   ): Promise<Identity | Refusal> => {
     const digest = digestOf(secret);
     let verdict: Identity | Refusal;
@@ -164,17 +156,19 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       const session = readCookie(cookie, sessionCookie(proxies.host(request)));
       return session === undefined ? UNKNOWN : judge(session, address, bySession);
     },
-    signedIn(request) {
+    async signedIn(request) {
       const session = readCookie(request.headers.cookie, sessionCookie(proxies.host(request)));
-      const found = session === undefined ? UNKNOWN : bySession(digestOf(session));
+      const found = session === undefined ? UNKNOWN : await bySession(digestOf(session));
       return found instanceof Refusal ? undefined : found;
     },
-    stands({ user, source, session, expiresAt }) {
-      if (accounts.findUser(user.id) === undefined) return false;
+    async stands({ user, source, session, expiresAt }) {
       if (expiresAt !== undefined && expiresAt.getTime() <= Date.now()) return false;
-      return session === undefined
-        ? isSourceLive(source)
-        : accounts.findSession(session) !== undefined && isSourceLive(source);
+      if (session !== undefined) {
+        const found = await accounts.findSession(session);
+        return found !== undefined && (found.isSourceLive || isOwn(source));
+      }
+      if (source === "oidc") return (await accounts.findUser(user.id)) !== undefined;
+      return isOwn(source) || accounts.isSourceLive(source);
     },
   };
 }

@@ -15,7 +15,7 @@ export function registerPairing(group: Command, context: CommandContext): void {
     "user pair webhook/ann ann",
   ).action((identity: string, account: string, options: JsonOption) =>
     context.with(["store", "identities"], async ({ store, identities }) => {
-      identities.pair(identity, accountOf(createAccounts(store), account));
+      await identities.pair(identity, await accountOf(await createAccounts(store), account));
       print(options, { identity, account }, `Paired ${identity} with ${account}.`);
     }),
   );
@@ -27,7 +27,7 @@ export function registerPairing(group: Command, context: CommandContext): void {
     "user unpair webhook/ann",
   ).action((identity: string, options: JsonOption) =>
     context.with(["identities"], async ({ identities }) => {
-      unpair(identities, identity);
+      await unpair(identities, identity);
       print(options, { identity, account: null }, `${identity} is no longer paired.`);
     }),
   );
@@ -35,7 +35,7 @@ export function registerPairing(group: Command, context: CommandContext): void {
   verb(group, "identities", "list the webhook identities and their accounts", "user identities").action(
     (options: JsonOption) =>
       context.with(["identities"], async ({ identities }) => {
-        const known = identities.list();
+        const known = await identities.list();
         const rows = known.map(({ id, account = "", held }) => [id, account, held === 0 ? "" : String(held)]);
         print(
           options,
@@ -49,8 +49,8 @@ export function registerPairing(group: Command, context: CommandContext): void {
 }
 
 /** The account that an operator names; a fault where there is none. */
-export function accountOf(accounts: Pick<Accounts, "findUser">, id: string): AccountKey {
-  const account = accounts.findUser(id);
+export async function accountOf(accounts: Pick<Accounts, "findUser">, id: string): Promise<AccountKey> {
+  const account = await accounts.findUser(id);
   if (account !== undefined) return account;
   throw new Fault(
     "missing",
@@ -60,8 +60,8 @@ export function accountOf(accounts: Pick<Accounts, "findUser">, id: string): Acc
   );
 }
 
-export function unpair(identities: Identities, identity: string): void {
-  if (identities.unpair(identity)) return;
+export async function unpair(identities: Identities, identity: string): Promise<void> {
+  if (await identities.unpair(identity)) return;
   throw new Fault("missing", "not_paired", `${identity} is not paired with an account.`, {
     param: "identity",
   });

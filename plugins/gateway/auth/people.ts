@@ -1,6 +1,6 @@
 /** Who an identity provider says somebody is, and which account that is here. */
 import { createHash } from "node:crypto";
-import type { SyncSql } from "../../../kernel/plugin.ts";
+import type { Queries, Sql, Transaction, User } from "../../../kernel/plugin.ts";
 
 /** A person is the issuer and the subject: those stay, and nobody can choose them. */
 export interface Person {
@@ -12,49 +12,80 @@ export interface Person {
 
 export interface People {
   /** The account of a person, made where there is none. */
-  admit(person: Person): { readonly id: string; readonly isNew: boolean };
+  admit(person: Person): Promise<{ readonly user: User; readonly isNew: boolean }>;
 }
 
 /** What an account's id may be; an e-mail address that is none finds no account. */
 export const USER_ID = /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}$/;
 
-export function createPeople(sql: SyncSql): People {
-  const now = () => new Date().toISOString();
-  const isUnclaimed = (id: string) =>
-    sql.get(
-      "SELECT 1 FROM gateway_users WHERE id = ? AND NOT EXISTS (SELECT 1 FROM gateway_identities WHERE user = id)",
-      id,
-    ) !== undefined;
+interface Known {
+  readonly id: string;
+  readonly role: User["role"];
+  readonly name: string | null;
+}
 
-  const claim = ({ issuer, subject, email }: Person) => {
-    const [own = "", other = ""] = idsOf(issuer, subject);
-    // Added beforehand by its address; or made for this subject before the issuer was kept.
-    const waiting = [email ?? "", own].find((id) => (id === own || USER_ID.test(id)) && isUnclaimed(id));
-    const id = waiting ?? (hasUser(own) ? other : own);
-    if (waiting === undefined)
-      sql.run("INSERT INTO gateway_users (id, role, created_at) VALUES (?, 'user', ?)", id, now());
-    sql.run("INSERT INTO gateway_identities VALUES (?, ?, ?, ?)", issuer, subject, id, now());
-    return { id, isNew: waiting === undefined };
-  };
-  const hasUser = (id: string) => sql.get("SELECT 1 FROM gateway_users WHERE id = ?", id) !== undefined;
-
+export function createPeople(sql: Sql): People {
   return {
-    admit(person) {
-      const { issuer, subject, email = null } = person;
-      const known = sql.get<{ id: string; name: string | null }>(
-        `SELECT users.id, users.name FROM gateway_identities AS identities JOIN gateway_users AS users ON users.id = identities.user
-         WHERE issuer = ? AND subject = ?`,
-        issuer,
-        subject,
-      );
-      if (known && known.name === email) return { id: known.id, isNew: false };
-      return sql.transaction(() => {
-        const admitted = known ? { id: known.id, isNew: false } : claim(person);
-        sql.run("UPDATE gateway_users SET name = ? WHERE id = ?", email, admitted.id);
-        return admitted;
+    async admit(person) {
+      const email = person.email ?? null;
+      const known = await find(sql, person);
+      if (known && known.name === email) return { user: userOf(known), isNew: false };
+      return sql.transaction(async (tx) => {
+        // One at a time, also where two nodes meet the same person at once: the second finds what the first made.
+        await tx.run("UPDATE gateway_users SET role = role WHERE id = 'operator'");
+        const before = await find(tx, person);
+        const { id, role, isNew } = before ? { ...before, isNew: false } : await claim(tx, person);
+        await tx.run("UPDATE gateway_users SET name = ? WHERE id = ?", email, id);
+        return { user: userOf({ id, role, name: email }), isNew };
       });
     },
   };
+}
+
+function find(queries: Queries, { issuer, subject }: Person): Promise<Known | undefined> {
+  return queries.get<Known>(
+    `SELECT users.id, users.role, users.name
+     FROM gateway_identities AS identities JOIN gateway_users AS users ON users.id = identities."user"
+     WHERE issuer = ? AND subject = ?`,
+    issuer,
+    subject,
+  );
+}
+
+interface Claimed {
+  readonly id: string;
+  readonly role: User["role"];
+  readonly isNew: boolean;
+}
+
+async function claim(tx: Transaction, { issuer, subject, email }: Person): Promise<Claimed> {
+  const [own = "", other = ""] = idsOf(issuer, subject);
+  const now = new Date().toISOString();
+  const isUnclaimed = (id: string) =>
+    tx.get<Pick<Known, "id" | "role">>(
+      `SELECT id, role FROM gateway_users
+       WHERE id = ? AND NOT EXISTS (SELECT 1 FROM gateway_identities WHERE "user" = gateway_users.id)`,
+      id,
+    );
+  // Added beforehand by its address; or made for this subject before the issuer was kept.
+  const waiting =
+    (email !== undefined && USER_ID.test(email) ? await isUnclaimed(email) : undefined) ??
+    (await isUnclaimed(own));
+  const identify = (id: string) =>
+    tx.run("INSERT INTO gateway_identities VALUES (?, ?, ?, ?)", issuer, subject, id, now);
+  if (waiting !== undefined) {
+    await identify(waiting.id);
+    return { ...waiting, isNew: false };
+  }
+  const isTaken = (await tx.get("SELECT 1 AS one FROM gateway_users WHERE id = ?", own)) !== undefined;
+  const id = isTaken ? other : own;
+  await tx.run("INSERT INTO gateway_users (id, role, created_at) VALUES (?, 'user', ?)", id, now);
+  await identify(id);
+  return { id, role: "user", isNew: true };
+}
+
+function userOf({ id, role, name }: Known): User {
+  return { id, role, ...(name !== null && { name }) };
 }
 
 /** The colon keeps a provider from naming somebody like an account of ours; the second is for a subject that two issuers have. */

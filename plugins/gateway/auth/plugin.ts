@@ -7,9 +7,9 @@ export default definePlugin({
   needs: ["store"],
   provides: ["accounts"],
   configure: () => ({}),
-  start({ use, announce }) {
-    const accounts = createAccounts(use.store);
-    const count = accounts.listUsers().length;
+  async start({ use, announce }) {
+    const accounts = await createAccounts(use.store);
+    const count = (await accounts.listUsers()).length;
     announce(count === 1 ? "1 user" : `${count} users`);
     return { accounts: { find: accounts.findUser } };
   },

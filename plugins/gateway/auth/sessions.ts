@@ -1,6 +1,6 @@
 /** Browser sessions: of the cookie only the hash is kept, so a session has an id to be listed and ended by. */
 import { randomUUID } from "node:crypto";
-import type { SyncSql, User } from "../../../kernel/plugin.ts";
+import type { Sql, User } from "../../../kernel/plugin.ts";
 import { type Declared, nullable } from "../../../kernel/vocabulary/wire/form.ts";
 import { Time, Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { digestOf, newSecret } from "./secret.ts";
@@ -25,6 +25,8 @@ export interface FoundSession {
   readonly user: User;
   /** Which credential it was made from: it does not outlive that one. */
   readonly source: string;
+  /** Whether the store knows that credential as valid; of an operator's token it may not know. */
+  readonly isSourceLive: boolean;
   readonly expiresAt: string;
   readonly lastUsedAt: string | undefined;
 }
@@ -34,20 +36,22 @@ export interface NewSession {
   readonly source: string;
   readonly expiresAt: Date;
   readonly browser: string | undefined;
+  /** The digest of the session that the browser had until now, which ends. */
+  readonly replaces?: string | undefined;
 }
 
 export interface Sessions {
-  /** Answers the cookie's secret. */
-  openSession(session: NewSession): string;
-  findSession(digest: string): FoundSession | undefined;
-  markSessionUsed(digest: string): void;
-  closeSession(digest: string): void;
+  /** Answers the cookie's secret; undefined where the user was removed meanwhile. */
+  openSession(session: NewSession): Promise<string | undefined>;
+  findSession(digest: string): Promise<FoundSession | undefined>;
+  markSessionUsed(digest: string): Promise<void>;
+  closeSession(digest: string): Promise<void>;
   /** Newest first; of all users, or of one. */
-  listSessions(user?: string): readonly SessionInfo[];
+  listSessions(user?: string): Promise<readonly SessionInfo[]>;
   /** By its id; of that user alone, where one is named. False where there is none. */
-  endSession(id: string, user?: string): boolean;
+  endSession(id: string, user?: string): Promise<boolean>;
   /** All of a user's; answers how many. */
-  endSessions(user: string): number;
+  endSessions(user: string): Promise<number>;
 }
 
 interface Columns {
@@ -60,60 +64,96 @@ interface Columns {
   readonly expires_at: string;
 }
 
+interface FoundColumns {
+  readonly source: string;
+  readonly expires_at: string;
+  readonly last_used_at: string | null;
+  readonly user_id: string;
+  readonly role: User["role"];
+  readonly name: string | null;
+  readonly is_live: number;
+}
+
 const LONGEST_BROWSER = 200;
 
-export function createSessions(sql: SyncSql, findUser: (id: string) => User | undefined): Sessions {
+/** The session, its user and its credential in one look: nothing can be revoked between them. */
+const findSession = (living: string) => `
+  SELECT sessions.source, sessions.expires_at, sessions.last_used_at, users.id AS user_id, users.role, users.name,
+    CASE
+      WHEN sessions.source LIKE 'token:%' THEN (
+        SELECT count(*) FROM gateway_tokens AS tokens
+        WHERE tokens.id = substr(sessions.source, 7)
+          AND tokens.revoked_at IS NULL AND (tokens.expires_at IS NULL OR tokens.expires_at > ?))
+      WHEN sessions.source LIKE 'operator:%' THEN (
+        SELECT count(*) FROM gateway_operator_tokens AS printed
+        WHERE printed.source = sessions.source AND printed.node IN ${living})
+      ELSE 1
+    END AS is_live
+  FROM gateway_sessions AS sessions JOIN gateway_users AS users ON users.id = sessions."user"
+  WHERE sessions.hash = ? AND sessions.expires_at > ?`;
+
+export function createSessions(sql: Sql, living: string): Sessions {
+  const find = findSession(living);
   const now = () => new Date().toISOString();
   return {
-    openSession({ user, source, expiresAt, browser }) {
+    async openSession({ user, source, expiresAt, browser, replaces }) {
       const secret = newSecret("");
-      sql.transaction(() => {
-        sql.run("DELETE FROM gateway_sessions WHERE expires_at <= ?", now());
-        sql.run(
-          "INSERT INTO gateway_sessions (hash, user, source, created_at, expires_at, id, browser) VALUES (?, ?, ?, ?, ?, ?, ?)",
-          digestOf(secret),
-          user,
-          source,
-          now(),
-          expiresAt.toISOString(),
-          randomUUID(),
-          // Written by whoever signs in: only what a terminal can show.
-          browser?.replace(/[^\x20-\x7e]/g, "?").slice(0, LONGEST_BROWSER) ?? null,
-        );
+      const opened = await sql.transaction(async (tx) => {
+        const [added] = await Promise.all([
+          tx.run(
+            `INSERT INTO gateway_sessions (hash, "user", source, created_at, expires_at, id, browser)
+             SELECT ?, id, ?, ?, ?, ?, ? FROM gateway_users WHERE id = ?`,
+            digestOf(secret),
+            source,
+            now(),
+            expiresAt.toISOString(),
+            randomUUID(),
+            // Written by whoever signs in: only what a terminal can show.
+            browser?.replace(/[^\x20-\x7e]/g, "?").slice(0, LONGEST_BROWSER) ?? null,
+            user,
+          ),
+          tx.run("DELETE FROM gateway_sessions WHERE expires_at <= ? OR hash = ?", now(), replaces ?? ""),
+        ]);
+        return added;
       });
-      return secret;
+      return opened > 0 ? secret : undefined;
     },
-    findSession(digest) {
-      const row = sql.get<Columns>(
-        "SELECT * FROM gateway_sessions WHERE hash = ? AND expires_at > ?",
-        digest,
-        now(),
-      );
-      const user = row && findUser(row.user);
+    async findSession(digest) {
+      const at = now();
+      const row = await sql.get<FoundColumns>(find, at, digest, at);
       return (
-        user && {
-          user,
+        row && {
+          user: { id: row.user_id, role: row.role, ...(row.name !== null && { name: row.name }) },
           source: row.source,
+          isSourceLive: row.is_live > 0,
           expiresAt: row.expires_at,
           lastUsedAt: row.last_used_at ?? undefined,
         }
       );
     },
-    markSessionUsed: (digest) =>
-      void sql.run("UPDATE gateway_sessions SET last_used_at = ? WHERE hash = ?", now(), digest),
-    closeSession: (digest) => void sql.run("DELETE FROM gateway_sessions WHERE hash = ?", digest),
-    listSessions: (user) =>
-      sql
-        .all<Columns>(
-          "SELECT * FROM gateway_sessions WHERE expires_at > ?1 AND (?2 IS NULL OR user = ?2) ORDER BY created_at DESC, id",
-          now(),
-          user ?? null,
-        )
-        .map(sessionInfo),
-    endSession: (id, user) =>
-      sql.run("DELETE FROM gateway_sessions WHERE id = ?1 AND (?2 IS NULL OR user = ?2)", id, user ?? null)
-        .changes > 0,
-    endSessions: (user) => sql.run("DELETE FROM gateway_sessions WHERE user = ?", user).changes,
+    async markSessionUsed(digest) {
+      await sql.run("UPDATE gateway_sessions SET last_used_at = ? WHERE hash = ?", now(), digest);
+    },
+    async closeSession(digest) {
+      await sql.run("DELETE FROM gateway_sessions WHERE hash = ?", digest);
+    },
+    async listSessions(user) {
+      const found = await sql.all<Columns>(
+        `SELECT * FROM gateway_sessions WHERE expires_at > ? ${user === undefined ? "" : 'AND "user" = ?'}
+         ORDER BY created_at DESC, id`,
+        now(),
+        ...(user === undefined ? [] : [user]),
+      );
+      return found.map(sessionInfo);
+    },
+    async endSession(id, user) {
+      const ended =
+        user === undefined
+          ? sql.run("DELETE FROM gateway_sessions WHERE id = ?", id)
+          : sql.run('DELETE FROM gateway_sessions WHERE id = ? AND "user" = ?', id, user);
+      return (await ended) > 0;
+    },
+    endSessions: (user) => sql.run('DELETE FROM gateway_sessions WHERE "user" = ?', user),
   };
 }
 

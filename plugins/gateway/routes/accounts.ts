@@ -10,7 +10,7 @@ export interface AccountParts {
   readonly accounts: Accounts;
   readonly agent: Pick<Agent, "removeUser">;
   /** Told when a credential ended, so that what hangs on it ends too. */
-  onRevoked(): void;
+  onRevoked(): Promise<void>;
 }
 
 const { id, user, name, createdAt, expiresAt } = TokenInfo.properties;
@@ -24,7 +24,7 @@ export function accountRoutes({ accounts, agent, onRevoked }: AccountParts): rea
       summary: "List users",
       audience: "operator",
       answer: Type.Object({ users: Type.Array(Account) }),
-      handle: () => ({ users: accounts.listUsers() }),
+      handle: async () => ({ users: await accounts.listUsers() }),
     }),
     route({
       method: "post",
@@ -53,10 +53,10 @@ export function accountRoutes({ accounts, agent, onRevoked }: AccountParts): rea
       body: Type.Object({ role: User.properties.role }),
       answer: Account,
       refusals: { 404: "There is no such user" },
-      handle({ user, params, body }) {
+      async handle({ user, params, body }) {
         refuseOwn(user, params["id"]);
-        const account = accounts.setRole(params["id"] ?? "", body.role);
-        onRevoked();
+        const account = await accounts.setRole(params["id"] ?? "", body.role);
+        await onRevoked();
         return account;
       },
     }),
@@ -69,12 +69,11 @@ export function accountRoutes({ accounts, agent, onRevoked }: AccountParts): rea
       query: Type.Object({ withData: Type.Optional(Type.Boolean()) }),
       status: 204,
       refusals: { 404: "There is no such user" },
-      handle({ user, params, query: { withData = false } }) {
+      async handle({ user, params, query: { withData = false } }) {
         const id = params["id"] ?? "";
         refuseOwn(user, id);
-        accounts.removeUser(id, { withData });
-        agent.removeUser(id, { withData });
-        onRevoked();
+        await accounts.removeUser(id, { withData }, () => agent.removeUser(id, { withData }));
+        await onRevoked();
       },
     }),
     route({
@@ -83,7 +82,7 @@ export function accountRoutes({ accounts, agent, onRevoked }: AccountParts): rea
       tag: "accounts",
       summary: "List the browsers that are signed in: yours, or everybody's if you are an operator",
       answer: Type.Object({ sessions: Type.Array(SessionInfo) }),
-      handle: ({ user }) => ({ sessions: accounts.listSessions(onlyOwn(user)) }),
+      handle: async ({ user }) => ({ sessions: await accounts.listSessions(onlyOwn(user)) }),
     }),
     route({
       method: "delete",
@@ -92,10 +91,10 @@ export function accountRoutes({ accounts, agent, onRevoked }: AccountParts): rea
       summary: "Sign a browser out: one of yours, or anybody's if you are an operator",
       status: 204,
       refusals: { 404: "There is no such session" },
-      handle({ user, params }) {
-        if (!accounts.endSession(params["id"] ?? "", onlyOwn(user)))
+      async handle({ user, params }) {
+        if (!(await accounts.endSession(params["id"] ?? "", onlyOwn(user))))
           throw new Fault("missing", "session_not_found", "There is no such session.", { param: "id" });
-        onRevoked();
+        await onRevoked();
       },
     }),
     route({
@@ -105,7 +104,7 @@ export function accountRoutes({ accounts, agent, onRevoked }: AccountParts): rea
       summary: "List the tokens of all users, newest first, without their secrets",
       audience: "operator",
       answer: Type.Object({ tokens: Type.Array(TokenInfo) }),
-      handle: () => ({ tokens: accounts.listTokens() }),
+      handle: async () => ({ tokens: await accounts.listTokens() }),
     }),
     route({
       method: "post",
@@ -121,8 +120,8 @@ export function accountRoutes({ accounts, agent, onRevoked }: AccountParts): rea
       status: 201,
       answer: Type.Object({ id, user, name, token: Type.String(), createdAt, expiresAt }),
       refusals: { 404: "There is no such user" },
-      handle({ body }) {
-        const { token, info } = accounts.createToken(body.user, body.name, body.expiresInDays);
+      async handle({ body }) {
+        const { token, info } = await accounts.createToken(body.user, body.name, body.expiresInDays);
         return { ...info, token };
       },
     }),
@@ -137,9 +136,9 @@ export function accountRoutes({ accounts, agent, onRevoked }: AccountParts): rea
       }),
       answer: TokenInfo,
       refusals: { 404: "There is no such token, or it is revoked" },
-      handle({ params, body }) {
-        const info = accounts.setExpiry(params["id"] ?? "", body.expiresInDays ?? undefined);
-        onRevoked();
+      async handle({ params, body }) {
+        const info = await accounts.setExpiry(params["id"] ?? "", body.expiresInDays ?? undefined);
+        await onRevoked();
         return info;
       },
     }),
@@ -151,12 +150,12 @@ export function accountRoutes({ accounts, agent, onRevoked }: AccountParts): rea
       audience: "operator",
       status: 204,
       refusals: { 404: "There is no such token, or it is already revoked" },
-      handle({ params }) {
-        if (!accounts.revokeToken(params["id"] ?? ""))
+      async handle({ params }) {
+        if (!(await accounts.revokeToken(params["id"] ?? "")))
           throw new Fault("missing", "token_not_found", "There is no such token, or it is already revoked.", {
             param: "id",
           });
-        onRevoked();
+        await onRevoked();
       },
     }),
   ];

@@ -12,6 +12,7 @@ import {
   type Identity,
   Refusal,
   sessionCookie,
+  UNKNOWN,
 } from "../auth/identity.ts";
 import type { OriginCheck } from "../auth/origin.ts";
 import { type Route, route } from "../route.ts";
@@ -24,7 +25,7 @@ export interface SessionParts {
   readonly proxies: Proxies;
   readonly isOwnOrigin: OriginCheck;
   /** Told when a credential ended, so that what hangs on it ends too. */
-  onRevoked(): void;
+  onRevoked(): Promise<void>;
 }
 
 export function sessionRoutes({
@@ -41,24 +42,24 @@ export function sessionRoutes({
       `${sessionCookie(proxies.host(req))}=${value}; Path=/; HttpOnly; SameSite=Strict; Expires=${expires.toUTCString()}${secure}`,
     );
   };
-  const open = (context: Context, { user, source, expiresAt }: Identity, before: Identity | undefined) => {
-    // The browser forgets its cookie, so nobody can end that session any more.
-    if (before?.session !== undefined) {
-      accounts.closeSession(before.session);
-      onRevoked();
-    }
+  const open = async (
+    context: Context,
+    { user, source, expiresAt }: Identity,
+    before: Identity | undefined,
+  ): Promise<{ readonly user: User }> => {
     const longest = Date.now() + SESSION_MILLIS;
     const expires = new Date(Math.min(longest, expiresAt?.getTime() ?? longest));
-    setCookie(
-      context,
-      accounts.openSession({
-        user: user.id,
-        source,
-        expiresAt: expires,
-        browser: context.get("user-agent") || undefined,
-      }),
-      expires,
-    );
+    const secret = await accounts.openSession({
+      user: user.id,
+      source,
+      expiresAt: expires,
+      browser: context.get("user-agent") || undefined,
+      // The browser forgets its cookie, so nobody can end that session any more.
+      replaces: before?.session,
+    });
+    if (secret === undefined) throw UNKNOWN;
+    if (before?.session !== undefined) await onRevoked();
+    setCookie(context, secret, expires);
     return { user };
   };
 
@@ -88,7 +89,7 @@ export function sessionRoutes({
         if (!isOwnOrigin(context.req)) throw FOREIGN_ORIGIN;
         const verdict = await authenticator.admit(token, proxies.address(context.req));
         if (verdict instanceof Refusal) throw verdict;
-        const before = authenticator.signedIn(context.req);
+        const before = await authenticator.signedIn(context.req);
         const question = confirmed ? undefined : questionOf(verdict, before, fromLink);
         if (question !== undefined)
           throw new Fault("invalid", CONFIRM_SIGN_IN, question, { param: "confirmed" });
@@ -109,10 +110,10 @@ export function sessionRoutes({
       tag: "session",
       summary: "Sign out and end the session",
       status: 204,
-      handle({ identity, context }) {
-        if (identity.session !== undefined) accounts.closeSession(identity.session);
+      async handle({ identity, context }) {
+        if (identity.session !== undefined) await accounts.closeSession(identity.session);
         setCookie(context, "", new Date(0));
-        onRevoked();
+        await onRevoked();
       },
     }),
   ];

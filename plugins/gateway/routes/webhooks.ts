@@ -40,7 +40,7 @@ function integrationRoutes(given: Integrations | undefined): readonly Route[] {
       audience: "operator",
       answer: Type.Object({ integrations: Type.Array(Integration) }),
       refusals: off,
-      handle: () => ({ integrations: integrations().list() }),
+      handle: async () => ({ integrations: await integrations().list() }),
     }),
     route({
       method: "post",
@@ -65,8 +65,8 @@ function integrationRoutes(given: Integrations | undefined): readonly Route[] {
       audience: "operator",
       status: 204,
       refusals: { ...off, 404: "There is no such integration" },
-      handle({ params }) {
-        if (integrations().remove(params["name"] ?? "")) return;
+      async handle({ params }) {
+        if (await integrations().remove(params["name"] ?? "")) return;
         throw new Fault("missing", "integration_not_found", "There is no such integration.", {
           param: "name",
         });
@@ -84,7 +84,7 @@ function identityRoutes({ accounts, identities }: WebhookParts): readonly Route[
       summary: "List webhook identities and the accounts they are paired with",
       audience: "operator",
       answer: Type.Object({ identities: Type.Array(Identity) }),
-      handle: () => ({ identities: identities.list() }),
+      handle: async () => ({ identities: await identities.list() }),
     }),
     route({
       method: "post",
@@ -96,8 +96,8 @@ function identityRoutes({ accounts, identities }: WebhookParts): readonly Route[
       body: Type.Object({ identity: id, account: Type.String() }),
       status: 204,
       refusals: { 404: "There is no such account" },
-      handle({ body: { identity, account } }) {
-        identities.pair(identity, accountOf(accounts, account));
+      async handle({ body: { identity, account } }) {
+        await identities.pair(identity, await accountOf(accounts, account));
       },
     }),
     route({
@@ -120,8 +120,8 @@ function identityRoutes({ accounts, identities }: WebhookParts): readonly Route[
       body: Type.Object({ identity: id }),
       status: 204,
       refusals: { 404: "No message of it waits" },
-      handle({ body: { identity } }) {
-        if (identities.deny(identity) > 0) return;
+      async handle({ body: { identity } }) {
+        if ((await identities.deny(identity)) > 0) return;
         throw new Fault("missing", "gate_not_found", `No message of ${identity} waits for a pairing.`, {
           param: "identity",
         });

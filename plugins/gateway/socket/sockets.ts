@@ -25,7 +25,7 @@ export interface Sockets {
   /** Read or not. */
   readonly streams: number;
   /** Closes the sockets of those who are no longer signed in. */
-  recheck(): void;
+  recheck(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -61,18 +61,20 @@ export function createSockets(
   };
   const all = (): readonly Connection[] => [...seats.values()].flatMap(({ connections }) => [...connections]);
 
-  const stands = (identity: Identity): boolean => {
+  const stands = async (identity: Identity): Promise<boolean> => {
     try {
-      return authenticator.stands(identity);
+      return await authenticator.stands(identity);
     } catch (error) {
       // A store that does not answer signs nobody out.
       log.warn(`who is signed in could not be checked: ${reason(error)}`);
       return true;
     }
   };
-  const recheck = (): void => {
-    for (const connection of all())
-      if (!stands(connection.identity)) connection.close(CLOSE.signedOut, "signed out");
+  const check = async (connection: Connection): Promise<void> => {
+    if (!(await stands(connection.identity))) connection.close(CLOSE.signedOut, "signed out");
+  };
+  const recheck = async (): Promise<void> => {
+    await Promise.all(all().map(check));
   };
   const sweep = (): void => {
     for (const [user, { stream, connections, leftAt }] of seats) {
@@ -83,7 +85,7 @@ export function createSockets(
     }
   };
   const heart = setInterval(() => {
-    recheck();
+    void recheck();
     for (const connection of all()) connection.beat();
     sweep();
   }, times.beatMillis);
@@ -99,6 +101,8 @@ export function createSockets(
         seat.leftAt = Date.now();
       });
       connection.pump();
+      // What was revoked after the request was checked and before the socket was among those that are rechecked.
+      void check(connection);
     },
     countOf: (user) => seats.get(user)?.connections.size ?? 0,
     get count() {

@@ -6,8 +6,8 @@ import {
   type Integration,
   type Integrations,
   type NewIntegration,
+  type Sql,
   type Store,
-  type SyncSql,
 } from "../../../kernel/plugin.ts";
 import { isWebhookIdentity } from "../../../kernel/vocabulary/user.ts";
 import { integrationSecret } from "../keys.ts";
@@ -22,17 +22,17 @@ export interface Sender extends Integration {
 }
 
 export interface OpenIntegrations extends Integrations {
-  find(name: string): Sender | undefined;
-  senders(): readonly Sender[];
+  find(name: string): Promise<Sender | undefined>;
+  senders(): Promise<readonly Sender[]>;
   /** Also for an id that nobody has: whoever asks should not learn by the time it takes which there are. */
   secretOf(id: string): Promise<string>;
-  /** Notes that it was used, to the minute. */
+  /** Notes that it was used, to the minute. Nobody waits for it. */
   markUsed(sender: Sender): void;
 }
 
 export interface IntegrationParts {
   readonly store: Store;
-  readonly sql: SyncSql;
+  readonly sql: Sql;
   readonly accounts: Accounts;
   /** Told of every secret, so that no log shows one. */
   onSecret(secret: string): void;
@@ -63,17 +63,19 @@ export function createIntegrations({ store, sql, accounts, onSecret }: Integrati
     return secret;
   }
 
-  const find = (name: string): Sender | undefined => {
-    const row = sql.get<Row>("SELECT * FROM webhook_integrations WHERE name = ?", name);
-    return row && senderOf(row);
-  };
-  const senders = () => sql.all<Row>("SELECT * FROM webhook_integrations ORDER BY name").map(senderOf);
+  const senders = async (): Promise<readonly Sender[]> =>
+    (await sql.all<Row>("SELECT * FROM webhook_integrations ORDER BY name")).map(senderOf);
 
   return {
-    find,
     senders,
     secretOf,
-    list: () => senders().map(({ id: _, accountSince: __, ...integration }) => integration),
+    async find(name) {
+      const row = await sql.get<Row>("SELECT * FROM webhook_integrations WHERE name = ?", name);
+      return row && senderOf(row);
+    },
+    async list() {
+      return (await senders()).map(integrationOf);
+    },
 
     async add({ name, user, message }: NewIntegration) {
       if (!NAME.test(name))
@@ -84,33 +86,42 @@ export function createIntegrations({ store, sql, accounts, onSecret }: Integrati
           true,
         );
       if (message !== undefined) parseTemplate(message);
-      const { changes } = sql.run(
-        `INSERT OR IGNORE INTO webhook_integrations (id, name, user, account_since, message, created_at)
-         VALUES (?, ?, ?, ?, ?, ?)`,
+      const row = await sql.get<Row>(
+        `INSERT INTO webhook_integrations (id, name, "user", account_since, message, created_at)
+         VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING RETURNING *`,
         randomUUID(),
         name,
         user,
-        accountSince(accounts, user),
+        await accountSince(accounts, user),
         message ?? null,
         new Date().toISOString(),
       );
-      if (changes === 0)
+      if (row === undefined)
         throw invalid(
           "integration_exists",
           `There is an integration "${name}" already: remove it first.`,
           "name",
         );
-      const { id, accountSince: _, ...integration } = find(name) as Sender;
-      return { integration, secret: await secretOf(id) };
+      return { integration: integrationOf(senderOf(row)), secret: await secretOf(row.id) };
     },
 
-    remove: (name) => sql.run("DELETE FROM webhook_integrations WHERE name = ?", name).changes > 0,
+    async remove(name) {
+      return (await sql.run("DELETE FROM webhook_integrations WHERE name = ?", name)) > 0;
+    },
 
     markUsed({ id, lastUsedAt }) {
       if (lastUsedAt !== undefined && Date.now() - Date.parse(lastUsedAt) < USED_MILLIS) return;
-      sql.run("UPDATE webhook_integrations SET last_used_at = ? WHERE id = ?", new Date().toISOString(), id);
+      const now = new Date().toISOString();
+      sql
+        .run("UPDATE webhook_integrations SET last_used_at = ? WHERE id = ?", now, id)
+        // A store that cannot be written refuses the message itself, and says so there.
+        .catch(() => {});
     },
   };
+}
+
+function integrationOf({ id: _, accountSince: __, ...integration }: Sender): Integration {
+  return integration;
 }
 
 function senderOf(row: Row): Sender {
@@ -126,9 +137,9 @@ function senderOf(row: Row): Sender {
 }
 
 /** Null for a webhook identity, which is nobody's account. */
-function accountSince(accounts: Accounts, user: string): string | null {
+async function accountSince(accounts: Accounts, user: string): Promise<string | null> {
   if (isWebhookIdentity(user)) return null;
-  const account = accounts.find(user);
+  const account = await accounts.find(user);
   if (account !== undefined) return account.createdAt;
   throw new Fault(
     "missing",

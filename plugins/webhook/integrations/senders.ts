@@ -32,7 +32,7 @@ export function createSenders(
     },
 
     async named(name, header, body) {
-      const sender = integrations.find(name);
+      const sender = await integrations.find(name);
       const proof = prove(await integrations.secretOf(sender?.id ?? NOBODY), header, body);
       // Only by a secret that was never given to anybody.
       if (sender === undefined) throw wrong();
@@ -42,7 +42,7 @@ export function createSenders(
 
     async whose(header) {
       const given = header("x-webhook-secret");
-      const known = integrations.senders();
+      const known = await integrations.senders();
       if (secret === undefined && known.length === 0) throw notConfigured();
       if (given === "") throw new Fault("unauthenticated", "missing_secret", "X-Webhook-Secret is missing.");
       if (secret !== undefined && isSecret(given, secret)) return "";

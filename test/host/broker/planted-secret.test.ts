@@ -147,7 +147,7 @@ test("the planted value is in no outcome, receipt, log line or file", async () =
       .filter((name) => /^(store|secrets)/.test(name))
       .map((name) => readFile(join(home, name), "latin1")),
   );
-  const told = JSON.stringify([runs, host.receipts.list(), logged, files]);
+  const told = JSON.stringify([runs, await host.receipts.list(), logged, files]);
   for (const form of forms) expect(told).not.toContain(form);
 });
 

@@ -25,7 +25,7 @@ test.each([
 
 test("§5 a per-user token opens the API, for threads of that user", async () => {
   const service = await startService();
-  const ada = service.tokenOf("ada");
+  const ada = await service.tokenOf("ada");
   const response = await service.create({ input: "Hello" }, ada);
   expect(response.status).toBe("completed");
   expect((await service.retrieve(response.id, ada)).id).toBe(response.id);
@@ -159,7 +159,7 @@ test("§8 30 requests in 60 seconds per user, shared with the other chat-send pa
   expect(await refused.json()).toMatchObject({
     error: { type: "rate_limit_error", code: "rate_limit_exceeded", message: expect.any(String) },
   });
-  const other = await service.create({ input: "Hello" }, service.tokenOf("ada"));
+  const other = await service.create({ input: "Hello" }, await service.tokenOf("ada"));
   expect(other.status).toBe("completed");
 });
 
@@ -185,7 +185,7 @@ test("a repeated Idempotency-Key answers the first response and runs nothing twi
   expect(await reused.json()).toMatchObject({
     error: { param: "Idempotency-Key", code: "idempotency_key_reused" },
   });
-  const stranger = (await (await send(HI, "k1", service.tokenOf("ada"))).json()) as { id: string };
+  const stranger = (await (await send(HI, "k1", await service.tokenOf("ada"))).json()) as { id: string };
   expect(stranger.id).not.toBe(response.id);
 });
 

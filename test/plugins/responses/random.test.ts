@@ -120,7 +120,7 @@ test("§3.2 whatever sequence of requests comes, the gate is exactly where it sh
       : { text: "done" };
   });
   const service = await startService({ model, variables: { CHAT_RATE_LIMIT: "1000000" } });
-  const stranger = bearer(service.tokenOf("mallory"));
+  const stranger = bearer(await service.tokenOf("mallory"));
   const gates = service.kernel.service("externalTools");
   const tools = [{ type: "function", name: "find", parameters: { type: "object" } }];
   const actions = [

@@ -56,7 +56,7 @@ test("a replay names its call by reference to an earlier response of the same us
     tool_calls: [{ id: "call_1" }],
   });
 
-  const stranger = service.tokenOf("mallory");
+  const stranger = await service.tokenOf("mallory");
   const refused = await service.send(
     "POST",
     "/api/v1/responses",

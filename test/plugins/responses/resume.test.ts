@@ -256,7 +256,7 @@ test("§3.2 a gate survives a restart", async () => {
 
 test("§3.3 rule 1: another user's token cannot resume the thread, and the gate stays", async () => {
   const { service, model, waiting } = await startWaiting();
-  const stranger = service.tokenOf("mallory");
+  const stranger = await service.tokenOf("mallory");
   const tried = await service.create(
     { previous_response_id: waiting.id, input: [output("call_1")] },
     stranger,

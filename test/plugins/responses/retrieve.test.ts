@@ -59,7 +59,7 @@ test.each(PATHS)(
   async (method, path) => {
     const service = await startService();
     const { id } = await service.create({ input: "Hello" });
-    const stranger = bearer(service.tokenOf("mallory"));
+    const stranger = bearer(await service.tokenOf("mallory"));
     const swapped = `resp_${id.slice(5, 37)}${"1".repeat(32)}`;
     const answers = [
       await service.send(method, path(NOWHERE)),
@@ -85,7 +85,7 @@ test.each(PATHS)(
 test("§7.2 POST with another user's previous_response_id, or an unknown one, fails as a turn: 200, failed", async () => {
   const service = await startService();
   const { id } = await service.create({ input: "Hello" });
-  const stranger = service.tokenOf("mallory");
+  const stranger = await service.tokenOf("mallory");
   const tries = [
     await service.create({ input: "Go on", previous_response_id: id }, stranger),
     await service.create({ input: "Go on", previous_response_id: NOWHERE }),

@@ -204,7 +204,7 @@ test("without the shared secret integrations can post, and doctor and the start-
 test("an integration ends with its account, and its secret is in no log and no store", async () => {
   const { gateway, add, post } = await open();
   const secret = await add("ci", "ann");
-  const sql = gateway.service.service("store").syncTables("test", []);
+  const sql = await gateway.service.service("store").tables("test", []);
   const speak = () => post("ci", { message: "hello" }, { "x-webhook-secret": secret });
   expect((await speak()).status).toBe(200);
   await gateway.ask("/api/users/ann?with_data=true", { method: "DELETE" });
@@ -215,7 +215,7 @@ test("an integration ends with its account, and its secret is in no log and no s
     status: 403,
     code: "user_removed",
   });
-  const rows = JSON.stringify(sql.all("SELECT * FROM webhook_integrations"));
+  const rows = JSON.stringify(await sql.all("SELECT * FROM webhook_integrations"));
   expect(rows).not.toContain(secret.slice(6));
   expect(gateway.service.logged.join("")).not.toContain(secret.slice(6));
 });

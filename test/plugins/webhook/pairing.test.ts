@@ -132,7 +132,7 @@ test("a pairing ends with its account: whoever gets the same name later is someb
   // Nor does a pairing count that names the account but not the one that is there now.
   await gateway.addUser("ann");
   await pair();
-  const sql = gateway.service.service("store").syncTables("test", []);
-  sql.run("UPDATE gateway_users SET created_at = '2020-01-01T00:00:00.000Z' WHERE id = 'ann'");
+  const sql = await gateway.service.service("store").tables("test", []);
+  await sql.run("UPDATE gateway_users SET created_at = '2020-01-01T00:00:00.000Z' WHERE id = 'ann'");
   expect((await webhook.post({ ...REMEMBER, message: "Hello" })).json.waiting_for).toBe("pairing");
 });

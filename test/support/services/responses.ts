@@ -39,7 +39,7 @@ export interface Service {
   create(body: object, token?: string): Promise<ResponseObject>;
   retrieve(id: string, token?: string): Promise<ResponseObject>;
   /** A token of a user of that name. */
-  tokenOf(user: string): string;
+  tokenOf(user: string): Promise<string>;
   /** `send` holds every answer against the OpenAPI document already; this is for the rest. */
   readonly checks: Checks;
 }
@@ -92,10 +92,10 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       object(await send("POST", "/api/v1/responses", { model: "any", ...body }, bearer(token))),
     retrieve: async (id, token = TOKEN) =>
       object(await send("GET", `/api/v1/responses/${id}`, undefined, bearer(token))),
-    tokenOf(user) {
-      const accounts = createAccounts(kernel.service("store"));
-      if (!accounts.findUser(user)) accounts.addUser(user, "user");
-      return accounts.createToken(user, "test").token;
+    async tokenOf(user) {
+      const accounts = await createAccounts(kernel.service("store"));
+      if (!(await accounts.findUser(user))) await accounts.addUser(user, "user");
+      return (await accounts.createToken(user, "test")).token;
     },
   };
 }

@@ -62,14 +62,13 @@ test("a token is shown once, kept as a hash, listed without its secret, and revo
   expect(listed).not.toContain(made.token);
 
   const opened = openStore(`${home}/store.sqlite`);
-  const rows = opened
-    .syncTables("gateway", MIGRATIONS)
-    .all<{ hash: string }>("SELECT hash FROM gateway_tokens");
+  const sql = await opened.tables("gateway", MIGRATIONS);
+  const rows = await sql.all<{ hash: string }>("SELECT hash FROM gateway_tokens");
   expect(rows).toEqual([{ hash: digestOf(made.token) }]);
-  const accounts = createAccounts(opened);
-  expect(accounts.findToken(digestOf(made.token))?.user).toEqual({ id: "alice", role: "user" });
+  const accounts = await createAccounts(opened);
+  expect((await accounts.findToken(digestOf(made.token)))?.user).toEqual({ id: "alice", role: "user" });
   await run("token", "revoke", made.id);
-  expect(accounts.findToken(digestOf(made.token))).toBeUndefined();
+  expect(await accounts.findToken(digestOf(made.token))).toBeUndefined();
   await opened.close();
 
   await expect(run("token", "revoke", made.id)).rejects.toThrow("already revoked");
@@ -91,9 +90,9 @@ test("roles and expiry are changed, sessions listed and ended", async () => {
 
   const opened = openStore(`${home}/store.sqlite`);
   const expiresAt = new Date(Date.now() + 60_000);
-  const accounts = createAccounts(opened);
+  const accounts = await createAccounts(opened);
   for (const browser of ["one", "two", "three"])
-    accounts.openSession({ user: "bob", source: `token:${made.id}`, expiresAt, browser });
+    await accounts.openSession({ user: "bob", source: `token:${made.id}`, expiresAt, browser });
   await opened.close();
   const { sessions } = JSON.parse(await run("session", "list", "--user", "bob", "--json"));
   expect(sessions).toHaveLength(3);

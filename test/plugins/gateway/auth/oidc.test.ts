@@ -78,24 +78,21 @@ test("accounts of an older store, which were e-mail addresses and subjects, stay
   const provider = await startIdentityProvider();
   const home = temporaryFolder();
   const old = await bootKernel([store as AnyPlugin], {}, { home });
-  const sql = old.service("store").syncTables("gateway", MIGRATIONS.slice(0, 1));
+  const sql = await old.service("store").tables("gateway", MIGRATIONS.sqlite.slice(0, 1));
   for (const id of ["ann@corp.com", "oidc:bob"])
-    sql.run("INSERT INTO gateway_users VALUES (?, 'user', '2026-01-01T00:00:00.000Z')", id);
+    await sql.run("INSERT INTO gateway_users VALUES (?, 'user', '2026-01-01T00:00:00.000Z')", id);
   for (const [hash, source] of [
     ["one", "oidc"],
     ["two", "operator:link"],
   ] as const)
-    sql.run("INSERT INTO gateway_sessions VALUES (?, 'operator', ?, '2026', '2999')", hash, source);
+    await sql.run("INSERT INTO gateway_sessions VALUES (?, 'operator', ?, '2026', '2999')", hash, source);
   await old.stop();
   const gateway = await openGateway({ variables: settings(provider), home });
   const ann = { email: "ann@corp.com", email_verified: true };
   expect(await userOf(gateway, provider, { sub: "1", ...ann })).toMatchObject({ id: "ann@corp.com" });
   expect(await userOf(gateway, provider, { sub: "bob" })).toMatchObject({ id: "oidc:bob" });
-  const left = gateway.service
-    .service("store")
-    .syncTables("gateway", MIGRATIONS)
-    .all("SELECT hash FROM gateway_sessions");
-  expect(left).toEqual([{ hash: "two" }]);
+  const now = await gateway.service.service("store").tables("gateway", MIGRATIONS);
+  expect(await now.all("SELECT hash FROM gateway_sessions")).toEqual([{ hash: "two" }]);
 });
 
 test("a provider whose discovery names another issuer is not believed", async () => {

@@ -33,7 +33,7 @@ async function openGateway(environment: Record<string, string> = LOCAL, home?: s
     async start({ config, use, log, home: folder, onStop }) {
       const built = await buildServer({ config: config as GatewayConfig, home: folder, log, ...use });
       door = built;
-      const routes = [...healthRoutes(use.kernel), ...sessionRoutes({ ...built, onRevoked: () => {} })];
+      const routes = [...healthRoutes(use.kernel), ...sessionRoutes({ ...built, onRevoked: async () => {} })];
       mount(
         built.app.open,
         routes.filter(({ audience }) => audience === "anyone"),
@@ -127,14 +127,15 @@ test("§2.1 with no GATEWAY_AUTH_TOKEN a fresh one is made at each start", async
 
 test("a per-user token is its user; revoked or expired it is 401 like an unknown one", async () => {
   const { url, door } = await openGateway();
-  door.accounts.addUser("alice", "user");
-  const { token, info } = door.accounts.createToken("alice", "laptop");
-  const gone = door.accounts.createToken("alice", "old", -1);
+  await door.accounts.addUser("alice", "user");
+  const { token, info } = await door.accounts.createToken("alice", "laptop");
+  const gone = await door.accounts.createToken("alice", "old", -1);
   const answer = await fetch(`${url}/whoami`, bearer(token));
   expect(await answer.json()).toEqual({ id: "alice", role: "user" });
-  expect(door.accounts.listTokens().find(({ id }) => id === info.id)?.lastUsedAt).toBeDefined();
+  const lastUse = async () => (await door.accounts.listTokens()).find(({ id }) => id === info.id)?.lastUsedAt;
+  await expect.poll(lastUse).toBeDefined();
   expect((await fetch(`${url}/whoami`, bearer(gone.token))).status).toBe(401);
-  door.accounts.revokeToken(info.id);
+  await door.accounts.revokeToken(info.id);
   const refused = await fetch(`${url}/whoami`, bearer(token));
   expect(refused.status).toBe(401);
   expect(await refused.text()).toBe("Invalid or missing auth token");
@@ -142,11 +143,32 @@ test("a per-user token is its user; revoked or expired it is 401 like an unknown
 
 test("§7.2 a token store that does not answer is 503 in plain text", async () => {
   const { url, service } = await openGateway();
-  service.service("store").syncTables("gateway", MIGRATIONS).run("DROP TABLE gateway_tokens");
+  await (await service.service("store").tables("gateway", MIGRATIONS)).run("DROP TABLE gateway_tokens");
   const answer = await fetch(`${url}/whoami`, bearer("some-user-token"));
   expect(answer.status).toBe(503);
   expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
   expect(await answer.text()).toBe("Database unavailable");
+});
+
+test("nobody is signed in as a user who was removed meanwhile", async () => {
+  const { door } = await openGateway();
+  const session = {
+    user: "alice",
+    source: "oidc",
+    expiresAt: new Date(Date.now() + 60_000),
+    browser: undefined,
+  };
+  expect(await door.accounts.openSession(session)).toBeUndefined();
+});
+
+test("data that could not be deleted with its user stays kept from the next of that name", async () => {
+  const { door } = await openGateway();
+  await door.accounts.addUser("alice", "user");
+  const failing = () => Promise.reject(new Error("the disk is full"));
+  await expect(door.accounts.removeUser("alice", { withData: true }, failing)).rejects.toThrow("full");
+  await expect(door.accounts.addUser("alice", "user")).rejects.toThrow("--with-data");
+  await door.accounts.removeUser("alice", { withData: true }, async () => {});
+  expect(await door.accounts.addUser("alice", "user")).toMatchObject({ id: "alice" });
 });
 
 async function signIn(url: string, token = TOKEN, headers: Record<string, string> = {}): Promise<Response> {
@@ -182,8 +204,8 @@ test("a session survives a restart, and ends when the token it was made from is 
   const local = { ...LOCAL, GATEWAY_PORT: String(await freePort()) };
   const first = await openGateway(local);
   const { url, door, service } = first;
-  door.accounts.addUser("alice", "user");
-  const { token, info } = door.accounts.createToken("alice", "phone");
+  await door.accounts.addUser("alice", "user");
+  const { token, info } = await door.accounts.createToken("alice", "phone");
   const operator = cookieOf(await signIn(url, TOKEN, ONCE));
   const alice = cookieOf(await signIn(url, token, ONCE));
   await service.stop();
@@ -191,7 +213,7 @@ test("a session survives a restart, and ends when the token it was made from is 
   const second = await openGateway(local, service.home);
   expect((await whoami(second.url, operator)).status).toBe(200);
   expect((await whoami(second.url, alice)).status).toBe(200);
-  second.door.accounts.revokeToken(info.id);
+  await second.door.accounts.revokeToken(info.id);
   expect((await whoami(second.url, alice)).status).toBe(401);
   await second.service.stop();
 
@@ -359,7 +381,9 @@ test("health and readiness answer without a token, and readiness says what is no
   const ready = await fetch(`${url}/ready`);
   expect(ready.status).toBe(200);
   expect(await ready.json()).toMatchObject({ ready: true, checks: [{ name: "store", ok: true }] });
-  service.service("store").syncTables("gateway", MIGRATIONS).run("ALTER TABLE migrations RENAME TO gone");
+  await (await service.service("store").tables("gateway", MIGRATIONS)).run(
+    "ALTER TABLE migrations RENAME TO gone",
+  );
   const unready = await fetch(`${url}/ready`);
   expect(unready.status).toBe(503);
   expect(await unready.json()).toMatchObject({ ready: false, checks: [{ name: "store", ok: false }] });
@@ -368,8 +392,8 @@ test("health and readiness answer without a token, and readiness says what is no
 test("no token and no cookie is ever written to the log", async () => {
   const { url, door, service } = await openGateway({ GATEWAY_PORT: "0" });
   const fresh = door.freshToken as string;
-  door.accounts.addUser("alice", "user");
-  const { token } = door.accounts.createToken("alice", "laptop");
+  await door.accounts.addUser("alice", "user");
+  const { token } = await door.accounts.createToken("alice", "laptop");
   const cookie = cookieOf(await signIn(url, fresh));
   await fetch(`${url}/?token=${fresh}`);
   await fetch(`${url}/whoami?token=${token}`, bearer(token));

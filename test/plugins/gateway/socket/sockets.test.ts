@@ -22,8 +22,8 @@ async function openHub(stands = () => true) {
   const authenticator = {
     identify: async () => identity,
     admit: async () => identity,
-    signedIn: () => undefined,
-    stands,
+    signedIn: async () => undefined,
+    stands: async () => stands(),
   };
   const sockets: Sockets = createSockets(agent, authenticator, log, TIMES);
   const beat = () => void vi.advanceTimersByTime(TIMES.beatMillis);
@@ -84,6 +84,11 @@ test("who is no longer signed in is closed at the next beat", async () => {
   isSignedIn = false;
   beat();
   expect(await closed).toBe(1008);
+});
+
+test("a socket whose token was revoked while it was being opened is closed", async () => {
+  const { connect } = await openHub(() => false);
+  expect(await connect().closed).toBe(1008);
 });
 
 test("a stream nobody reads is dropped after a while, and whoever comes back later is told to fetch again", async () => {
