@@ -6,8 +6,8 @@ import Keyv from "keyv";
 import { Fault } from "../fault.ts";
 import { definePlugin } from "../plugin.ts";
 import type { Migration, Migrations, SqlValue, Store, SyncMigration } from "../vocabulary/store.ts";
+import { createSoleFleet } from "./fleet/fleet.ts";
 import KeyvSqlite, { type SqliteDriver } from "./keyv-sqlite.ts";
-import { createSoleNode } from "./nodes.ts";
 import { makePrivate } from "./ownership.ts";
 import { deriveKey, loadKey, readSecretsKey } from "./secrets-key.ts";
 import { type Database, openDatabase } from "./sqlite.ts";
@@ -73,7 +73,7 @@ export function openStore(file: string, { secretsKey = noKey, durability }: Stor
       migrateNow(database, owner, migrations);
       return database.sync;
     },
-    node: createSoleNode(),
+    ...createSoleFleet(),
     keyFor: async (purpose) => deriveKey(await secretsKey(), purpose),
     probe: () => database.probe(),
     async close() {

@@ -15,6 +15,20 @@ export interface Store {
   keyFor(purpose: string): Promise<Uint8Array>;
   /** This process among those on the store. */
   readonly node: Node;
+  /** What others may have read before and keep. */
+  readonly changes: Changes;
+  /** Does the work when nobody else on the store does something of this name. Others wait. */
+  exclusive<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
+}
+
+export interface Changes {
+  /** Everybody who follows the topic is told once this has committed. */
+  mark(tx: Queries, topic: string): Promise<void>;
+  /**
+   * Tells of changes by any node, within two seconds, and now and then of none. On SQLite it tells nothing: what is in the
+   * home or the store is read as it is. Answers how to stop.
+   */
+  follow(topic: string, listener: () => void): () => void;
 }
 
 /** A process on the store. What it has taken for itself is marked with its id. */

@@ -3,8 +3,8 @@
  * so is removed by another. All times are the database's: the clocks of two machines never agree.
  */
 import { randomUUID } from "node:crypto";
-import { MANIFEST } from "../cli/package.ts";
-import type { Node, NodeInfo, Store } from "../vocabulary/store.ts";
+import { MANIFEST } from "../../cli/package.ts";
+import type { Node, NodeInfo, Sql } from "../../vocabulary/store.ts";
 
 /** This process's place among the nodes. */
 export interface Membership {
@@ -23,19 +23,14 @@ interface NodeRow {
 const BEAT_MILLIS = 2000;
 const DEAD_AFTER_MILLIS = 10_000;
 
-const TABLES = {
-  sqlite: [],
-  postgres: [
-    `CREATE TABLE nodes (
-      id TEXT COLLATE "C" PRIMARY KEY,
-      version TEXT COLLATE "C" NOT NULL,
-      started_at BIGINT NOT NULL,
-      seen_at BIGINT NOT NULL,
-      steady_since BIGINT NOT NULL,
-      serves BIGINT NOT NULL
-    )`,
-  ],
-};
+export const NODE_TABLE = `CREATE TABLE nodes (
+  id TEXT COLLATE "C" PRIMARY KEY,
+  version TEXT COLLATE "C" NOT NULL,
+  started_at BIGINT NOT NULL,
+  seen_at BIGINT NOT NULL,
+  steady_since BIGINT NOT NULL,
+  serves BIGINT NOT NULL
+)`;
 
 /** One moment for the whole statement. */
 const NOW = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint";
@@ -70,9 +65,8 @@ export function createSoleNode(): Node {
   return { id, living: `('${id}')`, list, onDead: () => () => {} };
 }
 
-/** `serves`: false for a command that works beside the services, which then is not listed. */
-export async function joinNodes(store: Pick<Store, "tables">, serves: boolean): Promise<Membership> {
-  const sql = await store.tables("nodes", TABLES);
+/** `serves`: whether it is listed. */
+export async function joinNodes(sql: Sql, serves: boolean): Promise<Membership> {
   const id = randomUUID();
   const listeners = new Set<(id: string) => void>();
   let timer: NodeJS.Timeout | undefined;

@@ -1,18 +1,18 @@
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { joinNodes, type Membership } from "../../../kernel/store/nodes.ts";
-import { openStore } from "../../../kernel/store/store.ts";
-import type { Migrations, Sql } from "../../../kernel/vocabulary/store.ts";
-import { describePostgres, freshDatabase } from "../../support/processes/postgres/database.ts";
-import { afterThisTest } from "../../support/undo.ts";
+import { type JoinedFleet, joinFleet } from "../../../../kernel/store/fleet/fleet.ts";
+import { openStore } from "../../../../kernel/store/store.ts";
+import type { Migrations, Sql } from "../../../../kernel/vocabulary/store.ts";
+import { describePostgres, freshDatabase } from "../../../support/processes/postgres/database.ts";
+import { afterThisTest } from "../../../support/undo.ts";
 
-interface Joined extends Membership {
+interface Joined extends JoinedFleet {
   readonly sql: Sql;
   /** As if its process were gone: the row stays. */
   die(): Promise<void>;
 }
 
-/** The statements that nodes need, on connections of their own. */
+/** The statements that a fleet needs, on connections of their own. */
 function connect(url: string): { readonly sql: Sql; close(): Promise<void> } {
   const types = { getTypeParser: (id: number) => (id === 20 ? Number : pg.types.getTypeParser(id)) };
   const pool = new pg.Pool({ connectionString: url, max: 2, types });
@@ -40,15 +40,15 @@ async function join(url: string, serves = true): Promise<Joined> {
   const tables = async (_: string, migrations: Migrations) => {
     const list = "postgres" in migrations ? migrations.postgres : migrations;
     for (const text of list)
-      await sql.run(String(text).replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"));
+      await sql.run(String(text).replaceAll("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"));
     return sql;
   };
-  const membership = await joinNodes({ tables }, serves);
+  const fleet = await joinFleet({ tables }, serves);
   onTestFinished(async () => {
-    if (isOpen) await membership.leave();
+    if (isOpen) await fleet.leave();
     await die();
   });
-  return { ...membership, sql, die };
+  return { ...fleet, sql, die };
 }
 
 const SECONDS = 1000;
@@ -56,7 +56,7 @@ const SECONDS = 1000;
 const age = (sql: Sql, id: string, column: "seen_at" | "steady_since", millis: number) =>
   sql.run(`UPDATE nodes SET ${column} = ${column} - ? WHERE id = ?`, millis, id);
 
-function deadSeenBy({ node }: Membership): readonly string[] {
+function deadSeenBy({ node }: Joined): readonly string[] {
   const ids: string[] = [];
   onTestFinished(node.onDead((id) => void ids.push(id)));
   return ids;
@@ -70,6 +70,32 @@ test("a store on SQLite has one node, which is this process", async () => {
   const others = "SELECT column1 AS id FROM (VALUES (?), ('another')) AS rows WHERE column1 NOT IN";
   expect(await sql.all(`${others} ${store.node.living}`, store.node.id)).toEqual([{ id: "another" }]);
 });
+
+test("what is exclusive is done one after the other, also where one fails", async () => {
+  const store = openStore(":memory:");
+  onTestFinished(() => store.close());
+  const { done, works } = overlapping();
+  const all = works.map((work) => store.exclusive("a name", work));
+  expect(await Promise.allSettled(all)).toMatchObject([
+    { value: 0 },
+    { reason: { message: "changed my mind" } },
+    { value: 2 },
+  ]);
+  expect(done).toEqual(["in", "out", "in", "out", "in", "out"]);
+});
+
+/** Three that would run into each other; the second fails. */
+function overlapping() {
+  const done: string[] = [];
+  const works = [0, 1, 2].map((number) => async () => {
+    done.push("in");
+    await new Promise(setImmediate);
+    done.push("out");
+    if (number === 1) throw new Error("changed my mind");
+    return number;
+  });
+  return { done, works };
+}
 
 describePostgres("nodes on PostgreSQL", () => {
   test("each that serves is listed on all; a clean stop takes it off the list, and others are told", async () => {
@@ -108,5 +134,35 @@ describePostgres("nodes on PostgreSQL", () => {
     const steady = () => first.sql.all("SELECT id FROM nodes WHERE steady_since > 0");
     await expect.poll(steady, { timeout: 10_000 }).toHaveLength(2);
     expect(seen).toEqual([[], []]);
+  });
+});
+
+describePostgres("what nodes on PostgreSQL tell each other", () => {
+  test("a change is told to every follower of its topic, and to nobody else", async () => {
+    const url = await freshDatabase(afterThisTest);
+    const [first, second] = [await join(url), await join(url)];
+    const told: string[] = [];
+    for (const [name, { changes }] of Object.entries({ first, second }))
+      for (const topic of ["tools", "other"]) changes.follow(topic, () => void told.push(`${name} ${topic}`));
+    await first.changes.mark(first.sql, "tools");
+    await expect.poll(() => told.sort()).toEqual(["first tools", "second tools"]);
+    await second.changes.mark(second.sql, "tools");
+    await expect.poll(() => told.filter((one) => one === "first tools")).toHaveLength(2);
+    expect(told).not.toContain("first other");
+  });
+
+  test("what is exclusive is done by one node at a time, and a dead one has nothing", async () => {
+    const url = await freshDatabase(afterThisTest);
+    const [first, second] = [await join(url), await join(url)];
+    await first.sql.run("INSERT INTO locks (name, node) VALUES ('a name', 'a node that died')");
+    const { done, works } = overlapping();
+    const all = works.map((work, at) => (at === 0 ? first : second).exclusive("a name", work));
+    expect((await Promise.allSettled(all)).map(({ status }) => status)).toEqual([
+      "fulfilled",
+      "rejected",
+      "fulfilled",
+    ]);
+    expect(done).toEqual(["in", "out", "in", "out", "in", "out"]);
+    expect(await first.sql.all("SELECT name FROM locks")).toEqual([]);
   });
 });
