@@ -83,7 +83,7 @@ export function createScriptedAgent(): ScriptedAgent {
       return () => void listeners.delete(listener);
     },
     model: () => MODEL,
-    removeUser: () => {},
+    removeUser: async () => {},
   };
   const scripted: { script: Script } = { script: echo };
   const jobs = createScriptedJobs(agent);
@@ -102,18 +102,18 @@ export function createScriptedAgent(): ScriptedAgent {
         chatLimit: OPEN,
         memory: {
           search: async () => [],
-          tree: () => [],
-          read: () => undefined,
-          write: (_user, path) => ({ path, version: 1 }),
-          remove: () => false,
+          tree: async () => [],
+          read: async () => undefined,
+          write: async (_user, path) => ({ path, version: 1 }),
+          remove: async () => false,
         },
         identities: {
-          account: () => undefined,
-          list: () => [],
-          pending: () => [],
-          pair: () => {},
-          unpair: () => false,
-          deny: () => 0,
+          account: async () => undefined,
+          list: async () => [],
+          pending: async () => [],
+          pair: async () => {},
+          unpair: async () => false,
+          deny: async () => 0,
         },
         approvals: {
           remembered: () => ({}),

@@ -31,7 +31,7 @@ export interface Agent {
    * The user is gone: what runs or waits to run for them stops. With data, all that is kept of them goes: threads, jobs,
    * memory, missions and remembered answers. Receipts of tool calls, which hold nothing that was said, stay.
    */
-  removeUser(user: string, options: { readonly withData: boolean }): void;
+  removeUser(user: string, options: { readonly withData: boolean }): Promise<void>;
 }
 
 export interface Page<Item> {
@@ -80,10 +80,16 @@ export interface Jobs {
 
 export interface Memory {
   search(user: string, q: string, limit?: number): Promise<readonly MemoryHit[]>;
-  tree(user: string): readonly MemoryEntry[];
-  read(user: string, path: string): MemoryFile | undefined;
-  write(user: string, path: string, text: string): { readonly path: string; readonly version: number };
-  remove(user: string, path: string): boolean;
+  tree(user: string): Promise<readonly MemoryEntry[]>;
+  read(user: string, path: string): Promise<MemoryFile | undefined>;
+  /** With `expected`, only where that is still its version (0: none yet); otherwise the fault `memory_changed`. */
+  write(
+    user: string,
+    path: string,
+    text: string,
+    expected?: number,
+  ): Promise<{ readonly path: string; readonly version: number }>;
+  remove(user: string, path: string): Promise<boolean>;
 }
 
 export interface Approvals {
@@ -100,17 +106,17 @@ export interface Approvals {
 /** Which account a webhook identity is. */
 export interface Identities {
   /** The account that an operator paired it with; whoever asks looks whether that account is still there. */
-  account(identity: string): AccountKey | undefined;
+  account(identity: string): Promise<AccountKey | undefined>;
   /** Those that have said something or are paired. */
-  list(): readonly Identity[];
+  list(): Promise<readonly Identity[]>;
   /** Those whose messages wait, oldest first. */
-  pending(): readonly PairingGate[];
+  pending(): Promise<readonly PairingGate[]>;
   /** From now on its messages are the account's, and so are its threads, jobs, memory and missions. Messages that wait are run. */
-  pair(identity: string, account: AccountKey): void;
+  pair(identity: string, account: AccountKey): Promise<void>;
   /** From now on it speaks for itself again; what the account got stays there. False where it was not paired. */
-  unpair(identity: string): boolean;
+  unpair(identity: string): Promise<boolean>;
   /** Its messages that wait are not run; answers how many. */
-  deny(identity: string): number;
+  deny(identity: string): Promise<number>;
 }
 
 export interface ExternalTools {

@@ -11,8 +11,8 @@ import { createIdentities } from "./jobs/identities.ts";
 import { createJobs } from "./jobs/jobs.ts";
 import { createJobTable } from "./jobs/table.ts";
 import { createUserRemoval } from "./jobs/user-removal.ts";
+import { moveWebhookMemory } from "./jobs/webhook-identities.ts";
 import { createMemory } from "./memory/memory.ts";
-import { moveWebhookMemory } from "./memory/webhook-memory.ts";
 import { createBuiltinModel } from "./models/builtin/model.ts";
 import { createModels } from "./models/choose.ts";
 import { createApprovals } from "./safety/approvals.ts";
@@ -45,16 +45,17 @@ export async function startAgent({
   announce,
 }: StartContext<AgentSettings, "store" | "kernel", "tools">): Promise<Pick<Services, Provided>> {
   const sql = use.store.syncTables("agent", MIGRATIONS.sqlite);
+  const tables = await use.store.tables("agent", MIGRATIONS);
   const { mask } = use.kernel;
   const ledger = createLedger(sql);
   const interrupted = use.kernel.serving ? ledger.recover() : 0;
   if (interrupted > 0) log.warn({ turns: interrupted }, "turns were interrupted when the service stopped");
-  const memory = createMemory({ store: use.store, vectors: config.memoryVectors, log });
+  const memory = await createMemory({ store: use.store, vectors: config.memoryVectors, log });
   onStop(() => memory.close());
   const skills = createSkills(home);
   const missions = await createMissions(use.store);
   // Its own, because it needs the tables of all three.
-  use.store.syncTables("webhook identities", [moveWebhookMemory]);
+  await use.store.tables("webhook identities", { sqlite: [moveWebhookMemory], postgres: [] });
   const prices = readPrices(home);
   const models = createModels(config.model, createBuiltinModel(), prices, log);
   const approvals = createApprovals(sql);
@@ -100,7 +101,7 @@ export async function startAgent({
     concurrency: config.jobsConcurrency,
     retentionDays: config.jobsRetentionDays,
   });
-  const identities = createIdentities({ sql, jobs, giveMemory: memory.giveAll });
+  const identities = createIdentities({ sql: tables, jobs, giveMemory: memory.giveAll });
   if (use.kernel.serving) jobs.start();
   onStop(() => jobs.stop());
   const show = () => announce(`${models.name().name} (${models.name().provider})`);
@@ -113,7 +114,13 @@ export async function startAgent({
         `DAILY_USD_CAP does not count ${unpriced.map(({ name }) => name.name).join(", ")}: add the price to ${join(home, "prices.json")}`,
       );
   });
-  const removeUser = createUserRemoval({ sql, threads, jobs, memory, cancelThread: agent.cancelThread });
+  const removeUser = createUserRemoval({
+    sql: tables,
+    threads,
+    jobs,
+    memory,
+    cancelThread: agent.cancelThread,
+  });
   return {
     agent: { ...agent, removeUser },
     threads,

@@ -105,7 +105,7 @@ export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
           ? "No matches in memory."
           : hits.map(({ path, snippet }) => `- \`${path}\`: ${quoted(snippet)}`).join("\n");
       }
-      const files = memory.tree(user);
+      const files = await memory.tree(user);
       return files.length === 0
         ? "Memory is empty."
         : files

@@ -24,12 +24,14 @@ export async function identityPrompt(
   user: string,
 ): Promise<string> {
   const sections: string[] = [];
-  const owned = memory.readTexts(user, [...IDENTITY_PATHS]);
-  for (const { name, about } of FILES) {
-    const shared = await readShared(join(home, name));
+  const [owned, shared] = await Promise.all([
+    memory.readTexts(user, [...IDENTITY_PATHS]),
+    Promise.all(FILES.map(({ name }) => readShared(join(home, name)))),
+  ]);
+  for (const [at, { name, about }] of FILES.entries()) {
     const own = owned.get(name) ?? "";
     for (const [text, whose] of [
-      [shared, "from the operator"],
+      [shared[at] ?? "", "from the operator"],
       [own, "from this user's memory"],
     ] as const) {
       if (text.trim() !== "") sections.push(`## ${name} (${about}, ${whose})\n${cap(text.trim())}`);

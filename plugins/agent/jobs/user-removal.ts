@@ -1,11 +1,12 @@
 /** What becomes of a user's turns, jobs and data when the user is removed. */
-import type { Agent, Jobs, Memory, SyncSql, Threads } from "../../../kernel/plugin.ts";
+import type { Agent, Jobs, Sql, Threads } from "../../../kernel/plugin.ts";
+import type { OpenMemory } from "../memory/memory.ts";
 
 export interface UserRemovalParts {
-  readonly sql: SyncSql;
+  readonly sql: Sql;
   readonly threads: Threads;
   readonly jobs: Pick<Jobs, "list" | "cancel">;
-  readonly memory: Pick<Memory, "tree" | "remove">;
+  readonly memory: Pick<OpenMemory, "removeAll">;
   /** Stops what runs on a thread. */
   cancelThread(thread: string): void;
 }
@@ -15,36 +16,40 @@ const PAGE = 200;
 export function createUserRemoval(parts: UserRemovalParts): Agent["removeUser"] {
   const { sql, threads, jobs, memory } = parts;
 
-  function stopJobs(user: string): void {
+  async function stopJobs(user: string): Promise<void> {
     for (const status of ["queued", "running"] as const) {
       let before: string | undefined;
       do {
-        const page = jobs.list({ user, status, limit: PAGE, ...(before !== undefined && { before }) });
-        for (const { id } of page.items) jobs.cancel(id);
+        const page = await jobs.list({ user, status, limit: PAGE, ...(before !== undefined && { before }) });
+        await Promise.all(page.items.map(({ id }) => jobs.cancel(id)));
         before = page.next;
       } while (before !== undefined);
     }
   }
 
-  return (user, { withData }) => {
-    // Webhook identities that were this user speak for themselves again.
-    sql.run("DELETE FROM pairings WHERE ? IN (account, identity)", user);
-    stopJobs(user);
-    const busy = sql.all<{ thread: string }>(
-      "SELECT DISTINCT thread FROM turns WHERE user = ? AND status = 'running'",
+  async function stopTurns(user: string): Promise<void> {
+    const busy = await sql.all<{ thread: string }>(
+      `SELECT DISTINCT thread FROM turns WHERE "user" = ? AND status = 'running'`,
       user,
     );
     for (const { thread } of busy) parts.cancelThread(thread);
+  }
+
+  return async (user, { withData }) => {
+    // Webhook identities that were this user speak for themselves again.
+    await sql.run("DELETE FROM pairings WHERE account = ? OR identity = ?", user, user);
+    await stopJobs(user);
+    await stopTurns(user);
     if (!withData) return;
     for (;;) {
       const { items } = threads.list(user, { limit: PAGE });
       for (const { id } of items) threads.remove(user, id);
       if (items.length < PAGE) break;
     }
-    for (const { path } of memory.tree(user)) memory.remove(user, path);
-    sql.transaction(() => {
-      for (const table of ["jobs", "conversations", "approvals", "spending", "missions"])
-        sql.run(`DELETE FROM ${table} WHERE user = ?`, user);
+    await memory.removeAll(user);
+    await sql.transaction(async (tx) => {
+      const tables = ["jobs", "conversations", "approvals", "spending", "missions"];
+      await Promise.all(tables.map((table) => tx.run(`DELETE FROM ${table} WHERE "user" = ?`, user)));
     });
   };
 }

@@ -1,7 +1,7 @@
 /** The documents themselves: one text for each user and path, earlier texts kept as versions. */
-import { createHash } from "node:crypto";
-import { Fault, type SyncSql } from "../../../kernel/plugin.ts";
+import { Fault, type Sql, type Transaction } from "../../../kernel/plugin.ts";
 import { cleanPath } from "./path.ts";
+import { giveWords, indexWords, ownerToken } from "./word-index.ts";
 
 export interface Document {
   readonly path: string;
@@ -10,161 +10,243 @@ export interface Document {
   readonly version: number;
 }
 
-interface Row {
+/** A document, or where it is long its beginning. */
+export interface Excerpt {
   readonly id: number;
   readonly path: string;
   readonly text: string;
+  readonly isWhole: boolean;
+  readonly updatedAt: string;
+}
+
+export interface Written {
+  readonly id: number;
+  readonly path: string;
   readonly version: number;
-  readonly updated_at: string;
+  readonly changed: boolean;
 }
 
 const MOST_BYTES = 256 * 1024;
 const MOST_VERSIONS = 100;
+/** Of a long document, this much is looked at for ranking. */
+const LONGEST_EXCERPT = 6000;
+/** One statement for any number of documents up to this: those not asked for are numbered -1. */
+const MOST_FETCHED = 64;
+const FETCHED = Array.from({ length: MOST_FETCHED }, () => "?").join();
+const GIVEN_AT_ONCE = 500;
 
 export type Documents = ReturnType<typeof createDocuments>;
 
-export function createDocuments(sql: SyncSql) {
-  const find = (user: string, path: string) =>
-    sql.get<Row>(
-      "SELECT id, path, text, version, updated_at FROM memory_documents WHERE user = ? AND path = ?",
+export function createDocuments(sql: Sql) {
+  const COLUMNS = 'path, text, version, updated_at AS "updatedAt"';
+
+  async function fetch(user: string, ids: readonly number[], text: string, isWhole: string) {
+    if (ids.length === 0) return new Map<number, Excerpt>();
+    const rows = await sql.all<Omit<Excerpt, "isWhole"> & { whole: number }>(
+      `SELECT id, path, ${text} AS text, ${isWhole} AS whole, updated_at AS "updatedAt" FROM memory_documents
+       WHERE "user" = ? AND id IN (${FETCHED})`,
       user,
-      path,
+      ...Array.from({ length: MOST_FETCHED }, (_, at) => ids[at] ?? -1),
     );
+    return new Map(rows.map(({ whole, ...row }) => [row.id, { ...row, isWhole: whole === 1 }]));
+  }
 
   return {
-    read(user: string, path: string): Document | undefined {
-      const row = find(user, cleanPath(path));
-      return row && { path: row.path, text: row.text, updatedAt: row.updated_at, version: row.version };
+    async read(user: string, path: string): Promise<Document | undefined> {
+      return await sql.get<Document>(
+        `SELECT ${COLUMNS} FROM memory_documents WHERE "user" = ? AND path = ?`,
+        user,
+        cleanPath(path),
+      );
     },
 
     /** The texts of those that are there, by path. */
-    readTexts(user: string, paths: readonly string[]): ReadonlyMap<string, string> {
-      const rows = sql.all<{ path: string; text: string }>(
-        `SELECT path, text FROM memory_documents WHERE user = ? AND path IN (${paths.map(() => "?").join()})`,
+    async readTexts(user: string, paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
+      const rows = await sql.all<{ path: string; text: string }>(
+        `SELECT path, text FROM memory_documents WHERE "user" = ? AND path IN (${paths.map(() => "?").join()})`,
         user,
         ...paths,
       );
       return new Map(rows.map(({ path, text }) => [path, text]));
     },
 
-    readVersion(user: string, path: string, version: number): Document | undefined {
-      const current = find(user, cleanPath(path));
-      if (!current) return undefined;
-      const row = sql.get<{ text: string; written_at: string }>(
-        "SELECT text, written_at FROM memory_versions WHERE document = ? AND version = ?",
-        current.id,
+    async readVersion(user: string, path: string, version: number): Promise<Document | undefined> {
+      return await sql.get<Document>(
+        `SELECT path, kept.text, kept.version, written_at AS "updatedAt"
+         FROM memory_documents JOIN memory_versions AS kept ON document = id
+         WHERE "user" = ? AND path = ? AND kept.version = ?`,
+        user,
+        cleanPath(path),
         version,
       );
-      return row && { path: current.path, text: row.text, updatedAt: row.written_at, version };
     },
 
-    /** Answers the document's number, and whether anything changed. */
-    write(
+    /** With `expected`, only where that is the version there is: 0 where there is none. */
+    async write(
+      tx: Transaction,
       user: string,
       given: string,
       text: string,
-    ): { path: string; version: number; id: number; changed: boolean } {
+      expected?: number,
+    ): Promise<Written> {
       const path = cleanPath(given);
       const bytes = Buffer.byteLength(text);
-      if (bytes > MOST_BYTES) {
-        const size = `${Math.ceil(bytes / 1024)} KiB`;
-        throw new Fault(
-          "invalid",
-          "too_large",
-          `the text for ${path} is ${size}; a document may be up to ${MOST_BYTES / 1024} KiB. Split it`,
-          { param: "text" },
-        );
-      }
+      if (bytes > MOST_BYTES) throw tooLarge(path, bytes);
       const kept = text.replaceAll("\0", "").toWellFormed();
       const now = new Date().toISOString();
-      return sql.transaction(() => {
-        const before = find(user, path);
-        if (before?.text === kept) return { path, version: before.version, id: before.id, changed: false };
-        const version = (before?.version ?? 0) + 1;
-        if (before) {
-          sql.run(
-            "UPDATE memory_documents SET text = ?, bytes = ?, version = ?, updated_at = ? WHERE id = ?",
-            kept,
-            bytes,
-            version,
-            now,
-            before.id,
-          );
-        } else {
-          sql.run(
-            "INSERT INTO memory_documents (user, owner, path, text, bytes, version, updated_at) VALUES (?, ?, ?, ?, ?, 1, ?)",
-            user,
-            ownerToken(user),
-            path,
-            kept,
-            bytes,
-            now,
-          );
-        }
-        const id = before?.id ?? find(user, path)?.id ?? 0;
-        sql.run("INSERT INTO memory_versions VALUES (?, ?, ?, ?)", id, version, kept, now);
-        sql.run(
+      const row = await tx.get<{ id: number; version: number }>(
+        `INSERT INTO memory_documents ("user", owner, path, text, bytes, version, updated_at) VALUES (?, ?, ?, ?, ?, 1, ?)
+         ON CONFLICT ("user", path) DO UPDATE SET text = excluded.text, bytes = excluded.bytes,
+           version = memory_documents.version + 1, updated_at = excluded.updated_at
+         WHERE memory_documents.text <> excluded.text RETURNING id, version`,
+        user,
+        ownerToken(user),
+        path,
+        kept,
+        bytes,
+        now,
+      );
+      if (row === undefined) {
+        const same = await tx.get<{ id: number; version: number }>(
+          'SELECT id, version FROM memory_documents WHERE "user" = ? AND path = ?',
+          user,
+          path,
+        );
+        const known = same as { id: number; version: number };
+        if (expected !== undefined && expected !== known.version) throw hasChanged(path, known.version);
+        return { path, ...known, changed: false };
+      }
+      const { id, version } = row;
+      if (expected !== undefined && expected !== version - 1) throw hasChanged(path, version - 1);
+      await Promise.all([
+        tx.run("INSERT INTO memory_versions VALUES (?, ?, ?, ?)", id, version, kept, now),
+        tx.run(
           "DELETE FROM memory_versions WHERE document = ? AND version <= ?",
           id,
           version - MOST_VERSIONS,
-        );
-        return { path, version, id, changed: true };
-      });
+        ),
+        indexWords(tx, sql.engine, id, { user, path, text: kept }),
+      ]);
+      return { path, version, id, changed: true };
     },
 
-    idOf: (user: string, path: string): number | undefined => find(user, cleanPath(path))?.id,
-
-    /** Gives a document to another user, below a folder where that one has the path already. */
-    give(id: number, to: string, folder: string): void {
-      const row = sql.get<{ path: string }>("SELECT path FROM memory_documents WHERE id = ?", id);
-      if (row === undefined) return;
-      let path = row.path;
-      for (let count = 1; find(to, path) !== undefined; count++)
-        path = `${folder}${count === 1 ? "" : `-${count}`}/${row.path}`;
-      // The text is named so that the word index is written anew; the vectors are made anew.
-      sql.run(
-        "UPDATE memory_documents SET user = ?, owner = ?, path = ?, text = text, embedded = 0 WHERE id = ?",
-        to,
-        ownerToken(to),
-        path,
-        id,
-      );
-      sql.run("DELETE FROM memory_vectors WHERE document = ?", id);
-    },
-
-    /** Forgets a document with all its versions. */
-    remove(id: number): void {
-      sql.run("DELETE FROM memory_documents WHERE id = ?", id);
-    },
-
-    tree(user: string): { path: string; updatedAt: string; bytes: number }[] {
-      return sql.all(
-        "SELECT path, updated_at AS updatedAt, bytes FROM memory_documents WHERE user = ? ORDER BY path",
+    /** Forgets a document with all its versions. False where there was none. */
+    async remove(user: string, path: string): Promise<boolean> {
+      const gone = await sql.run(
+        'DELETE FROM memory_documents WHERE "user" = ? AND path = ?',
         user,
+        cleanPath(path),
       );
+      return gone > 0;
     },
+
+    /** Forgets up to so many documents of a user; answers how many. */
+    removeSome: (tx: Transaction, user: string, most: number): Promise<number> =>
+      tx.run(
+        'DELETE FROM memory_documents WHERE id IN (SELECT id FROM memory_documents WHERE "user" = ? LIMIT ?)',
+        user,
+        most,
+      ),
+
+    tree: (user: string) =>
+      sql.all<{ path: string; updatedAt: string; bytes: number }>(
+        'SELECT path, updated_at AS "updatedAt", bytes FROM memory_documents WHERE "user" = ? ORDER BY path',
+        user,
+      ),
 
     /** Those of the numbered documents that are this user's. */
-    fetch(user: string, ids: readonly number[]): ReadonlyMap<number, Row> {
-      const rows = new Map<number, Row>();
-      for (const id of ids) {
-        const row = sql.get<Row>(
-          "SELECT id, path, text, version, updated_at FROM memory_documents WHERE id = ? AND user = ?",
-          id,
-          user,
-        );
-        if (row) rows.set(id, row);
-      }
-      return rows;
-    },
+    fetch: (user: string, ids: readonly number[]) => fetch(user, ids, "text", "1"),
+
+    /** The same, with no more of each than ranking looks at. */
+    fetchExcerpts: (user: string, ids: readonly number[]) =>
+      fetch(
+        user,
+        ids,
+        `substr(text, 1, ${LONGEST_EXCERPT})`,
+        `CASE WHEN bytes <= ${LONGEST_EXCERPT} THEN 1 ELSE 0 END`,
+      ),
   };
 }
 
-/**
- * The word that stands for a user in the word index, so that a search walks only that user's documents.
- * Digits only: the index stems words, and must not stem this one.
- */
-export function ownerToken(user: string): string {
-  const hash = createHash("sha256").update(user).digest();
-  return `${hash.readBigUInt64BE(0)}${hash.readBigUInt64BE(8)}`;
+export interface Gift {
+  readonly from: string;
+  readonly to: string;
+  /** Where a document goes whose path the other has already. */
+  readonly folder: string;
+  /** The numbers of those to give; all where absent. */
+  readonly only?: ReadonlySet<number>;
+}
+
+/** Gives documents to another user. Their vectors are made anew. */
+export async function giveDocuments(
+  tx: Transaction,
+  engine: Sql["engine"],
+  { from, to, folder, only }: Gift,
+): Promise<void> {
+  const paths = (user: string) =>
+    tx.all<{ id: number; path: string }>(
+      'SELECT id, path FROM memory_documents WHERE "user" = ? ORDER BY id',
+      user,
+    );
+  const [own, others] = await Promise.all([paths(from), paths(to)]);
+  const given = only === undefined ? own : own.filter(({ id }) => only.has(id));
+  const occupied = new Set(others.map(({ path }) => path));
+  const taken = new Set([...own, ...others].map(({ path }) => path));
+  for (const { id, path } of given.filter((row) => occupied.has(row.path)))
+    await move(tx, engine, { id, user: from, path: freePath(path, folder, taken) });
+  for (let at = 0; at < given.length; at += GIVEN_AT_ONCE) {
+    const ids = given.slice(at, at + GIVEN_AT_ONCE).map(({ id }) => id);
+    const places = ids.map(() => "?").join();
+    await Promise.all([
+      // The text is named so that SQLite writes the word index anew.
+      tx.run(
+        `UPDATE memory_documents SET "user" = ?, owner = ?, text = text, embedded = 0 WHERE id IN (${places})`,
+        to,
+        ownerToken(to),
+        ...ids,
+      ),
+      tx.run(`DELETE FROM memory_vectors WHERE document IN (${places})`, ...ids),
+      giveWords(tx, engine, ids, from, to),
+    ]);
+  }
+}
+
+async function move(
+  tx: Transaction,
+  engine: Sql["engine"],
+  { id, user, path }: { readonly id: number; readonly user: string; readonly path: string },
+): Promise<void> {
+  const row = await tx.get<{ text: string }>(
+    "UPDATE memory_documents SET path = ?, text = text WHERE id = ? RETURNING text",
+    path,
+    id,
+  );
+  await indexWords(tx, engine, id, { user, path, text: row?.text ?? "" });
+}
+
+/** A path below the folder that is not taken, and is from now on. */
+function freePath(path: string, folder: string, taken: Set<string>): string {
+  let free = `${folder}/${path}`;
+  for (let count = 2; taken.has(free); count++) free = `${folder}-${count}/${path}`;
+  taken.add(free);
+  return free;
+}
+
+function tooLarge(path: string, bytes: number): Fault {
+  const size = `${Math.ceil(bytes / 1024)} KiB`;
+  return new Fault(
+    "invalid",
+    "too_large",
+    `the text for ${path} is ${size}; a document may be up to ${MOST_BYTES / 1024} KiB. Split it`,
+    { param: "text" },
+  );
+}
+
+function hasChanged(path: string, version: number): Fault {
+  return new Fault(
+    "invalid",
+    "memory_changed",
+    `${path} has changed since you read it (version ${version}): read it again, then write.`,
+    { param: "version" },
+  );
 }

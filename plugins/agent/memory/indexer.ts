@@ -1,5 +1,5 @@
 /** Gives documents their vectors in the background, newest first; what a restart interrupted is taken up again. */
-import { type Log, reason, type SyncSql } from "../../../kernel/plugin.ts";
+import { type Log, reason, type Sql } from "../../../kernel/plugin.ts";
 import type { Embedder } from "./embedder.ts";
 import type { Vectors } from "./vectors.ts";
 
@@ -11,28 +11,34 @@ export interface Indexer {
   wake(): void;
   /** Resolves when nothing is left to do. */
   settled(): Promise<void>;
+  /** Stops after the document at hand. */
   stop(): void;
 }
 
-export function createIndexer(sql: SyncSql, embedder: Embedder, vectors: Vectors, log: Log): Indexer {
+export function createIndexer(sql: Sql, embedder: Embedder, vectors: Vectors, log: Log): Indexer {
   let running: Promise<void> | undefined;
+  let isAsked = false;
   let isStopped = false;
 
   async function work(): Promise<void> {
     while (!isStopped) {
-      const row = sql.get<{ id: number; user: string; text: string; path: string; version: number }>(
-        "SELECT id, user, path, text, version FROM memory_documents WHERE embedded < version ORDER BY id DESC LIMIT 1",
+      isAsked = false;
+      const row = await sql.get<{ id: number; user: string; text: string; path: string; version: number }>(
+        'SELECT id, "user", path, text, version FROM memory_documents WHERE embedded < version ORDER BY id DESC LIMIT 1',
       );
-      if (!row) return;
+      if (row === undefined && !isAsked) return;
+      if (row === undefined) continue;
       const found = await embedAll(passagesOf(row.text || row.path), row.path);
       if (isStopped) return;
-      sql.transaction(() => {
-        const { changes } = sql.run(
-          "UPDATE memory_documents SET embedded = version WHERE id = ? AND version = ?",
+      await sql.transaction(async (tx) => {
+        // Not where it was written, given away or embedded elsewhere meanwhile.
+        const isStill = await tx.run(
+          'UPDATE memory_documents SET embedded = version WHERE id = ? AND version = ? AND "user" = ? AND embedded < version',
           row.id,
           row.version,
+          row.user,
         );
-        if (changes > 0) vectors.put(row.user, row.id, found);
+        if (isStill > 0) await vectors.put(tx, row.user, row.id, found);
       });
     }
   }
@@ -54,6 +60,7 @@ export function createIndexer(sql: SyncSql, embedder: Embedder, vectors: Vectors
   return {
     wake() {
       if (isStopped) return;
+      isAsked = true;
       running ??= work()
         .catch((error: unknown) => {
           if (!isStopped) log.debug({ why: reason(error) }, "documents are waiting for their vectors");

@@ -1,16 +1,15 @@
 /**
  * Search by words. FTS5 finds, but its bm25() walks every document that holds a word, so a search over a
  * hundred thousand documents would cost a hundred times one over a thousand. Here each word brings at most
- * so many documents, and only the best of those are read and ranked.
+ * so many documents, and only the best of those are read and ranked. PostgreSQL finds the same: see `word-index.ts`.
  */
-import type { SyncSql } from "../../../kernel/plugin.ts";
-import { type Documents, ownerToken } from "./documents.ts";
+import type { Sql } from "../../../kernel/plugin.ts";
+import type { Documents, Excerpt } from "./documents.ts";
 import { foldedWords, termsOf, wordMatches } from "./terms.ts";
+import { findByWords } from "./word-index.ts";
 
 const MOST_PER_TERM = 256;
 const MOST_READ = 40;
-/** Of a long document, this much is looked at for ranking. */
-const MOST_CHARACTERS = 6000;
 const SATURATION = 1.2;
 const LENGTH_WEIGHT = 0.5;
 const USUAL_WORDS = 60;
@@ -20,11 +19,22 @@ export interface Ranked {
   readonly score: number;
 }
 
-export function searchWords(sql: SyncSql, documents: Documents, user: string, query: string): Ranked[] {
-  const owner = ownerToken(user);
+export interface FoundByWords {
+  readonly ranked: readonly Ranked[];
+  /** What was read for the ranking. */
+  readonly excerpts: ReadonlyMap<number, Excerpt>;
+}
+
+export async function searchWords(
+  sql: Sql,
+  documents: Documents,
+  user: string,
+  query: string,
+): Promise<FoundByWords> {
   const terms = termsOf(query);
-  if (terms.length === 0) return [];
-  const matches = terms.map((term) => findAll(sql, owner, `"${term}"`));
+  if (terms.length === 0) return { ranked: [], excerpts: new Map() };
+  const find = (words: readonly string[]) => findByWords(sql, user, words, MOST_PER_TERM);
+  const matches = await Promise.all(terms.map((term) => find([term])));
   const weights = new Map<number, number>();
   for (const found of matches) {
     const weight = rarity(found.length);
@@ -32,31 +42,18 @@ export function searchWords(sql: SyncSql, documents: Documents, user: string, qu
   }
   // Where every word is common, what holds all of them may be older than what each of them brought.
   if (terms.length > 1 && matches.every((found) => found.length === MOST_PER_TERM)) {
-    const all = terms.map((term) => `"${term}"`).join(" AND ");
-    for (const id of findAll(sql, owner, all)) weights.set(id, rarity(MOST_PER_TERM) * terms.length);
+    for (const id of await find(terms)) weights.set(id, rarity(MOST_PER_TERM) * terms.length);
   }
   const best = [...weights].sort(([a, one], [b, other]) => other - one || b - a).slice(0, MOST_READ);
-  const rows = documents.fetch(
+  const excerpts = await documents.fetchExcerpts(
     user,
     best.map(([id]) => id),
   );
   const ranked = best.flatMap(([id, weight]) => {
-    const row = rows.get(id);
+    const row = excerpts.get(id);
     return row ? [{ id, score: weight * closeness(`${row.path} ${row.text}`, terms) }] : [];
   });
-  return ranked.sort((one, other) => other.score - one.score || other.id - one.id);
-}
-
-/** The newest documents that match, up to the limit. */
-function findAll(sql: SyncSql, owner: string, words: string): number[] {
-  const match = `owner : "${owner}" AND {path text} : (${words})`;
-  return sql
-    .all<{ id: number }>(
-      "SELECT rowid AS id FROM memory_words WHERE memory_words MATCH ? ORDER BY rowid DESC LIMIT ?",
-      match,
-      MOST_PER_TERM,
-    )
-    .map(({ id }) => id);
+  return { ranked: ranked.sort((one, other) => other.score - one.score || other.id - one.id), excerpts };
 }
 
 /** A word in few documents says more. */
@@ -66,7 +63,7 @@ function rarity(found: number): number {
 
 /** BM25's view of one document: how often the words are there, for its length. */
 function closeness(text: string, terms: readonly string[]): number {
-  const words = foldedWords(text.slice(0, MOST_CHARACTERS));
+  const words = foldedWords(text);
   const length = 1 - LENGTH_WEIGHT + (LENGTH_WEIGHT * words.length) / USUAL_WORDS;
   let sum = 0;
   for (const term of terms) {

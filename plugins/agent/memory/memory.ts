@@ -1,7 +1,7 @@
 /** The agent's memory: documents of each user, searched by words and by meaning. */
-import type { Log, Memory, Store } from "../../../kernel/plugin.ts";
+import type { Log, Memory, Store, Transaction } from "../../../kernel/plugin.ts";
 import type { OwnTool } from "../turn/own-tool.ts";
-import { createDocuments, type Document } from "./documents.ts";
+import { createDocuments, type Document, giveDocuments } from "./documents.ts";
 import { createEmbedder, type EmbedderOptions } from "./embedder.ts";
 import { createIndexer } from "./indexer.ts";
 import { search } from "./search.ts";
@@ -12,11 +12,13 @@ import { createVectors } from "./vectors.ts";
 export interface OpenMemory extends Memory {
   readonly tools: readonly OwnTool[];
   /** The texts of those that are there, by path. */
-  readTexts(user: string, paths: readonly string[]): ReadonlyMap<string, string>;
+  readTexts(user: string, paths: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Gives all documents of one user to another, below a folder of that name where the other has the path. */
-  giveAll(from: string, to: string): void;
+  giveAll(tx: Transaction, from: string, to: string): Promise<void>;
+  /** Forgets everything of a user. */
+  removeAll(user: string): Promise<void>;
   /** An earlier text of a document. */
-  readVersion(user: string, path: string, version: number): Document | undefined;
+  readVersion(user: string, path: string, version: number): Promise<Document | undefined>;
   /** True once the embedding model is loaded; false where vectors are off or cannot be had. */
   vectorsReady(): Promise<boolean>;
   /** Resolves when every document has its vectors. */
@@ -32,8 +34,11 @@ export interface MemoryOptions {
 
 const USUAL_HITS = 10;
 
-export function createMemory({ store, vectors: isOn, log }: MemoryOptions): OpenMemory {
-  const sql = store.syncTables("memory", MIGRATIONS);
+// A long transaction would keep everybody else waiting.
+const REMOVED_AT_ONCE = 500;
+
+export async function createMemory({ store, vectors: isOn, log }: MemoryOptions): Promise<OpenMemory> {
+  const sql = await store.tables("memory", MIGRATIONS);
   const documents = createDocuments(sql);
   const embedder = isOn === false ? undefined : createEmbedder({ log, ...(isOn === true ? {} : isOn) });
   const vectors = createVectors(sql);
@@ -45,26 +50,22 @@ export function createMemory({ store, vectors: isOn, log }: MemoryOptions): Open
     readTexts: documents.readTexts,
     readVersion: documents.readVersion,
     tree: documents.tree,
-    write(user: string, path: string, text: string) {
-      const { path: kept, version, changed } = documents.write(user, path, text);
-      if (changed) indexer?.wake();
-      return { path: kept, version };
+    async write(user: string, path: string, text: string, expected?: number) {
+      const written = await sql.transaction((tx) => documents.write(tx, user, path, text, expected));
+      if (written.changed) indexer?.wake();
+      return { path: written.path, version: written.version };
     },
-    remove(user: string, path: string) {
-      const id = documents.idOf(user, path);
-      if (id === undefined) return false;
-      sql.transaction(() => {
-        vectors.forget(user, id);
-        documents.remove(id);
-      });
-      return true;
-    },
-    giveAll(from: string, to: string) {
-      for (const { path } of documents.tree(from)) {
-        const id = documents.idOf(from, path);
-        if (id !== undefined) documents.give(id, to, from);
-      }
+    remove: documents.remove,
+    async giveAll(tx: Transaction, from: string, to: string) {
+      await giveDocuments(tx, sql.engine, { from, to, folder: from });
       indexer?.wake();
+    },
+    async removeAll(user: string) {
+      let gone: number;
+      do {
+        gone = await sql.transaction((tx) => documents.removeSome(tx, user, REMOVED_AT_ONCE));
+      } while (gone === REMOVED_AT_ONCE);
+      await sql.run('DELETE FROM memory_changes WHERE "user" = ?', user);
     },
     search(user: string, q: string, limit = USUAL_HITS) {
       indexer?.wake();
@@ -79,6 +80,7 @@ export function createMemory({ store, vectors: isOn, log }: MemoryOptions): Open
     async close() {
       indexer?.stop();
       await embedder?.close();
+      await indexer?.settled();
     },
   };
 }

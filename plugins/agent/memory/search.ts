@@ -1,5 +1,5 @@
 /** One search: by words and, where vectors are ready, by meaning; fused by rank, because their scores do not compare. */
-import type { MemoryHit, SyncSql } from "../../../kernel/plugin.ts";
+import type { MemoryHit, Sql } from "../../../kernel/plugin.ts";
 import type { Documents } from "./documents.ts";
 import type { Embedder } from "./embedder.ts";
 import { type Ranked, searchWords } from "./lexical.ts";
@@ -14,7 +14,7 @@ const MOST_HITS = 50;
 const LONGEST_QUERY = 1000;
 
 export interface SearchParts {
-  readonly sql: SyncSql;
+  readonly sql: Sql;
   readonly documents: Documents;
   readonly meaning: { readonly embedder: Embedder; readonly vectors: Vectors } | undefined;
 }
@@ -26,28 +26,30 @@ export async function search(
   limit: number,
 ): Promise<readonly MemoryHit[]> {
   const query = q.slice(0, LONGEST_QUERY).toWellFormed();
-  const byWords = searchWords(parts.sql, parts.documents, user, query);
-  const byMeaning = await searchMeaning(parts, user, query);
-  const fused = fuse([byWords, byMeaning]).slice(0, Math.max(1, Math.min(MOST_HITS, limit)));
-  const rows = parts.documents.fetch(
-    user,
-    fused.map(({ id }) => id),
-  );
+  const [byWords, byMeaning] = await Promise.all([
+    searchWords(parts.sql, parts.documents, user, query),
+    searchMeaning(parts, user, query),
+  ]);
+  const fused = fuse([byWords.ranked, byMeaning]).slice(0, Math.max(1, Math.min(MOST_HITS, limit)));
+  const wanting = fused.map(({ id }) => id).filter((id) => !byWords.excerpts.get(id)?.isWhole);
+  const fetched = await parts.documents.fetch(user, wanting);
   return fused.flatMap(({ id, score }) => {
-    const row = rows.get(id);
+    const row = fetched.get(id) ?? byWords.excerpts.get(id);
     return row
-      ? [{ path: row.path, snippet: snippetOf(row.text, query), score, updatedAt: row.updated_at }]
+      ? [{ path: row.path, snippet: snippetOf(row.text, query), score, updatedAt: row.updatedAt }]
       : [];
   });
 }
 
 async function searchMeaning({ meaning }: SearchParts, user: string, query: string): Promise<Ranked[]> {
-  if (!meaning?.vectors.has(user) || !meaning.embedder.isReady() || query.trim() === "") return [];
+  if (meaning === undefined || query.trim() === "") return [];
+  const change = await meaning.vectors.lastChange(user);
+  if (change === undefined || !meaning.embedder.isReady()) return [];
   const patience = new Promise<undefined>((resolve) =>
     setTimeout(resolve, PATIENCE_MILLIS, undefined).unref(),
   );
   const vector = await Promise.race([meaning.embedder.embed(query, true).catch(() => undefined), patience]);
-  return vector ? meaning.vectors.search(user, vector) : [];
+  return vector ? await meaning.vectors.search(user, vector, change) : [];
 }
 
 /** Reciprocal rank fusion, as a share of the best there could be. */

@@ -6,12 +6,13 @@ import type { Document } from "./documents.ts";
 import { cleanPath } from "./path.ts";
 
 export interface MemoryReader extends Memory {
-  readVersion(user: string, path: string, version: number): Document | undefined;
+  readVersion(user: string, path: string, version: number): Promise<Document | undefined>;
 }
 
 const PATH = { type: "string", minLength: 1, description: "Path of the document, for example notes/bike.md" };
 const USUAL_HITS = 5;
 const MOST_LISTED = 200;
+const MOST_ATTEMPTS = 5;
 
 export function memoryTools(memory: MemoryReader): OwnTool[] {
   return [
@@ -28,15 +29,12 @@ export function memoryTools(memory: MemoryReader): OwnTool[] {
         ["path", "text"],
       ),
       run: (params, { user }) =>
-        outcome(() => {
+        outcome(async () => {
           const { path, text, append } = params as { path: string; text: string; append?: boolean };
           refuseIdentity(path);
-          const before = append === true ? memory.read(user, path)?.text : undefined;
-          return memory.write(
-            user,
-            path,
-            before === undefined || before === "" ? text : `${before.trimEnd()}\n${text}`,
-          );
+          return append === true
+            ? await addTo(memory, user, path, text)
+            : await memory.write(user, path, text);
         }),
     },
     {
@@ -44,10 +42,11 @@ export function memoryTools(memory: MemoryReader): OwnTool[] {
       description: "Reads a document from the user's memory, or an earlier version of it.",
       schema: object({ path: PATH, version: { type: "integer", minimum: 1 } }, ["path"]),
       run: (params, { user }) =>
-        outcome(() => {
+        outcome(async () => {
           const { path, version } = params as { path: string; version?: number };
-          const found =
-            version === undefined ? memory.read(user, path) : memory.readVersion(user, path, version);
+          const found = await (version === undefined
+            ? memory.read(user, path)
+            : memory.readVersion(user, path, version));
           if (!found) throw noDocument(version === undefined ? path : `${path} in version ${version}`);
           return { path: found.path, text: found.text, version: found.version, updated_at: found.updatedAt };
         }),
@@ -80,10 +79,10 @@ export function memoryTools(memory: MemoryReader): OwnTool[] {
         "Forgets a document of the user's memory with all its versions. Only when the user asks for it.",
       schema: object({ path: PATH }, ["path"]),
       run: (params, { user }) =>
-        outcome(() => {
+        outcome(async () => {
           const { path } = params as { path: string };
           refuseIdentity(path);
-          if (!memory.remove(user, path)) throw noDocument(path);
+          if (!(await memory.remove(user, path))) throw noDocument(path);
           return { path, removed: true };
         }),
     },
@@ -95,9 +94,9 @@ export function memoryTools(memory: MemoryReader): OwnTool[] {
         [],
       ),
       run: (params, { user }) =>
-        outcome(() => {
+        outcome(async () => {
           const { prefix } = params as { prefix?: string };
-          const all = memory.tree(user).filter(({ path }) => path.startsWith(prefix ?? ""));
+          const all = (await memory.tree(user)).filter(({ path }) => path.startsWith(prefix ?? ""));
           const documents = all
             .slice(0, MOST_LISTED)
             .map(({ path, updatedAt, bytes }) => ({ path, updated_at: updatedAt, bytes }));
@@ -105,6 +104,20 @@ export function memoryTools(memory: MemoryReader): OwnTool[] {
         }),
     },
   ];
+}
+
+/** Where something else writes the document at the same moment, its text is read again. */
+async function addTo(memory: Memory, user: string, path: string, text: string) {
+  for (let attempt = 1; ; attempt++) {
+    const before = await memory.read(user, path);
+    const whole = before === undefined || before.text === "" ? text : `${before.text.trimEnd()}\n${text}`;
+    try {
+      return await memory.write(user, path, whole, before?.version ?? 0);
+    } catch (error) {
+      const isOutdated = error instanceof Fault && error.code === "memory_changed";
+      if (!isOutdated || attempt === MOST_ATTEMPTS) throw error;
+    }
+  }
 }
 
 /** What a tool's output or a web page talks a model into must not outlive the turn as part of the prompt. */
@@ -130,7 +143,7 @@ function object(properties: object, required: readonly string[]) {
 }
 
 /** What the user or the model did wrong is an outcome it reads; anything else is the loop's to report. */
-async function outcome(work: () => unknown): Promise<ToolOutcome> {
+async function outcome(work: () => Promise<unknown>): Promise<ToolOutcome> {
   try {
     return { status: "ok", output: JSON.stringify(await work()) };
   } catch (error) {

@@ -43,8 +43,8 @@ export function approvalRoutes({ agent, approvals, identities, follow }: Approva
         pending: Type.Array(Type.Union([...Gate.anyOf, PairingGate])),
         remembered: Type.Record(Type.String(), Type.Enum(["allow", "deny"])),
       }),
-      handle: ({ user }) => ({
-        pending: [...pendingFor(user), ...(user.role === "operator" ? identities.pending() : [])],
+      handle: async ({ user }) => ({
+        pending: [...pendingFor(user), ...(user.role === "operator" ? await identities.pending() : [])],
         remembered: approvals.remembered(user.id),
       }),
     }),
@@ -58,9 +58,10 @@ export function approvalRoutes({ agent, approvals, identities, follow }: Approva
       status: 202,
       answer: Accepted,
       refusals: { 404: "There is no such gate" },
-      handle({ user, params, body }) {
+      async handle({ user, params, body }) {
         const gate = pendingFor(user).find(({ id }) => id === params["gate"]);
-        if (!gate && user.role === "operator" && identities.pending().some(({ id }) => id === params["gate"]))
+        const pairings = !gate && user.role === "operator" ? await identities.pending() : [];
+        if (pairings.some(({ id }) => id === params["gate"]))
           throw new Fault(
             "invalid",
             "decision_does_not_fit",

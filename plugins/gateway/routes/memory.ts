@@ -28,7 +28,7 @@ export function memoryRoutes(memory: Memory): readonly Route[] {
       answer: Type.Object({ results: Type.Array(Listed) }),
       async handle({ user, query: { q, limit } }) {
         if (q) return { results: await memory.search(user.id, q, limit) };
-        const files = memory.tree(user.id).slice(0, limit);
+        const files = (await memory.tree(user.id)).slice(0, limit);
         return { results: files.map((file) => ({ ...file, snippet: "", score: 0 })) };
       },
     }),
@@ -40,8 +40,8 @@ export function memoryRoutes(memory: Memory): readonly Route[] {
       query: Place,
       answer: MemoryFile,
       refusals,
-      handle({ user, query }) {
-        const file = memory.read(user.id, query.path);
+      async handle({ user, query }) {
+        const file = await memory.read(user.id, query.path);
         if (!file) throw missing(query.path);
         return file;
       },
@@ -54,17 +54,7 @@ export function memoryRoutes(memory: Memory): readonly Route[] {
       query: Place,
       body: Type.Object({ text: Type.String(), version: Type.Optional(version) }),
       answer: Type.Object({ path, version }),
-      handle({ user, query, body }) {
-        const known = memory.read(user.id, query.path)?.version ?? 0;
-        if (body.version !== undefined && body.version !== known)
-          throw new Fault(
-            "invalid",
-            "memory_changed",
-            `${query.path} has changed since you read it (version ${known}): read it again, then write.`,
-            { param: "version" },
-          );
-        return memory.write(user.id, query.path, body.text);
-      },
+      handle: ({ user, query, body }) => memory.write(user.id, query.path, body.text, body.version),
     }),
     route({
       method: "delete",
@@ -74,8 +64,8 @@ export function memoryRoutes(memory: Memory): readonly Route[] {
       query: Place,
       status: 204,
       refusals,
-      handle({ user, query }) {
-        if (!memory.remove(user.id, query.path)) throw missing(query.path);
+      async handle({ user, query }) {
+        if (!(await memory.remove(user.id, query.path))) throw missing(query.path);
       },
     }),
   ];

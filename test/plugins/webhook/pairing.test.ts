@@ -23,7 +23,7 @@ const REMEMBER = { user_id: "ann", message: "Remember that my bike is red", conv
 test("optional: an identity talks, and pairing it gives its threads, memory and conversations to the account", async () => {
   const { gateway, webhook, ann, post } = await open("optional");
   const memory = gateway.service.service("memory");
-  memory.write("ann", "notes/my-bike-is-red.md", "ann's own note");
+  await memory.write("ann", "notes/my-bike-is-red.md", "ann's own note");
   const { json } = await webhook.post(REMEMBER);
   const before = await completed(webhook, json.job_id);
   expect(before.response).toContain("remember");
@@ -45,11 +45,11 @@ test("optional: an identity talks, and pairing it gives its threads, memory and 
 
   const { threads } = (await gateway.ask("/api/threads", { token: ann })).body;
   expect(threads).toHaveLength(1);
-  expect(memory.tree("ann").map(({ path }) => path)).toEqual([
+  expect((await memory.tree("ann")).map(({ path }) => path)).toEqual([
     "notes/my-bike-is-red.md",
     "webhook/ann/notes/my-bike-is-red.md",
   ]);
-  expect(memory.read("ann", "notes/my-bike-is-red.md")?.text).toBe("ann's own note");
+  expect((await memory.read("ann", "notes/my-bike-is-red.md"))?.text).toBe("ann's own note");
   expect((await memory.search("ann", "bike")).map(({ path }) => path).sort()).toEqual([
     "notes/my-bike-is-red.md",
     "webhook/ann/notes/my-bike-is-red.md",
@@ -99,7 +99,7 @@ test("§3.3 required: an unknown user's messages wait at a pairing gate, which a
   await post("/api/identities/pair", { identity: "webhook/ann", account: "ann" });
   expect((await completed(webhook, first.json.job_id)).response).toContain("remember");
   expect((await completed(webhook, second.json.job_id)).response).toContain("red");
-  expect(gateway.service.service("memory").tree("ann")).toHaveLength(1);
+  expect(await gateway.service.service("memory").tree("ann")).toHaveLength(1);
   const later = await webhook.post({ ...REMEMBER, message: "hello" });
   expect(later.json).not.toHaveProperty("waiting_for");
 
@@ -118,7 +118,7 @@ test("what is kept of an identity can be deleted, and an identity is no user oth
   expect((await remove("")).status).toBe(404);
   expect((await remove("?with_data=true")).status).toBe(204);
   expect(gateway.service.service("threads").list("webhook/ann").items).toEqual([]);
-  expect(gateway.service.service("memory").tree("webhook/ann")).toEqual([]);
+  expect(await gateway.service.service("memory").tree("webhook/ann")).toEqual([]);
   expect((await gateway.ask("/api/identities")).body.identities).toEqual([]);
 });
 

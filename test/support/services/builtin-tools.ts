@@ -133,7 +133,7 @@ const webSearch: ModelTool = {
 /** The agent's own, as they are. */
 export const own: readonly ModelTool[] = await (async () => {
   const store = openStore(":memory:");
-  const memory = createMemory({ store, vectors: false, log: quiet });
+  const memory = await createMemory({ store, vectors: false, log: quiet });
   return [...memory.tools, ...(await createMissions(store)).tools, ...createSkills("/nowhere").tools];
 })();
 

@@ -8,12 +8,12 @@ import { temporaryFolder } from "../home.ts";
 
 export const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-export function openMemory(
+export async function openMemory(
   folder = temporaryFolder(),
   vectors = false,
-): { memory: OpenMemory; folder: string; close(): Promise<void> } {
+): Promise<{ memory: OpenMemory; folder: string; close(): Promise<void> }> {
   const store = openStore(join(folder, "store.sqlite"));
-  const memory = createMemory({ store, vectors, log: quiet });
+  const memory = await createMemory({ store, vectors, log: quiet });
   let isOpen = true;
   const close = async () => {
     if (!isOpen) return;

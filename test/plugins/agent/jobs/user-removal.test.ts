@@ -15,7 +15,7 @@ async function withTwoUsers() {
   for (const user of ["ann", "bob"]) {
     model.script({ text: "Hello." });
     await agent.run({ user, channel: "test", input: { type: "message", text: "hi" } }).record;
-    memory.write(user, "notes/diary.md", `I am ${user}.`);
+    await memory.write(user, "notes/diary.md", `I am ${user}.`);
     approvals.remember(user, "mail", "deny");
   }
   // One turn runs and one job waits when the user is removed.
@@ -23,10 +23,10 @@ async function withTwoUsers() {
   const running = agent.run({ user: "ann", channel: "test", input: { type: "message", text: "go on" } });
   for await (const event of running) if (event.type === "text") break;
   jobs.submit({ user: "ann", channel: "test", message: "later" });
-  const shown = (user: string) => ({
+  const shown = async (user: string) => ({
     threads: threads.list(user).items.length,
     jobs: jobs.list({ user }).items.length,
-    documents: memory.tree(user).length,
+    documents: (await memory.tree(user)).length,
     remembered: approvals.remembered(user),
   });
   return { agent, jobs, running, shown };
@@ -34,19 +34,19 @@ async function withTwoUsers() {
 
 test("who is removed with their data leaves nothing behind, and others keep theirs", async () => {
   const { agent, running, shown } = await withTwoUsers();
-  const before = shown("bob");
-  agent.removeUser("ann", { withData: true });
+  const before = await shown("bob");
+  await agent.removeUser("ann", { withData: true });
   expect((await running.record).status).toBe("cancelled");
-  expect(shown("ann")).toEqual({ threads: 0, jobs: 0, documents: 0, remembered: {} });
-  expect(shown("bob")).toEqual(before);
+  expect(await shown("ann")).toEqual({ threads: 0, jobs: 0, documents: 0, remembered: {} });
+  expect(await shown("bob")).toEqual(before);
 });
 
 test("who is removed without it has nothing running any more, and everything is still there", async () => {
   const { agent, jobs, running, shown } = await withTwoUsers();
-  agent.removeUser("ann", { withData: false });
+  await agent.removeUser("ann", { withData: false });
   expect((await running.record).status).toBe("cancelled");
   await expect
     .poll(() => jobs.list({ user: "ann" }).items)
     .toMatchObject([{ status: "completed", error: { code: "cancelled" } }]);
-  expect(shown("ann")).toMatchObject({ documents: 1, remembered: { mail: "deny" } });
+  expect(await shown("ann")).toMatchObject({ documents: 1, remembered: { mail: "deny" } });
 });

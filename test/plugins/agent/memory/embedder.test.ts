@@ -13,10 +13,10 @@ const thread = (name: string) =>
 const counting = thread("counting-worker");
 const broken = thread("broken-worker");
 
-function openWith(worker: string, warnings: string[] = []) {
+async function openWith(worker: string, warnings: string[] = []) {
   const log: Log = { ...quiet, warn: (_fields, message) => void warnings.push(message ?? "") };
   const store = openStore(join(temporaryFolder(), "store.sqlite"));
-  const memory = createMemory({ store, vectors: { worker }, log });
+  const memory = await createMemory({ store, vectors: { worker }, log });
   onTestFinished(async () => {
     await memory.close();
     await store.close();
@@ -26,19 +26,19 @@ function openWith(worker: string, warnings: string[] = []) {
 
 test("where the model cannot be loaded, the operator is told once and words still find", async () => {
   const warnings: string[] = [];
-  const memory = openWith(broken, warnings);
-  memory.write("ann", "a.md", "red bike");
+  const memory = await openWith(broken, warnings);
+  await memory.write("ann", "a.md", "red bike");
   expect(await memory.vectorsReady()).toBe(false);
-  memory.write("ann", "b.md", "blue car");
+  await memory.write("ann", "b.md", "blue car");
   expect((await memory.search("ann", "bike")).map(({ path }) => path)).toEqual(["a.md"]);
   expect(warnings).toEqual(["vector search is off until the next start; memory is searched by words only"]);
 });
 
 test("a text the model cannot take keeps no other from its vector", async () => {
-  const memory = openWith(counting);
-  memory.write("ann", "a.md", "apple");
-  memory.write("ann", "p.md", "poison");
-  memory.write("ann", "z.md", "zebra");
+  const memory = await openWith(counting);
+  await memory.write("ann", "a.md", "apple");
+  await memory.write("ann", "p.md", "poison");
+  await memory.write("ann", "z.md", "zebra");
   await memory.vectorsReady();
   await memory.settled();
   await expect.poll(async () => (await memory.search("ann", "a")).map(({ path }) => path)).toEqual(["a.md"]);

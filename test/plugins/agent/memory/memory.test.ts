@@ -2,57 +2,61 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openMemory } from "../../../support/services/memory.ts";
 
+/** Side by side: they share a commit. */
+const many = (count: number, write: (at: number) => Promise<unknown>) =>
+  Promise.all(Array.from({ length: count }, (_, at) => write(at)));
+
 describe("documents", () => {
   test("what is written is read again after a restart", async () => {
-    const first = openMemory();
-    expect(first.memory.write("ann", "notes/bike.md", "my bike is red")).toEqual({
+    const first = await openMemory();
+    expect(await first.memory.write("ann", "notes/bike.md", "my bike is red")).toEqual({
       path: "notes/bike.md",
       version: 1,
     });
     await first.close();
-    const { memory } = openMemory(first.folder);
-    expect(memory.read("ann", "notes/bike.md")).toMatchObject({ text: "my bike is red", version: 1 });
+    const { memory } = await openMemory(first.folder);
+    expect(await memory.read("ann", "notes/bike.md")).toMatchObject({ text: "my bike is red", version: 1 });
     expect((await memory.search("ann", "what colour is my bike?"))[0]).toMatchObject({
       path: "notes/bike.md",
       snippet: "my bike is red",
     });
   });
 
-  test("earlier texts are kept as versions, and the same text again is no version", () => {
-    const { memory } = openMemory();
-    memory.write("ann", "a.md", "one");
-    expect(memory.write("ann", "a.md", "two").version).toBe(2);
-    expect(memory.write("ann", "a.md", "two").version).toBe(2);
-    expect(memory.readVersion("ann", "a.md", 1)?.text).toBe("one");
-    expect(memory.readVersion("ann", "a.md", 9)).toBeUndefined();
-    expect(memory.read("ann", "a.md")?.text).toBe("two");
+  test("earlier texts are kept as versions, and the same text again is no version", async () => {
+    const { memory } = await openMemory();
+    await memory.write("ann", "a.md", "one");
+    expect((await memory.write("ann", "a.md", "two")).version).toBe(2);
+    expect((await memory.write("ann", "a.md", "two")).version).toBe(2);
+    expect((await memory.readVersion("ann", "a.md", 1))?.text).toBe("one");
+    expect(await memory.readVersion("ann", "a.md", 9)).toBeUndefined();
+    expect((await memory.read("ann", "a.md"))?.text).toBe("two");
   });
 
-  test("a hundred versions are kept, the oldest go", () => {
-    const { memory } = openMemory();
-    for (let at = 1; at <= 103; at += 1) memory.write("ann", "a.md", `text ${at}`);
-    expect(memory.readVersion("ann", "a.md", 3)).toBeUndefined();
-    expect(memory.readVersion("ann", "a.md", 4)?.text).toBe("text 4");
+  test("a hundred versions are kept, the oldest go", async () => {
+    const { memory } = await openMemory();
+    for (let at = 1; at <= 103; at += 1) await memory.write("ann", "a.md", `text ${at}`);
+    expect(await memory.readVersion("ann", "a.md", 3)).toBeUndefined();
+    expect((await memory.readVersion("ann", "a.md", 4))?.text).toBe("text 4");
   });
 
   test("nobody reads, lists, finds or removes what is another's", async () => {
-    const { memory } = openMemory();
-    memory.write("ann", "secret.md", "the treasure is under the oak");
-    memory.write("bob", "mine.md", "an oak in my garden");
-    expect(memory.read("bob", "secret.md")).toBeUndefined();
-    expect(memory.tree("bob").map(({ path }) => path)).toEqual(["mine.md"]);
+    const { memory } = await openMemory();
+    await memory.write("ann", "secret.md", "the treasure is under the oak");
+    await memory.write("bob", "mine.md", "an oak in my garden");
+    expect(await memory.read("bob", "secret.md")).toBeUndefined();
+    expect((await memory.tree("bob")).map(({ path }) => path)).toEqual(["mine.md"]);
     expect((await memory.search("bob", "treasure oak")).map(({ path }) => path)).toEqual(["mine.md"]);
-    expect(memory.remove("bob", "secret.md")).toBe(false);
-    expect(memory.read("ann", "secret.md")?.text).toContain("treasure");
+    expect(await memory.remove("bob", "secret.md")).toBe(false);
+    expect((await memory.read("ann", "secret.md"))?.text).toContain("treasure");
   });
 
   test("what is removed is gone from search and from the versions", async () => {
-    const { memory } = openMemory();
-    memory.write("ann", "a.md", "purple elephants");
-    expect(memory.remove("ann", "a.md")).toBe(true);
+    const { memory } = await openMemory();
+    await memory.write("ann", "a.md", "purple elephants");
+    expect(await memory.remove("ann", "a.md")).toBe(true);
     expect(await memory.search("ann", "elephants")).toEqual([]);
-    memory.write("ann", "a.md", "new");
-    expect(memory.readVersion("ann", "a.md", 1)?.text).toBe("new");
+    await memory.write("ann", "a.md", "new");
+    expect((await memory.readVersion("ann", "a.md", 1))?.text).toBe("new");
   });
 
   test.each([
@@ -70,25 +74,25 @@ describe("documents", () => {
     "x".repeat(300),
     `${"a/".repeat(20)}b`,
     "\ud800",
-  ])("the path %j is refused", (path) => {
-    const { memory } = openMemory();
-    expect(() => memory.write("ann", path, "x")).toThrow(/memory path/);
+  ])("the path %j is refused", async (path) => {
+    const { memory } = await openMemory();
+    await expect(memory.write("ann", path, "x")).rejects.toThrow(/memory path/);
   });
 
-  test("a text that is too large is refused and says how large it may be", () => {
-    const { memory } = openMemory();
-    expect(() => memory.write("ann", "a.md", "x".repeat(300_000))).toThrow(/256 KiB/);
+  test("a text that is too large is refused and says how large it may be", async () => {
+    const { memory } = await openMemory();
+    await expect(memory.write("ann", "a.md", "x".repeat(300_000))).rejects.toThrow(/256 KiB/);
   });
 
   test("whatever text is written, it is read back, and any query is answered", async () => {
-    const { memory } = openMemory();
+    const { memory } = await openMemory();
     await fc.assert(
       fc.asyncProperty(
         fc.string({ unit: "binary", maxLength: 300 }),
         fc.string({ unit: "grapheme", maxLength: 100 }),
         async (text, query) => {
-          memory.write("ann", "any.md", text);
-          expect(memory.read("ann", "any.md")?.text).toBe(text.replaceAll("\0", ""));
+          await memory.write("ann", "any.md", text);
+          expect((await memory.read("ann", "any.md"))?.text).toBe(text.replaceAll("\0", ""));
           await memory.search("ann", query);
         },
       ),
@@ -99,34 +103,33 @@ describe("documents", () => {
 
 describe("search by words", () => {
   test("a rarer word weighs more, and other forms of a word are found", async () => {
-    const { memory } = openMemory();
-    for (let at = 0; at < 50; at += 1)
-      memory.write("ann", `day/${at}.md`, `breakfast number ${at} with coffee`);
-    memory.write("ann", "trip.md", "breakfast in Lisbon, then sailing");
+    const { memory } = await openMemory();
+    await many(50, (at) => memory.write("ann", `day/${at}.md`, `breakfast number ${at} with coffee`));
+    await memory.write("ann", "trip.md", "breakfast in Lisbon, then sailing");
     const hits = await memory.search("ann", "breakfast when we sailed");
     expect(hits[0]?.path).toBe("trip.md");
     expect(hits[0]?.score).toBeGreaterThan(hits[1]?.score ?? 0);
   });
 
   test("what holds all of several common words is found, however old it is", async () => {
-    const { memory } = openMemory();
-    memory.write("ann", "old.md", "alpha beta");
-    for (let at = 0; at < 300; at += 1) memory.write("ann", `n/${at}.md`, `alpha ${at}`);
-    for (let at = 0; at < 300; at += 1) memory.write("ann", `m/${at}.md`, `beta ${at}`);
+    const { memory } = await openMemory();
+    await memory.write("ann", "old.md", "alpha beta");
+    await many(300, (at) => memory.write("ann", `n/${at}.md`, `alpha ${at}`));
+    await many(300, (at) => memory.write("ann", `m/${at}.md`, `beta ${at}`));
     expect((await memory.search("ann", "alpha beta"))[0]?.path).toBe("old.md");
   });
 
   test("operators of the index's own language are only words", async () => {
-    const { memory } = openMemory();
-    memory.write("ann", "a.md", "near the station");
+    const { memory } = await openMemory();
+    await memory.write("ann", "a.md", "near the station");
     for (const query of ['"', "NEAR(", "text:x OR owner:*", "AND OR NOT", "a* -b ^c", "') --"])
       await memory.search("ann", query);
     expect((await memory.search("ann", 'NEAR "station"'))[0]?.path).toBe("a.md");
   });
 
   test("a long text is shown where the words are", async () => {
-    const { memory } = openMemory();
-    memory.write(
+    const { memory } = await openMemory();
+    await memory.write(
       "ann",
       "long.md",
       `${"filler words everywhere ".repeat(100)}the zebra sleeps ${"more filler ".repeat(100)}`,
@@ -137,16 +140,16 @@ describe("search by words", () => {
   });
 
   test("the limit is kept", async () => {
-    const { memory } = openMemory();
-    for (let at = 0; at < 30; at += 1) memory.write("ann", `${at}.md`, `apple ${at}`);
+    const { memory } = await openMemory();
+    await many(30, (at) => memory.write("ann", `${at}.md`, `apple ${at}`));
     expect(await memory.search("ann", "apple", 3)).toHaveLength(3);
   });
 });
 
 describe("the model's tools", () => {
   const context = { user: "ann", thread: "t" };
-  const open = () => {
-    const { memory } = openMemory();
+  const open = async () => {
+    const { memory } = await openMemory();
     return async (name: string, params: object) => {
       const outcome = await memory.tools.find((tool) => tool.name === name)?.run(params, context);
       return outcome?.status === "ok" ? JSON.parse(outcome.output) : outcome;
@@ -154,7 +157,7 @@ describe("the model's tools", () => {
   };
 
   test("write, append, read, read a version, search and list", async () => {
-    const run = open();
+    const run = await open();
     expect(await run("memory_write", { path: "/todo.md", text: "milk" })).toEqual({
       path: "todo.md",
       version: 1,
@@ -173,7 +176,7 @@ describe("the model's tools", () => {
   });
 
   test("a document is forgotten only once", async () => {
-    const run = open();
+    const run = await open();
     await run("memory_write", { path: "a.md", text: "x" });
     expect(await run("memory_remove", { path: "a.md" })).toEqual({ path: "a.md", removed: true });
     expect(await run("memory_remove", { path: "a.md" })).toMatchObject({
@@ -183,7 +186,7 @@ describe("the model's tools", () => {
   });
 
   test("what cannot be done is an outcome that says why", async () => {
-    const run = open();
+    const run = await open();
     expect(await run("memory_read", { path: "none.md" })).toMatchObject({
       status: "error",
       code: "no_document",

@@ -22,9 +22,9 @@ function vectorOf(seed: number): Float32Array {
 
 describe("search by meaning", () => {
   test("a question is answered by a note that shares no word with it, and by words alone until the model is there", async () => {
-    const { memory, folder, close } = openMemory(undefined, true);
-    memory.write("ann", "bike.md", "my bicycle is painted scarlet");
-    memory.write("ann", "cat.md", "the cat sleeps all day");
+    const { memory, folder, close } = await openMemory(undefined, true);
+    await memory.write("ann", "bike.md", "my bicycle is painted scarlet");
+    await memory.write("ann", "cat.md", "the cat sleeps all day");
     expect((await memory.search("ann", "bicycle")).map(({ path }) => path)).toEqual(["bike.md"]);
     expect(await memory.vectorsReady()).toBe(true);
     await memory.settled();
@@ -34,48 +34,80 @@ describe("search by meaning", () => {
     await find(memory, "colour of the two-wheeler").toEqual(["bike.md"]);
     await close();
 
-    const again = openMemory(folder, true);
+    const again = await openMemory(folder, true);
     expect(await again.memory.vectorsReady()).toBe(true);
     await find(again.memory, "colour of the two-wheeler").toEqual(["bike.md"]);
     expect(await again.memory.search("bob", "colour of the two-wheeler")).toEqual([]);
-    again.memory.write("ann", "bike.md", "a recipe for onion soup");
+    await again.memory.write("ann", "bike.md", "a recipe for onion soup");
     await again.memory.settled();
     await find(again.memory, "how to cook dinner").toEqual(["bike.md"]);
-    again.memory.remove("ann", "bike.md");
+    await again.memory.remove("ann", "bike.md");
     expect(await again.memory.search("ann", "how to cook dinner")).toEqual([]);
   });
 
   test("with vectors off nothing is loaded and words still find", async () => {
-    const { memory } = openMemory();
-    memory.write("ann", "a.md", "red bike");
+    const { memory } = await openMemory();
+    await memory.write("ann", "a.md", "red bike");
     expect(await memory.vectorsReady()).toBe(false);
     expect((await memory.search("ann", "bike"))[0]?.path).toBe("a.md");
   });
 
-  test("among thousands the nearest is found, replaced and forgotten, in memory and after a restart", () => {
-    const folder = temporaryFolder();
-    const store = openStore(join(folder, "store.sqlite"));
+  test("among thousands the nearest is found, replaced and forgotten, by who wrote it, after a restart and on another node", async () => {
+    const store = openStore(join(temporaryFolder(), "store.sqlite"));
     onTestFinished(() => store.close());
-    const sql = store.syncTables("memory", MIGRATIONS);
+    const sql = await store.tables("memory", MIGRATIONS);
     const documents = createDocuments(sql);
-    const vectors = createVectors(sql);
-    sql.transaction(() => {
-      for (let seed = 1; seed <= 3000; seed += 1)
-        vectors.put("ann", documents.write("ann", `${seed}.md`, "x").id, [vectorOf(seed)]);
-    });
-    for (const reader of [vectors, createVectors(sql)]) {
+    const [vectors, elsewhere] = [createVectors(sql), createVectors(sql)];
+    const find = async (reader: typeof vectors, vector: Float32Array) =>
+      await reader.search("ann", vector, (await reader.lastChange("ann")) ?? 0);
+    const put = (path: string, vector: Float32Array) =>
+      sql.transaction(async (tx) => {
+        const { id } = await documents.write(tx, "ann", path, "x");
+        await vectors.put(tx, "ann", id, [vector]);
+        return id;
+      });
+    await Promise.all(Array.from({ length: 3000 }, (_, at) => put(`${at + 1}.md`, vectorOf(at + 1))));
+    for (const reader of [vectors, elsewhere, createVectors(sql)]) {
       for (const seed of [1, 1500, 3000]) {
-        const [best] = reader.search("ann", vectorOf(seed));
+        const [best] = await find(reader, vectorOf(seed));
         expect(best?.score).toBeGreaterThan(0.97);
-        expect(documents.fetch("ann", [best?.id ?? 0]).get(best?.id ?? 0)?.path).toBe(`${seed}.md`);
+        const found = await documents.fetch("ann", [best?.id ?? 0]);
+        expect(found.get(best?.id ?? 0)?.path).toBe(`${seed}.md`);
       }
     }
-    const id = documents.idOf("ann", "1500.md") ?? 0;
-    vectors.put("ann", id, [vectorOf(9999)]);
-    expect(vectors.search("ann", vectorOf(1500)).find((hit) => hit.id === id)).toBeUndefined();
-    expect(vectors.search("ann", vectorOf(9999))[0]?.id).toBe(id);
-    vectors.forget("ann", id);
-    expect(vectors.search("ann", vectorOf(9999)).find((hit) => hit.id === id)).toBeUndefined();
+    const id = await put("1500.md", vectorOf(9999));
+    for (const reader of [vectors, elsewhere]) {
+      expect((await find(reader, vectorOf(1500))).map((hit) => hit.id)).not.toContain(id);
+      expect((await find(reader, vectorOf(9999)))[0]?.id).toBe(id);
+    }
+    await documents.remove("ann", "1500.md");
+    for (const reader of [vectors, elsewhere])
+      expect((await find(reader, vectorOf(9999))).map((hit) => hit.id)).not.toContain(id);
+    const last = await put("last.md", vectorOf(7777));
+    for (const reader of [vectors, elsewhere]) expect((await find(reader, vectorOf(7777)))[0]?.id).toBe(last);
+  });
+
+  test("so many documents may go elsewhere that all that looks near is gone, and what is left is found", async () => {
+    const store = openStore(join(temporaryFolder(), "store.sqlite"));
+    onTestFinished(() => store.close());
+    const sql = await store.tables("memory", MIGRATIONS);
+    const documents = createDocuments(sql);
+    const [vectors, elsewhere] = [createVectors(sql), createVectors(sql)];
+    const find = async (reader: typeof vectors) =>
+      await reader.search("ann", vectorOf(1), (await reader.lastChange("ann")) ?? 0);
+    await sql.transaction(async (tx) => {
+      for (let at = 0; at < 200; at += 1) {
+        const { id } = await documents.write(tx, "ann", `near/${at}.md`, "x");
+        await vectors.put(tx, "ann", id, [vectorOf(1)]);
+      }
+      const far = vectorOf(1).map((value, at) => (at % 5 === 0 ? -value : value));
+      await vectors.put(tx, "ann", (await documents.write(tx, "ann", "far.md", "x")).id, [far]);
+    });
+    expect(await find(elsewhere)).toHaveLength(64);
+    await sql.transaction(async (tx) => {
+      await tx.run("DELETE FROM memory_documents WHERE path LIKE 'near/%'");
+    });
+    for (const reader of [vectors, elsewhere]) expect(await find(reader)).toHaveLength(1);
   });
 });
 

@@ -171,7 +171,7 @@ describe("with no configuration at all", () => {
     await before.stop();
     const kernel = await bootAgent({ home: before.home });
     expect(await said(kernel, "what colour is my bike?")).toMatch(/red/i);
-    expect(kernel.service("memory").tree("eve")).toEqual([]);
+    expect(await kernel.service("memory").tree("eve")).toEqual([]);
   });
 
   test("a tool is called with the right parameters, and its failure is told plainly", async () => {

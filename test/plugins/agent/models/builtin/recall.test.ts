@@ -4,7 +4,7 @@ import { ask } from "../../../../support/services/builtin-dialogue.ts";
 import { openMemory } from "../../../../support/services/memory.ts";
 
 /** One turn of a new conversation, with the memory's own tools run as the loop runs them. */
-async function turn(memory: ReturnType<typeof openMemory>["memory"], text: string): Promise<string> {
+async function turn(memory: Awaited<ReturnType<typeof openMemory>>["memory"], text: string): Promise<string> {
   const messages: ModelMessage[] = [{ role: "user", text }];
   for (let step = 0; step < 5; step += 1) {
     const answer = await ask(messages, memory.tools);
@@ -21,14 +21,14 @@ async function turn(memory: ReturnType<typeof openMemory>["memory"], text: strin
 }
 
 test("what it was told in one conversation it knows in another, after a restart", async () => {
-  const first = openMemory();
+  const first = await openMemory();
   expect(await turn(first.memory, "remember that my bike is red")).toBe(
     "I will remember that your bike is red.",
   );
   await turn(first.memory, "Please remember: my favourite colour is blue");
   await first.close();
 
-  const { memory } = openMemory(first.folder);
+  const { memory } = await openMemory(first.folder);
   expect(await turn(memory, "what colour is my bike?")).toBe("You told me that your bike is red.");
   expect(await turn(memory, "what's my favourite colour?")).toBe(
     "You told me that your favourite colour is blue.",

@@ -1,33 +1,35 @@
 /** Moves what the webhook's senders kept under an account's name to the identity that they speak for now. */
-import type { SyncSql } from "../../../kernel/plugin.ts";
+import type { Transaction } from "../../../kernel/plugin.ts";
 import { webhookIdentity } from "../../../kernel/vocabulary/user.ts";
-import { createDocuments } from "./documents.ts";
+import { giveDocuments } from "../memory/documents.ts";
 
 /**
  * A document, or mission, is the webhook's where all of it was written while a turn of its threads called the tool
  * that writes one. What an account has written as well stays with the account. Runs after the turns have moved.
  */
-export function moveWebhookMemory(sql: SyncSql): void {
-  sql.run(`CREATE TEMP TABLE webhook_calls AS
+export async function moveWebhookMemory(tx: Transaction): Promise<void> {
+  await tx.run(`CREATE TEMP TABLE webhook_calls AS
     SELECT DISTINCT user, created_at, coalesce(completed_at, '9999') AS completed_at,
       json_extract(body, '$.call.name') AS tool
     FROM turns JOIN turn_items ON turn_items.turn = turns.id
     WHERE user >= 'webhook/' AND user < 'webhook0' AND json_extract(body, '$.type') = 'tool_call'
       AND json_extract(body, '$.call.name') IN ('memory_write', 'mission_create')`);
-  sql.run("CREATE INDEX temp.webhook_calls_by_user ON webhook_calls (user, tool, created_at)");
+  await tx.run("CREATE INDEX temp.webhook_calls_by_user ON webhook_calls (user, tool, created_at)");
   const called = (tool: string, user: string, at: string) =>
     `EXISTS (SELECT 1 FROM webhook_calls AS call WHERE call.user = 'webhook/' || ${user} AND call.tool = '${tool}'
        AND ${at} BETWEEN call.created_at AND call.completed_at)`;
-  const documents = createDocuments(sql);
-  const written = sql.all<{ id: number; user: string }>(
+  const written = await tx.all<{ id: number; user: string }>(
     `SELECT id, user FROM memory_documents AS document
      WHERE EXISTS (SELECT 1 FROM webhook_calls WHERE user = 'webhook/' || document.user)
        AND NOT EXISTS (SELECT 1 FROM memory_versions AS version
          WHERE version.document = document.id AND NOT ${called("memory_write", "document.user", "written_at")})`,
   );
-  for (const { id, user } of written) documents.give(id, webhookIdentity(user), "webhook");
-  sql.run(
+  for (const [user, rows] of Map.groupBy(written, (row) => row.user)) {
+    const only = new Set(rows.map(({ id }) => id));
+    await giveDocuments(tx, "sqlite", { from: user, to: webhookIdentity(user), folder: "webhook", only });
+  }
+  await tx.run(
     `UPDATE missions SET user = 'webhook/' || user WHERE ${called("mission_create", "missions.user", "missions.created_at")}`,
   );
-  sql.run("DROP TABLE temp.webhook_calls");
+  await tx.run("DROP TABLE temp.webhook_calls");
 }

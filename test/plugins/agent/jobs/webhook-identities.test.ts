@@ -26,7 +26,7 @@ test("what the webhook made under an account's name moves to its own identity, a
       .list(user)
       .items.map(({ title }) => title)
       .sort();
-  const paths = (user: string) => memory.tree(user).map(({ path }) => path);
+  const paths = async (user: string) => (await memory.tree(user)).map(({ path }) => path);
 
   expect(titles("operator")).toEqual(["Remember that the door code is 4711"]);
   expect(titles("webhook/operator")).toEqual(["What is the door code?"]);
@@ -34,11 +34,11 @@ test("what the webhook made under an account's name moves to its own identity, a
   expect(titles("webhook/ann")).toHaveLength(5);
   expect(titles("zoe")).toEqual([]);
 
-  expect(paths("operator")).toEqual(["notes/the-door-code-is-4711.md"]);
-  expect(paths("webhook/operator")).toEqual([]);
-  expect(paths("ann")).toEqual(["notes/my-cat-is-called-tom.md"]);
-  expect(paths("webhook/ann")).toEqual(["notes/my-bike-is-red.md"]);
-  expect([...paths("zoe"), ...paths("webhook/zoe")]).toEqual(["notes/zoe-likes-tea.md"]);
+  expect(await paths("operator")).toEqual(["notes/the-door-code-is-4711.md"]);
+  expect(await paths("webhook/operator")).toEqual([]);
+  expect(await paths("ann")).toEqual(["notes/my-cat-is-called-tom.md"]);
+  expect(await paths("webhook/ann")).toEqual(["notes/my-bike-is-red.md"]);
+  expect([...(await paths("zoe")), ...(await paths("webhook/zoe"))]).toEqual(["notes/zoe-likes-tea.md"]);
   expect((await memory.search("webhook/ann", "bike")).map(({ path }) => path)).toEqual([
     "notes/my-bike-is-red.md",
   ]);
