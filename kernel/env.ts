@@ -35,6 +35,8 @@ export interface Env {
   /** Comma-separated; blanks are dropped. */
   list(name: string, about?: string): readonly string[];
   url(name: string, fallback?: string, about?: string): string | undefined;
+  /** A URL. Its password is never shown, and hidden in every log line. */
+  connection(name: string, about?: string): string | undefined;
   /** Never shown, and hidden in every log line. */
   secret(name: string, about?: string): string | undefined;
   /** Adds a problem that only this plugin can see, such as two settings that contradict each other. */
@@ -100,6 +102,8 @@ export class Settings {
   readonly #dotEnv: Variables;
   readonly #onSecret: (value: string) => void;
   readonly #declared = new Map<string, Setting>();
+  /** How settings are shown of which a part is secret. */
+  readonly #shown = new Map<string, (text: string) => string>();
 
   constructor(environment: Variables, dotEnv: Variables = {}, onSecret: (value: string) => void = () => {}) {
     this.#environment = environment;
@@ -136,7 +140,8 @@ export class Settings {
       if (text !== undefined && parsed === undefined) {
         this.#complain({ name, given: secret ? "(hidden)" : JSON.stringify(text), accepted });
       }
-      const shown = Array.isArray(value) ? value.join(",") : value === undefined ? undefined : String(value);
+      const words = Array.isArray(value) ? value.join(",") : value === undefined ? undefined : String(value);
+      const shown = words === undefined ? undefined : (this.#shown.get(name)?.(words) ?? words);
       this.#declared.set(name, { name, plugin, type, about, secret, source, value: shown });
       return value;
     };
@@ -198,6 +203,17 @@ export class Settings {
         read<string | undefined>({ name, type: "url", about }, fallback, "an http or https URL", (text) =>
           /^https?:$/.test(URL.parse(text)?.protocol ?? "") ? text : undefined,
         ),
+      connection: (name, about) => {
+        this.#shown.set(name, withoutPassword);
+        const value = read<string | undefined>(
+          { name, type: "url", about },
+          undefined,
+          "any text",
+          (text) => text,
+        );
+        for (const password of passwordsIn(value ?? "")) this.#onSecret(password);
+        return value;
+      },
       secret: (name, about) => {
         const value = read<string | undefined>(
           { name, type: "string", about, secret: true },
@@ -213,7 +229,12 @@ export class Settings {
         const hidden = this.#declared.get(name)?.secret === true;
         this.#complain({
           name,
-          given: given === undefined ? "nothing" : hidden ? "(hidden)" : JSON.stringify(given),
+          given:
+            given === undefined
+              ? "nothing"
+              : hidden
+                ? "(hidden)"
+                : JSON.stringify(this.#shown.get(name)?.(given) ?? given),
           accepted,
         });
       },
@@ -235,4 +256,26 @@ export class Settings {
     const filed = this.#dotEnv[name]?.trim();
     return filed ? { text: filed, source: ".env" } : { text: undefined, source: "default" };
   }
+}
+
+// Up to the last @: a password may hold one that should have been written as %40.
+const USERS_PASSWORD = /^([a-z][a-z\d+.-]*:\/\/[^:@/?#]*:)(.*)(?=@)/is;
+const NAMED_PASSWORD = /([?&](?:ssl)?password=)([^&#]*)/gi;
+
+function withoutPassword(url: string): string {
+  return url.replace(USERS_PASSWORD, "$1***").replace(NAMED_PASSWORD, "$1***");
+}
+
+/** As written, and as meant. */
+function passwordsIn(url: string): readonly string[] {
+  const found = [USERS_PASSWORD.exec(url), ...url.matchAll(NAMED_PASSWORD)];
+  return found.flatMap((match) => {
+    const password = match?.[2] ?? "";
+    if (password === "") return [];
+    try {
+      return [password, decodeURIComponent(password)];
+    } catch {
+      return [password];
+    }
+  });
 }

@@ -1,9 +1,10 @@
-/** What `postern doctor` says about the store on this machine. */
+/** What `postern doctor` says about the store. */
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { reason } from "../fault.ts";
 import type { Finding } from "../plugin.ts";
+import type { PostgresSettings } from "./postgres/settings.ts";
 import type { Durability } from "./sqlite-commits.ts";
 
 const FLUSHES = 20;
@@ -20,6 +21,18 @@ export function examineFile(file: string, durability: Durability): readonly Find
     ];
   const wayOut = `stop Postern and restore a backup or a ${file}.before-* snapshot`;
   return [{ name: "store", ok: false, detail: `${file} is damaged (${verdict}): ${wayOut}` }];
+}
+
+export async function examinePostgres(settings: PostgresSettings): Promise<readonly Finding[]> {
+  const { probePostgres } = await import("./postgres/store.ts");
+  const name = "store";
+  try {
+    const { version, millis } = await probePostgres(settings);
+    const detail = `PostgreSQL ${version}, ${settings.database} at ${settings.host}, answers in ${millis.toFixed(1)} ms`;
+    return [{ name, ok: true, detail }];
+  } catch (error) {
+    return [{ name, ok: false, detail: reason(error) }];
+  }
 }
 
 function quickCheck(file: string): string {

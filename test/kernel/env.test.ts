@@ -46,6 +46,25 @@ test("all problems are told at once, and a secret is never shown", () => {
   expect(() => settings.assertSound()).not.toThrow(/hunter2/);
 });
 
+test("of a URL everything is shown but its password, which is hidden in the log as written and as meant", () => {
+  const hidden: string[] = [];
+  const settings = new Settings(
+    { A: "postgres://me:p%40ss-word@h/d?sslmode=require&password=other-word", B: "sqlite:///a/b" },
+    {},
+    (secret) => void hidden.push(secret),
+  );
+  const env = settings.for("p");
+  expect(env.connection("A")).toContain("p%40ss-word");
+  expect(env.connection("B")).toBe("sqlite:///a/b");
+  env.refuse("A", "something else");
+  expect(settings.declared.map(({ value }) => value)).toEqual([
+    "postgres://me:***@h/d?sslmode=require&password=***",
+    "sqlite:///a/b",
+  ]);
+  expect(settings.problems[0]?.given).toBe('"postgres://me:***@h/d?sslmode=require&password=***"');
+  expect(hidden).toEqual(["p%40ss-word", "p@ss-word", "other-word", "other-word"]);
+});
+
 test("the real environment wins over .env, and .env over the default", () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, ".env"), "A=file\nB='from file'\n# a comment\n");

@@ -2,18 +2,19 @@
 import { readFileSync } from "node:fs";
 import type { ConnectionOptions } from "node:tls";
 import type pg from "pg";
+import type { Env } from "../../env.ts";
 import { Fault, reason } from "../../fault.ts";
 import type { Place } from "./faults.ts";
 
 /** As in PostgreSQL's own tools. */
-export const TLS_MODES = ["disable", "prefer", "require", "verify-ca", "verify-full"] as const;
-export type TlsMode = (typeof TLS_MODES)[number];
+const TLS_MODES = ["disable", "prefer", "require", "verify-ca", "verify-full"] as const;
+type TlsMode = (typeof TLS_MODES)[number];
 
 export interface PostgresDefaults {
   readonly poolSize: number;
   readonly statementSecs: number;
-  /** Undefined: `prefer`, or `disable` on the same machine. */
-  readonly tls: TlsMode | undefined;
+  /** `prefer` asks for none on the same machine. */
+  readonly tls: TlsMode;
 }
 
 export interface PostgresSettings extends Place {
@@ -30,15 +31,46 @@ const LIMITS = {
   statementSecs: { min: 1, max: 3600 },
 } as const;
 
+const POOL_SIZE = 10;
+const STATEMENT_SECS = 30;
 const DEFAULT_PORT = 5432;
 const CONNECT_SECS = 5;
 const LOCAL = /^(localhost|127\.[\d.]+|::1|\/.*)$/;
+
+/** Undefined where the URL names something else. */
+export function readPostgresSettings(env: Env, url: string | undefined): PostgresSettings | undefined {
+  const poolSize = env.integer(
+    "STORE_POOL_SIZE",
+    POOL_SIZE,
+    LIMITS.poolSize,
+    "Connections of a node to PostgreSQL; in the URL: pool_size",
+  );
+  const statementSecs = env.integer(
+    "STORE_STATEMENT_SECS",
+    STATEMENT_SECS,
+    LIMITS.statementSecs,
+    "How long PostgreSQL may take for a statement; in the URL: statement_secs",
+  );
+  const tls = env.oneOf(
+    "STORE_TLS",
+    TLS_MODES,
+    "prefer",
+    "TLS to PostgreSQL; in the URL: sslmode, with sslrootcert=<file>. Not used by default on the same machine",
+  );
+  if (url === undefined || !/^postgres(ql)?:\/\//i.test(url)) return undefined;
+  const settings = readPostgresUrl(url, { poolSize, statementSecs, tls });
+  if (typeof settings !== "string") return settings;
+  env.refuse("STORE_URL", settings);
+  return undefined;
+}
 
 /** A text says what is wrong with the URL, without repeating it. */
 export function readPostgresUrl(url: string, defaults: PostgresDefaults): PostgresSettings | string {
   // A socket's folder is given as a parameter, and the host left out.
   const parsed = URL.parse(url.replace(/^(\w+:\/\/[^/?]*@)(?=\/)/, "$1localhost"));
-  if (parsed === null) return "a URL whose password has its special characters written as %XX";
+  // An @ after the host, or a part after #, belongs to a password that holds a / or a #.
+  if (parsed === null || parsed.pathname.includes("@") || parsed.hash !== "")
+    return "a URL whose password has its special characters written as %XX";
   const given = parsed.searchParams;
   const [user, written, database] = [parsed.username, parsed.password, parsed.pathname.slice(1)].map(decode);
   const password = written || undefined;
@@ -53,7 +85,8 @@ export function readPostgresUrl(url: string, defaults: PostgresDefaults): Postgr
     return `statement_secs from ${LIMITS.statementSecs.min} to ${LIMITS.statementSecs.max}`;
   const connectSecs = integer(given.get("connect_timeout"), CONNECT_SECS, { min: 1, max: 60 });
   if (connectSecs === undefined) return "connect_timeout from 1 to 60";
-  const mode = given.get("sslmode") ?? defaults.tls ?? (LOCAL.test(hostname) ? "disable" : "prefer");
+  const isLocal = LOCAL.test(hostname) && defaults.tls === "prefer";
+  const mode = given.get("sslmode") ?? (isLocal ? "disable" : defaults.tls);
   const tls = TLS_MODES.find((known) => known === mode);
   if (tls === undefined) return `sslmode as one of ${TLS_MODES.join(", ")}`;
   const files = { ca: given.get("sslrootcert"), cert: given.get("sslcert"), key: given.get("sslkey") };

@@ -7,7 +7,7 @@ import { describePostgres, execute, freshDatabase } from "../../support/processe
 import { startPostgres } from "../../support/processes/postgres/server.ts";
 import { afterThisFile } from "../../support/undo.ts";
 
-const DEFAULTS = { poolSize: 4, statementSecs: 10, tls: undefined };
+const DEFAULTS = { poolSize: 4, statementSecs: 10, tls: "prefer" } as const;
 
 function read(url: string) {
   const settings = readPostgresUrl(url, DEFAULTS);

@@ -1,3 +1,4 @@
+/** What is SQLite's own of the store. What both engines hold is in contract.test.ts. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, openSync, writeFileSync, writeSync } from "node:fs";
@@ -29,15 +30,6 @@ function openTemporary(): { store: ReturnType<typeof openStore>; file: string } 
 const NUMBERS = ["CREATE TABLE numbers (n INTEGER PRIMARY KEY)"];
 
 describe("keyed state", () => {
-  test("namespaces are apart, values come back as they were, and a time to live ends", async () => {
-    const { store } = openTemporary();
-    const a = store.keyed<object>("a");
-    await a.set("k", { deep: [1, "ü"] });
-    await store.keyed<number>("b").set("k", 2, 20);
-    expect(await a.get("k")).toEqual({ deep: [1, "ü"] });
-    await expect.poll(() => store.keyed<number>("b").get("k")).toBeUndefined();
-  });
-
   test("a write that fails rejects instead of passing for one that was made", async () => {
     const { store } = openTemporary();
     const keyed = store.keyed<string>("a");
@@ -48,28 +40,6 @@ describe("keyed state", () => {
 });
 
 describe("tables", () => {
-  test("a transaction that throws leaves nothing behind", async () => {
-    const { store } = openTemporary();
-    const sql = await store.tables("test", NUMBERS);
-    const changed = sql.transaction(async (tx) => {
-      await tx.run("INSERT INTO numbers VALUES (1)");
-      throw new Error("changed my mind");
-    });
-    await expect(changed).rejects.toThrow("changed my mind");
-    expect(await sql.all("SELECT n FROM numbers")).toEqual([]);
-  });
-
-  test("a statement that fails fails its transaction, also where nobody waited for it", async () => {
-    const { store } = openTemporary();
-    const sql = await store.tables("test", NUMBERS);
-    const doubled = sql.transaction(async (tx) => {
-      void tx.run("INSERT INTO numbers VALUES (1)");
-      void tx.run("INSERT INTO numbers VALUES (1)");
-    });
-    await expect(doubled).rejects.toThrow(/UNIQUE/);
-    expect(await sql.all("SELECT n FROM numbers")).toEqual([]);
-  });
-
   test("transactions of one moment share a commit; one that throws takes back only its own", async () => {
     const { store, file } = openTemporary();
     const sql = await store.tables("test", NUMBERS);
@@ -100,23 +70,6 @@ describe("tables", () => {
     expect(await seen()).toBe(4);
   });
 
-  test("a statement beside an open transaction is no part of it", async () => {
-    const { store } = openTemporary();
-    const sql = await store.tables("test", NUMBERS);
-    let beside: Promise<number> | undefined;
-    let read: unknown;
-    const failed = sql.transaction(async (tx) => {
-      await tx.run("INSERT INTO numbers VALUES (1)");
-      beside = sql.run("INSERT INTO numbers VALUES (2)");
-      read = await sql.all("SELECT n FROM numbers");
-      throw new Error("changed my mind");
-    });
-    await expect(failed).rejects.toThrow("changed my mind");
-    expect(read).toEqual([]);
-    expect(await beside).toBe(1);
-    expect(await sql.all("SELECT n FROM numbers")).toEqual([{ n: 2 }]);
-  });
-
   test("a commit that fails rejects all that share it, and the next one goes through", async () => {
     const { store } = openTemporary();
     const sql = await store.tables("test", [
@@ -131,55 +84,6 @@ describe("tables", () => {
     expect(await sql.all("SELECT n FROM parents")).toEqual([{ n: 1 }]);
   });
 
-  test("what is left for last comes last and is undone with its work", async () => {
-    const { store } = openTemporary();
-    const words = "CREATE TABLE words (n INTEGER PRIMARY KEY, word TEXT)";
-    const sql = await store.tables("test", [words]);
-    const works = ["one", "two", "three"].map((word) =>
-      sql.transaction(async (tx) => {
-        tx.last("INSERT INTO words (word) VALUES (?)", `after ${word}`);
-        await tx.run("INSERT INTO words (word) VALUES (?)", word);
-        if (word === "two") throw new Error("changed my mind");
-      }),
-    );
-    await Promise.allSettled(works);
-    const rows = await sql.all<{ word: string }>("SELECT word FROM words ORDER BY n");
-    expect(rows.map(({ word }) => word)).toEqual(["one", "three", "after one", "after three"]);
-  });
-
-  test("a handle that is used after its transaction is over is refused", async () => {
-    const { store } = openTemporary();
-    const sql = await store.tables("test", NUMBERS);
-    const kept = await sql.transaction(async (tx) => tx);
-    await expect(kept.run("INSERT INTO numbers VALUES (1)")).rejects.toThrow("transaction was over");
-  });
-
-  test("a transaction that waits for something else ends, and the store goes on", {
-    timeout: 20_000,
-  }, async () => {
-    const { store } = openTemporary();
-    const sql = await store.tables("test", NUMBERS);
-    const stuck = sql.transaction(async (tx) => {
-      await tx.run("INSERT INTO numbers VALUES (1)");
-      // Waits for the commit of the very transaction it stands in.
-      await sql.run("INSERT INTO numbers VALUES (2)");
-    });
-    await expect(stuck).rejects.toThrow("other than its own statements");
-    await expect.poll(() => sql.all("SELECT n FROM numbers")).toEqual([{ n: 2 }]);
-  });
-
-  test("what waits for a commit is written when the store closes", async () => {
-    const file = join(temporaryFolder(), "store.sqlite");
-    const store = openStore(file);
-    const sql = await store.tables("test", NUMBERS);
-    const written = sql.run("INSERT INTO numbers VALUES (1)");
-    await store.close();
-    await written;
-    const again = openStore(file);
-    expect(await (await again.tables("test", NUMBERS)).all("SELECT n FROM numbers")).toEqual([{ n: 1 }]);
-    await again.close();
-  });
-
   test("migrations run once, in order, with a snapshot before each that changes what is there", async () => {
     const { store, file } = openTemporary();
     await (await store.tables("test", NUMBERS)).run("INSERT INTO numbers VALUES (7)");
@@ -192,15 +96,6 @@ describe("tables", () => {
     const snapshot = openStore(`${file}.before-test-2`);
     expect(await (await snapshot.tables("test", NUMBERS)).all("SELECT * FROM numbers")).toEqual([{ n: 7 }]);
     await snapshot.close();
-  });
-
-  test("a migration that fails is undone whole and can be tried again", async () => {
-    const { store } = openTemporary();
-    await store.tables("test", NUMBERS);
-    const broken = [...NUMBERS, "CREATE TABLE half (a); SELECT nonsense FROM nowhere;"];
-    await expect(store.tables("test", broken)).rejects.toThrow(/nowhere/);
-    const sql = await store.tables("test", [...NUMBERS, "CREATE TABLE half (a)"]);
-    expect(await sql.all("SELECT * FROM half")).toEqual([]);
   });
 
   test("a store written by a newer version is refused with the snapshot to go back to", async () => {
@@ -332,26 +227,6 @@ test("kill -9 in the middle of 1,000 writes loses none that was acknowledged", a
     }
     await store.close();
   }
-});
-
-test("what has expired is swept from the file, of every namespace, also where nobody asks for it again", async () => {
-  vi.useFakeTimers({ toFake: ["Date", "setInterval", "clearInterval"] });
-  onTestFinished(() => void vi.useRealTimers());
-  const file = join(temporaryFolder(), "store.sqlite");
-  const before = openStore(file);
-  await before.keyed("a").set("short", 1, 1000);
-  await before.keyed("b").set("short", 1, 1000);
-  await before.keyed("b").set("lasting", 1);
-  await before.close();
-  const after = openStore(file);
-  const sql = await after.tables("test", []);
-  const count = () => sql.get("SELECT count(*) AS count FROM keyed");
-  after.keyed("c");
-  after.keyed("d");
-  expect(await count()).toEqual({ count: 3 });
-  vi.advanceTimersByTime(60_000);
-  await expect.poll(count).toEqual({ count: 1 });
-  await after.close();
 });
 
 test("a closed store leaves no timer behind that would ask it again", async () => {

@@ -1,0 +1,136 @@
+/** The store on PostgreSQL, for any number of nodes. */
+import { Fault } from "../../fault.ts";
+import { joinFleet } from "../fleet/fleet.ts";
+import type { OpenStore } from "../open-store.ts";
+import { deriveKey } from "../secrets-key.ts";
+import { openDatabase, type PostgresDatabase } from "./database.ts";
+import type { Place } from "./faults.ts";
+import { KEYED, openKeyed } from "./keyed.ts";
+import { openMigrations } from "./migrations.ts";
+import type { PostgresSettings } from "./settings.ts";
+
+export interface PostgresStoreOptions {
+  /** The same on every node: what one of them sealed, another has to read. */
+  readonly secretsKey: Uint8Array;
+  /** False for a command that works beside the services. */
+  readonly serves?: boolean;
+}
+
+/** The store that a bench can ask how much it talks. */
+export interface PostgresStore extends OpenStore {
+  roundTrips(): number;
+}
+
+const OLDEST = 14;
+
+const MIGRATIONS = {
+  sqlite: [],
+  postgres: [
+    `${KEYED}
+     CREATE TABLE store_facts (name TEXT COLLATE "C" PRIMARY KEY, value TEXT COLLATE "C" NOT NULL);`,
+  ],
+};
+
+export async function openPostgresStore(
+  settings: PostgresSettings,
+  { secretsKey, serves = true }: PostgresStoreOptions,
+): Promise<PostgresStore> {
+  const database = await openDatabase(settings);
+  try {
+    const { schema } = await examine(database, settings);
+    const migrate = await openMigrations(database, settings);
+    await migrate("store", MIGRATIONS);
+    await refuseOtherKey(database, settings, secretsKey);
+    const tables: OpenStore["tables"] = async (owner, migrations) => {
+      await migrate(owner, migrations);
+      return database;
+    };
+    const { leave, ...fleet } = await joinFleet({ tables }, serves);
+    const keyed = openKeyed(database, schema);
+    return {
+      name: `PostgreSQL, ${settings.database} at ${settings.host}`,
+      keyed: (namespace) => keyed.get(namespace),
+      tables,
+      syncTables() {
+        throw new Error("PostgreSQL cannot answer at once");
+      },
+      ...fleet,
+      keyFor: async (purpose) => deriveKey(secretsKey, purpose),
+      roundTrips: database.roundTrips,
+      probe: database.probe,
+      async close() {
+        keyed.close();
+        // Where the database is away, the others notice by themselves.
+        await leave().catch(() => {});
+        await database.close();
+      },
+    };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+interface Server {
+  readonly version: number;
+  readonly encoding: string;
+  /** In which tables are made. */
+  readonly schema: string;
+}
+
+/** Whether a store could be opened there, with nothing made; and how long an answer takes. */
+export async function probePostgres(
+  settings: PostgresSettings,
+): Promise<{ readonly version: number; readonly millis: number }> {
+  const database = await openDatabase(settings);
+  try {
+    const { version } = await examine(database, settings);
+    const start = performance.now();
+    await database.probe();
+    return { version, millis: performance.now() - start };
+  } finally {
+    await database.close();
+  }
+}
+
+/** Refuses a server that would fail later. */
+async function examine(database: PostgresDatabase, { database: name, host }: Place): Promise<Server> {
+  const server = (await database.get<{ [Fact in keyof Server]: Server[Fact] | null }>(
+    `SELECT current_setting('server_version_num')::integer / 10000 AS version,
+            current_setting('server_encoding') AS encoding, current_schema() AS schema`,
+  )) as Server;
+  const refuse = (code: string, message: string) =>
+    new Fault("config", code, message, { param: "STORE_URL" });
+  if (server.version < OLDEST)
+    throw refuse(
+      "store_old_server",
+      `PostgreSQL at ${host} is version ${server.version}: use ${OLDEST} or later`,
+    );
+  if (server.encoding !== "UTF8")
+    throw refuse(
+      "store_encoding",
+      `the database ${name} at ${host} has the encoding ${server.encoding}: create it with ENCODING 'UTF8'`,
+    );
+  if (!server.schema)
+    throw refuse(
+      "store_forbidden",
+      `the database ${name} at ${host} has no schema for new tables: create one and name it in search_path`,
+    );
+  return server;
+}
+
+/** What is kept of the key is derived from it: it shows whether two are the same, and nothing else. */
+async function refuseOtherKey(database: PostgresDatabase, place: Place, key: Uint8Array): Promise<void> {
+  const mark = Buffer.from(deriveKey(key, "store mark")).toString("base64");
+  const [, kept] = await Promise.all([
+    database.run("INSERT INTO store_facts VALUES ('secrets_key', ?) ON CONFLICT (name) DO NOTHING", mark),
+    database.get<{ readonly value: string }>("SELECT value FROM store_facts WHERE name = 'secrets_key'"),
+  ]);
+  if (kept?.value === mark) return;
+  throw new Fault(
+    "config",
+    "store_other_key",
+    `POSTERN_SECRETS_KEY is not the key that the database ${place.database} at ${place.host} was set up with: secrets sealed by other nodes could not be read. Set the same key on every node`,
+    { param: "POSTERN_SECRETS_KEY" },
+  );
+}

@@ -1,0 +1,127 @@
+/** What is PostgreSQL's own of the store: many nodes, one key, and what an operator sees. */
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../../support/home.ts";
+import { openPostgres } from "../../support/processes/engines.ts";
+import { postern } from "../../support/processes/postern.ts";
+import { describePostgres, execute, freshDatabase } from "../../support/processes/postgres/database.ts";
+import { afterThisTest } from "../../support/undo.ts";
+
+const KEY = Buffer.alloc(32, 3).toString("base64");
+
+describePostgres("a store on PostgreSQL", () => {
+  test("ten nodes start at once on an empty database, and each migration runs once", async () => {
+    const url = await freshDatabase(afterThisTest);
+    const migrations = [
+      "CREATE TABLE counted (n BIGINT)",
+      "INSERT INTO counted VALUES (1); SELECT pg_sleep(0.1);",
+      "CREATE INDEX counted_by_n ON counted (n)",
+    ];
+    const nodes = await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const store = await openPostgres(url);
+        afterThisTest(() => store.close());
+        return { store, sql: await store.tables("test", migrations) };
+      }),
+    );
+    for (const { sql } of nodes) expect(await sql.all("SELECT n FROM counted")).toEqual([{ n: 1 }]);
+    await Promise.all(nodes.map(({ store }, n) => store.keyed<number>("a").set("k", n)));
+    expect(await execute(url, "SELECT count(*)::int AS count FROM keyed")).toEqual([{ count: 1 }]);
+    expect(new Set(nodes.map(({ store }) => store.node.id)).size).toBe(10);
+  });
+
+  test("a node with another key is refused, and changes nothing", async () => {
+    const url = await freshDatabase(afterThisTest);
+    const first = await openPostgres(url);
+    afterThisTest(() => first.close());
+    const other = openPostgres(url, new Uint8Array(32).fill(8));
+    await expect(other).rejects.toThrow(expect.objectContaining({ kind: "config", code: "store_other_key" }));
+    await expect(other).rejects.toThrow(/Set the same key on every node/);
+    expect(await first.node.list()).toHaveLength(1);
+    const again = await openPostgres(url);
+    await again.close();
+  });
+
+  test("a database that does not hold every character is refused in words", async () => {
+    const url = await freshDatabase(afterThisTest);
+    const latin = `${new URL(url).pathname.slice(1)}_latin`;
+    await execute(
+      url,
+      `CREATE DATABASE ${latin} ENCODING 'LATIN1' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`,
+    );
+    afterThisTest(() => execute(url, `DROP DATABASE ${latin} WITH (FORCE)`));
+    const opened = openPostgres(Object.assign(new URL(url), { pathname: `/${latin}` }).href);
+    await expect(opened).rejects.toThrow(/LATIN1: create it with ENCODING 'UTF8'/);
+  });
+
+  test("it keeps its tables in the schema that the URL names", async () => {
+    const url = await freshDatabase(afterThisTest);
+    await execute(url, "CREATE SCHEMA apart");
+    const store = await openPostgres(`${url}?options=${encodeURIComponent("-c search_path=apart")}`);
+    afterThisTest(() => store.close());
+    await store.keyed<number>("a").set("k", 1);
+    expect(await store.keyed<number>("a").get("k")).toBe(1);
+    expect(await execute(url, "SELECT count(*)::int AS count FROM apart.keyed")).toEqual([{ count: 1 }]);
+  });
+});
+
+describePostgres("STORE_URL=postgres://…", () => {
+  async function run(args: readonly string[], env: Record<string, string>) {
+    const ran = await postern(args, {
+      env: { POSTERN_HOME: temporaryFolder(), ...env },
+      cwd: temporaryFolder(),
+    });
+    return { ...ran, all: ran.stdout + ran.stderr };
+  }
+
+  test("without POSTERN_SECRETS_KEY nothing starts: exit code 78, and how to make one", async () => {
+    const { code, all } = await run(["serve"], {
+      STORE_URL: "postgres://me:hunter2hunter2@db.example/postern",
+    });
+    expect(all).toContain(
+      "POSTERN_SECRETS_KEY: got nothing, expected the key that all nodes on PostgreSQL share",
+    );
+    expect(all).not.toContain("hunter2");
+    expect(code).toBe(78);
+  });
+
+  test("a URL that makes no sense is refused without showing its password", async () => {
+    for (const url of [
+      "mysql://me:hunter2hunter2@db/x",
+      "postgres://me:hunter2@hunter2/x@",
+      "postgres://:hunter2hunter2@db/x",
+    ]) {
+      const { code, all } = await run(["serve"], { STORE_URL: url, POSTERN_SECRETS_KEY: KEY });
+      expect(all).toContain("STORE_URL: got");
+      expect(all).not.toContain("hunter2");
+      expect(code).toBe(78);
+    }
+  });
+
+  test("the password shows nowhere: not in config, in doctor, or in an error", async () => {
+    const url = new URL(await freshDatabase(afterThisTest));
+    const env = { STORE_URL: url.href, POSTERN_SECRETS_KEY: KEY };
+    const config = await run(["config"], env);
+    expect(config.all).toContain(`postgres://postern:***@127.0.0.1:${url.port}${url.pathname}`);
+    const doctor = await run(["doctor"], env);
+    expect(doctor.all).toMatch(/PostgreSQL 18, test_\w+ at 127\.0\.0\.1:\d+, answers in [\d.]+ ms/);
+    const refused = await run(["doctor"], {
+      ...env,
+      STORE_URL: Object.assign(new URL(url), { pathname: "/nowhere" }).href,
+    });
+    expect(refused.all).toContain("there is no database nowhere at 127.0.0.1");
+    const started = await run(["serve"], {
+      ...env,
+      STORE_URL: Object.assign(new URL(url), { port: "1" }).href,
+    });
+    expect(started.all).toContain("the database at 127.0.0.1:1 does not answer");
+    for (const { all } of [config, doctor, refused, started]) expect(all).not.toContain(url.password);
+  });
+
+  test("a node with another key does not start: exit code 78, and why", async () => {
+    const url = await freshDatabase(afterThisTest);
+    await (await openPostgres(url)).close();
+    const { code, all } = await run(["serve"], { STORE_URL: url, POSTERN_SECRETS_KEY: KEY });
+    expect(all).toContain("POSTERN_SECRETS_KEY is not the key that the database");
+    expect(code).toBe(78);
+  });
+});

@@ -1,0 +1,55 @@
+/** The engines of the store, for what has to hold on each of them. */
+import { join } from "node:path";
+import { describe } from "vitest";
+import { readPostgresUrl } from "../../../kernel/store/postgres/settings.ts";
+import { openPostgresStore } from "../../../kernel/store/postgres/store.ts";
+import { type OpenStore, openStore } from "../../../kernel/store/store.ts";
+import { temporaryFolder } from "../home.ts";
+import { afterThisTest, type Later } from "../undo.ts";
+import { describePostgres, freshDatabase } from "./postgres/database.ts";
+
+/** A place for a store, empty at first. Each `open` is another node on it, closed when it is no longer needed. */
+export interface StorePlace {
+  /** For `STORE_URL`. */
+  readonly url: string;
+  open(): Promise<OpenStore>;
+}
+
+const SECRETS_KEY = new Uint8Array(32).fill(7);
+
+/** Runs the tests once for each engine. */
+export function describeEngines(
+  title: string,
+  tests: (engine: "sqlite" | "postgres", fresh: (later?: Later) => Promise<StorePlace>) => void,
+): void {
+  describe(`${title}, on SQLite`, () => {
+    tests("sqlite", async (later = afterThisTest) => {
+      const file = join(temporaryFolder(later), "store.sqlite");
+      const open = async () => openStore(file, { secretsKey: async () => SECRETS_KEY });
+      return { url: `sqlite://${file}`, open: () => closing(open(), later) };
+    });
+  });
+  describePostgres(`${title}, on PostgreSQL`, () => {
+    tests("postgres", async (later = afterThisTest) => {
+      const url = await freshDatabase(later);
+      return { url, open: () => closing(openPostgres(url), later) };
+    });
+  });
+}
+
+export function openPostgres(url: string, secretsKey = SECRETS_KEY) {
+  const settings = readPostgresUrl(url, { poolSize: 4, statementSecs: 30, tls: "prefer" });
+  if (typeof settings === "string") throw new Error(settings);
+  return openPostgresStore(settings, { secretsKey });
+}
+
+async function closing(opening: Promise<OpenStore>, later: Later): Promise<OpenStore> {
+  const store = await opening;
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    closed ??= store.close();
+    return closed;
+  };
+  later(close);
+  return { ...store, close };
+}
