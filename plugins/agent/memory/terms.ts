@@ -1,5 +1,8 @@
 /** The words of a query and of a text, folded alike: lower case, without accents. */
 
+/** Those the word index leaves out too. Other marks are part of a letter, as in Japanese. */
+const ACCENTS = /[\u0300-\u036f]/g;
+
 const MOST_TERMS = 12;
 
 const LITTLE = new Set(
@@ -14,7 +17,9 @@ export function foldedWords(text: string): string[] {
   return (
     text
       .normalize("NFKD")
-      .replace(/\p{M}/gu, "")
+      .replace(ACCENTS, "")
+      // Korean is written in syllables, which the line above has taken apart.
+      .normalize("NFC")
       .toLowerCase()
       .match(/[\p{L}\p{N}]+/gu) ?? []
   );

@@ -12,7 +12,8 @@ export async function openMemory(
   folder = temporaryFolder(),
   vectors = false,
 ): Promise<{ memory: OpenMemory; folder: string; close(): Promise<void> }> {
-  const store = openStore(join(folder, "store.sqlite"));
+  // Nothing here is about a power cut.
+  const store = openStore(join(folder, "store.sqlite"), { durability: "normal" });
   const memory = await createMemory({ store, vectors, log: quiet });
   let isOpen = true;
   const close = async () => {

@@ -127,6 +127,18 @@ describe("search by words", () => {
     expect((await memory.search("ann", 'NEAR "station"'))[0]?.path).toBe("a.md");
   });
 
+  test.each([
+    ["Crème brûlée", "creme BRULEE"],
+    ["한국어 수업", "수업"],
+    ["ガラス の 家", "ガラス"],
+    ["हिन्दी किताब", "किताब"],
+  ])("%j is found by %j", async (text, query) => {
+    const { memory } = await openMemory();
+    await memory.write("ann", "a.md", text);
+    await memory.write("ann", "b.md", "something else");
+    expect((await memory.search("ann", query)).map(({ path }) => path)).toEqual(["a.md"]);
+  });
+
   test("a long text is shown where the words are", async () => {
     const { memory } = await openMemory();
     await memory.write(
