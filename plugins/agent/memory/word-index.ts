@@ -12,11 +12,29 @@ type Engine = Sql["engine"];
 // PostgreSQL refuses longer words, and a document with more of them.
 const LONGEST_WORD = 200;
 const MOST_CHARACTERS = 200_000;
+/** A word that is in an eighth of these is common. */
+const MOST_NEAR = 2000;
 
 /** The given words, stemmed. The English dictionary leaves out the most common ones, which are kept as they are. */
 const STEMS = `SELECT coalesce((ts_lexize('english_stem', word))[1], word) AS stem
   FROM unnest(string_to_array(CAST(? AS text), ' ')) AS word`;
 const WORDS = `(SELECT array_to_tsvector(array_append(array_agg(stem), CAST(? AS text))) FROM (${STEMS}) AS stems)`;
+
+/**
+ * A common word is found among the user's newest documents. A rarer one is looked up in the index, which has to bring
+ * all that match before it knows the newest: OFFSET 0 keeps the planner from walking all documents instead.
+ */
+const FIND = `WITH query AS MATERIALIZED (
+    SELECT CAST(string_agg(quote_literal(stem), ' & ') || ' & ' || CAST(? AS text) AS tsquery) AS words FROM (${STEMS}) AS stems),
+  newest AS MATERIALIZED (
+    SELECT document, words FROM memory_words WHERE "user" = ? ORDER BY document DESC LIMIT ${MOST_NEAR}),
+  near AS MATERIALIZED (
+    SELECT document FROM newest WHERE words @@ (SELECT words FROM query) ORDER BY document DESC LIMIT ?)
+  SELECT document AS id FROM near UNION ALL
+  SELECT document FROM (
+    SELECT document FROM memory_words WHERE words @@ (SELECT words FROM query) OFFSET 0) AS found
+  WHERE (SELECT count(*) FROM near) < ? AND document < (SELECT min(document) FROM newest)
+  ORDER BY id DESC LIMIT ?`;
 
 /** The newest documents of a user that hold all these folded words, up to the limit. */
 export async function findByWords(
@@ -33,11 +51,12 @@ export async function findByWords(
           limit,
         )
       : await sql.all<{ id: number }>(
-          `SELECT document AS id FROM memory_words
-           WHERE words @@ CAST((SELECT string_agg(quote_literal(stem), ' & ') || ' & ' || CAST(? AS text) FROM (${STEMS}) AS stems) AS tsquery)
-           ORDER BY document DESC LIMIT ?`,
+          FIND,
           `'${ownerWord(user)}'`,
           words.map(clipWord).join(" "),
+          user,
+          limit,
+          limit,
           limit,
         );
   return rows.map(({ id }) => id);
@@ -52,9 +71,10 @@ export async function indexWords(
 ): Promise<void> {
   if (engine === "sqlite") return;
   await tx.run(
-    `INSERT INTO memory_words (document, words) VALUES (?, ${WORDS})
+    `INSERT INTO memory_words (document, "user", words) VALUES (?, ?, ${WORDS})
      ON CONFLICT (document) DO UPDATE SET words = excluded.words`,
     document,
+    user,
     ownerWord(user),
     indexedWords(`${path} ${text}`),
   );
@@ -70,8 +90,9 @@ export async function giveWords(
 ): Promise<void> {
   if (engine === "sqlite" || documents.length === 0) return;
   await tx.run(
-    `UPDATE memory_words SET words = array_to_tsvector(array_replace(tsvector_to_array(words), CAST(? AS text), CAST(? AS text)))
+    `UPDATE memory_words SET "user" = ?, words = array_to_tsvector(array_replace(tsvector_to_array(words), CAST(? AS text), CAST(? AS text)))
      WHERE document IN (${documents.map(() => "?").join()})`,
+    to,
     ownerWord(from),
     ownerWord(to),
     ...documents,

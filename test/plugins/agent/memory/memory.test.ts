@@ -1,10 +1,5 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openMemory } from "../../../support/services/memory.ts";
-
-/** Side by side: they share a commit. */
-const many = (count: number, write: (at: number) => Promise<unknown>) =>
-  Promise.all(Array.from({ length: count }, (_, at) => write(at)));
 
 describe("documents", () => {
   test("what is written is read again after a restart", async () => {
@@ -82,79 +77,6 @@ describe("documents", () => {
   test("a text that is too large is refused and says how large it may be", async () => {
     const { memory } = await openMemory();
     await expect(memory.write("ann", "a.md", "x".repeat(300_000))).rejects.toThrow(/256 KiB/);
-  });
-
-  test("whatever text is written, it is read back, and any query is answered", async () => {
-    const { memory } = await openMemory();
-    await fc.assert(
-      fc.asyncProperty(
-        fc.string({ unit: "binary", maxLength: 300 }),
-        fc.string({ unit: "grapheme", maxLength: 100 }),
-        async (text, query) => {
-          await memory.write("ann", "any.md", text);
-          expect((await memory.read("ann", "any.md"))?.text).toBe(text.replaceAll("\0", ""));
-          await memory.search("ann", query);
-        },
-      ),
-      { numRuns: 60 },
-    );
-  });
-});
-
-describe("search by words", () => {
-  test("a rarer word weighs more, and other forms of a word are found", async () => {
-    const { memory } = await openMemory();
-    await many(50, (at) => memory.write("ann", `day/${at}.md`, `breakfast number ${at} with coffee`));
-    await memory.write("ann", "trip.md", "breakfast in Lisbon, then sailing");
-    const hits = await memory.search("ann", "breakfast when we sailed");
-    expect(hits[0]?.path).toBe("trip.md");
-    expect(hits[0]?.score).toBeGreaterThan(hits[1]?.score ?? 0);
-  });
-
-  test("what holds all of several common words is found, however old it is", async () => {
-    const { memory } = await openMemory();
-    await memory.write("ann", "old.md", "alpha beta");
-    await many(300, (at) => memory.write("ann", `n/${at}.md`, `alpha ${at}`));
-    await many(300, (at) => memory.write("ann", `m/${at}.md`, `beta ${at}`));
-    expect((await memory.search("ann", "alpha beta"))[0]?.path).toBe("old.md");
-  });
-
-  test("operators of the index's own language are only words", async () => {
-    const { memory } = await openMemory();
-    await memory.write("ann", "a.md", "near the station");
-    for (const query of ['"', "NEAR(", "text:x OR owner:*", "AND OR NOT", "a* -b ^c", "') --"])
-      await memory.search("ann", query);
-    expect((await memory.search("ann", 'NEAR "station"'))[0]?.path).toBe("a.md");
-  });
-
-  test.each([
-    ["Crème brûlée", "creme BRULEE"],
-    ["한국어 수업", "수업"],
-    ["ガラス の 家", "ガラス"],
-    ["हिन्दी किताब", "किताब"],
-  ])("%j is found by %j", async (text, query) => {
-    const { memory } = await openMemory();
-    await memory.write("ann", "a.md", text);
-    await memory.write("ann", "b.md", "something else");
-    expect((await memory.search("ann", query)).map(({ path }) => path)).toEqual(["a.md"]);
-  });
-
-  test("a long text is shown where the words are", async () => {
-    const { memory } = await openMemory();
-    await memory.write(
-      "ann",
-      "long.md",
-      `${"filler words everywhere ".repeat(100)}the zebra sleeps ${"more filler ".repeat(100)}`,
-    );
-    const [hit] = await memory.search("ann", "zebra");
-    expect(hit?.snippet).toContain("the zebra sleeps");
-    expect(hit?.snippet.length).toBeLessThan(300);
-  });
-
-  test("the limit is kept", async () => {
-    const { memory } = await openMemory();
-    await many(30, (at) => memory.write("ann", `${at}.md`, `apple ${at}`));
-    expect(await memory.search("ann", "apple", 3)).toHaveLength(3);
   });
 });
 

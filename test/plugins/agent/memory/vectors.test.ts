@@ -1,24 +1,7 @@
-import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { openStore } from "../../../../kernel/store/store.ts";
-import { createDocuments } from "../../../../plugins/agent/memory/documents.ts";
+import { describe, expect, test } from "vitest";
 import { passagesOf } from "../../../../plugins/agent/memory/indexer.ts";
 import { fuse } from "../../../../plugins/agent/memory/search.ts";
-import { MIGRATIONS } from "../../../../plugins/agent/memory/tables.ts";
-import { createVectors, DIMENSIONS } from "../../../../plugins/agent/memory/vectors.ts";
-import { temporaryFolder } from "../../../support/home.ts";
 import { openMemory } from "../../../support/services/memory.ts";
-
-/** A unit vector that depends on its number alone. */
-function vectorOf(seed: number): Float32Array {
-  let state = seed * 2654435761 + 1;
-  const vector = Float32Array.from({ length: DIMENSIONS }, () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32 - 0.5;
-  });
-  const length = Math.hypot(...vector);
-  return vector.map((value) => value / length);
-}
 
 describe("search by meaning", () => {
   test("a question is answered by a note that shares no word with it, and by words alone until the model is there", async () => {
@@ -50,64 +33,6 @@ describe("search by meaning", () => {
     await memory.write("ann", "a.md", "red bike");
     expect(await memory.vectorsReady()).toBe(false);
     expect((await memory.search("ann", "bike"))[0]?.path).toBe("a.md");
-  });
-
-  test("among thousands the nearest is found, replaced and forgotten, by who wrote it, after a restart and on another node", async () => {
-    const store = openStore(join(temporaryFolder(), "store.sqlite"));
-    onTestFinished(() => store.close());
-    const sql = await store.tables("memory", MIGRATIONS);
-    const documents = createDocuments(sql);
-    const [vectors, elsewhere] = [createVectors(sql), createVectors(sql)];
-    const find = async (reader: typeof vectors, vector: Float32Array) =>
-      await reader.search("ann", vector, (await reader.lastChange("ann")) ?? 0);
-    const put = (path: string, vector: Float32Array) =>
-      sql.transaction(async (tx) => {
-        const { id } = await documents.write(tx, "ann", path, "x");
-        await vectors.put(tx, "ann", id, [vector]);
-        return id;
-      });
-    await Promise.all(Array.from({ length: 3000 }, (_, at) => put(`${at + 1}.md`, vectorOf(at + 1))));
-    for (const reader of [vectors, elsewhere, createVectors(sql)]) {
-      for (const seed of [1, 1500, 3000]) {
-        const [best] = await find(reader, vectorOf(seed));
-        expect(best?.score).toBeGreaterThan(0.97);
-        const found = await documents.fetch("ann", [best?.id ?? 0]);
-        expect(found.get(best?.id ?? 0)?.path).toBe(`${seed}.md`);
-      }
-    }
-    const id = await put("1500.md", vectorOf(9999));
-    for (const reader of [vectors, elsewhere]) {
-      expect((await find(reader, vectorOf(1500))).map((hit) => hit.id)).not.toContain(id);
-      expect((await find(reader, vectorOf(9999)))[0]?.id).toBe(id);
-    }
-    await documents.remove("ann", "1500.md");
-    for (const reader of [vectors, elsewhere])
-      expect((await find(reader, vectorOf(9999))).map((hit) => hit.id)).not.toContain(id);
-    const last = await put("last.md", vectorOf(7777));
-    for (const reader of [vectors, elsewhere]) expect((await find(reader, vectorOf(7777)))[0]?.id).toBe(last);
-  });
-
-  test("so many documents may go elsewhere that all that looks near is gone, and what is left is found", async () => {
-    const store = openStore(join(temporaryFolder(), "store.sqlite"));
-    onTestFinished(() => store.close());
-    const sql = await store.tables("memory", MIGRATIONS);
-    const documents = createDocuments(sql);
-    const [vectors, elsewhere] = [createVectors(sql), createVectors(sql)];
-    const find = async (reader: typeof vectors) =>
-      await reader.search("ann", vectorOf(1), (await reader.lastChange("ann")) ?? 0);
-    await sql.transaction(async (tx) => {
-      for (let at = 0; at < 200; at += 1) {
-        const { id } = await documents.write(tx, "ann", `near/${at}.md`, "x");
-        await vectors.put(tx, "ann", id, [vectorOf(1)]);
-      }
-      const far = vectorOf(1).map((value, at) => (at % 5 === 0 ? -value : value));
-      await vectors.put(tx, "ann", (await documents.write(tx, "ann", "far.md", "x")).id, [far]);
-    });
-    expect(await find(elsewhere)).toHaveLength(64);
-    await sql.transaction(async (tx) => {
-      await tx.run("DELETE FROM memory_documents WHERE path LIKE 'near/%'");
-    });
-    for (const reader of [vectors, elsewhere]) expect(await find(reader)).toHaveLength(1);
   });
 });
 
