@@ -9,8 +9,8 @@ import {
 } from "../kernel/plugin.ts";
 import type { Broker } from "./broker/broker.ts";
 import type { CredentialSource } from "./broker/credentials.ts";
-import type { Catalog, InstalledTool } from "./catalog/catalog.ts";
-import { type Candidate, checkName, compareWithInstalled } from "./catalog/install.ts";
+import type { Candidate, Catalog, InstalledTool } from "./catalog/catalog.ts";
+import { checkName, compareWithInstalled } from "./catalog/install.ts";
 import { describeTool } from "./catalog/tool-info.ts";
 import type { CodeCache } from "./compile/code-cache.ts";
 import type { Receipts } from "./receipts.ts";

@@ -1,6 +1,5 @@
-/** Tools that were switched off because they kept taking their process down, and the way back. */
-import type Keyv from "keyv";
-import type { Log } from "../kernel/plugin.ts";
+/** Tools that were switched off because they kept taking their process down, and the way back. On all nodes of the store. */
+import type { Log, Store } from "../kernel/plugin.ts";
 import type { InstalledTool } from "./catalog/catalog.ts";
 
 export interface SwitchedOff {
@@ -19,57 +18,84 @@ export interface Switches {
   enable(tool: InstalledTool): Promise<boolean>;
   /** Of a tool that is removed: installed again, it starts anew. */
   forget(name: string): Promise<void>;
+  close(): void;
 }
 
-/** Of the store, by the tools' names. */
+/** Of the store, by the tools' names; also the topic under which other nodes hear of a switch. */
 export const SWITCHES = "tool-switches";
 
 const DEATHS = 3;
 const WITHIN_MILLIS = 10 * 60_000;
 
-export function openSwitches(keyed: Keyv<SwitchedOff>, log: Log): Switches {
-  // Both by name, as in the store: two tools may be the same component.
-  const deaths = new Map<string, { readonly digest: string; readonly at: readonly number[] }>();
-  /** Digests that were seen to be on: nobody but this process switches them off, so a call need not look again. */
-  const on = new Map<string, string>();
+// By name, as the switches are: two tools may be the same component.
+const TABLES = {
+  sqlite: ["CREATE TABLE tool_deaths (tool TEXT NOT NULL, digest TEXT NOT NULL, at INTEGER NOT NULL)"],
+  postgres: [
+    'CREATE TABLE tool_deaths (tool TEXT COLLATE "C" NOT NULL, digest TEXT COLLATE "C" NOT NULL, at BIGINT NOT NULL)',
+  ],
+};
 
-  const off: Switches["off"] = async ({ name, digest }) => {
-    if (on.get(name) === digest) return undefined;
+export async function openSwitches(store: Store, log: Log): Promise<Switches> {
+  const keyed = store.keyed<SwitchedOff>(SWITCHES);
+  const sql = await store.tables("tool-deaths", TABLES);
+  /** Digests that were seen to be on: a call need not look again until somebody switches something. */
+  const on = new Map<string, string>();
+  const changed = () => store.changes.mark(sql, SWITCHES);
+
+  const read = async ({ name, digest }: InstalledTool): Promise<SwitchedOff | undefined> => {
     const found = await keyed.get(name);
-    if (found?.digest === digest) return found;
-    on.set(name, digest);
-    return undefined;
+    return found?.digest === digest ? found : undefined;
   };
 
   const forget: Switches["forget"] = async (name) => {
-    deaths.delete(name);
+    await sql.run("DELETE FROM tool_deaths WHERE tool = ?", name);
     await keyed.delete(name);
+    await changed();
   };
 
+  /** How many there were lately, with this one. */
+  const count = ({ name, digest }: InstalledTool): Promise<number> =>
+    sql.transaction(async (tx) => {
+      // First: of two deaths at once on two nodes, the second to count sees the other.
+      await store.changes.mark(tx, SWITCHES);
+      await tx.run("DELETE FROM tool_deaths WHERE at <= ?", Date.now() - WITHIN_MILLIS);
+      await tx.run("INSERT INTO tool_deaths (tool, digest, at) VALUES (?, ?, ?)", name, digest, Date.now());
+      const found = await tx.get<{ deaths: number }>(
+        "SELECT count(*) AS deaths FROM tool_deaths WHERE tool = ? AND digest = ?",
+        name,
+        digest,
+      );
+      return found?.deaths ?? 0;
+    });
+
   return {
-    off,
     forget,
-    async died({ name, digest }, why) {
-      const known = deaths.get(name);
-      const since = Date.now() - WITHIN_MILLIS;
-      const recent = known?.digest === digest ? known.at.filter((at) => at > since) : [];
-      const at = [...recent, Date.now()];
-      deaths.set(name, { digest, at });
+    async off(tool) {
+      const { name, digest } = tool;
+      if (on.get(name) === digest) return undefined;
+      const found = await read(tool);
+      if (found === undefined) on.set(name, digest);
+      return found;
+    },
+    async died(tool, why) {
+      const { name, digest } = tool;
       log.warn({ tool: name }, `the process of ${name} died: ${why}`);
-      if (at.length < DEATHS) return;
-      deaths.delete(name);
+      if ((await count(tool)) < DEATHS) return;
+      await sql.run("DELETE FROM tool_deaths WHERE tool = ?", name);
       const sentence = `It took its process down ${DEATHS} times within ten minutes; the last time ${why}.`;
       await keyed.set(name, { digest, at: new Date().toISOString(), why: sentence });
       on.delete(name);
+      await changed();
       log.error(
         { tool: name },
         `${name} is switched off. ${sentence} Switch it on again: postern tool enable ${name}`,
       );
     },
     async enable(tool) {
-      const isOff = (await off(tool)) !== undefined;
+      const isOff = (await read(tool)) !== undefined;
       await forget(tool.name);
       return isOff;
     },
+    close: store.changes.follow(SWITCHES, () => on.clear()),
   };
 }

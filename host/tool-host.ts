@@ -1,15 +1,17 @@
 /** The parts of the tool host put together. Everything heavy is imported from here, and here only. */
 
 import type { PrivateHosts } from "../kernel/net/address.ts";
-import type { Log, Mask, Store, ToolAdmin, ToolInfo } from "../kernel/plugin.ts";
+import type { Log, Mask, Sql, Store, ToolAdmin, ToolInfo } from "../kernel/plugin.ts";
 import { loadKey } from "../kernel/store/secrets-key.ts";
 import { createAdmin } from "./admin.ts";
 import { createBroker } from "./broker/broker.ts";
 import { createCredentialSource } from "./broker/credentials.ts";
 import { createNetwork } from "./broker/network.ts";
-import { type Catalog, digestOf, type InstalledTool, openCatalog } from "./catalog/catalog.ts";
-import { type Candidate, commit, examine, type Introduce } from "./catalog/install.ts";
+import { type Candidate, type Catalog, digestOf, type InstalledTool } from "./catalog/catalog.ts";
+import { openFolderCatalog, toolsFolder } from "./catalog/folders.ts";
+import { examine, type Introduce } from "./catalog/install.ts";
 import { recoverTools } from "./catalog/recovery.ts";
+import { openRowCatalog, TOOL_TABLES, TOPIC } from "./catalog/rows.ts";
 import { provideShipped } from "./catalog/shipped.ts";
 import { toInfo } from "./catalog/tool-info.ts";
 import { type CodeCache, openCodeCache } from "./compile/code-cache.ts";
@@ -23,7 +25,10 @@ import { type Holder, holderOf } from "./secrets/holder.ts";
 import { createRefresh } from "./secrets/oauth.ts";
 import { openVault, type Vault } from "./secrets/secrets.ts";
 import { createSignIns } from "./secrets/sign-ins.ts";
-import { openSwitches, SWITCHES, type Switches } from "./switches.ts";
+import { openSwitches, type Switches } from "./switches.ts";
+
+/** Of the store; also the topic under which other nodes hear of a new one. */
+const SECRETS = "secrets";
 
 // For the `tool` commands.
 declare module "../kernel/vocabulary/services.ts" {
@@ -96,9 +101,15 @@ export interface ToolHost {
 export async function openToolHost({ config, home, store, mask, log }: HostParts): Promise<ToolHost> {
   const { privateHosts, variable } = config;
   const key = await loadKey(home, config.secretsKey);
-  const vault = await openVault({ keyed: store.keyed("secrets"), key, mask });
+  const sql = await store.tables("catalog", TOOL_TABLES);
+  const vault = await openVault({
+    keyed: store.keyed(SECRETS),
+    key,
+    mask,
+    onSet: () => store.changes.mark(sql, SECRETS),
+  });
   const network = createNetwork({ privateHosts });
-  const refresh = createRefresh({ network, privateHosts });
+  const refresh = createRefresh({ network, privateHosts, exclusive: store.exclusive });
   const source = createCredentialSource({ vault, environment: variable, refresh });
   const broker = createBroker({ network, source, privateHosts, store, log });
   const pool = createPool({
@@ -111,14 +122,18 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
         .died(component, why)
         .catch((error) => log.error({ error }, "a tool's death could not be noted")),
   });
-  const switches = openSwitches(store.keyed(SWITCHES), log);
-  const catalog = openCatalog(home);
-  // Before anyone looks: a shipped tool that is not there counts as removed by the user.
-  await recoverTools(catalog.folder, log);
+  const switches = await openSwitches(store, log);
+  const catalog = await openCatalog(home, sql, store, log);
   await adoptSecrets(vault, await catalog.list());
   const receipts = await openReceipts(store);
   const code = openCodeCache(home, catalog);
   const runner = createRunner({ cache: code.folder, catalog, pool, broker, receipts, switches, mask, log });
+
+  const unfollow = [
+    // What another node set is hidden here too, and what no tool has any more is not kept.
+    store.changes.follow(SECRETS, () => void vault.known().catch(() => {})),
+    store.changes.follow(TOPIC, () => void code.sweep().catch(() => {})),
+  ];
 
   const check: ToolHost["examine"] = async (component, capabilitiesText, progress = () => {}) => {
     try {
@@ -149,7 +164,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
 
   const place: ToolHost["place"] = async (name, candidate, force) => {
     const before = await catalog.find(name);
-    const tool = await commit(catalog, name, candidate, force);
+    const tool = await catalog.put(name, candidate, force ? before : undefined);
     if (before === undefined) return tool;
     await vault.pass(holderOf(before), holderOf(tool));
     if (before.digest !== tool.digest) await code.drop(before.digest);
@@ -241,10 +256,18 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
       });
     },
     async close() {
+      for (const stop of [...unfollow, catalog.close, switches.close]) stop();
       await pool.close();
       await network.close();
     },
   };
+}
+
+async function openCatalog(home: string, sql: Sql, store: Store, log: Log): Promise<Catalog> {
+  if (sql.engine === "postgres") return openRowCatalog(sql, store.changes);
+  // Before anyone looks: a shipped tool that is not there counts as removed by the user.
+  await recoverTools(toolsFolder(home), log);
+  return openFolderCatalog(home);
 }
 
 /** Secrets from before they had owners go to the tool that was installed first of those which name them; others have to ask. */

@@ -5,13 +5,13 @@ import { type Finding, reason } from "../../kernel/plugin.ts";
 import { loadKey } from "../../kernel/store/secrets-key.ts";
 import { readKeyed } from "../../kernel/store/store.ts";
 import { SWITCHES, type SwitchedOff } from "../switches.ts";
-import { openCatalog } from "./catalog.ts";
+import { openFolderCatalog } from "./folders.ts";
 
 export async function diagnoseTools(
   home: string,
   secretsKey: string | undefined,
 ): Promise<readonly Finding[]> {
-  const catalog = openCatalog(home);
+  const catalog = openFolderCatalog(home);
   const tools = await catalog.list();
   const switches = await readSwitches(
     home,

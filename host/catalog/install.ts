@@ -1,10 +1,4 @@
-/**
- * From two files to an installed tool. `examine` finds every reason against it and writes nothing;
- * `commit` puts it into the home in one rename, so that there is never half a tool.
- */
-import { randomUUID } from "node:crypto";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+/** From two files to what can be installed. Finds every reason against it and writes nothing. */
 import type { Capabilities } from "../../capabilities/capabilities.ts";
 import { compareCapabilities, describeCapabilities } from "../../capabilities/describe.ts";
 import { CapabilitiesError } from "../../capabilities/parse.ts";
@@ -13,8 +7,7 @@ import { Fault, type JsonSchema, reason } from "../../kernel/plugin.ts";
 import { reservedPrefix } from "../../kernel/vocabulary/tool-names.ts";
 import { WIT_VERSION } from "../compile/component.ts";
 import { parseCapabilities } from "./capabilities-file.ts";
-import { type Catalog, digestOf, FILES, type InstalledTool, type ToolRecord } from "./catalog.ts";
-import { exists, replacedFolder } from "./replaced.ts";
+import { type Candidate, type Catalog, digestOf } from "./catalog.ts";
 
 /** What a component says about itself, asked in the sandbox. */
 export interface Introduction {
@@ -31,18 +24,6 @@ export type Introduce = (
   digest: string,
   capabilities: Capabilities,
 ) => Promise<Introduction>;
-
-/** A component that passed every check. */
-export interface Candidate {
-  readonly component: Uint8Array;
-  readonly capabilitiesText: string;
-  readonly capabilities: Capabilities;
-  readonly digest: string;
-  readonly description: string;
-  readonly schema: JsonSchema;
-  /** Sentences: what it may do. */
-  readonly grants: readonly string[];
-}
 
 /** How a candidate differs from what it would replace. */
 export interface Replacement {
@@ -122,52 +103,6 @@ export async function compareWithInstalled(
     digest: installed.digest,
     ...compareCapabilities(installed.capabilities, candidate.capabilities),
   };
-}
-
-export async function commit(
-  catalog: Catalog,
-  name: string,
-  candidate: Candidate,
-  force: boolean,
-): Promise<InstalledTool> {
-  const draft = join(catalog.folder, `.new-${randomUUID()}`);
-  const old = replacedFolder(catalog.folder, name);
-  const final = join(catalog.folder, name);
-  const record: ToolRecord = {
-    sha256: candidate.digest,
-    installed_at: new Date().toISOString(),
-    version: candidate.capabilities.version,
-    description: candidate.description,
-    schema: candidate.schema,
-  };
-  try {
-    await mkdir(draft, { recursive: true, mode: 0o700 });
-    const write = (file: string, data: string | Uint8Array) =>
-      writeFile(join(draft, file), data, { flush: true });
-    await write(FILES.component, candidate.component);
-    await write(FILES.capabilities, candidate.capabilitiesText);
-    await write(FILES.record, `${JSON.stringify(record, undefined, 2)}\n`);
-    if (force && (await exists(final))) await rename(final, old);
-    await rename(draft, final);
-  } catch (error) {
-    if ((await exists(old)) && !(await exists(final))) await rename(old, final);
-    throw new Fault(
-      "unavailable",
-      "tool_write",
-      `${name} could not be written to ${final}: ${reason(error)}`,
-      {
-        cause: error,
-      },
-    );
-  } finally {
-    await rm(draft, { recursive: true, force: true });
-    // Otherwise it is the only copy of the tool, and the next start puts it back.
-    if (await exists(final)) await rm(old, { recursive: true, force: true });
-  }
-  const installed = await catalog.find(name);
-  if (installed === undefined)
-    throw new Fault("unavailable", "tool_write", `${name} was removed during the install`);
-  return installed;
 }
 
 function readCapabilities(text: string): Capabilities {

@@ -5,7 +5,7 @@
 import { readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Log } from "../../kernel/plugin.ts";
-import { readComponent, readTool } from "./catalog.ts";
+import { readComponent, readTool } from "./folders.ts";
 import { dropAll, exists, findReplaced } from "./replaced.ts";
 
 const DRAFT = /^\.(new|old)-/;
@@ -51,7 +51,7 @@ async function settle(name: string, place: string, waiting: readonly string[], l
 async function dateIfSound(folder: string, name: string): Promise<number> {
   try {
     const tool = await readTool(folder, name);
-    await readComponent(tool);
+    await readComponent(folder, tool);
     return Date.parse(tool.installedAt) || 0;
   } catch {
     return 0;

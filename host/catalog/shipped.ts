@@ -1,16 +1,16 @@
 /**
- * The tools that come with Postern, put into the home the first time. Each is offered once: what a user
+ * The tools that come with Postern, installed the first time. Each is offered once: what a user
  * removed stays removed, what a user replaced stays replaced, and only what is still ours is renewed.
  */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { ROOT } from "../../kernel/cli/package.ts";
 import { Fault } from "../../kernel/plugin.ts";
-import { type Catalog, digestOf } from "./catalog.ts";
-import { type Candidate, compareWithInstalled } from "./install.ts";
+import { type Candidate, type Catalog, digestOf } from "./catalog.ts";
+import { compareWithInstalled } from "./install.ts";
 
 export interface ShippedOptions {
   readonly catalog: Catalog;
@@ -24,23 +24,15 @@ export interface ShippedOptions {
 
 const SHIPPED = ["convert", "weather"];
 
-/** Tool → digest as we installed it. */
-type Offered = Record<string, string>;
-
 /** In place of a digest: there was a tool of that name before ours was ever offered. */
 const THE_USERS = "";
 
 export async function provideShipped(options: ShippedOptions): Promise<void> {
-  const file = join(options.catalog.folder, ".shipped.json");
-  const offered = await readOffered(file);
+  const { catalog } = options;
+  const offered = await catalog.offered();
   for (const name of SHIPPED) {
     const digest = await provide(name, offered[name], options);
-    if (digest === offered[name]) continue;
-    await mkdir(options.catalog.folder, { recursive: true });
-    offered[name] = digest;
-    const draft = `${file}.${process.pid}`;
-    await writeFile(draft, JSON.stringify(offered));
-    await rename(draft, file);
+    if (digest !== offered[name]) await catalog.offer(name, digest);
   }
 }
 
@@ -75,7 +67,7 @@ async function provide(name: string, known: string | undefined, options: Shipped
   try {
     await place(name, candidate, isOffered);
   } catch (error) {
-    // A service and a command that start at once both offer it; either will do.
+    // Processes and nodes that start at once all offer it; one will do.
     if ((await catalog.find(name))?.digest !== digest) throw error;
   }
   progress(`${name}: installed`);
@@ -103,14 +95,5 @@ async function build(name: string, progress: (line: string) => void, signal: Abo
       "tool_build",
       `${last || `${name} could not be built`}; try: npm run component ${name}`,
     );
-  }
-}
-
-async function readOffered(file: string): Promise<Offered> {
-  try {
-    return JSON.parse(await readFile(file, "utf8"));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
-    throw error;
   }
 }

@@ -56,7 +56,7 @@ export async function info(context: CommandContext, name: string, options: JsonO
         version,
         digest,
         installed_at: installedAt,
-        folder,
+        folder: folder ?? null,
         description,
         schema,
         grants,
@@ -72,7 +72,7 @@ export async function info(context: CommandContext, name: string, options: JsonO
             [
               ["SHA-256", digest],
               ["installed", installedAt],
-              ["folder", folder],
+              ["folder", folder ?? "none: it is in the database"],
               ["secrets", missing.length === 0 ? "all set" : `missing: ${missing.join(", ")}`],
               ...(off === undefined
                 ? []

@@ -1,4 +1,5 @@
 /** OAuth 2: authorization code with PKCE (S256) and state, and the refresh of tokens before they expire. */
+import { createHash } from "node:crypto";
 import {
   AuthorizationResponseError,
   type AuthorizationServer,
@@ -23,6 +24,7 @@ import type { Capabilities, OAuthSetup } from "../../capabilities/capabilities.t
 import { Fault, reason } from "../../kernel/fault.ts";
 import { createMatcher } from "../../kernel/mask/matcher.ts";
 import { hostAndPort, type PrivateHosts } from "../../kernel/net/address.ts";
+import type { Store } from "../../kernel/vocabulary/store.ts";
 import type { Network } from "../broker/network.ts";
 import type { OAuthGrant, SecretRecord } from "./entry.ts";
 import type { SecretValues } from "./secrets.ts";
@@ -144,15 +146,23 @@ function clientMissing(what: string, secretName: string | undefined): Fault {
 
 export type Refresh = (values: SecretValues, name: string, record: SecretRecord) => Promise<SecretRecord>;
 
-/** Answers a record as it is, or renewed where its token is about to end. Many askers make one renewal, in whichever tool they are. */
-export function createRefresh(options: Omit<OAuthOptions, "values">): Refresh {
+/**
+ * Answers a record as it is, or renewed where its token is about to end. Many askers make one renewal, in whichever tool and on
+ * whichever node they are: servers revoke a sign-in whose refresh token comes twice.
+ */
+export function createRefresh(
+  options: Omit<OAuthOptions, "values"> & { readonly exclusive: Store["exclusive"] },
+): Refresh {
   const underway = new Map<string, Promise<SecretRecord>>();
   return async (values, name, record) => {
     if (!isEnding(record, REFRESH_EARLY_MILLIS)) return record;
     const token = record.oauth?.refreshToken ?? "";
     let renewal = underway.get(token);
     if (renewal === undefined) {
-      renewal = renew({ ...options, values }, name, record).finally(() => underway.delete(token));
+      const id = createHash("sha256").update(token).digest("base64url");
+      renewal = options
+        .exclusive(`refresh ${id}`, () => renew({ ...options, values }, name, record))
+        .finally(() => underway.delete(token));
       underway.set(token, renewal);
     }
     // While the old token still holds, a server that is down for a moment stops nobody.

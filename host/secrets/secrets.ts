@@ -74,8 +74,10 @@ export async function openVault(options: {
   readonly keyed: Keyv<string>;
   readonly key: Uint8Array;
   readonly mask: Mask;
+  /** A value is stored that others on the store have not masked yet. */
+  readonly onSet?: () => Promise<void>;
 }): Promise<Vault> {
-  const { keyed, key, mask } = options;
+  const { keyed, key, mask, onSet } = options;
   /** By sealed text: another process may have changed what is in the store. */
   let opened = new Map<string, Entry>();
   let known: readonly string[] = [];
@@ -113,6 +115,7 @@ export async function openVault(options: {
   async function put(place: string, entry: Entry): Promise<void> {
     for (const value of valuesOf(entry)) mask.add(value);
     await keyed.set(place, seal(key, place, JSON.stringify(entry)));
+    await onSet?.();
   }
 
   async function readKnown(): Promise<readonly string[]> {

@@ -1,5 +1,5 @@
 /** What one more installed tool costs all the others: a call, a listing, and a start. */
-import { openCatalog } from "../../host/catalog/catalog.ts";
+import { openFolderCatalog } from "../../host/catalog/folders.ts";
 import { fixture } from "../support/tools/components.ts";
 import { atMost, type Bench, compare, type Figure, interleave, type Progress } from "./support/bench.ts";
 import { inFolder, serve, stopServing } from "./support/programs.ts";
@@ -44,7 +44,7 @@ async function fill(home: string, size: number): Promise<Filled> {
     list: () => mean(() => host.catalog.list()),
     async readAll() {
       const began = performance.now();
-      await openCatalog(home).list();
+      await openFolderCatalog(home).list();
       return performance.now() - began;
     },
     async start() {

@@ -212,7 +212,7 @@ describe("tools of the agent", () => {
     const kernel = await bootKernel([store, tools], {}, { ...NEVER_SERVING, home: installer.home });
     const host = await kernel.service("toolHost").open();
     const call = () => kernel.service("tools").call(probe({}), { user: "ada" });
-    await writeFile(join(host.catalog.folder, "prober", "component.wasm"), "something else");
+    await writeFile(join(installer.home, "tools", "prober", "component.wasm"), "something else");
     expect(await call()).toMatchObject({
       status: "error",
       code: "unavailable",
@@ -296,7 +296,7 @@ describe("the plugin", () => {
     const own = await install(host, "weather", await fixture("prober.js"), allowing("api.example.com"));
     await host.provideShipped(() => {});
     expect((await host.catalog.find("weather"))?.digest).toBe(own.digest);
-    await rm(join(host.catalog.folder, "weather"), { recursive: true });
+    await rm(join(host.home, "tools", "weather"), { recursive: true });
     await host.provideShipped(() => {});
     expect((await host.catalog.list()).map(({ name }) => name)).toEqual(["convert"]);
   });

@@ -1,7 +1,6 @@
 /** A tool host of the bench's own, and tools put into it without being examined each time. */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { commit } from "../../../host/catalog/install.ts";
 import { openToolHost, type ToolHost } from "../../../host/tool-host.ts";
 import { createLog } from "../../../kernel/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
@@ -39,8 +38,8 @@ export async function installAs(
   component: Uint8Array,
   capabilities: object = {},
 ): Promise<void> {
-  await copyCode(component, dirname(host.catalog.folder));
+  await copyCode(component, dirname(host.code.folder));
   const text = JSON.stringify({ version: "1.0.0", wit_version: "0.1.0", ...capabilities });
   const candidate = await host.examine(component, text);
-  for (const name of names) await commit(host.catalog, name, candidate, true);
+  for (const name of names) await host.place(name, candidate, true);
 }

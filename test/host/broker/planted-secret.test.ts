@@ -5,7 +5,6 @@ import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { commit } from "../../../host/catalog/install.ts";
 import { openToolHost, type ToolHost } from "../../../host/tool-host.ts";
 import { createLog } from "../../../kernel/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
@@ -63,7 +62,7 @@ beforeAll(async () => {
     auth: { secret_name: "token" },
   };
   const candidate = await host.examine(await fixture("echo.js"), JSON.stringify(capabilities));
-  await commit(host.catalog, "echo", candidate, false);
+  await host.place("echo", candidate, false);
 }, 120_000);
 
 afterAll(async () => {

@@ -1,7 +1,8 @@
 import { mkdir, readdir, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { digestOf, openCatalog } from "../../../host/catalog/catalog.ts";
+import { digestOf } from "../../../host/catalog/catalog.ts";
+import { openFolderCatalog } from "../../../host/catalog/folders.ts";
 import { temporaryFolder } from "../../support/home.ts";
 
 const COMPONENT = new TextEncoder().encode("a component");
@@ -28,7 +29,7 @@ async function put(
 }
 
 test("a home without tools has an empty catalog", async () => {
-  const catalog = openCatalog(temporaryFolder());
+  const catalog = openFolderCatalog(temporaryFolder());
   expect(await catalog.list()).toEqual([]);
   expect(await catalog.find("weather")).toBeUndefined();
   expect(await catalog.remove("weather")).toBe(false);
@@ -36,7 +37,7 @@ test("a home without tools has an empty catalog", async () => {
 
 test("what another process installs or removes is there at the next look, without a restart", async () => {
   const home = temporaryFolder();
-  const catalog = openCatalog(home);
+  const catalog = openFolderCatalog(home);
   const names = async () => (await catalog.list()).map(({ name }) => name);
   for (let round = 0; round < 5; round++) {
     expect(await names()).toEqual([]);
@@ -60,7 +61,7 @@ test("a look at a catalog that did not change reads no tool again", async () => 
   // A change within the same step of the clock as the look would not show in the folder's time.
   const earlier = Date.now() / 1000 - 60;
   await utimes(join(home, "tools"), earlier, earlier);
-  const catalog = openCatalog(home);
+  const catalog = openFolderCatalog(home);
   const before = await catalog.find("notes");
   expect(await catalog.find("notes")).toBe(before);
 });
@@ -68,11 +69,11 @@ test("a look at a catalog that did not change reads no tool again", async () => 
 test("the digest is checked at every load: a component changed on disk is refused by name", async () => {
   const home = temporaryFolder();
   await put(home, "notes");
-  const catalog = openCatalog(home);
+  const catalog = openFolderCatalog(home);
   const tool = await catalog.find("notes");
   if (tool === undefined) throw new Error("not installed");
   expect(Buffer.from(await catalog.read(tool)).toString()).toBe("a component");
-  await writeFile(join(tool.folder, "component.wasm"), "another");
+  await writeFile(join(home, "tools", "notes", "component.wasm"), "another");
   await expect(catalog.read(tool)).rejects.toThrow(
     /^notes was changed on disk after it was installed: .*--force/,
   );
@@ -83,7 +84,7 @@ test("a folder that holds no sound tool does not hide the others, and is named w
   await put(home, "notes");
   await put(home, "odd", { version: "1.0.0", wit_version: "0.1.0", shell: true });
   await mkdir(join(home, "tools", "void"));
-  const catalog = openCatalog(home);
+  const catalog = openFolderCatalog(home);
   expect((await catalog.list()).map(({ name }) => name)).toEqual(["notes"]);
   expect(await catalog.broken()).toEqual([
     { name: "odd", reason: expect.stringContaining("shell") },

@@ -20,8 +20,8 @@ test("a sound tool, a changed one, a broken one and an open key are each named w
     ok: true,
     detail: "version 1.0.0, file unchanged",
   });
-  await writeFile(join(host.catalog.folder, "prober", "component.wasm"), "changed");
-  await mkdir(join(host.catalog.folder, "void"));
+  await writeFile(join(host.home, "tools", "prober", "component.wasm"), "changed");
+  await mkdir(join(host.home, "tools", "void"));
   await chmod(join(host.home, "secrets.key"), 0o644);
   const findings = await diagnoseTools(host.home, undefined);
   expect(findings.map(({ name, ok }) => `${name} ${ok}`)).toEqual([

@@ -1,7 +1,7 @@
 import { cp, mkdir, readdir, readFile, rename, rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { checkName, commit, compareWithInstalled } from "../../../host/catalog/install.ts";
+import { checkName, compareWithInstalled } from "../../../host/catalog/install.ts";
 import { fixture } from "../../support/tools/components.ts";
 import { allowing, installProber, toolHost } from "../../support/tools/tool-host.ts";
 
@@ -32,11 +32,11 @@ test("an installed component is there with its digest, its own words and what it
   expect(candidate.grants[0]).toBe(
     "may GET https://api.example.com/v1/*, up to 60 requests per minute and 500 per hour",
   );
-  const tool = await commit(host.catalog, "prober", candidate, false);
+  const tool = await host.place("prober", candidate, false);
   expect(tool).toMatchObject({ name: "prober", description: "Probes what its host lets it do." });
   expect(tool.digest).toMatch(/^[0-9a-f]{64}$/);
   expect(Buffer.from(await host.catalog.read(tool)).equals(component)).toBe(true);
-  const record = JSON.parse(await readFile(join(tool.folder, "tool.json"), "utf8"));
+  const record = JSON.parse(await readFile(join(host.home, "tools", "prober", "tool.json"), "utf8"));
   expect(record).toMatchObject({ sha256: tool.digest, version: "1.0.0" });
 });
 
@@ -90,20 +90,20 @@ test("a name that is taken is refused; a replacement says exactly what is new", 
     added: ["may GET https://*.example.com/v1/*"],
   });
   expect(await compareWithInstalled(host.catalog, "fresh", wider, true)).toBeUndefined();
-  const replaced = await commit(host.catalog, "prober", wider, true);
+  const replaced = await host.place("prober", wider, true);
   expect(replaced.capabilities.http?.allowlist[0]?.host).toBe("*.example.com");
-  expect(await readdir(host.catalog.folder)).toEqual(["prober"]);
+  expect(await readdir(join(host.home, "tools"))).toEqual(["prober"]);
 });
 
 test("of two installs of one name at once without --force one wins and the other is told", async () => {
   const host = await toolHost();
   const candidate = await host.examine(await fixture("prober.js"), PLAIN);
   const attempts = await Promise.allSettled([
-    commit(host.catalog, "prober", candidate, false),
-    commit(host.catalog, "prober", candidate, false),
+    host.place("prober", candidate, false),
+    host.place("prober", candidate, false),
   ]);
   expect(attempts.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
-  expect(await readdir(host.catalog.folder)).toEqual(["prober"]);
+  expect(await readdir(join(host.home, "tools"))).toEqual(["prober"]);
 });
 
 describe("an install that was killed", () => {
@@ -112,7 +112,7 @@ describe("an install that was killed", () => {
   async function installed() {
     const host = await toolHost();
     await installProber(host, PLAIN);
-    const { folder } = host.catalog;
+    const folder = join(host.home, "tools");
     return { host, tool: join(folder, "prober"), aside: join(folder, aside) };
   }
 
@@ -121,7 +121,7 @@ describe("an install that was killed", () => {
     await rename(paths.tool, paths.aside);
     const next = await toolHost({}, host.home);
     expect((await next.catalog.list()).map(({ name }) => name)).toEqual(["prober"]);
-    expect(await readdir(next.catalog.folder)).toEqual(["prober"]);
+    expect(await readdir(join(next.home, "tools"))).toEqual(["prober"]);
   });
 
   test("and then another of the same tool: the newest of the sound ones is back, whatever its name", async () => {
@@ -137,14 +137,14 @@ describe("an install that was killed", () => {
     const next = await toolHost({}, host.home);
     const [tool] = await next.catalog.list();
     expect(tool?.capabilities.http?.allowlist[0]?.host).toBe("api.example.com");
-    expect(await readdir(next.catalog.folder)).toEqual(["prober"]);
+    expect(await readdir(join(next.home, "tools"))).toEqual(["prober"]);
   });
 
   test("after them: the successor stays and what it replaced goes", async () => {
     const { host, ...paths } = await installed();
     await cp(paths.tool, paths.aside, { recursive: true });
     const next = await toolHost({}, host.home);
-    expect(await readdir(next.catalog.folder)).toEqual(["prober"]);
+    expect(await readdir(join(next.home, "tools"))).toEqual(["prober"]);
   });
 
   test("after them, and the tool is removed: what it replaced does not come back", async () => {
@@ -157,11 +157,11 @@ describe("an install that was killed", () => {
 
   test("before them: its draft goes after a day, since a young one may still be written", async () => {
     const host = await toolHost();
-    const draft = (name: string) => join(host.catalog.folder, name);
+    const draft = (name: string) => join(host.home, "tools", name);
     for (const name of [".new-a", ".new-b", ".old-c"]) await mkdir(draft(name), { recursive: true });
     const before = Date.now() / 1000 - 2 * 24 * 60 * 60;
     for (const name of [".new-a", ".old-c"]) await utimes(draft(name), before, before);
     await toolHost({}, host.home);
-    expect(await readdir(host.catalog.folder)).toEqual([".new-b"]);
+    expect(await readdir(join(host.home, "tools"))).toEqual([".new-b"]);
   });
 });

@@ -12,7 +12,7 @@ async function offeredBefore(capabilities: string) {
   const host = await toolHost();
   await prepareShipped(host.home);
   const { digest } = await install(host, "weather", await fixture("prober.js"), capabilities);
-  await writeFile(join(host.catalog.folder, ".shipped.json"), JSON.stringify({ weather: digest }));
+  await writeFile(join(host.home, "tools", ".shipped.json"), JSON.stringify({ weather: digest }));
   return { host, older: digest, current: digestOf(await builtComponent("weather")) };
 }
 
@@ -20,7 +20,7 @@ test("a shipped tool that is still ours is renewed", { timeout: 120_000 }, async
   const { host, current } = await offeredBefore(capabilitiesOf("weather"));
   await host.provideShipped(() => {});
   expect((await host.catalog.find("weather"))?.digest).toBe(current);
-  const record = JSON.parse(await readFile(join(host.catalog.folder, ".shipped.json"), "utf8"));
+  const record = JSON.parse(await readFile(join(host.home, "tools", ".shipped.json"), "utf8"));
   expect(record).toMatchObject({ weather: current });
 });
 

@@ -109,7 +109,8 @@ test("whoever still holds the old record gets the renewed one, not a second rene
   const old = await hold(-1);
   await ask(opened.open(http), `http://api.test:${api.port}/`);
   const privateHosts = new Set([`id.test:${server.port}`]);
-  const refresh = createRefresh({ network: opened.network, privateHosts });
+  const { network, store } = opened;
+  const refresh = createRefresh({ network, privateHosts, exclusive: store.exclusive });
   expect(await refresh(opened.vault.values, "token", old)).toEqual(await opened.vault.values.read("token"));
   expect(renewals()).toBe(1);
 });
@@ -138,7 +139,8 @@ test("a token that ended and has nothing to renew it with counts as missing", as
   expect(await opened.broker.missingCredential(versionOf(http))).toMatchObject({
     secret: "token",
   });
-  const refresh = createRefresh({ network: opened.network, privateHosts: new Set() });
+  const { network, store } = opened;
+  const refresh = createRefresh({ network, privateHosts: new Set(), exclusive: store.exclusive });
   await expect(refresh(opened.vault.values, "token", { value, oauth: rest })).rejects.toThrow(
     "cannot be renewed",
   );

@@ -70,7 +70,7 @@ export async function openBrokerage(options: BrokerageOptions = {}): Promise<Bro
   const source = createCredentialSource({
     vault,
     environment: (name) => options.environment?.[name],
-    refresh: createRefresh({ network, privateHosts }),
+    refresh: createRefresh({ network, privateHosts, exclusive: store.exclusive }),
   });
   const broker = createBroker({ network, source, privateHosts, store, log });
   return {

@@ -2,19 +2,19 @@
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { InstalledTool } from "../../../host/catalog/catalog.ts";
-import { commit } from "../../../host/catalog/install.ts";
 import { type HostConfig, openToolHost, type ToolHost } from "../../../host/tool-host.ts";
 import { createLog } from "../../../kernel/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
-import { openStore } from "../../../kernel/store/store.ts";
+import { type OpenStore, openStore } from "../../../kernel/store/store.ts";
+import type { Mask } from "../../../kernel/vocabulary/kernel.ts";
 import { temporaryFolder } from "../home.ts";
 import { copyCode, fixture, fixtureWith } from "./components.ts";
 
 export async function toolHost(
   config: Partial<HostConfig> = {},
   home = temporaryFolder(),
-): Promise<ToolHost & { readonly home: string; readonly logged: readonly string[] }> {
-  const store = openStore(join(home, "store.sqlite"));
+  store: OpenStore = openStore(join(home, "store.sqlite")),
+): Promise<ToolHost & { readonly home: string; readonly logged: readonly string[]; readonly mask: Mask }> {
   const mask = createMask();
   const logged: string[] = [];
   const log = createLog("warn", mask, { pretty: false, write: (line) => void logged.push(line) });
@@ -36,7 +36,7 @@ export async function toolHost(
     await host.close();
     await store.close();
   });
-  return { ...host, home, logged };
+  return { ...host, home, logged, mask };
 }
 
 /** Capabilities that allow GET below /v1/ at one host. */
@@ -76,6 +76,6 @@ export async function switchOff({ switches }: ToolHost, tool: InstalledTool): Pr
 }
 
 export async function install(host: ToolHost, name: string, bytes: Uint8Array, capabilities: string) {
-  await copyCode(bytes, dirname(host.catalog.folder));
-  return commit(host.catalog, name, await host.examine(bytes, capabilities), true);
+  await copyCode(bytes, dirname(host.code.folder));
+  return host.catalog.put(name, await host.examine(bytes, capabilities), await host.catalog.find(name));
 }

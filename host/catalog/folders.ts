@@ -1,0 +1,158 @@
+/**
+ * Installed tools as folders under <home>/tools. Another process may install or remove while the service runs; the
+ * folder's modification time tells, so nothing is watched.
+ */
+import { randomUUID } from "node:crypto";
+import { statSync } from "node:fs";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Fault, reason } from "../../kernel/plugin.ts";
+import {
+  assertUnchanged,
+  type BrokenTool,
+  type Catalog,
+  type InstalledTool,
+  type Offered,
+  recordOf,
+  type ToolRecord,
+  toTool,
+} from "./catalog.ts";
+import { dropReplaced, exists, replacedFolder } from "./replaced.ts";
+
+const FILES = {
+  component: "component.wasm",
+  capabilities: "capabilities.json",
+  record: "tool.json",
+};
+
+// File times move in steps; a change within one step of the last reading would go unseen.
+const TIME_STEP_MILLIS = 50;
+
+interface Reading {
+  readonly modified: number;
+  readonly settled: boolean;
+  readonly tools: ReadonlyMap<string, InstalledTool>;
+  readonly broken: readonly BrokenTool[];
+}
+
+export function toolsFolder(home: string): string {
+  return join(home, "tools");
+}
+
+export function openFolderCatalog(home: string): Catalog {
+  const folder = toolsFolder(home);
+  const shipped = join(folder, ".shipped.json");
+  let last: Promise<Reading> | undefined;
+
+  async function current(): Promise<Reading> {
+    const modified = modifiedAt(folder);
+    const known = await last?.catch(() => undefined);
+    if (known?.settled && known.modified === modified) return known;
+    last = readTools(folder, modified);
+    return last;
+  }
+
+  const catalog: Catalog = {
+    list: async () => [...(await current()).tools.values()],
+    broken: async () => (await current()).broken,
+    find: async (name) => (await current()).tools.get(name),
+    read: (tool) => readComponent(join(folder, tool.name), tool),
+    /** In one rename, so that there is never half a tool. */
+    async put(name, candidate, before) {
+      const draft = join(folder, `.new-${randomUUID()}`);
+      const old = replacedFolder(folder, name);
+      const final = join(folder, name);
+      try {
+        await mkdir(draft, { recursive: true, mode: 0o700 });
+        const write = (file: string, data: string | Uint8Array) =>
+          writeFile(join(draft, file), data, { flush: true });
+        await write(FILES.component, candidate.component);
+        await write(FILES.capabilities, candidate.capabilitiesText);
+        await write(FILES.record, `${JSON.stringify(recordOf(candidate), undefined, 2)}\n`);
+        if (before !== undefined && (await exists(final))) await rename(final, old);
+        await rename(draft, final);
+      } catch (error) {
+        if ((await exists(old)) && !(await exists(final))) await rename(old, final);
+        throw new Fault(
+          "unavailable",
+          "tool_write",
+          `${name} could not be written to ${final}: ${reason(error)}`,
+          { cause: error },
+        );
+      } finally {
+        await rm(draft, { recursive: true, force: true });
+        // Otherwise it is the only copy of the tool, and the next start puts it back.
+        if (await exists(final)) await rm(old, { recursive: true, force: true });
+      }
+      const installed = await catalog.find(name);
+      if (installed === undefined)
+        throw new Fault("unavailable", "tool_write", `${name} was removed during the install`);
+      return installed;
+    },
+    async remove(name) {
+      if (modifiedAt(folder) === 0 || name.startsWith(".")) return false;
+      if (!(await readdir(folder)).includes(name)) return false;
+      await dropReplaced(folder, name);
+      // Gone at once for whoever looks, however long the deleting takes.
+      const doomed = join(folder, `.old-${randomUUID()}`);
+      await rename(join(folder, name), doomed);
+      await rm(doomed, { recursive: true, force: true });
+      return true;
+    },
+    offered: () => readOffered(shipped),
+    async offer(name, digest) {
+      await mkdir(folder, { recursive: true });
+      const draft = `${shipped}.${process.pid}`;
+      await writeFile(draft, JSON.stringify({ ...(await readOffered(shipped)), [name]: digest }));
+      await rename(draft, shipped);
+    },
+    close() {},
+  };
+  return catalog;
+}
+
+/** Every call asks: a look takes two microseconds, and a hundred with a thread to wait for it. */
+function modifiedAt(folder: string): number {
+  return statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+async function readTools(folder: string, modified: number): Promise<Reading> {
+  const began = Date.now();
+  const tools = new Map<string, InstalledTool>();
+  const broken: BrokenTool[] = [];
+  const names = modified === 0 ? [] : (await readdir(folder)).filter((name) => !name.startsWith("."));
+  const readings = names.sort().map(async (name) => {
+    try {
+      return await readTool(join(folder, name), name);
+    } catch (error) {
+      return { name, reason: reason(error) };
+    }
+  });
+  for (const found of await Promise.all(readings)) {
+    if ("reason" in found) broken.push(found);
+    else tools.set(found.name, found);
+  }
+  return { modified, settled: began - modified > TIME_STEP_MILLIS, tools, broken };
+}
+
+export async function readTool(folder: string, name: string): Promise<InstalledTool> {
+  const read = (file: string) => readFile(join(folder, file), "utf8");
+  const record: ToolRecord = JSON.parse(await read(FILES.record));
+  return { ...toTool(name, record, await read(FILES.capabilities)), folder };
+}
+
+export async function readComponent(folder: string, tool: InstalledTool): Promise<Uint8Array<ArrayBuffer>> {
+  const file = join(folder, FILES.component);
+  const bytes = await readFile(file);
+  assertUnchanged(tool, bytes, file);
+  return bytes;
+}
+
+async function readOffered(file: string): Promise<Offered> {
+  try {
+    return JSON.parse(await readFile(file, "utf8"));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    throw error;
+  }
+}

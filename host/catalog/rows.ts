@@ -1,0 +1,173 @@
+/** Installed tools as rows that every node of a fleet reads: what one installs is there on all within two seconds. */
+import { Fault, reason, type Sql, type Store } from "../../kernel/plugin.ts";
+import {
+  assertUnchanged,
+  type BrokenTool,
+  type Catalog,
+  type InstalledTool,
+  recordOf,
+  type ToolRecord,
+  toTool,
+} from "./catalog.ts";
+
+export const TOOL_TABLES = {
+  // One machine has folders, where people look for them.
+  sqlite: [],
+  postgres: [
+    `CREATE TABLE tools (
+      name TEXT COLLATE "C" PRIMARY KEY,
+      sha256 TEXT COLLATE "C" NOT NULL,
+      installed_at TEXT COLLATE "C" NOT NULL,
+      record TEXT COLLATE "C" NOT NULL,
+      capabilities TEXT COLLATE "C" NOT NULL,
+      component BYTEA NOT NULL
+    );
+    CREATE TABLE shipped_tools (name TEXT COLLATE "C" PRIMARY KEY, digest TEXT COLLATE "C" NOT NULL)`,
+  ],
+};
+
+/** Its number rises with every tool that comes or goes, which also lets one install at a time. */
+export const TOPIC = "tools";
+
+interface ToolRow {
+  readonly name: string;
+  readonly sha256: string;
+  readonly installed_at: string;
+  readonly record: string;
+  readonly capabilities: string;
+}
+
+interface Reading {
+  readonly tools: ReadonlyMap<string, InstalledTool>;
+  readonly broken: readonly BrokenTool[];
+}
+
+const NOTHING: Reading = { tools: new Map(), broken: [] };
+
+export function openRowCatalog(sql: Sql, changes: Store["changes"]): Catalog {
+  let last = NOTHING;
+  let reading: Promise<Reading> | undefined;
+  const forget = () => {
+    reading = undefined;
+  };
+  const unfollow = changes.follow(TOPIC, forget);
+
+  function current(): Promise<Reading> {
+    if (reading !== undefined) return reading;
+    const mine = readRows(sql, last.tools).then((found) => {
+      last = found;
+      return found;
+    });
+    reading = mine;
+    mine.catch(() => {
+      if (reading === mine) reading = undefined;
+    });
+    return mine;
+  }
+
+  return {
+    list: async () => [...(await current()).tools.values()],
+    broken: async () => (await current()).broken,
+    find: async (name) => (await current()).tools.get(name),
+    async read(tool) {
+      const row = await sql.get<{ readonly component: Uint8Array<ArrayBuffer> }>(
+        "SELECT component FROM tools WHERE name = ? AND sha256 = ?",
+        tool.name,
+        tool.digest,
+      );
+      if (row === undefined) {
+        forget();
+        throw new Fault(
+          "unavailable",
+          "tool_replaced",
+          `${tool.name} was replaced or removed on another node a moment ago. Try again.`,
+        );
+      }
+      assertUnchanged(tool, row.component);
+      return row.component;
+    },
+    async put(name, candidate, before) {
+      const record = recordOf(candidate);
+      try {
+        await sql.transaction(async (tx) => {
+          // First: whoever else installs something waits here, and then sees what this one did.
+          await changes.mark(tx, TOPIC);
+          const found = await tx.get<ToolRow>("SELECT sha256, installed_at FROM tools WHERE name = ?", name);
+          if (found?.sha256 !== before?.digest || found?.installed_at !== before?.installedAt)
+            throw overtaken(name, found === undefined);
+          await tx.run(
+            `INSERT INTO tools (name, sha256, installed_at, record, capabilities, component) VALUES (?, ?, ?, ?, ?, ?)
+             ON CONFLICT (name) DO UPDATE SET sha256 = excluded.sha256, installed_at = excluded.installed_at,
+               record = excluded.record, capabilities = excluded.capabilities, component = excluded.component`,
+            name,
+            record.sha256,
+            record.installed_at,
+            JSON.stringify(record),
+            candidate.capabilitiesText,
+            candidate.component,
+          );
+        });
+      } finally {
+        forget();
+      }
+      const installed = (await current()).tools.get(name);
+      if (installed === undefined)
+        throw new Fault("unavailable", "tool_write", `${name} was removed during the install`);
+      return installed;
+    },
+    async remove(name) {
+      try {
+        return await sql.transaction(async (tx) => {
+          await changes.mark(tx, TOPIC);
+          return (await tx.run("DELETE FROM tools WHERE name = ?", name)) === 1;
+        });
+      } finally {
+        forget();
+      }
+    },
+    async offered() {
+      const rows = await sql.all<{ name: string; digest: string }>("SELECT name, digest FROM shipped_tools");
+      return Object.fromEntries(rows.map(({ name, digest }) => [name, digest]));
+    },
+    async offer(name, digest) {
+      await sql.run(
+        `INSERT INTO shipped_tools (name, digest) VALUES (?, ?)
+         ON CONFLICT (name) DO UPDATE SET digest = excluded.digest`,
+        name,
+        digest,
+      );
+    },
+    close: unfollow,
+  };
+}
+
+/** A tool that is still the same stays the same object. */
+async function readRows(sql: Sql, known: ReadonlyMap<string, InstalledTool>): Promise<Reading> {
+  const rows = await sql.all<ToolRow>(
+    "SELECT name, sha256, installed_at, record, capabilities FROM tools ORDER BY name",
+  );
+  const tools = new Map<string, InstalledTool>();
+  const broken: BrokenTool[] = [];
+  for (const { name, sha256, installed_at, record, capabilities } of rows) {
+    const before = known.get(name);
+    try {
+      const isSame = before?.digest === sha256 && before.installedAt === installed_at;
+      tools.set(name, isSame ? before : toTool(name, JSON.parse(record) as ToolRecord, capabilities));
+    } catch (error) {
+      broken.push({ name, reason: reason(error) });
+    }
+  }
+  return { tools, broken };
+}
+
+function overtaken(name: string, isGone: boolean): Fault {
+  const what = isGone
+    ? "was removed on another node"
+    : "was installed on another node, perhaps in another version,";
+  return new Fault(
+    "invalid",
+    "tool_exists",
+    `${name} ${what} in the meantime. Nothing was changed: look at it and install yours again${isGone ? "" : " with --force"} if you still want to.`,
+    { param: "name" },
+  );
+}

@@ -1,0 +1,136 @@
+/** Tool hosts on several homes and one database: what one of them changes is the others' too. */
+import { expect, test } from "vitest";
+import { digestOf } from "../../host/catalog/catalog.ts";
+import type { HostConfig } from "../../host/tool-host.ts";
+import { temporaryFolder } from "../support/home.ts";
+import { openPostgres } from "../support/processes/engines.ts";
+import { describePostgres, execute, freshDatabase } from "../support/processes/postgres/database.ts";
+import { copyCode, fixture } from "../support/tools/components.ts";
+import { builtComponent, prepareShipped } from "../support/tools/shipped.ts";
+import { allowing, BEARER, bombIn, install, NOTHING, toolHost } from "../support/tools/tool-host.ts";
+import { afterThisTest } from "../support/undo.ts";
+
+const KEY = Buffer.alloc(32, 7).toString("base64");
+
+async function fleet(config: Partial<HostConfig> = {}) {
+  const url = await freshDatabase(afterThisTest);
+  const open = async () =>
+    toolHost({ secretsKey: KEY, ...config }, temporaryFolder(), await openPostgres(url));
+  return { url, first: await open(), second: await open() };
+}
+
+type Host = Awaited<ReturnType<typeof toolHost>>;
+
+const echo = (host: Host, params: object = { text: "hello" }) =>
+  host.run({ id: "c", name: "echo", params: JSON.stringify(params) }, { user: "ada" });
+
+const bearerFor = (host: string) =>
+  JSON.stringify({ ...JSON.parse(allowing(host, { credentials: BEARER.credentials })), auth: BEARER.auth });
+
+const namesOn = async ({ catalog }: Host) => (await catalog.list()).map(({ name }) => name);
+
+/** Within two seconds, on a machine that does other things as well. */
+const SOON = { timeout: 10_000 };
+
+describePostgres("the tools of a fleet", () => {
+  test("one that is installed, replaced or removed on one node is so on all; nothing is in the homes", async () => {
+    const { first, second } = await fleet();
+    await install(first, "echo", await fixture("echo.js"), NOTHING);
+    await copyCode(await fixture("echo.js"), second.home);
+    await expect.poll(() => namesOn(second), SOON).toEqual(["echo"]);
+    expect((await echo(second)).outcome).toMatchObject({ status: "ok", output: '{"text":"hello"}' });
+    const before = await second.catalog.find("echo");
+    expect(before).not.toHaveProperty("folder");
+
+    await install(second, "echo", await fixture("prober.js"), NOTHING);
+    await copyCode(await fixture("prober.js"), first.home);
+    const onFirst = async () => (await first.catalog.find("echo"))?.description;
+    await expect.poll(onFirst, SOON).toBe("Probes what its host lets it do.");
+    expect((await echo(first, {})).outcome).toMatchObject({ output: '{"answers":[]}' });
+
+    expect(await first.remove("echo")).toBe(true);
+    expect(await first.remove("echo")).toBe(false);
+    await expect.poll(() => namesOn(second), SOON).toEqual([]);
+    expect((await echo(second, {})).outcome).toMatchObject({ code: "no_such_tool" });
+  });
+
+  test("of two nodes that install one name at once one wins, and the other is told in words", async () => {
+    const { first, second } = await fleet();
+    const candidates = [
+      await first.examine(await fixture("echo.js"), NOTHING),
+      await second.examine(await fixture("prober.js"), NOTHING),
+    ] as const;
+    const placed = (force: boolean) =>
+      Promise.allSettled([
+        first.place("echo", candidates[0], force),
+        second.place("echo", candidates[1], force),
+      ]);
+    for (const force of [false, true]) {
+      const attempts = await placed(force);
+      expect(attempts.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+      const { reason } = attempts.find(({ status }) => status === "rejected") as PromiseRejectedResult;
+      expect(reason).toMatchObject({
+        code: "tool_exists",
+        message: expect.stringMatching(
+          /^echo was installed on another node.* Nothing was changed: .* --force/,
+        ),
+      });
+      const winner = attempts.findIndex(({ status }) => status === "fulfilled");
+      for (const host of [first, second]) {
+        const digest = async () => (await host.catalog.find("echo"))?.digest;
+        await expect.poll(digest, SOON).toBe(candidates[winner]?.digest);
+      }
+    }
+  });
+
+  test("a component that is not what was installed is refused by its digest", async () => {
+    const { url, first } = await fleet();
+    await install(first, "echo", await fixture("echo.js"), NOTHING);
+    const tool = await first.catalog.find("echo");
+    await execute(url, "UPDATE tools SET component = 'something else'");
+    await expect(first.catalog.read(tool as NonNullable<typeof tool>)).rejects.toThrow(
+      /^echo was changed in the database after it was installed: .*--force/,
+    );
+  });
+
+  test("shipped tools are installed once, and one that is removed stays removed", {
+    timeout: 120_000,
+  }, async () => {
+    const { url, first, second } = await fleet();
+    for (const host of [first, second]) await prepareShipped(host.home);
+    await Promise.all([first.provideShipped(() => {}), second.provideShipped(() => {})]);
+    const rows = await execute(url, "SELECT name, digest FROM shipped_tools ORDER BY name");
+    expect(rows).toMatchObject([
+      { name: "convert" },
+      { name: "weather", digest: digestOf(await builtComponent("weather")) },
+    ]);
+    for (const host of [first, second])
+      await expect.poll(() => namesOn(host), SOON).toEqual(["convert", "weather"]);
+    await first.remove("weather");
+    await expect.poll(() => namesOn(second), SOON).toEqual(["convert"]);
+    await second.provideShipped(() => {});
+    expect(await namesOn(second)).toEqual(["convert"]);
+  });
+});
+
+describePostgres("switches and secrets of a fleet", () => {
+  test("deaths count together, the third switches the tool off on all, and any node switches it on", async () => {
+    const { first, second } = await fleet();
+    const tool = await install(first, "bomb", await bombIn(0), NOTHING);
+    for (const host of [first, second]) expect(await host.switches.off(tool)).toBeUndefined();
+    for (const host of [first, second, first]) await host.switches.died(tool, "it was ended by SIGKILL");
+    await expect.poll(() => second.switches.off(tool), SOON).toMatchObject({ digest: tool.digest });
+    expect(await second.switches.enable(tool)).toBe(true);
+    await expect.poll(() => first.switches.off(tool), SOON).toBeUndefined();
+    expect(await first.switches.enable(tool)).toBe(false);
+  });
+
+  test("a secret that is set on one node is there on all, and hidden by all", async () => {
+    const { first, second } = await fleet();
+    const tool = await install(first, "echo", await fixture("echo.js"), bearerFor("127.0.0.1"));
+    expect(await second.missingSecrets(tool)).toEqual(["probe_token"]);
+    await first.admin.setSecret("echo", "probe_token", "the-value-of-the-token");
+    expect(await second.missingSecrets(tool)).toEqual([]);
+    await expect.poll(() => second.mask.hide("the-value-of-the-token"), SOON).not.toContain("value");
+  });
+});
