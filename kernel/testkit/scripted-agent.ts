@@ -6,12 +6,12 @@ import { randomUUID } from "node:crypto";
 import { Fault, reason } from "../fault.ts";
 import { type AnyPlugin, definePlugin } from "../plugin.ts";
 import type { Agent, RunningTurn, Threads } from "../vocabulary/agent.ts";
-import type { Limiter } from "../vocabulary/store.ts";
+import type { Limiter, Sql } from "../vocabulary/store.ts";
 import type { ModelName, Turn, TurnEvent, TurnRecord } from "../vocabulary/turn.ts";
 import type { Usage } from "../vocabulary/usage.ts";
 import { createScriptedJobs } from "./scripted-jobs.ts";
 
-/** Answers the pieces of text to say. What it throws before the first piece, `agent.run` throws. */
+/** Answers the pieces of text to say. With what it throws before the first piece `agent.run` rejects. */
 export type Script = (turn: Turn) => Iterable<string> | AsyncIterable<string>;
 
 export interface ScriptedAgent {
@@ -44,11 +44,14 @@ export function createScriptedAgent(): ScriptedAgent {
   const records = new Map<string, TurnRecord>();
   const running = new Map<string, () => void>();
   const listeners = new Map<Listener, string>();
+  let sql: Sql | undefined;
   const agent: Agent = {
-    run(turn) {
+    async run(turn, alongside) {
       turns.push(turn);
       const id = turn.id ?? randomUUID();
       const thread = turn.thread ?? randomUUID();
+      const script = scripted.script(turn);
+      if (alongside) await sql?.transaction((tx) => alongside(tx, { id, thread }));
       const stop = new AbortController();
       running.set(id, () => stop.abort());
       const record: TurnRecord = {
@@ -64,7 +67,7 @@ export function createScriptedAgent(): ScriptedAgent {
         createdAt: new Date().toISOString(),
       };
       records.set(id, record);
-      const events = perform(record, scripted.script(turn), stop.signal, (event) => {
+      const events = perform(record, script, stop.signal, (event) => {
         if ("record" in event) {
           records.set(id, event.record);
           running.delete(id);
@@ -73,7 +76,7 @@ export function createScriptedAgent(): ScriptedAgent {
       });
       return { ...events, id, thread, cancel: () => stop.abort() };
     },
-    cancel(user, id) {
+    async cancel(user, id) {
       const stop = records.get(id)?.user === user ? running.get(id) : undefined;
       stop?.();
       return stop !== undefined;
@@ -89,9 +92,11 @@ export function createScriptedAgent(): ScriptedAgent {
   const jobs = createScriptedJobs(agent);
   const plugin = definePlugin({
     name: "scripted-agent",
+    needs: ["store"],
     provides: ["agent", "threads", "jobs", "memory", "approvals", "identities", "externalTools", "chatLimit"],
     configure: () => ({}),
-    start({ onStop }) {
+    async start({ use, onStop }) {
+      sql = await use.store.tables("scripted-agent", []);
       onStop(() => {
         for (const stop of running.values()) stop();
       });
@@ -122,7 +127,7 @@ export function createScriptedAgent(): ScriptedAgent {
           pending: () => [],
           pendingOfIdentities: () => [],
         },
-        externalTools: { isReserved: async () => false, pending: () => undefined },
+        externalTools: { isReserved: async () => false, pending: async () => undefined },
       };
     },
   });

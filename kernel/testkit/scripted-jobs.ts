@@ -17,7 +17,7 @@ export function createScriptedJobs(agent: Agent): Jobs {
   };
   const work = async (id: string, { user, channel, message }: NewJob): Promise<Job> => {
     try {
-      const turn = agent.run({ user, channel, input: { type: "message", text: message } });
+      const turn = await agent.run({ user, channel, input: { type: "message", text: message } });
       const { items, error, thread } = await turn.record;
       const said = items.flatMap((item) =>
         item.type === "message" && item.role === "assistant" ? [item.text] : [],
@@ -36,7 +36,7 @@ export function createScriptedJobs(agent: Agent): Jobs {
     }
   };
   return {
-    submit(job) {
+    async submit(job) {
       const { user, channel, conversation, sender } = job;
       const created: Job = {
         id: randomUUID(),
@@ -51,15 +51,15 @@ export function createScriptedJobs(agent: Agent): Jobs {
       waiting.set(created.id, work(created.id, job));
       return created;
     },
-    find: (id) => jobs.get(id),
-    list: () => ({ items: [...jobs.values()].reverse() }),
-    cancel: (id) => jobs.get(id),
+    find: async (id) => jobs.get(id),
+    list: async () => ({ items: [...jobs.values()].reverse() }),
+    cancel: async (id) => jobs.get(id),
     async wait(id, millis) {
       const late = new Promise<void>((resolve) => setTimeout(resolve, millis).unref());
       await Promise.race([waiting.get(id), late]);
       return jobs.get(id);
     },
-    counts: () => ({
+    counts: async () => ({
       queued: 0,
       running: [...jobs.values()].filter(({ status }) => status === "running").length,
     }),

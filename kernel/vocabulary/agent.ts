@@ -1,6 +1,7 @@
 /** What the agent offers: turns, threads, jobs, memory, approvals. */
 import type { Job, JobStatus, NewJob } from "./job.ts";
 import type { MemoryEntry, MemoryFile, MemoryHit } from "./memory.ts";
+import type { Transaction } from "./store.ts";
 import type { ThreadSummary } from "./thread.ts";
 import type { Gate, ModelName, Turn, TurnEvent, TurnRecord } from "./turn.ts";
 import type { AccountKey, Identity, PairingGate } from "./user.ts";
@@ -13,14 +14,23 @@ export interface RunningTurn extends AsyncIterable<TurnEvent> {
   cancel(): void;
 }
 
+/** Writes a channel's own rows about a turn in the transaction that opens it. Where it throws, no turn was opened. */
+export type Alongside = (
+  tx: Transaction,
+  turn: { readonly id: string; readonly thread: string },
+) => Promise<void>;
+
 export interface Agent {
-  /** Starts the turn. Throws a `Fault` where it cannot even begin (foreign thread, no such gate, busy). */
-  run(turn: Turn): RunningTurn;
+  /**
+   * Resolves when the turn is on disk; only then does it start to run. Rejects with a `Fault` where it cannot even
+   * begin (foreign thread, no such gate, busy).
+   */
+  run(turn: Turn, alongside?: Alongside): Promise<RunningTurn>;
   /**
    * Stops that turn of this user; one that waits for the caller's function waits no longer, and its thread is free
    * again. True where there was something to stop.
    */
-  cancel(user: string, turn: string): boolean;
+  cancel(user: string, turn: string): Promise<boolean>;
   /** Every event of every turn of this user, on any channel; returns a function that stops watching. */
   watch(
     user: string,
@@ -57,23 +67,23 @@ export interface Threads {
 }
 
 export interface Jobs {
-  /** On disk when it returns. */
-  submit(job: NewJob): Job;
-  find(id: string): Job | undefined;
+  /** On disk when it resolves; with `tx` it commits with the caller's transaction, and does not run before. */
+  submit(job: NewJob, tx?: Transaction): Promise<Job>;
+  find(id: string): Promise<Job | undefined>;
   list(query?: {
     readonly user?: string;
     readonly status?: JobStatus;
     readonly limit?: number;
     readonly before?: string;
-  }): Page<Job>;
+  }): Promise<Page<Job>>;
   /**
    * A queued job completes with the error `cancelled`; a running one is stopped, also where another process
    * (`postern jobs cancel`) asks. A completed one is left as it is.
    */
-  cancel(id: string): Job | undefined;
+  cancel(id: string): Promise<Job | undefined>;
   /** The job as it is when it completes, or after so many milliseconds. */
   wait(id: string, millis: number): Promise<Job | undefined>;
-  counts(): { readonly queued: number; readonly running: number };
+  counts(): Promise<{ readonly queued: number; readonly running: number }>;
   /** Called for every job that completes; returns a function that stops it. */
   onCompleted(listener: (job: Job) => void): () => void;
 }
@@ -123,5 +133,5 @@ export interface ExternalTools {
   /** Names a caller may not shadow, prefixes included. */
   isReserved(name: string): Promise<boolean>;
   /** The live external-tool gate of this user's thread. */
-  pending(user: string, thread: string): Extract<Gate, { type: "external_tool" }> | undefined;
+  pending(user: string, thread: string): Promise<Extract<Gate, { type: "external_tool" }> | undefined>;
 }

@@ -2,6 +2,7 @@
 import { randomUUIDv7 } from "node:crypto";
 import {
   type Agent,
+  type Alongside,
   Fault,
   type Log,
   reason,
@@ -9,8 +10,9 @@ import {
   type TurnEvent,
   type Usage,
 } from "../../kernel/plugin.ts";
-import type { Ledger } from "./threads/ledger.ts";
-import { type Beginning, beginningOf, gatePending } from "./turn/resume.ts";
+import type { Ledger, LedgerTurn } from "./threads/ledger.ts";
+import { createLanes } from "./turn/lanes.ts";
+import { gatePending } from "./turn/resume.ts";
 import type { TurnRunner } from "./turn/runner.ts";
 import { createTurnStream, type TurnStream } from "./turn/stream.ts";
 import type { Ending, TurnWriter } from "./turn/writer.ts";
@@ -23,35 +25,32 @@ export interface AgentParts {
   readonly idleSecs: number;
   /** Told of a thread whose stored turns have changed behind the runner's back. */
   forget(thread: string): void;
-  remember(user: string, tool: string, fingerprint: string): void;
+  remember(user: string, tool: string, fingerprint: string): void | Promise<void>;
 }
 
 export interface RunningAgent extends Omit<Agent, "removeUser"> {
   /** Ends every turn of a thread that is about to go. */
   cancelThread(thread: string): void;
+  /** A turn of this thread has ended, here or on another node: the next in line that waits here may run. */
+  wake(thread: string): Promise<void>;
   /** Ends every turn; they are stored as interrupted. */
   stop(): Promise<void>;
 }
 
-interface Entry {
-  readonly turn: Turn;
-  readonly beginning: Beginning;
-  readonly writer: TurnWriter;
+interface Entry extends LedgerTurn {
   readonly stream: TurnStream;
   readonly stopper: AbortController;
-  readonly hasWaited: boolean;
 }
 
-// A thread is a conversation: more than this many messages ahead of the answer is a caller gone wrong.
-const MOST_WAITING = 4;
 const SAVE_AGAIN_MILLIS = 5000;
+const STOPPED = new Fault("turn", "interrupted", "The service was stopped while the turn ran.");
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export function createAgent({ ledger, runner, log, idleSecs, forget, remember }: AgentParts): RunningAgent {
   const active = new Map<string, Entry>();
-  /** For each thread with a running turn, those that wait for it. */
-  const lanes = new Map<string, Entry[]>();
+  const lanes = createLanes<Entry>(begin, start);
   const watchers = new Map<string, Set<Parameters<Agent["watch"]>[1]>>();
+  const opening = new Set<Promise<unknown>>();
   const ends = new Set<Promise<void>>();
   const unsaved = new Map<string, () => Promise<void>>();
   let saveAgain: NodeJS.Timeout | undefined;
@@ -85,11 +84,12 @@ export function createAgent({ ledger, runner, log, idleSecs, forget, remember }:
     let ending: Ending;
     try {
       await running.begin();
+      stopper.signal.throwIfAborted();
       // A message that waited in line may find that the turn before it has opened a gate.
-      const gate =
-        entry.hasWaited && turn.input.type === "message" && ledger.thread(turn.user, writer.thread)?.gate;
+      const isLate = entry.hasToWait && turn.input.type === "message";
+      const gate = isLate ? (await ledger.thread(turn.user, writer.thread))?.gate : undefined;
       if (gate) throw gatePending(gate);
-      for (const item of beginning.items) writer.put(item);
+      if (beginning.items.length > 0) await writer.put(...beginning.items);
       ending = await running.loop(beginning);
     } catch (error) {
       ending = endingOf(error, stopper.signal, log);
@@ -166,67 +166,69 @@ export function createAgent({ ledger, runner, log, idleSecs, forget, remember }:
       .catch((error) => log.error({ error }, "a turn ended with an error"))
       .then(() => {
         ends.delete(end);
-        const next = lanes.get(thread)?.shift();
-        if (next === undefined) lanes.delete(thread);
-        else start(next);
+        void lanes.wake(thread);
       });
     ends.add(end);
   }
 
-  function cancel(entry: Entry): void {
-    entry.stopper.abort();
-    const lane = lanes.get(entry.writer.thread) ?? [];
-    const at = lane.indexOf(entry);
-    if (at === -1) return;
+  /** Whether the first in line runs now: no earlier turn of its thread is open, on any node. */
+  async function begin({ writer, stopper }: Entry): Promise<boolean> {
+    try {
+      const begun = await writer.begin(runner.model());
+      if (begun === "gone") stopper.abort();
+      return begun !== "waiting";
+    } catch (error) {
+      log.error({ error, turn: writer.id }, "a turn in line could not be started");
+      stopper.abort(error);
+      return true;
+    }
+  }
+
+  function cancel(entry: Entry, why?: Fault): void {
+    entry.stopper.abort(why);
     // One that still waits ends now, not when its turn would come.
-    lane.splice(at, 1);
-    const end = execute(entry).finally(() => ends.delete(end));
-    ends.add(end);
+    if (lanes.leave(entry.writer.thread, entry)) start(entry);
+  }
+
+  async function open(turn: Turn, alongside: Alongside | undefined): Promise<TurnStream> {
+    const id = turn.id ?? randomUUIDv7();
+    if (!UUID.test(id))
+      throw new Fault("invalid", "bad_turn_id", "A turn id must be a UUID.", { param: "id" });
+    const options = { isIdGiven: turn.id !== undefined, alongside };
+    const opened = await ledger.open({ ...turn, id }, runner.model(), options);
+    const { writer, beginning, hasToWait } = opened;
+    const stream = createTurnStream(id, writer.thread, () => cancel(entry));
+    const entry: Entry = { ...opened, stream, stopper: new AbortController() };
+    active.set(id, entry);
+    try {
+      const { tool, fingerprint } = beginning.remember ?? {};
+      if (tool !== undefined && fingerprint !== undefined) await remember(turn.user, tool, fingerprint);
+    } catch (error) {
+      // It is open: whoever asked for it hears of this from its end.
+      entry.stopper.abort(error);
+    }
+    if (isStopping) entry.stopper.abort(STOPPED);
+    if (hasToWait && !entry.stopper.signal.aborted) lanes.join(writer.thread, entry);
+    else start(entry);
+    return stream;
   }
 
   return {
-    run(turn) {
+    async run(turn, alongside) {
       if (isStopping)
         throw new Fault("unavailable", "stopping", "The service is stopping.", { retryAfterSecs: 5 });
-      const id = turn.id ?? randomUUIDv7();
-      if (!UUID.test(id))
-        throw new Fault("invalid", "bad_turn_id", "A turn id must be a UUID.", { param: "id" });
-      if (turn.id !== undefined && ledger.knows(id))
-        throw new Fault("invalid", "turn_exists", `The turn ${id} already exists.`, { param: "id" });
-      const thread = turn.thread === undefined ? undefined : ledger.thread(turn.user, turn.thread);
-      if (turn.thread !== undefined && thread === undefined)
-        throw new Fault("missing", "thread_not_found", `There is no thread ${turn.thread}.`, {
-          param: "thread",
-        });
-      const beginning = beginningOf(turn, thread);
-      const lane = lanes.get(turn.thread ?? "");
-      if (lane !== undefined && lane.length >= MOST_WAITING)
-        throw new Fault(
-          "limited",
-          "thread_busy",
-          `The thread is busy: ${lane.length} messages are waiting.`,
-          { retryAfterSecs: 5 },
-        );
-      if (beginning.remember !== undefined)
-        remember(turn.user, beginning.remember.tool, beginning.remember.fingerprint);
-      // The catalog belongs to the thread: a resume that does not repeat it goes on with it.
-      const tools = turn.tools ?? (turn.input.type === "message" ? [] : (thread?.tools ?? []));
-      const whole: Turn = { ...turn, tools };
-      const writer = ledger.open(whole, id, runner.model(), lane === undefined ? "running" : "queued");
-      const stopper = new AbortController();
-      const stream = createTurnStream(id, writer.thread, () => cancel(entry));
-      const entry: Entry = { turn: whole, beginning, writer, stream, stopper, hasWaited: lane !== undefined };
-      active.set(id, entry);
-      if (lane === undefined) {
-        lanes.set(writer.thread, []);
-        start(entry);
-      } else lane.push(entry);
-      return stream;
+      const opened = open(turn, alongside);
+      opening.add(opened);
+      try {
+        return await opened;
+      } finally {
+        opening.delete(opened);
+      }
     },
 
-    cancel(user, turn) {
+    async cancel(user, turn) {
       const entry = active.get(turn);
-      if (entry === undefined) return ledger.release(user, turn);
+      if (entry === undefined) return await ledger.release(user, turn);
       if (entry.turn.user !== user) return false;
       cancel(entry);
       return true;
@@ -248,11 +250,12 @@ export function createAgent({ ledger, runner, log, idleSecs, forget, remember }:
       forget(thread);
     },
 
+    wake: lanes.wake,
+
     async stop() {
       isStopping = true;
-      const why = new Fault("turn", "interrupted", "The service was stopped while the turn ran.");
-      for (const { stopper } of active.values()) stopper.abort(why);
-      while (ends.size > 0) await Promise.all(ends);
+      for (const entry of [...active.values()]) cancel(entry, STOPPED);
+      while (opening.size + ends.size > 0) await Promise.allSettled([...opening, ...ends]);
       clearInterval(saveAgain);
       await saveAll();
     },

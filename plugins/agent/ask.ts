@@ -29,7 +29,7 @@ Examples:
       const text = [words.join(" ").trim(), piped].filter((part) => part !== "").join("\n\n");
       if (text === "") throw new Fault("invalid", "empty_message", "The question is empty.", { usage: true });
       await context.with(["agent"], async ({ agent }) => {
-        const run = agent.run({
+        const run = await agent.run({
           user: OPERATOR,
           channel: "ask",
           input: { type: "message", text },

@@ -44,11 +44,11 @@ export async function startAgent({
   onStop,
   announce,
 }: StartContext<AgentSettings, "store" | "kernel", "tools">): Promise<Pick<Services, Provided>> {
-  const sql = use.store.syncTables("agent", MIGRATIONS.sqlite);
   const tables = await use.store.tables("agent", MIGRATIONS);
+  const sql = use.store.syncTables("agent", MIGRATIONS.sqlite);
   const { mask } = use.kernel;
-  const ledger = createLedger(sql);
-  const interrupted = use.kernel.serving ? ledger.recover() : 0;
+  const ledger = createLedger(tables);
+  const interrupted = use.kernel.serving ? await ledger.recover() : 0;
   if (interrupted > 0) log.warn({ turns: interrupted }, "turns were interrupted when the service stopped");
   const memory = await createMemory({ store: use.store, vectors: config.memoryVectors, log });
   onStop(() => memory.close());
@@ -67,8 +67,8 @@ export async function startAgent({
   const runner = createTurnRunner({
     models,
     prices,
-    spending: createSpending(sql, config.dailyUsdCap),
-    context: createContext(sql, history),
+    spending: createSpending(tables, config.dailyUsdCap),
+    context: createContext(tables, history),
     sources,
     mask,
     trusted,
@@ -91,10 +91,9 @@ export async function startAgent({
     forget: history.forget,
     remember: (user, tool, fingerprint) => approvals.remember(user, tool, "allow", fingerprint),
   });
-  onStop(() => agent.stop());
   const threads = createThreads(sql, agent.cancelThread);
   const jobs = createJobs({
-    table: createJobTable(sql),
+    table: createJobTable(tables),
     agent,
     turn: threads.turn,
     log,
@@ -102,8 +101,12 @@ export async function startAgent({
     retentionDays: config.jobsRetentionDays,
   });
   const identities = createIdentities({ sql: tables, jobs, giveMemory: memory.giveAll });
-  if (use.kernel.serving) jobs.start();
-  onStop(() => jobs.stop());
+  onStop(async () => {
+    jobs.stop();
+    await agent.stop();
+    await jobs.idle();
+  });
+  if (use.kernel.serving) await jobs.start();
   const show = () => announce(`${models.name().name} (${models.name().provider})`);
   show();
   void models.current().then((chain) => {
@@ -130,8 +133,8 @@ export async function startAgent({
     identities,
     externalTools: {
       isReserved: (tool) => isReservedName(sources, tool),
-      pending(user, thread) {
-        const gate = ledger.thread(user, thread)?.gate;
+      async pending(user, thread) {
+        const gate = (await ledger.thread(user, thread))?.gate;
         return gate?.type === "external_tool" ? gate : undefined;
       },
     },

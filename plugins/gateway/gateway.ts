@@ -48,8 +48,8 @@ export async function openGateway({
   const { follow, recheck: onRevoked } = sockets;
   metrics.gauge("postern_sockets", "Open sockets", () => sockets.count);
   metrics.gauge("postern_streams", "Users whose events are kept for a socket", () => sockets.streams);
-  metrics.gauge("postern_jobs_queued", "Queued jobs", () => jobs.counts().queued);
-  metrics.gauge("postern_jobs_running", "Running jobs", () => jobs.counts().running);
+  metrics.gauge("postern_jobs_queued", "Queued jobs", async () => (await jobs.counts()).queued);
+  metrics.gauge("postern_jobs_running", "Running jobs", async () => (await jobs.counts()).running);
 
   const described: RouteDescription[] = [SOCKET];
   const describe = () => describeApi({ version: kernel.version, routes: described, others: [SocketFrame] });

@@ -57,36 +57,37 @@ export function mountRoutes(parts: RouteParts): void {
     } else context.body = await answers.whole(begun, request.model);
   }
 
-  function find(context: Context): TakenRequest {
+  async function find(context: Context): Promise<TakenRequest> {
     const id = parseResponseId(String(context["params"].id));
-    const taken = id && requests.find(web.user(context).id, id.turn);
+    const taken = id && (await requests.find(web.user(context).id, id.turn));
     if (taken === undefined || taken.thread !== id?.thread) throw notFound();
     return taken;
   }
 
-  function show(taken: TakenRequest): ResponseObject {
-    const response = answers.current(taken, PLACEHOLDER_MODEL);
+  async function show(taken: TakenRequest): Promise<ResponseObject> {
+    const response = await answers.current(taken, PLACEHOLDER_MODEL);
     if (response === undefined) throw notFound();
     return response;
   }
 
-  function retrieve(context: Context): void {
-    context.body = show(find(context));
+  async function retrieve(context: Context): Promise<void> {
+    context.body = await show(await find(context));
   }
 
   async function cancel(context: Context): Promise<void> {
-    const taken = find(context);
-    if (agent.cancel(taken.user, taken.id)) await intake.running(taken.id)?.record;
-    context.body = show(taken);
+    const taken = await find(context);
+    if (await agent.cancel(taken.user, taken.id)) await intake.running(taken.id)?.record;
+    context.body = await show(taken);
   }
 
   /** The conversation goes with the last of its responses; until then the others build on it. */
-  function remove(context: Context): void {
-    const { id, user, thread } = find(context);
-    agent.cancel(user, id);
-    requests.remove(id);
-    const isEmpty = requests.countOf(user, thread) === 0 && threads.find(user, thread) !== undefined;
-    if (isEmpty && isOursAlone(threads, user, thread)) threads.remove(user, thread);
+  async function remove(context: Context): Promise<void> {
+    const { id, user, thread } = await find(context);
+    await agent.cancel(user, id);
+    await requests.remove(id);
+    const isEmpty =
+      (await requests.countOf(user, thread)) === 0 && (await threads.find(user, thread)) !== undefined;
+    if (isEmpty && (await isOursAlone(threads, user, thread))) await threads.remove(user, thread);
     const deleted: Declared<typeof DeletedResponse> = {
       id: String(context["params"].id),
       object: "response",
@@ -95,9 +96,9 @@ export function mountRoutes(parts: RouteParts): void {
     context.body = deleted;
   }
 
-  function inputItems(context: Context): void {
-    const taken = find(context);
-    show(taken);
+  async function inputItems(context: Context): Promise<void> {
+    const taken = await find(context);
+    await show(taken);
     context.body = listInput(taken, context.query);
   }
 
@@ -177,9 +178,9 @@ type Endpoint = Omit<RouteDescription, "tag"> & { handle(context: Context): void
 const MISSING = { 404: "There is no such response" };
 
 /** False where people went on with the conversation on another channel. */
-function isOursAlone(threads: Threads, user: string, thread: string): boolean {
+async function isOursAlone(threads: Threads, user: string, thread: string): Promise<boolean> {
   for (let before: string | undefined; ; ) {
-    const { items, next } = threads.turns(user, thread, before === undefined ? {} : { before });
+    const { items, next } = await threads.turns(user, thread, before === undefined ? {} : { before });
     if (items.some(({ channel }) => channel !== CHANNEL)) return false;
     if (next === undefined) return true;
     before = next;

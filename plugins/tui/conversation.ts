@@ -11,6 +11,7 @@ import {
   type TurnItem,
   type Usage,
 } from "../../kernel/plugin.ts";
+import { inputOf, isAnswer } from "./gate-answer.ts";
 import { beginningOf, keep, type LiveTurn, liveTurn } from "./live-turn.ts";
 import { type Choice, choicesOf, type Entry, type EntryOf, isFoldable } from "./screen/entries.ts";
 
@@ -101,19 +102,38 @@ export function createConversation({ agent, threads, user }: ConversationParts):
     changed();
   }
 
+  /** Turns sent from here that nothing has been heard of yet, each with the thread that was open then. */
+  const sending = new Map<string, string | undefined>();
+  let lastSent = Promise.resolve();
+
+  /** One after the other: the second message to a new thread has to know which thread that is. */
   function start(input: TurnInput): void {
+    lastSent = lastSent.then(() => begin(input));
+  }
+
+  async function begin(input: TurnInput): Promise<void> {
     const id = randomUUID();
     const turn: Turn = { user, channel: "tui", id, input, ...(thread !== undefined && { thread }) };
+    sending.set(id, thread);
     try {
-      thread = agent.run(turn).thread;
-      live.set(id, liveTurn(id, thread, true));
-      changed();
+      hear(id, (await agent.run(turn)).thread);
     } catch (error) {
+      sending.delete(id);
       add({ type: "note", tone: "bad", text: reason(error) });
     }
   }
 
+  /** The first that is heard of a turn sent from here: that it runs, or an event of it. */
+  function hear(id: string, where: string): void {
+    if (!sending.has(id)) return;
+    if (sending.get(id) === thread) thread = where;
+    sending.delete(id);
+    live.set(id, liveTurn(id, where, true));
+    changed();
+  }
+
   const unwatch = agent.watch(user, (event, { id, thread: where }) => {
+    hear(id, where);
     const turn = live.get(id) ?? join(id, where);
     keep(turn, event);
     if (event.type === "done" || event.type === "failed") live.delete(id);
@@ -235,7 +255,12 @@ export function createConversation({ agent, threads, user }: ConversationParts):
       add({ type: "person", text, open: false });
       start({ type: "message", text });
     },
-    cancel: () => liveHere().filter(({ id }) => agent.cancel(user, id)).length > 0,
+    cancel() {
+      const running = liveHere();
+      for (const { id } of running)
+        agent.cancel(user, id).catch((error) => add({ type: "note", tone: "bad", text: reason(error) }));
+      return running.length > 0;
+    },
     note: (text, tone = "plain") => add({ type: "note", tone, text }),
     rewrite: (id, text) => update(id, "note", (entry) => ({ ...entry, text })),
     toggle(id) {
@@ -278,19 +303,4 @@ export function createConversation({ agent, threads, user }: ConversationParts):
     version: () => version,
     close: unwatch,
   };
-}
-
-function isAnswer(input: TurnInput, gate: Gate): boolean {
-  if (input.type === "message") return false;
-  return input.type === "tool_output" ? input.call === gate.call.id : input.gate === gate.id;
-}
-
-function inputOf(gate: Gate, decision: string): TurnInput {
-  return gate.type === "authentication"
-    ? { type: "authentication", gate: gate.id, decision: decision === "done" ? "done" : "deny" }
-    : {
-        type: "approval",
-        gate: gate.id,
-        decision: decision === "once" || decision === "always" ? decision : "deny",
-      };
 }

@@ -84,8 +84,8 @@ export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
   },
   jobs: {
     about: "list the newest webhook jobs",
-    run({ jobs }) {
-      const items = jobs?.list({ limit: LISTED }).items ?? [];
+    async run({ jobs }) {
+      const { items = [] } = (await jobs?.list({ limit: LISTED })) ?? {};
       if (items.length === 0) return "No jobs.";
       return items
         .map(

@@ -190,14 +190,14 @@ async function waitFor({ jobs, stopping }: AppOptions, job: Job, seconds: number
   } finally {
     stopping.removeEventListener("abort", onStop);
   }
-  return jobs.find(job.id) ?? job;
+  return (await jobs.find(job.id)) ?? job;
 }
 
 /** A sender sees its own jobs: to others they are not there. */
 function showJob({ jobs, senders }: AppOptions): Middleware {
   return async (context) => {
     const sender = await senders.whose(headerOf(context));
-    const job = jobs.find(paramOf(context, "id"));
+    const job = await jobs.find(paramOf(context, "id"));
     if (job === undefined || job.channel !== "webhook" || (job.sender ?? "") !== sender)
       throw new Fault("missing", "job_not_found", "There is no job with this id.", { param: "job_id" });
     context.body = toWire(JobRecord, job);

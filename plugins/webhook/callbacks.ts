@@ -6,7 +6,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Webhook } from "standardwebhooks";
 import { Agent, request } from "undici";
 import { createConnector } from "../../kernel/net/connector.ts";
-import { type Job, type Jobs, type Log, type NewJob, reason, type SyncSql } from "../../kernel/plugin.ts";
+import {
+  type Job,
+  type Jobs,
+  type Log,
+  type NewJob,
+  reason,
+  type SyncSql,
+  type Transaction,
+} from "../../kernel/plugin.ts";
 import { CompletedJob } from "../../kernel/vocabulary/job.ts";
 import { toWire } from "../../kernel/vocabulary/wire/convert.ts";
 import { type CallbackTarget, explainFailure } from "./callback-target.ts";
@@ -21,8 +29,8 @@ export interface CallbackOptions {
 }
 
 export interface Callbacks {
-  /** Submits the job and owes its callback, both or neither, in the transaction at hand. `userId`: whom it names. */
-  submit(job: NewJob, userId: string): Job;
+  /** Submits the job and owes its callback, both or neither, in that transaction. `userId`: whom it names. */
+  submit(tx: Transaction, job: NewJob, userId: string): Promise<Job>;
   stop(): Promise<void>;
 }
 
@@ -39,7 +47,13 @@ interface Owed {
   readonly user_id: string | null;
 }
 
-export function createCallbacks({ jobs, sql, log, target, signer }: CallbackOptions): Callbacks {
+export async function createCallbacks({
+  jobs,
+  sql,
+  log,
+  target,
+  signer,
+}: CallbackOptions): Promise<Callbacks> {
   const { privateHosts } = target;
   const agent = new Agent({ connect: createConnector({ privateHosts, timeout: TIMEOUT_MILLIS }) });
   const giveUp = new AbortController();
@@ -93,7 +107,7 @@ export function createCallbacks({ jobs, sql, log, target, signer }: CallbackOpti
   }
 
   async function deliver({ job: id, attempts, user_id: userId }: Owed): Promise<void> {
-    const job = jobs.find(id);
+    const job = await jobs.find(id);
     if (job === undefined) return void forget(id);
     try {
       if (!delivered.has(id)) await send({ ...job, user: userId ?? job.user });
@@ -156,17 +170,21 @@ export function createCallbacks({ jobs, sql, log, target, signer }: CallbackOpti
   for (const { job } of sql.all<Pick<Owed, "job">>(
     "SELECT job FROM webhook_callbacks WHERE due_at IS NULL",
   )) {
-    const status = jobs.find(job)?.status;
+    const status = (await jobs.find(job))?.status;
     if (status === undefined || status === "completed") makeDue(job, Date.now());
   }
   pump();
 
   return {
-    submit(submission, userId) {
-      const job = jobs.submit(submission);
+    async submit(tx, submission, userId) {
+      const job = await jobs.submit(submission, tx);
       // A repeated submission answers a job that may be over and called back already.
       if (job.status !== "completed")
-        sql.run("INSERT OR IGNORE INTO webhook_callbacks (job, user_id) VALUES (?, ?)", job.id, userId);
+        void tx.run(
+          "INSERT INTO webhook_callbacks (job, user_id) VALUES (?, ?) ON CONFLICT (job) DO NOTHING",
+          job.id,
+          userId,
+        );
       return job;
     },
     async stop() {

@@ -93,7 +93,8 @@ export default definePlugin({
     const app = createApp({
       jobs: use.jobs,
       userOf: createUserLookup({ ...use, isRequired: config.pairing === "required" }),
-      submit: (job, userId) => syncSql.batch(() => (callbacks ?? use.jobs).submit(job, userId)),
+      submit: (job, userId) =>
+        callbacks ? sql.transaction((tx) => callbacks.submit(tx, job, userId)) : use.jobs.submit(job),
       limiter: createLimiter({ name: "webhook", windows: [{ limit: config.rate, seconds: 60 }] }),
       proxies: createProxies(config.proxies),
       senders: createSenders(secret, integrations),
@@ -143,7 +144,7 @@ async function openCallbacks(
     import("./keys.ts"),
     import("standardwebhooks"),
   ]);
-  return createCallbacks({ ...parts, signer: new Webhook(await callbackSecret(parts.store)) });
+  return await createCallbacks({ ...parts, signer: new Webhook(await callbackSecret(parts.store)) });
 }
 
 function readCallback(

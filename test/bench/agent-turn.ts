@@ -28,8 +28,9 @@ const instant: Model = {
   },
 };
 
-function openAgent(home: string) {
+async function openAgent(home: string) {
   const store = openStore(join(home, "store.sqlite"));
+  const tables = await store.tables("agent", MIGRATIONS);
   const sql = store.syncTables("agent", MIGRATIONS.sqlite);
   const mask = createMask();
   mask.add("a-secret-the-loop-knows");
@@ -37,8 +38,8 @@ function openAgent(home: string) {
   const runner = createTurnRunner({
     models: { current: async () => [instant], name: () => instant.name },
     prices: readPrices(home),
-    spending: createSpending(sql, undefined),
-    context: createContext(sql, history),
+    spending: createSpending(tables, undefined),
+    context: createContext(tables, history),
     sources: { own: [], host: undefined, rules: new Map(), approvals: createApprovals(sql) },
     mask,
     trusted: new Set(),
@@ -47,7 +48,7 @@ function openAgent(home: string) {
     preface: async () => ({ sections: [], requiredTools: [] }),
   });
   const agent = createAgent({
-    ledger: createLedger(sql),
+    ledger: createLedger(tables),
     runner,
     log: SILENT,
     idleSecs: 60,
@@ -62,10 +63,10 @@ export const bench: Bench = {
   about: "growth: the nth turn on a thread, the model excluded; turn 1,000 within 3× of turn 10",
   run: (progress) =>
     inFolder(async (home) => {
-      const { agent, history, store } = openAgent(home);
+      const { agent, history, store } = await openAgent(home);
       const input = { type: "message", text: "A message of about as many words as people write." } as const;
       const turn = async (thread?: string) => {
-        const run = agent.run({ user: "bench", channel: "bench", input, ...(thread && { thread }) });
+        const run = await agent.run({ user: "bench", channel: "bench", input, ...(thread && { thread }) });
         await run.record;
         return run.thread;
       };

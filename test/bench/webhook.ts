@@ -80,7 +80,11 @@ async function bareKoa(): Promise<Server> {
 
 async function fill(jobs: Jobs, count: number): Promise<void> {
   for (let index = 0; index < count; index++) {
-    jobs.submit({ user: `webhook/user-${index % 1000}`, channel: "webhook", message: `stored ${index}` });
+    await jobs.submit({
+      user: `webhook/user-${index % 1000}`,
+      channel: "webhook",
+      message: `stored ${index}`,
+    });
     // Both ends of the kept connections live here and have to see each other close them.
     if (index % 100 === 0) await breathe();
   }

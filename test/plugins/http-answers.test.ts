@@ -63,7 +63,7 @@ async function openChannels(thrown: { error: unknown }): Promise<Channels> {
 async function openWebhook(thrown: { error: unknown }): Promise<string> {
   const verdict = async () => ({ ok: true, limit: 1000, windowSecs: 60, remaining: 1000, resetSecs: 1 });
   const app = createApp({
-    jobs: { find: () => undefined, wait: async () => undefined },
+    jobs: { find: async () => undefined, wait: async () => undefined },
     userOf: { named: async (user) => ({ user }), fixed: async ({ user }) => ({ user }) },
     submit: async () => {
       throw thrown.error;

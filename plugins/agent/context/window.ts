@@ -2,26 +2,28 @@
  * Fits a thread into a model's window. What no longer fits is summarised once and the summary kept beside
  * the thread; the turns themselves stay as they are.
  */
-import { Fault, type SyncSql } from "../../../kernel/plugin.ts";
+import { Fault, type Sql } from "../../../kernel/plugin.ts";
 import type { ModelMessage } from "../models/model.ts";
 import { capText, escapeTags } from "../safety/wrap.ts";
 import type { History, Past, RenderedTurn } from "../threads/history.ts";
 import { withoutResult } from "../threads/history.ts";
+import type { Summary } from "../threads/thread-row.ts";
 import { estimateText, estimateTokens } from "./tokens.ts";
 
-export interface ContextRequest {
+/** What is stored of a thread before a turn. */
+export interface Stored {
   readonly thread: string;
   /** Turns from this number on are not history. */
   readonly before: number;
+  readonly summary: Summary;
+  readonly past: Past;
+}
+
+export interface Room {
   /** Tokens for everything but the answer, the system text and the tools. */
   readonly budget: number;
   /** Puts a transcript into a few paragraphs; where it cannot, a digest takes its place. */
   summarise(transcript: string): Promise<string>;
-}
-
-interface Summary {
-  readonly text: string | undefined;
-  readonly to: number;
 }
 
 // When the window is full this much of it is emptied, so that the next turns need no new summary.
@@ -32,13 +34,15 @@ const DIGEST_LINES = 40;
 const LEFT_OUT = "[An earlier result, removed to save space.]";
 
 export interface Context {
+  /** `summary`: what is known to be the newest. */
+  read(thread: string, before: number, summary: Summary | undefined): Promise<Stored>;
   /** History as it fits: a summary of the oldest, then whole turns. */
-  past(request: ContextRequest): Promise<Past & { readonly summary: string | undefined }>;
+  fit(stored: Stored, room: Room): Promise<Past & { readonly summary: string | undefined }>;
 }
 
-export function createContext(sql: SyncSql, history: History): Context {
-  const summaryOf = (thread: string): Summary => {
-    const row = sql.get<{ summary: string | null; summarised_to: number }>(
+export function createContext(sql: Sql, history: History): Context {
+  const summaryOf = async (thread: string): Promise<Summary> => {
+    const row = await sql.get<{ summary: string | null; summarised_to: number }>(
       "SELECT summary, summarised_to FROM threads WHERE id = ?",
       thread,
     );
@@ -46,9 +50,12 @@ export function createContext(sql: SyncSql, history: History): Context {
   };
 
   return {
-    async past({ thread, before, budget, summarise }) {
-      const known = summaryOf(thread);
-      const past = history.read(thread, known.to, before);
+    async read(thread, before, given) {
+      const summary = given ?? (await summaryOf(thread));
+      return { thread, before, summary, past: await history.read(thread, summary.to, before) };
+    },
+
+    async fit({ thread, before, summary: known, past }, { budget, summarise }) {
       const size = sumTokens(past.turns) + estimateText(known.text ?? "");
       if (size <= budget) return { ...past, summary: known.text };
       const cut = cutAt(past.turns, budget * KEEP_AFTER_SUMMARY);
@@ -56,8 +63,18 @@ export function createContext(sql: SyncSql, history: History): Context {
       const last = old.at(-1);
       if (last === undefined) return { ...past, summary: known.text };
       const text = await condense(known.text, old, budget, summarise);
-      sql.run("UPDATE threads SET summary = ?, summarised_to = ? WHERE id = ?", text, last.seq, thread);
-      return { ...history.read(thread, last.seq, before), summary: text };
+      await sql.transaction(
+        async (tx) => {
+          await tx.run(
+            "UPDATE threads SET summary = ?, summarised_to = ? WHERE id = ?",
+            text,
+            last.seq,
+            thread,
+          );
+        },
+        { flush: false },
+      );
+      return { ...(await history.read(thread, last.seq, before)), summary: text };
     },
   };
 }

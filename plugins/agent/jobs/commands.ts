@@ -30,7 +30,7 @@ export function register(group: Command, context: CommandContext): void {
     .addHelpText("after", "\nExample:\n  $ postern jobs list --status queued")
     .action(({ json = false, limit, ...query }: ListOptions) =>
       context.with(["jobs"], async ({ jobs }) => {
-        const { items, next } = jobs.list({ limit, ...query });
+        const { items, next } = await jobs.list({ limit, ...query });
         if (json) sayJson({ jobs: items.map((job) => toWire(JobDetails, job)), next: next ?? null });
         else if (items.length === 0) print("No jobs.");
         else
@@ -47,7 +47,7 @@ export function register(group: Command, context: CommandContext): void {
     .option("--json", "print JSON")
     .addHelpText("after", "\nExample:\n  $ postern jobs show 0c9c2a52-6b1d-4f6e-8a44-3c1f7a0f8d11")
     .action((id: string, { json = false }: { json?: boolean }) =>
-      context.with(["jobs"], async ({ jobs }) => show(jobs.find(id) ?? missing(id), json)),
+      context.with(["jobs"], async ({ jobs }) => show((await jobs.find(id)) ?? missing(id), json)),
     );
 
   group
@@ -57,7 +57,7 @@ export function register(group: Command, context: CommandContext): void {
     .option("--json", "print JSON")
     .addHelpText("after", "\nExample:\n  $ postern jobs cancel 0c9c2a52-6b1d-4f6e-8a44-3c1f7a0f8d11")
     .action((id: string, { json = false }: { json?: boolean }) =>
-      context.with(["jobs"], async ({ jobs }) => show(jobs.cancel(id) ?? missing(id), json)),
+      context.with(["jobs"], async ({ jobs }) => show((await jobs.cancel(id)) ?? missing(id), json)),
     );
 }
 

@@ -8,17 +8,18 @@ import {
   type Jobs,
   type Log,
   type Outside,
+  type Transaction,
   type TurnRecord,
 } from "../../../kernel/plugin.ts";
-import { isWebhookIdentity } from "../../../kernel/vocabulary/user.ts";
 import { INTERRUPTED } from "../threads/ledger.ts";
-import { type Completion, type JobRow, type JobTable, jobOf } from "./table.ts";
+import { CANCELLED, type Completion, completionOf, failure, refusal } from "./completion.ts";
+import { type Claimed, type From, type JobRow, type JobTable, jobOf } from "./table.ts";
 
 export interface JobsParts {
   readonly table: JobTable;
   readonly agent: Pick<Agent, "run" | "cancel">;
   /** A stored turn, whoever's it is. */
-  turn(user: string, id: string): TurnRecord | undefined;
+  turn(user: string, id: string): TurnRecord | undefined | Promise<TurnRecord | undefined>;
   readonly log: Log;
   readonly concurrency: number;
   readonly retentionDays: number;
@@ -26,12 +27,14 @@ export interface JobsParts {
 
 export interface RunningJobs extends Jobs {
   /** Completes it without running it. */
-  refuse(id: string, error: Failure): void;
+  refuse(id: string, error: Failure): Promise<void>;
 
   /** Takes up what a crash left running, then starts the queue. */
-  start(): void;
+  start(): Promise<void>;
   /** Starts no more jobs; those that run are taken up again at the next start. */
   stop(): void;
+  /** Resolves when nothing of a stopped queue is under way. Their turns have to end first. */
+  idle(): Promise<void>;
 }
 
 const SWEEP_MILLIS = 3_600_000;
@@ -46,11 +49,22 @@ export function createJobs(parts: JobsParts): RunningJobs {
   let lastUser = "";
   let isOpen = false;
   const timers: NodeJS.Timeout[] = [];
-  const sweep = () => table.sweep(parts.retentionDays);
+  const underWay = new Set<Promise<void>>();
 
-  function complete(id: string, completion: Completion): void {
-    const row = table.complete(id, completion);
-    if (row === undefined) return;
+  /** For what runs by itself: a full disk must cost a try, not the process. */
+  function inBackground(act: () => Promise<unknown>, trouble = "job queue error, retrying"): void {
+    const work: Promise<void> = act()
+      .then(
+        () => {},
+        (error: unknown) => log.error({ error }, trouble),
+      )
+      .finally(() => underWay.delete(work));
+    underWay.add(work);
+  }
+
+  async function complete(id: string, completion: Completion, from: From = {}): Promise<boolean> {
+    const row = await table.complete(id, completion, from);
+    if (row === undefined) return false;
     const job = jobOf(row);
     const told = [...(waiters.get(id) ?? []), ...listeners];
     waiters.delete(id);
@@ -61,87 +75,88 @@ export function createJobs(parts: JobsParts): RunningJobs {
         log.error({ error }, "a listener to jobs failed");
       }
     }
+    return true;
   }
 
-  function pump(): void {
+  /** One at a time: what comes meanwhile makes it look once more. */
+  const pump = oneAtATime(async () => {
     while (isOpen && running < concurrency) {
-      const row = table.nextAfter(lastUser);
+      const row = await table.claim(lastUser, randomUUIDv7());
       if (row === undefined) return;
+      // Stopped while it was being claimed.
+      if (!isOpen) return await table.putBack(row.id);
       lastUser = row.user;
       running++;
-      void work(row)
-        .then(
-          () => true,
-          (error) => {
-            log.error({ error, job: row.id }, "a job could not be run");
-            return false;
-          },
-        )
-        .then((went) => {
-          running--;
-          // After a failure the next look tries again: at once would be for ever.
-          if (went) safely(pump)();
-        });
+      inBackground(() => runOne(row), "a job could not be run");
     }
+  });
+
+  async function runOne(row: Claimed): Promise<void> {
+    try {
+      await work(row);
+    } finally {
+      running--;
+    }
+    // After a failure the next look tries again: at once would be for ever.
+    inBackground(pump);
   }
 
-  /** For what runs by itself: a full disk must cost a try, not the process. */
-  const safely = (act: () => void) => (): void => {
-    try {
-      act();
-    } catch (error) {
-      log.error({ error }, "job queue error, retrying");
-    }
-  };
-
   /** A completion that cannot be written now is written by a later look. */
-  const owed = new Map<string, Completion>();
-  function finish(id: string, completion: Completion): void {
-    owed.set(id, completion);
-    complete(id, completion);
+  const owed = new Map<string, () => Promise<unknown>>();
+  async function finish({ id, turn }: JobRow, completion: Completion): Promise<void> {
+    const write = () => complete(id, completion, turn === null ? {} : { turn });
+    owed.set(id, write);
+    await write();
     owed.delete(id);
   }
 
-  function look(): void {
-    for (const [id, completion] of owed) finish(id, completion);
-    for (const { user, turn } of table.askedToStop()) agent.cancel(user, turn ?? "");
-    pump();
-  }
+  const look = oneAtATime(async () => {
+    for (const [id, write] of owed) {
+      await write();
+      owed.delete(id);
+    }
+    for (const { user, turn } of await table.askedToStop()) await agent.cancel(user, turn ?? "");
+    await pump();
+  });
 
-  async function work(row: JobRow): Promise<void> {
-    const turn = randomUUIDv7();
-    table.begin(row.id, turn);
-    const thread = table.threadOf(row);
+  async function work(row: Claimed): Promise<void> {
     let record: TurnRecord;
     try {
-      const run = agent.run({
-        id: turn,
-        user: row.user,
-        channel: row.channel,
-        input: { type: "message", text: row.message },
-        ...(thread !== undefined && { thread }),
-        ...((row.metadata !== null || row.spans !== null) && { outside: outsideOf(row) }),
-      });
-      table.setThread(row, run.thread);
+      const run = await agent.run(
+        {
+          id: row.turn as string,
+          user: row.user,
+          channel: row.channel,
+          input: { type: "message", text: row.message },
+          ...(row.goesOn !== undefined && { thread: row.goesOn }),
+          ...((row.metadata !== null || row.spans !== null) && { outside: outsideOf(row) }),
+        },
+        (tx, { thread }) => assertClaimed(tx, row, thread),
+      );
       record = await run.record;
     } catch (error) {
       if (!isOpen) return;
-      finish(row.id, refusal(error));
+      await finish(row, refusal(error));
       if (!(error instanceof Fault)) throw error;
       return;
     }
     // A stop interrupts turns: the next start decides about their jobs.
     if (!isOpen && record.error?.code === INTERRUPTED.code) return;
-    finish(row.id, completionOf(record));
+    await finish(row, completionOf(record));
   }
 
-  function recover(): void {
-    for (const row of table.running()) {
-      const turn = row.turn === null ? undefined : parts.turn(row.user, row.turn);
-      if (turn === undefined) table.putBack(row.id);
-      else if (turn.error?.code !== INTERRUPTED.code) complete(row.id, completionOf(turn));
-      else if (table.hadWritten(turn.id)) {
-        complete(
+  /** Between the claim and the turn it may have been cancelled, or removed with its user: then no turn is opened. */
+  async function assertClaimed(tx: Transaction, row: Claimed, thread: string): Promise<void> {
+    if (!(await table.setThread(tx, row, thread))) throw new Fault("turn", CANCELLED.code, CANCELLED.message);
+  }
+
+  async function recover(): Promise<void> {
+    for (const row of await table.running()) {
+      const turn = row.turn === null ? undefined : await parts.turn(row.user, row.turn);
+      if (turn === undefined) await table.putBack(row.id);
+      else if (turn.error?.code !== INTERRUPTED.code) await complete(row.id, completionOf(turn));
+      else if (await table.hadWritten(turn.id)) {
+        await complete(
           row.id,
           failure({
             code: INTERRUPTED.code,
@@ -149,60 +164,70 @@ export function createJobs(parts: JobsParts): RunningJobs {
               "The job was interrupted by a restart after it had called a tool with side effects, so it was not run again.",
           }),
         );
-      } else table.putBack(row.id);
+      } else await table.putBack(row.id);
     }
   }
 
+  const sweep = () => table.sweep(parts.retentionDays);
+
   return {
-    start() {
+    async start() {
       isOpen = true;
-      recover();
-      sweep();
+      await recover();
+      await sweep();
       timers.push(
-        setInterval(safely(sweep), SWEEP_MILLIS).unref(),
-        setInterval(safely(look), LOOK_MILLIS).unref(),
+        setInterval(() => inBackground(sweep), SWEEP_MILLIS).unref(),
+        setInterval(() => inBackground(look), LOOK_MILLIS).unref(),
       );
-      pump();
+      inBackground(pump);
     },
     stop() {
       isOpen = false;
       for (const timer of timers) clearInterval(timer);
     },
-    submit(job) {
+    async idle() {
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
+    async submit(job, tx) {
       if (job.user === "")
         throw new Fault("invalid", "no_user", "A job belongs to a user.", { param: "user" });
-      const { row, isNew } = table.insert(job);
-      // Not in this call: the caller should hear "queued" before anything runs.
-      if (isNew) setImmediate(safely(pump));
+      const { row, isNew } = await table.insert(job, tx);
+      // Not in this call: the caller should hear "queued" before anything runs, and its transaction comes to its end.
+      if (isNew) setImmediate(() => inBackground(pump));
       return jobOf(row);
     },
-    find(id) {
-      const row = table.find(id);
+    async find(id) {
+      const row = await table.find(id);
       return row && jobOf(row);
     },
     list: (query = {}) => table.list(query),
-    cancel(id) {
-      const row = table.find(id);
-      if (row === undefined) return undefined;
-      if (row.status === "queued") complete(id, failure(CANCELLED));
-      else if (row.status === "running" && !agent.cancel(row.user, row.turn ?? "")) table.askToStop(id);
-      const after = table.find(id);
+    async cancel(id) {
+      await complete(id, failure(CANCELLED), { status: "queued" });
+      const row = await table.find(id);
+      if (row?.status !== "running") return row && jobOf(row);
+      if (!(await agent.cancel(row.user, row.turn ?? ""))) await table.askToStop(id);
+      const after = await table.find(id);
       return after && jobOf(after);
     },
-    refuse: (id, error) => complete(id, failure(error)),
+    refuse: async (id, error) => void (await complete(id, failure(error))),
     async wait(id, millis) {
-      const row = table.find(id);
-      if (row === undefined || row.status === "completed") return row && jobOf(row);
       const { promise, resolve } = Promise.withResolvers<void>();
       const tell = () => resolve();
+      // In line before the first look, so that nothing completes unseen in between.
       const mine = waiters.get(id) ?? new Set();
       waiters.set(id, mine.add(tell));
       const timer = setTimeout(resolve, millis);
-      await promise;
-      clearTimeout(timer);
-      mine.delete(tell);
-      const after = table.find(id);
-      return after && jobOf(after);
+      try {
+        const row = await table.find(id);
+        if (row === undefined || row.status === "completed") return row && jobOf(row);
+        await promise;
+        const after = await table.find(id);
+        return after && jobOf(after);
+      } finally {
+        clearTimeout(timer);
+        mine.delete(tell);
+        if (mine.size === 0 && waiters.get(id) === mine) waiters.delete(id);
+      }
     },
     counts: () => table.counts(),
     onCompleted(listener) {
@@ -212,10 +237,21 @@ export function createJobs(parts: JobsParts): RunningJobs {
   };
 }
 
-export const PAIRING_DENIED = {
-  code: "pairing_denied",
-  message: "The operator did not pair this user with an account, so the message was not run.",
-};
+/** Calls that come while it is at work make it run once more, and end with that. */
+function oneAtATime(work: () => Promise<void>): () => Promise<void> {
+  let current: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+  const begin = (): Promise<void> => {
+    next = undefined;
+    current = work().finally(() => (current = undefined));
+    return current;
+  };
+  return () => {
+    if (current === undefined) return begin();
+    next ??= current.then(begin, begin);
+    return next;
+  };
+}
 
 function outsideOf({ channel, origin, metadata, spans }: JobRow): Outside {
   return {
@@ -223,47 +259,4 @@ function outsideOf({ channel, origin, metadata, spans }: JobRow): Outside {
     ...(metadata !== null && { data: JSON.parse(metadata) as unknown }),
     ...(spans !== null && { spans: JSON.parse(spans) as NonNullable<Outside["spans"]> }),
   };
-}
-
-const CANCELLED = { code: "cancelled", message: "The job was cancelled." };
-
-function failure(error: { readonly code: string; readonly message: string }): Completion {
-  return { error, response: `This failed: ${error.message}` };
-}
-
-function refusal(error: unknown): Completion {
-  return failure(
-    error instanceof Fault
-      ? { code: error.code, message: error.message }
-      : { code: "internal", message: "Something went wrong in the service; the log has the details." },
-  );
-}
-
-function completionOf(record: TurnRecord): Completion {
-  if (record.status === "cancelled") return failure(CANCELLED);
-  if (record.gate !== undefined && record.status === "waiting") {
-    const { type, call } = record.gate;
-    const code = type === "authentication" ? "authentication_required" : "approval_required";
-    const what = type === "authentication" ? "a credential" : "an approval";
-    return failure({
-      code,
-      message: `The tool ${call.name} needs ${what}. ${whereToAnswer(record.user)}`,
-    });
-  }
-  if (record.error !== undefined) return failure(record.error);
-  return { response: textOf(record) };
-}
-
-function whereToAnswer(user: string): string {
-  return isWebhookIdentity(user)
-    ? "An operator can answer it in the web UI, on the page Webhooks."
-    : "Answer it in the web UI or the terminal; the conversation is waiting there.";
-}
-
-/** What the assistant said in this turn. */
-function textOf({ items }: TurnRecord): string {
-  return items
-    .filter((item) => item.type === "message" && item.role === "assistant")
-    .map((item) => (item.type === "message" ? item.text : ""))
-    .join("\n\n");
 }

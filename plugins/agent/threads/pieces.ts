@@ -1,30 +1,46 @@
 /**
- * The message a turn is just saying, piece by piece: on disk before anybody hears it, so that a crash takes back
+ * The message a turn is just saying, piece by piece: stored before anybody hears it, so that a crash takes back
  * nothing that was streamed. When the message is whole it becomes an item, and its pieces go.
  */
-import type { SyncSql, TurnItem } from "../../../kernel/plugin.ts";
+import type { Queries, SyncSql, Transaction, TurnItem } from "../../../kernel/plugin.ts";
 
-export interface Pieces {
-  add(turn: string, item: string, text: string): void;
-  /** The message as far as it has been said; undefined where none is under way. */
-  read(turn: string): TurnItem | undefined;
-  drop(turn: string): void;
+interface Piece {
+  readonly item: string;
+  readonly text: string;
 }
 
-export function createPieces(sql: SyncSql): Pieces {
+const READ = "SELECT item, text FROM turn_pieces WHERE turn = ? ORDER BY seq";
+
+/** Of a turn that has gone with its thread nothing is kept. */
+export function addPiece(tx: Transaction, turn: string, { item, text }: Piece): Promise<number> {
+  return tx.run(
+    "INSERT INTO turn_pieces (turn, item, text) SELECT id, CAST(? AS TEXT), CAST(? AS TEXT) FROM turns WHERE id = ?",
+    item,
+    text,
+    turn,
+  );
+}
+
+/** The message as far as it has been said; undefined where none is under way. */
+export async function readPieces(queries: Queries, turn: string): Promise<TurnItem | undefined> {
+  return messageOf(await queries.all<Piece>(READ, turn));
+}
+
+export function readPiecesNow(sql: SyncSql, turn: string): TurnItem | undefined {
+  return messageOf(sql.all<Piece>(READ, turn));
+}
+
+export function dropPieces(tx: Transaction, turn: string): Promise<number> {
+  return tx.run("DELETE FROM turn_pieces WHERE turn = ?", turn);
+}
+
+function messageOf(pieces: readonly Piece[]): TurnItem | undefined {
+  const [first] = pieces;
+  if (first === undefined) return undefined;
   return {
-    add: (turn, item, text) =>
-      void sql.run("INSERT INTO turn_pieces (turn, item, text) VALUES (?, ?, ?)", turn, item, text),
-    read(turn) {
-      const rows = sql.all<{ item: string; text: string }>(
-        "SELECT item, text FROM turn_pieces WHERE turn = ? ORDER BY seq",
-        turn,
-      );
-      const [first] = rows;
-      if (first === undefined) return undefined;
-      const text = rows.map((row) => row.text).join("");
-      return { type: "message", id: first.item, role: "assistant", text };
-    },
-    drop: (turn) => void sql.run("DELETE FROM turn_pieces WHERE turn = ?", turn),
+    type: "message",
+    id: first.item,
+    role: "assistant",
+    text: pieces.map(({ text }) => text).join(""),
   };
 }

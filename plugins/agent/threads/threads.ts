@@ -14,7 +14,7 @@ import {
   type Usage,
 } from "../../../kernel/plugin.ts";
 import { NO_USAGE } from "../spending/cost.ts";
-import { createPieces } from "./pieces.ts";
+import { readPiecesNow } from "./pieces.ts";
 import { clipTitle } from "./title.ts";
 
 const MOST = 200;
@@ -51,7 +51,6 @@ interface TurnColumns {
 
 /** `onRemove` is told of a thread before it goes, so that what runs on it stops. */
 export function createThreads(sql: SyncSql, onRemove: (thread: string) => void): Threads {
-  const pieces = createPieces(sql);
   const owned = (user: string, thread: string): number => {
     const row = sql.get<{ seq: number }>("SELECT seq FROM threads WHERE id = ? AND user = ?", thread, user);
     if (row === undefined) throw new Fault("missing", "thread_not_found", `There is no thread ${thread}.`);
@@ -63,7 +62,7 @@ export function createThreads(sql: SyncSql, onRemove: (thread: string) => void):
     const items = sql
       .all<{ body: string }>("SELECT body FROM turn_items WHERE turn = ? ORDER BY seq", id)
       .map(({ body }) => JSON.parse(body) as TurnItem);
-    const said = status === "running" ? pieces.read(id) : undefined;
+    const said = status === "running" ? readPiecesNow(sql, id) : undefined;
     return said ? [...items, said] : items;
   };
 

@@ -7,6 +7,7 @@ import {
   type ToolCall,
   type ToolOutcome,
   type TurnEvent,
+  type TurnItem,
 } from "../../../kernel/plugin.ts";
 import type { ModelPart } from "../models/model.ts";
 import { createRedactStream, redact } from "../safety/redact.ts";
@@ -29,7 +30,7 @@ export interface LoopRun {
   readonly approved: Approved | undefined;
   emit(event: TurnEvent): void;
   /** One answer of the model to the thread as it now is. */
-  ask(): AsyncIterable<readonly ModelPart[]>;
+  ask(): Promise<AsyncIterable<readonly ModelPart[]>>;
   count(tokens: TokenCount): void;
 }
 
@@ -68,11 +69,12 @@ async function answer({ writer, toolbox, mask, emit, ask, count }: LoopRun): Pro
     if (spoken.length === 0) return;
     const said = spoken.join("");
     text += said;
-    writer.say(item, said);
-    for (const delta of spoken) emit({ type: "text", item, delta });
+    writer.say(item, said, () => {
+      for (const delta of spoken) emit({ type: "text", item, delta });
+    });
   };
   try {
-    for await (const parts of ask()) {
+    for await (const parts of await ask()) {
       const deltas: string[] = [];
       for (const part of parts) {
         if (part.type === "text") deltas.push(redactor.push(part.delta));
@@ -84,17 +86,18 @@ async function answer({ writer, toolbox, mask, emit, ask, count }: LoopRun): Pro
   } finally {
     say(redactor.end());
     // Without calls the turn ends here, and its end writes the text along with everything else.
-    if (text !== "") calls.length > 0 ? writer.put(message()) : writer.hold(message());
+    if (text !== "") writer.hold(message());
   }
   if (calls.length === 0 && text.trim() === "")
     throw new Fault("turn", "empty_answer", "The model returned an empty answer. Try again, or rephrase.");
   // A caller's function is written down when it surfaces: one a round trip (§3.2), the others wait their turn.
-  for (const call of calls) if (!toolbox.isExternal(call.name)) put(writer, call, false);
+  const own = calls.filter(({ name }) => !toolbox.isExternal(name));
+  if (calls.length > 0) await writer.put(...own.map((call) => itemOf(call, false)));
   return calls;
 }
 
-function put(writer: TurnWriter, call: ToolCall, external: boolean): void {
-  writer.put({ type: "tool_call", id: randomUUIDv7(), call, external });
+function itemOf(call: ToolCall, external: boolean): TurnItem {
+  return { type: "tool_call", id: randomUUIDv7(), call, external };
 }
 
 /** With an id of its own, arguments that are at least an empty object, and no known secret in it. */
@@ -119,7 +122,7 @@ async function settle(run: LoopRun, calls: readonly ToolCall[]): Promise<Ending 
   );
   // What is refused at once never surfaces, but the model has to see what it did wrong.
   for (const { call, plan } of planned)
-    if (plan.type === "refuse" && toolbox.isExternal(call.name)) put(run.writer, call, false);
+    if (plan.type === "refuse" && toolbox.isExternal(call.name)) run.writer.hold(itemOf(call, false));
   // All of them end before the turn does, so that none writes into a turn that is closed.
   const settled = await Promise.allSettled(planned.map(({ call, plan }) => perform(run, call, plan)));
   const outcomes = settled.map((result) => {
@@ -138,7 +141,7 @@ async function settle(run: LoopRun, calls: readonly ToolCall[]): Promise<Ending 
   // An external call waits for the caller, who cannot answer the other gates: those come first.
   const [first] = waiting.toSorted((a, b) => rank(a.plan) - rank(b.plan));
   if (first === undefined) return undefined;
-  if (first.plan.type === "external") put(run.writer, first.call, true);
+  if (first.plan.type === "external") run.writer.hold(itemOf(first.call, true));
   return {
     status: "waiting",
     gate: openGate(run.writer, first.call, first.plan, first.outcome),
@@ -158,13 +161,10 @@ async function perform(run: LoopRun, call: ToolCall, plan: Plan): Promise<ToolOu
   const item = randomUUIDv7();
   const begun = performance.now();
   emit({ type: "tool_started", item, call });
-  if (plan.type === "run" && plan.writes) writer.markWrote();
-  const outcome = hideIn(
-    plan.type === "refuse" ? plan.outcome : await unlessAborted(plan.run(signal), signal),
-    mask,
-  );
+  if (plan.type === "run" && plan.writes) await writer.markWrote();
+  const outcome = hideIn(plan.type === "refuse" ? plan.outcome : await unlessAborted(plan.run, signal), mask);
   if (outcome.status !== "unauthenticated")
-    writer.put({ type: "tool_result", id: item, call: call.id, outcome });
+    await writer.put({ type: "tool_result", id: item, call: call.id, outcome });
   emit({ type: "tool_finished", item, call, outcome, millis: Math.round(performance.now() - begun) });
   return outcome;
 }
@@ -175,15 +175,18 @@ function hideIn(outcome: ToolOutcome, mask: Mask): ToolOutcome {
     : { ...outcome, message: redact(mask, outcome.message) };
 }
 
-/** A call that does not end when told to is left behind. */
-async function unlessAborted(work: Promise<ToolOutcome>, signal: AbortSignal): Promise<ToolOutcome> {
+/** A call that does not end when told to is left behind; one that has not begun by then is not made. */
+async function unlessAborted(
+  run: (signal: AbortSignal) => Promise<ToolOutcome>,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
   const { promise, resolve } = Promise.withResolvers<ToolOutcome>();
   const stop = (): void =>
     resolve({ status: "error", code: "cancelled", message: "The turn ended before the call did." });
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop, { once: true });
   try {
-    return await Promise.race([work, promise]);
+    return await (signal.aborted ? promise : Promise.race([run(signal), promise]));
   } finally {
     signal.removeEventListener("abort", stop);
   }

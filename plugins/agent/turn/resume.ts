@@ -8,7 +8,7 @@ import {
   type Turn,
   type TurnItem,
 } from "../../../kernel/plugin.ts";
-import type { ThreadRow } from "../threads/ledger.ts";
+import type { ThreadRow } from "../threads/thread-row.ts";
 import { type Carried, createRequiredTools, NOTHING_REQUIRED } from "./required-tools.ts";
 
 export interface Beginning {

@@ -10,7 +10,7 @@ import {
 } from "../../../kernel/plugin.ts";
 import { SUMMARY_SYSTEM, systemText } from "../context/prompt.ts";
 import { estimateText, estimateTokens, estimateTools } from "../context/tokens.ts";
-import { assemble, type Context, digest } from "../context/window.ts";
+import { assemble, type Context, digest, type Stored } from "../context/window.ts";
 import type { Models } from "../models/choose.ts";
 import type { Model, ModelRequest } from "../models/model.ts";
 import { streamSteadily } from "../models/retry.ts";
@@ -18,6 +18,7 @@ import { redact } from "../safety/redact.ts";
 import { NO_USAGE, type Prices, type TokenCount } from "../spending/cost.ts";
 import type { Spending } from "../spending/spending.ts";
 import { type Preface, renderItems, type Show } from "../threads/history.ts";
+import type { Summary } from "../threads/thread-row.ts";
 import { runLoop } from "./loop.ts";
 import { createRequiredTools } from "./required-tools.ts";
 import type { Beginning } from "./resume.ts";
@@ -80,7 +81,8 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
         emit({ type: "notice", code, message: redact(mask, message) });
 
       const count = (model: ModelName, tokens: TokenCount): void => {
-        spending.add(turn.user, prices.add(NO_USAGE, model, tokens));
+        const spent = prices.add(NO_USAGE, model, tokens);
+        writer.add((tx) => spending.add(tx, turn.user, spent));
         usage = prices.add(usage, model, tokens);
       };
 
@@ -114,14 +116,20 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
         return text.trim() === "" ? digest(transcript) : redact(mask, text);
       }
 
+      const readPast = (summary?: Summary) => parts.context.read(writer.thread, writer.seq, summary);
+
       /** How a request to each model is made; history is read once for a turn. */
-      function composer(toolbox: Toolbox, system: string): (model: Model) => Promise<ModelRequest> {
+      function composer(
+        toolbox: Toolbox,
+        system: string,
+        stored: Stored,
+      ): (model: Model) => Promise<ModelRequest> {
         const preface: Preface = {
           instructions: turn.instructions,
           context: turn.context,
           outside: turn.outside,
         };
-        const pasts = new Map<Model, ReturnType<Context["past"]>>();
+        const pasts = new Map<Model, ReturnType<Context["fit"]>>();
         const show: Show = { mask, trusted: parts.trusted, outputs: new WeakMap() };
         const fixed = estimateText(system) + estimateTools(toolbox.forModel);
         return async (model) => {
@@ -131,14 +139,12 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
           );
           const alone = renderItems(writer.items, preface, [], show).messages;
           const size = alone.reduce((sum, message) => sum + estimateTokens(message), 0);
-          const past =
-            pasts.get(model) ??
-            parts.context.past({
-              thread: writer.thread,
-              before: writer.seq,
+          const compose = async () =>
+            parts.context.fit(pasts.size === 0 ? stored : await readPast(), {
               budget: budget - Math.max(size, budget * SHARE_OF_TURN),
               summarise: (transcript) => summarise(model, transcript),
             });
+          const past = pasts.get(model) ?? compose();
           pasts.set(model, past);
           const known = await past;
           const present = renderItems(writer.items, preface, known.open, show);
@@ -155,8 +161,8 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
         async begin() {
           chain = await models.current();
           const name = chain[0]?.name ?? models.name();
+          writer.setModel(name);
           emit({ type: "started", turn: writer.id, thread: writer.thread, model: name });
-          writer.begin(name);
         },
 
         async loop(beginning) {
@@ -168,24 +174,26 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
             external: turn.tools ?? [],
             require: required.add,
           };
-          const [toolbox, { sections, requiredTools }] = await Promise.all([
+          // All that the store is asked for before the model is, in one go.
+          const [toolbox, { sections, requiredTools }, stored] = await Promise.all([
             openToolbox(parts.sources, scope, (why) => {
               parts.log.warn(`continuing the turn without installed tools: ${why}`);
               notice("tools_unavailable", `The installed tools are not available: ${why}`);
             }),
             parts.preface(turn.user),
+            readPast(writer.summary),
           ]);
           required.add(requiredTools);
-          const requestFor = composer(toolbox, redact(mask, systemText(new Date(), sections)));
+          const requestFor = composer(toolbox, redact(mask, systemText(new Date(), sections)), stored);
           let serving = chain[0];
-          const ask = () => {
-            spending.assertLeft(turn.user);
+          const ask = async () => {
+            await spending.assertLeft(turn.user);
             return streamSteadily(chain, requestFor, {
               signal,
               notice,
               alive,
               onModel: (model) => {
-                if (model !== serving) writer.begin(model.name);
+                if (model !== serving) writer.setModel(model.name);
                 serving = model;
               },
             });

@@ -1,9 +1,10 @@
-/** One open turn: its items in memory and, as they happen, on disk; then its end. */
+/** One open turn: its items in memory and, as they happen, in the store; then its end. */
 import type {
   Gate,
   ModelName,
-  SyncSql,
+  Sql,
   ToolCall,
+  Transaction,
   Turn,
   TurnItem,
   TurnRecord,
@@ -11,7 +12,10 @@ import type {
   Usage,
 } from "../../../kernel/plugin.ts";
 import { NO_USAGE } from "../spending/cost.ts";
-import type { Pieces } from "../threads/pieces.ts";
+import { writeItem } from "../threads/items.ts";
+import { addPiece, dropPieces } from "../threads/pieces.ts";
+import type { ThreadTexts } from "../threads/texts.ts";
+import type { Summary, ThreadRow } from "../threads/thread-row.ts";
 import type { Carried } from "./required-tools.ts";
 
 export interface Ending {
@@ -22,35 +26,55 @@ export interface Ending {
   readonly required?: Carried;
 }
 
+/** "waiting" where an earlier turn of the thread is still open, "gone" where it was closed or removed by others. */
+export type Begun = "running" | "waiting" | "gone";
+
 export interface TurnWriter {
   readonly id: string;
   readonly thread: string;
   /** Its place among all turns. */
   readonly seq: number;
   readonly items: readonly TurnItem[];
-  /** Keeps text of a message that is not whole yet: on disk when this returns, so that it can be told. */
-  say(item: string, text: string): void;
-  /** Appends an item, or replaces the one with the same id. A message that was being said is whole with it. */
-  put(item: TurnItem): void;
-  /** The same, but as an item on disk only with the turn's end: for what comes right before it. */
+  /** The summary of its thread, where nobody can have changed it since the turn was opened. */
+  readonly summary: Summary | undefined;
+  /** Keeps text of a message that is not whole yet; `tell` is called when it is stored, in the order of the texts. */
+  say(item: string, text: string, tell: () => void): void;
+  /** Appends items, or replaces those with the same ids. A message that was being said is whole with it. */
+  put(...items: TurnItem[]): Promise<void>;
+  /** The same, but stored only with the next write of items or the turn's end: for what comes right before it. */
   hold(item: TurnItem): void;
-  begin(model: ModelName): void;
-  /** A tool that can change the world outside is about to be called. */
-  markWrote(): void;
+  /** Writes it along with the next items, or with the turn's end. */
+  add(write: (tx: Transaction) => void): void;
+  /** Runs it if it is the first in line of its thread. */
+  begin(model: ModelName): Promise<Begun>;
+  /** The model that answers, should it be another. */
+  setModel(model: ModelName): void;
+  /** A tool that can change the world outside is about to be called. On disk when it resolves. */
+  markWrote(): Promise<void>;
   /** Resolves when the end is on disk. Rejects where it cannot be stored; calling it again tries again. */
   finish(ending: Ending, usage: Usage): Promise<void>;
   record(): TurnRecord;
 }
 
-interface Tables {
-  readonly sql: SyncSql;
-  readonly pieces: Pieces;
-  index(item: TurnItem, thread: string, seq: number): void;
-  insertItem(turn: string, item: TurnItem): number;
+interface Said {
+  readonly item: string;
+  readonly text: string;
+  tell(): void;
+}
+
+interface Put {
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+/** What one transaction writes. */
+interface Batch {
+  readonly said: readonly Said[];
+  readonly puts: readonly Put[];
 }
 
 export function createTurnWriter(
-  { sql, pieces, index, insertItem }: Tables,
+  { sql, texts }: { readonly sql: Sql; readonly texts: ThreadTexts },
   start: {
     readonly turn: Turn;
     readonly id: string;
@@ -60,37 +84,29 @@ export function createTurnWriter(
     readonly now: string;
     readonly status: TurnStatus;
     readonly model: ModelName;
+    readonly before: ThreadRow | undefined;
   },
 ): TurnWriter {
-  const { turn, id, thread, items } = start;
-  // Where each item is on disk; absent for what could not be written yet.
-  const stored = new Map<string, number>();
+  const { turn, id, thread, seq, items } = start;
   // Opening the turn has written and indexed what it came with.
   const opened = new Set(items.map((item) => item.id));
+  const stored = new Set<TurnItem>(items);
   let current: Pick<TurnRecord, "status" | "model" | "usage" | "error" | "gate" | "completedAt"> = {
     status: start.status,
     model: start.model,
     usage: NO_USAGE,
   };
 
-  // Whether text of a message is on disk that has not become an item yet, and whether more of it can be kept.
+  let said: Said[] = [];
+  let puts: Put[] = [];
+  let besides: ((tx: Transaction) => void)[] = [];
+  let isDraining = false;
+  /** The transaction that has taken what it writes. */
+  let underWay: Promise<void> | undefined;
+  // Whether text of a message is stored that has not become an item yet, and whether more of it can be kept.
   let isSpeaking = false;
   let isMute = false;
-
-  const isGone = (): boolean => sql.get("SELECT 1 FROM turns WHERE id = ?", id) === undefined;
-
-  const store = (item: TurnItem): void => {
-    if (stored.has(item.id)) {
-      sql.run("UPDATE turn_items SET body = ? WHERE id = ?", JSON.stringify(item), item.id);
-      return;
-    }
-    try {
-      stored.set(item.id, insertItem(id, item));
-    } catch (error) {
-      // Its thread was deleted while it ran.
-      if (!isGone()) throw error;
-    }
-  };
+  let hasWritten = false;
 
   const place = (item: TurnItem): void => {
     const at = items.findIndex((other) => other.id === item.id);
@@ -98,78 +114,158 @@ export function createTurnWriter(
     else items[at] = item;
   };
 
-  function writeEnd({ status, error, gate, pending, required }: Ending, usage: Usage, now: string): void {
-    const { changes } = sql.run(
-      "UPDATE turns SET status = ?, error = ?, gate = ?, usage = ?, completed_at = ? WHERE id = ?",
+  function take(): Batch {
+    const batch = { said, puts };
+    said = [];
+    puts = [];
+    return batch;
+  }
+
+  /** Those that nothing newer has taken the place of, in the order in which they happened. */
+  const unstored = (): readonly TurnItem[] => items.filter((item) => !stored.has(item));
+
+  /** One transaction at a time and in order: what comes while one is on its way goes with the next. */
+  async function drain(): Promise<void> {
+    if (isDraining) return;
+    isDraining = true;
+    while (said.length > 0 || puts.length > 0) await writeNext();
+    isDraining = false;
+  }
+
+  async function writeNext(): Promise<void> {
+    const { promise: over, resolve: end } = Promise.withResolvers<void>();
+    let batch: Batch | undefined;
+    let whole: readonly TurnItem[] = [];
+    let along: typeof besides = [];
+    try {
+      await sql.transaction(
+        async (tx) => {
+          if (batch === undefined) {
+            batch = take();
+            underWay = over;
+            if (batch.puts.length > 0) {
+              whole = unstored();
+              along = besides;
+            }
+          }
+          writePieces(tx, batch.said, whole);
+          for (const item of whole) void writeItem(tx, id, item);
+          if (isSpeaking && whole.some(({ type }) => type === "message")) void dropPieces(tx, id);
+          for (const write of along) write(tx);
+        },
+        { flush: false },
+      );
+      for (const item of whole) stored.add(item);
+      besides = besides.filter((write) => !along.includes(write));
+      if (whole.some(({ type }) => type === "message")) isSpeaking = false;
+      for (const { tell } of batch?.said ?? []) tell();
+      for (const { resolve } of batch?.puts ?? []) resolve();
+    } catch (error) {
+      const lost = batch ?? take();
+      // A full disk, most likely: the turn's end says so. A text with a hole in it would be worse than none.
+      if (lost.said.length > 0) isMute = true;
+      for (const { tell } of lost.said) tell();
+      for (const { reject } of lost.puts) reject(error);
+    } finally {
+      if (underWay === over) underWay = undefined;
+      end();
+    }
+  }
+
+  /** Of messages that become whole in the same step nothing has to be kept. */
+  function writePieces(tx: Transaction, pieces: readonly Said[], whole: readonly TurnItem[]): void {
+    const item = pieces.at(-1)?.item;
+    if (item === undefined || isMute || whole.some((other) => other.id === item)) return;
+    const text = pieces.map((piece) => (piece.item === item ? piece.text : "")).join("");
+    void addPiece(tx, id, { item, text });
+    isSpeaking = true;
+  }
+
+  function writeEnd(tx: Transaction, ending: Ending, usage: Usage, now: string): void {
+    const { status, error, gate, pending, required } = ending;
+    // The thread before its turns, as whoever deletes it does.
+    void tx.run(
+      `UPDATE threads SET updated_at = ?${gate ? ", gate = ?, pending = ?, required = ?" : ""} WHERE id = ?`,
+      now,
+      ...(gate
+        ? [
+            JSON.stringify(gate),
+            pending?.length ? JSON.stringify(pending) : null,
+            required ? JSON.stringify(required) : null,
+          ]
+        : []),
+      thread,
+    );
+    void tx.run(
+      `UPDATE turns SET status = ?, error = ?, gate = ?, usage = ?, provider = ?, model = ?, completed_at = ?
+       WHERE id = ?`,
       status,
       error ? JSON.stringify(error) : null,
       gate ? JSON.stringify(gate) : null,
       JSON.stringify(usage),
+      current.model.provider,
+      current.model.name,
       now,
       id,
     );
-    // Its thread was deleted while it ran.
-    if (changes === 0) return;
-    for (const item of items) {
-      if (opened.has(item.id)) continue;
-      if (!stored.has(item.id)) store(item);
-      index(item, thread, stored.get(item.id) as number);
-    }
-    if (isSpeaking) pieces.drop(id);
-    sql.run("UPDATE threads SET updated_at = ? WHERE id = ?", now, thread);
-    if (gate === undefined) return;
-    sql.run(
-      "UPDATE threads SET gate = ?, pending = ?, required = ? WHERE id = ?",
-      JSON.stringify(gate),
-      pending?.length ? JSON.stringify(pending) : null,
-      required ? JSON.stringify(required) : null,
-      thread,
-    );
+    for (const item of unstored()) void writeItem(tx, id, item);
+    for (const item of items)
+      if (item.type === "message" && item.text !== "" && !opened.has(item.id))
+        texts.addMessage(tx, item.id, thread, item.text);
+    if (isSpeaking) void dropPieces(tx, id);
+    for (const write of besides) write(tx);
   }
 
   return {
     id,
     thread,
-    seq: start.seq,
+    seq,
     items,
-    say(item, text) {
-      if (isMute) return;
-      try {
-        pieces.add(id, item, text);
-        isSpeaking = true;
-      } catch {
-        // A full disk, or the thread is gone: the turn's end says so. A text with a hole in it would be worse than none.
-        isMute = true;
-      }
+    summary: start.status === "queued" ? undefined : (start.before?.summary ?? { text: undefined, to: 0 }),
+    say(item, text, tell) {
+      if (isMute) return tell();
+      said.push({ item, text, tell });
+      void drain();
     },
-    put(item) {
-      place(item);
-      if (item.type !== "message" || !isSpeaking) return store(item);
-      sql.transaction(() => {
-        store(item);
-        pieces.drop(id);
-      });
-      isSpeaking = false;
+    put(...given) {
+      for (const item of given) place(item);
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      puts.push({ resolve, reject });
+      void drain();
+      return promise;
     },
-    hold(item) {
-      place(item);
-      // An earlier state of it is on disk already.
-      if (stored.has(item.id)) store(item);
-    },
-    begin(model) {
-      const { status, model: known } = current;
-      if (status === "running" && known.provider === model.provider && known.name === model.name) return;
-      sql.run(
-        "UPDATE turns SET status = 'running', provider = ?, model = ? WHERE id = ?",
+    hold: place,
+    add: (write) => void besides.push(write),
+    async begin(model) {
+      const begun = await sql.run(
+        `UPDATE turns SET status = 'running', provider = ?, model = ? WHERE id = ? AND status = 'queued' AND NOT EXISTS (
+           SELECT 1 FROM turns AS other INDEXED BY turns_open
+           WHERE other.thread = ? AND other.seq < ? AND other.status IN ('queued', 'running'))`,
         model.provider,
         model.name,
         id,
+        thread,
+        seq,
       );
-      current = { ...current, status: "running", model };
+      if (begun > 0) {
+        current = { ...current, status: "running", model };
+        return "running";
+      }
+      const row = await sql.get<{ status: TurnStatus }>("SELECT status FROM turns WHERE id = ?", id);
+      return row?.status === "queued" ? "waiting" : "gone";
     },
-    markWrote: () => void sql.run("UPDATE turns SET wrote = 1 WHERE id = ?", id),
+    setModel(model) {
+      current = { ...current, model };
+    },
+    async markWrote() {
+      if (hasWritten) return;
+      await sql.run("UPDATE turns SET wrote = 1 WHERE id = ?", id);
+      hasWritten = true;
+    },
     async finish(ending, usage) {
+      while (underWay !== undefined) await underWay;
       const now = new Date().toISOString();
+      const rest = take();
       current = {
         status: ending.status,
         model: current.model,
@@ -178,13 +274,15 @@ export function createTurnWriter(
         ...(ending.error && { error: ending.error }),
         ...(ending.gate && { gate: ending.gate }),
       };
-      const before = new Map(stored);
       try {
-        await sql.batch(() => writeEnd(ending, usage, now));
+        await sql.transaction(async (tx) => writeEnd(tx, ending, usage, now));
+        besides = [];
+        for (const { resolve } of rest.puts) resolve();
       } catch (error) {
-        stored.clear();
-        for (const [item, seq] of before) stored.set(item, seq);
+        for (const { reject } of rest.puts) reject(error);
         throw error;
+      } finally {
+        for (const { tell } of rest.said) tell();
       }
     },
     record: () => ({

@@ -80,7 +80,7 @@ export function approvalRoutes({ agent, approvals, identities, follow }: Approva
         const input = inputOf(gate, body.decision);
         const owner = gate.user ?? user.id;
         if (owner === user.id) follow(user.id);
-        return accepted(agent.run({ user: owner, channel: "gateway", thread: gate.thread, input }));
+        return accepted(await agent.run({ user: owner, channel: "gateway", thread: gate.thread, input }));
       },
     }),
     route({

@@ -59,7 +59,7 @@ export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): re
   ): Promise<RunningTurn> => {
     // §8: counted for each user, together with every other way to send a message.
     applyLimit(await chatLimit.take(user.id), context);
-    return agent.run({
+    return await agent.run({
       user: user.id,
       channel: CHANNEL,
       input: { type: "message", text: said.message },
@@ -121,9 +121,9 @@ export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): re
       summary: "Stop a turn; `cancelled` is false if it had already ended",
       answer: Type.Object({ cancelled: Type.Boolean() }),
       refusals: { 404: "There is no such turn" },
-      handle({ user, params }) {
+      async handle({ user, params }) {
         const { id } = findTurn(user, params["id"] ?? "");
-        return { cancelled: agent.cancel(user.id, id) };
+        return { cancelled: await agent.cancel(user.id, id) };
       },
     }),
     route({

@@ -6,8 +6,8 @@ import { page, pageQuery } from "../api/schemas.ts";
 import { type Route, route } from "../route.ts";
 
 export function jobRoutes(jobs: Jobs): readonly Route[] {
-  const find = (user: User, id: string | undefined): Job => {
-    const job = jobs.find(id ?? "");
+  const find = async (user: User, id: string | undefined): Promise<Job> => {
+    const job = await jobs.find(id ?? "");
     if (!job || (user.role !== "operator" && job.user !== user.id))
       throw new Fault("missing", "job_not_found", `There is no job ${id}.`, { param: "id" });
     return job;
@@ -38,9 +38,9 @@ export function jobRoutes(jobs: Jobs): readonly Route[] {
       summary: "Cancel a job; a completed one stays as it is",
       answer: Job,
       refusals: { 404: "There is no such job" },
-      handle({ user, params }) {
-        const job = find(user, params["id"]);
-        return jobs.cancel(job.id) ?? job;
+      async handle({ user, params }) {
+        const job = await find(user, params["id"]);
+        return (await jobs.cancel(job.id)) ?? job;
       },
     }),
   ];

@@ -34,7 +34,7 @@ export function statusRoutes(parts: StatusParts): readonly Route[] {
         model: agent.model(),
         tools: ((await tools?.list()) ?? []).map(({ name }) => name),
         usersOnline: usersOnline(),
-        jobs: jobs.counts(),
+        jobs: await jobs.counts(),
         nodes: await node.list(),
       }),
     }),

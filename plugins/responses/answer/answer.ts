@@ -20,7 +20,7 @@ export interface AnswerParts {
 
 export interface Answers {
   /** The response as it now is; undefined where its turn has gone with its thread. */
-  current(taken: TakenRequest, model: string): ResponseObject | undefined;
+  current(taken: TakenRequest, model: string): Promise<ResponseObject | undefined>;
   /** The response when its turn has ended, or has been cut because it took too long. */
   whole(begun: Begun, model: string): Promise<ResponseObject>;
   /** Ends when the turn or the reader does; the turn does not care about the reader. */
@@ -37,18 +37,18 @@ export function createAnswers({ agent, threads, requests, log, pageOf, timeoutSe
   const ended = (taken: TakenRequest, record: TurnRecord, model: string): ResponseObject =>
     respondWith(record, model, taken.echo, pageOf, taken.error);
 
-  function current(taken: TakenRequest, model: string): ResponseObject | undefined {
-    const record = threads.turn(taken.user, taken.id);
+  async function current(taken: TakenRequest, model: string): Promise<ResponseObject | undefined> {
+    const record = await threads.turn(taken.user, taken.id);
     if (record) return ended(taken, record, model);
     return taken.error && failed(taken, model, taken.error);
   }
 
   async function cut(running: RunningTurn, taken: TakenRequest, model: string): Promise<ResponseObject> {
-    agent.cancel(taken.user, running.id);
+    await agent.cancel(taken.user, running.id);
     const record = await running.record;
     // A turn that came to its end in the meantime has an answer, which is better than none.
     if (record.status !== "cancelled") return ended(taken, record, model);
-    requests.setError(taken.id, timeout);
+    await requests.setError(taken.id, timeout);
     return ended({ ...taken, error: timeout }, record, model);
   }
 
@@ -63,7 +63,7 @@ export function createAnswers({ agent, threads, requests, log, pageOf, timeoutSe
       for await (const event of running) yield* sequence.next(event);
       return;
     }
-    const record = threads.turn(taken.user, taken.id);
+    const record = await threads.turn(taken.user, taken.id);
     if (record) yield* sequence.replay(record);
     else yield { type: "response.failed", response: failed(taken, model, taken.error ?? GONE) };
   }
@@ -72,7 +72,7 @@ export function createAnswers({ agent, threads, requests, log, pageOf, timeoutSe
     current,
 
     async whole({ taken, running }, model) {
-      if (running === undefined) return current(taken, model) ?? failed(taken, model, GONE);
+      if (running === undefined) return (await current(taken, model)) ?? failed(taken, model, GONE);
       const late = Promise.withResolvers<undefined>();
       const timer = setTimeout(() => late.resolve(undefined), timeoutSecs * 1000);
       const record = await Promise.race([running.record, late.promise]).finally(() => clearTimeout(timer));

@@ -26,7 +26,7 @@ export interface InputRules {
   /** Clients may replay a whole tool loop as the history of a new thread. */
   readonly replay: boolean;
   /** The output item of an earlier response of this user. */
-  resolve(id: string): OutputItem | undefined;
+  resolve(id: string): Promise<OutputItem | undefined>;
 }
 
 export interface Input {
@@ -35,10 +35,10 @@ export interface Input {
   readonly items: readonly SaidItem[];
 }
 
-export function parseInput(value: unknown, rules: InputRules): Input {
-  if (typeof value === "string") return read([{ type: "message", role: "user", text: value }], rules);
+export async function parseInput(value: unknown, rules: InputRules): Promise<Input> {
+  if (typeof value === "string") return await read([{ type: "message", role: "user", text: value }], rules);
   if (Array.isArray(value))
-    return read(
+    return await read(
       value.map((item, index) => parseItem(item, `input[${index}]`)),
       rules,
     );
@@ -46,13 +46,13 @@ export function parseInput(value: unknown, rules: InputRules): Input {
   throw invalid("input", "invalid_input", '"input" must be a text or an array of items.');
 }
 
-function read(given: readonly InputItem[], rules: InputRules): Input {
+async function read(given: readonly InputItem[], rules: InputRules): Promise<Input> {
   const outputs = given.filter((item) => item.type === "function_call_output");
   if (outputs.length > 0 && rules.continues) {
     refuseMixture(given);
     return { ask: { type: "resume", outputs }, items: outputs };
   }
-  const items = resolveAll(given, rules);
+  const items = await resolveAll(given, rules);
   if (outputs.length > 0 && !(rules.replay && isReplay(items))) {
     throw invalid(
       "previous_response_id",
@@ -76,24 +76,41 @@ function refuseMixture(items: readonly InputItem[]): void {
 // Each is looked up, and stands for as much as an answer may be long: a small request must not become a huge one.
 const MOST_REFERENCES = 1000;
 const MOST_REFERRED = 14 * 1024 * 1024;
+const LOOKED_UP_TOGETHER = 16;
 
-function resolveAll(given: readonly InputItem[], { resolve }: InputRules): readonly SaidItem[] {
+async function resolveAll(
+  given: readonly InputItem[],
+  { resolve }: InputRules,
+): Promise<readonly SaidItem[]> {
+  const items: SaidItem[] = [];
   let references = 0;
   let characters = 0;
-  return given.flatMap((item, index): readonly SaidItem[] => {
-    if (item.type === "skipped") return [];
-    if (item.type !== "item_reference") return [item];
-    const said = ++references > MOST_REFERENCES ? undefined : asSaid(resolve(item.id));
-    characters += said === undefined ? 0 : JSON.stringify(said).length;
-    if (references > MOST_REFERENCES || characters > MOST_REFERRED)
-      throw invalid(
-        `input[${index}]`,
-        "too_many_references",
-        `"input[${index}]" is one reference too many: a request may have ${MOST_REFERENCES}, which stand for at most ${MOST_REFERRED} characters together.`,
-      );
-    return said === undefined ? [] : [said];
-  });
+  for (let from = 0; from < given.length; from += LOOKED_UP_TOGETHER) {
+    const some = given.slice(from, from + LOOKED_UP_TOGETHER);
+    const found = await Promise.all(
+      some.map((item) => (item.type === "item_reference" ? resolve(item.id) : undefined)),
+    );
+    for (const [at, item] of some.entries()) {
+      if (item.type === "skipped") continue;
+      if (item.type !== "item_reference") {
+        items.push(item);
+        continue;
+      }
+      const said = asSaid(found[at]);
+      characters += said === undefined ? 0 : JSON.stringify(said).length;
+      if (++references > MOST_REFERENCES || characters > MOST_REFERRED) throw tooMany(from + at);
+      if (said !== undefined) items.push(said);
+    }
+  }
+  return items;
 }
+
+const tooMany = (index: number) =>
+  invalid(
+    `input[${index}]`,
+    "too_many_references",
+    `"input[${index}]" is one reference too many: a request may have ${MOST_REFERENCES}, which stand for at most ${MOST_REFERRED} characters together.`,
+  );
 
 function asSaid(item: OutputItem | undefined): SaidItem | undefined {
   if (item === undefined) return undefined;

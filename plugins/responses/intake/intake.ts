@@ -5,9 +5,10 @@ import {
   Fault,
   type Gate,
   type RunningTurn,
-  type SyncSql,
+  type Sql,
   type ThreadSummary,
   type Threads,
+  type Transaction,
   type Turn,
 } from "../../../kernel/plugin.ts";
 import { bytesOf } from "../../../kernel/vocabulary/schema/check.ts";
@@ -15,7 +16,7 @@ import { parseItemId } from "../answer/id.ts";
 import { gateError, outputOf, type PageOf } from "../answer/response.ts";
 import type { WireError } from "../answer/wire.ts";
 import { invalid } from "../refusal.ts";
-import { type Ask, type Input, parseInput } from "./input.ts";
+import { type Ask, parseInput } from "./input.ts";
 import { type CreateRequest, externalTool } from "./request.ts";
 import type { RepeatKey, Requests, TakenRequest } from "./requests.ts";
 
@@ -23,7 +24,7 @@ export interface IntakeParts {
   readonly agent: Agent;
   readonly threads: Threads;
   readonly requests: Requests;
-  readonly sql: SyncSql;
+  readonly sql: Sql;
   readonly pageOf: PageOf;
   /** Whether a client may replay a whole tool loop instead of resuming it. */
   readonly replay: boolean;
@@ -50,71 +51,85 @@ const NOT_FOUND: WireError = {
     '"previous_response_id" names no response of yours. Begin a new thread, or use the id of one that is there.',
 };
 
+/** Another request with the same key was first. */
+class KeyTaken extends Error {}
+
 export function createIntake({ agent, threads, requests, sql, pageOf, replay }: IntakeParts): Intake {
   const live = new Map<string, RunningTurn>();
+  /** Requests with a key that are being taken here: another with the same key waits until its turn can be followed. */
+  const taking = new Map<string, Promise<unknown>>();
 
-  function resolve(user: string, id: string) {
+  async function resolve(user: string, id: string) {
     const place = parseItemId(id);
-    const record = place && requests.find(user, place.turn) && threads.turn(user, place.turn);
+    const record = place && (await requests.find(user, place.turn)) && (await threads.turn(user, place.turn));
     return record && outputOf(record)[place.index];
   }
 
   /** The thread to go on with; undefined where there is none, whoever's it may be. */
-  function previousThread(user: string, { previous }: CreateRequest): ThreadSummary | undefined {
+  async function previousThread(
+    user: string,
+    { previous }: CreateRequest,
+  ): Promise<ThreadSummary | undefined> {
     if (previous === undefined) return undefined;
-    const earlier = requests.find(user, previous.turn);
-    return earlier?.thread === previous.thread ? threads.find(user, previous.thread) : undefined;
+    const [earlier, thread] = await Promise.all([
+      requests.find(user, previous.turn),
+      threads.find(user, previous.thread),
+    ]);
+    return earlier?.thread === previous.thread ? thread : undefined;
   }
 
-  /** `run` starts a turn; what it did is undone by whoever lent it, should the rest fail. */
-  function begin(
-    user: string,
-    request: CreateRequest,
-    repeat: RepeatKey | undefined,
-    run: (turn: Turn) => RunningTurn,
-  ): Begun {
-    const known = repeat && repeated(user, repeat);
+  async function begin(user: string, request: CreateRequest, repeat: RepeatKey | undefined): Promise<Begun> {
+    const [known, thread] = await Promise.all([
+      repeat && repeated(user, repeat),
+      previousThread(user, request),
+    ]);
     if (known) return { taken: known, running: live.get(known.id) };
     const continues = request.previous !== undefined;
-    const input = parseInput(request.input, { continues, replay, resolve: (id) => resolve(user, id) });
-    const thread = previousThread(user, request);
+    const input = await parseInput(request.input, {
+      continues,
+      replay,
+      resolve: (id) => resolve(user, id),
+    });
     const gate = thread?.gate;
     const failure =
       continues && thread === undefined ? NOT_FOUND : gate && refuseGate(gate, input.ask, pageOf);
     if (input.ask.type === "resume" && failure === undefined) refuseResume(gate, input.ask);
-    const running = failure ? undefined : run(turnOf(user, request, input.ask, thread?.id));
-    const taken = takenOf(user, request, input, { running, failure, gate });
-    requests.add(taken, repeat);
-    return { taken, running };
-  }
-
-  function takenOf(
-    user: string,
-    { echo, previous, tools }: CreateRequest,
-    { ask, items }: Input,
-    outcome: {
-      readonly running: RunningTurn | undefined;
-      readonly failure: WireError | undefined;
-      readonly gate: Gate | undefined;
-    },
-  ): TakenRequest {
-    const { running, failure, gate } = outcome;
-    // The agent goes on with the thread's catalog where a resume does not repeat it, and so does the answer.
-    const inherited =
-      ask.type === "resume" && tools === undefined && gate ? requests.find(user, gate.turn) : undefined;
-    return {
-      id: running?.id ?? randomUUIDv7(),
-      user,
-      thread: running?.thread ?? previous?.thread ?? randomUUIDv7(),
-      createdAt: new Date().toISOString(),
-      echo: inherited ? { ...echo, tools: inherited.echo.tools } : echo,
-      input: items,
-      error: failure,
+    const echo = await echoOf(user, request, input.ask, gate);
+    const takenAs = ({ id, thread }: { readonly id: string; readonly thread: string }): TakenRequest => {
+      const createdAt = new Date().toISOString();
+      return { id, user, thread, createdAt, echo, input: input.items, error: failure };
     };
+    /** Both the turn and the request are written, or neither. */
+    const add = async (tx: Transaction, taken: TakenRequest): Promise<TakenRequest> => {
+      if (await requests.add(tx, taken, repeat)) return taken;
+      throw new KeyTaken();
+    };
+    if (failure) {
+      const place = { id: randomUUIDv7(), thread: request.previous?.thread ?? randomUUIDv7() };
+      return { taken: await sql.transaction((tx) => add(tx, takenAs(place))), running: undefined };
+    }
+    let taken: TakenRequest | undefined;
+    const running = await agent.run(turnOf(user, request, input.ask, thread?.id), async (tx, turn) => {
+      taken = await add(tx, takenAs(turn));
+    });
+    keep(running);
+    return { taken: taken ?? takenAs(running), running };
   }
 
-  function repeated(user: string, { key, digest }: RepeatKey): TakenRequest | undefined {
-    const first = requests.findRepeated(user, key);
+  /** The agent goes on with the thread's catalog where a resume does not repeat it, and so does the answer. */
+  async function echoOf(
+    user: string,
+    { echo, tools }: CreateRequest,
+    ask: Ask,
+    gate: Gate | undefined,
+  ): Promise<TakenRequest["echo"]> {
+    if (ask.type !== "resume" || tools !== undefined || gate === undefined) return echo;
+    const inherited = await requests.find(user, gate.turn);
+    return inherited ? { ...echo, tools: inherited.echo.tools } : echo;
+  }
+
+  async function repeated(user: string, { key, digest }: RepeatKey): Promise<TakenRequest | undefined> {
+    const first = await requests.findRepeated(user, key);
     if (first === undefined || first.digest === digest) return first;
     throw invalid(
       "Idempotency-Key",
@@ -123,24 +138,23 @@ export function createIntake({ agent, threads, requests, sql, pageOf, replay }: 
     );
   }
 
-  return {
-    async take(user, request, repeat) {
-      let started: RunningTurn | undefined;
-      const run = (turn: Turn): RunningTurn => {
-        started = agent.run(turn);
-        keep(started);
-        return started;
-      };
-      try {
-        return await sql.batch(() => begin(user, request, repeat, run));
-      } catch (error) {
-        // What could not be written down must not go on unseen.
-        started?.cancel();
-        throw error;
-      }
-    },
-    running: (id) => live.get(id),
-  };
+  async function take(user: string, request: CreateRequest, repeat: RepeatKey | undefined): Promise<Begun> {
+    if (repeat === undefined) return await begin(user, request, repeat);
+    const name = JSON.stringify([user, repeat.key]);
+    for (let first = taking.get(name); first !== undefined; first = taking.get(name))
+      await first.catch(() => {});
+    const taken = begin(user, request, repeat).finally(() => taking.delete(name));
+    taking.set(name, taken);
+    try {
+      return await taken;
+    } catch (error) {
+      // On another node: what it has written is there to be found now.
+      if (error instanceof KeyTaken) return await take(user, request, repeat);
+      throw error;
+    }
+  }
+
+  return { take, running: (id) => live.get(id) };
 
   function keep(turn: RunningTurn): void {
     live.set(turn.id, turn);

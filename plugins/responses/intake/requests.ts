@@ -1,5 +1,5 @@
 /** Requests as they were taken: what a response says again, and what keeps a repeated request from running twice. */
-import type { Store, SyncSql } from "../../../kernel/plugin.ts";
+import type { Sql, SqlValue, Store, Transaction } from "../../../kernel/plugin.ts";
 import type { Echo } from "../answer/response.ts";
 import type { WireError } from "../answer/wire.ts";
 import type { SaidItem } from "./items.ts";
@@ -23,22 +23,26 @@ export interface RepeatKey {
 }
 
 export interface Requests {
-  add(request: TakenRequest, repeat: RepeatKey | undefined): void;
-  find(user: string, id: string): TakenRequest | undefined;
+  /** False where another request has come with this key, which holds: nothing was added. */
+  add(tx: Transaction, request: TakenRequest, repeat: RepeatKey | undefined): Promise<boolean>;
+  find(user: string, id: string): Promise<TakenRequest | undefined>;
   /** The request that first came with this key, for as long as the key holds. */
-  findRepeated(user: string, key: string): (TakenRequest & { readonly digest: string }) | undefined;
-  setError(id: string, error: WireError): void;
-  remove(id: string): void;
+  findRepeated(user: string, key: string): Promise<(TakenRequest & { readonly digest: string }) | undefined>;
+  setError(id: string, error: WireError): Promise<void>;
+  remove(id: string): Promise<void>;
   /** How many responses of this thread are left. */
-  countOf(user: string, thread: string): number;
+  countOf(user: string, thread: string): Promise<number>;
   /** Threads with requests, in the order of their ids. */
-  threadsAfter(thread: string, limit: number): readonly { readonly user: string; readonly thread: string }[];
-  removeThread(user: string, thread: string): void;
+  threadsAfter(
+    thread: string,
+    limit: number,
+  ): Promise<readonly { readonly user: string; readonly thread: string }[]>;
+  removeThread(user: string, thread: string): Promise<void>;
 }
 
 const KEY_HOLDS_MILLIS = 24 * 60 * 60 * 1000;
 
-const MIGRATIONS = [
+const SQLITE = [
   `CREATE TABLE responses (
     id TEXT PRIMARY KEY,
     user TEXT NOT NULL,
@@ -52,6 +56,29 @@ const MIGRATIONS = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX responses_by_thread ON responses (thread);
   CREATE INDEX responses_by_key ON responses (user, repeat_key, created_at) WHERE repeat_key IS NOT NULL;`,
+
+  // A key is its first request's, for as long as it holds. The newest comes last, since ids are made in order of time.
+  `UPDATE responses SET repeat_key = NULL WHERE repeat_key IS NOT NULL AND EXISTS (
+    SELECT 1 FROM responses AS later
+    WHERE later.user = responses.user AND later.repeat_key = responses.repeat_key AND later.id > responses.id);
+  DROP INDEX responses_by_key;
+  CREATE UNIQUE INDEX responses_by_key ON responses (user, repeat_key) WHERE repeat_key IS NOT NULL;`,
+];
+
+const POSTGRES = [
+  `CREATE TABLE responses (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    "user" TEXT COLLATE "C" NOT NULL,
+    thread TEXT COLLATE "C" NOT NULL,
+    created_at TEXT COLLATE "C" NOT NULL,
+    echo TEXT COLLATE "C" NOT NULL,
+    input TEXT COLLATE "C" NOT NULL,
+    error TEXT COLLATE "C",
+    repeat_key TEXT COLLATE "C",
+    digest TEXT COLLATE "C"
+  );
+  CREATE INDEX responses_by_thread ON responses (thread);
+  CREATE UNIQUE INDEX responses_by_key ON responses ("user", repeat_key) WHERE repeat_key IS NOT NULL;`,
 ];
 
 interface Columns {
@@ -65,12 +92,29 @@ interface Columns {
   readonly digest: string | null;
 }
 
-export function createRequests(store: Store): { readonly requests: Requests; readonly sql: SyncSql } {
-  const sql = store.syncTables("responses", MIGRATIONS);
+export async function createRequests(
+  store: Store,
+): Promise<{ readonly requests: Requests; readonly sql: Sql }> {
+  const sql = await store.tables("responses", { sqlite: SQLITE, postgres: POSTGRES });
+  const holdsSince = () => new Date(Date.now() - KEY_HOLDS_MILLIS).toISOString();
+
+  const change = async (statement: string, ...values: SqlValue[]): Promise<void> => {
+    await sql.run(statement, ...values);
+  };
+
   const requests: Requests = {
-    add({ id, user, thread, createdAt, echo, input, error }, repeat) {
-      sql.run(
-        "INSERT INTO responses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    async add(tx, { id, user, thread, createdAt, echo, input, error }, repeat) {
+      if (repeat)
+        void tx.run(
+          `UPDATE responses SET repeat_key = NULL WHERE "user" = ? AND repeat_key = ? AND created_at <= ?`,
+          user,
+          repeat.key,
+          holdsSince(),
+        );
+      const added = await tx.run(
+        `INSERT INTO responses (id, "user", thread, created_at, echo, input, error, repeat_key, digest)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT ("user", repeat_key) WHERE repeat_key IS NOT NULL DO NOTHING`,
         id,
         user,
         thread,
@@ -81,38 +125,35 @@ export function createRequests(store: Store): { readonly requests: Requests; rea
         repeat?.key ?? null,
         repeat?.digest ?? null,
       );
+      return added > 0;
     },
-    find(user, id) {
-      const row = sql.get<Columns>("SELECT * FROM responses WHERE id = ? AND user = ?", id, user);
+    async find(user, id) {
+      const row = await sql.get<Columns>('SELECT * FROM responses WHERE id = ? AND "user" = ?', id, user);
       return row && read(row);
     },
-    findRepeated(user, key) {
-      const row = sql.get<Columns>(
-        `SELECT * FROM responses WHERE user = ? AND repeat_key = ? AND created_at > ?
-         ORDER BY created_at LIMIT 1`,
+    async findRepeated(user, key) {
+      const row = await sql.get<Columns>(
+        'SELECT * FROM responses WHERE "user" = ? AND repeat_key = ? AND created_at > ?',
         user,
         key,
-        new Date(Date.now() - KEY_HOLDS_MILLIS).toISOString(),
+        holdsSince(),
       );
       return row && { ...read(row), digest: row.digest ?? "" };
     },
-    setError: (id, error) =>
-      void sql.run("UPDATE responses SET error = ? WHERE id = ?", JSON.stringify(error), id),
-    remove: (id) => void sql.run("DELETE FROM responses WHERE id = ?", id),
-    countOf: (user, thread) =>
-      sql.get<{ count: number }>(
-        "SELECT count(*) AS count FROM responses WHERE thread = ? AND user = ?",
-        thread,
-        user,
-      )?.count ?? 0,
+    setError: (id, error) => change("UPDATE responses SET error = ? WHERE id = ?", JSON.stringify(error), id),
+    remove: (id) => change("DELETE FROM responses WHERE id = ?", id),
+    async countOf(user, thread) {
+      const query = 'SELECT count(*) AS count FROM responses WHERE thread = ? AND "user" = ?';
+      return (await sql.get<{ count: number }>(query, thread, user))?.count ?? 0;
+    },
     threadsAfter: (thread, limit) =>
       sql.all(
-        "SELECT thread, user FROM responses WHERE thread > ? GROUP BY thread, user ORDER BY thread LIMIT ?",
+        'SELECT thread, "user" FROM responses WHERE thread > ? GROUP BY thread, "user" ORDER BY thread LIMIT ?',
         thread,
         limit,
       ),
     removeThread: (user, thread) =>
-      void sql.run("DELETE FROM responses WHERE thread = ? AND user = ?", thread, user),
+      change('DELETE FROM responses WHERE thread = ? AND "user" = ?', thread, user),
   };
   return { requests, sql };
 }

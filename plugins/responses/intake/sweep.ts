@@ -8,25 +8,35 @@ const PAUSE_MILLIS = 20;
 const ROUND_MILLIS = 10 * 60 * 1000;
 
 /** Answers its own end. */
-export function startSweep(requests: Requests, threads: Threads, log: Log): () => void {
-  let timer: NodeJS.Timeout;
+export function startSweep(requests: Requests, threads: Threads, log: Log): () => Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
   let after = "";
 
-  function sweep(): void {
+  async function sweep(): Promise<void> {
     let isLast = true;
     try {
-      const page = requests.threadsAfter(after, PAGE);
+      const page = await requests.threadsAfter(after, PAGE);
       for (const { user, thread } of page)
-        if (!threads.find(user, thread)) requests.removeThread(user, thread);
+        if (!(await threads.find(user, thread))) await requests.removeThread(user, thread);
       isLast = page.length < PAGE;
       after = isLast ? "" : (page.at(-1)?.thread ?? "");
     } catch (error) {
       // A full disk must cost a round, not the service.
       log.warn({ error }, "requests of deleted threads could not be deleted, retrying later");
     }
-    timer = setTimeout(sweep, isLast ? ROUND_MILLIS : PAUSE_MILLIS).unref();
+    if (!isOver) timer = setTimeout(begin, isLast ? ROUND_MILLIS : PAUSE_MILLIS).unref();
   }
 
-  sweep();
-  return () => clearTimeout(timer);
+  let underWay = Promise.resolve();
+  function begin(): void {
+    underWay = sweep();
+  }
+
+  begin();
+  return async () => {
+    isOver = true;
+    clearTimeout(timer);
+    await underWay;
+  };
 }

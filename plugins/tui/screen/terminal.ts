@@ -49,13 +49,15 @@ export function openTerminal(
     repaint: () => instance.clear(),
     quit,
   });
-  const idle = { queued: 0, running: 0 };
-  const pulse = createPulse(() => ({
-    // Count once a second, not on every frame.
-    jobs: jobs?.counts() ?? idle,
-    plugins: kernel.plugins(),
-    lines: kernel.lines(),
-  }));
+  let counted = { queued: 0, running: 0 };
+  const count = async () => {
+    counted = (await jobs?.counts()) ?? counted;
+  };
+  const pulse = createPulse(() => {
+    // Once a second, not on every frame; a store that does not answer shows the last numbers.
+    count().catch(() => {});
+    return { jobs: counted, plugins: kernel.plugins(), lines: kernel.lines() };
+  });
   const greeting = conversation.note(welcome(kernel));
   // Channels that start after this one get their addresses later.
   pulse.subscribe(() => conversation.rewrite(greeting, welcome(kernel)));
@@ -63,7 +65,7 @@ export function openTerminal(
   const status = (width: number) => {
     const { thread, spent } = conversation;
     const title = thread === undefined ? undefined : threads.find(OPERATOR, thread)?.title;
-    const { jobs: counts = idle, plugins = [] } = pulse.seen();
+    const { jobs: counts, plugins } = pulse.seen();
     return statusLine({ model: agent.model(), title, spent, plugins, jobs: counts }, width);
   };
   const screen = h(Screen, { conversation, view, renderer: createRenderer(palette), palette, status, pulse });

@@ -48,7 +48,7 @@ test("no form of a secret reaches the model or the channel, in a message, a tool
     variables: { TOOL_APPROVALS: "*=allow" },
   });
   kernel.service("kernel").mask.add(FORMED_SECRET);
-  const turn = kernel.service("agent").run({ user: "ada", channel: "test", input: message(all) });
+  const turn = await kernel.service("agent").run({ user: "ada", channel: "test", input: message(all) });
   const answer = textIn(await eventsOf(turn));
   const sent = model.requests.flatMap(({ messages }) => messages.map(({ content }) => String(content)));
   for (const text of [answer, ...sent]) {

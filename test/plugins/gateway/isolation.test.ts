@@ -25,7 +25,7 @@ test("user A can read and change nothing of user B by any route of the OpenAPI d
   const gated = (await asBob("/api/chat", "POST", { message: "Mail it" })).body;
   await asBob("/api/memory/file?path=notes/bob.md", "PUT", { text: `I know ${SECRET}` });
   const jobs = gateway.service.service("jobs");
-  const job = jobs.submit({ user: "bob", channel: "webhook", message: SECRET });
+  const job = await jobs.submit({ user: "bob", channel: "webhook", message: SECRET });
   await jobs.wait(job.id, 20_000);
   gateway.service.service("approvals").remember("bob", "mail", "deny");
   await gateway.ask("/api/session", { method: "POST", token: "", body: { token: bob } });

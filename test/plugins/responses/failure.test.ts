@@ -70,7 +70,8 @@ test("§4.3, §7.2 a turn that needs an approval fails and directs to the page, 
   const [gate] = service.kernel.service("approvals").pending("operator");
   const thread = gate?.thread as string;
   const input = { type: "approval", gate: gate?.id as string, decision: "once" } as const;
-  await service.kernel.service("agent").run({ user: "operator", channel: "gateway", thread, input }).record;
+  await (await service.kernel.service("agent").run({ user: "operator", channel: "gateway", thread, input }))
+    .record;
   const after = await service.create({ input: "Thanks", previous_response_id: next.id });
   expect(after.status).toBe("completed");
   expect(await service.retrieve(failed.id)).toMatchObject({

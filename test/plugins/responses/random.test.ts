@@ -185,7 +185,7 @@ test("§3.2 whatever sequence of requests comes, the gate is exactly where it sh
             pending = given.output.at(-1)?.call_id;
             expect(pending !== undefined).toBe(action === "call");
           }
-          expect(gates.pending("operator", thread)?.call.id).toBe(pending);
+          expect((await gates.pending("operator", thread))?.call.id).toBe(pending);
         }
       },
     ),

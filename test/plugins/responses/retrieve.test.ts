@@ -265,7 +265,7 @@ test("DELETE leaves a conversation that people went on with on another channel",
   const [thread] = service.kernel.service("threads").list("operator").items;
   const input = { type: "message", text: "Hello again" } as const;
   const turn = { user: "operator", channel: "gateway", thread: thread?.id as string, input };
-  await service.kernel.service("agent").run(turn).record;
+  await (await service.kernel.service("agent").run(turn)).record;
   await service.send("DELETE", `/api/v1/responses/${id}`);
   expect(service.kernel.service("threads").list("operator").items).toHaveLength(1);
 });

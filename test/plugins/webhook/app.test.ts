@@ -104,7 +104,7 @@ describe("submitting", () => {
     ])
       expectError(await webhook.post(body, key), 422, "idempotency_key_reused", "Idempotency-Key");
     expect((await webhook.post(HELLO, key)).json.job_id).toBe(first.json.job_id);
-    expect(webhook.kernel.service("jobs").list().items).toHaveLength(1);
+    expect((await webhook.kernel.service("jobs").list()).items).toHaveLength(1);
   });
 
   test("conversation_id continues the conversation of the same user, in order; metadata reaches the agent", async () => {
@@ -150,7 +150,7 @@ describe("submitting", () => {
       status: "running",
       created_at: expect.any(String),
     });
-    webhook.kernel.service("jobs").cancel(json.job_id);
+    await webhook.kernel.service("jobs").cancel(json.job_id);
     expect(await completed(webhook, json.job_id)).toMatchObject({ error: { code: "cancelled" } });
   });
 

@@ -36,7 +36,7 @@ test("thousands of queued jobs stay on disk: the heap does not grow with them, a
   const before = heapUsed();
   await sendUpTo(JOBS);
   expect(heapUsed() - before).toBeLessThan(BOUND_BYTES);
-  const { queued, running } = webhook.kernel.service("jobs").counts();
+  const { queued, running } = await webhook.kernel.service("jobs").counts();
   expect(queued + running).toBe(JOBS);
   const { json } = await webhook.post({ user_id: "ada", message: "one more" });
   expect(json.status).toBe("queued");

@@ -47,7 +47,7 @@ test("a stop answers those who wait for a job instead of cutting them off", asyn
   model.otherwise({ text: ["thinking"], end: "stall" });
   const webhook = await bootWebhook(scripted(model));
   const waiting = webhook.post({ user_id: "ada", message: "slow" }, { prefer: "wait=60" });
-  await expect.poll(() => webhook.kernel.service("jobs").counts().running).toBe(1);
+  await expect.poll(async () => (await webhook.kernel.service("jobs").counts()).running).toBe(1);
   await webhook.kernel.stop();
   expect((await waiting).status).toBe(200);
 });

@@ -14,18 +14,22 @@ async function withTwoUsers() {
   ];
   for (const user of ["ann", "bob"]) {
     model.script({ text: "Hello." });
-    await agent.run({ user, channel: "test", input: { type: "message", text: "hi" } }).record;
+    await (await agent.run({ user, channel: "test", input: { type: "message", text: "hi" } })).record;
     await memory.write(user, "notes/diary.md", `I am ${user}.`);
     approvals.remember(user, "mail", "deny");
   }
   // One turn runs and one job waits when the user is removed.
   model.script({ text: ["Well, ", never] }, { text: ["Well, ", never] });
-  const running = agent.run({ user: "ann", channel: "test", input: { type: "message", text: "go on" } });
+  const running = await agent.run({
+    user: "ann",
+    channel: "test",
+    input: { type: "message", text: "go on" },
+  });
   for await (const event of running) if (event.type === "text") break;
-  jobs.submit({ user: "ann", channel: "test", message: "later" });
+  await jobs.submit({ user: "ann", channel: "test", message: "later" });
   const shown = async (user: string) => ({
     threads: threads.list(user).items.length,
-    jobs: jobs.list({ user }).items.length,
+    jobs: (await jobs.list({ user })).items.length,
     documents: (await memory.tree(user)).length,
     remembered: approvals.remembered(user),
   });
@@ -46,7 +50,7 @@ test("who is removed without it has nothing running any more, and everything is 
   await agent.removeUser("ann", { withData: false });
   expect((await running.record).status).toBe("cancelled");
   await expect
-    .poll(() => jobs.list({ user: "ann" }).items)
+    .poll(async () => (await jobs.list({ user: "ann" })).items)
     .toMatchObject([{ status: "completed", error: { code: "cancelled" } }]);
   expect(await shown("ann")).toMatchObject({ documents: 1, remembered: { mail: "deny" } });
 });

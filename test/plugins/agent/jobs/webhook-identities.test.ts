@@ -44,12 +44,12 @@ test("what the webhook made under an account's name moves to its own identity, a
   ]);
   expect(await memory.search("ann", "bike")).toEqual([]);
 
-  expect(new Set(jobs.list().items.map(({ user }) => user))).toEqual(
+  expect(new Set((await jobs.list()).items.map(({ user }) => user))).toEqual(
     new Set(["webhook/operator", "webhook/ann", "webhook/zoe"]),
   );
   // The conversation goes on where it was.
   const [before] = threads.list("webhook/ann", { q: "bike" }).items;
   const next = { channel: "webhook", user: "webhook/ann", conversation: "c1", message: "hello" };
-  const { id } = jobs.submit(next);
+  const { id } = await jobs.submit(next);
   expect((await jobs.wait(id, 20_000))?.thread).toBe(before?.id);
 });

@@ -8,7 +8,7 @@ async function withThreads(...texts: string[]) {
   const agent = kernel.service("agent");
   const ids: string[] = [];
   for (const text of texts) {
-    const turn = agent.run({ user: "ann", channel: "test", input: message(text) });
+    const turn = await agent.run({ user: "ann", channel: "test", input: message(text) });
     await turn.record;
     ids.push(turn.thread);
   }
@@ -61,7 +61,7 @@ test("turns are paged back in time, each page in the order in which they happene
   const { agent, threads, ids } = await withThreads("1");
   const thread = ids[0] ?? "";
   for (const text of ["2", "3", "4", "5"]) {
-    await agent.run({ user: "ann", channel: "test", thread, input: message(text) }).record;
+    await (await agent.run({ user: "ann", channel: "test", thread, input: message(text) })).record;
   }
   const texts = (page: ReturnType<typeof threads.turns>) =>
     page.items.map(({ input }) => (input.type === "message" ? input.text : ""));
@@ -74,7 +74,7 @@ test("a removed thread is gone with its turns and cannot be found; what ran on i
   const { agent, threads, ids, model, kernel } = await withThreads("Forget this elephant", "Keep this");
   const thread = ids[0] ?? "";
   model.script({ text: "elephant elephant", end: "stall" });
-  const running = agent.run({ user: "ann", channel: "test", thread, input: message("More") });
+  const running = await agent.run({ user: "ann", channel: "test", thread, input: message("More") });
   for await (const event of running) if (event.type === "text") threads.remove("ann", thread);
   expect((await running.record).status).toBe("cancelled");
   expect(threads.find("ann", thread)).toBeUndefined();
@@ -92,21 +92,21 @@ test("a turn of another user is neither shown nor cancelled", async () => {
   const { threads, agent, ids } = await withThreads("Private");
   const turn = threads.turns("ann", ids[0] ?? "").items[0]?.id ?? "";
   expect(threads.turn("eve", turn)).toBeUndefined();
-  expect(agent.cancel("eve", turn)).toBe(false);
+  expect(await agent.cancel("eve", turn)).toBe(false);
 });
 
 test("every turn of a user can be watched, whatever channel it came by", async () => {
   const { agent } = await withThreads();
   const seen: string[] = [];
   const undo = agent.watch("ann", ({ type }, { thread }) => void seen.push(`${type} ${thread}`));
-  const turn = agent.run({ user: "ann", channel: "webhook", input: message("Hi") });
+  const turn = await agent.run({ user: "ann", channel: "webhook", input: message("Hi") });
   await turn.record;
-  await agent.run({ user: "eve", channel: "webhook", input: message("Hi") }).record;
+  await (await agent.run({ user: "eve", channel: "webhook", input: message("Hi") })).record;
   expect(new Set(seen.map((line) => line.split(" ")[1]))).toEqual(new Set([turn.thread]));
   expect(seen[0]).toMatch(/^started/);
   expect(seen.at(-1)).toMatch(/^done/);
   undo();
   const before = seen.length;
-  await agent.run({ user: "ann", channel: "webhook", input: message("Hi") }).record;
+  await (await agent.run({ user: "ann", channel: "webhook", input: message("Hi") })).record;
   expect(seen).toHaveLength(before);
 });

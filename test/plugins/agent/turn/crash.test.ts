@@ -48,7 +48,7 @@ test("a process that is killed in the middle of a turn and of a job loses neithe
   expect(kernel.service("threads").list("ann", { q: "story" }).items).toHaveLength(1);
   const done = await kernel.service("jobs").wait(job ?? "", 20_000);
   expect(done).toMatchObject({ status: "completed", response: "Done." });
-  const next = kernel
+  const next = await kernel
     .service("agent")
     .run({ user: "ann", channel: "test", thread: thread ?? "", input: message("Go on") });
   expect((await next.record).status).toBe("completed");

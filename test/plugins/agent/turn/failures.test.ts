@@ -22,7 +22,7 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
     const server = await startModelServer();
     await server.close();
     const kernel = await bootAgent({ model: server });
-    const events = await eventsOf(kernel.service("agent").run(ASK));
+    const events = await eventsOf(await kernel.service("agent").run(ASK));
     expect(events.at(-1)).toMatchObject({ type: "failed", code: "model_unreachable" });
     expect(events.filter(({ type }) => type === "notice")).toHaveLength(3);
     expect(kernel.service("threads").turn("ann", (events[0] as { turn: string }).turn)).toMatchObject({
@@ -36,10 +36,10 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
     const model = await scriptedModel();
     model.script({ status: 500, headers: { "retry-after": "0" } }, { text: "Better." });
     const kernel = await bootAgent({ model });
-    const events = await eventsOf(kernel.service("agent").run(ASK));
+    const events = await eventsOf(await kernel.service("agent").run(ASK));
     expect(events.map(({ type }) => type)).toEqual(["started", "notice", "text", "usage", "done"]);
     model.otherwise({ status: 500, headers: { "retry-after": "0" } });
-    const failed = await kernel.service("agent").run(ASK).record;
+    const failed = await (await kernel.service("agent").run(ASK)).record;
     expect(failed.error).toMatchObject({ code: "model_error", message: expect.stringContaining("500") });
     expect(model.requests).toHaveLength(6);
   });
@@ -48,13 +48,13 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
     const model = await scriptedModel();
     model.script({ status: 429, headers: { "retry-after": "1" } }, { text: "Now." });
     const kernel = await bootAgent({ model });
-    const events = await eventsOf(kernel.service("agent").run(ASK));
+    const events = await eventsOf(await kernel.service("agent").run(ASK));
     expect(events).toContainEqual(
       expect.objectContaining({ code: "model_retry", message: expect.stringContaining("Retrying in 1 s") }),
     );
     expect(textIn(events)).toBe("Now.");
     model.script({ status: 429, headers: { "retry-after": "3600" } });
-    const far = await kernel.service("agent").run(ASK).record;
+    const far = await (await kernel.service("agent").run(ASK)).record;
     expect(far.error?.code).toBe("model_limited");
   });
 
@@ -62,7 +62,7 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
     const model = await scriptedModel();
     model.otherwise({ status: 401 });
     const kernel = await bootAgent({ model });
-    const record = await kernel.service("agent").run(ASK).record;
+    const record = await (await kernel.service("agent").run(ASK)).record;
     expect(record.error).toMatchObject({ code: "model_unauthorized" });
     expect(model.requests).toHaveLength(1);
   });
@@ -73,7 +73,7 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
     model.script({ text: ["It is ", "almost", heard.promise], end }, { text: "Here I am again." });
     const kernel = await bootAgent({ model });
     const agent = kernel.service("agent");
-    const turn = agent.run(ASK);
+    const turn = await agent.run(ASK);
     const events: TurnEvent[] = [];
     for await (const event of turn) {
       events.push(event);
@@ -84,7 +84,7 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
     expect(textIn(events)).toBe("It is almost");
     expect(textOf(kernel.service("threads").turn("ann", turn.id))).toBe("It is almost");
     expect(model.requests).toHaveLength(1);
-    const next = await agent.run({ ...ASK, thread: turn.thread }).record;
+    const next = await (await agent.run({ ...ASK, thread: turn.thread })).record;
     expect(next.status).toBe("completed");
     expect(JSON.stringify(model.requests[1]?.messages)).toContain("It is almost");
   });
@@ -93,7 +93,7 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
     const model = await scriptedModel();
     model.script({});
     const kernel = await bootAgent({ model });
-    expect((await kernel.service("agent").run(ASK).record).error?.code).toBe("empty_answer");
+    expect((await (await kernel.service("agent").run(ASK)).record).error?.code).toBe("empty_answer");
   });
 
   test("a model that calls tools for ever", async () => {
@@ -104,7 +104,7 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
       variables: { TURN_MAX_TOOL_CALLS: "5" },
       tools: { ping: { run: () => ({ status: "ok", output: "pong" }) } },
     });
-    const record = await kernel.service("agent").run(ASK).record;
+    const record = await (await kernel.service("agent").run(ASK)).record;
     expect(record).toMatchObject({ status: "failed", error: { code: "too_many_tool_calls" } });
     expect(record.items.filter(({ type }) => type === "tool_result")).toHaveLength(5);
   });
@@ -113,7 +113,7 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
     const model = await scriptedModel();
     model.script({ text: "One moment", end: "stall" });
     const kernel = await bootAgent({ model, variables: { TURN_IDLE_SECS: "1" } });
-    const record = await kernel.service("agent").run(ASK).record;
+    const record = await (await kernel.service("agent").run(ASK)).record;
     expect(record).toMatchObject({ status: "failed", error: { code: "turn_timeout" } });
     expect(textOf(record)).toBe("One moment");
   });
@@ -132,7 +132,7 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
     });
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], now: Date.now() });
     onTestFinished(() => void vi.useRealTimers());
-    const turn = kernel.service("agent").run(ASK);
+    const turn = await kernel.service("agent").run(ASK);
     const events: TurnEvent[] = [];
     const over = (async () => {
       for await (const event of turn) events.push(event);
@@ -160,7 +160,7 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
       variables: { TURN_IDLE_SECS: "1" },
       tools: { sleeper: { run: () => new Promise(() => {}) } },
     });
-    const record = await kernel.service("agent").run(ASK).record;
+    const record = await (await kernel.service("agent").run(ASK)).record;
     expect(record.error?.code).toBe("turn_timeout");
   });
 
@@ -170,12 +170,12 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
     model.script({ text: "First." }, { text: long }, { text: "Room again." });
     const kernel = await bootAgent({ model });
     const agent = kernel.service("agent");
-    const first = agent.run(ASK);
+    const first = await agent.run(ASK);
     await first.record;
     const sql = kernel.service("store").syncTables("test", []);
     const pages = sql.get<{ page_count: number }>("PRAGMA page_count")?.page_count ?? 0;
     sql.get(`PRAGMA max_page_count = ${pages + 10}`);
-    const second = agent.run({ ...ASK, thread: first.thread });
+    const second = await agent.run({ ...ASK, thread: first.thread });
     const events = await eventsOf(second);
     expect(events.at(-1)).toMatchObject({
       type: "failed",
@@ -189,7 +189,7 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
     await expect
       .poll(() => textOf(kernel.service("threads").turn("ann", second.id)), { timeout: 20_000 })
       .toBe(long);
-    const third = await agent.run({ ...ASK, thread: first.thread }).record;
+    const third = await (await agent.run({ ...ASK, thread: first.thread })).record;
     expect(third.status).toBe("completed");
   });
 
@@ -203,7 +203,7 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
     const sql = kernel.service("store").syncTables("test", []);
     const pages = sql.get<{ page_count: number }>("PRAGMA page_count")?.page_count ?? 0;
     sql.get(`PRAGMA max_page_count = ${pages + 10}`);
-    const { id } = await kernel.service("agent").run(ASK).record;
+    const { id } = await (await kernel.service("agent").run(ASK)).record;
     sql.get("PRAGMA max_page_count = 1000000");
     vi.advanceTimersByTime(5000);
     await kernel.stop();
@@ -226,7 +226,7 @@ describe("a second model", () => {
         MODEL_FALLBACK_NAME: "spare",
       },
     });
-    const turn = kernel.service("agent").run(ASK);
+    const turn = await kernel.service("agent").run(ASK);
     const events = await eventsOf(turn);
     expect(events).toContainEqual(expect.objectContaining({ type: "notice", code: "model_failover" }));
     expect(textIn(events)).toBe("I am the spare.");
@@ -255,7 +255,7 @@ describe("a second model", () => {
     for (let at = 0; at < 4; at++) {
       model.script({ text: `Noted, ${at}.` });
       const text = `Remember word-${at}. ${"Lorem ipsum. ".repeat(800)}`;
-      const turn = agent.run({ ...ASK, input: message(text), ...(thread && { thread }) });
+      const turn = await agent.run({ ...ASK, input: message(text), ...(thread && { thread }) });
       await turn.record;
       thread = turn.thread;
     }
@@ -264,7 +264,7 @@ describe("a second model", () => {
     spare.otherwise(({ tools }) =>
       tools ? { calls: [{ id: "c", name: "clock", arguments: {} }] } : { text: "They said words." },
     );
-    const record = await agent.run({ ...ASK, ...(thread && { thread }) }).record;
+    const record = await (await agent.run({ ...ASK, ...(thread && { thread }) })).record;
     expect(textOf(record)).toBe("Back.");
     expect(JSON.stringify(model.requests.at(-1))).toContain("word-0");
   });
@@ -276,18 +276,18 @@ describe("cancelling", () => {
     model.script({ text: "Once upon a time", end: "stall" }, { text: "Yes?" });
     const kernel = await bootAgent({ model });
     const agent = kernel.service("agent");
-    const turn = agent.run(ASK);
+    const turn = await agent.run(ASK);
     for await (const event of turn) {
       if (event.type === "text") {
-        expect(agent.cancel("eve", turn.id)).toBe(false);
-        expect(agent.cancel("ann", turn.id)).toBe(true);
+        expect(await agent.cancel("eve", turn.id)).toBe(false);
+        expect(await agent.cancel("ann", turn.id)).toBe(true);
       }
     }
     const record = await turn.record;
     expect(record.status).toBe("cancelled");
     expect(textOf(kernel.service("threads").turn("ann", turn.id))).toBe("Once upon a time");
-    expect(agent.cancel("ann", turn.id)).toBe(false);
-    expect((await agent.run({ ...ASK, thread: turn.thread }).record).status).toBe("completed");
+    expect(await agent.cancel("ann", turn.id)).toBe(false);
+    expect((await (await agent.run({ ...ASK, thread: turn.thread })).record).status).toBe("completed");
   });
 
   test("stops a tool call through its signal", async () => {
@@ -305,7 +305,7 @@ describe("cancelling", () => {
         },
       },
     });
-    const turn = kernel.service("agent").run(ASK);
+    const turn = await kernel.service("agent").run(ASK);
     for await (const event of turn) if (event.type === "tool_started") turn.cancel();
     await stopped.promise;
     expect((await turn.record).status).toBe("cancelled");
@@ -322,12 +322,16 @@ describe("one turn at a time", () => {
       tools: { wait: { run: () => gate.promise.then(() => ({ status: "ok", output: "" })) } },
     });
     const agent = kernel.service("agent");
-    const first = agent.run(ASK);
+    const first = await agent.run(ASK);
     const next = { ...ASK, thread: first.thread };
-    const waiting = [1, 2, 3, 4].map((count) => agent.run({ ...next, input: message(`Number ${count}`) }));
-    expect(() => agent.run(next)).toThrow(expect.objectContaining({ kind: "limited", code: "thread_busy" }));
+    const waiting = await Promise.all(
+      [1, 2, 3, 4].map((count) => agent.run({ ...next, input: message(`Number ${count}`) })),
+    );
+    await expect(agent.run(next)).rejects.toThrow(
+      expect.objectContaining({ kind: "limited", code: "thread_busy" }),
+    );
     expect(kernel.service("threads").turn("ann", waiting[0]?.id ?? "")?.status).toBe("queued");
-    agent.cancel("ann", waiting[1]?.id ?? "");
+    await agent.cancel("ann", waiting[1]?.id ?? "");
     expect((await waiting[1]?.record)?.status).toBe("cancelled");
     gate.resolve();
     const records = await Promise.all([first, ...waiting].map((turn) => turn.record));
@@ -354,7 +358,7 @@ describe("a restart", () => {
     const model = await scriptedModel();
     model.script({ text: "Half a ", end: "stall" }, { text: "And on." });
     const before = await bootAgent({ model });
-    const turn = before.service("agent").run(ASK);
+    const turn = await before.service("agent").run(ASK);
     for await (const event of turn) if (event.type === "text") break;
     // As a crash leaves it: the row says running.
     await before.stop();
@@ -363,7 +367,7 @@ describe("a restart", () => {
     const record = kernel.service("threads").turn("ann", turn.id);
     expect(record).toMatchObject({ status: "failed", error: { code: "interrupted" } });
     expect(textOf(record)).toBe("Half a ");
-    const next = await kernel.service("agent").run({ ...ASK, thread: turn.thread }).record;
+    const next = await (await kernel.service("agent").run({ ...ASK, thread: turn.thread })).record;
     expect(next.status).toBe("completed");
   });
 });
@@ -384,7 +388,7 @@ test("a tool host that cannot list its tools costs the turn its tools, not its a
   const kernel = await bootKernel([store, broken, agentPlugin] as readonly AnyPlugin[], {
     MODEL_BASE_URL: model.url,
   });
-  const events = await eventsOf(kernel.service("agent").run(ASK));
+  const events = await eventsOf(await kernel.service("agent").run(ASK));
   expect(events).toContainEqual(expect.objectContaining({ type: "notice", code: "tools_unavailable" }));
   expect(events.at(-1)?.type).toBe("done");
 });

@@ -17,7 +17,7 @@ describe("a turn", () => {
     const model = await scriptedModel();
     model.script({ text: ["Hel", "lo", " there"], usage: { input: 1000, output: 100, cached: 400 } });
     const kernel = await bootAgent({ model, variables: { MODEL_NAME: "gpt-4o" } });
-    const turn = kernel.service("agent").run({ user: "ann", channel: "test", input: message("Hi") });
+    const turn = await kernel.service("agent").run({ user: "ann", channel: "test", input: message("Hi") });
     const events = await eventsOf(turn);
     expect(events.map(({ type }) => type)).toEqual(["started", "text", "text", "text", "usage", "done"]);
     expect(textIn(events)).toBe("Hello there");
@@ -74,7 +74,9 @@ describe("a turn", () => {
         },
       },
     });
-    const turn = kernel.service("agent").run({ user: "ann", channel: "test", input: message("Weather?") });
+    const turn = await kernel
+      .service("agent")
+      .run({ user: "ann", channel: "test", input: message("Weather?") });
     const record = await turn.record;
     expect(record.status).toBe("completed");
     expect(record.items.map(({ type }) => type)).toEqual([
@@ -105,9 +107,10 @@ describe("a turn", () => {
     );
     const kernel = await bootAgent({ model });
     const tools = [{ name: "lookup", parameters: WEATHER.schema }];
-    const record = await kernel
+    const turn = await kernel
       .service("agent")
-      .run({ user: "ann", channel: "test", input: message("Weather in Rome"), tools }).record;
+      .run({ user: "ann", channel: "test", input: message("Weather in Rome"), tools });
+    const record = await turn.record;
     expect(record.status).toBe("completed");
     const outcomes = record.items.flatMap((item) => (item.type === "tool_result" ? [item.outcome] : []));
     const invalid = (message: unknown) => ({ status: "error", code: "invalid_params", message });
@@ -128,9 +131,9 @@ describe("a turn", () => {
     model.script({ text: "Noted." }, { text: "Red." });
     const kernel = await bootAgent({ model });
     const agent = kernel.service("agent");
-    const first = agent.run({ user: "ann", channel: "test", input: message("My bike is red") });
+    const first = await agent.run({ user: "ann", channel: "test", input: message("My bike is red") });
     await first.record;
-    const second = agent.run({
+    const second = await agent.run({
       user: "ann",
       channel: "test",
       thread: first.thread,
@@ -151,7 +154,7 @@ describe("a turn", () => {
 
   test("works with no configuration at all, on the builtin model", async () => {
     const kernel = await bootAgent();
-    const turn = kernel.service("agent").run({ user: "ann", channel: "test", input: message("Hello") });
+    const turn = await kernel.service("agent").run({ user: "ann", channel: "test", input: message("Hello") });
     const events = await eventsOf(turn);
     expect(events.at(-1)).toMatchObject({ type: "done", status: "completed" });
     expect(textIn(events)).not.toBe("");
@@ -161,7 +164,9 @@ describe("a turn", () => {
 describe("with no configuration at all", () => {
   const said = async (kernel: Awaited<ReturnType<typeof bootAgent>>, text: string) =>
     textIn(
-      await eventsOf(kernel.service("agent").run({ user: "ann", channel: "test", input: message(text) })),
+      await eventsOf(
+        await kernel.service("agent").run({ user: "ann", channel: "test", input: message(text) }),
+      ),
     );
 
   test("what it is told is remembered over a restart", async () => {
@@ -197,7 +202,7 @@ test("identity files, missions and skills are put before the model, without secr
   const model = await scriptedModel();
   const kernel = await bootAgent({ model, variables: { MODEL_API_KEY: "identity-secret-1" } });
   writeFileSync(join(kernel.home, "AGENTS.md"), "Always rhyme. The key is identity-secret-1.");
-  await kernel.service("agent").run({ user: "ann", channel: "test", input: message("Hi") }).record;
+  await (await kernel.service("agent").run({ user: "ann", channel: "test", input: message("Hi") })).record;
   const system = String(model.requests[0]?.messages[0]?.content);
   expect(system).toContain("Always rhyme. The key is [secret].");
   expect(model.requests[0]?.tools?.map((tool) => tool.function.name)).toEqual(

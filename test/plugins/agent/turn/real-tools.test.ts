@@ -29,7 +29,7 @@ test("a sandboxed component is called through the real host, and its answer reac
   );
   const kernel = await bootWithHost(model);
   await installProber(await kernel.service("toolHost").open(), allowing("127.0.0.1"));
-  const turn = kernel.service("agent").run({ user: "ann", channel: "test", input: message("Probe") });
+  const turn = await kernel.service("agent").run({ user: "ann", channel: "test", input: message("Probe") });
   const record = await turn.record;
   expect(record.status).toBe("completed");
   expect(record.items).toContainEqual(expect.objectContaining({ type: "tool_result", call: "p" }));
@@ -57,7 +57,7 @@ test("§4.4 params of an installed tool are judged by its host: the model reads 
   const kernel = await bootWithHost(model);
   const host = await kernel.service("toolHost").open();
   await install(host, "weather", await builtComponent("weather"), capabilitiesOf("weather"));
-  const turn = kernel.service("agent").run({ user: "ann", channel: "test", input: message("Air?") });
+  const turn = await kernel.service("agent").run({ user: "ann", channel: "test", input: message("Air?") });
   const outcomes = outcomesOf(await turn.record);
   expect(outcomes).toHaveLength(said.length);
   for (const [index, [, words]] of said.entries()) {
@@ -76,7 +76,7 @@ test("nobody is asked to approve a call whose params the host would refuse", asy
   const kernel = await bootWithHost(model);
   const writing = allowing("127.0.0.1").replace('["GET"]', '["GET","POST"]');
   await installProber(await kernel.service("toolHost").open(), writing);
-  const turn = kernel.service("agent").run({ user: "ann", channel: "test", input: message("Probe") });
+  const turn = await kernel.service("agent").run({ user: "ann", channel: "test", input: message("Probe") });
   const record = await turn.record;
   expect(outcomesOf(record)).toMatchObject([
     { code: "invalid_params", message: "Invalid parameters: 'times' must be between 1 and 100, given 0" },
@@ -91,7 +91,7 @@ test("a tool that is switched off is not offered; a call of it is refused in wor
   const host = await kernel.service("toolHost").open();
   const writing = allowing("127.0.0.1").replace('["GET"]', '["GET","POST"]');
   await switchOff(host, await installProber(host, writing));
-  const turn = kernel.service("agent").run({ user: "ann", channel: "test", input: message("Probe") });
+  const turn = await kernel.service("agent").run({ user: "ann", channel: "test", input: message("Probe") });
   expect(outcomesOf(await turn.record)).toMatchObject([
     { status: "error", code: "switched_off", message: expect.stringContaining("postern tool enable prober") },
   ]);

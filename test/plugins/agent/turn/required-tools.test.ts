@@ -33,22 +33,26 @@ async function agentWith(outcomes: readonly ToolOutcome[], script: readonly Answ
 
 test("§7.2 a required tool whose last call failed fails the turn, and what was said is kept", async () => {
   const { agent } = await agentWith([FAILS], [call("ships"), { text: "I could not find out." }]);
-  const record = await agent.run({ ...ASK, requiredTools: ["ships"] }).record;
+  const record = await (await agent.run({ ...ASK, requiredTools: ["ships"] })).record;
   expect(record).toMatchObject(FAILURE);
   expect(record.items.at(-1)).toMatchObject({ role: "assistant", text: "I could not find out." });
 });
 
 test("a required tool may fail before it works, may not be called at all, and others may fail", async () => {
   const again = await agentWith([FAILS, WORKS], [call("ships"), call("ships"), { text: "Twelve." }]);
-  expect((await again.agent.run({ ...ASK, requiredTools: ["ships"] }).record).status).toBe("completed");
+  expect((await (await again.agent.run({ ...ASK, requiredTools: ["ships"] })).record).status).toBe(
+    "completed",
+  );
   const other = await agentWith([FAILS], [call("ships"), { text: "Unknown." }]);
-  expect((await other.agent.run({ ...ASK, requiredTools: ["mail"] }).record).status).toBe("completed");
+  expect((await (await other.agent.run({ ...ASK, requiredTools: ["mail"] })).record).status).toBe(
+    "completed",
+  );
 });
 
 test("what is required stays so over a gate, and a denied call counts as failed", async () => {
   const home = temporaryFolder();
   const { agent, kernel } = await agentWith([FAILS], [call("ships"), call("mail"), { text: "Sent." }], home);
-  const waiting = await agent.run({ ...ASK, requiredTools: ["ships"] }).record;
+  const waiting = await (await agent.run({ ...ASK, requiredTools: ["ships"] })).record;
   expect(waiting.status).toBe("waiting");
   const decide = (decision: "once" | "deny", gate = waiting.gate) =>
     ({
@@ -56,12 +60,13 @@ test("what is required stays so over a gate, and a denied call counts as failed"
       thread: waiting.thread,
       input: { type: "approval", gate: gate?.id ?? "", decision },
     }) as const;
-  expect(await agent.run(decide("once")).record).toMatchObject(FAILURE);
+  expect(await (await agent.run(decide("once"))).record).toMatchObject(FAILURE);
   await kernel.stop();
 
   const next = await agentWith([], [call("mail"), { text: "Then not." }], home);
-  const asked = await next.agent.run({ ...ASK, thread: waiting.thread, requiredTools: ["mail"] }).record;
-  const denied = await next.agent.run(decide("deny", asked.gate)).record;
+  const asked = await (await next.agent.run({ ...ASK, thread: waiting.thread, requiredTools: ["mail"] }))
+    .record;
+  const denied = await (await next.agent.run(decide("deny", asked.gate))).record;
   expect(denied).toMatchObject({ status: "failed", error: { code: "required_tool_failed" } });
 });
 
@@ -87,14 +92,14 @@ test("a skill requires tools in the turns that load it, a mission in all turns o
     ],
     home,
   );
-  expect((await agent.run(ASK).record).status).toBe("completed");
-  expect(await agent.run(ASK).record).toMatchObject(FAILURE);
-  const asked = await agent.run(ASK).record;
+  expect((await (await agent.run(ASK)).record).status).toBe("completed");
+  expect(await (await agent.run(ASK)).record).toMatchObject(FAILURE);
+  const asked = await (await agent.run(ASK)).record;
   expect(asked.gate).toMatchObject({
     grants: [expect.any(String), expect.stringContaining("one of these tools failed: ships")],
   });
   const input = { type: "approval", gate: asked.gate?.id ?? "", decision: "once" } as const;
-  expect((await agent.run({ ...ASK, thread: asked.thread, input }).record).status).toBe("completed");
-  expect(await agent.run(ASK).record).toMatchObject(FAILURE);
+  expect((await (await agent.run({ ...ASK, thread: asked.thread, input })).record).status).toBe("completed");
+  expect(await (await agent.run(ASK)).record).toMatchObject(FAILURE);
   expect(kernel.logged.join("")).not.toContain("because of a bug");
 });

@@ -88,7 +88,7 @@ test("an operator sees and answers the gates of webhook identities; the identity
   const jobs = gateway.service.service("jobs");
   const ask = async (...text: string[]) => {
     model.script({ calls: [{ name: "mail", arguments: { to: "b" } }] }, ...text.map((text) => ({ text })));
-    const { id } = jobs.submit({ user, channel: "webhook", message: "Send it" });
+    const { id } = await jobs.submit({ user, channel: "webhook", message: "Send it" });
     return jobs.wait(id, 20_000);
   };
   expect(await ask()).toMatchObject({ error: { code: "approval_required" } });

@@ -9,7 +9,7 @@ test("§2.4 jobs are listed newest first, filtered by status, in pages; one is s
   const jobs = gateway.service.service("jobs");
   const ids: string[] = [];
   for (const message of ["one", "two", "three"]) {
-    const { id } = jobs.submit({ user: "operator", channel: "webhook", message });
+    const { id } = await jobs.submit({ user: "operator", channel: "webhook", message });
     await jobs.wait(id, 10_000);
     ids.unshift(id);
   }
@@ -32,8 +32,8 @@ test("an operator sees the jobs of all, a user their own", async () => {
   const gateway = await openGateway({ model });
   const token = await gateway.addUser("alice");
   const jobs = gateway.service.service("jobs");
-  const hers = jobs.submit({ user: "alice", channel: "webhook", message: "hers" });
-  const other = jobs.submit({ user: "bob", channel: "webhook", message: "his" });
+  const hers = await jobs.submit({ user: "alice", channel: "webhook", message: "hers" });
+  const other = await jobs.submit({ user: "bob", channel: "webhook", message: "his" });
   const seen = async (as?: string) =>
     (await gateway.ask("/api/jobs", as ? { token: as } : {})).body.jobs.map(
       ({ user }: { user: string }) => user,

@@ -37,7 +37,7 @@ test("turns of every channel of this user arrive, and none of another's", async 
   const gateway = await openGateway({ model });
   const token = await gateway.addUser("alice");
   const [alice, operator] = [await gateway.socket({ token }), await gateway.socket()];
-  const turn = gateway.service
+  const turn = await gateway.service
     .service("agent")
     .run({ user: "alice", channel: "webhook", input: { type: "message", text: "Hi" } });
   await alice.until(isDone);

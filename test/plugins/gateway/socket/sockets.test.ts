@@ -95,7 +95,7 @@ test("a stream nobody reads is dropped after a while, and whoever comes back lat
   const { connect, agent, sockets, beat } = await openHub();
   const first = connect();
   await expect.poll(seen(first.frames, "hello")).toBe(true);
-  await agent.run({ user: "operator", channel: "test", input: message("Hi") }).record;
+  await (await agent.run({ user: "operator", channel: "test", input: message("Hi") })).record;
   await expect.poll(seen(first.frames, "done")).toBe(true);
   const { stream } = first.frames[0];
   const { id } = first.frames.find(({ type }) => type === "done");

@@ -1,0 +1,56 @@
+/** What a job is completed with. */
+import { type Failure, Fault, type TurnRecord } from "../../../kernel/plugin.ts";
+import { isWebhookIdentity } from "../../../kernel/vocabulary/user.ts";
+
+export interface Completion {
+  readonly response?: string;
+  readonly error?: Failure;
+}
+
+export const PAIRING_DENIED = {
+  code: "pairing_denied",
+  message: "The operator did not pair this user with an account, so the message was not run.",
+};
+
+export const CANCELLED = { code: "cancelled", message: "The job was cancelled." };
+
+export function failure(error: Failure): Completion {
+  return { error, response: `This failed: ${error.message}` };
+}
+
+export function refusal(error: unknown): Completion {
+  return failure(
+    error instanceof Fault
+      ? { code: error.code, message: error.message }
+      : { code: "internal", message: "Something went wrong in the service; the log has the details." },
+  );
+}
+
+export function completionOf(record: TurnRecord): Completion {
+  if (record.status === "cancelled") return failure(CANCELLED);
+  if (record.gate !== undefined && record.status === "waiting") {
+    const { type, call } = record.gate;
+    const code = type === "authentication" ? "authentication_required" : "approval_required";
+    const what = type === "authentication" ? "a credential" : "an approval";
+    return failure({
+      code,
+      message: `The tool ${call.name} needs ${what}. ${whereToAnswer(record.user)}`,
+    });
+  }
+  if (record.error !== undefined) return failure(record.error);
+  return { response: textOf(record) };
+}
+
+function whereToAnswer(user: string): string {
+  return isWebhookIdentity(user)
+    ? "An operator can answer it in the web UI, on the page Webhooks."
+    : "Answer it in the web UI or the terminal; the conversation is waiting there.";
+}
+
+/** What the assistant said in this turn. */
+function textOf({ items }: TurnRecord): string {
+  return items
+    .filter((item) => item.type === "message" && item.role === "assistant")
+    .map((item) => (item.type === "message" ? item.text : ""))
+    .join("\n\n");
+}

@@ -1,0 +1,59 @@
+/** Turns that wait here for an earlier one of their thread, oldest first. Which of them may run is for the store to say. */
+
+export interface Lanes<Entry> {
+  /** Gets into line, and runs at once where what it would wait for has ended in the meantime. */
+  join(thread: string, entry: Entry): void;
+  /** False where it was not in line, because it runs or has left. */
+  leave(thread: string, entry: Entry): boolean;
+  /** A turn of this thread has ended, here or on another node. */
+  wake(thread: string): Promise<void>;
+}
+
+interface Lane<Entry> {
+  readonly waiting: Entry[];
+  isWaking: boolean;
+  /** Something ended while the first was being woken. */
+  isToWakeAgain: boolean;
+}
+
+/** `begin` answers whether the first in line runs now; it never rejects. `start` is told of one that left the line for it. */
+export function createLanes<Entry>(
+  begin: (entry: Entry) => Promise<boolean>,
+  start: (entry: Entry) => void,
+): Lanes<Entry> {
+  const lanes = new Map<string, Lane<Entry>>();
+
+  async function wake(thread: string): Promise<void> {
+    const lane = lanes.get(thread);
+    if (lane === undefined) return;
+    lane.isToWakeAgain = true;
+    if (lane.isWaking) return;
+    lane.isWaking = true;
+    while (lane.isToWakeAgain) {
+      lane.isToWakeAgain = false;
+      const [first] = lane.waiting;
+      if (first !== undefined && (await begin(first)) && leave(thread, first)) start(first);
+    }
+    lane.isWaking = false;
+  }
+
+  function leave(thread: string, entry: Entry): boolean {
+    const lane = lanes.get(thread);
+    const at = lane?.waiting.indexOf(entry) ?? -1;
+    if (lane === undefined || at === -1) return false;
+    lane.waiting.splice(at, 1);
+    if (lane.waiting.length === 0) lanes.delete(thread);
+    return true;
+  }
+
+  return {
+    join(thread, entry) {
+      const lane = lanes.get(thread) ?? { waiting: [], isWaking: false, isToWakeAgain: false };
+      lanes.set(thread, lane);
+      lane.waiting.push(entry);
+      void wake(thread);
+    },
+    leave,
+    wake,
+  };
+}

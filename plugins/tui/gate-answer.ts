@@ -1,0 +1,17 @@
+/** What answers a gate. */
+import type { Gate, TurnInput } from "../../kernel/plugin.ts";
+
+export function isAnswer(input: TurnInput, gate: Gate): boolean {
+  if (input.type === "message") return false;
+  return input.type === "tool_output" ? input.call === gate.call.id : input.gate === gate.id;
+}
+
+export function inputOf(gate: Gate, decision: string): TurnInput {
+  return gate.type === "authentication"
+    ? { type: "authentication", gate: gate.id, decision: decision === "done" ? "done" : "deny" }
+    : {
+        type: "approval",
+        gate: gate.id,
+        decision: decision === "once" || decision === "always" ? decision : "deny",
+      };
+}
