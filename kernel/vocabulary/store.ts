@@ -44,7 +44,8 @@ export interface Node {
   list(): Promise<readonly NodeInfo[]>;
   /**
    * Tells, on each node, of every other that stopped or died, within 15 seconds. None is told twice; a node that starts later
-   * is not told at all and has to look. Answers how to stop listening.
+   * is not told at all and has to look. A node that could not be reached for so long is told of its own id, when it can be reached
+   * again: others have taken what it was at. Answers how to stop listening.
    */
   onDead(listener: (id: string) => void): () => void;
 }

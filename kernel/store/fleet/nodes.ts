@@ -46,12 +46,15 @@ const BEAT = `
         WHEN nodes.seen_at < excluded.seen_at - ${DEAD_AFTER_MILLIS} THEN excluded.seen_at
         ELSE nodes.steady_since
       END
-    RETURNING steady_since
+    RETURNING id, steady_since, xmax = 0 AS is_new
+  ),
+  removed AS (
+    DELETE FROM nodes
+    WHERE seen_at < ${NOW} - ${DEAD_AFTER_MILLIS} AND id <> ?
+      AND (SELECT steady_since FROM beat) <= ${NOW} - ${DEAD_AFTER_MILLIS}
+    RETURNING id
   )
-  DELETE FROM nodes
-  WHERE seen_at < ${NOW} - ${DEAD_AFTER_MILLIS} AND id <> ?
-    AND (SELECT steady_since FROM beat) <= ${NOW} - ${DEAD_AFTER_MILLIS}
-  RETURNING id`;
+  SELECT id FROM removed UNION ALL SELECT id FROM beat WHERE is_new`;
 
 const LIST = "SELECT id, version, started_at, seen_at, serves FROM nodes ORDER BY started_at, id";
 
@@ -72,6 +75,7 @@ export async function joinNodes(sql: Sql, serves: boolean): Promise<Membership> 
   let timer: NodeJS.Timeout | undefined;
   let beating: Promise<void> = Promise.resolve();
   let known: ReadonlySet<string> = new Set();
+  let hasJoined = false;
   let left = false;
 
   const beat = async (): Promise<void> => {
@@ -81,8 +85,11 @@ export async function joinNodes(sql: Sql, serves: boolean): Promise<Membership> 
       sql.all<NodeRow>(LIST),
     ]);
     const now = new Set(rows.map((row) => row.id));
-    for (const row of removed) now.delete(row.id);
+    for (const row of removed) if (row.id !== id) now.delete(row.id);
     const gone = new Set([...known.difference(now), ...removed.map((row) => row.id)]);
+    // Its first row is no news; one that it had to make again is.
+    if (!hasJoined) gone.delete(id);
+    hasJoined = true;
     for (const one of gone) for (const listener of listeners) listener(one);
     known = now;
   };

@@ -125,6 +125,16 @@ describePostgres("nodes on PostgreSQL", () => {
     expect((await second.node.list()).map(({ id }) => id)).toEqual([first.node.id, second.node.id]);
   });
 
+  test("one that was taken for dead and comes back is told of itself, once", async () => {
+    const url = await freshDatabase(afterThisTest);
+    const [first, second] = [await join(url), await join(url)];
+    const seen = deadSeenBy(first);
+    await second.sql.run("DELETE FROM nodes WHERE id = ?", first.node.id);
+    await expect.poll(() => seen).toEqual([first.node.id]);
+    await expect.poll(async () => (await second.node.list()).length).toBe(2);
+    expect(seen).toEqual([first.node.id]);
+  });
+
   test("after the database was away nobody is taken for dead", async () => {
     const url = await freshDatabase(afterThisTest);
     const [first, second] = [await join(url), await join(url)];
