@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto";
 import type Keyv from "keyv";
 import { Fault } from "../../kernel/fault.ts";
 import { canBeHidden, SHORTEST } from "../../kernel/mask/forms.ts";
+import { seal, unseal } from "../../kernel/store/sealing.ts";
 import type { Mask } from "../../kernel/vocabulary/kernel.ts";
 import {
   covers,
@@ -19,7 +20,6 @@ import {
   where,
 } from "./entry.ts";
 import type { Holder } from "./holder.ts";
-import { seal, unseal } from "./sealing.ts";
 
 export interface Secrets {
   standing(name: string): Promise<Standing>;

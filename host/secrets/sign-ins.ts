@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import type Keyv from "keyv";
 import { Fault } from "../../kernel/fault.ts";
+import { seal, unseal } from "../../kernel/store/sealing.ts";
 import type { SignIn } from "./oauth.ts";
-import { seal, unseal } from "./sealing.ts";
 
 export interface SignIns {
   /** For one version of a tool: another that took its place meanwhile does not get what the person agreed to. */

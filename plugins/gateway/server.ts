@@ -5,9 +5,10 @@ import type { Kernel, Log, Store } from "../../kernel/plugin.ts";
 import { type App, createApp } from "./app.ts";
 import { type Accounts, createAccounts } from "./auth/accounts.ts";
 import { type Authenticator, createAuthenticator, type OperatorToken } from "./auth/identity.ts";
-import { provisionOperatorToken } from "./auth/operator-token.ts";
+import { provisionOperatorToken, shareOperatorTokens } from "./auth/operator-token.ts";
 import { createOriginCheck, type OriginCheck } from "./auth/origin.ts";
 import { digestOf, newSecret } from "./auth/secret.ts";
+import { MIGRATIONS } from "./auth/tables.ts";
 import { createThrottle } from "./auth/throttle.ts";
 import { createMetrics, type Metrics } from "./middleware/metrics.ts";
 import { type ServedPage, servePage } from "./middleware/page-files.ts";
@@ -40,13 +41,14 @@ export interface ServerParts {
 export async function buildServer({ config, home, store, kernel, log }: ServerParts): Promise<GatewayServer> {
   const freshToken = config.authToken === undefined ? newSecret("") : undefined;
   const operatorTokens: OperatorToken[] = [
-    named(config.operatorToken ?? provisionOperatorToken(home)),
+    named(config.operatorToken ?? (await provisionOperatorToken(home, store))),
     // Sessions opened by the link of an earlier start stay, though that link has expired.
     freshToken === undefined
       ? named(config.authToken as string)
       : { source: "operator:link", token: freshToken },
   ];
   for (const { token } of operatorTokens) kernel.mask.add(token);
+  await shareOperatorTokens(store, operatorTokens);
 
   const accounts = await createAccounts(store);
   const proxies = createProxies(config.trustedProxies);
@@ -59,7 +61,7 @@ export async function buildServer({ config, home, store, kernel, log }: ServerPa
     operatorTokens,
     accounts,
     ...(oidc && { oidc }),
-    throttle: createThrottle(),
+    throttle: createThrottle(await store.tables("gateway", MIGRATIONS)),
     proxies,
     log,
   });

@@ -26,6 +26,8 @@ interface KeySet {
 
 export function createProviderKeys(issuer: string, keyed: Keyv): JWTVerifyGetKey {
   let asking: Promise<string> | undefined;
+  // So that a request need not ask the store.
+  let found: { readonly address: string; readonly until: number } | undefined;
   let known: KeySet | undefined;
 
   /** Nobody waits for it to be on disk: what cannot be kept is fetched again. */
@@ -34,6 +36,13 @@ export function createProviderKeys(issuer: string, keyed: Keyv): JWTVerifyGetKey
   };
 
   const findAddress = async (): Promise<string> => {
+    if (found !== undefined && Date.now() < found.until) return found.address;
+    const address = await askForAddress();
+    found = { address, until: Date.now() + KEYS_MILLIS };
+    return address;
+  };
+
+  const askForAddress = async (): Promise<string> => {
     const name = `checked address ${issuer}`;
     const kept = await keyed.get<string>(name);
     if (kept !== undefined) return kept;

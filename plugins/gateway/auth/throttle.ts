@@ -1,11 +1,12 @@
 /**
  * Slows down whoever guesses. After a few wrong tokens from one address each further refusal waits for the one before it, so that a
  * connection gets fewer and fewer guesses. Only refusals wait: whoever has a valid token notices nothing of others' guesses, even
- * from the same address.
+ * from the same address. Nodes on one PostgreSQL count together.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import ipaddr from "ipaddr.js";
 import { LRUCache } from "lru-cache";
+import type { Sql } from "../../../kernel/plugin.ts";
 
 const FREE_FAILURES = 5;
 const STEP_MILLIS = 200;
@@ -26,21 +27,62 @@ export interface Throttle {
   failed(address: string): Promise<void>;
 }
 
-export function createThrottle(): Throttle {
-  const records = new LRUCache<string, Guesser>({ max: MOST_ADDRESSES, ttl: FORGET_MILLIS });
+export function createThrottle(sql?: Sql): Throttle {
+  const countHere = createCount();
+  const countTogether = sql?.engine === "postgres" ? createSharedCount(sql) : undefined;
   return {
     async failed(from) {
-      const address = networkOf(from);
-      const record = records.get(address) ?? { failures: 0, nextAt: 0 };
-      record.failures++;
-      // Counted from the last failure.
-      records.set(address, record);
-      if (record.failures <= FREE_FAILURES) return;
-      const now = Date.now();
-      const step = Math.min(LONGEST_STEP_MILLIS, STEP_MILLIS * (record.failures - FREE_FAILURES));
-      record.nextAt = Math.min(Math.max(now, record.nextAt) + step, now + LONGEST_WAIT_MILLIS);
-      await sleep(record.nextAt - now, undefined, { ref: false });
+      const network = networkOf(from);
+      const here = countHere(network);
+      // Without the database each node still counts for itself.
+      const together = await countTogether?.(network).catch(() => 0);
+      const wait = Math.max(here, together ?? 0);
+      if (wait > 0) await sleep(wait, undefined, { ref: false });
     },
+  };
+}
+
+/** Counts a failure; answers how many milliseconds its refusal has to wait. */
+function createCount(): (network: string) => number {
+  const records = new LRUCache<string, Guesser>({ max: MOST_ADDRESSES, ttl: FORGET_MILLIS });
+  return (network) => {
+    const record = records.get(network) ?? { failures: 0, nextAt: 0 };
+    record.failures++;
+    // Counted from the last failure.
+    records.set(network, record);
+    if (record.failures <= FREE_FAILURES) return 0;
+    const now = Date.now();
+    const step = Math.min(LONGEST_STEP_MILLIS, STEP_MILLIS * (record.failures - FREE_FAILURES));
+    record.nextAt = Math.min(Math.max(now, record.nextAt) + step, now + LONGEST_WAIT_MILLIS);
+    return record.nextAt - now;
+  };
+}
+
+const NOW = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint";
+
+/** The same among nodes, by the database's clock. */
+const COUNT = `
+  INSERT INTO gateway_guesses AS known (network, failures, next_at, failed_at) VALUES (?, 1, 0, ${NOW})
+  ON CONFLICT (network) DO UPDATE SET
+    failures = CASE WHEN known.failed_at < ${NOW} - ${FORGET_MILLIS} THEN 1 ELSE known.failures + 1 END,
+    next_at = CASE
+      WHEN known.failed_at < ${NOW} - ${FORGET_MILLIS} OR known.failures < ${FREE_FAILURES} THEN 0
+      ELSE least(
+        greatest(${NOW}, known.next_at)
+          + least(${LONGEST_STEP_MILLIS}, ${STEP_MILLIS} * (known.failures + 1 - ${FREE_FAILURES})),
+        ${NOW} + ${LONGEST_WAIT_MILLIS})
+    END,
+    failed_at = ${NOW}
+  RETURNING greatest(0, next_at - ${NOW}) AS wait`;
+
+const FORGET = `DELETE FROM gateway_guesses WHERE failed_at < ${NOW} - ${FORGET_MILLIS}`;
+const FORGET_EVERY = 100;
+
+function createSharedCount(sql: Sql): (network: string) => Promise<number> {
+  let count = 0;
+  return async (network) => {
+    if (++count % FORGET_EVERY === 0) await sql.run(FORGET);
+    return (await sql.get<{ readonly wait: number }>(COUNT, network))?.wait ?? 0;
   };
 }
 

@@ -2,10 +2,10 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { seal } from "../../../host/secrets/sealing.ts";
 import { openVault } from "../../../host/secrets/secrets.ts";
 import { Fault } from "../../../kernel/fault.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
+import { seal } from "../../../kernel/store/sealing.ts";
 import { loadKey, parseKey } from "../../../kernel/store/secrets-key.ts";
 import { type OpenStore, openStore } from "../../../kernel/store/store.ts";
 

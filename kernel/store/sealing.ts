@@ -1,6 +1,6 @@
 /** Texts at rest, under AES-256-GCM. */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import { Fault } from "../../kernel/fault.ts";
+import { Fault } from "../fault.ts";
 
 const CIPHER = "aes-256-gcm";
 const IV_BYTES = 12;
