@@ -23,6 +23,15 @@ interface Waiting {
 
 type Statement = () => unknown;
 
+const afterCommit = new WeakMap<Transaction, (() => void)[]>();
+
+/** Does it when what the handle is for has been committed. */
+export function onCommit(tx: Transaction, work: () => void): void {
+  const works = afterCommit.get(tx) ?? [];
+  works.push(work);
+  afterCommit.set(tx, works);
+}
+
 export function createCommits(writer: Connection, durability: Durability) {
   const { connection } = writer;
   let waiting: Waiting[] = [];
@@ -69,7 +78,10 @@ export function createCommits(writer: Connection, durability: Durability) {
       const result = given instanceof Promise ? await inTime(given) : given;
       handle.assertDone();
       if (hasSavepoint) command("RELEASE alone");
-      return () => resolve(result);
+      return () => {
+        resolve(result);
+        for (const tell of afterCommit.get(handle.tx) ?? []) tell();
+      };
     } catch (error) {
       closing.length = before;
       // A full disk may have rolled back everything already; of one alone the whole is rolled back.

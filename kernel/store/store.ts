@@ -7,13 +7,14 @@ import { Fault } from "../fault.ts";
 import { definePlugin } from "../plugin.ts";
 import type { Migration, Migrations, SqlValue, SyncMigration } from "../vocabulary/store.ts";
 import { createSoleFleet } from "./fleet/fleet.ts";
+import { createLocalSignals } from "./fleet/signals.ts";
 import KeyvSqlite, { type SqliteDriver } from "./keyv-sqlite.ts";
 import type { OpenStore } from "./open-store.ts";
 import { makePrivate } from "./ownership.ts";
 import { type PostgresSettings, readPostgresSettings } from "./postgres/settings.ts";
 import { deriveKey, loadKey, readSecretsKey } from "./secrets-key.ts";
 import { type Database, openDatabase } from "./sqlite.ts";
-import type { Durability } from "./sqlite-commits.ts";
+import { type Durability, onCommit } from "./sqlite-commits.ts";
 
 export type { OpenStore } from "./open-store.ts";
 
@@ -70,6 +71,7 @@ export function openStore(file: string, { secretsKey = noKey, durability }: Stor
       return database.sync;
     },
     ...createSoleFleet(),
+    signals: createLocalSignals(onCommit),
     keyFor: async (purpose) => deriveKey(await secretsKey(), purpose),
     probe: () => database.probe(),
     async close() {

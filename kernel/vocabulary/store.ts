@@ -17,6 +17,8 @@ export interface Store {
   readonly node: Node;
   /** What others may have read before and keep. */
   readonly changes: Changes;
+  /** Words from node to node. */
+  readonly signals: Signals;
   /** Does the work when nobody else on the store does something of this name. Others wait. */
   exclusive<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
 }
@@ -30,6 +32,22 @@ export interface Changes {
    */
   follow(topic: string, listener: () => void): () => void;
 }
+
+/**
+ * For what is of use at once or never: nothing of it is kept. All who listen hear a signal, on every node, also on the one that
+ * sent it; on SQLite there is no other. Those of one node on one topic arrive in the order in which they were sent, once.
+ */
+export interface Signals {
+  /** With a transaction it goes out when that commits, or not at all. Rejects where the database is away. */
+  send(topic: string, payload: string, tx?: Transaction): Promise<void>;
+  /** Nothing that is sent after `ready` is missed. Call what it answers to stop. */
+  listen(topic: string, listener: SignalListener): (() => void) & { readonly ready: Promise<void> };
+  /** Told after a gap, in which signals may have been missed. Answers how to stop. */
+  onLost(listener: () => void): () => void;
+}
+
+/** `isOwn`: this node sent it. */
+export type SignalListener = (payload: string, isOwn: boolean) => void;
 
 /** A process on the store. What it has taken for itself is marked with its id. */
 export interface Node {

@@ -1,6 +1,7 @@
 /** SQL on PostgreSQL. */
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import type pg from "pg";
 import type { Sql, SqlValue, Transaction } from "../../vocabulary/store.ts";
 import { isConflict, isStale } from "./faults.ts";
 import { type Answer, type Lease, openPool, type Value } from "./pool.ts";
@@ -46,6 +47,8 @@ export interface PostgresDatabase extends Sql {
   transaction<Result>(work: (tx: Handle) => Promise<Result>, options?: TransactionOptions): Promise<Result>;
   /** A statement in PostgreSQL's own words, with `$1` for a value. */
   query(sql: string, values?: readonly Value[]): Promise<unknown[]>;
+  /** How to reach it, for a connection beside the others. */
+  readonly config: pg.ClientConfig;
   /** How often this node has asked the database for something, and waited. */
   roundTrips(): number;
   /** Rejects where the database does not answer. */
@@ -187,6 +190,7 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
     run: async (sql, ...values) => (await single(sql, values)).count,
     transaction: (work, options = {}) => guard(again(() => attempt(work, options))),
     query: async (sql, values = []) => (await single(sql, values)).rows,
+    config: pool.config,
     roundTrips: pool.roundTrips,
     probe: async () => void (await guard(ask(text("SELECT 1"), [], PROBE_MILLIS))),
     async close() {

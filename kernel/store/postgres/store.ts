@@ -8,6 +8,7 @@ import type { Place } from "./faults.ts";
 import { KEYED, openKeyed } from "./keyed.ts";
 import { openMigrations } from "./migrations.ts";
 import type { PostgresSettings } from "./settings.ts";
+import { openSignals } from "./signals.ts";
 
 export interface PostgresStoreOptions {
   /** The same on every node: what one of them sealed, another has to read. */
@@ -47,6 +48,7 @@ export async function openPostgresStore(
     };
     const { leave, ...fleet } = await joinFleet({ tables }, serves);
     const keyed = openKeyed(database, schema);
+    const signals = openSignals(database, database.config, schema);
     return {
       name: `PostgreSQL, ${settings.database} at ${settings.host}`,
       keyed: (namespace) => keyed.get(namespace),
@@ -55,11 +57,13 @@ export async function openPostgresStore(
         throw new Error("PostgreSQL cannot answer at once");
       },
       ...fleet,
+      signals,
       keyFor: async (purpose) => deriveKey(secretsKey, purpose),
       roundTrips: database.roundTrips,
       probe: database.probe,
       async close() {
         keyed.close();
+        await signals.close();
         // Where the database is away, the others notice by themselves.
         await leave().catch(() => {});
         await database.close();

@@ -1,5 +1,6 @@
 /** What the store promises plugins, held by both engines. */
 import { expect, test, vi } from "vitest";
+import type { OpenStore } from "../../../kernel/store/open-store.ts";
 import type { Migrations, Queries, Sql } from "../../../kernel/vocabulary/store.ts";
 import { describeEngines } from "../../support/processes/engines.ts";
 
@@ -336,5 +337,94 @@ describeEngines("keys", (_engine, fresh) => {
     expect(key).toHaveLength(32);
     expect(await other.keyFor("a")).toEqual(key);
     expect(await one.keyFor("b")).not.toEqual(key);
+  });
+});
+
+describeEngines("signals", (engine, fresh) => {
+  /** Two nodes where there can be two. */
+  async function openTwo(): Promise<readonly [OpenStore, OpenStore]> {
+    const place = await fresh();
+    const one = await place.open();
+    return [one, engine === "postgres" ? await place.open() : one];
+  }
+
+  async function listening({ signals }: OpenStore, topic: string) {
+    const heard: string[] = [];
+    const stop = signals.listen(topic, (payload) => void heard.push(payload));
+    await stop.ready;
+    return { heard, stop };
+  }
+
+  test("all who listen to the topic hear it, once and in order, also on the node that sent it", async () => {
+    const [one, other] = await openTwo();
+    const ears = [await listening(one, "a"), await listening(other, "a"), await listening(other, "a")];
+    const deaf = await listening(other, "b");
+    const words = Array.from({ length: 50 }, (_, n) => `word ${n % 7}`);
+    await Promise.all(words.slice(0, 20).map((word) => one.signals.send("a", word)));
+    for (const word of words.slice(20)) await one.signals.send("a", word);
+    for (const { heard } of ears) await expect.poll(() => heard).toEqual(words);
+    await one.signals.send("b", "");
+    await expect.poll(() => deaf.heard).toEqual([""]);
+  });
+
+  test("who hears one knows whether it is its own", async () => {
+    const [one, other] = await openTwo();
+    const heard: [string, boolean][] = [];
+    await other.signals.listen("a", (payload, isOwn) => void heard.push([payload, isOwn])).ready;
+    await other.signals.send("a", "mine");
+    await one.signals.send("a", "yours");
+    await expect
+      .poll(() => heard)
+      .toEqual([
+        ["mine", true],
+        ["yours", one === other],
+      ]);
+  });
+
+  test("one in a transaction is heard when it has committed, and not at all where it has not", async () => {
+    const [one, other] = await openTwo();
+    const sql = await one.tables("test", NUMBERS);
+    const elsewhere = await other.tables("test", NUMBERS);
+    const seen: unknown[] = [];
+    await other.signals.listen("a", (payload) => void seen.push([payload, numbers(elsewhere)])).ready;
+    const undone = sql.transaction(async (tx) => {
+      await one.signals.send("a", "never", tx);
+      await tx.run(ADD, 1);
+      throw new Error("changed my mind");
+    });
+    await expect(undone).rejects.toThrow("changed my mind");
+    await sql.transaction(async (tx) => {
+      await one.signals.send("a", "done", tx);
+      await one.signals.send("a", "done", tx);
+      await tx.run(ADD, 2);
+    });
+    await expect.poll(() => seen.length).toBe(2);
+    expect(await Promise.all(seen.flat())).toEqual(["done", [2], "done", [2]]);
+  });
+
+  test("any length and any characters arrive", async () => {
+    const [one, other] = await openTwo();
+    const { heard } = await listening(other, "a topic with ünusual characters ' \" ; ".repeat(20));
+    const sent = ["", "it's \\ \n ü𝄞", "ü𝄞x".repeat(40_000), "x".repeat(7836), "𝄞".repeat(1959), "end"];
+    for (const payload of sent)
+      await one.signals.send("a topic with ünusual characters ' \" ; ".repeat(20), payload);
+    await expect.poll(() => heard.length).toBe(sent.length);
+    expect(heard).toEqual(sent);
+  });
+
+  test("who has stopped hears nothing more; others still do", async () => {
+    const [one, other] = await openTwo();
+    const [gone, stays] = [await listening(other, "a"), await listening(other, "a")];
+    await one.signals.send("a", "first");
+    await expect.poll(() => gone.heard).toEqual(["first"]);
+    gone.stop();
+    gone.stop();
+    await one.signals.send("a", "second");
+    await expect.poll(() => stays.heard).toEqual(["first", "second"]);
+    stays.stop();
+    const again = await listening(other, "a");
+    await one.signals.send("a", "third");
+    await expect.poll(() => again.heard).toEqual(["third"]);
+    expect([gone.heard, stays.heard]).toEqual([["first"], ["first", "second"]]);
   });
 });

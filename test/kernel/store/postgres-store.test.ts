@@ -4,6 +4,7 @@ import { temporaryFolder } from "../../support/home.ts";
 import { openPostgres } from "../../support/processes/engines.ts";
 import { postern } from "../../support/processes/postern.ts";
 import { describePostgres, execute, freshDatabase } from "../../support/processes/postgres/database.ts";
+import { startPostgres } from "../../support/processes/postgres/server.ts";
 import { afterThisTest } from "../../support/undo.ts";
 
 const KEY = Buffer.alloc(32, 3).toString("base64");
@@ -61,6 +62,71 @@ describePostgres("a store on PostgreSQL", () => {
     await store.keyed<number>("a").set("k", 1);
     expect(await store.keyed<number>("a").get("k")).toBe(1);
     expect(await execute(url, "SELECT count(*)::int AS count FROM apart.keyed")).toEqual([{ count: 1 }]);
+  });
+});
+
+describePostgres("signals on PostgreSQL", () => {
+  test("those of one moment share a round trip, and one in a transaction needs none of its own", async () => {
+    const store = await openPostgres(await freshDatabase(afterThisTest));
+    afterThisTest(() => store.close());
+    const sql = await store.tables("test", ["CREATE TABLE counted (n BIGINT)"]);
+    const trips = async (work: () => Promise<unknown>) => {
+      const before = store.roundTrips();
+      await work();
+      return store.roundTrips() - before;
+    };
+    const { signals } = store;
+    expect(await trips(() => Promise.all(["a", "b", "a"].map((topic) => signals.send(topic, "x"))))).toBe(1);
+    const work = () =>
+      sql.transaction(async (tx) => {
+        await tx.run("INSERT INTO counted VALUES (1)");
+        await signals.send("a", "x".repeat(20_000), tx);
+      });
+    expect(await trips(work)).toBe(2);
+  });
+
+  test("a listener that lost its connection is told so, and hears what is sent from then on", async () => {
+    const url = await freshDatabase(afterThisTest);
+    const [sender, listener] = [await openPostgres(url), await openPostgres(url)];
+    afterThisTest(() => Promise.all([sender.close(), listener.close()]));
+    const heard: string[] = [];
+    let gaps = 0;
+    const stop = listener.signals.onLost(() => void gaps++);
+    const first = listener.signals.listen("a", (payload) => void heard.push(payload));
+    await Promise.all([
+      first.ready,
+      listener.signals.listen("b", (payload) => void heard.push(payload)).ready,
+    ]);
+    await sender.signals.send("a", "before");
+    await expect.poll(() => heard).toEqual(["before"]);
+    expect(gaps).toBe(0);
+    const end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'";
+    expect(await execute(url, `${end} AND datname = current_database()`)).toHaveLength(1);
+    await expect.poll(() => gaps).toBe(1);
+    await sender.signals.send("b", "after");
+    await sender.signals.send("a", "it");
+    await expect.poll(() => heard).toEqual(["before", "after", "it"]);
+    stop();
+  });
+
+  test("while the database is away sending is a fault; listening waits and goes on when it is back", async () => {
+    const server = await startPostgres();
+    afterThisTest(() => server.close());
+    const store = await openPostgres(server.url);
+    afterThisTest(() => store.close());
+    const heard: string[] = [];
+    await store.signals.listen("a", (payload) => void heard.push(payload)).ready;
+    const isBack = new Promise<void>((resolve) => void store.signals.onLost(resolve));
+    await server.kill();
+    await expect(store.signals.send("a", "lost")).rejects.toThrow(
+      expect.objectContaining({ kind: "unavailable", code: "store_unavailable" }),
+    );
+    const late = store.signals.listen("b", (payload) => void heard.push(payload));
+    await server.start();
+    await Promise.all([late.ready, isBack]);
+    await store.signals.send("b", "b");
+    await store.signals.send("a", "a");
+    await expect.poll(() => heard).toEqual(["b", "a"]);
   });
 });
 
