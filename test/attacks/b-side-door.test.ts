@@ -162,8 +162,9 @@ attack(10, "a mission that a page talked the model into is in no other conversat
   await send("POST", "/api/chat", { message: "hello" });
   expect(JSON.stringify(served.model.requests.at(-1)?.messages[0])).not.toContain("evil.example");
   // Saying "always" to one goal says nothing about the next.
-  await send("POST", `/api/approvals/${gate.id}`, { decision: "always" });
-  await expect.poll(pending).toEqual([]);
+  const resumed = (await send("POST", `/api/approvals/${gate.id}`, { decision: "always" })).json.message_id;
+  await expect.poll(async () => (await send("GET", `/api/turns/${resumed}`)).json.status).toBe("completed");
+  expect(await pending()).toEqual([]);
   served.model.script({ calls: [{ name: "mission_create", arguments: { goal: "Another" } }] });
   expect((await send("POST", "/api/chat", { message: "read that page" })).json.status).toBe("waiting");
 });

@@ -99,7 +99,8 @@ export async function giveWords(
   );
 }
 
-function indexedWords(text: string): string {
+/** Folded and each once, as many as PostgreSQL takes for one text. */
+export function indexedWords(text: string): string {
   const words = new Set<string>();
   let characters = 0;
   for (const word of foldedWords(text)) {

@@ -1,36 +1,12 @@
-/**
- * The words of threads, to search in: messages and titles. FTS5 on SQLite; on PostgreSQL the words themselves as a
- * tsvector, split as FTS5 splits them, so that both find the same.
- */
+/** The words of threads, to search in: messages and titles. FTS5 on SQLite; on PostgreSQL the folded words as a tsvector. */
 import type { Sql, Transaction } from "../../../kernel/plugin.ts";
+import { indexedWords } from "../memory/word-index.ts";
 
 export interface ThreadTexts {
   addMessage(tx: Transaction, item: string, thread: string, text: string): void;
   addTitle(tx: Transaction, thread: string, title: string): void;
   /** Forgets what was said in one turn. */
   removeTurn(tx: Transaction, turn: string): Promise<unknown>;
-}
-
-// A tsvector holds a megabyte, and a word of it two kilobytes.
-const MOST_BYTES = 500_000;
-const LONGEST_WORD = 255;
-
-/** Lower case and without accents, as FTS5 compares them. */
-function wordsOf(text: string): readonly string[] {
-  const plain = text
-    .normalize("NFD")
-    .replace(/\p{Mn}/gu, "")
-    .toLowerCase();
-  const words = new Set<string>();
-  let bytes = 0;
-  for (const [word] of plain.matchAll(/[\p{L}\p{N}\p{Co}]+/gu)) {
-    const clipped = word.slice(0, LONGEST_WORD).toWellFormed();
-    if (words.has(clipped)) continue;
-    bytes += Buffer.byteLength(clipped) + 4;
-    if (bytes > MOST_BYTES) break;
-    words.add(clipped);
-  }
-  return [...words];
 }
 
 // Last, because every savepoint makes FTS5 write out what it has gathered. What is gone by then is not indexed.
@@ -64,8 +40,8 @@ const POSTGRES: ThreadTexts = {
 };
 
 function add(tx: Transaction, source: string, thread: string, text: string): void {
-  const words = wordsOf(text);
-  if (words.length > 0) tx.last(ADD, source, words.join(" "), thread);
+  const words = indexedWords(text);
+  if (words !== "") tx.last(ADD, source, words, thread);
 }
 
 export function threadTexts({ engine }: Pick<Sql, "engine">): ThreadTexts {
