@@ -1,5 +1,6 @@
 /** Installed tools as rows that every node of a fleet reads: what one installs is there on all within two seconds. */
 import { Fault, reason, type Sql, type Store } from "../../kernel/plugin.ts";
+import { follow } from "../../kernel/store/fleet/followed.ts";
 import {
   assertUnchanged,
   type BrokenTool,
@@ -42,28 +43,12 @@ interface Reading {
   readonly broken: readonly BrokenTool[];
 }
 
-const NOTHING: Reading = { tools: new Map(), broken: [] };
-
 export function openRowCatalog(sql: Sql, changes: Store["changes"]): Catalog {
-  let last = NOTHING;
-  let reading: Promise<Reading> | undefined;
-  const forget = () => {
-    reading = undefined;
-  };
-  const unfollow = changes.follow(TOPIC, forget);
-
-  function current(): Promise<Reading> {
-    if (reading !== undefined) return reading;
-    const mine = readRows(sql, last.tools).then((found) => {
-      last = found;
-      return found;
-    });
-    reading = mine;
-    mine.catch(() => {
-      if (reading === mine) reading = undefined;
-    });
-    return mine;
-  }
+  const {
+    get: current,
+    forget,
+    close,
+  } = follow<Reading>(changes, TOPIC, (last) => readRows(sql, last?.tools));
 
   return {
     list: async () => [...(await current()).tools.values()],
@@ -137,12 +122,12 @@ export function openRowCatalog(sql: Sql, changes: Store["changes"]): Catalog {
         digest,
       );
     },
-    close: unfollow,
+    close,
   };
 }
 
 /** A tool that is still the same stays the same object. */
-async function readRows(sql: Sql, known: ReadonlyMap<string, InstalledTool>): Promise<Reading> {
+async function readRows(sql: Sql, known: ReadonlyMap<string, InstalledTool> = new Map()): Promise<Reading> {
   const rows = await sql.all<ToolRow>(
     "SELECT name, sha256, installed_at, record, capabilities FROM tools ORDER BY name",
   );

@@ -91,7 +91,7 @@ export async function buildProgram({ argv, version, shippedPlugins }: ProgramOpt
     .addHelpText("after", "\nExample:\n  $ postern status && echo up")
     .action(async ({ json = false }: JsonOption) => {
       const [session, { showStatus }] = await Promise.all([open(), import("./commands/status.ts")]);
-      const isShared = session.settings.for("store").text("STORE_URL", undefined, "")?.startsWith("postgres");
+      const isShared = /^postgres(ql)?:/i.test(session.settings.for("store").connection("STORE_URL") ?? "");
       showStatus(session.home, json, isShared ? await nodesOf(session) : undefined);
     });
 

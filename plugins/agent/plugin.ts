@@ -20,6 +20,12 @@ export default definePlugin({
       example: "postern jobs list --status running",
       load: async () => (await import("./jobs/commands.ts")).register,
     },
+    {
+      name: "home",
+      about: "copy identity files, skills and prices between this home and the nodes' database",
+      example: "postern home push",
+      load: async () => (await import("./context/files/commands.ts")).register,
+    },
   ],
   configure: readSettings,
   diagnose: async ({ config }) => (await import("./models/diagnose.ts")).diagnoseModel(config.model),

@@ -1,8 +1,9 @@
 /** Wires the loop, threads, jobs and safety together into the services that channels use. */
 import { join } from "node:path";
-import type { Services, StartContext } from "../../kernel/plugin.ts";
+import { reason, type Services, type StartContext } from "../../kernel/plugin.ts";
 import { createLimiter } from "../../kernel/store/limiter.ts";
 import { createAgent } from "./agent.ts";
+import { openOperatorFiles } from "./context/files/open.ts";
 import { identityPrompt } from "./context/identity.ts";
 import { createMissions } from "./context/missions.ts";
 import { createSkills } from "./context/skills.ts";
@@ -52,11 +53,15 @@ export async function startAgent({
   if (interrupted > 0) log.warn({ turns: interrupted }, "turns were interrupted when the service stopped");
   const memory = await createMemory({ store: use.store, vectors: config.memoryVectors, log });
   onStop(() => memory.close());
-  const skills = createSkills(home);
+  const operator = await openOperatorFiles(use.store, home, log);
+  onStop(() => operator.close());
+  const { files } = operator;
+  const skills = createSkills(files);
   const missions = await createMissions(use.store);
   // Its own, because it needs the tables of all three.
   await use.store.tables("webhook identities", { sqlite: [moveWebhookMemory], postgres: [] });
-  const prices = readPrices(home);
+  const prices = await readPrices(files);
+  onStop(files.onChange(() => void prices.readAgain().catch((error) => log.warn({ error }, reason(error)))));
   const models = createModels(config.model, createBuiltinModel(), prices, log);
   const approvals = createApprovals(sql);
   const own = [...memory.tools, ...skills.tools, ...missions.tools];
@@ -76,7 +81,7 @@ export async function startAgent({
     maxToolCalls: config.maxToolCalls,
     preface: async (user) => {
       const [identity, { prompt, requiredTools }, skill] = await Promise.all([
-        identityPrompt(home, memory, user),
+        identityPrompt(files, memory, user),
         missions.inForce(user),
         skills.prompt(),
       ]);

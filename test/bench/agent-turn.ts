@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { createMask } from "../../kernel/mask/mask.ts";
 import { openStore } from "../../kernel/store/store.ts";
 import { createAgent } from "../../plugins/agent/agent.ts";
+import { openFolderFiles } from "../../plugins/agent/context/files/folder.ts";
 import { createContext } from "../../plugins/agent/context/window.ts";
 import type { Model } from "../../plugins/agent/models/model.ts";
 import { createApprovals } from "../../plugins/agent/safety/approvals.ts";
@@ -37,7 +38,7 @@ async function openAgent(home: string) {
   const history = createHistory(sql, { mask, trusted: new Set() });
   const runner = createTurnRunner({
     models: { current: async () => [instant], name: () => instant.name },
-    prices: readPrices(home),
+    prices: await readPrices(openFolderFiles(home)),
     spending: createSpending(tables, undefined),
     context: createContext(tables, history),
     sources: { own: [], host: undefined, rules: new Map(), approvals: createApprovals(sql) },

@@ -1,12 +1,10 @@
 /**
- * Skills: folders with a SKILL.md in the home. The model is told their names; the text is loaded when it asks.
+ * Skills: folders with a SKILL.md. The model is told their names; the text is loaded when it asks.
  * A skill that cannot be read is reported and left out.
  */
-import { existsSync } from "node:fs";
-import { lstat, readdir, readFile, realpath } from "node:fs/promises";
-import { join, sep } from "node:path";
 import { reason, type ToolOutcome } from "../../../kernel/plugin.ts";
 import type { OwnTool } from "../turn/own-tool.ts";
+import type { OperatorFiles } from "./files/files.ts";
 
 export interface Skill {
   readonly name: string;
@@ -33,32 +31,37 @@ interface Found extends Skill {
 }
 
 const MOST_SKILLS = 100;
-const MOST_BYTES = 64 * 1024;
 const LONGEST_DESCRIPTION = 300;
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/i;
 
-export function createSkills(home: string): Skills {
-  const root = join(home, "skills");
-  // The prompt names them every turn: only a file that changed is read again.
-  const read: Kept = new Map();
+export function createSkills(files: Pick<OperatorFiles, "skills">): Skills {
+  // The prompt names them every turn: only a text that changed is parsed again.
+  const parsed = new Map<string, { readonly text: string; readonly skill: Found }>();
+
+  function parse(folder: string, text: string): Found {
+    const known = parsed.get(folder);
+    if (known?.text === text) return known.skill;
+    const skill = parseSkill(text, folder);
+    parsed.set(folder, { text, skill });
+    return skill;
+  }
 
   async function find(): Promise<{ skills: readonly Found[]; problems: readonly SkillProblem[] }> {
     const skills = new Map<string, Found>();
     const problems: SkillProblem[] = [];
-    // Asked every turn, and most homes have none.
-    if (!existsSync(root)) return { skills: [], problems };
-    const folders = (await readdir(root).catch(() => [])).filter((name) => !name.startsWith(".")).sort();
-    for (const folder of folders.slice(0, MOST_SKILLS)) {
+    const found = await files.skills();
+    for (const file of found.slice(0, MOST_SKILLS)) {
+      const { folder } = file;
       try {
-        const skill = await readSkill(root, folder, read);
-        if (!skill) continue;
+        if ("why" in file) throw new Error(file.why);
+        const skill = parse(folder, file.text);
         if (skills.has(skill.name)) throw new Error(`another folder has a skill named ${skill.name}`);
         skills.set(skill.name, skill);
       } catch (error) {
         problems.push({ folder, why: reason(error) });
       }
     }
-    if (folders.length > MOST_SKILLS)
+    if (found.length > MOST_SKILLS)
       problems.push({ folder: "…", why: `only the first ${MOST_SKILLS} are read` });
     return { skills: [...skills.values()], problems };
   }
@@ -104,27 +107,6 @@ export function createSkills(home: string): Skills {
       },
     ],
   };
-}
-
-type Kept = Map<string, { readonly stamp: string; readonly skill: Found }>;
-
-async function readSkill(root: string, folder: string, kept: Kept): Promise<Found | undefined> {
-  const file = join(root, folder, "SKILL.md");
-  const isFolder = (await lstat(join(root, folder))).isDirectory();
-  if (!isFolder) return undefined;
-  // A link could lead anywhere on this machine, and its text would go to the model.
-  const real = await realpath(file).catch(() => undefined);
-  if (real === undefined) throw new Error("it has no SKILL.md");
-  if (!real.startsWith((await realpath(root)) + sep))
-    throw new Error("its SKILL.md links outside the skills folder");
-  const { size, mtimeMs } = await lstat(real);
-  const stamp = `${size} ${mtimeMs}`;
-  const known = kept.get(real);
-  if (known?.stamp === stamp) return known.skill;
-  if (size > MOST_BYTES) throw new Error(`its SKILL.md has more than ${MOST_BYTES / 1024} KiB`);
-  const skill = parseSkill(await readFile(real, "utf8"), folder);
-  kept.set(real, { stamp, skill });
-  return skill;
 }
 
 /** Front matter of `key: value` lines between two lines of dashes, then the text. */

@@ -1,7 +1,6 @@
 /** Tokens to US dollars, exactly: whole numbers of a trillionth of a dollar, printed as decimals. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { Fault, type ModelName, reason, type Usage } from "../../../kernel/plugin.ts";
+import { MOST_BYTES, type OperatorFiles, PRICES_FILE } from "../context/files/files.ts";
 import shipped from "./prices.json" with { type: "json" };
 
 /** US dollars for a million tokens, as decimal strings. */
@@ -42,11 +41,18 @@ export function isFree({ provider }: ModelName): boolean {
   return provider === "builtin" || provider === "ollama";
 }
 
-/** The shipped table; a `prices.json` in the home adds to it and wins. */
-export function readPrices(home: string): Prices {
-  const table: Record<string, Price> = { ...shipped.models, ...readOwn(join(home, "prices.json")) };
-  // Longest first: "gpt-5-mini" must not be taken for a dated "gpt-5".
-  const names = Object.keys(table).sort((a, b) => b.length - a.length);
+/** The shipped table; the operator's `prices.json` adds to it and wins. */
+export async function readPrices(
+  files: Pick<OperatorFiles, "read">,
+): Promise<Prices & { readAgain(): Promise<void> }> {
+  let table: Readonly<Record<string, Price>> = {};
+  let names: readonly string[] = [];
+  const readAgain = async () => {
+    table = { ...shipped.models, ...parsePrices(await files.read(PRICES_FILE, MOST_BYTES)) };
+    // Longest first: "gpt-5-mini" must not be taken for a dated "gpt-5".
+    names = Object.keys(table).sort((a, b) => b.length - a.length);
+  };
+  await readAgain();
 
   const find = (model: ModelName): Price | undefined => {
     if (isFree(model)) return undefined;
@@ -56,6 +62,7 @@ export function readPrices(home: string): Prices {
   };
 
   return {
+    readAgain,
     find,
     add(usage, model, tokens) {
       const price = find(model);
@@ -81,13 +88,9 @@ export function readPrices(home: string): Prices {
   };
 }
 
-function readOwn(file: string): Record<string, Price> {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch {
-    return {};
-  }
+/** Throws where it is not a price table. */
+export function parsePrices(text: string | undefined): Record<string, Price> {
+  if (text === undefined) return {};
   try {
     const { models } = JSON.parse(text) as { models: Record<string, Price> };
     for (const price of Object.values(models)) {
@@ -100,8 +103,8 @@ function readOwn(file: string): Record<string, Price> {
     throw new Fault(
       "config",
       "bad_prices",
-      `${file} is not a price table like {"models": {"name": {"input": "1.25", "output": "10"}}}: ${reason(error)}`,
-      { param: file },
+      `${PRICES_FILE} is not a price table like {"models": {"name": {"input": "1.25", "output": "10"}}}: ${reason(error)}`,
+      { param: PRICES_FILE },
     );
   }
 }

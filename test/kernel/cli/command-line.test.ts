@@ -37,6 +37,7 @@ describe("usage", () => {
       "completion",
       "ask",
       "jobs",
+      "home",
       "tool",
       "user",
       "token",

@@ -1,5 +1,6 @@
 /** Tools as installers and callers declare them: some with branches, some with a single identifier. */
 import { openStore } from "../../../kernel/store/store.ts";
+import { openFolderFiles } from "../../../plugins/agent/context/files/folder.ts";
 import { createMissions } from "../../../plugins/agent/context/missions.ts";
 import { createSkills } from "../../../plugins/agent/context/skills.ts";
 import { createMemory } from "../../../plugins/agent/memory/memory.ts";
@@ -134,7 +135,11 @@ const webSearch: ModelTool = {
 export const own: readonly ModelTool[] = await (async () => {
   const store = openStore(":memory:");
   const memory = await createMemory({ store, vectors: false, log: quiet });
-  return [...memory.tools, ...(await createMissions(store)).tools, ...createSkills("/nowhere").tools];
+  return [
+    ...memory.tools,
+    ...(await createMissions(store)).tools,
+    ...createSkills(openFolderFiles("/nowhere")).tools,
+  ];
 })();
 
 /** All of them side by side. */

@@ -1,6 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { openFolderFiles } from "../../../../plugins/agent/context/files/folder.ts";
 import { identityPrompt } from "../../../../plugins/agent/context/identity.ts";
 import { openMemory } from "../../../support/services/memory.ts";
 
@@ -10,7 +11,7 @@ test("identity files of the home and of the user's memory go into the prompt, ea
   await memory.write("ann", "AGENTS.md", "Answer in French.");
   await memory.write("ann", "USER.md", "Ann likes trains.");
   await memory.write("bob", "USER.md", "Bob likes boats.");
-  expect(await identityPrompt(folder, memory, "ann")).toBe(
+  expect(await identityPrompt(openFolderFiles(folder), memory, "ann")).toBe(
     "## AGENTS.md (how to work, from the operator)\nAnswer briefly.\n\n" +
       "## AGENTS.md (how to work, from this user's memory)\nAnswer in French.\n\n" +
       "## USER.md (about the user, from this user's memory)\nAnn likes trains.",
@@ -20,20 +21,20 @@ test("identity files of the home and of the user's memory go into the prompt, ea
 test("there is no section where nobody wrote one, and a folder of that name is none", async () => {
   const { memory, folder } = await openMemory();
   mkdirSync(join(folder, "SOUL.md"));
-  expect(await identityPrompt(folder, memory, "ann")).toBe("");
+  expect(await identityPrompt(openFolderFiles(folder), memory, "ann")).toBe("");
 });
 
 test("a file that cannot be looked at is none, and costs no turn", async () => {
   const { memory, folder } = await openMemory();
   symlinkSync("AGENTS.md", join(folder, "AGENTS.md"));
   writeFileSync(join(folder, "SOUL.md"), "Be kind.");
-  expect(await identityPrompt(folder, memory, "ann")).toContain("Be kind.");
+  expect(await identityPrompt(openFolderFiles(folder), memory, "ann")).toContain("Be kind.");
 });
 
 test("a long identity file is cut and says so", async () => {
   const { memory, folder } = await openMemory();
   writeFileSync(join(folder, "SOUL.md"), "x".repeat(100_000));
-  const prompt = await identityPrompt(folder, memory, "ann");
+  const prompt = await identityPrompt(openFolderFiles(folder), memory, "ann");
   expect(prompt.length).toBeLessThan(17_000);
   expect(prompt).toContain("truncated");
 });

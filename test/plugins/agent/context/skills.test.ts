@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { openFolderFiles } from "../../../../plugins/agent/context/files/folder.ts";
 import { createSkills } from "../../../../plugins/agent/context/skills.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 
@@ -16,7 +17,7 @@ function homeWith(skills: Readonly<Record<string, string>>): string {
 const soup = "---\nname: soup\ndescription: How to cook soup\n---\n\nBoil water.\n";
 
 async function load(home: string, name: string) {
-  return createSkills(home).tools[0]?.run({ name }, { user: "ann", thread: "t" });
+  return createSkills(openFolderFiles(home)).tools[0]?.run({ name }, { user: "ann", thread: "t" });
 }
 
 test("skills are named in the prompt and their text is loaded on demand", async () => {
@@ -24,7 +25,7 @@ test("skills are named in the prompt and their text is loaded on demand", async 
     soup,
     bread: '---\r\nname: "bread"\r\ndescription: >\r\n  How to bake\r\n  bread\r\n---\r\nKnead.',
   });
-  const prompt = await createSkills(home).prompt();
+  const prompt = await createSkills(openFolderFiles(home)).prompt();
   expect(prompt).toContain("- bread: How to bake bread\n- soup: How to cook soup");
   expect(prompt).not.toContain("Boil water");
   expect(await load(home, "Soup")).toEqual({
@@ -42,12 +43,15 @@ test.for([
   const home = homeWith({ soup: soup.replace("name: soup", `name: soup\n${line}`) });
   const required: string[] = [];
   const require = (tools: readonly string[]) => void required.push(...tools);
-  await createSkills(home).tools[0]?.run({ name: "soup" }, { user: "ann", thread: "t", require });
+  await createSkills(openFolderFiles(home)).tools[0]?.run(
+    { name: "soup" },
+    { user: "ann", thread: "t", require },
+  );
   expect(required).toEqual(["weather", "mail"]);
 });
 
 test("without skills the prompt has no section, and a missing one is told with those there are", async () => {
-  expect(await createSkills(temporaryFolder()).prompt()).toBe("");
+  expect(await createSkills(openFolderFiles(temporaryFolder())).prompt()).toBe("");
   expect(await load(homeWith({ soup }), "cake")).toEqual({
     status: "error",
     code: "no_skill",
@@ -66,7 +70,7 @@ test("a malformed skill is reported and the others work", async () => {
   });
   mkdirSync(join(home, "skills", "empty"));
   writeFileSync(join(home, "skills", "README.md"), "not a skill");
-  const { skills, problems } = await createSkills(home).list();
+  const { skills, problems } = await createSkills(openFolderFiles(home)).list();
   expect(skills.map(({ name }) => name)).toEqual(["soup"]);
   expect(Object.fromEntries(problems.map(({ folder, why }) => [folder, why]))).toMatchObject({
     soup: expect.stringContaining("another folder"),
@@ -85,7 +89,7 @@ test("no link and no name leads out of the skills folder", async () => {
   mkdirSync(join(home, "skills", "leak"));
   symlinkSync(join(home, "SKILL.md"), join(home, "skills", "leak", "SKILL.md"));
   symlinkSync(home, join(home, "skills", "linked"));
-  const { skills, problems } = await createSkills(home).list();
+  const { skills, problems } = await createSkills(openFolderFiles(home)).list();
   expect(skills.map(({ name }) => name)).toEqual(["soup"]);
   expect(problems).toEqual([{ folder: "leak", why: "its SKILL.md links outside the skills folder" }]);
   for (const name of ["..", "../", "leak", "linked"])
@@ -94,7 +98,7 @@ test("no link and no name leads out of the skills folder", async () => {
 
 test("skills may come, change and go while the service runs", async () => {
   const home = homeWith({ soup });
-  const skills = createSkills(home);
+  const skills = createSkills(openFolderFiles(home));
   expect(await skills.prompt()).toContain("cook soup");
   writeFileSync(join(home, "skills", "soup", "SKILL.md"), soup.replace("cook soup", "cook a better soup"));
   expect(await skills.prompt()).toContain("better soup");

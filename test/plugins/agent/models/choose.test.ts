@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { Settings, type Variables } from "../../../../kernel/env.ts";
+import { openFolderFiles } from "../../../../plugins/agent/context/files/folder.ts";
 import { createBuiltinModel } from "../../../../plugins/agent/models/builtin/model.ts";
 import { createModels, readModelChoice } from "../../../../plugins/agent/models/choose.ts";
 import { readPrices } from "../../../../plugins/agent/spending/cost.ts";
@@ -11,7 +12,12 @@ async function chosen(variables: Variables) {
   const settings = new Settings(variables);
   const choice = readModelChoice(settings.for("agent"));
   settings.assertSound();
-  const models = createModels(choice, createBuiltinModel(), readPrices(temporaryFolder()), LOG);
+  const models = createModels(
+    choice,
+    createBuiltinModel(),
+    await readPrices(openFolderFiles(temporaryFolder())),
+    LOG,
+  );
   return (await models.current()).map(({ name, window }) => `${name.provider} ${name.name} ${window}`);
 }
 
