@@ -63,9 +63,8 @@ export async function openPostgresStore(
       probe: database.probe,
       async close() {
         keyed.close();
-        await signals.close();
         // Where the database is away, the others notice by themselves.
-        await leave().catch(() => {});
+        await Promise.all([signals.close(), leave().catch(() => {})]);
         await database.close();
       },
     };

