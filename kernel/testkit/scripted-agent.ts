@@ -121,11 +121,11 @@ export function createScriptedAgent(): ScriptedAgent {
           deny: async () => 0,
         },
         approvals: {
-          remembered: () => ({}),
-          remember: () => {},
-          revoke: () => false,
-          pending: () => [],
-          pendingOfIdentities: () => [],
+          remembered: async () => ({}),
+          remember: async () => {},
+          revoke: async () => false,
+          pending: async () => [],
+          pendingOfIdentities: async () => [],
         },
         externalTools: { isReserved: async () => false, pending: async () => undefined },
       };
@@ -226,17 +226,17 @@ function threadsOf(records: ReadonlyMap<string, TurnRecord>): Threads {
   const of = (user: string, thread: string) =>
     [...records.values()].filter((record) => record.user === user && record.thread === thread);
   return {
-    list: () => ({ items: [] }),
-    find(user, thread) {
+    list: async () => ({ items: [] }),
+    async find(user, thread) {
       const turns = of(user, thread);
       const [first, last] = [turns[0], turns.at(-1)];
       if (first === undefined || last === undefined) return undefined;
       const { createdAt } = first;
       return { id: thread, title: "A thread", createdAt, updatedAt: last.createdAt, turns: turns.length };
     },
-    turns: (user, thread) => ({ items: of(user, thread) }),
-    turn: (user, id) => (records.get(id)?.user === user ? records.get(id) : undefined),
-    rename: () => {},
-    remove: () => {},
+    turns: async (user, thread) => ({ items: of(user, thread) }),
+    turn: async (user, id) => (records.get(id)?.user === user ? records.get(id) : undefined),
+    rename: async () => {},
+    remove: async () => {},
   };
 }

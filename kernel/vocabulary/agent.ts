@@ -54,16 +54,16 @@ export interface Threads {
   list(
     user: string,
     query?: { readonly q?: string; readonly limit?: number; readonly before?: string },
-  ): Page<ThreadSummary>;
-  find(user: string, thread: string): ThreadSummary | undefined;
+  ): Promise<Page<ThreadSummary>>;
+  find(user: string, thread: string): Promise<ThreadSummary | undefined>;
   turns(
     user: string,
     thread: string,
     query?: { readonly limit?: number; readonly before?: string },
-  ): Page<TurnRecord>;
-  turn(user: string, turn: string): TurnRecord | undefined;
-  rename(user: string, thread: string, title: string): void;
-  remove(user: string, thread: string): void;
+  ): Promise<Page<TurnRecord>>;
+  turn(user: string, turn: string): Promise<TurnRecord | undefined>;
+  rename(user: string, thread: string, title: string): Promise<void>;
+  remove(user: string, thread: string): Promise<void>;
 }
 
 export interface Jobs {
@@ -104,13 +104,13 @@ export interface Memory {
 
 export interface Approvals {
   /** What was remembered for this user: tool → always allowed or denied. */
-  remembered(user: string): Readonly<Record<string, "allow" | "deny">>;
+  remembered(user: string): Promise<Readonly<Record<string, "allow" | "deny">>>;
   /** An "allow" holds for the tool with this fingerprint, not for another that takes its name. */
-  remember(user: string, tool: string, decision: "allow" | "deny", fingerprint?: string): void;
-  revoke(user: string, tool: string): boolean;
-  pending(user: string): readonly Gate[];
+  remember(user: string, tool: string, decision: "allow" | "deny", fingerprint?: string): Promise<void>;
+  revoke(user: string, tool: string): Promise<boolean>;
+  pending(user: string): Promise<readonly Gate[]>;
   /** What the threads of webhook identities wait for, each with its user: they cannot sign in and answer. */
-  pendingOfIdentities(): readonly (Gate & { readonly user: string })[];
+  pendingOfIdentities(): Promise<readonly (Gate & { readonly user: string })[]>;
 }
 
 /** Which account a webhook identity is. */

@@ -45,10 +45,9 @@ export async function startAgent({
   onStop,
   announce,
 }: StartContext<AgentSettings, "store" | "kernel", "tools">): Promise<Pick<Services, Provided>> {
-  const tables = await use.store.tables("agent", MIGRATIONS);
-  const sql = use.store.syncTables("agent", MIGRATIONS.sqlite);
+  const sql = await use.store.tables("agent", MIGRATIONS);
   const { mask } = use.kernel;
-  const ledger = createLedger(tables);
+  const ledger = createLedger(sql);
   const interrupted = use.kernel.serving ? await ledger.recover() : 0;
   if (interrupted > 0) log.warn({ turns: interrupted }, "turns were interrupted when the service stopped");
   const memory = await createMemory({ store: use.store, vectors: config.memoryVectors, log });
@@ -72,8 +71,8 @@ export async function startAgent({
   const runner = createTurnRunner({
     models,
     prices,
-    spending: createSpending(tables, config.dailyUsdCap),
-    context: createContext(tables, history),
+    spending: createSpending(sql, config.dailyUsdCap),
+    context: createContext(sql, history),
     sources,
     mask,
     trusted,
@@ -98,14 +97,14 @@ export async function startAgent({
   });
   const threads = createThreads(sql, agent.cancelThread);
   const jobs = createJobs({
-    table: createJobTable(tables),
+    table: createJobTable(sql),
     agent,
     turn: threads.turn,
     log,
     concurrency: config.jobsConcurrency,
     retentionDays: config.jobsRetentionDays,
   });
-  const identities = createIdentities({ sql: tables, jobs, giveMemory: memory.giveAll });
+  const identities = createIdentities({ sql, jobs, giveMemory: memory.giveAll });
   onStop(async () => {
     jobs.stop();
     await agent.stop();
@@ -123,7 +122,7 @@ export async function startAgent({
       );
   });
   const removeUser = createUserRemoval({
-    sql: tables,
+    sql,
     threads,
     jobs,
     memory,

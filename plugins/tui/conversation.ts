@@ -30,6 +30,8 @@ export interface Activity {
 export interface Conversation {
   readonly entries: readonly Entry[];
   readonly thread: string | undefined;
+  /** Of the thread, once it is known. */
+  readonly title: string | undefined;
   readonly activity: Activity | undefined;
   readonly spent: { readonly tokens: number; readonly cost: number };
   send(text: string): void;
@@ -42,8 +44,10 @@ export interface Conversation {
   choose(entry: number, choice: number): void;
   decide(entry: number, choice: Choice): void;
   clear(): void;
+  /** Looks up the title again, which another channel may have changed. */
+  lookUpTitle(): Promise<void>;
   /** With `undefined`, the next message starts a new thread. */
-  open(thread: string | undefined): void;
+  open(thread: string | undefined): Promise<void>;
   /** Calls the listener on changes, at most once per frame. Returns the unsubscribe function. */
   subscribe(listener: () => void): () => void;
   version(): number;
@@ -64,8 +68,13 @@ export function createConversation({ agent, threads, user }: ConversationParts):
   let nextId = 1;
   let version = 0;
   let thread: string | undefined;
+  let title: string | undefined;
   let spent = { tokens: 0, cost: 0 };
   let isDue = false;
+  /** How often a thread was opened: what was read for an earlier one is not shown. */
+  let opened = 0;
+  /** While a thread is being read: its turns of which something was heard. */
+  let opening: Map<string, LiveTurn> | undefined;
 
   function changed(): void {
     version++;
@@ -126,9 +135,21 @@ export function createConversation({ agent, threads, user }: ConversationParts):
   /** The first that is heard of a turn sent from here: that it runs, or an event of it. */
   function hear(id: string, where: string): void {
     if (!sending.has(id)) return;
-    if (sending.get(id) === thread) thread = where;
+    if (sending.get(id) === thread && thread !== where) {
+      thread = where;
+      // A store that does not answer now is asked again.
+      lookUpTitle().catch(() => {});
+    }
     sending.delete(id);
     live.set(id, liveTurn(id, where, true));
+    changed();
+  }
+
+  async function lookUpTitle(): Promise<void> {
+    const asked = thread;
+    const found = asked === undefined ? undefined : (await threads.find(user, asked))?.title;
+    if (asked !== thread || found === title) return;
+    title = found;
     changed();
   }
 
@@ -138,7 +159,8 @@ export function createConversation({ agent, threads, user }: ConversationParts):
     keep(turn, event);
     if (event.type === "done" || event.type === "failed") live.delete(id);
     if (where !== thread) return;
-    show(event, turn);
+    if (opening !== undefined) opening.set(id, turn);
+    else if (!turn.isJoining) show(event, turn);
     changed();
   });
 
@@ -146,12 +168,58 @@ export function createConversation({ agent, threads, user }: ConversationParts):
   function join(id: string, where: string): LiveTurn {
     const turn = liveTurn(id, where, false);
     live.set(id, turn);
-    const record = where === thread ? threads.turn(user, id) : undefined;
+    if (where === thread && opening === undefined) void showJoined(turn);
+    return turn;
+  }
+
+  async function showJoined(turn: LiveTurn): Promise<void> {
+    const shownFor = opened;
+    turn.isJoining = true;
+    // Without it the turn is shown from its first event on.
+    const record = await threads.turn(user, turn.id).catch(() => undefined);
+    if (opened !== shownFor) return;
+    turn.isJoining = false;
     if (record) {
       closeGate(record.input);
-      replay(record.items);
+      replay(beginningOf(turn, record.items));
     }
-    return turn;
+    for (const event of turn.events) show(event, turn);
+    changed();
+  }
+
+  /** Shows a thread as it is stored, with the turns of which something was heard since it was asked for. */
+  async function read(next: string, heard: Map<string, LiveTurn>): Promise<void> {
+    const shownFor = opened;
+    const [{ items }, summary] = await Promise.all([
+      threads.turns(user, next, { limit: TURNS_SHOWN }),
+      threads.find(user, next),
+    ]).finally(() => {
+      if (opened === shownFor) opening = undefined;
+    });
+    if (opened !== shownFor) return;
+    title = summary?.title;
+    const meanwhile = entries;
+    entries = [];
+    for (const turn of items.toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))) {
+      const running = heard.get(turn.id);
+      if (running) {
+        heard.delete(turn.id);
+        replay(beginningOf(running, turn.items));
+        for (const event of running.events) show(event, running);
+        continue;
+      }
+      replay(turn.items);
+      count(turn.usage);
+      if (turn.error) add({ type: "note", tone: "bad", text: turn.error.message });
+    }
+    const gate = summary?.gate;
+    if (gate && !entries.some((entry) => entry.type === "gate" && entry.gate.id === gate.id)) ask(gate);
+    entries.push(...meanwhile);
+    for (const turn of heard.values()) {
+      if (!turn.isOurs) void showJoined(turn);
+      else for (const event of turn.events) show(event, turn);
+    }
+    changed();
   }
 
   /** Closes a gate that was answered in another channel. */
@@ -245,6 +313,9 @@ export function createConversation({ agent, threads, user }: ConversationParts):
     get thread() {
       return thread;
     },
+    get title() {
+      return title;
+    },
     get activity() {
       return liveHere()[0];
     },
@@ -276,25 +347,16 @@ export function createConversation({ agent, threads, user }: ConversationParts):
       start(inputOf(entry.gate, decision));
     },
     clear: forget,
-    open(next) {
+    lookUpTitle,
+    async open(next) {
       forget();
+      opened++;
       thread = next;
+      title = undefined;
       spent = { tokens: 0, cost: 0 };
-      if (next === undefined) return;
-      const turns = threads.turns(user, next, { limit: TURNS_SHOWN }).items;
-      for (const turn of turns.toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))) {
-        const running = live.get(turn.id);
-        if (running) {
-          replay(beginningOf(running, turn.items));
-          for (const event of running.events) show(event, running);
-          continue;
-        }
-        replay(turn.items);
-        count(turn.usage);
-        if (turn.error) add({ type: "note", tone: "bad", text: turn.error.message });
-      }
-      const gate = threads.find(user, next)?.gate;
-      if (gate) ask(gate);
+      for (const turn of live.values()) turn.isJoining = false;
+      opening = next === undefined ? undefined : new Map(liveHere().map((turn) => [turn.id, turn]));
+      if (next !== undefined && opening !== undefined) await read(next, opening);
     },
     subscribe(listener) {
       listeners.add(listener);

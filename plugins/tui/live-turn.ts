@@ -11,10 +11,21 @@ export interface LiveTurn {
   readonly events: TurnEvent[];
   /** The entry that shows each item, by item id. */
   readonly shown: Map<string, number>;
+  /** What it began with is being read; its events wait for that. */
+  isJoining: boolean;
 }
 
 export function liveTurn(id: string, thread: string, isOurs: boolean): LiveTurn {
-  return { id, thread, isOurs, since: Date.now(), what: "thinking", events: [], shown: new Map() };
+  return {
+    id,
+    thread,
+    isOurs,
+    since: Date.now(),
+    what: "thinking",
+    events: [],
+    shown: new Map(),
+    isJoining: false,
+  };
 }
 
 export function keep({ events }: LiveTurn, event: TurnEvent): void {

@@ -43,21 +43,21 @@ export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
   },
   new: {
     about: "start a new thread",
-    run: ({ conversation }) => {
-      conversation.open(undefined);
+    async run({ conversation }) {
+      await conversation.open(undefined);
       return "*New thread. Your next message starts it.*";
     },
   },
   threads: {
     about: "list threads; /threads 2 opens the second, /threads <words> searches",
-    run({ threads, user, conversation }, rest) {
+    async run({ threads, user, conversation }, rest) {
       const number = /^\d+$/.test(rest) ? Number(rest) : undefined;
       const query = number === undefined && rest !== "" ? { q: rest } : {};
-      const { items } = threads.list(user, { limit: LISTED, ...query });
+      const { items } = await threads.list(user, { limit: LISTED, ...query });
       if (number !== undefined) {
         const chosen = items[number - 1];
         if (!chosen) return `There is no thread ${number}. /threads lists them.`;
-        conversation.open(chosen.id);
+        await conversation.open(chosen.id);
         return undefined;
       }
       if (items.length === 0) return rest === "" ? "No threads yet." : "No matching threads.";

@@ -32,16 +32,15 @@ const instant: Model = {
 async function openAgent(home: string) {
   const store = openStore(join(home, "store.sqlite"));
   const tables = await store.tables("agent", MIGRATIONS);
-  const sql = store.syncTables("agent", MIGRATIONS.sqlite);
   const mask = createMask();
   mask.add("a-secret-the-loop-knows");
-  const history = createHistory(sql, { mask, trusted: new Set() });
+  const history = createHistory(tables, { mask, trusted: new Set() });
   const runner = createTurnRunner({
     models: { current: async () => [instant], name: () => instant.name },
     prices: await readPrices(openFolderFiles(home)),
     spending: createSpending(tables, undefined),
     context: createContext(tables, history),
-    sources: { own: [], host: undefined, rules: new Map(), approvals: createApprovals(sql) },
+    sources: { own: [], host: undefined, rules: new Map(), approvals: createApprovals(tables) },
     mask,
     trusted: new Set(),
     log: SILENT,

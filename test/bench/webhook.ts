@@ -154,7 +154,7 @@ async function survival(home: string, progress: Progress): Promise<readonly Figu
   const over = Date.now() + SURVIVAL_MILLIS;
   const { acknowledged, kills } = await submitUnderKills(home, 50, () => Date.now() > over);
   const running = await bootIn(home);
-  const answered = countAnswers(running.service("threads"));
+  const answered = await countAnswers(running.service("threads"));
   await running.stop();
   const broken = [...acknowledged.values()].filter((message) => answered.get(message) !== 1).length;
   const none = { words: "none", met: () => broken === 0 };

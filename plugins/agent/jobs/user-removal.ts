@@ -1,14 +1,15 @@
 /** What becomes of a user's turns, jobs and data when the user is removed. */
-import type { Agent, Jobs, Sql, Threads } from "../../../kernel/plugin.ts";
+import type { Agent, Jobs, Sql } from "../../../kernel/plugin.ts";
 import type { OpenMemory } from "../memory/memory.ts";
+import type { StoredThreads } from "../threads/threads.ts";
 
 export interface UserRemovalParts {
   readonly sql: Sql;
-  readonly threads: Threads;
+  readonly threads: Pick<StoredThreads, "removeAll">;
   readonly jobs: Pick<Jobs, "list" | "cancel">;
   readonly memory: Pick<OpenMemory, "removeAll">;
   /** Stops what runs on a thread. */
-  cancelThread(thread: string): void;
+  cancelThread(thread: string): void | Promise<void>;
 }
 
 const PAGE = 200;
@@ -32,7 +33,7 @@ export function createUserRemoval(parts: UserRemovalParts): Agent["removeUser"] 
       `SELECT DISTINCT thread FROM turns WHERE "user" = ? AND status = 'running'`,
       user,
     );
-    for (const { thread } of busy) parts.cancelThread(thread);
+    await Promise.all(busy.map(({ thread }) => parts.cancelThread(thread)));
   }
 
   return async (user, { withData }) => {
@@ -41,12 +42,7 @@ export function createUserRemoval(parts: UserRemovalParts): Agent["removeUser"] 
     await stopJobs(user);
     await stopTurns(user);
     if (!withData) return;
-    for (;;) {
-      const { items } = threads.list(user, { limit: PAGE });
-      for (const { id } of items) threads.remove(user, id);
-      if (items.length < PAGE) break;
-    }
-    await memory.removeAll(user);
+    await Promise.all([threads.removeAll(user), memory.removeAll(user)]);
     await sql.transaction(async (tx) => {
       const tables = ["jobs", "conversations", "approvals", "spending", "missions"];
       await Promise.all(tables.map((table) => tx.run(`DELETE FROM ${table} WHERE "user" = ?`, user)));

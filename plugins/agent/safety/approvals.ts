@@ -1,6 +1,6 @@
 /** May this tool be called for this user: at once, after asking, or not at all. */
 import { createHash } from "node:crypto";
-import type { Approvals, Env, Gate, SyncSql, ToolInfo } from "../../../kernel/plugin.ts";
+import type { Approvals, Env, Gate, Sql, ToolInfo } from "../../../kernel/plugin.ts";
 
 export type Verdict = "allow" | "ask" | "deny";
 
@@ -44,9 +44,9 @@ export function fingerprintOf(tool: ToolInfo): string {
 
 export interface RememberedApprovals extends Approvals {
   /** What this user decided on this very tool. */
-  recall(user: string, tool: ToolInfo): "allow" | "deny" | undefined;
+  recall(user: string, tool: ToolInfo): Promise<"allow" | "deny" | undefined>;
   /** Forgets every "allow" for what is no longer there as it was. */
-  forgetOthers(user: string, tools: readonly ToolInfo[]): void;
+  forgetOthers(user: string, tools: readonly ToolInfo[]): Promise<void>;
 }
 
 interface Row {
@@ -55,51 +55,73 @@ interface Row {
   readonly fingerprint: string | null;
 }
 
-export function createApprovals(sql: SyncSql): RememberedApprovals {
+export function createApprovals(sql: Sql): RememberedApprovals {
   const rows = (user: string) =>
-    sql.all<Row>("SELECT tool, decision, fingerprint FROM approvals WHERE user = ? ORDER BY tool", user);
+    sql.all<Row>('SELECT tool, decision, fingerprint FROM approvals WHERE "user" = ? ORDER BY tool', user);
   const holds = ({ decision, fingerprint }: Row, tool: ToolInfo | undefined) =>
     decision === "deny" || (tool !== undefined && fingerprint === fingerprintOf(tool));
-  const revoke = (user: string, tool: string) =>
-    sql.run("DELETE FROM approvals WHERE user = ? AND tool = ?", user, tool).changes > 0;
 
   return {
-    recall(user, tool) {
-      const row = rows(user).find(({ tool: name }) => name === tool.name);
+    async recall(user, tool) {
+      const row = await sql.get<Row>(
+        'SELECT tool, decision, fingerprint FROM approvals WHERE "user" = ? AND tool = ?',
+        user,
+        tool.name,
+      );
       return row && holds(row, tool) ? row.decision : undefined;
     },
-    forgetOthers(user, tools) {
-      for (const row of rows(user)) {
-        const tool = tools.find(({ name }) => name === row.tool);
-        if (!holds(row, tool)) revoke(user, row.tool);
-      }
+    async forgetOthers(user, tools) {
+      const outdated = (await rows(user)).filter(
+        (row) =>
+          !holds(
+            row,
+            tools.find(({ name }) => name === row.tool),
+          ),
+      );
+      // Only what was read: it may have been allowed anew, as it is now, on another node.
+      await Promise.all(
+        outdated.map(({ tool, fingerprint }) =>
+          sql.run(
+            `DELETE FROM approvals WHERE "user" = ? AND tool = ? AND decision = 'allow' AND coalesce(fingerprint, '') = ?`,
+            user,
+            tool,
+            fingerprint ?? "",
+          ),
+        ),
+      );
     },
-    remembered: (user) => Object.fromEntries(rows(user).map(({ tool, decision }) => [tool, decision])),
-    remember: (user, tool, decision, fingerprint) =>
-      void sql.run(
-        `INSERT INTO approvals (user, tool, decision, fingerprint) VALUES (?, ?, ?, ?)
-         ON CONFLICT DO UPDATE SET decision = excluded.decision, fingerprint = excluded.fingerprint`,
+    async remembered(user) {
+      return Object.fromEntries((await rows(user)).map(({ tool, decision }) => [tool, decision]));
+    },
+    async remember(user, tool, decision, fingerprint) {
+      await sql.run(
+        `INSERT INTO approvals ("user", tool, decision, fingerprint) VALUES (?, ?, ?, ?)
+         ON CONFLICT ("user", tool) DO UPDATE SET decision = excluded.decision, fingerprint = excluded.fingerprint`,
         user,
         tool,
         decision,
         fingerprint ?? null,
-      ),
-    revoke,
-    pending: (user) =>
-      waiting(
-        sql.all<{ gate: string }>(
-          "SELECT gate FROM threads INDEXED BY threads_waiting WHERE user = ? AND gate IS NOT NULL",
-          user,
-        ),
-      ),
-    pendingOfIdentities: () =>
-      sql
-        .all<{ user: string; gate: string }>(
-          `SELECT user, gate FROM threads INDEXED BY threads_waiting
-           WHERE user >= 'webhook/' AND user < 'webhook0' AND gate IS NOT NULL`,
-        )
+      );
+    },
+    async revoke(user, tool) {
+      return (await sql.run('DELETE FROM approvals WHERE "user" = ? AND tool = ?', user, tool)) > 0;
+    },
+    async pending(user) {
+      const found = await sql.all<{ gate: string }>(
+        'SELECT gate FROM threads INDEXED BY threads_waiting WHERE "user" = ? AND gate IS NOT NULL',
+        user,
+      );
+      return waiting(found);
+    },
+    async pendingOfIdentities() {
+      const found = await sql.all<{ user: string; gate: string }>(
+        `SELECT "user", gate FROM threads INDEXED BY threads_waiting
+         WHERE "user" >= 'webhook/' AND "user" < 'webhook0' AND gate IS NOT NULL`,
+      );
+      return found
         .flatMap(({ user, gate }) => waiting([{ gate }]).map((open) => ({ ...open, user })))
-        .sort(byAge),
+        .sort(byAge);
+    },
   };
 }
 

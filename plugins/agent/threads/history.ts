@@ -1,6 +1,14 @@
 /** Stored turns as a model reads them, kept rendered for the threads that are in use. */
 import { LRUCache } from "lru-cache";
-import type { Mask, Outside, SyncSql, ToolCall, ToolOutcome, TurnItem } from "../../../kernel/plugin.ts";
+import type {
+  Mask,
+  Outside,
+  Queries,
+  ToolCall,
+  ToolOutcome,
+  TurnItem,
+  TurnStatus,
+} from "../../../kernel/plugin.ts";
 import { estimateTokens } from "../context/tokens.ts";
 import { renderContext } from "../context/user-context.ts";
 import type { ModelMessage } from "../models/model.ts";
@@ -169,11 +177,11 @@ export interface Past {
 
 export interface History {
   /** The turns of a thread between two numbers, both excluded. */
-  read(thread: string, from: number, before: number): Past;
+  read(thread: string, from: number, before: number): Promise<Past>;
   forget(thread: string): void;
 }
 
-export function createHistory(sql: SyncSql, show: Pick<Show, "mask" | "trusted">): History {
+export function createHistory(sql: Queries, show: Pick<Show, "mask" | "trusted">): History {
   const { mask } = show;
   const kept = new LRUCache<string, Kept>({
     maxSize: MOST_TOKENS,
@@ -182,56 +190,88 @@ export function createHistory(sql: SyncSql, show: Pick<Show, "mask" | "trusted">
   });
 
   return {
-    read(thread, from, before) {
+    async read(thread, from, before) {
       let entry = kept.get(thread);
       kept.delete(thread);
       // A value that has become a secret since must not be shown from what was rendered before.
       if (entry === undefined || entry.maskSize !== mask.size) {
         entry = { maskSize: mask.size, turns: [], open: [], tokens: 0 };
       }
+      // What another node has added since is read with what is new here.
       const after = Math.max(from, entry.turns.at(-1)?.seq ?? 0);
-      for (const row of readRows(sql, thread, after, before)) {
-        const { messages, open } = renderItems(row.items, row.preface, entry.open, show);
-        const tokens = messages.reduce((sum, message) => sum + estimateTokens(message), 0);
-        entry.turns.push({ seq: row.seq, messages, tokens, isWhole: messages[0]?.role !== "tool" });
-        entry.open = open;
-        entry.tokens += tokens;
-      }
+      const rows = await readRows(sql, thread, after, before);
+      // One that may still get items is shown as it is now, and neither it nor what follows is kept.
+      const unfinished = rows.findIndex(({ status }) => OPEN.has(status));
+      const finished = unfinished === -1 ? rows : rows.slice(0, unfinished);
+      const added = render(finished, entry.open, show);
+      entry.turns.push(...added.turns);
+      entry.open = added.open;
+      entry.tokens += sumTokens(added.turns);
       const first = entry.turns.findIndex(({ seq }) => seq > from);
       const gone = entry.turns.splice(0, first === -1 ? entry.turns.length : first);
-      entry.tokens -= gone.reduce((sum, { tokens }) => sum + tokens, 0);
+      entry.tokens -= sumTokens(gone);
       // A thread's first turn has nothing to keep, and most threads have no second.
       if (entry.turns.length > 0) kept.set(thread, entry);
+      const passing = render(rows.slice(finished.length), entry.open, show);
       // A copy: whoever was given it goes on with it while a model with a smaller window has the oldest summarised.
-      return { turns: [...entry.turns], open: entry.open };
+      return { turns: [...entry.turns, ...passing.turns], open: passing.open };
     },
     forget: (thread) => void kept.delete(thread),
   };
 }
 
+function render(
+  rows: readonly Row[],
+  before: readonly ToolCall[],
+  show: Pick<Show, "mask" | "trusted">,
+): Past {
+  let open = before;
+  const turns = rows.map(({ seq, items, preface }): RenderedTurn => {
+    const rendered = renderItems(items, preface, open, show);
+    const { messages } = rendered;
+    open = rendered.open;
+    const tokens = messages.reduce((sum, message) => sum + estimateTokens(message), 0);
+    return { seq, messages, tokens, isWhole: messages[0]?.role !== "tool" };
+  });
+  return { turns, open };
+}
+
+function sumTokens(turns: readonly RenderedTurn[]): number {
+  return turns.reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
+const OPEN: ReadonlySet<TurnStatus> = new Set(["queued", "running"]);
+
 interface Row {
   readonly seq: number;
+  readonly status: TurnStatus;
   readonly preface: Preface;
   readonly items: TurnItem[];
 }
 
 /** Turns with their items, in one pass over one index. */
-function readRows(sql: SyncSql, thread: string, after: number, before: number): readonly Row[] {
-  const rows = sql.all<{
+async function readRows(
+  sql: Queries,
+  thread: string,
+  after: number,
+  before: number,
+): Promise<readonly Row[]> {
+  const rows = await sql.all<{
     seq: number;
+    status: TurnStatus;
     instructions: string | null;
     context: string | null;
     outside: string | null;
     body: string;
   }>(
-    `SELECT turns.seq, instructions, context, outside, body FROM turns JOIN turn_items ON turn_items.turn = turns.id
+    `SELECT turns.seq, status, instructions, context, outside, body FROM turns JOIN turn_items ON turn_items.turn = turns.id
      WHERE thread = ? AND turns.seq > ? AND turns.seq < ? ORDER BY turns.seq, turn_items.seq`,
     thread,
     after,
     before,
   );
   const turns: Row[] = [];
-  for (const { seq, instructions, context, outside, body } of rows) {
+  for (const { seq, status, instructions, context, outside, body } of rows) {
     let turn = turns.at(-1);
     if (turn?.seq !== seq) {
       const preface: Preface = {
@@ -239,7 +279,7 @@ function readRows(sql: SyncSql, thread: string, after: number, before: number): 
         context: context === null ? undefined : (JSON.parse(context) as Record<string, unknown>),
         outside: outside === null ? undefined : (JSON.parse(outside) as Outside),
       };
-      turn = { seq, preface, items: [] };
+      turn = { seq, status, preface, items: [] };
       turns.push(turn);
     }
     turn.items.push(JSON.parse(body) as TurnItem);

@@ -2,9 +2,9 @@
  * The message a turn is just saying, piece by piece: stored before anybody hears it, so that a crash takes back
  * nothing that was streamed. When the message is whole it becomes an item, and its pieces go.
  */
-import type { Queries, SyncSql, Transaction, TurnItem } from "../../../kernel/plugin.ts";
+import type { Queries, Transaction, TurnItem } from "../../../kernel/plugin.ts";
 
-interface Piece {
+export interface Piece {
   readonly item: string;
   readonly text: string;
 }
@@ -26,15 +26,11 @@ export async function readPieces(queries: Queries, turn: string): Promise<TurnIt
   return messageOf(await queries.all<Piece>(READ, turn));
 }
 
-export function readPiecesNow(sql: SyncSql, turn: string): TurnItem | undefined {
-  return messageOf(sql.all<Piece>(READ, turn));
-}
-
 export function dropPieces(tx: Transaction, turn: string): Promise<number> {
   return tx.run("DELETE FROM turn_pieces WHERE turn = ?", turn);
 }
 
-function messageOf(pieces: readonly Piece[]): TurnItem | undefined {
+export function messageOf(pieces: readonly Piece[]): TurnItem | undefined {
   const [first] = pieces;
   if (first === undefined) return undefined;
   return {

@@ -5,8 +5,24 @@ import { indexedWords } from "../memory/word-index.ts";
 export interface ThreadTexts {
   addMessage(tx: Transaction, item: string, thread: string, text: string): void;
   addTitle(tx: Transaction, thread: string, title: string): void;
+  setTitle(tx: Transaction, thread: string, title: string): Promise<unknown>;
   /** Forgets what was said in one turn. */
   removeTurn(tx: Transaction, turn: string): Promise<unknown>;
+  /** Forgets all of some threads, which go in the same transaction. */
+  removeThreads(tx: Transaction, threads: readonly string[]): Promise<unknown>;
+  /** A condition on a thread's id with its one value: a message or the title has every word, the last maybe unfinished. */
+  readonly matches: string;
+  /** The value for it; undefined where there is no word to look for. */
+  matching(q: string): string | undefined;
+}
+
+/** Each word is looked for in every thread: so many are enough to find one. */
+const MOST_WORDS = 16;
+
+/** `last` is how the index writes that a word may go on. */
+function quoteAll(words: readonly string[], quote: '"' | "'", last: string, and: string): string | undefined {
+  const some = words.slice(0, MOST_WORDS).map((word) => `${quote}${word}${quote}`);
+  return some.length === 0 ? undefined : `${some.join(and)}${last}`;
 }
 
 // Last, because every savepoint makes FTS5 write out what it has gathered. What is gone by then is not indexed.
@@ -24,8 +40,26 @@ const SQLITE: ThreadTexts = {
       title,
       thread,
     ),
+  setTitle: (tx, thread, title) =>
+    tx.run(
+      "UPDATE thread_texts SET text = ? WHERE rowid = (SELECT -seq FROM threads WHERE id = ?)",
+      title,
+      thread,
+    ),
   removeTurn: (tx, turn) =>
     tx.run("DELETE FROM thread_texts WHERE rowid IN (SELECT seq FROM turn_items WHERE turn = ?)", turn),
+  removeThreads: (tx, threads) => {
+    const ids = threads.map(() => "?").join();
+    return tx.run(
+      `DELETE FROM thread_texts WHERE rowid IN (SELECT -seq FROM threads WHERE id IN (${ids}) UNION ALL
+         SELECT turn_items.seq FROM turn_items JOIN turns ON turns.id = turn_items.turn WHERE turns.thread IN (${ids}))`,
+      ...threads,
+      ...threads,
+    );
+  },
+  matches: "id IN (SELECT thread FROM thread_texts WHERE thread_texts MATCH ?)",
+  // FTS5 folds them itself.
+  matching: (q) => quoteAll([...new Set(q.match(/[\p{L}\p{N}]+/gu) ?? [])], '"', "*", " "),
 };
 
 const ADD = `INSERT INTO thread_texts (source, thread, words)
@@ -35,8 +69,16 @@ const ADD = `INSERT INTO thread_texts (source, thread, words)
 const POSTGRES: ThreadTexts = {
   addMessage: (tx, item, thread, text) => add(tx, item, thread, text),
   addTitle: (tx, thread, title) => add(tx, thread, thread, title),
+  async setTitle(tx, thread, title) {
+    await tx.run("DELETE FROM thread_texts WHERE source = ?", thread);
+    add(tx, thread, thread, title);
+  },
   removeTurn: (tx, turn) =>
     tx.run("DELETE FROM thread_texts WHERE source IN (SELECT id FROM turn_items WHERE turn = ?)", turn),
+  // They go with their threads.
+  removeThreads: async () => {},
+  matches: "id IN (SELECT thread FROM thread_texts WHERE words @@ CAST(? AS tsquery))",
+  matching: (q) => quoteAll(indexedWords(q).match(/\S+/g) ?? [], "'", ":*", " & "),
 };
 
 function add(tx: Transaction, source: string, thread: string, text: string): void {

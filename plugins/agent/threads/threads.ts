@@ -4,7 +4,8 @@ import {
   type Gate,
   type Outside,
   type Page,
-  type SyncSql,
+  type Sql,
+  type SqlValue,
   type ThreadSummary,
   type Threads,
   type TurnInput,
@@ -14,7 +15,8 @@ import {
   type Usage,
 } from "../../../kernel/plugin.ts";
 import { NO_USAGE } from "../spending/cost.ts";
-import { readPiecesNow } from "./pieces.ts";
+import { messageOf, type Piece } from "./pieces.ts";
+import { threadTexts } from "./texts.ts";
 import { clipTitle } from "./title.ts";
 
 const MOST = 200;
@@ -49,33 +51,72 @@ interface TurnColumns {
   readonly completed_at: string | null;
 }
 
+export interface StoredThreads extends Threads {
+  /** Removes all threads of a user. */
+  removeAll(user: string): Promise<void>;
+}
+
+// A long transaction would keep everybody else waiting.
+const REMOVED_AT_ONCE = 200;
+
 /** `onRemove` is told of a thread before it goes, so that what runs on it stops. */
-export function createThreads(sql: SyncSql, onRemove: (thread: string) => void): Threads {
-  const owned = (user: string, thread: string): number => {
-    const row = sql.get<{ seq: number }>("SELECT seq FROM threads WHERE id = ? AND user = ?", thread, user);
-    if (row === undefined) throw new Fault("missing", "thread_not_found", `There is no thread ${thread}.`);
-    return row.seq;
+export function createThreads(sql: Sql, onRemove: (thread: string) => void | Promise<void>): StoredThreads {
+  const texts = threadTexts(sql);
+
+  const findRow = (user: string, thread: string) =>
+    sql.get<ThreadColumns>(
+      'SELECT id, title, created_at, updated_at, turns, gate FROM threads WHERE id = ? AND "user" = ?',
+      thread,
+      user,
+    );
+  const assertOwned = async (user: string, thread: string): Promise<void> => {
+    if ((await findRow(user, thread)) === undefined) throw noThread(thread);
   };
 
-  /** With what a running turn is just saying. */
-  const readItems = ({ id, status }: TurnColumns): TurnItem[] => {
-    const items = sql
-      .all<{ body: string }>("SELECT body FROM turn_items WHERE turn = ? ORDER BY seq", id)
-      .map(({ body }) => JSON.parse(body) as TurnItem);
-    const said = status === "running" ? readPiecesNow(sql, id) : undefined;
-    return said ? [...items, said] : items;
-  };
+  /** What was said in turns, each with what it is just saying: in one statement, so that a message is not in both. */
+  async function readItems(turns: string, ...values: SqlValue[]): Promise<ReadonlyMap<string, TurnItem[]>> {
+    const rows = await sql.all<{ turn: string; body: string; item: string | null }>(
+      `SELECT turn, body, item FROM (
+         SELECT turn, body, NULL AS item, 0 AS piece, seq FROM turn_items WHERE turn IN (${turns})
+         UNION ALL SELECT turn, text, item, 1, seq FROM turn_pieces WHERE turn IN (${turns})) AS said
+       ORDER BY piece, seq`,
+      ...values,
+      ...values,
+    );
+    const items = new Map<string, TurnItem[]>();
+    for (const [turn, said] of Map.groupBy(rows, (row) => row.turn)) {
+      const pieces = said.flatMap(({ item, body }): Piece[] => (item === null ? [] : [{ item, text: body }]));
+      const whole = said.filter(({ item }) => item === null).map(({ body }) => JSON.parse(body) as TurnItem);
+      const saying = messageOf(pieces);
+      items.set(turn, saying ? [...whole, saying] : whole);
+    }
+    return items;
+  }
+
+  async function removeThreads(user: string, threads: readonly string[]): Promise<number> {
+    await Promise.all(threads.map(onRemove));
+    return await sql.transaction(async (tx) => {
+      const [, gone] = await Promise.all([
+        texts.removeThreads(tx, threads),
+        tx.run(
+          `DELETE FROM threads WHERE "user" = ? AND id IN (${threads.map(() => "?").join()})`,
+          user,
+          ...threads,
+        ),
+      ]);
+      return gone;
+    });
+  }
 
   return {
-    list(user, { q, limit, before } = {}) {
+    async list(user, { q, limit, before } = {}) {
       const most = pageSize(limit);
-      const match = q === undefined ? undefined : matchOf(q);
-      if (match === "") return { items: [] };
       const { at, id } = readCursor(before);
-      const rows = sql.all<ThreadColumns>(
+      const match = q === undefined ? undefined : texts.matching(q);
+      if (q !== undefined && match === undefined) return { items: [] };
+      const rows = await sql.all<ThreadColumns>(
         `SELECT id, title, created_at, updated_at, turns, gate FROM threads
-         WHERE user = ? AND (updated_at, id) < (?, ?)
-         ${match === undefined ? "" : "AND id IN (SELECT thread FROM thread_texts WHERE thread_texts MATCH ?)"}
+         WHERE "user" = ? AND (updated_at, id) < (?, ?) ${match === undefined ? "" : `AND ${texts.matches}`}
          ORDER BY updated_at DESC, id DESC LIMIT ?`,
         user,
         at,
@@ -86,64 +127,87 @@ export function createThreads(sql: SyncSql, onRemove: (thread: string) => void):
       return pageOf(rows, most, summaryOf, (row) => `${row.updated_at}_${row.id}`);
     },
 
-    find(user, thread) {
-      const row = sql.get<ThreadColumns>(
-        "SELECT id, title, created_at, updated_at, turns, gate FROM threads WHERE id = ? AND user = ?",
-        thread,
-        user,
-      );
+    async find(user, thread) {
+      const row = await findRow(user, thread);
       return row && summaryOf(row);
     },
 
-    turns(user, thread, { limit, before } = {}) {
-      owned(user, thread);
+    async turns(user, thread, { limit, before } = {}) {
       const most = pageSize(limit);
-      const rows = sql.all<TurnColumns>(
-        "SELECT * FROM turns WHERE thread = ? AND seq < ? ORDER BY seq DESC LIMIT ?",
-        thread,
-        before === undefined ? Number.MAX_SAFE_INTEGER : readNumber(before),
-        most + 1,
-      );
+      const to = before === undefined ? Number.MAX_SAFE_INTEGER : readNumber(before);
+      const [rows] = await Promise.all([
+        sql.all<TurnColumns>(
+          "SELECT * FROM turns WHERE thread = ? AND seq < ? ORDER BY seq DESC LIMIT ?",
+          thread,
+          to,
+          most + 1,
+        ),
+        assertOwned(user, thread),
+      ]);
+      const [newest, oldest] = [rows[0], rows.slice(0, most).at(-1)];
+      // After the rows: what says that it is completed must not lack an item.
+      const items =
+        newest === undefined || oldest === undefined
+          ? undefined
+          : await readItems(
+              "SELECT id FROM turns WHERE thread = ? AND seq BETWEEN ? AND ?",
+              thread,
+              oldest.seq,
+              newest.seq,
+            );
       const page = pageOf(
         rows,
         most,
-        (row) => recordOf(row, readItems(row)),
+        (row) => recordOf(row, items?.get(row.id) ?? []),
         (row) => String(row.seq),
       );
       // Pages go back in time; within a page a conversation reads from top to bottom.
       return { ...page, items: page.items.toReversed() };
     },
 
-    turn(user, turn) {
-      const row = sql.get<TurnColumns>("SELECT * FROM turns WHERE id = ? AND user = ?", turn, user);
-      return row && recordOf(row, readItems(row));
+    async turn(user, turn) {
+      const row = await sql.get<TurnColumns>('SELECT * FROM turns WHERE id = ? AND "user" = ?', turn, user);
+      return row && recordOf(row, (await readItems("?", turn)).get(turn) ?? []);
     },
 
-    rename(user, thread, title) {
-      const seq = owned(user, thread);
+    async rename(user, thread, title) {
       const clipped = clipTitle(title);
       if (clipped === "")
         throw new Fault("invalid", "empty_title", "A title must not be empty.", { param: "title" });
-      sql.transaction(() => {
-        sql.run("UPDATE threads SET title = ? WHERE seq = ?", clipped, seq);
-        sql.run("UPDATE thread_texts SET text = ? WHERE rowid = ?", clipped, -seq);
+      await sql.transaction(async (tx) => {
+        const changed = await tx.run(
+          'UPDATE threads SET title = ? WHERE id = ? AND "user" = ?',
+          clipped,
+          thread,
+          user,
+        );
+        if (changed === 0) throw noThread(thread);
+        await texts.setTitle(tx, thread, clipped);
       });
     },
 
-    remove(user, thread) {
-      const seq = owned(user, thread);
-      onRemove(thread);
-      sql.transaction(() => {
-        sql.run("DELETE FROM thread_texts WHERE rowid = ?", -seq);
-        sql.run(
-          `DELETE FROM thread_texts WHERE rowid IN
-             (SELECT turn_items.seq FROM turn_items JOIN turns ON turns.id = turn_items.turn WHERE turns.thread = ?)`,
-          thread,
+    async remove(user, thread) {
+      await assertOwned(user, thread);
+      if ((await removeThreads(user, [thread])) === 0) throw noThread(thread);
+    },
+
+    async removeAll(user) {
+      for (;;) {
+        const rows = await sql.all<{ id: string }>(
+          'SELECT id FROM threads WHERE "user" = ? LIMIT ?',
+          user,
+          REMOVED_AT_ONCE,
         );
-        sql.run("DELETE FROM threads WHERE seq = ?", seq);
-      });
+        if (rows.length === 0) return;
+        const ids = rows.map(({ id }) => id);
+        await removeThreads(user, ids);
+      }
     },
   };
+}
+
+function noThread(thread: string): Fault {
+  return new Fault("missing", "thread_not_found", `There is no thread ${thread}.`);
 }
 
 function recordOf(row: TurnColumns, items: readonly TurnItem[]): TurnRecord {
@@ -193,15 +257,6 @@ export function pageOf<Row, Item>(
     items: shown.map(read),
     ...(rows.length > most && last !== undefined && { next: cursor(last) }),
   };
-}
-
-/** Each word is looked for in every thread: so many are enough to find one. */
-const MOST_WORDS = 16;
-
-/** Every word has to be there; the last may be unfinished. */
-function matchOf(q: string): string {
-  const words = [...new Set(q.match(/[\p{L}\p{N}]+/gu) ?? [])].slice(0, MOST_WORDS);
-  return words.map((word, at) => (at === words.length - 1 ? `"${word}"*` : `"${word}"`)).join(" ");
 }
 
 function readCursor(before: string | undefined): { at: string; id: string } {

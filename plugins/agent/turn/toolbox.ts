@@ -63,7 +63,7 @@ export async function openToolbox(
 ): Promise<Toolbox> {
   const found = await sources.host?.list().catch((error: unknown) => onTrouble(reason(error)));
   const listed = found ?? [];
-  if (found) sources.approvals.forgetOthers(scope.user, found);
+  if (found) await sources.approvals.forgetOthers(scope.user, found);
   const own = new Map(sources.own.map((tool) => [tool.name, tool]));
   const isOwn = (name: string) => own.has(name) || reservedPrefix(name) !== undefined;
   const installed = new Map(listed.filter(({ name }) => !isOwn(name)).map((tool) => [tool.name, tool]));
@@ -94,7 +94,8 @@ export async function openToolbox(
     approved: Approved | undefined,
   ): Promise<Plan> {
     const fingerprint = fingerprintOf(tool);
-    const verdict = judgeTool(tool, sources.rules, sources.approvals.recall(scope.user, tool));
+    const remembered = await sources.approvals.recall(scope.user, tool);
+    const verdict = judgeTool(tool, sources.rules, remembered);
     if (verdict === "deny")
       return refuse("denied", `The tool ${tool.name} is not allowed here. Do not try it again.`);
     const { host } = sources;

@@ -28,10 +28,12 @@ type Decision = Declared<typeof Decision>;
 
 export function approvalRoutes({ agent, approvals, identities, follow }: ApprovalParts): readonly Route[] {
   /** Webhook identities cannot sign in, so an operator answers for them. */
-  const pendingFor = (user: User): readonly Gate[] => [
-    ...approvals.pending(user.id),
-    ...(user.role === "operator" ? approvals.pendingOfIdentities() : []),
-  ];
+  const pendingFor = async (user: User): Promise<readonly Gate[]> => {
+    const own = approvals.pending(user.id);
+    return user.role === "operator"
+      ? (await Promise.all([own, approvals.pendingOfIdentities()])).flat()
+      : await own;
+  };
   return [
     route({
       method: "get",
@@ -43,10 +45,14 @@ export function approvalRoutes({ agent, approvals, identities, follow }: Approva
         pending: Type.Array(Type.Union([...Gate.anyOf, PairingGate])),
         remembered: Type.Record(Type.String(), Type.Enum(["allow", "deny"])),
       }),
-      handle: async ({ user }) => ({
-        pending: [...pendingFor(user), ...(user.role === "operator" ? await identities.pending() : [])],
-        remembered: approvals.remembered(user.id),
-      }),
+      async handle({ user }) {
+        const [gates, pairings, remembered] = await Promise.all([
+          pendingFor(user),
+          user.role === "operator" ? identities.pending() : [],
+          approvals.remembered(user.id),
+        ]);
+        return { pending: [...gates, ...pairings], remembered };
+      },
     }),
     route({
       method: "post",
@@ -59,7 +65,7 @@ export function approvalRoutes({ agent, approvals, identities, follow }: Approva
       answer: Accepted,
       refusals: { 404: "There is no such gate" },
       async handle({ user, params, body }) {
-        const gate = pendingFor(user).find(({ id }) => id === params["gate"]);
+        const gate = (await pendingFor(user)).find(({ id }) => id === params["gate"]);
         const pairings = !gate && user.role === "operator" ? await identities.pending() : [];
         if (pairings.some(({ id }) => id === params["gate"]))
           throw new Fault(
@@ -90,9 +96,9 @@ export function approvalRoutes({ agent, approvals, identities, follow }: Approva
       summary: "Forget your decision on a tool, so that you are asked again",
       status: 204,
       refusals: { 404: "Nothing is remembered for this tool" },
-      handle({ user, params }) {
+      async handle({ user, params }) {
         const tool = params["tool"] ?? "";
-        if (!approvals.revoke(user.id, tool))
+        if (!(await approvals.revoke(user.id, tool)))
           throw new Fault("missing", "nothing_remembered", `Nothing is remembered for ${tool}.`, {
             param: "tool",
           });

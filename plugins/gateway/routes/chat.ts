@@ -72,8 +72,8 @@ export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): re
     follow(user.id);
     return accepted(await say(user, context, said, outside));
   };
-  const findTurn = (user: User, id: string): TurnRecord => {
-    const turn = threads.turn(user.id, id);
+  const findTurn = async (user: User, id: string): Promise<TurnRecord> => {
+    const turn = await threads.turn(user.id, id);
     if (!turn) throw new Fault("missing", "turn_not_found", `There is no turn ${id}.`, { param: "id" });
     return turn;
   };
@@ -122,7 +122,7 @@ export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): re
       answer: Type.Object({ cancelled: Type.Boolean() }),
       refusals: { 404: "There is no such turn" },
       async handle({ user, params }) {
-        const { id } = findTurn(user, params["id"] ?? "");
+        const { id } = await findTurn(user, params["id"] ?? "");
         return { cancelled: await agent.cancel(user.id, id) };
       },
     }),
@@ -134,8 +134,8 @@ export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): re
       status: 202,
       answer: Accepted,
       refusals: { 404: "There is no such turn", 429: "Too many messages" },
-      handle({ user, context, params }) {
-        const { input, thread, outside } = findTurn(user, params["id"] ?? "");
+      async handle({ user, context, params }) {
+        const { input, thread, outside } = await findTurn(user, params["id"] ?? "");
         if (input.type !== "message")
           throw new Fault(
             "invalid",

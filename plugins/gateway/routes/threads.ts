@@ -11,8 +11,8 @@ const WithTurns = Type.Object({ thread: ThreadSummary, ...pageOf("turns", TurnRe
 const refusals = { 404: "There is no such thread" };
 
 export function threadRoutes(threads: Threads): readonly Route[] {
-  const find = (user: User, id: string | undefined): ThreadSummary => {
-    const thread = threads.find(user.id, id ?? "");
+  const find = async (user: User, id: string | undefined): Promise<ThreadSummary> => {
+    const thread = await threads.find(user.id, id ?? "");
     if (!thread) throw new Fault("missing", "thread_not_found", `There is no thread ${id}.`, { param: "id" });
     return thread;
   };
@@ -35,9 +35,9 @@ export function threadRoutes(threads: Threads): readonly Route[] {
       query: Type.Object(pageQuery),
       answer: WithTurns,
       refusals,
-      handle({ user, params, query }) {
-        const thread = find(user, params["id"]);
-        return { thread, ...threads.turns(user.id, thread.id, query) };
+      async handle({ user, params, query }) {
+        const thread = await find(user, params["id"]);
+        return { thread, ...(await threads.turns(user.id, thread.id, query)) };
       },
     }),
     route({
@@ -48,10 +48,10 @@ export function threadRoutes(threads: Threads): readonly Route[] {
       body: Type.Object({ title: Type.String({ minLength: 1, maxLength: 1000 }) }),
       answer: ThreadSummary,
       refusals,
-      handle({ user, params, body }) {
-        const { id } = find(user, params["id"]);
-        threads.rename(user.id, id, body.title);
-        return find(user, id);
+      async handle({ user, params, body }) {
+        const { id } = await find(user, params["id"]);
+        await threads.rename(user.id, id, body.title);
+        return await find(user, id);
       },
     }),
     route({
@@ -61,7 +61,10 @@ export function threadRoutes(threads: Threads): readonly Route[] {
       summary: "Delete a thread and everything in it",
       status: 204,
       refusals,
-      handle: ({ user, params }) => threads.remove(user.id, find(user, params["id"]).id),
+      async handle({ user, params }) {
+        const { id } = await find(user, params["id"]);
+        await threads.remove(user.id, id);
+      },
     }),
   ];
 }

@@ -50,12 +50,13 @@ export function openTerminal(
     quit,
   });
   let counted = { queued: 0, running: 0 };
-  const count = async () => {
+  const ask = async () => {
+    await conversation.lookUpTitle();
     counted = (await jobs?.counts()) ?? counted;
   };
   const pulse = createPulse(() => {
-    // Once a second, not on every frame; a store that does not answer shows the last numbers.
-    count().catch(() => {});
+    // Once a second, not on every frame; a store that does not answer shows what it said last.
+    ask().catch(() => {});
     return { jobs: counted, plugins: kernel.plugins(), lines: kernel.lines() };
   });
   const greeting = conversation.note(welcome(kernel));
@@ -63,8 +64,7 @@ export function openTerminal(
   pulse.subscribe(() => conversation.rewrite(greeting, welcome(kernel)));
 
   const status = (width: number) => {
-    const { thread, spent } = conversation;
-    const title = thread === undefined ? undefined : threads.find(OPERATOR, thread)?.title;
+    const { title, spent } = conversation;
     const { jobs: counts, plugins } = pulse.seen();
     return statusLine({ model: agent.model(), title, spent, plugins, jobs: counts }, width);
   };

@@ -27,7 +27,7 @@ test("user A can read and change nothing of user B by any route of the OpenAPI d
   const jobs = gateway.service.service("jobs");
   const job = await jobs.submit({ user: "bob", channel: "webhook", message: SECRET });
   await jobs.wait(job.id, 20_000);
-  gateway.service.service("approvals").remember("bob", "mail", "deny");
+  await gateway.service.service("approvals").remember("bob", "mail", "deny");
   await gateway.ask("/api/session", { method: "POST", token: "", body: { token: bob } });
   const session = (await asBob("/api/sessions")).body.sessions[0].id;
 

@@ -29,7 +29,7 @@ test("§5 a per-user token opens the API, for threads of that user", async () =>
   const response = await service.create({ input: "Hello" }, ada);
   expect(response.status).toBe("completed");
   expect((await service.retrieve(response.id, ada)).id).toBe(response.id);
-  expect(service.kernel.service("threads").list("ada").items).toHaveLength(1);
+  expect((await service.kernel.service("threads").list("ada")).items).toHaveLength(1);
 });
 
 test("§2.5, §7.2 a turn that fails in the model is 200 with status failed and a populated error", async () => {
@@ -67,7 +67,7 @@ test("§4.3, §7.2 a turn that needs an approval fails and directs to the page, 
   });
   expect(resume.status).toBe(400);
 
-  const [gate] = service.kernel.service("approvals").pending("operator");
+  const [gate] = await service.kernel.service("approvals").pending("operator");
   const thread = gate?.thread as string;
   const input = { type: "approval", gate: gate?.id as string, decision: "once" } as const;
   await (await service.kernel.service("agent").run({ user: "operator", channel: "gateway", thread, input }))
@@ -133,8 +133,8 @@ test("§8 RESPONSES_TURN_TIMEOUT_SECS is 120 if unset, and 0 is refused", async 
     const pending = service.create({ input: "Hi" });
     await expect.poll(() => model.requests.length).toBe(1);
     vi.advanceTimersByTime(119_000);
-    const [thread] = service.kernel.service("threads").list("operator").items;
-    const [turn] = service.kernel.service("threads").turns("operator", thread?.id as string).items;
+    const [thread] = (await service.kernel.service("threads").list("operator")).items;
+    const [turn] = (await service.kernel.service("threads").turns("operator", thread?.id as string)).items;
     expect(turn?.status).toBe("running");
     vi.advanceTimersByTime(1_000);
     expect((await pending).error?.code).toBe("turn_timeout");

@@ -250,24 +250,24 @@ test("DELETE forgets a response; the conversation goes with the last of its resp
   const first = await service.create({ input: "Hello" });
   const second = await service.create({ input: "Again", previous_response_id: first.id });
   const drop = async (id: string) => (await service.send("DELETE", `/api/v1/responses/${id}`)).json();
-  const threads = () => service.kernel.service("threads").list("operator").items;
+  const threads = async () => (await service.kernel.service("threads").list("operator")).items;
   expect(await drop(first.id)).toEqual({ id: first.id, object: "response", deleted: true });
   expect((await service.send("GET", `/api/v1/responses/${first.id}`)).status).toBe(404);
   expect((await service.retrieve(second.id)).status).toBe("completed");
-  expect(threads()).toHaveLength(1);
+  expect(await threads()).toHaveLength(1);
   await drop(second.id);
-  expect(threads()).toHaveLength(0);
+  expect(await threads()).toHaveLength(0);
 });
 
 test("DELETE leaves a conversation that people went on with on another channel", async () => {
   const service = await startService();
   const { id } = await service.create({ input: "Hello" });
-  const [thread] = service.kernel.service("threads").list("operator").items;
+  const [thread] = (await service.kernel.service("threads").list("operator")).items;
   const input = { type: "message", text: "Hello again" } as const;
   const turn = { user: "operator", channel: "gateway", thread: thread?.id as string, input };
   await (await service.kernel.service("agent").run(turn)).record;
   await service.send("DELETE", `/api/v1/responses/${id}`);
-  expect(service.kernel.service("threads").list("operator").items).toHaveLength(1);
+  expect((await service.kernel.service("threads").list("operator")).items).toHaveLength(1);
 });
 
 test("a request on a thread whose turn still runs waits in line and is queued until then", async () => {
@@ -277,13 +277,12 @@ test("a request on a thread whose turn still runs waits in line and is queued un
   model.script({ text: "Well,", end: "stall" }, { text: "Second." });
   const { id, rest } = await startStalled(service, first.id);
   const second = service.create({ input: "And?", previous_response_id: first.id });
-  const waiting = () =>
-    service.kernel
-      .service("threads")
-      .turns("operator", threadOf(first.id))
-      .items.find(({ status }) => status === "queued");
+  const waiting = async () => {
+    const { items } = await service.kernel.service("threads").turns("operator", threadOf(first.id));
+    return items.find(({ status }) => status === "queued");
+  };
   await expect.poll(waiting).toBeDefined();
-  const queued = `resp_${waiting()?.id.replaceAll("-", "")}${first.id.slice(-32)}`;
+  const queued = `resp_${(await waiting())?.id.replaceAll("-", "")}${first.id.slice(-32)}`;
   expect(await service.retrieve(queued)).toMatchObject({ status: "queued", output: [] });
   await service.send("POST", `/api/v1/responses/${id}/cancel`);
   await rest;
@@ -296,13 +295,12 @@ test("a request that waits for its answer is told that it was cancelled", async 
   const first = await service.create({ input: "Hi" });
   model.script({ text: "Well,", end: "stall" });
   const second = service.create({ input: "And?", previous_response_id: first.id });
-  const running = () =>
-    service.kernel
-      .service("threads")
-      .turns("operator", threadOf(first.id))
-      .items.find(({ status }) => status === "running");
+  const running = async () => {
+    const { items } = await service.kernel.service("threads").turns("operator", threadOf(first.id));
+    return items.find(({ status }) => status === "running");
+  };
   await expect.poll(running).toBeDefined();
-  const id = `resp_${running()?.id.replaceAll("-", "")}${first.id.slice(-32)}`;
+  const id = `resp_${(await running())?.id.replaceAll("-", "")}${first.id.slice(-32)}`;
   await service.send("POST", `/v1/responses/${id}/cancel`);
   expect(await second).toMatchObject({ id, status: "cancelled", model: "any", error: null });
 });
@@ -311,8 +309,8 @@ test("a response is gone with its thread, whoever deleted that", async () => {
   const service = await startService();
   const { id } = await service.create({ input: "Hello" });
   const threads = service.kernel.service("threads");
-  const [thread] = threads.list("operator").items;
-  threads.remove("operator", thread?.id as string);
+  const [thread] = (await threads.list("operator")).items;
+  await threads.remove("operator", thread?.id as string);
   expect((await service.send("GET", `/api/v1/responses/${id}`)).status).toBe(404);
   const next = await service.create({ input: "Go on", previous_response_id: id });
   expect(next.error?.code).toBe("previous_response_not_found");
@@ -322,7 +320,7 @@ test("what a request said does not outlive its thread: the next round forgets it
   const service = await startService();
   const gone = await service.create({ input: "My secret is blue", instructions: "Tell nobody" });
   const kept = await service.create({ input: "Hello" });
-  service.kernel.service("threads").remove("operator", threadOf(gone.id));
+  await service.kernel.service("threads").remove("operator", threadOf(gone.id));
   await service.kernel.stop();
   const later = await startService({ home: service.kernel.home });
   const sql = later.kernel.service("store").syncTables("test", []);

@@ -104,8 +104,8 @@ test("ai: a cancelled stream ends with what had come, neither stopped nor failed
   let text = "";
   for await (const delta of streamed.textStream) {
     text += delta;
-    const [thread] = service.kernel.service("threads").list("operator").items;
-    const [turn] = service.kernel.service("threads").turns("operator", thread?.id ?? "").items;
+    const [thread] = (await service.kernel.service("threads").list("operator")).items;
+    const [turn] = (await service.kernel.service("threads").turns("operator", thread?.id ?? "")).items;
     service.kernel.service("agent").cancel("operator", turn?.id ?? "");
   }
   expect({ text, errors, reason: await streamed.finishReason }).toEqual({

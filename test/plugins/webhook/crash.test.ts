@@ -12,6 +12,6 @@ test("killed at random moments under load, every acknowledged job completes exac
     expect(error).toBeUndefined();
   }
   const { kernel } = await bootWebhook({}, { home });
-  const answered = countAnswers(kernel.service("threads"));
+  const answered = await countAnswers(kernel.service("threads"));
   for (const message of acknowledged.values()) expect([message, answered.get(message)]).toEqual([message, 1]);
 }, 180_000);

@@ -110,7 +110,7 @@ test("a template makes the message of an event; the event and what is filled in 
   expect(model.requests.at(-1)?.messages[0]?.content).toContain("<outside>");
   // What a person reads is the sentence.
   const { thread_id } = await jobOf(sent.json.job_id);
-  const [thread] = gateway.service.service("threads").list("webhook/github").items;
+  const [thread] = (await gateway.service.service("threads").list("webhook/github")).items;
   expect(thread).toMatchObject({ id: thread_id, title: expect.stringContaining("in octo/cat") });
   const again = await post("github", text, { ...hub(text, secret), "x-github-delivery": "d2" });
   expect(again.json.job_id).toBe(sent.json.job_id);
@@ -124,8 +124,8 @@ test("strangers' words stay theirs where an account sends the message of an even
   const sent = await post("shop", { name: "Eve" }, { "x-webhook-secret": secret });
   await completed({ get: (path) => webhook.get(path, { "x-webhook-secret": secret }) }, sent.json.job_id);
   const threads = gateway.service.service("threads");
-  const [thread] = threads.list("ann").items;
-  const [turn] = threads.turns("ann", thread?.id ?? "").items;
+  const [thread] = (await threads.list("ann")).items;
+  const [turn] = (await threads.turns("ann", thread?.id ?? "")).items;
   const { token } = (await gateway.ask("/api/tokens", { method: "POST", body: { user: "ann", name: "x" } }))
     .body;
   const asked = model.requests.length;

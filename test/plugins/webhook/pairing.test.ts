@@ -94,7 +94,7 @@ test("§3.3 required: an unknown user's messages wait at a pairing gate, which a
   const decide = await post(`/api/approvals/${first.json.job_id}`, { decision: "once" });
   expect(decide).toMatchObject({ status: 400, body: { error: { code: "decision_does_not_fit" } } });
   // Nothing has run: there is neither a thread nor a memory of it.
-  expect(gateway.service.service("threads").list("webhook/ann").items).toEqual([]);
+  expect((await gateway.service.service("threads").list("webhook/ann")).items).toEqual([]);
 
   await post("/api/identities/pair", { identity: "webhook/ann", account: "ann" });
   expect((await completed(webhook, first.json.job_id)).response).toContain("remember");
@@ -117,7 +117,7 @@ test("what is kept of an identity can be deleted, and an identity is no user oth
     gateway.ask(`/api/users/${encodeURIComponent("webhook/ann")}${query}`, { method: "DELETE" });
   expect((await remove("")).status).toBe(404);
   expect((await remove("?with_data=true")).status).toBe(204);
-  expect(gateway.service.service("threads").list("webhook/ann").items).toEqual([]);
+  expect((await gateway.service.service("threads").list("webhook/ann")).items).toEqual([]);
   expect(await gateway.service.service("memory").tree("webhook/ann")).toEqual([]);
   expect((await gateway.ask("/api/identities")).body.identities).toEqual([]);
 });

@@ -80,15 +80,15 @@ async function outcome(url: string, id: string): Promise<Ordeal["outcomes"][numb
 }
 
 /** How often each message was answered, by the threads on disk: begun it may have been more often. */
-export function countAnswers(threads: Threads): ReadonlyMap<string, number> {
+export async function countAnswers(threads: Threads): Promise<ReadonlyMap<string, number>> {
   const answered = new Map<string, number>();
   for (let number = 0; number < USERS; number++) {
     const user = webhookIdentity(`user-${number}`);
     let before: string | undefined;
     do {
-      const page = threads.list(user, { limit: 100, ...(before !== undefined && { before }) });
+      const page = await threads.list(user, { limit: 100, ...(before !== undefined && { before }) });
       for (const { id } of page.items) {
-        for (const { status, input } of threads.turns(user, id).items) {
+        for (const { status, input } of (await threads.turns(user, id)).items) {
           if (status === "completed" && input.type === "message")
             answered.set(input.text, (answered.get(input.text) ?? 0) + 1);
         }

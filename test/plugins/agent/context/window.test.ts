@@ -98,7 +98,7 @@ test("what no longer fits the window is summarised once, and the turns are not l
   expect(last[1]?.content).toBe("<summary>\nThey talked about numbers.\n</summary>");
   expect(last.length).toBeLessThan(24);
   expect(last.at(-1)?.content).toContain("Number 20");
-  expect(kernel.service("threads").turns("ann", thread ?? "", { limit: 50 }).items).toHaveLength(20);
+  expect((await kernel.service("threads").turns("ann", thread ?? "", { limit: 50 })).items).toHaveLength(20);
 });
 
 test("a summary the model cannot make becomes a digest, and the turn goes on", async () => {

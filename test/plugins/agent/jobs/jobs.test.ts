@@ -50,7 +50,7 @@ describe("a job", () => {
       code: "approval_required",
       message: expect.stringContaining("web UI"),
     });
-    expect(kernel.service("approvals").pending("ann")).toHaveLength(1);
+    expect(await kernel.service("approvals").pending("ann")).toHaveLength(1);
   });
 
   test("waits while the store cannot be written, without keeping anything else from running, and is answered then", async () => {
@@ -93,7 +93,7 @@ describe("a job", () => {
     const threads = new Set(done.slice(0, 3).map((job) => job?.thread));
     expect(threads.size).toBe(1);
     expect(done[3]?.thread).not.toBe(done[0]?.thread);
-    const { items } = kernel.service("threads").turns("ann", done[0]?.thread ?? "");
+    const { items } = await kernel.service("threads").turns("ann", done[0]?.thread ?? "");
     expect(items.map(({ input }) => input)).toEqual(["1", "2", "3"].map((text) => message(text)));
     // A foreign user's conversation of the same name is another one.
     const foreign = await jobs.wait(

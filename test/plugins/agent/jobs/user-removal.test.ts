@@ -16,7 +16,7 @@ async function withTwoUsers() {
     model.script({ text: "Hello." });
     await (await agent.run({ user, channel: "test", input: { type: "message", text: "hi" } })).record;
     await memory.write(user, "notes/diary.md", `I am ${user}.`);
-    approvals.remember(user, "mail", "deny");
+    await approvals.remember(user, "mail", "deny");
   }
   // One turn runs and one job waits when the user is removed.
   model.script({ text: ["Well, ", never] }, { text: ["Well, ", never] });
@@ -28,10 +28,10 @@ async function withTwoUsers() {
   for await (const event of running) if (event.type === "text") break;
   await jobs.submit({ user: "ann", channel: "test", message: "later" });
   const shown = async (user: string) => ({
-    threads: threads.list(user).items.length,
+    threads: (await threads.list(user)).items.length,
     jobs: (await jobs.list({ user })).items.length,
     documents: (await memory.tree(user)).length,
-    remembered: approvals.remembered(user),
+    remembered: await approvals.remembered(user),
   });
   return { agent, jobs, running, shown };
 }

@@ -21,18 +21,14 @@ test("what the webhook made under an account's name moves to its own identity, a
     kernel.service("memory"),
     kernel.service("jobs"),
   ];
-  const titles = (user: string) =>
-    threads
-      .list(user)
-      .items.map(({ title }) => title)
-      .sort();
+  const titles = async (user: string) => (await threads.list(user)).items.map(({ title }) => title).sort();
   const paths = async (user: string) => (await memory.tree(user)).map(({ path }) => path);
 
-  expect(titles("operator")).toEqual(["Remember that the door code is 4711"]);
-  expect(titles("webhook/operator")).toEqual(["What is the door code?"]);
-  expect(titles("ann")).toEqual(["Remember that my cat is called Tom"]);
-  expect(titles("webhook/ann")).toHaveLength(5);
-  expect(titles("zoe")).toEqual([]);
+  expect(await titles("operator")).toEqual(["Remember that the door code is 4711"]);
+  expect(await titles("webhook/operator")).toEqual(["What is the door code?"]);
+  expect(await titles("ann")).toEqual(["Remember that my cat is called Tom"]);
+  expect(await titles("webhook/ann")).toHaveLength(5);
+  expect(await titles("zoe")).toEqual([]);
 
   expect(await paths("operator")).toEqual(["notes/the-door-code-is-4711.md"]);
   expect(await paths("webhook/operator")).toEqual([]);
@@ -48,7 +44,7 @@ test("what the webhook made under an account's name moves to its own identity, a
     new Set(["webhook/operator", "webhook/ann", "webhook/zoe"]),
   );
   // The conversation goes on where it was.
-  const [before] = threads.list("webhook/ann", { q: "bike" }).items;
+  const [before] = (await threads.list("webhook/ann", { q: "bike" })).items;
   const next = { channel: "webhook", user: "webhook/ann", conversation: "c1", message: "hello" };
   const { id } = await jobs.submit(next);
   expect((await jobs.wait(id, 20_000))?.thread).toBe(before?.id);

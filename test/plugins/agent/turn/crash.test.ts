@@ -36,7 +36,7 @@ test("a process that is killed in the middle of a turn and of a job loses neithe
 
   model.otherwise({ text: "Done." });
   const kernel = await bootAgent({ model, home });
-  const record = kernel.service("threads").turn("ann", turn ?? "");
+  const record = await kernel.service("threads").turn("ann", turn ?? "");
   expect(record).toMatchObject({
     status: "failed",
     error: { code: "interrupted", message: expect.stringContaining("restart") },
@@ -45,7 +45,7 @@ test("a process that is killed in the middle of a turn and of a job loses neithe
       { role: "assistant", text: expect.stringContaining("word 10 ") },
     ],
   });
-  expect(kernel.service("threads").list("ann", { q: "story" }).items).toHaveLength(1);
+  expect((await kernel.service("threads").list("ann", { q: "story" })).items).toHaveLength(1);
   const done = await kernel.service("jobs").wait(job ?? "", 20_000);
   expect(done).toMatchObject({ status: "completed", response: "Done." });
   const next = await kernel

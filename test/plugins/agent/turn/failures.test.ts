@@ -25,7 +25,7 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
     const events = await eventsOf(await kernel.service("agent").run(ASK));
     expect(events.at(-1)).toMatchObject({ type: "failed", code: "model_unreachable" });
     expect(events.filter(({ type }) => type === "notice")).toHaveLength(3);
-    expect(kernel.service("threads").turn("ann", (events[0] as { turn: string }).turn)).toMatchObject({
+    expect(await kernel.service("threads").turn("ann", (events[0] as { turn: string }).turn)).toMatchObject({
       status: "failed",
       error: { code: "model_unreachable", message: expect.stringContaining("cannot be reached") },
       items: [{ role: "user", text: "Hi" }],
@@ -82,7 +82,7 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
     }
     expect(events.at(-1)).toMatchObject({ type: "failed", code: "model_cut" });
     expect(textIn(events)).toBe("It is almost");
-    expect(textOf(kernel.service("threads").turn("ann", turn.id))).toBe("It is almost");
+    expect(textOf(await kernel.service("threads").turn("ann", turn.id))).toBe("It is almost");
     expect(model.requests).toHaveLength(1);
     const next = await (await agent.run({ ...ASK, thread: turn.thread })).record;
     expect(next.status).toBe("completed");
@@ -183,11 +183,11 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
       message: expect.stringContaining("disk is full"),
     });
     expect(textIn(events)).toBe(long);
-    expect(kernel.service("threads").turn("ann", first.id)).toMatchObject({ status: "completed" });
+    expect(await kernel.service("threads").turn("ann", first.id)).toMatchObject({ status: "completed" });
     sql.get("PRAGMA max_page_count = 1000000");
     // What lived in memory is written as soon as there is room.
     await expect
-      .poll(() => textOf(kernel.service("threads").turn("ann", second.id)), { timeout: 20_000 })
+      .poll(async () => textOf(await kernel.service("threads").turn("ann", second.id)), { timeout: 20_000 })
       .toBe(long);
     const third = await (await agent.run({ ...ASK, thread: first.thread })).record;
     expect(third.status).toBe("completed");
@@ -208,7 +208,7 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
     vi.advanceTimersByTime(5000);
     await kernel.stop();
     const again = await bootAgent({ home: kernel.home });
-    expect(textOf(again.service("threads").turn("ann", id)) === long).toBe(true);
+    expect(textOf(await again.service("threads").turn("ann", id)) === long).toBe(true);
   });
 });
 
@@ -285,7 +285,7 @@ describe("cancelling", () => {
     }
     const record = await turn.record;
     expect(record.status).toBe("cancelled");
-    expect(textOf(kernel.service("threads").turn("ann", turn.id))).toBe("Once upon a time");
+    expect(textOf(await kernel.service("threads").turn("ann", turn.id))).toBe("Once upon a time");
     expect(await agent.cancel("ann", turn.id)).toBe(false);
     expect((await (await agent.run({ ...ASK, thread: turn.thread })).record).status).toBe("completed");
   });
@@ -330,7 +330,7 @@ describe("one turn at a time", () => {
     await expect(agent.run(next)).rejects.toThrow(
       expect.objectContaining({ kind: "limited", code: "thread_busy" }),
     );
-    expect(kernel.service("threads").turn("ann", waiting[0]?.id ?? "")?.status).toBe("queued");
+    expect((await kernel.service("threads").turn("ann", waiting[0]?.id ?? ""))?.status).toBe("queued");
     await agent.cancel("ann", waiting[1]?.id ?? "");
     expect((await waiting[1]?.record)?.status).toBe("cancelled");
     gate.resolve();
@@ -364,7 +364,7 @@ describe("a restart", () => {
     await before.stop();
     expect((await turn.record).error?.code).toBe("interrupted");
     const kernel = await bootAgent({ model, home: before.home });
-    const record = kernel.service("threads").turn("ann", turn.id);
+    const record = await kernel.service("threads").turn("ann", turn.id);
     expect(record).toMatchObject({ status: "failed", error: { code: "interrupted" } });
     expect(textOf(record)).toBe("Half a ");
     const next = await (await kernel.service("agent").run({ ...ASK, thread: turn.thread })).record;

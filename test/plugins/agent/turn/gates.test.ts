@@ -69,7 +69,7 @@ describe("a caller's tool", () => {
       status: "waiting",
       items: [{ type: "tool_result", call: "c1" }, { type: "tool_call" }],
     });
-    expect(kernel.service("threads").turn("ann", first.id)?.status).toBe("completed");
+    expect((await kernel.service("threads").turn("ann", first.id))?.status).toBe("completed");
     const third = await (await resume("c2", "due")).record;
     expect(third.status).toBe("completed");
     expect(model.requests[2]?.messages.map(({ role }) => role)).toEqual([
@@ -106,7 +106,9 @@ describe("a caller's tool", () => {
     await expect(
       agent.run({ ...base, user: "eve", input: { type: "tool_output", call: "c1", output: "" } }),
     ).rejects.toThrow(expect.objectContaining({ kind: "missing", code: "thread_not_found" }));
-    expect(kernel.service("threads").find("ann", thread)?.gate).toMatchObject({ type: "external_tool" });
+    expect((await kernel.service("threads").find("ann", thread))?.gate).toMatchObject({
+      type: "external_tool",
+    });
     await (await agent.run({ ...base, input: { type: "tool_output", call: "c1", output: "x" } })).record;
     await expect(
       agent.run({ ...base, input: { type: "tool_output", call: "c1", output: "x" } }),
@@ -196,9 +198,9 @@ describe("a caller's tool", () => {
       "assistant",
       "tool",
     ]);
-    const { items } = kernel.service("threads").turns("ann", turn.thread);
+    const { items } = await kernel.service("threads").turns("ann", turn.thread);
     expect(items.map((record) => record.items.length)).toEqual([3, 2]);
-    expect(kernel.service("threads").find("ann", turn.thread)?.title).toBe("Look it up");
+    expect((await kernel.service("threads").find("ann", turn.thread))?.title).toBe("Look it up");
   });
 });
 
@@ -224,7 +226,9 @@ describe("an approval", () => {
       .run({ user: "ann", channel: "test", input: message("Mail Bob") });
     const gate = gateOf(await first.record);
     expect(sent).toBe(0);
-    expect(before.service("approvals").pending("ann")).toMatchObject([{ id: gate.id, type: "approval" }]);
+    expect(await before.service("approvals").pending("ann")).toMatchObject([
+      { id: gate.id, type: "approval" },
+    ]);
     await before.stop();
 
     // The gate is answered after a restart.
@@ -278,9 +282,9 @@ describe("an approval", () => {
     expect(third.status).toBe("completed");
     expect(sent()).toBe(2);
     const approvals = kernel.service("approvals");
-    expect(approvals.remembered("ann")).toEqual({ mailer: "allow" });
-    expect(approvals.remembered("eve")).toEqual({});
-    expect(approvals.revoke("ann", "mailer")).toBe(true);
+    expect(await approvals.remembered("ann")).toEqual({ mailer: "allow" });
+    expect(await approvals.remembered("eve")).toEqual({});
+    expect(await approvals.revoke("ann", "mailer")).toBe(true);
     model.script(MAIL);
     const again = await kernel
       .service("agent")
@@ -320,7 +324,7 @@ describe("an approval", () => {
     expect(gateOf(await (await again.service("agent").run(later)).record)).toMatchObject({
       fingerprint: "one",
     });
-    expect(again.service("approvals").remembered("ann")).toEqual({});
+    expect(await again.service("approvals").remembered("ann")).toEqual({});
     expect(ran).toEqual([]);
   });
 

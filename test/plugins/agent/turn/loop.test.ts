@@ -21,7 +21,7 @@ describe("a turn", () => {
     const events = await eventsOf(turn);
     expect(events.map(({ type }) => type)).toEqual(["started", "text", "text", "text", "usage", "done"]);
     expect(textIn(events)).toBe("Hello there");
-    const record = kernel.service("threads").turn("ann", turn.id);
+    const record = await kernel.service("threads").turn("ann", turn.id);
     expect(record).toMatchObject({
       status: "completed",
       items: [
@@ -146,7 +146,7 @@ describe("a turn", () => {
       "assistant",
       "user",
     ]);
-    expect(kernel.service("threads").find("ann", first.thread)).toMatchObject({
+    expect(await kernel.service("threads").find("ann", first.thread)).toMatchObject({
       title: "My bike is red",
       turns: 2,
     });

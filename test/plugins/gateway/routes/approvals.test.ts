@@ -109,6 +109,6 @@ test("an operator sees and answers the gates of webhook identities; the identity
   expect((await decide()).status).toBe(202);
   await expect.poll(() => sent).toEqual([{ to: "b" }]);
   expect((await gateway.ask("/api/approvals")).body.pending).toEqual([]);
-  expect(gateway.service.service("approvals").remembered(user)).toEqual({ mail: "allow" });
+  expect(await gateway.service.service("approvals").remembered(user)).toEqual({ mail: "allow" });
   expect(await ask("Sent again.")).toMatchObject({ response: "Sent again." });
 });

@@ -76,7 +76,9 @@ describeInBrowser("the webhooks page", () => {
     await expect.poll(() => sent).toEqual([{ to: "bob" }]);
 
     await page.getByRole("button", { name: "Delete webhook/robot" }).click();
-    await expect.poll(() => gateway.service.service("threads").list("webhook/robot").items).toEqual([]);
+    await expect
+      .poll(async () => (await gateway.service.service("threads").list("webhook/robot")).items)
+      .toEqual([]);
     await page.getByRole("button", { name: "Remove" }).click();
     await expect.poll(() => gateway.service.service("integrations").list()).toEqual([]);
   });
