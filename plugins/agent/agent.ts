@@ -11,11 +11,12 @@ import {
   type Usage,
 } from "../../kernel/plugin.ts";
 import type { Ledger, LedgerTurn } from "./threads/ledger.ts";
+import type { Ending } from "./turn/ending.ts";
 import { createLanes } from "./turn/lanes.ts";
 import { gatePending } from "./turn/resume.ts";
 import type { TurnRunner } from "./turn/runner.ts";
 import { createTurnStream, type TurnStream } from "./turn/stream.ts";
-import type { Ending, TurnWriter } from "./turn/writer.ts";
+import type { TurnWriter } from "./turn/writer.ts";
 
 export interface AgentParts {
   readonly ledger: Ledger;
@@ -133,6 +134,7 @@ export function createAgent({ ledger, runner, log, idleSecs, forget, remember }:
       await writer.finish(ending, usage);
       unsaved.delete(writer.id);
       forget(writer.thread);
+      void lanes.wake(writer.thread);
     };
     // One try at a time: two in one commit would index the same texts twice, and both would fail.
     let trying: Promise<void> | undefined;
@@ -200,6 +202,8 @@ export function createAgent({ ledger, runner, log, idleSecs, forget, remember }:
     const stream = createTurnStream(id, writer.thread, () => cancel(entry));
     const entry: Entry = { ...opened, stream, stopper: new AbortController() };
     active.set(id, entry);
+    // Deleted by another node, or in the moment before it was known here.
+    void writer.gone.then(() => entry.stopper.abort());
     try {
       const { tool, fingerprint } = beginning.remember ?? {};
       if (tool !== undefined && fingerprint !== undefined) await remember(turn.user, tool, fingerprint);

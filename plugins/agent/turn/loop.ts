@@ -12,10 +12,11 @@ import {
 import type { ModelPart } from "../models/model.ts";
 import { createRedactStream, redact } from "../safety/redact.ts";
 import type { TokenCount } from "../spending/cost.ts";
+import type { Ending } from "./ending.ts";
 import type { RequiredTools } from "./required-tools.ts";
 import type { Approved } from "./resume.ts";
 import type { Plan, Toolbox } from "./toolbox.ts";
-import type { Ending, TurnWriter } from "./writer.ts";
+import type { TurnWriter } from "./writer.ts";
 
 export interface LoopRun {
   readonly writer: TurnWriter;
@@ -161,7 +162,8 @@ async function perform(run: LoopRun, call: ToolCall, plan: Plan): Promise<ToolOu
   const item = randomUUIDv7();
   const begun = performance.now();
   emit({ type: "tool_started", item, call });
-  if (plan.type === "run" && plan.writes) await writer.markWrote();
+  if (plan.type === "run" && plan.writes && !(await writer.markWrote()))
+    throw new Fault("turn", "thread_deleted", "The thread was deleted while the turn ran.");
   const outcome = hideIn(plan.type === "refuse" ? plan.outcome : await unlessAborted(plan.run, signal), mask);
   if (outcome.status !== "unauthenticated")
     await writer.put({ type: "tool_result", id: item, call: call.id, outcome });

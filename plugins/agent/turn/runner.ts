@@ -19,11 +19,12 @@ import { NO_USAGE, type Prices, type TokenCount } from "../spending/cost.ts";
 import type { Spending } from "../spending/spending.ts";
 import { type Preface, renderItems, type Show } from "../threads/history.ts";
 import type { Summary } from "../threads/thread-row.ts";
+import type { Ending } from "./ending.ts";
 import { runLoop } from "./loop.ts";
 import { createRequiredTools } from "./required-tools.ts";
 import type { Beginning } from "./resume.ts";
 import { openToolbox, type Toolbox, type ToolboxSources } from "./toolbox.ts";
-import type { Ending, TurnWriter } from "./writer.ts";
+import type { TurnWriter } from "./writer.ts";
 
 export interface RunnerParts {
   readonly models: Models;

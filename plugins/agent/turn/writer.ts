@@ -1,9 +1,7 @@
 /** One open turn: its items in memory and, as they happen, in the store; then its end. */
 import type {
-  Gate,
   ModelName,
   Sql,
-  ToolCall,
   Transaction,
   Turn,
   TurnItem,
@@ -16,15 +14,7 @@ import { writeItem } from "../threads/items.ts";
 import { addPiece, dropPieces } from "../threads/pieces.ts";
 import type { ThreadTexts } from "../threads/texts.ts";
 import type { Summary, ThreadRow } from "../threads/thread-row.ts";
-import type { Carried } from "./required-tools.ts";
-
-export interface Ending {
-  readonly status: "completed" | "waiting" | "cancelled" | "failed";
-  readonly error?: { readonly code: string; readonly message: string };
-  readonly gate?: Gate;
-  readonly pending?: readonly ToolCall[];
-  readonly required?: Carried;
-}
+import { type Ending, writeEnding } from "./ending.ts";
 
 /** "waiting" where an earlier turn of the thread is still open, "gone" where it was closed or removed by others. */
 export type Begun = "running" | "waiting" | "gone";
@@ -49,8 +39,10 @@ export interface TurnWriter {
   begin(model: ModelName): Promise<Begun>;
   /** The model that answers, should it be another. */
   setModel(model: ModelName): void;
-  /** A tool that can change the world outside is about to be called. On disk when it resolves. */
-  markWrote(): Promise<void>;
+  /** A tool that can change the world outside is about to be called. On disk when it resolves; false where the turn is gone. */
+  markWrote(): Promise<boolean>;
+  /** Resolves when a write finds that the turn has gone with its thread, which another node may have deleted. */
+  readonly gone: Promise<void>;
   /** Resolves when the end is on disk. Rejects where it cannot be stored; calling it again tries again. */
   finish(ending: Ending, usage: Usage): Promise<void>;
   record(): TurnRecord;
@@ -107,6 +99,7 @@ export function createTurnWriter(
   let isSpeaking = false;
   let isMute = false;
   let hasWritten = false;
+  const { promise: gone, resolve: foundGone } = Promise.withResolvers<void>();
 
   const place = (item: TurnItem): void => {
     const at = items.findIndex((other) => other.id === item.id);
@@ -138,7 +131,7 @@ export function createTurnWriter(
     let whole: readonly TurnItem[] = [];
     let along: typeof besides = [];
     try {
-      await sql.transaction(
+      const { written } = await sql.transaction(
         async (tx) => {
           if (batch === undefined) {
             batch = take();
@@ -148,13 +141,16 @@ export function createTurnWriter(
               along = besides;
             }
           }
-          writePieces(tx, batch.said, whole);
-          for (const item of whole) void writeItem(tx, id, item);
+          const piece = writePieces(tx, batch.said, whole);
+          const rows = whole.map((item) => writeItem(tx, id, item));
           if (isSpeaking && whole.some(({ type }) => type === "message")) void dropPieces(tx, id);
           for (const write of along) write(tx);
+          // Heard after the commit, so that a database on another machine is asked once.
+          return { written: Promise.all(piece === undefined ? rows : [piece, ...rows]) };
         },
         { flush: false },
       );
+      if ((await written).includes(0)) foundGone();
       for (const item of whole) stored.add(item);
       besides = besides.filter((write) => !along.includes(write));
       if (whole.some(({ type }) => type === "message")) isSpeaking = false;
@@ -173,41 +169,20 @@ export function createTurnWriter(
   }
 
   /** Of messages that become whole in the same step nothing has to be kept. */
-  function writePieces(tx: Transaction, pieces: readonly Said[], whole: readonly TurnItem[]): void {
+  function writePieces(
+    tx: Transaction,
+    pieces: readonly Said[],
+    whole: readonly TurnItem[],
+  ): Promise<number> | undefined {
     const item = pieces.at(-1)?.item;
-    if (item === undefined || isMute || whole.some((other) => other.id === item)) return;
-    const text = pieces.map((piece) => (piece.item === item ? piece.text : "")).join("");
-    void addPiece(tx, id, { item, text });
+    if (item === undefined || isMute || whole.some((other) => other.id === item)) return undefined;
     isSpeaking = true;
+    const text = pieces.map((piece) => (piece.item === item ? piece.text : "")).join("");
+    return addPiece(tx, id, { item, text });
   }
 
   function writeEnd(tx: Transaction, ending: Ending, usage: Usage, now: string): void {
-    const { status, error, gate, pending, required } = ending;
-    // The thread before its turns, as whoever deletes it does.
-    void tx.run(
-      `UPDATE threads SET updated_at = ?${gate ? ", gate = ?, pending = ?, required = ?" : ""} WHERE id = ?`,
-      now,
-      ...(gate
-        ? [
-            JSON.stringify(gate),
-            pending?.length ? JSON.stringify(pending) : null,
-            required ? JSON.stringify(required) : null,
-          ]
-        : []),
-      thread,
-    );
-    void tx.run(
-      `UPDATE turns SET status = ?, error = ?, gate = ?, usage = ?, provider = ?, model = ?, completed_at = ?
-       WHERE id = ?`,
-      status,
-      error ? JSON.stringify(error) : null,
-      gate ? JSON.stringify(gate) : null,
-      JSON.stringify(usage),
-      current.model.provider,
-      current.model.name,
-      now,
-      id,
-    );
+    writeEnding(tx, { id, thread, ending, usage, model: current.model, now });
     for (const item of unstored()) void writeItem(tx, id, item);
     for (const item of items)
       if (item.type === "message" && item.text !== "" && !opened.has(item.id))
@@ -258,10 +233,11 @@ export function createTurnWriter(
       current = { ...current, model };
     },
     async markWrote() {
-      if (hasWritten) return;
-      await sql.run("UPDATE turns SET wrote = 1 WHERE id = ?", id);
-      hasWritten = true;
+      hasWritten ||= (await sql.run("UPDATE turns SET wrote = 1 WHERE id = ?", id)) > 0;
+      if (!hasWritten) foundGone();
+      return hasWritten;
     },
+    gone,
     async finish(ending, usage) {
       while (underWay !== undefined) await underWay;
       const now = new Date().toISOString();

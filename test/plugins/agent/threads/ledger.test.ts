@@ -141,12 +141,14 @@ describeEngines("turns", (engine, fresh) => {
     expect(items.map(({ body }) => JSON.parse(body))).toMatchObject([{ role: "user" }, said, result]);
   });
 
-  test("of a thread that was removed nothing is written any more, which is no failure", async () => {
+  test("of a thread that was removed nothing is written any more, which is no failure but is found out", async () => {
     const ann = await node(await fresh());
     const { writer } = await ann.open();
     await ann.sql.run("DELETE FROM threads WHERE id = ?", writer.thread);
     const told = new Promise<void>((resolve) => writer.say("i1", "Still here", resolve));
     await told;
+    await writer.gone;
+    expect(await writer.markWrote()).toBe(false);
     await writer.put({ type: "message", id: "i1", role: "assistant", text: "Still here" });
     await writer.finish(COMPLETED, NO_USAGE);
     expect([
