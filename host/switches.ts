@@ -40,7 +40,7 @@ export async function openSwitches(store: Store, log: Log): Promise<Switches> {
   const sql = await store.tables("tool-deaths", TABLES);
   /** Digests that were seen to be on: a call need not look again until somebody switches something. */
   const on = new Map<string, string>();
-  const changed = () => store.changes.mark(sql, SWITCHES);
+  const changed = () => store.changes.mark(SWITCHES);
 
   const read = async ({ name, digest }: InstalledTool): Promise<SwitchedOff | undefined> => {
     const found = await keyed.get(name);
@@ -57,7 +57,7 @@ export async function openSwitches(store: Store, log: Log): Promise<Switches> {
   const count = ({ name, digest }: InstalledTool): Promise<number> =>
     sql.transaction(async (tx) => {
       // First: of two deaths at once on two nodes, the second to count sees the other.
-      await store.changes.mark(tx, SWITCHES);
+      await store.changes.mark(SWITCHES, tx);
       await tx.run("DELETE FROM tool_deaths WHERE at <= ?", Date.now() - WITHIN_MILLIS);
       await tx.run("INSERT INTO tool_deaths (tool, digest, at) VALUES (?, ?, ?)", name, digest, Date.now());
       const found = await tx.get<{ deaths: number }>(

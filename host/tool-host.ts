@@ -106,7 +106,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     keyed: store.keyed(SECRETS),
     key,
     mask,
-    onSet: () => store.changes.mark(sql, SECRETS),
+    onSet: () => store.changes.mark(SECRETS),
   });
   const network = createNetwork({ privateHosts });
   const refresh = createRefresh({ network, privateHosts, exclusive: store.exclusive });

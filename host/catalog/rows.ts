@@ -76,7 +76,7 @@ export function openRowCatalog(sql: Sql, changes: Store["changes"]): Catalog {
       try {
         await sql.transaction(async (tx) => {
           // First: whoever else installs something waits here, and then sees what this one did.
-          await changes.mark(tx, TOPIC);
+          await changes.mark(TOPIC, tx);
           const found = await tx.get<ToolRow>("SELECT sha256, installed_at FROM tools WHERE name = ?", name);
           if (found?.sha256 !== before?.digest || found?.installed_at !== before?.installedAt)
             throw overtaken(name, found === undefined);
@@ -103,7 +103,7 @@ export function openRowCatalog(sql: Sql, changes: Store["changes"]): Catalog {
     async remove(name) {
       try {
         return await sql.transaction(async (tx) => {
-          await changes.mark(tx, TOPIC);
+          await changes.mark(TOPIC, tx);
           return (await tx.run("DELETE FROM tools WHERE name = ?", name)) === 1;
         });
       } finally {

@@ -25,7 +25,7 @@ export interface Store {
 
 export interface Changes {
   /** Everybody who follows the topic is told once this has committed. */
-  mark(tx: Queries, topic: string): Promise<void>;
+  mark(topic: string, tx?: Transaction): Promise<void>;
   /**
    * Tells of changes by any node, within two seconds, and now and then of none. On SQLite it tells nothing: what is in the
    * home or the store is read as it is. Answers how to stop.

@@ -17,13 +17,16 @@ export function createSoleFleet(): Fleet {
 }
 
 /** `serves`: false for a command that works beside the services, which then is not listed. */
-export async function joinFleet(store: Pick<Store, "tables">, serves: boolean): Promise<JoinedFleet> {
+export async function joinFleet(
+  store: Pick<Store, "tables" | "signals">,
+  serves: boolean,
+): Promise<JoinedFleet> {
   const sql = await store.tables("fleet", {
     sqlite: [],
     postgres: [`${NODE_TABLE}; ${CHANGE_TABLE}; ${LOCK_TABLE}`],
   });
   const { node, leave } = await joinNodes(sql, serves);
-  const changes = createChanges(sql);
+  const changes = createChanges(sql, store.signals, serves);
   return {
     node,
     changes,

@@ -46,9 +46,9 @@ export async function openPostgresStore(
       await migrate(owner, migrations);
       return database;
     };
-    const { leave, ...fleet } = await joinFleet({ tables }, serves);
-    const keyed = openKeyed(database, schema);
     const signals = openSignals(database, database.config, schema);
+    const { leave, ...fleet } = await joinFleet({ tables, signals }, serves);
+    const keyed = openKeyed(database, schema);
     return {
       name: `PostgreSQL, ${settings.database} at ${settings.host}`,
       keyed: (namespace) => keyed.get(namespace),

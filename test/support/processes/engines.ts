@@ -37,10 +37,11 @@ export function describeEngines(
   });
 }
 
-export function openPostgres(url: string, secretsKey = SECRETS_KEY) {
+/** `serves`: false for a command beside the nodes. */
+export function openPostgres(url: string, secretsKey = SECRETS_KEY, serves = true) {
   const settings = readPostgresUrl(url, { poolSize: 4, statementSecs: 30, tls: "prefer" });
   if (typeof settings === "string") throw new Error(settings);
-  return openPostgresStore(settings, { secretsKey });
+  return openPostgresStore(settings, { secretsKey, serves });
 }
 
 async function closing(opening: Promise<OpenStore>, later: Later): Promise<OpenStore> {

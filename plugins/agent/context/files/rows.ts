@@ -50,7 +50,7 @@ export function openRowFiles(sql: Sql, changes: Store["changes"]): RowFiles {
       const now = new Date().toISOString();
       await sql.transaction(async (tx) => {
         await Promise.all([
-          changes.mark(tx, TOPIC),
+          changes.mark(TOPIC, tx),
           ...[...written].map(([path, text]) =>
             tx.run(
               `INSERT INTO home_files (path, text, changed_at) VALUES (?, ?, ?)

@@ -1,54 +1,24 @@
-import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { type JoinedFleet, joinFleet } from "../../../../kernel/store/fleet/fleet.ts";
 import { openStore } from "../../../../kernel/store/store.ts";
-import type { Migrations, Sql } from "../../../../kernel/vocabulary/store.ts";
+import type { Sql, Store } from "../../../../kernel/vocabulary/store.ts";
+import { openPostgres } from "../../../support/processes/engines.ts";
 import { describePostgres, freshDatabase } from "../../../support/processes/postgres/database.ts";
 import { afterThisTest } from "../../../support/undo.ts";
 
-interface Joined extends JoinedFleet {
+interface Joined extends Store {
   readonly sql: Sql;
-  /** As if its process were gone: the row stays. */
-  die(): Promise<void>;
-}
-
-/** The statements that a fleet needs, on connections of their own. */
-function connect(url: string): { readonly sql: Sql; close(): Promise<void> } {
-  const types = { getTypeParser: (id: number) => (id === 20 ? Number : pg.types.getTypeParser(id)) };
-  const pool = new pg.Pool({ connectionString: url, max: 2, types });
-  const query = (sql: string, values: unknown[]) => {
-    let number = 0;
-    return pool.query(
-      sql.replace(/\?/g, () => `$${++number}`),
-      values,
-    );
-  };
-  const sql = {
-    all: async (text: string, ...values: unknown[]) => (await query(text, values)).rows,
-    run: async (text: string, ...values: unknown[]) => (await query(text, values)).rowCount,
-  } as unknown as Sql;
-  return { sql, close: () => pool.end() };
+  leave(): Promise<void>;
 }
 
 async function join(url: string, serves = true): Promise<Joined> {
-  const { sql, close } = connect(url);
-  let isOpen = true;
-  const die = async () => {
-    if (isOpen) await close();
-    isOpen = false;
+  const store = await openPostgres(url, undefined, serves);
+  let leaving: Promise<void> | undefined;
+  const leave = () => {
+    leaving ??= store.close();
+    return leaving;
   };
-  const tables = async (_: string, migrations: Migrations) => {
-    const list = "postgres" in migrations ? migrations.postgres : migrations;
-    for (const text of list)
-      await sql.run(String(text).replaceAll("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"));
-    return sql;
-  };
-  const fleet = await joinFleet({ tables }, serves);
-  onTestFinished(async () => {
-    if (isOpen) await fleet.leave();
-    await die();
-  });
-  return { ...fleet, sql, die };
+  onTestFinished(leave);
+  return { ...store, sql: await store.tables("test", []), leave };
 }
 
 const SECONDS = 1000;
@@ -109,30 +79,26 @@ describePostgres("nodes on PostgreSQL", () => {
     expect(living.map(({ id }) => id)).toContain(command.node.id);
     const dead = deadSeenBy(second);
     await first.leave();
-    await first.die();
     expect(await ids()).toEqual([second.node.id]);
     await expect.poll(() => dead, { timeout: 10_000 }).toEqual([first.node.id]);
   });
 
   test("one that is not seen for ten seconds of the database's is removed once, and every other is told", async () => {
     const url = await freshDatabase(afterThisTest);
-    const [third, first, second] = [await join(url), await join(url), await join(url)];
-    const seen = [deadSeenBy(first), deadSeenBy(second)];
-    await third.die();
-    for (const { node } of [first, second]) await age(first.sql, node.id, "steady_since", 10 * SECONDS);
-    await age(first.sql, third.node.id, "seen_at", 10 * SECONDS);
-    await expect.poll(() => seen, { timeout: 10_000 }).toEqual([[third.node.id], [third.node.id]]);
-    expect((await second.node.list()).map(({ id }) => id)).toEqual([first.node.id, second.node.id]);
-  });
-
-  test("one that was taken for dead and comes back is told of itself, once", async () => {
-    const url = await freshDatabase(afterThisTest);
+    const before = await join(url);
+    const died = "a-node-that-died";
+    await before.sql.run(
+      `INSERT INTO nodes SELECT ?, version, started_at, seen_at, steady_since, 1 FROM nodes`,
+      died,
+    );
     const [first, second] = [await join(url), await join(url)];
-    const seen = deadSeenBy(first);
-    await second.sql.run("DELETE FROM nodes WHERE id = ?", first.node.id);
-    await expect.poll(() => seen).toEqual([first.node.id]);
-    await expect.poll(async () => (await second.node.list()).length).toBe(2);
-    expect(seen).toEqual([first.node.id]);
+    const seen = [deadSeenBy(first), deadSeenBy(second)];
+    await before.leave();
+    for (const { node } of [first, second]) await age(first.sql, node.id, "steady_since", 10 * SECONDS);
+    await age(first.sql, died, "seen_at", 10 * SECONDS);
+    const both = [before.node.id, died].sort();
+    await expect.poll(() => seen.map((ids) => ids.toSorted()), { timeout: 10_000 }).toEqual([both, both]);
+    expect((await second.node.list()).map(({ id }) => id)).toEqual([first.node.id, second.node.id]);
   });
 
   test("after the database was away nobody is taken for dead", async () => {
@@ -154,9 +120,9 @@ describePostgres("what nodes on PostgreSQL tell each other", () => {
     const told: string[] = [];
     for (const [name, { changes }] of Object.entries({ first, second }))
       for (const topic of ["tools", "other"]) changes.follow(topic, () => void told.push(`${name} ${topic}`));
-    await first.changes.mark(first.sql, "tools");
+    await first.changes.mark("tools");
     await expect.poll(() => told.sort()).toEqual(["first tools", "second tools"]);
-    await second.changes.mark(second.sql, "tools");
+    await second.changes.mark("tools");
     await expect.poll(() => told.filter((one) => one === "first tools")).toHaveLength(2);
     expect(told).not.toContain("first other");
   });
