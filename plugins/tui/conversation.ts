@@ -2,18 +2,17 @@
 import { randomUUID } from "node:crypto";
 import {
   type Agent,
-  type Gate,
   reason,
   type Threads,
   type Turn,
   type TurnEvent,
   type TurnInput,
-  type TurnItem,
   type Usage,
 } from "../../kernel/plugin.ts";
-import { inputOf, isAnswer } from "./gate-answer.ts";
+import { inputOf } from "./gate-answer.ts";
 import { beginningOf, keep, type LiveTurn, liveTurn } from "./live-turn.ts";
-import { type Choice, choicesOf, type Entry, type EntryOf, isFoldable } from "./screen/entries.ts";
+import { type Choice, type Entry, type EntryOf, isFoldable } from "./screen/entries.ts";
+import { createTranscript } from "./transcript.ts";
 
 export interface ConversationParts {
   readonly agent: Agent;
@@ -57,15 +56,10 @@ export interface Conversation {
 // Deltas arrive faster than the screen can show them; every second frame is left free for key presses.
 const FRAME_MILLIS = 33;
 const TURNS_SHOWN = 50;
-const SEND_AGAIN = "\n\n*Press Up to edit your message and send it again.*";
-
-type Draft = Entry extends infer Each ? (Each extends Entry ? Omit<Each, "id"> : never) : never;
 
 export function createConversation({ agent, threads, user }: ConversationParts): Conversation {
   const listeners = new Set<() => void>();
   const live = new Map<string, LiveTurn>();
-  let entries: Entry[] = [];
-  let nextId = 1;
   let version = 0;
   let thread: string | undefined;
   let title: string | undefined;
@@ -86,30 +80,8 @@ export function createConversation({ agent, threads, user }: ConversationParts):
     }, FRAME_MILLIS);
   }
 
-  function add(entry: Draft): number {
-    const id = nextId++;
-    entries.push({ ...entry, id } as Entry);
-    changed();
-    return id;
-  }
-
-  /** Preselects the last choice, which denies. */
-  function ask(gate: Gate): void {
-    add({ type: "gate", gate, choice: choicesOf(gate).length - 1 });
-  }
-
-  function update<Type extends Entry["type"]>(
-    id: number,
-    type: Type,
-    change: (entry: EntryOf<Type>) => EntryOf<Type>,
-  ): void {
-    // The entry is nearly always one of the last.
-    const index = entries.findLastIndex((entry) => entry.id === id);
-    const entry = entries[index];
-    if (entry?.type !== type) return;
-    entries[index] = change(entry as EntryOf<Type>);
-    changed();
-  }
+  const transcript = createTranscript(changed);
+  const { add, ask, update, replay, closeGate } = transcript;
 
   /** Turns sent from here that nothing has been heard of yet, each with the thread that was open then. */
   const sending = new Map<string, string | undefined>();
@@ -198,8 +170,7 @@ export function createConversation({ agent, threads, user }: ConversationParts):
     });
     if (opened !== shownFor) return;
     title = summary?.title;
-    const meanwhile = entries;
-    entries = [];
+    const meanwhile = transcript.clear();
     for (const turn of items.toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))) {
       const running = heard.get(turn.id);
       if (running) {
@@ -213,8 +184,9 @@ export function createConversation({ agent, threads, user }: ConversationParts):
       if (turn.error) add({ type: "note", tone: "bad", text: turn.error.message });
     }
     const gate = summary?.gate;
-    if (gate && !entries.some((entry) => entry.type === "gate" && entry.gate.id === gate.id)) ask(gate);
-    entries.push(...meanwhile);
+    if (gate && !transcript.entries.some((entry) => entry.type === "gate" && entry.gate.id === gate.id))
+      ask(gate);
+    transcript.append(meanwhile);
     for (const turn of heard.values()) {
       if (!turn.isOurs) void showJoined(turn);
       else for (const event of turn.events) show(event, turn);
@@ -222,57 +194,9 @@ export function createConversation({ agent, threads, user }: ConversationParts):
     changed();
   }
 
-  /** Closes a gate that was answered in another channel. */
-  function closeGate(input: TurnInput): void {
-    for (const entry of entries) {
-      if (entry.type !== "gate" || entry.decided !== undefined || !isAnswer(input, entry.gate)) continue;
-      const decision = "decision" in input ? input.decision : undefined;
-      const choice = choicesOf(entry.gate).find((each) => each.decision === decision);
-      update(entry.id, "gate", (known) => ({ ...known, decided: choice?.label ?? "Answered" }));
-    }
-  }
-
   function show(event: TurnEvent, turn: LiveTurn): void {
-    const { shown } = turn;
-    switch (event.type) {
-      case "started":
-        break;
-      case "text": {
-        const id = shown.get(event.item);
-        if (id === undefined) shown.set(event.item, add({ type: "answer", text: event.delta }));
-        else update(id, "answer", (entry) => ({ ...entry, text: entry.text + event.delta }));
-        turn.what = "writing";
-        break;
-      }
-      case "tool_started":
-        shown.set(event.item, add({ type: "tool", call: event.call, open: false }));
-        turn.what = `running ${event.call.name}`;
-        break;
-      case "tool_finished": {
-        const { call, outcome, millis } = event;
-        const id = shown.get(event.item);
-        if (id === undefined) add({ type: "tool", call, outcome, millis, open: false });
-        else update(id, "tool", (entry) => ({ ...entry, outcome, millis }));
-        turn.what = "thinking";
-        break;
-      }
-      case "gate":
-        ask(event.gate);
-        break;
-      case "notice":
-        add({ type: "note", tone: "warning", text: event.message });
-        break;
-      case "usage":
-        break;
-      case "done":
-        count(event.record.usage);
-        if (event.status === "cancelled") add({ type: "note", tone: "plain", text: "*Cancelled.*" });
-        break;
-      case "failed":
-        count(event.record.usage);
-        add({ type: "note", tone: "bad", text: `${event.message}${turn.isOurs ? SEND_AGAIN : ""}` });
-        break;
-    }
+    if (event.type === "done" || event.type === "failed") count(event.record.usage);
+    transcript.show(event, turn);
   }
 
   function count({ inputTokens, outputTokens, totalCost }: Usage): void {
@@ -285,30 +209,14 @@ export function createConversation({ agent, threads, user }: ConversationParts):
   }
 
   function forget(): void {
-    entries = [];
+    transcript.clear();
     for (const { shown } of live.values()) shown.clear();
     changed();
   }
 
-  /** Shows a stored turn the way it looked while it ran. */
-  function replay(items: readonly TurnItem[]): void {
-    const calls = new Map<string, number>();
-    for (const item of items) {
-      if (item.type === "message" && item.role === "user")
-        add({ type: "person", text: item.text, open: false });
-      else if (item.type === "message" && item.text !== "") add({ type: "answer", text: item.text });
-      else if (item.type === "tool_call")
-        calls.set(item.call.id, add({ type: "tool", call: item.call, open: false }));
-      else if (item.type === "tool_result") {
-        const { outcome } = item;
-        update(calls.get(item.call) ?? 0, "tool", (entry) => ({ ...entry, outcome }));
-      }
-    }
-  }
-
   return {
     get entries() {
-      return entries;
+      return transcript.entries;
     },
     get thread() {
       return thread;
@@ -335,13 +243,13 @@ export function createConversation({ agent, threads, user }: ConversationParts):
     note: (text, tone = "plain") => add({ type: "note", tone, text }),
     rewrite: (id, text) => update(id, "note", (entry) => ({ ...entry, text })),
     toggle(id) {
-      const entry = entries.find((each) => each.id === id);
+      const entry = transcript.entries.find((each) => each.id === id);
       if (entry && isFoldable(entry))
         update(id, entry.type, (known) => ({ ...known, open: !entry.open }) as never);
     },
     choose: (id, choice) => update(id, "gate", (entry) => ({ ...entry, choice })),
     decide(id, { label, decision }) {
-      const entry = entries.find((each) => each.id === id);
+      const entry = transcript.entries.find((each) => each.id === id);
       if (entry?.type !== "gate" || entry.decided !== undefined) return;
       update(id, "gate", (known) => ({ ...known, decided: label }));
       start(inputOf(entry.gate, decision));

@@ -1,0 +1,127 @@
+/** What is on the screen of a conversation, entry by entry. */
+import type { Gate, TurnEvent, TurnInput, TurnItem } from "../../kernel/plugin.ts";
+import { isAnswer } from "./gate-answer.ts";
+import type { LiveTurn } from "./live-turn.ts";
+import { choicesOf, type Entry, type EntryOf } from "./screen/entries.ts";
+
+const SEND_AGAIN = "\n\n*Press Up to edit your message and send it again.*";
+
+type Draft = Entry extends infer Each ? (Each extends Entry ? Omit<Each, "id"> : never) : never;
+
+/** `changed` is told of every change. */
+export function createTranscript(changed: () => void) {
+  let entries: Entry[] = [];
+  let nextId = 1;
+
+  function add(entry: Draft): number {
+    const id = nextId++;
+    entries.push({ ...entry, id } as Entry);
+    changed();
+    return id;
+  }
+
+  /** Preselects the last choice, which denies. */
+  function ask(gate: Gate): void {
+    add({ type: "gate", gate, choice: choicesOf(gate).length - 1 });
+  }
+
+  function update<Type extends Entry["type"]>(
+    id: number,
+    type: Type,
+    change: (entry: EntryOf<Type>) => EntryOf<Type>,
+  ): void {
+    // The entry is nearly always one of the last.
+    const index = entries.findLastIndex((entry) => entry.id === id);
+    const entry = entries[index];
+    if (entry?.type !== type) return;
+    entries[index] = change(entry as EntryOf<Type>);
+    changed();
+  }
+
+  /** Closes a gate that was answered in another channel. */
+  function closeGate(input: TurnInput): void {
+    for (const entry of entries) {
+      if (entry.type !== "gate" || entry.decided !== undefined || !isAnswer(input, entry.gate)) continue;
+      const decision = "decision" in input ? input.decision : undefined;
+      const choice = choicesOf(entry.gate).find((each) => each.decision === decision);
+      update(entry.id, "gate", (known) => ({ ...known, decided: choice?.label ?? "Answered" }));
+    }
+  }
+
+  /** Shows a stored turn the way it looked while it ran. */
+  function replay(items: readonly TurnItem[]): void {
+    const calls = new Map<string, number>();
+    for (const item of items) {
+      if (item.type === "message" && item.role === "user")
+        add({ type: "person", text: item.text, open: false });
+      else if (item.type === "message" && item.text !== "") add({ type: "answer", text: item.text });
+      else if (item.type === "tool_call")
+        calls.set(item.call.id, add({ type: "tool", call: item.call, open: false }));
+      else if (item.type === "tool_result") {
+        const { outcome } = item;
+        update(calls.get(item.call) ?? 0, "tool", (entry) => ({ ...entry, outcome }));
+      }
+    }
+  }
+
+  function show(event: TurnEvent, turn: LiveTurn): void {
+    const { shown } = turn;
+    switch (event.type) {
+      case "started":
+        break;
+      case "text": {
+        const id = shown.get(event.item);
+        if (id === undefined) shown.set(event.item, add({ type: "answer", text: event.delta }));
+        else update(id, "answer", (entry) => ({ ...entry, text: entry.text + event.delta }));
+        turn.what = "writing";
+        break;
+      }
+      case "tool_started":
+        shown.set(event.item, add({ type: "tool", call: event.call, open: false }));
+        turn.what = `running ${event.call.name}`;
+        break;
+      case "tool_finished": {
+        const { call, outcome, millis } = event;
+        const id = shown.get(event.item);
+        if (id === undefined) add({ type: "tool", call, outcome, millis, open: false });
+        else update(id, "tool", (entry) => ({ ...entry, outcome, millis }));
+        turn.what = "thinking";
+        break;
+      }
+      case "gate":
+        ask(event.gate);
+        break;
+      case "notice":
+        add({ type: "note", tone: "warning", text: event.message });
+        break;
+      case "usage":
+        break;
+      case "done":
+        if (event.status === "cancelled") add({ type: "note", tone: "plain", text: "*Cancelled.*" });
+        break;
+      case "failed":
+        add({ type: "note", tone: "bad", text: `${event.message}${turn.isOurs ? SEND_AGAIN : ""}` });
+        break;
+    }
+  }
+
+  return {
+    get entries(): readonly Entry[] {
+      return entries;
+    },
+    add,
+    ask,
+    update,
+    closeGate,
+    replay,
+    show,
+    /** Answers what was there. */
+    clear(): readonly Entry[] {
+      const before = entries;
+      entries = [];
+      changed();
+      return before;
+    },
+    append: (more: readonly Entry[]): void => void entries.push(...more),
+  };
+}
