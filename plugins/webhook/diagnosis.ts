@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { resolveFor } from "../../kernel/net/address.ts";
 import type { Finding } from "../../kernel/plugin.ts";
-import { type CallbackTarget, explainFailure } from "./callback-target.ts";
+import { type CallbackTarget, explainFailure } from "./callbacks/target.ts";
 
 /** Without the shared secret only integrations can post, where there are any. */
 export function withoutSecret(variable: string, integrations: number): string {

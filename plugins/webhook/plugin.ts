@@ -4,8 +4,8 @@ import { hostAndPort, parsePrivateHosts } from "../../kernel/net/address.ts";
 import { createProxies, readTrustedProxies } from "../../kernel/net/proxies.ts";
 import { examineSecret, showWeaknesses } from "../../kernel/net/weak-secret.ts";
 import { definePlugin, type Finding, Off, type Store } from "../../kernel/plugin.ts";
-import type { CallbackTarget } from "./callback-target.ts";
-import type { CallbackOptions, Callbacks } from "./callbacks.ts";
+import type { CallbackOptions, Callbacks } from "./callbacks/callbacks.ts";
+import type { CallbackTarget } from "./callbacks/target.ts";
 import { MIGRATIONS } from "./tables.ts";
 
 const SECRET = "HTTP_WEBHOOK_SECRET";
@@ -79,8 +79,8 @@ export default definePlugin({
     ]);
     const { secret, callback } = config;
     const sql = await use.store.tables("webhook", MIGRATIONS);
-    const syncSql = use.store.syncTables("webhook", MIGRATIONS.sqlite);
-    const callbacks = callback && (await openCallbacks({ ...use, sql: syncSql, log, target: callback }));
+    const callbacks =
+      callback && (await openCallbacks({ ...use, node: use.store.node, sql, log, target: callback }));
     if (callbacks) onStop(() => callbacks.stop());
 
     const { mask } = use.kernel;
@@ -140,7 +140,7 @@ async function openCallbacks(
   parts: Omit<CallbackOptions, "signer"> & { readonly store: Store },
 ): Promise<Callbacks> {
   const [{ createCallbacks }, { callbackSecret }, { Webhook }] = await Promise.all([
-    import("./callbacks.ts"),
+    import("./callbacks/callbacks.ts"),
     import("./keys.ts"),
     import("standardwebhooks"),
   ]);

@@ -22,6 +22,9 @@ const SQLITE = [
     created_at TEXT NOT NULL,
     last_used_at TEXT
   ) STRICT, WITHOUT ROWID;`,
+
+  // The node that sends it; it is then due when its lease ends.
+  "ALTER TABLE webhook_callbacks ADD COLUMN holder TEXT",
 ];
 
 const POSTGRES = [
@@ -29,7 +32,8 @@ const POSTGRES = [
     job TEXT COLLATE "C" PRIMARY KEY,
     attempts BIGINT NOT NULL DEFAULT 0,
     due_at BIGINT,
-    user_id TEXT COLLATE "C"
+    user_id TEXT COLLATE "C",
+    holder TEXT COLLATE "C"
   );
   CREATE INDEX webhook_callbacks_due ON webhook_callbacks (due_at) WHERE due_at IS NOT NULL;
 

@@ -100,23 +100,20 @@ test("callback_url in metadata is only metadata", async () => {
 });
 
 test("a delivery that cannot be noted is not sent again and again, and the service goes on", async () => {
-  let onDelivery = () => {};
-  const receiver = await startReceiver(() => {
-    onDelivery();
-    return 200;
-  });
+  const receiver = await startReceiver();
   const webhook = await bootWebhook(toPort(receiver.port));
-  const sql = webhook.kernel.service("store").syncTables("test", []);
-  // The receiver has answered, and then the store cannot be written.
-  onDelivery = () => void sql.get("PRAGMA query_only = ON");
+  const sql = await webhook.kernel.service("store").tables("test", []);
+  // The receiver answers, and then it cannot be struck off.
+  await sql.run(
+    "CREATE TRIGGER full BEFORE DELETE ON webhook_callbacks BEGIN SELECT RAISE(ABORT, 'disk full'); END",
+  );
   const strays: unknown[] = [];
   const onStray = (error: unknown) => void strays.push(error);
   process.on("unhandledRejection", onStray);
   onTestFinished(() => void process.off("unhandledRejection", onStray));
   await webhook.post(HELLO);
   await expect.poll(() => webhook.kernel.logged.join("")).toContain("a callback could not be stored");
-  onDelivery = () => {};
-  sql.get("PRAGMA query_only = OFF");
+  await sql.run("DROP TRIGGER full");
   // The next one goes through the same queue: with it, a second try of the first would have been sent, too.
   const { json } = await webhook.post({ ...HELLO, message: "next" });
   await receiver.received(2);

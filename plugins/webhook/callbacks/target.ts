@@ -1,6 +1,6 @@
 /** Where callbacks go, and what the operator reads when they may not go there. */
-import { AddressRefused, type PrivateHosts } from "../../kernel/net/address.ts";
-import { reason } from "../../kernel/plugin.ts";
+import { AddressRefused, type PrivateHosts } from "../../../kernel/net/address.ts";
+import { reason } from "../../../kernel/plugin.ts";
 
 export interface CallbackTarget {
   readonly url: URL;

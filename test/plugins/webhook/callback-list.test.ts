@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { openCallbackList } from "../../../plugins/webhook/callbacks/list.ts";
+import { MIGRATIONS } from "../../../plugins/webhook/tables.ts";
+import { describeEngines } from "../../support/processes/engines.ts";
+
+const JOBS = ["a", "b", "c", "d", "e", "f"];
+
+describeEngines("the list of callbacks", (engine, fresh) => {
+  async function openNodes() {
+    const place = await fresh();
+    const open = async () => {
+      const store = await place.open();
+      const sql = await store.tables("webhook", MIGRATIONS);
+      return { sql, ...openCallbackList(sql, store.node) };
+    };
+    const [here, there] = [await open(), await open()];
+    await here.sql.transaction(async (tx) => {
+      for (const job of JOBS) here.owe(tx, job, "ann");
+    });
+    const claimed = async (list: typeof here, most = JOBS.length) =>
+      (await list.claim(most)).due.map(({ job }) => job).sort();
+    return { here, there, claimed };
+  }
+
+  test("each that is due is claimed by one node, and by the other when its lease has ended", async () => {
+    const { here, there, claimed } = await openNodes();
+    expect(await here.unfinished("b")).toEqual(["c", "d", "e", "f"]);
+    expect(await claimed(here)).toEqual([]);
+    expect([await here.makeDue(JOBS), await there.makeDue(JOBS)]).toEqual([6, 0]);
+    const both = await Promise.all([
+      claimed(here, 3),
+      claimed(there, 3),
+      claimed(here, 3),
+      claimed(there, 3),
+    ]);
+    expect(both.flat().sort()).toEqual(JOBS);
+    const { due, nextMillis } = await there.claim(9);
+    expect([due, nextMillis]).toEqual([[], expect.any(Number)]);
+    expect(nextMillis).toBeLessThan(15_000);
+    await here.sql.run("UPDATE webhook_callbacks SET due_at = due_at - 14000");
+    expect(await claimed(there)).toEqual(JOBS);
+  });
+
+  test("a try that failed is due later, one that succeeded is forgotten, and a node that stops hands back", async () => {
+    const { here, there, claimed } = await openNodes();
+    await here.makeDue(JOBS);
+    await claimed(here);
+    await here.forget("a");
+    await here.retryIn("b", 60_000);
+    // It is no longer the one who holds it.
+    await there.retryIn("c", 60_000);
+    await here.handBack();
+    expect(await claimed(there)).toEqual(["c", "d", "e", "f"]);
+    const row = await here.sql.get("SELECT attempts, holder FROM webhook_callbacks WHERE job = 'b'");
+    expect(row).toEqual({ attempts: 1, holder: null });
+  });
+
+  test("what a dead process held is due at once where no other uses the store, else when its lease ends", async () => {
+    const { here, there, claimed } = await openNodes();
+    await here.makeDue(JOBS);
+    await claimed(here);
+    await there.recover();
+    expect(await claimed(there)).toEqual(engine === "sqlite" ? JOBS : []);
+  });
+});
