@@ -88,6 +88,7 @@ const WORDS: readonly (readonly [RegExp, WayOut])[] = [
       `PostgreSQL at ${host} offers no TLS: turn it on there, or set sslmode=disable in STORE_URL where the network is your own`,
     ],
   ],
+  [/^SASL/, refused],
   [/Connection terminated|timeout expired|not queryable|Query read timeout|SSL connection/, unavailable],
 ];
 

@@ -57,10 +57,19 @@ const types: pg.CustomTypesConfig = {
     PARSERS[oid] ?? pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
+/** Pg gives up by itself where a password is missing, and leaves the connection open. */
+export class Client extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super(config);
+    this.connection.on("error", () => this.connection.stream.destroy());
+  }
+}
+
 export async function openPool(settings: PostgresSettings) {
   const { client, poolSize, statementSecs, connectMillis } = settings;
   const config: pg.PoolConfig = {
     ...client,
+    Client,
     ssl: await chooseTls(settings),
     types,
     pipeline: true,
@@ -153,7 +162,7 @@ async function chooseTls(settings: PostgresSettings): Promise<ConnectionOptions 
   const ssl = readTls(settings);
   if (settings.tls !== "prefer") return ssl;
   const { client, connectMillis } = settings;
-  const asking = new pg.Client({ ...client, ssl: ssl || {}, connectionTimeoutMillis: connectMillis });
+  const asking = new Client({ ...client, ssl: ssl || {}, connectionTimeoutMillis: connectMillis });
   asking.on("error", () => {});
   try {
     await asking.connect();

@@ -4,10 +4,11 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
+import type pg from "pg";
 import type { Signals } from "../../vocabulary/store.ts";
 import { createListeners } from "../fleet/signals.ts";
 import type { PostgresDatabase } from "./database.ts";
+import { Client } from "./pool.ts";
 import { createAssembly, split } from "./signal-parts.ts";
 
 export interface OpenSignals extends Signals {
@@ -81,7 +82,7 @@ export function openSignals(
   /** Until it has succeeded. */
   async function connect(isAgain: boolean): Promise<void> {
     while (!closing.signal.aborted) {
-      const next = new pg.Client({ ...config, pipeline: true, query_timeout: PROBE_MILLIS });
+      const next = new Client({ ...config, pipeline: true, query_timeout: PROBE_MILLIS });
       next.on("error", () => {});
       next.on("notification", ({ channel, payload = "" }) => receive(channel, payload));
       try {

@@ -54,6 +54,18 @@ describePostgres("a store on PostgreSQL", () => {
     await expect(opened).rejects.toThrow(/LATIN1: create it with ENCODING 'UTF8'/);
   });
 
+  test("a user who may not make tables is refused in words", async () => {
+    const url = await freshDatabase(afterThisTest);
+    const guest = `${new URL(url).pathname.slice(1)}_guest`;
+    await execute(url, `CREATE ROLE ${guest} LOGIN PASSWORD 'guest-password'`);
+    afterThisTest(() => execute(url, `DROP ROLE ${guest}`));
+    const opened = openPostgres(
+      Object.assign(new URL(url), { username: guest, password: "guest-password" }).href,
+    );
+    await expect(opened).rejects.toThrow(expect.objectContaining({ code: "store_forbidden" }));
+    await expect(opened).rejects.toThrow(/lacks a permission .* make it the database's owner/);
+  });
+
   test("it keeps its tables in the schema that the URL names", async () => {
     const url = await freshDatabase(afterThisTest);
     await execute(url, "CREATE SCHEMA apart");

@@ -196,6 +196,11 @@ describePostgres("SQL on PostgreSQL", () => {
       "store_unauthorized",
     ],
     [
+      "a password is needed and none given",
+      (at: URL) => Object.assign(at, { password: "" }),
+      "store_unauthorized",
+    ],
+    [
       "the database does not exist",
       (at: URL) => Object.assign(at, { pathname: "/nowhere" }),
       "store_missing",
@@ -222,7 +227,8 @@ describePostgres("SQL on PostgreSQL", () => {
     const failed = await sql.run("INSERT INTO numbers (n) VALUES (77)").catch((error: unknown) => error);
     expect(failed).toEqual(fault(code));
     expect(String(failed)).toContain(changed.hostname);
-    expect(String(failed)).not.toContain(changed.password);
+    expect(String(failed)).not.toContain(new URL(url).password);
+    if (changed.password !== "") expect(String(failed)).not.toContain(changed.password);
   });
 
   test("where TLS is preferred and not offered, it goes without", async () => {
