@@ -58,8 +58,8 @@ export default definePlugin({
       variable: (name) => env.secret(name, "A tool's credential"),
     };
   },
-  diagnose: async ({ config, home }) =>
-    (await import("./catalog/diagnosis.ts")).diagnoseTools(home, config.secretsKey),
+  diagnose: async ({ config, home, shared }) =>
+    (await import("./catalog/diagnosis.ts")).diagnoseTools(home, config.secretsKey, shared),
   start({ config, use, home, log, onStop, check, announce }) {
     const { store, kernel } = use;
     let opened: Promise<ToolHost> | undefined;

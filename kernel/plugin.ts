@@ -6,6 +6,7 @@ import type { Command } from "commander";
 import type { Env } from "./env.ts";
 import type { Log } from "./log.ts";
 import type { Services } from "./vocabulary/services.ts";
+import type { Sql, Store } from "./vocabulary/store.ts";
 
 export type { Env } from "./env.ts";
 export { Fault, type FaultKind, reason } from "./fault.ts";
@@ -107,6 +108,15 @@ export interface DiagnoseContext<Config> {
   readonly home: string;
   /** What this plugin announced in the service that runs on this home; absent where none does. */
   readonly running?: string | undefined;
+  /** Where nodes share a database. */
+  readonly shared?: SharedStore | "unreachable" | undefined;
+}
+
+/** The database that nodes share, for reading. Tables may not be there yet. */
+export interface SharedStore {
+  readonly sql: Sql;
+  keyed: Store["keyed"];
+  has(table: string): Promise<boolean>;
 }
 
 export type PluginKind = "channel";

@@ -1,22 +1,33 @@
 /** What `postern doctor` says about tools. Read-only. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type Finding, reason } from "../../kernel/plugin.ts";
+import { type Finding, reason, type SharedStore } from "../../kernel/plugin.ts";
+import { NO_CHANGES } from "../../kernel/store/fleet/changes.ts";
 import { loadKey } from "../../kernel/store/secrets-key.ts";
 import { readKeyed } from "../../kernel/store/store.ts";
 import { SWITCHES, type SwitchedOff } from "../switches.ts";
+import type { Catalog } from "./catalog.ts";
 import { openFolderCatalog } from "./folders.ts";
+import { openRowCatalog } from "./rows.ts";
 
 export async function diagnoseTools(
   home: string,
   secretsKey: string | undefined,
+  shared?: SharedStore | "unreachable",
 ): Promise<readonly Finding[]> {
-  const catalog = openFolderCatalog(home);
+  const key = await diagnoseKey(home, secretsKey);
+  if (shared === undefined) return [...(await diagnose(openFolderCatalog(home), switchesIn(home))), key];
+  if (shared === "unreachable" || !(await shared.has("tools"))) return [key];
+  const switches = shared.keyed<SwitchedOff>(SWITCHES);
+  const readSwitches: ReadSwitches = (names) => Promise.all(names.map((name) => switches.get(name)));
+  return [...(await diagnose(openRowCatalog(shared.sql, NO_CHANGES), readSwitches)), key];
+}
+
+type ReadSwitches = (names: readonly string[]) => Promise<readonly (SwitchedOff | undefined)[]>;
+
+async function diagnose(catalog: Catalog, readSwitches: ReadSwitches): Promise<readonly Finding[]> {
   const tools = await catalog.list();
-  const switches = await readSwitches(
-    home,
-    tools.map(({ name }) => name),
-  );
+  const switches = await readSwitches(tools.map(({ name }) => name));
   const broken = (await catalog.broken()).map(({ name, reason: why }) => ({
     name: `tool ${name}`,
     ok: false,
@@ -35,24 +46,23 @@ export async function diagnoseTools(
         return {
           name,
           ok: true,
-          detail: `version ${tool.capabilities.version}, file unchanged`,
+          detail: `version ${tool.capabilities.version}, ${tool.folder === undefined ? "in the database, " : "file "}unchanged`,
         };
       } catch (error) {
         return { name, ok: false, detail: reason(error) };
       }
     }),
   );
-  return [...sound, ...broken, await diagnoseKey(home, secretsKey)];
+  return [...sound, ...broken];
 }
 
 /** None where the store cannot be read: that is a finding of its own. */
-async function readSwitches(
-  home: string,
-  names: readonly string[],
-): Promise<readonly (SwitchedOff | undefined)[]> {
-  const file = join(home, "store.sqlite");
-  if (!existsSync(file)) return [];
-  return readKeyed<SwitchedOff>(file, SWITCHES, names).catch(() => []);
+function switchesIn(home: string): ReadSwitches {
+  return async (names) => {
+    const file = join(home, "store.sqlite");
+    if (!existsSync(file)) return [];
+    return readKeyed<SwitchedOff>(file, SWITCHES, names).catch(() => []);
+  };
 }
 
 async function diagnoseKey(home: string, secretsKey: string | undefined): Promise<Finding> {

@@ -28,6 +28,12 @@ export default definePlugin({
     },
   ],
   configure: readSettings,
-  diagnose: async ({ config }) => (await import("./models/diagnose.ts")).diagnoseModel(config.model),
+  async diagnose(context) {
+    const [{ diagnoseModel }, { diagnoseFiles }] = await Promise.all([
+      import("./models/diagnose.ts"),
+      import("./context/files/diagnosis.ts"),
+    ]);
+    return [...(await diagnoseModel(context.config.model)), ...(await diagnoseFiles(context))];
+  },
   start: async (context) => (await import("./start.ts")).startAgent(context),
 });

@@ -1,9 +1,12 @@
 /** Tool hosts on several homes and one database: what one of them changes is the others' too. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { digestOf } from "../../host/catalog/catalog.ts";
 import type { HostConfig } from "../../host/tool-host.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { openPostgres } from "../support/processes/engines.ts";
+import { postern } from "../support/processes/postern.ts";
 import { describePostgres, execute, freshDatabase } from "../support/processes/postgres/database.ts";
 import { copyCode, fixture } from "../support/tools/components.ts";
 import { builtComponent, prepareShipped } from "../support/tools/shipped.ts";
@@ -110,6 +113,37 @@ describePostgres("the tools of a fleet", () => {
     await expect.poll(() => namesOn(second), SOON).toEqual(["convert"]);
     await second.provideShipped(() => {});
     expect(await namesOn(second)).toEqual(["convert"]);
+  });
+});
+
+describePostgres("commands beside a fleet", () => {
+  test('a tool that "postern tool install" installs on another machine is there, and doctor finds it', async () => {
+    const { url, first } = await fleet();
+    const machine = temporaryFolder();
+    const run = (...args: string[]) =>
+      postern(args, {
+        env: { POSTERN_HOME: join(machine, "home"), STORE_URL: url, POSTERN_SECRETS_KEY: KEY },
+        cwd: machine,
+      });
+    writeFileSync(join(machine, "echo.wasm"), await fixture("echo.js"));
+    writeFileSync(join(machine, "echo.json"), NOTHING);
+    await copyCode(await fixture("echo.js"), join(machine, "home"));
+    const installed = await run(
+      "tool",
+      "install",
+      "echo.wasm",
+      "--capabilities",
+      "echo.json",
+      "--name",
+      "echo",
+    );
+    expect(installed).toMatchObject({ code: 0, stdout: expect.stringContaining("Installed echo 1.0.0") });
+    await expect.poll(() => namesOn(first), SOON).toEqual(["echo"]);
+    const { stdout } = await run("doctor");
+    expect(stdout).toMatch(/ok\s+tool echo\s+version 1\.0\.0, in the database, unchanged/);
+    expect(stdout).toMatch(/ok\s+store\s+PostgreSQL/);
+    expect((await run("tool", "remove", "echo")).code).toBe(0);
+    await expect.poll(() => namesOn(first), SOON).toEqual([]);
   });
 });
 

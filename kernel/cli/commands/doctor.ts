@@ -5,6 +5,7 @@ import { reason } from "../../fault.ts";
 import { type AnyPlugin, type Finding, Off } from "../../plugin.ts";
 import { assertMakeable } from "../../store/folders.ts";
 import { findForeign, findLoose, pathsOfHome } from "../../store/ownership.ts";
+import { lookIntoShared } from "../../store/postgres/reading.ts";
 import { findRunning, type Notice } from "../home.ts";
 import { say, sayJson } from "../output.ts";
 import { MANIFEST } from "../package.ts";
@@ -24,17 +25,19 @@ export async function examine(session: Session, plugins: readonly AnyPlugin[]): 
       return service.notice ? `running, pid ${service.notice.pid}` : "not running";
     }),
   );
+  const { shared, close } = await lookIntoShared(settings.for("store"));
   for (const plugin of plugins) {
     const before = settings.problems.length;
     try {
       const config = plugin.configure(settings.for(plugin.name));
       if (settings.problems.length > before || config instanceof Off) continue;
       const running = service.notice?.plugins.find(({ name, on }) => on && name === plugin.name)?.detail;
-      findings.push(...((await plugin.diagnose?.({ config, home, running })) ?? []));
+      findings.push(...((await plugin.diagnose?.({ config, home, running, shared })) ?? []));
     } catch (error) {
       findings.push({ name: plugin.name, ok: false, detail: reason(error) });
     }
   }
+  await close();
   for (const { name, given, accepted } of settings.problems) {
     findings.push({ name, ok: false, detail: `got ${given}, expected ${accepted}` });
   }

@@ -34,7 +34,7 @@ function homeWith(files: Readonly<Record<string, string>>): string {
 
 /** Each command in a process of its own, as on a machine of its own. */
 const home = (url: string) => async (folder: string, args: readonly string[]) =>
-  postern(["home", ...args], {
+  postern(args[0] === "doctor" ? args : ["home", ...args], {
     env: { POSTERN_HOME: folder, STORE_URL: url, POSTERN_SECRETS_KEY: KEY },
     cwd: folder,
   });
@@ -89,6 +89,11 @@ describePostgres("the operator's files of a fleet", () => {
     expect(pulled.stdout).toContain(`USER.md: only in ${other}, left there (--delete removes it)`);
     expect(readFileSync(join(other, "skills", "soup", "SKILL.md"), "utf8")).toBe(SOUP);
     writeFileSync(join(other, "SOUL.md"), "Be brief.");
+    const { stdout: found } = await run(other, ["doctor"]);
+    expect(found).toMatch(
+      /ok\s+agent files\s+SOUL\.md, skills\/soup\/SKILL\.md in the database, for all nodes/,
+    );
+    expect(found).toMatch(/warn\s+home files\s+USER\.md, SOUL\.md in .* "postern home push" sends them/);
     const pushed = await run(other, ["push", "--json"]);
     expect(JSON.parse(pushed.stdout)).toEqual({
       dry_run: false,
