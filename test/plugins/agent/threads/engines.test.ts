@@ -1,0 +1,175 @@
+/** What one node keeps of a person another node shows, on either engine. */
+import { randomUUIDv7 } from "node:crypto";
+import { expect, test } from "vitest";
+import { createMask } from "../../../../kernel/mask/mask.ts";
+import { createMissions } from "../../../../plugins/agent/context/missions.ts";
+import { createIdentities } from "../../../../plugins/agent/jobs/identities.ts";
+import { createJobTable } from "../../../../plugins/agent/jobs/table.ts";
+import { createUserRemoval } from "../../../../plugins/agent/jobs/user-removal.ts";
+import { createMemory } from "../../../../plugins/agent/memory/memory.ts";
+import { createApprovals } from "../../../../plugins/agent/safety/approvals.ts";
+import { NO_USAGE } from "../../../../plugins/agent/spending/cost.ts";
+import { createHistory } from "../../../../plugins/agent/threads/history.ts";
+import { createLedger } from "../../../../plugins/agent/threads/ledger.ts";
+import { MIGRATIONS } from "../../../../plugins/agent/threads/tables.ts";
+import { createThreads } from "../../../../plugins/agent/threads/threads.ts";
+import { describeEngines, type StorePlace } from "../../../support/processes/engines.ts";
+import { message } from "../../../support/services/agent.ts";
+import { quiet } from "../../../support/services/memory.ts";
+
+const MODEL = { provider: "test", name: "test" };
+const IDENTITY = "webhook/ann";
+
+async function nodeOn(place: StorePlace) {
+  const store = await place.open();
+  const sql = await store.tables("agent", MIGRATIONS);
+  const memory = await createMemory({ store, vectors: false, log: quiet });
+  const missions = await createMissions(store);
+  const table = createJobTable(sql);
+  const [ledger, threads] = [createLedger(sql), createThreads(sql, () => {})];
+  const jobs = { list: table.list, cancel: async () => undefined, refuse: async () => {} };
+  return {
+    sql,
+    memory,
+    missions,
+    table,
+    threads,
+    approvals: createApprovals(sql),
+    history: createHistory(sql, { mask: createMask(), trusted: new Set() }),
+    identities: createIdentities({ sql, jobs, giveMemory: memory.giveAll }),
+    removeUser: createUserRemoval({ sql, threads, jobs, memory, cancelThread: () => {} }),
+    async say(text: string, thread?: string, user = "ann") {
+      const turn = { id: randomUUIDv7(), user, channel: "test", input: message(text) };
+      const { writer } = await ledger.open({ ...turn, ...(thread !== undefined && { thread }) }, MODEL, {
+        isIdGiven: false,
+        alongside: undefined,
+      });
+      await writer.finish({ status: "completed" }, NO_USAGE);
+      return writer;
+    },
+  };
+}
+
+describeEngines("what is read", (_engine, fresh) => {
+  async function twoNodes() {
+    const place = await fresh();
+    return { one: await nodeOn(place), other: await nodeOn(place) };
+  }
+
+  test("threads are found by their titles and by what was said in them, renamed and removed", async () => {
+    const { one, other } = await twoNodes();
+    const ids: string[] = [];
+    for (const text of ["The red bicycle", "Crème brûlée for two", "한국어 이야기"])
+      ids.push((await one.say(text)).thread);
+    await one.say("and a long walk", ids[0]);
+    await one.say("The red bicycle of another", undefined, "eve");
+    const found = async (q: string) =>
+      (await other.threads.list("ann", { q })).items.map(({ id }) => ids.indexOf(id));
+    expect(await found("bicy")).toEqual([0]);
+    expect(await found("walk")).toEqual([0]);
+    expect(await found("creme BRULEE")).toEqual([1]);
+    expect(await found("two brulee cr")).toEqual([1]);
+    expect(await found("bicycle brulee")).toEqual([]);
+    expect(await found("이야")).toEqual([2]);
+    for (const q of ["'; DROP TABLE threads --", "***", "a' & 'b", "\\", "':*"])
+      expect(await found(q)).toEqual([]);
+
+    await other.threads.rename("ann", ids[0] ?? "", "About whales");
+    expect((await one.threads.list("ann", { q: "whale" })).items).toHaveLength(1);
+    await expect(other.threads.rename("eve", ids[0] ?? "", "Mine")).rejects.toThrow(
+      expect.objectContaining({ code: "thread_not_found" }),
+    );
+    await other.threads.remove("ann", ids[0] ?? "");
+    for (const q of ["whales", "bicycle", "walk"])
+      expect((await one.threads.list("ann", { q })).items).toEqual([]);
+    expect((await one.threads.list("ann")).items).toHaveLength(2);
+  });
+
+  test("a node's history has what other nodes added, and turns are read in pages", async () => {
+    const { one, other } = await twoNodes();
+    const { thread } = await one.say("first");
+    const said = async (node: typeof one) => {
+      const { turns } = await node.history.read(thread, 0, Number.MAX_SAFE_INTEGER);
+      return turns.flatMap(({ messages }) => messages.map((each) => "text" in each && each.text));
+    };
+    expect([await said(one), await said(other)]).toEqual([["first"], ["first"]]);
+    await other.say("second", thread);
+    await one.say("third", thread);
+    await other.say("fourth", thread);
+    for (const node of [one, other, one])
+      expect(await said(node)).toEqual(["first", "second", "third", "fourth"]);
+
+    const inputs = ({ items }: Awaited<ReturnType<typeof one.threads.turns>>) =>
+      items.map(({ input, items: own }) => [input.type === "message" && input.text, own.length]);
+    const newest = await other.threads.turns("ann", thread, { limit: 3 });
+    expect(inputs(newest)).toEqual([
+      ["second", 1],
+      ["third", 1],
+      ["fourth", 1],
+    ]);
+    const before = await other.threads.turns("ann", thread, { limit: 3, before: newest.next ?? "" });
+    expect(inputs(before)).toEqual([["first", 1]]);
+    await expect(other.threads.turns("eve", thread)).rejects.toThrow(
+      expect.objectContaining({ code: "thread_not_found" }),
+    );
+  });
+
+  test("what is decided about a tool at one node counts at the other, for that very tool", async () => {
+    const { one, other } = await twoNodes();
+    const tool = (fingerprint: string) => ({
+      name: "mailer",
+      version: "1",
+      description: "",
+      schema: {},
+      grants: [],
+      writes: true,
+      fingerprint,
+    });
+    await one.approvals.remember("ann", "mailer", "allow", "a");
+    await one.approvals.remember("ann", "eraser", "deny");
+    expect(await other.approvals.recall("ann", tool("a"))).toBe("allow");
+    expect(await other.approvals.recall("ann", tool("b"))).toBeUndefined();
+    await other.approvals.forgetOthers("ann", [tool("b")]);
+    expect(await one.approvals.remembered("ann")).toEqual({ eraser: "deny" });
+    expect(await one.approvals.revoke("ann", "eraser")).toBe(true);
+    expect([await other.approvals.pending("ann"), await other.approvals.pendingOfIdentities()]).toEqual([
+      [],
+      [],
+    ]);
+  });
+
+  test("what an identity has is the account's once they are paired, and who is removed leaves nothing", async () => {
+    const { one, other } = await twoNodes();
+    await one.say("From the identity", undefined, IDENTITY);
+    await one.missions.create(IDENTITY, "learn Spanish");
+    await one.memory.write(IDENTITY, "a.md", "scarlet");
+    await one.memory.write("ann", "a.md", "green");
+    const { row } = await one.table.insert({
+      channel: "webhook",
+      user: IDENTITY,
+      message: "wait",
+      waitsForPairing: true,
+    });
+    expect(await other.identities.pending()).toMatchObject([
+      { id: row.id, identity: IDENTITY, message: "wait" },
+    ]);
+    expect(await other.identities.list()).toEqual([{ id: IDENTITY, held: 1 }]);
+    await other.identities.pair(IDENTITY, { id: "ann", createdAt: "2026" });
+    expect(await one.identities.account(IDENTITY)).toEqual({ id: "ann", createdAt: "2026" });
+    expect(await one.identities.pending()).toEqual([]);
+    expect((await one.threads.list("ann")).items).toHaveLength(1);
+    expect((await one.missions.inForce("ann")).prompt).toContain("learn Spanish");
+    expect((await one.memory.search("ann", "scarlet"))[0]?.path).toBe(`${IDENTITY}/a.md`);
+    expect((await one.table.list({ user: "ann" })).items).toMatchObject([{ id: row.id, status: "queued" }]);
+
+    await other.approvals.remember("ann", "mail", "deny");
+    await other.removeUser("ann", { withData: true });
+    const tables =
+      "threads turns turn_items turn_pieces thread_texts jobs conversations approvals pairings missions memory_documents memory_versions memory_vectors memory_changes memory_words";
+    for (const table of tables.split(" "))
+      expect([table, await one.sql.get(`SELECT count(*) AS count FROM ${table}`)]).toEqual([
+        table,
+        { count: 0 },
+      ]);
+  });
+});
