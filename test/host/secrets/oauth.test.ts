@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { SecretRecord } from "../../../host/secrets/entry.ts";
 import { createRefresh } from "../../../host/secrets/oauth.ts";
+import { openPostgres } from "../../support/processes/engines.ts";
+import { describePostgres, freshDatabase } from "../../support/processes/postgres/database.ts";
 import {
   type AuthorizationServer,
   openAuthorizationServer,
@@ -15,6 +17,7 @@ import {
   textOf,
   versionOf,
 } from "../../support/services/brokerage.ts";
+import { afterThisTest } from "../../support/undo.ts";
 
 let server: AuthorizationServer;
 let api: Upstream;
@@ -41,7 +44,7 @@ afterEach(async () => {
 });
 
 /** A token the server would renew, that ends in so many milliseconds. */
-async function hold(endsIn: number): Promise<SecretRecord> {
+async function hold(endsIn: number, holder = opened): Promise<SecretRecord> {
   const form = { grant_type: "authorization_code", client_id: "the-client" };
   // The server hands its first refresh token out for a code, so a real code is needed.
   const redirectUri = "http://127.0.0.1:1/oauth/callback";
@@ -71,7 +74,7 @@ async function hold(endsIn: number): Promise<SecretRecord> {
       expiresAt: Date.now() + endsIn,
     },
   };
-  await opened.vault.values.write("token", record);
+  await holder.vault.values.write("token", record);
   return record;
 }
 
@@ -144,4 +147,35 @@ test("a token that ended and has nothing to renew it with counts as missing", as
   await expect(refresh(opened.vault.values, "token", { value, oauth: rest })).rejects.toThrow(
     "cannot be renewed",
   );
+});
+
+describePostgres("nodes that share a sign-in", () => {
+  test("renew it once between them, and each goes on with the renewed token", async () => {
+    const url = await freshDatabase(afterThisTest);
+    const privateHosts = [`id.test:${server.port}`];
+    const open = async () => {
+      const node = await openBrokerage({
+        privateHosts,
+        addresses: { "id.test": ["127.0.0.1"] },
+        store: await openPostgres(url),
+        key: new Uint8Array(32).fill(7),
+      });
+      afterThisTest(node.close);
+      return node;
+    };
+    const nodes = [await open(), await open(), await open()];
+    const old = await hold(-1, nodes[0]);
+    const renewed = await Promise.all(
+      nodes.map(({ network, store, vault }) =>
+        createRefresh({ network, privateHosts: new Set(privateHosts), exclusive: store.exclusive })(
+          vault.values,
+          "token",
+          old,
+        ),
+      ),
+    );
+    expect(renewals()).toBe(1);
+    expect(new Set(renewed.map(({ value }) => value)).size).toBe(1);
+    expect(renewed[0]?.value).not.toBe(old.value);
+  });
 });

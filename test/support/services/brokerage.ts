@@ -49,6 +49,9 @@ export interface BrokerageOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Continues in the folder of an earlier one. */
   readonly home?: string;
+  /** One that others use too; otherwise one of its own. */
+  readonly store?: OpenStore;
+  readonly key?: Uint8Array;
 }
 
 const DIGEST = "0".repeat(64);
@@ -56,11 +59,11 @@ const HOSTS = ["127.0.0.1", "a.test", "*.a.test", "api.test", "b.test", "*.test"
 
 export async function openBrokerage(options: BrokerageOptions = {}): Promise<Brokerage> {
   const home = options.home ?? (await mkdtemp(join(tmpdir(), "postern-broker-")));
-  const store = openStore(join(home, "store.sqlite"));
+  const store = options.store ?? openStore(join(home, "store.sqlite"));
   const mask = createMask();
   const logged: string[] = [];
   const log = createLog("debug", mask, { pretty: false, write: (line) => logged.push(line) });
-  const key = await loadKey(home, undefined);
+  const key = options.key ?? (await loadKey(home, undefined));
   const vault = await openVault({ keyed: store.keyed("secrets"), key, mask });
   const privateHosts = new Set(options.privateHosts ?? []);
   const network = createNetwork({
