@@ -86,8 +86,8 @@ test("a removed thread is gone with its turns and cannot be found; what ran on i
   expect(await threads.turn("ann", running.id)).toBeUndefined();
   expect((await threads.list("ann", { q: "elephant" })).items).toEqual([]);
   expect((await threads.list("ann")).items).toHaveLength(1);
-  const sql = kernel.service("store").syncTables("test", []);
-  expect(sql.get("SELECT count(*) AS count FROM thread_texts WHERE thread = ?", thread)).toEqual({
+  const sql = await kernel.service("store").tables("test", []);
+  expect(await sql.get("SELECT count(*) AS count FROM thread_texts WHERE thread = ?", thread)).toEqual({
     count: 0,
   });
   await expect(threads.remove("ann", thread)).rejects.toThrow(expect.objectContaining({ kind: "missing" }));
