@@ -258,6 +258,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     async close() {
       for (const stop of [...unfollow, catalog.close, switches.close]) stop();
       await pool.close();
+      await broker.close();
       await network.close();
     },
   };

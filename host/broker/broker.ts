@@ -9,7 +9,7 @@ import type { Log } from "../../kernel/log.ts";
 import { createMatcher, type Matcher } from "../../kernel/mask/matcher.ts";
 import type { PrivateHosts } from "../../kernel/net/address.ts";
 import { limitWords, RATE_LIMIT_EXCEEDED } from "../../kernel/net/rate-limit.ts";
-import { createLimiter } from "../../kernel/store/limiter.ts";
+import { createLimiter } from "../../kernel/store/limits/limiter.ts";
 import type { Limiter, LimitVerdict, Store } from "../../kernel/vocabulary/store.ts";
 import { type Holder, holderOf } from "../secrets/holder.ts";
 import {
@@ -36,6 +36,7 @@ export interface Broker {
   limits(tool: string, capabilities: Capabilities, user: string): Promise<LimitVerdict | undefined>;
   /** Opens one call. With a tape its exchanges are recorded, or played back without network and secrets. */
   open(grant: Grant, tape?: Tape): BrokeredCall;
+  close(): Promise<void>;
 }
 
 export interface BrokerOptions {
@@ -67,11 +68,11 @@ interface Trail {
 class Refused extends Error {}
 
 export function createBroker({ network, source, privateHosts, store, log }: BrokerOptions): Broker {
-  const limiterFor = createLimiters(store);
+  const limiters = createLimiters(store);
   const secretsFor = createMatcherCache(source);
 
   async function takePlace({ tool, user }: Grant, http: HttpCapabilities): Promise<void> {
-    const verdict = await limiterFor(tool, http).take(user);
+    const verdict = await limiters.find(tool, http).take(user);
     if (verdict.ok) return;
     // A tool gets nothing but a text, so the code that others get beside theirs comes first in it.
     throw new Refused(`${RATE_LIMIT_EXCEEDED}: ${limitWords(verdict)}`);
@@ -111,7 +112,8 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
       const found = await Promise.all(secretNames.map((name) => source.has(holder, name, auth)));
       return secretNames.filter((_, index) => found[index]);
     },
-    limits: async (tool, { http }, user) => http && limiterFor(tool, http).peek(user),
+    limits: async (tool, { http }, user) => http && limiters.find(tool, http).peek(user),
+    close: limiters.close,
     open(grant, tape) {
       const { http, auth } = grant.capabilities;
       const holder = holderOf({ ...grant, name: grant.tool });
@@ -243,20 +245,25 @@ function timeoutOf({ timeoutMs }: ToolRequest, http: HttpCapabilities, { deadlin
 }
 
 /** One limiter for each tool and rate; the counts themselves are in the store, under the tool's name. */
-function createLimiters(store: Store): (tool: string, http: HttpCapabilities) => Limiter {
-  const limiters = new Map<string, Limiter>();
-  return (tool, { rateLimit: { perMinute, perHour } }) => {
-    const key = `${tool} ${perMinute} ${perHour}`;
-    let limiter = limiters.get(key);
-    if (limiter === undefined) {
-      const windows = [
-        { limit: perMinute, seconds: 60 },
-        { limit: perHour, seconds: 3600 },
-      ];
-      limiter = createLimiter({ name: `tool:${tool}`, windows, store });
-      limiters.set(key, limiter);
-    }
-    return limiter;
+function createLimiters(store: Store) {
+  const limiters = new Map<string, ReturnType<typeof createLimiter>>();
+  return {
+    find(tool: string, { rateLimit: { perMinute, perHour } }: HttpCapabilities): Limiter {
+      const key = `${tool} ${perMinute} ${perHour}`;
+      let limiter = limiters.get(key);
+      if (limiter === undefined) {
+        const windows = [
+          { limit: perMinute, seconds: 60 },
+          { limit: perHour, seconds: 3600 },
+        ];
+        limiter = createLimiter({ name: `tool:${tool}`, windows, store });
+        limiters.set(key, limiter);
+      }
+      return limiter;
+    },
+    async close(): Promise<void> {
+      await Promise.all([...limiters.values()].map((limiter) => limiter.close()));
+    },
   };
 }
 

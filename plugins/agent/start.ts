@@ -1,7 +1,7 @@
 /** Wires the loop, threads, jobs and safety together into the services that channels use. */
 import { join } from "node:path";
 import { reason, type Services, type StartContext } from "../../kernel/plugin.ts";
-import { createLimiter } from "../../kernel/store/limiter.ts";
+import { createLimiter } from "../../kernel/store/limits/limiter.ts";
 import { createAgent } from "./agent.ts";
 import { openOperatorFiles } from "./context/files/open.ts";
 import { identityPrompt } from "./context/identity.ts";
@@ -110,6 +110,12 @@ export async function startAgent({
     await agent.stop();
     await jobs.idle();
   });
+  const chatLimit = createLimiter({
+    name: "chat",
+    windows: [{ limit: config.chatRateLimit, seconds: 60 }],
+    store: use.store,
+  });
+  onStop(() => chatLimit.close());
   if (use.kernel.serving) await jobs.start();
   const show = () => announce(`${models.name().name} (${models.name().provider})`);
   show();
@@ -142,10 +148,6 @@ export async function startAgent({
         return gate?.type === "external_tool" ? gate : undefined;
       },
     },
-    chatLimit: createLimiter({
-      name: "chat",
-      windows: [{ limit: config.chatRateLimit, seconds: 60 }],
-      store: use.store,
-    }),
+    chatLimit,
   };
 }

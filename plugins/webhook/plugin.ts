@@ -74,7 +74,7 @@ export default definePlugin({
       import("./integrations/senders.ts"),
       import("./user-lookup.ts"),
       import("./diagnosis.ts"),
-      import("../../kernel/store/limiter.ts"),
+      import("../../kernel/store/limits/limiter.ts"),
       import("../../kernel/net/listen.ts"),
     ]);
     const { secret, callback } = config;
@@ -89,13 +89,21 @@ export default definePlugin({
     const senders = await integrations.senders();
     await Promise.all(senders.map(({ id }) => integrations.secretOf(id)));
 
+    const limiter = createLimiter({
+      name: "webhook",
+      windows: [{ limit: config.rate, seconds: 60 }],
+      store: use.store,
+      // Anybody can make it count, and one machine forgets it at a restart.
+      isKept: false,
+    });
+    onStop(() => limiter.close());
     const stopping = new AbortController();
     const app = createApp({
       jobs: use.jobs,
       userOf: createUserLookup({ ...use, isRequired: config.pairing === "required" }),
       submit: (job, userId) =>
         callbacks ? sql.transaction((tx) => callbacks.submit(tx, job, userId)) : use.jobs.submit(job),
-      limiter: createLimiter({ name: "webhook", windows: [{ limit: config.rate, seconds: 60 }] }),
+      limiter,
       proxies: createProxies(config.proxies),
       senders: createSenders(secret, integrations),
       log,

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { createLimiter } from "../../../kernel/store/limiter.ts";
-import { openStore } from "../../../kernel/store/store.ts";
-import { temporaryFolder } from "../../support/home.ts";
+import { createLimiter } from "../../../../kernel/store/limits/limiter.ts";
+import { openStore } from "../../../../kernel/store/store.ts";
+import { temporaryFolder } from "../../../support/home.ts";
 
 // Only the calendar is moved; Bottleneck's own timers stay real.
 beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"], now: 1_000_000_000 }));
@@ -97,7 +97,8 @@ describe("with a store", () => {
     expect((await second.take("ann")).ok).toBe(false);
     pass(60);
     expect((await second.take("ann")).ok).toBe(true);
-    const count = () => after.syncTables("limiter", [""]).get("SELECT count(*) AS count FROM limiter_takes");
+    const sql = await after.tables("test", []);
+    const count = () => sql.get("SELECT count(*) AS count FROM limiter_takes");
     await expect.poll(count).toEqual({ count: 1 });
     await after.close();
   });
@@ -105,14 +106,24 @@ describe("with a store", () => {
   test("a store that could not be written for a while costs the places of that while, not all later ones", async () => {
     const store = openStore(join(temporaryFolder(), "store.sqlite"));
     const limiter = createLimiter({ name: "t", windows: [minute], store });
-    const sql = store.syncTables("limiter", [""]);
-    sql.run("BEGIN");
+    await limiter.peek("ann");
+    const sql = await store.tables("test", []);
+    await sql.run("ALTER TABLE limiter_takes RENAME TO away");
     await limiter.take("ann");
-    await expect(sql.batch(() => {})).rejects.toThrow();
-    sql.run("ROLLBACK");
+    await sql.run("ALTER TABLE away RENAME TO limiter_takes");
     await limiter.take("ann");
     const count = () => sql.get("SELECT count(*) AS count FROM limiter_takes");
     await expect.poll(count).toEqual({ count: 1 });
+    await store.close();
+  });
+
+  test("what need not be kept over a restart is not written", async () => {
+    const store = openStore(join(temporaryFolder(), "store.sqlite"));
+    const limiter = createLimiter({ name: "t", windows: [minute], store, isKept: false });
+    for (let i = 0; i < 3; i++) expect((await limiter.take("ann")).ok).toBe(true);
+    expect((await limiter.take("ann")).ok).toBe(false);
+    const sql = await store.tables("test", []);
+    expect(await sql.get("SELECT count(*) AS count FROM limiter_takes")).toEqual({ count: 0 });
     await store.close();
   });
 });

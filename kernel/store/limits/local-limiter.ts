@@ -1,26 +1,16 @@
 /**
- * So many a minute, so many an hour, for each key: sliding windows over Bottleneck reservoirs. A taken
- * place comes back when it is as old as the window. With a store the places survive a restart.
+ * Limits that one process counts: sliding windows over Bottleneck reservoirs. A taken place comes back when it is as
+ * old as the window. With SQL the places survive a restart.
  */
 import Bottleneck from "bottleneck";
-import type { Limiter, LimitVerdict, Store } from "../vocabulary/store.ts";
+import type { LimitVerdict, Sql } from "../../vocabulary/store.ts";
+import { type LimitWindow, type OpenLimiter, tightest } from "./windows.ts";
 
-export interface LimitWindow {
-  readonly limit: number;
-  readonly seconds: number;
-}
-
-export interface LimiterOptions {
-  /** Keeps the keys of different limiters apart in the store. */
+export interface LocalLimiterOptions {
   readonly name: string;
   readonly windows: readonly LimitWindow[];
-  readonly store?: Store;
+  readonly sql?: Sql;
 }
-
-const MIGRATIONS = [
-  `CREATE TABLE limiter_takes (name TEXT NOT NULL, key TEXT NOT NULL, at INTEGER NOT NULL);
-   CREATE INDEX limiter_takes_by_key ON limiter_takes (name, key, at);`,
-];
 
 // Keys whose windows have emptied are dropped when the map has grown by this many.
 const SWEEP_EVERY = 1000;
@@ -37,22 +27,34 @@ interface Bucket {
   taken: number[];
 }
 
-export function createLimiter({ name, windows, store }: LimiterOptions): Limiter {
+export function createLocalLimiter({ name, windows, sql }: LocalLimiterOptions): OpenLimiter {
   const buckets = new Map<string, Bucket>();
+  const opening = new Map<string, Promise<Bucket>>();
   const longest = Math.max(...windows.map(({ seconds }) => seconds)) * 1000;
-  const sql = store?.syncTables("limiter", MIGRATIONS);
 
   /** Nobody waits for it: what is counted here decides, and what is stored only after a restart. */
   function write(statement: string, key: string, at: number): void {
-    sql?.batch(() => sql.run(statement, name, key, at)).catch(() => {});
+    sql?.transaction((tx) => tx.run(statement, name, key, at), { flush: false }).catch(() => {});
   }
 
-  function open(key: string, now: number): Bucket {
+  async function open(key: string): Promise<Bucket> {
     const known = buckets.get(key);
     if (known) return known;
+    let bucket = opening.get(key);
+    if (bucket === undefined) {
+      // Those who come meanwhile share it.
+      bucket = read(key).finally(() => opening.delete(key));
+      opening.set(key, bucket);
+    }
+    return bucket;
+  }
+
+  async function read(key: string): Promise<Bucket> {
+    const now = Date.now();
     if (buckets.size > 0 && buckets.size % SWEEP_EVERY === 0) sweep(now);
     const query = "SELECT at FROM limiter_takes WHERE name = ? AND key = ? AND at > ? ORDER BY at";
-    const taken = sql?.all<{ at: number }>(query, name, key, now - longest).map(({ at }) => at) ?? [];
+    const rows = (await sql?.all<{ at: number }>(query, name, key, now - longest)) ?? [];
+    const taken = rows.map(({ at }) => at);
     const bucket: Bucket = {
       taken,
       reservoirs: windows.map((window) => {
@@ -98,14 +100,11 @@ export function createLimiter({ name, windows, store }: LimiterOptions): Limiter
   function verdict({ reservoirs, taken }: Bucket, ok: boolean, now: number): LimitVerdict {
     const states = reservoirs.map(({ limit, seconds, returned }) => ({
       limit,
-      windowSecs: seconds,
-      remaining: Math.max(0, limit - (taken.length - returned)),
-      resetSecs: Math.max(1, Math.ceil(((taken[returned] ?? now) + seconds * 1000 - now) / 1000)),
+      seconds,
+      remaining: limit - (taken.length - returned),
+      oldest: taken[returned],
     }));
-    // Of two exhausted windows the later one decides when another try makes sense.
-    const [tightest] = states.sort((a, b) => a.remaining - b.remaining || b.resetSecs - a.resetSecs);
-    if (tightest === undefined) throw new Error("a limiter needs at least one window");
-    return { ok, ...tightest };
+    return tightest(states, ok, now);
   }
 
   /**
@@ -118,8 +117,8 @@ export function createLimiter({ name, windows, store }: LimiterOptions): Limiter
   }
 
   async function look(key: string): Promise<{ bucket: Bucket; now: number; seen: LimitVerdict }> {
+    const bucket = await open(key);
     const now = Date.now();
-    const bucket = open(key, now);
     await giveBack(bucket, now);
     const seen = verdict(bucket, true, now);
     return { bucket, now, seen: { ...seen, ok: seen.remaining > 0 } };
@@ -140,5 +139,6 @@ export function createLimiter({ name, windows, store }: LimiterOptions): Limiter
       return verdict(bucket, true, now);
     },
     peek: async (key) => (await look(key)).seen,
+    close: async () => {},
   };
 }
