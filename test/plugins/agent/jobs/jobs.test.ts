@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Job, SyncSql } from "../../../../kernel/plugin.ts";
+import type { Job } from "../../../../kernel/plugin.ts";
 import type { ChatRequest } from "../../../support/servers/model-server.ts";
 import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
 
@@ -58,14 +58,16 @@ describe("a job", () => {
     model.otherwise({ text: "At last." });
     const kernel = await bootAgent({ model });
     const jobs = kernel.service("jobs");
-    const sql = kernel.service("store").syncTables("test", []);
+    const sql = await kernel.service("store").tables("test", []);
+    await sql.run(
+      "CREATE TRIGGER no_room BEFORE UPDATE ON jobs BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END",
+    );
     const job = await jobs.submit({ ...WEBHOOK, message: "Hi" });
-    sql.get("PRAGMA query_only = ON");
     // A queue that tried again at once would never let the poll see it.
     const tries = () => kernel.logged.filter((line) => line.includes("job queue error, retrying")).length;
     await expect.poll(tries).toBeGreaterThan(1);
     expect((await jobs.find(job.id))?.status).not.toBe("completed");
-    sql.get("PRAGMA query_only = OFF");
+    await sql.run("DROP TRIGGER no_room");
     expect(await jobs.wait(job.id, LONG)).toMatchObject({ status: "completed" });
   });
 
@@ -198,8 +200,8 @@ describe("the queue", () => {
   test("lists newest first, by user and status, page by page, from an index", async () => {
     const kernel = await bootAgent({ model: await scriptedModel() });
     const jobs = kernel.service("jobs");
-    const sql = kernel.service("store").syncTables("test", []);
-    sql.run(
+    const sql = await kernel.service("store").tables("test", []);
+    await sql.run(
       `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1000)
        INSERT INTO jobs (id, user, channel, message, status, created_at, completed_at)
        SELECT 'job-' || n, 'user ' || (n % 10), 'webhook', 'x', 'completed', '2099-01-01', '2099-01-01' FROM numbers`,
@@ -216,7 +218,7 @@ describe("the queue", () => {
       "AND status = 'queued'",
       "AND user = 'x' AND status = 'queued'",
     ]) {
-      const plan = sql.all<{ detail: string }>(
+      const plan = await sql.all<{ detail: string }>(
         `EXPLAIN QUERY PLAN SELECT * FROM jobs WHERE seq < 10 ${where} ORDER BY seq DESC LIMIT 51`,
       );
       expect(plan.map(({ detail }) => detail).join()).toMatch(
@@ -231,10 +233,8 @@ describe("the queue", () => {
     const before = await bootAgent({ model });
     const job = await before.service("jobs").submit({ ...WEBHOOK, message: "Hi" });
     await before.service("jobs").wait(job.id, LONG);
-    before
-      .service("store")
-      .syncTables("test", [])
-      .run("UPDATE jobs SET completed_at = ?", new Date(Date.now() - 31 * 86_400_000).toISOString());
+    const sql = await before.service("store").tables("test", []);
+    await sql.run("UPDATE jobs SET completed_at = ?", new Date(Date.now() - 31 * 86_400_000).toISOString());
     await before.stop();
     const kernel = await bootAgent({ model, home: before.home });
     expect(await kernel.service("jobs").find(job.id)).toBeUndefined();
@@ -289,8 +289,8 @@ describe("after a restart", () => {
     const before = await bootAgent({ model });
     const job = await before.service("jobs").submit({ ...WEBHOOK, message: "Hi" });
     await before.service("jobs").wait(job.id, LONG);
-    const sql: SyncSql = before.service("store").syncTables("test", []);
-    sql.run("UPDATE jobs SET status = 'running', response = NULL, completed_at = NULL");
+    const sql = await before.service("store").tables("test", []);
+    await sql.run("UPDATE jobs SET status = 'running', response = NULL, completed_at = NULL");
     await before.stop();
     const jobs = (await bootAgent({ model, home: before.home })).service("jobs");
     expect(await jobs.find(job.id)).toMatchObject({ status: "completed", response: "Answered." });

@@ -172,9 +172,9 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
     const agent = kernel.service("agent");
     const first = await agent.run(ASK);
     await first.record;
-    const sql = kernel.service("store").syncTables("test", []);
-    const pages = sql.get<{ page_count: number }>("PRAGMA page_count")?.page_count ?? 0;
-    sql.get(`PRAGMA max_page_count = ${pages + 10}`);
+    const sql = await kernel.service("store").tables("test", []);
+    const pages = (await sql.get<{ page_count: number }>("PRAGMA page_count"))?.page_count ?? 0;
+    await sql.get(`PRAGMA max_page_count = ${pages + 10}`);
     const second = await agent.run({ ...ASK, thread: first.thread });
     const events = await eventsOf(second);
     expect(events.at(-1)).toMatchObject({
@@ -184,7 +184,7 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
     });
     expect(textIn(events)).toBe(long);
     expect(await kernel.service("threads").turn("ann", first.id)).toMatchObject({ status: "completed" });
-    sql.get("PRAGMA max_page_count = 1000000");
+    await sql.get("PRAGMA max_page_count = 1000000");
     // What lived in memory is written as soon as there is room.
     await expect
       .poll(async () => textOf(await kernel.service("threads").turn("ann", second.id)), { timeout: 20_000 })
@@ -200,11 +200,11 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
     const long = "All work and no play. ".repeat(20_000);
     model.script({ text: long });
     const kernel = await bootAgent({ model });
-    const sql = kernel.service("store").syncTables("test", []);
-    const pages = sql.get<{ page_count: number }>("PRAGMA page_count")?.page_count ?? 0;
-    sql.get(`PRAGMA max_page_count = ${pages + 10}`);
+    const sql = await kernel.service("store").tables("test", []);
+    const pages = (await sql.get<{ page_count: number }>("PRAGMA page_count"))?.page_count ?? 0;
+    await sql.get(`PRAGMA max_page_count = ${pages + 10}`);
     const { id } = await (await kernel.service("agent").run(ASK)).record;
-    sql.get("PRAGMA max_page_count = 1000000");
+    await sql.get("PRAGMA max_page_count = 1000000");
     vi.advanceTimersByTime(5000);
     await kernel.stop();
     const again = await bootAgent({ home: kernel.home });
