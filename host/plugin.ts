@@ -5,8 +5,9 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parsePrivateHosts } from "../kernel/net/address.ts";
-import { definePlugin, reason, type ToolAdmin } from "../kernel/plugin.ts";
+import { definePlugin, reason, type Store, type ToolAdmin } from "../kernel/plugin.ts";
 import { readSecretsKey } from "../kernel/store/secrets-key.ts";
+import { openToolTables } from "./catalog/tables.ts";
 import type { HostConfig, ToolHost } from "./tool-host.ts";
 
 // The other plugins start first: what is warmed up here is not needed before the first chat.
@@ -60,7 +61,7 @@ export default definePlugin({
   },
   diagnose: async ({ config, home, shared }) =>
     (await import("./catalog/diagnosis.ts")).diagnoseTools(home, config.secretsKey, shared),
-  start({ config, use, home, log, onStop, check, announce }) {
+  async start({ config, use, home, log, onStop, check, announce }) {
     const { store, kernel } = use;
     let opened: Promise<ToolHost> | undefined;
     const stopping = new AbortController();
@@ -88,8 +89,8 @@ export default definePlugin({
 
     const announceNames = (names: readonly string[]) =>
       announce(names.length === 0 ? "none installed" : names.join(", "));
-    // By the names of the folders alone: reading what is in them would take longer than the whole start.
-    announceNames(existsSync(join(home, "tools")) ? readdirSync(join(home, "tools")).filter(isVisible) : []);
+    // Their names alone: reading what they are would take longer than the whole start.
+    announceNames(await readNames(store, home));
     const announceTools = async (host: ToolHost) => {
       announceNames((await host.catalog.list()).map(({ name }) => name));
       for (const { name, reason: why } of await host.catalog.broken())
@@ -136,8 +137,14 @@ export default definePlugin({
   },
 });
 
-function isVisible(name: string): boolean {
-  return !name.startsWith(".");
+async function readNames(store: Store, home: string): Promise<readonly string[]> {
+  const sql = await openToolTables(store);
+  if (sql.engine === "postgres") {
+    const rows = await sql.all<{ readonly name: string }>("SELECT name FROM tools ORDER BY name");
+    return rows.map(({ name }) => name);
+  }
+  const folder = join(home, "tools");
+  return existsSync(folder) ? readdirSync(folder).filter((name) => !name.startsWith(".")) : [];
 }
 
 /** The admin before the host is open: each question opens it. */

@@ -11,8 +11,9 @@ import { type Candidate, type Catalog, digestOf, type InstalledTool } from "./ca
 import { openFolderCatalog, toolsFolder } from "./catalog/folders.ts";
 import { examine, type Introduce } from "./catalog/install.ts";
 import { recoverTools } from "./catalog/recovery.ts";
-import { openRowCatalog, TOOL_TABLES, TOPIC } from "./catalog/rows.ts";
+import { openRowCatalog } from "./catalog/rows.ts";
 import { provideShipped } from "./catalog/shipped.ts";
+import { openToolTables, TOPIC } from "./catalog/tables.ts";
 import { toInfo } from "./catalog/tool-info.ts";
 import { type CodeCache, openCodeCache } from "./compile/code-cache.ts";
 import { inspect } from "./compile/component.ts";
@@ -101,7 +102,7 @@ export interface ToolHost {
 export async function openToolHost({ config, home, store, mask, log }: HostParts): Promise<ToolHost> {
   const { privateHosts, variable } = config;
   const key = await loadKey(home, config.secretsKey);
-  const sql = await store.tables("catalog", TOOL_TABLES);
+  const sql = await openToolTables(store);
   const vault = await openVault({
     keyed: store.keyed(SECRETS),
     key,

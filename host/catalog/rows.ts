@@ -10,25 +10,7 @@ import {
   type ToolRecord,
   toTool,
 } from "./catalog.ts";
-
-export const TOOL_TABLES = {
-  // One machine has folders, where people look for them.
-  sqlite: [],
-  postgres: [
-    `CREATE TABLE tools (
-      name TEXT COLLATE "C" PRIMARY KEY,
-      sha256 TEXT COLLATE "C" NOT NULL,
-      installed_at TEXT COLLATE "C" NOT NULL,
-      record TEXT COLLATE "C" NOT NULL,
-      capabilities TEXT COLLATE "C" NOT NULL,
-      component BYTEA NOT NULL
-    );
-    CREATE TABLE shipped_tools (name TEXT COLLATE "C" PRIMARY KEY, digest TEXT COLLATE "C" NOT NULL)`,
-  ],
-};
-
-/** Its number rises with every tool that comes or goes, which also lets one install at a time. */
-export const TOPIC = "tools";
+import { TOPIC } from "./tables.ts";
 
 interface ToolRow {
   readonly name: string;

@@ -60,7 +60,7 @@ export function claimHome(home: string): { post(notice: Notice): void; release()
     throw new Fault(
       "config",
       "already_running",
-      `another Postern${pid ? ` (pid ${pid})` : ""} is already running with the home ${home}: stop it, or set POSTERN_HOME to another folder`,
+      `another Postern${pid ? ` (pid ${pid})` : ""} is already running with the home ${home}: stop it, or set POSTERN_HOME to another folder. For several nodes that share one state give each a home of its own and the same STORE_URL=postgres://…`,
       { param: "POSTERN_HOME" },
     );
   }

@@ -212,6 +212,7 @@ describe("serve", () => {
     await first.printed("ready in");
     const second = await postern(["serve"], { env, cwd });
     expect(second.stderr).toContain(`another Postern (pid ${first.pid}) is already running`);
+    expect(second.stderr).toContain("the same STORE_URL=postgres://…");
     expect(second.code).toBe(78);
     first.kill("SIGINT");
     expect(await first.ended).toBe(0);

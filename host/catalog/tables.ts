@@ -1,0 +1,24 @@
+/** Installed tools as rows, for nodes that share a database. One machine has folders, where people look for them. */
+import type { Sql, Store } from "../../kernel/plugin.ts";
+
+const TABLES = {
+  sqlite: [],
+  postgres: [
+    `CREATE TABLE tools (
+      name TEXT COLLATE "C" PRIMARY KEY,
+      sha256 TEXT COLLATE "C" NOT NULL,
+      installed_at TEXT COLLATE "C" NOT NULL,
+      record TEXT COLLATE "C" NOT NULL,
+      capabilities TEXT COLLATE "C" NOT NULL,
+      component BYTEA NOT NULL
+    );
+    CREATE TABLE shipped_tools (name TEXT COLLATE "C" PRIMARY KEY, digest TEXT COLLATE "C" NOT NULL)`,
+  ],
+};
+
+/** Its number rises with every tool that comes or goes, which also lets one install at a time. */
+export const TOPIC = "tools";
+
+export function openToolTables(store: Store): Promise<Sql> {
+  return store.tables("catalog", TABLES);
+}
