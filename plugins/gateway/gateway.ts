@@ -23,6 +23,7 @@ import { webhookRoutes } from "./routes/webhooks.ts";
 import { buildServer } from "./server.ts";
 import type { GatewayConfig, Needed, Wanted } from "./settings.ts";
 import { SocketFrame } from "./socket/frame.ts";
+import { followRevoked, tellRevoked } from "./socket/revocations.ts";
 import { createSockets } from "./socket/sockets.ts";
 import { acceptSockets, SOCKET_PATH } from "./socket/upgrade.ts";
 
@@ -45,7 +46,11 @@ export async function openGateway({
   const server = await buildServer({ config, home, log, store: use.store, kernel });
   const { app, metrics } = server;
   const sockets = createSockets(agent, server.authenticator, log);
-  const { follow, recheck: onRevoked } = sockets;
+  const { follow } = sockets;
+  onStop(followRevoked(use.store, sockets.recheck));
+  const onRevoked = async (): Promise<void> => {
+    await Promise.all([sockets.recheck(), tellRevoked(use.store)]);
+  };
   metrics.gauge("postern_sockets", "Open sockets", () => sockets.count);
   metrics.gauge("postern_streams", "Users whose events are kept for a socket", () => sockets.streams);
   metrics.gauge("postern_jobs_queued", "Queued jobs", async () => (await jobs.counts()).queued);

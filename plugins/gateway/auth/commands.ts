@@ -5,6 +5,7 @@ import { table } from "../../../kernel/cli/table.ts";
 import type { CommandContext, User } from "../../../kernel/plugin.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
+import { tellRevoked } from "../socket/revocations.ts";
 import { Account, type Accounts, createAccounts, TokenInfo } from "./accounts.ts";
 import { SessionInfo } from "./sessions.ts";
 
@@ -72,6 +73,7 @@ export function registerUserChanges(group: Command, context: CommandContext): vo
         const withData = options.withData === true;
         const accounts = await createAccounts(store);
         await accounts.removeUser(id, { withData }, () => agent.removeUser(id, { withData }));
+        await tellRevoked(store);
         print(
           options,
           { id, removed: true, with_data: withData },
@@ -224,7 +226,10 @@ export function verb(group: Command, usage: string, about: string, ...examples: 
 }
 
 function withAccounts(context: CommandContext, work: (accounts: Accounts) => Promise<void>): Promise<void> {
-  return context.with(["store"], async ({ store }) => work(await createAccounts(store)));
+  return context.with(["store"], async ({ store }) => {
+    await work(await createAccounts(store));
+    await tellRevoked(store);
+  });
 }
 
 export function print({ json = false }: JsonOption, value: object, text: string): void {

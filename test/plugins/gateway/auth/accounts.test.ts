@@ -9,7 +9,8 @@ import { mount } from "../../../../plugins/gateway/route.ts";
 import { sessionRoutes } from "../../../../plugins/gateway/routes/session.ts";
 import { buildServer, type GatewayServer } from "../../../../plugins/gateway/server.ts";
 import { type GatewayConfig, readSettings } from "../../../../plugins/gateway/settings.ts";
-import { describeEngines } from "../../../support/processes/engines.ts";
+import { followRevoked, tellRevoked } from "../../../../plugins/gateway/socket/revocations.ts";
+import { describeEngines, openPostgres } from "../../../support/processes/engines.ts";
 import { describePostgres, execute, freshDatabase } from "../../../support/processes/postgres/database.ts";
 import { bootKernel } from "../../../support/services/kernel.ts";
 import { afterThisTest } from "../../../support/undo.ts";
@@ -93,6 +94,22 @@ describeEngines("accounts", (_, fresh) => {
 });
 
 describePostgres("gateways on one PostgreSQL", () => {
+  test("each hears that somebody was signed out at another", async () => {
+    const url = await freshDatabase(afterThisTest);
+    const [here, there] = await Promise.all([openPostgres(url), openPostgres(url)]);
+    onTestFinished(async () => void (await Promise.all([here.close(), there.close()])));
+    const checked: string[] = [];
+    onTestFinished(followRevoked(here, async () => void checked.push("here")));
+    onTestFinished(followRevoked(there, async () => void checked.push("there")));
+    await expect
+      .poll(async () => {
+        await tellRevoked(here);
+        return checked;
+      })
+      .toContain("there");
+    expect(checked).not.toContain("here");
+  });
+
   async function openNode(store: string, settings: Record<string, string> = {}) {
     let door: GatewayServer | undefined;
     let url = "";
