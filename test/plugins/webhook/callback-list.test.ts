@@ -2,6 +2,10 @@ import { expect, test } from "vitest";
 import { openCallbackList } from "../../../plugins/webhook/callbacks/list.ts";
 import { MIGRATIONS } from "../../../plugins/webhook/tables.ts";
 import { describeEngines } from "../../support/processes/engines.ts";
+import { describePostgres, freshDatabase } from "../../support/processes/postgres/database.ts";
+import { startReceiver } from "../../support/servers/receiver.ts";
+import { bootWebhook } from "../../support/services/webhook.ts";
+import { afterThisTest } from "../../support/undo.ts";
 
 const JOBS = ["a", "b", "c", "d", "e", "f"];
 
@@ -61,5 +65,27 @@ describeEngines("the list of callbacks", (engine, fresh) => {
     await claimed(here);
     await there.recover();
     expect(await claimed(there)).toEqual(engine === "sqlite" ? JOBS : []);
+  });
+});
+
+describePostgres("two nodes with the webhook channel", () => {
+  test("post each callback once, and count requests together", async () => {
+    const receiver = await startReceiver();
+    const settings = {
+      STORE_URL: await freshDatabase(afterThisTest),
+      POSTERN_SECRETS_KEY: Buffer.alloc(32, 7).toString("base64"),
+      HTTP_CALLBACK_URL: `http://127.0.0.1:${receiver.port}/done`,
+      HTTP_CALLBACK_PRIVATE_HOSTS: `127.0.0.1:${receiver.port}`,
+      HTTP_RATE_LIMIT: "9",
+    };
+    const nodes = [await bootWebhook(settings), await bootWebhook(settings)];
+    const posts = Array.from({ length: 12 }, (_, at) =>
+      nodes[at % 2]?.post({ user_id: "ada", message: `hello ${at}`, conversation_id: `c${at}` }),
+    );
+    const accepted = (await Promise.all(posts)).filter((answer) => answer?.status === 200);
+    expect(accepted).toHaveLength(9);
+    await receiver.received(9);
+    const ids = receiver.deliveries.map(({ headers }) => headers["webhook-id"]);
+    expect(ids.sort()).toEqual(accepted.map((answer) => answer?.json.job_id).sort());
   });
 });
