@@ -1,13 +1,14 @@
 /** Tool hosts on several homes and one database: what one of them changes is the others' too. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { digestOf } from "../../host/catalog/catalog.ts";
 import type { HostConfig } from "../../host/tool-host.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { openPostgres } from "../support/processes/engines.ts";
 import { postern } from "../support/processes/postern.ts";
 import { describePostgres, execute, freshDatabase } from "../support/processes/postgres/database.ts";
+import { openUpstream } from "../support/servers/upstream.ts";
 import { copyCode, fixture } from "../support/tools/components.ts";
 import { builtComponent, prepareShipped } from "../support/tools/shipped.ts";
 import { allowing, BEARER, bombIn, install, NOTHING, toolHost } from "../support/tools/tool-host.ts";
@@ -55,6 +56,29 @@ describePostgres("the tools of a fleet", () => {
     expect(await first.remove("echo")).toBe(false);
     await expect.poll(() => namesOn(second), SOON).toEqual([]);
     expect((await echo(second, {})).outcome).toMatchObject({ code: "no_such_tool" });
+  });
+
+  test("a call under way finishes with the version it began with", async () => {
+    const held = Promise.withResolvers<void>();
+    const upstream = await openUpstream(async (_, response) => {
+      await held.promise;
+      response.end("done");
+    });
+    onTestFinished(() => upstream.close());
+    const { first, second } = await fleet({ privateHosts: new Set([`127.0.0.1:${upstream.port}`]) });
+    await install(first, "echo", await fixture("echo.js"), allowing("127.0.0.1"));
+    await copyCode(await fixture("echo.js"), second.home);
+    await expect.poll(() => namesOn(second), SOON).toEqual(["echo"]);
+    const running = echo(second, { text: "old", url: `http://127.0.0.1:${upstream.port}/v1/` });
+    await expect.poll(() => upstream.requests.length, SOON).toBe(1);
+    await install(first, "echo", await fixture("prober.js"), NOTHING);
+    await copyCode(await fixture("prober.js"), second.home);
+    const version = async () => (await second.catalog.find("echo"))?.description;
+    await expect.poll(version, SOON).toBe("Probes what its host lets it do.");
+    expect((await echo(second, {})).outcome).toMatchObject({ output: '{"answers":[]}' });
+    held.resolve();
+    const { outcome } = await running;
+    expect(outcome).toMatchObject({ output: '{"text":"old","status":200,"body":"done"}' });
   });
 
   test("of two nodes that install one name at once one wins, and the other is told in words", async () => {
@@ -159,12 +183,19 @@ describePostgres("switches and secrets of a fleet", () => {
     expect(await first.switches.enable(tool)).toBe(false);
   });
 
-  test("a secret that is set on one node is there on all, and hidden by all", async () => {
-    const { first, second } = await fleet();
-    const tool = await install(first, "echo", await fixture("echo.js"), bearerFor("127.0.0.1"));
-    expect(await second.missingSecrets(tool)).toEqual(["probe_token"]);
+  test("a secret that is set on one node is used and hidden by all", async () => {
+    const upstream = await openUpstream(({ headers }, response) =>
+      response.end(headers.authorization ?? "none"),
+    );
+    onTestFinished(() => upstream.close());
+    const { first, second } = await fleet({ privateHosts: new Set([`127.0.0.1:${upstream.port}`]) });
+    await install(first, "echo", await fixture("echo.js"), bearerFor("127.0.0.1"));
+    await copyCode(await fixture("echo.js"), second.home);
+    await expect.poll(() => namesOn(second), SOON).toEqual(["echo"]);
     await first.admin.setSecret("echo", "probe_token", "the-value-of-the-token");
-    expect(await second.missingSecrets(tool)).toEqual([]);
     await expect.poll(() => second.mask.hide("the-value-of-the-token"), SOON).not.toContain("value");
+    const { outcome } = await echo(second, { url: `http://127.0.0.1:${upstream.port}/v1/` });
+    expect(outcome).toMatchObject({ status: "ok" });
+    expect(upstream.requests[0]?.headers.authorization).toBe("Bearer the-value-of-the-token");
   });
 });
