@@ -248,13 +248,16 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     },
     async provideShipped(progress, signal = new AbortController().signal) {
       if (!config.shipped) return;
-      await provideShipped({
-        catalog,
-        examine: (bytes, text) => check(bytes, text, progress),
-        place,
-        progress,
-        signal,
-      });
+      // By one node: what the next ones find installed they do not examine.
+      await store.exclusive("shipped tools", () =>
+        provideShipped({
+          catalog,
+          examine: (bytes, text) => check(bytes, text, progress),
+          place,
+          progress,
+          signal,
+        }),
+      );
     },
     async close() {
       for (const stop of [...unfollow, catalog.close, switches.close]) stop();

@@ -60,25 +60,20 @@ describePostgres("the tools of a fleet", () => {
 
   test("a call under way finishes with the version it began with", async () => {
     const held = Promise.withResolvers<void>();
-    const upstream = await openUpstream(async (_, response) => {
-      await held.promise;
-      response.end("done");
-    });
+    const upstream = await openUpstream((_, response) => void held.promise.then(() => response.end("done")));
     onTestFinished(() => upstream.close());
     const { first, second } = await fleet({ privateHosts: new Set([`127.0.0.1:${upstream.port}`]) });
-    await install(first, "echo", await fixture("echo.js"), allowing("127.0.0.1"));
-    await copyCode(await fixture("echo.js"), second.home);
+    await install(first, "echo", await fixture("prober.js"), allowing("127.0.0.1"));
+    for (const name of ["prober.js", "echo.js"]) await copyCode(await fixture(name), second.home);
     await expect.poll(() => namesOn(second), SOON).toEqual(["echo"]);
-    const running = echo(second, { text: "old", url: `http://127.0.0.1:${upstream.port}/v1/` });
+    const running = echo(second, { url: `http://127.0.0.1:${upstream.port}/v1/` });
     await expect.poll(() => upstream.requests.length, SOON).toBe(1);
-    await install(first, "echo", await fixture("prober.js"), NOTHING);
-    await copyCode(await fixture("prober.js"), second.home);
+    await install(first, "echo", await fixture("echo.js"), NOTHING);
     const version = async () => (await second.catalog.find("echo"))?.description;
-    await expect.poll(version, SOON).toBe("Probes what its host lets it do.");
-    expect((await echo(second, {})).outcome).toMatchObject({ output: '{"answers":[]}' });
+    await expect.poll(version, SOON).toBe("Gives back what it was given.");
+    expect((await echo(second)).outcome).toMatchObject({ output: '{"text":"hello"}' });
     held.resolve();
-    const { outcome } = await running;
-    expect(outcome).toMatchObject({ output: '{"text":"old","status":200,"body":"done"}' });
+    expect((await running).outcome).toMatchObject({ output: '{"answers":[200]}' });
   });
 
   test("of two nodes that install one name at once one wins, and the other is told in words", async () => {
@@ -125,7 +120,12 @@ describePostgres("the tools of a fleet", () => {
   }, async () => {
     const { url, first, second } = await fleet();
     for (const host of [first, second]) await prepareShipped(host.home);
-    await Promise.all([first.provideShipped(() => {}), second.provideShipped(() => {})]);
+    const lines: string[] = [];
+    await Promise.all([first, second].map((host) => host.provideShipped((line) => lines.push(line))));
+    expect(lines.filter((line) => line.endsWith(": installed")).sort()).toEqual([
+      "convert: installed",
+      "weather: installed",
+    ]);
     const rows = await execute(url, "SELECT name, digest FROM shipped_tools ORDER BY name");
     expect(rows).toMatchObject([
       { name: "convert" },
