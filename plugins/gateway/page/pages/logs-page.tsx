@@ -49,14 +49,17 @@ export function LogsPage() {
       <div class="page">
         <div>
           <NodesCard />
-          <pre class="log">
-            {lines
-              .filter(({ level }) => level >= least)
-              .map(
-                ({ time, level, plugin, msg }) =>
-                  `${time} ${LEVELS[level] ?? level} ${plugin ?? "kernel"}: ${msg ?? ""}\n`,
-              )}
-          </pre>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrolls, so the keyboard has to reach it */}
+          <section tabIndex={0} aria-label="Log lines">
+            <pre class="log">
+              {lines
+                .filter(({ level }) => level >= least)
+                .map(
+                  ({ time, level, plugin, msg }) =>
+                    `${time} ${LEVELS[level] ?? level} ${plugin ?? "kernel"}: ${msg ?? ""}\n`,
+                )}
+            </pre>
+          </section>
         </div>
       </div>
     </>

@@ -13,10 +13,10 @@ export function NodesCard() {
       <List columns={["Node", "Version", "Started", "Last seen"]} hasActions={false}>
         {status?.nodes.map((node) => (
           <tr key={node.id}>
-            <td>{node.id}</td>
+            <td title={node.id}>{node.id.slice(0, 8)}</td>
             <td>{node.version}</td>
             <td>{new Date(node.started_at).toLocaleString()}</td>
-            <td>{new Date(node.last_seen_at).toLocaleString()}</td>
+            <td>{new Date(node.last_seen_at).toLocaleTimeString()}</td>
           </tr>
         ))}
       </List>
