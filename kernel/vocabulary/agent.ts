@@ -31,10 +31,14 @@ export interface Agent {
    * again. True where there was something to stop.
    */
   cancel(user: string, turn: string): Promise<boolean>;
-  /** Every event of every turn of this user, on any channel; returns a function that stops watching. */
+  /**
+   * Every event of every turn of this user, on any channel and any node. `lost` is called where some may have been missed:
+   * what is stored has to be read again. Returns a function that stops watching.
+   */
   watch(
     user: string,
     listener: (event: TurnEvent, turn: { readonly id: string; readonly thread: string }) => void,
+    lost?: () => void,
   ): () => void;
   model(): ModelName;
   /**

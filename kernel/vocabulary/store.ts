@@ -21,6 +21,11 @@ export interface Store {
   readonly signals: Signals;
   /** Does the work when nobody else on the store does something of this name. Others wait. */
   exclusive<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
+  /**
+   * Does the work now and whenever so much time has passed, on one of all nodes. What it does must bear being done again.
+   * Answers how to stop.
+   */
+  repeat(name: string, everyMillis: number, work: () => Promise<unknown>): () => void;
 }
 
 export interface Changes {

@@ -1,26 +1,33 @@
 /** The agent as channels know it: starts turns, one at a time on each thread, and sees every one to its end. */
 import { randomUUIDv7 } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   type Agent,
   type Alongside,
   Fault,
   type Log,
+  type Node,
   reason,
+  type Signals,
   type Turn,
   type TurnEvent,
-  type Usage,
+  type TurnRecord,
 } from "../../kernel/plugin.ts";
-import type { Ledger, LedgerTurn } from "./threads/ledger.ts";
-import type { Ending } from "./turn/ending.ts";
+import { createRelay, LAST_WORD } from "./live/relay.ts";
+import { createTurnStream, type TurnStream } from "./live/stream.ts";
+import { createWatchers } from "./live/watchers.ts";
+import { INTERRUPTED, type Ledger, type LedgerTurn, type TakenOver } from "./threads/ledger.ts";
+import { type Ending, endingOf, STOPPED, TAKEN_OVER } from "./turn/ending.ts";
 import { createLanes } from "./turn/lanes.ts";
 import { gatePending } from "./turn/resume.ts";
 import type { TurnRunner } from "./turn/runner.ts";
-import { createTurnStream, type TurnStream } from "./turn/stream.ts";
-import type { TurnWriter } from "./turn/writer.ts";
+import { createSaving } from "./turn/saving.ts";
 
 export interface AgentParts {
   readonly ledger: Ledger;
   readonly runner: TurnRunner;
+  readonly node: Node;
+  readonly signals: Signals;
   readonly log: Log;
   /** A turn may take as long as it needs while something happens; this much silence ends it. */
   readonly idleSecs: number;
@@ -31,9 +38,15 @@ export interface AgentParts {
 
 export interface RunningAgent extends Omit<Agent, "removeUser"> {
   /** Ends every turn of a thread that is about to go. */
-  cancelThread(thread: string): void;
-  /** A turn of this thread has ended, here or on another node: the next in line that waits here may run. */
-  wake(thread: string): Promise<void>;
+  cancelThread(thread: string): Promise<void>;
+  /** Whether this node has that turn in hand. */
+  isOurs(turn: string): boolean;
+  /** Tells who watches, and who waits, that a turn of a node that is gone was closed. */
+  closed(turn: TakenOver, record: TurnRecord): Promise<void>;
+  /** Other nodes have taken over what ran here. */
+  abandon(): void;
+  /** Takes no more turns; resolves when those that run have ended. */
+  drain(): Promise<void>;
   /** Ends every turn; they are stored as interrupted. */
   stop(): Promise<void>;
 }
@@ -43,29 +56,52 @@ interface Entry extends LedgerTurn {
   readonly stopper: AbortController;
 }
 
-const SAVE_AGAIN_MILLIS = 5000;
-const STOPPED = new Fault("turn", "interrupted", "The service was stopped while the turn ran.");
+// How soon a node hears of what others want of its turns where a signal was missed.
+const LOOK_MILLIS = 1000;
+const DRAIN_LOOK_MILLIS = 100;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-export function createAgent({ ledger, runner, log, idleSecs, forget, remember }: AgentParts): RunningAgent {
+export function createAgent(parts: AgentParts): RunningAgent {
+  const { ledger, runner, node, signals, log, idleSecs, forget, remember } = parts;
   const active = new Map<string, Entry>();
   const lanes = createLanes<Entry>(begin, start);
-  const watchers = new Map<string, Set<Parameters<Agent["watch"]>[1]>>();
   const opening = new Set<Promise<unknown>>();
+  /** The ids of those that are being opened. */
+  const beginning = new Set<string>();
   const ends = new Set<Promise<void>>();
-  const unsaved = new Map<string, () => Promise<void>>();
-  let saveAgain: NodeJS.Timeout | undefined;
+  const saving = createSaving((thread) => {
+    forget(thread);
+    void lanes.wake(thread);
+  });
+  const watchers = createWatchers(log, (user, isWatched) => relay.watch(user, isWatched));
+  const relay = createRelay({
+    node,
+    signals,
+    log,
+    *running(user) {
+      for (const { turn, writer, stream } of active.values())
+        if (turn.user === user) yield { id: writer.id, thread: writer.thread, events: stream.events };
+    },
+    tell: watchers.tell,
+    lost: watchers.tellLost,
+    stop: (turn) => {
+      const entry = active.get(turn);
+      if (entry !== undefined) cancel(entry);
+    },
+    wake: (thread) => void lanes.wake(thread),
+  });
+  // Signals may be missed; what they would have said is in the store.
+  const looking = setInterval(() => {
+    if (active.size > 0)
+      void look().catch((error) => log.warn(`turns could not be looked after: ${reason(error)}`));
+  }, LOOK_MILLIS).unref();
   let isStopping = false;
 
   function emit({ turn, writer, stream }: Entry, event: TurnEvent): void {
-    stream.push(event);
-    for (const listener of watchers.get(turn.user) ?? []) {
-      try {
-        listener(event, { id: writer.id, thread: writer.thread });
-      } catch (error) {
-        log.error({ error }, "a listener to turns failed");
-      }
-    }
+    const n = stream.push(event);
+    const place = { id: writer.id, thread: writer.thread };
+    watchers.tell(turn.user, event, place);
+    relay.send(turn.user, place, n, event);
   }
 
   async function execute(entry: Entry): Promise<void> {
@@ -103,8 +139,9 @@ export function createAgent({ ledger, runner, log, idleSecs, forget, remember }:
     const { writer } = entry;
     const usage = running.usage();
     let final = running.hide(ending);
+    let next: string | undefined;
     try {
-      await writer.finish(final, usage);
+      next = await writer.finish(final, usage);
     } catch (error) {
       log.error({ error, turn: writer.id }, "a turn could not be stored, retrying");
       if (final.error === undefined)
@@ -115,7 +152,7 @@ export function createAgent({ ledger, runner, log, idleSecs, forget, remember }:
             message: `The turn could not be stored: ${reason(error)}`,
           },
         };
-      await keepTrying(writer, final, usage);
+      await saving.keepTrying(writer, final, usage);
     }
     active.delete(writer.id);
     const record = writer.record();
@@ -126,40 +163,7 @@ export function createAgent({ ledger, runner, log, idleSecs, forget, remember }:
       const { code, message } = final.error ?? { code: "failed", message: "The turn failed." };
       emit(entry, { type: "failed", code, message, record });
     } else emit(entry, { type: "done", status: final.status, record });
-  }
-
-  /** A disk that was full may have room again; until then the turn lives in memory. */
-  async function keepTrying(writer: TurnWriter, ending: Ending, usage: Usage): Promise<void> {
-    const write = async (): Promise<void> => {
-      await writer.finish(ending, usage);
-      unsaved.delete(writer.id);
-      forget(writer.thread);
-      void lanes.wake(writer.thread);
-    };
-    // One try at a time: two in one commit would index the same texts twice, and both would fail.
-    let trying: Promise<void> | undefined;
-    const save = (): Promise<void> => {
-      trying ??= write().finally(() => (trying = undefined));
-      return trying;
-    };
-    unsaved.set(writer.id, save);
-    try {
-      await save();
-      return;
-    } catch {}
-    saveAgain ??= setInterval(saveAll, SAVE_AGAIN_MILLIS).unref();
-  }
-
-  async function saveAll(): Promise<void> {
-    for (const save of unsaved.values()) {
-      try {
-        await save();
-      } catch {
-        return;
-      }
-    }
-    clearInterval(saveAgain);
-    saveAgain = undefined;
+    if (next !== undefined && next !== node.id) relay.wake(writer.thread, next);
   }
 
   function start(entry: Entry): void {
@@ -186,6 +190,21 @@ export function createAgent({ ledger, runner, log, idleSecs, forget, remember }:
     }
   }
 
+  async function look(): Promise<void> {
+    await Promise.all(lanes.threads().map((thread) => lanes.wake(thread)));
+    for (const turn of await ledger.askedToStop()) {
+      const entry = active.get(turn);
+      if (entry !== undefined) cancel(entry);
+    }
+  }
+
+  /** Tells the nodes that run them; answers whether there was any. */
+  async function stopElsewhere(turns: Parameters<Ledger["askToStop"]>[0]): Promise<boolean> {
+    const asked = await ledger.askToStop(turns);
+    for (const turn of asked) if (turn.node !== node.id) relay.stopTurn(turn);
+    return asked.length > 0;
+  }
+
   function cancel(entry: Entry, why?: Fault): void {
     entry.stopper.abort(why);
     // One that still waits ends now, not when its turn would come.
@@ -196,16 +215,25 @@ export function createAgent({ ledger, runner, log, idleSecs, forget, remember }:
     const id = turn.id ?? randomUUIDv7();
     if (!UUID.test(id))
       throw new Fault("invalid", "bad_turn_id", "A turn id must be a UUID.", { param: "id" });
+    beginning.add(id);
+    try {
+      return await openAs(id, turn, alongside);
+    } finally {
+      beginning.delete(id);
+    }
+  }
+
+  async function openAs(id: string, turn: Turn, alongside: Alongside | undefined): Promise<TurnStream> {
     const options = { isIdGiven: turn.id !== undefined, alongside };
     const opened = await ledger.open({ ...turn, id }, runner.model(), options);
-    const { writer, beginning, hasToWait } = opened;
+    const { writer, hasToWait } = opened;
     const stream = createTurnStream(id, writer.thread, () => cancel(entry));
     const entry: Entry = { ...opened, stream, stopper: new AbortController() };
     active.set(id, entry);
     // Deleted by another node, or in the moment before it was known here.
     void writer.gone.then(() => entry.stopper.abort());
     try {
-      const { tool, fingerprint } = beginning.remember ?? {};
+      const { tool, fingerprint } = opened.beginning.remember ?? {};
       if (tool !== undefined && fingerprint !== undefined) await remember(turn.user, tool, fingerprint);
     } catch (error) {
       // It is open: whoever asked for it hears of this from its end.
@@ -232,48 +260,49 @@ export function createAgent({ ledger, runner, log, idleSecs, forget, remember }:
 
     async cancel(user, turn) {
       const entry = active.get(turn);
-      if (entry === undefined) return await ledger.release(user, turn);
+      if (entry === undefined)
+        return (await stopElsewhere({ user, id: turn })) || (await ledger.release(user, turn));
       if (entry.turn.user !== user) return false;
       cancel(entry);
       return true;
     },
 
-    watch(user, listener) {
-      const listeners = watchers.get(user) ?? new Set();
-      watchers.set(user, listeners.add(listener));
-      return () => {
-        listeners.delete(listener);
-        if (listeners.size === 0 && watchers.get(user) === listeners) watchers.delete(user);
-      };
-    },
+    watch: (user, listener, lost = () => {}) => watchers.add(user, listener, lost),
 
     model: () => runner.model(),
 
-    cancelThread(thread) {
+    async cancelThread(thread) {
       for (const entry of [...active.values()]) if (entry.writer.thread === thread) cancel(entry);
+      await stopElsewhere({ thread });
       forget(thread);
     },
 
-    wake: lanes.wake,
+    isOurs: (turn) => active.has(turn) || beginning.has(turn) || saving.has(turn),
+
+    async closed({ id, thread, user }, record) {
+      const event: TurnEvent = { type: "failed", ...INTERRUPTED, record };
+      watchers.tell(user, event, { id, thread });
+      relay.send(user, { id, thread }, LAST_WORD, event);
+      relay.wake(thread);
+      await lanes.wake(thread);
+    },
+
+    abandon() {
+      for (const entry of [...active.values()]) cancel(entry, TAKEN_OVER);
+    },
+
+    async drain() {
+      isStopping = true;
+      while (opening.size + active.size + ends.size > 0) await sleep(DRAIN_LOOK_MILLIS);
+    },
 
     async stop() {
       isStopping = true;
+      clearInterval(looking);
       for (const entry of [...active.values()]) cancel(entry, STOPPED);
       while (opening.size + ends.size > 0) await Promise.allSettled([...opening, ...ends]);
-      clearInterval(saveAgain);
-      await saveAll();
+      await saving.stop();
+      await relay.stop();
     },
-  };
-}
-
-function endingOf(error: unknown, signal: AbortSignal, log: Log): Ending {
-  const cause = signal.aborted ? signal.reason : error;
-  if (cause instanceof Fault)
-    return { status: "failed", error: { code: cause.code, message: cause.message } };
-  if (signal.aborted) return { status: "cancelled" };
-  log.error({ error }, "a turn failed because of a bug");
-  return {
-    status: "failed",
-    error: { code: "internal", message: "Something went wrong in the service; the log has the details." },
   };
 }

@@ -12,7 +12,8 @@ import { createIdentities } from "./jobs/identities.ts";
 import { createJobs } from "./jobs/jobs.ts";
 import { createJobTable } from "./jobs/table.ts";
 import { createUserRemoval } from "./jobs/user-removal.ts";
-import { moveWebhookMemory } from "./jobs/webhook-identities.ts";
+import { MIGRATIONS as WEBHOOK_IDENTITIES } from "./jobs/webhook-identities.ts";
+import { closeOrphans, followDeaths } from "./live/takeover.ts";
 import { createMemory } from "./memory/memory.ts";
 import { createBuiltinModel } from "./models/builtin/model.ts";
 import { createModels } from "./models/choose.ts";
@@ -43,13 +44,13 @@ export async function startAgent({
   home,
   log,
   onStop,
+  onDrain,
   announce,
 }: StartContext<AgentSettings, "store" | "kernel", "tools">): Promise<Pick<Services, Provided>> {
   const sql = await use.store.tables("agent", MIGRATIONS);
   const { mask } = use.kernel;
-  const ledger = createLedger(sql);
-  const interrupted = use.kernel.serving ? await ledger.recover() : 0;
-  if (interrupted > 0) log.warn({ turns: interrupted }, "turns were interrupted when the service stopped");
+  const { node, signals } = use.store;
+  const ledger = createLedger(sql, node);
   const memory = await createMemory({ store: use.store, vectors: config.memoryVectors, log });
   onStop(() => memory.close());
   const operator = await openOperatorFiles(use.store, home, log);
@@ -58,7 +59,7 @@ export async function startAgent({
   const skills = createSkills(files);
   const missions = await createMissions(use.store);
   // Its own, because it needs the tables of all three.
-  await use.store.tables("webhook identities", { sqlite: [moveWebhookMemory], postgres: [] });
+  await use.store.tables("webhook identities", WEBHOOK_IDENTITIES);
   const prices = await readPrices(files);
   onStop(files.onChange(() => void prices.readAgain().catch((error) => log.warn({ error }, reason(error)))));
   const models = createModels(config.model, createBuiltinModel(), prices, log);
@@ -90,15 +91,19 @@ export async function startAgent({
   const agent = createAgent({
     ledger,
     runner,
+    node,
+    signals,
     log,
     idleSecs: config.turnIdleSecs,
     forget: history.forget,
     remember: (user, tool, fingerprint) => approvals.remember(user, tool, "allow", fingerprint),
   });
+  const readTurn = async (user: string, id: string) => threads.turn(user, id);
   const threads = createThreads(sql, agent.cancelThread);
   const jobs = createJobs({
-    table: createJobTable(sql),
+    table: createJobTable(sql, node),
     agent,
+    store: use.store,
     turn: threads.turn,
     log,
     concurrency: config.jobsConcurrency,
@@ -109,6 +114,7 @@ export async function startAgent({
     jobs.stop();
     await agent.stop();
     await jobs.idle();
+    if (use.kernel.serving) await jobs.handBack();
   });
   const chatLimit = createLimiter({
     name: "chat",
@@ -116,7 +122,18 @@ export async function startAgent({
     store: use.store,
   });
   onStop(() => chatLimit.close());
-  if (use.kernel.serving) await jobs.start();
+  onDrain(async () => {
+    jobs.stop();
+    await agent.drain();
+    await jobs.idle();
+  });
+  if (use.kernel.serving) {
+    const deaths = { ledger, agent, jobs, readTurn, log };
+    const interrupted = await closeOrphans(deaths);
+    if (interrupted > 0) log.warn({ turns: interrupted }, "turns were interrupted when the service stopped");
+    await jobs.start();
+    onStop(followDeaths(use.store, deaths));
+  }
   const show = () => announce(`${models.name().name} (${models.name().provider})`);
   show();
   void models.current().then((chain) => {

@@ -48,8 +48,10 @@ async function openAgent(home: string) {
     preface: async () => ({ sections: [], requiredTools: [] }),
   });
   const agent = createAgent({
-    ledger: createLedger(tables),
+    ledger: createLedger(tables, store.node),
     runner,
+    node: store.node,
+    signals: store.signals,
     log: SILENT,
     idleSecs: 60,
     forget: history.forget,

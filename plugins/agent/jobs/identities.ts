@@ -20,6 +20,13 @@ const OF_IDENTITIES = `"user" >= 'webhook/' AND "user" < 'webhook0'`;
 export function createIdentities({ sql, jobs, giveMemory }: IdentityParts): Identities {
   async function give(tx: Transaction, from: string, to: string): Promise<void> {
     await Promise.all([
+      // Both run one of the same name at this moment: of one conversation only one job runs.
+      tx.run(
+        `UPDATE jobs SET conversation = NULL WHERE "user" = ? AND status = 'running' AND conversation IN (
+           SELECT other.conversation FROM jobs AS other WHERE other."user" = ? AND other.status = 'running')`,
+        from,
+        to,
+      ),
       tx.run(
         'UPDATE turns SET "user" = ? WHERE thread IN (SELECT id FROM threads WHERE "user" = ?)',
         to,

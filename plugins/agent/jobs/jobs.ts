@@ -8,16 +8,19 @@ import {
   type Jobs,
   type Log,
   type Outside,
+  type Store,
   type Transaction,
   type TurnRecord,
 } from "../../../kernel/plugin.ts";
 import { INTERRUPTED } from "../threads/ledger.ts";
 import { CANCELLED, type Completion, completionOf, failure, refusal } from "./completion.ts";
-import { type Claimed, type From, type JobRow, type JobTable, jobOf } from "./table.ts";
+import { type JobRow, jobOf } from "./row.ts";
+import type { Claimed, From, JobTable } from "./table.ts";
 
 export interface JobsParts {
   readonly table: JobTable;
   readonly agent: Pick<Agent, "run" | "cancel">;
+  readonly store: Pick<Store, "repeat" | "signals">;
   /** A stored turn, whoever's it is. */
   turn(user: string, id: string): TurnRecord | undefined | Promise<TurnRecord | undefined>;
   readonly log: Log;
@@ -29,10 +32,14 @@ export interface RunningJobs extends Jobs {
   /** Completes it without running it. */
   refuse(id: string, error: Failure): Promise<void>;
 
-  /** Takes up what a crash left running, then starts the queue. */
+  /** Takes up what nodes that are gone left running, then starts the queue. Their turns have to be closed before. */
   start(): Promise<void>;
-  /** Starts no more jobs; those that run are taken up again at the next start. */
+  /** The same, while it runs. */
+  takeOver(): Promise<void>;
+  /** Starts no more jobs. */
   stop(): void;
+  /** Leaves those that were interrupted to other nodes, or to the next start. */
+  handBack(): Promise<void>;
   /** Resolves when nothing of a stopped queue is under way. Their turns have to end first. */
   idle(): Promise<void>;
 }
@@ -41,15 +48,26 @@ const SWEEP_MILLIS = 3_600_000;
 // How soon the queue hears of what another process has put into it or wants out of it.
 const LOOK_MILLIS = 1000;
 
+const WAITING = "jobs";
+const completedTopic = (id: string) => `job ${id}`;
+
+const NOT_RUN_AGAIN = {
+  code: INTERRUPTED.code,
+  message:
+    "The job was interrupted by a restart after it had called a tool with side effects, so it was not run again.",
+};
+
 export function createJobs(parts: JobsParts): RunningJobs {
-  const { table, agent, log, concurrency } = parts;
+  const { table, agent, store, log, concurrency } = parts;
   const listeners = new Set<(job: Job) => void>();
   const waiters = new Map<string, Set<(job: Job) => void>>();
   let running = 0;
   let lastUser = "";
   let isOpen = false;
-  const timers: NodeJS.Timeout[] = [];
+  const undos: (() => void)[] = [];
   const underWay = new Set<Promise<void>>();
+  /** The turns of jobs that this node runs or is about to. One that it claimed without hearing of it is in none. */
+  const claims = new Set<string>();
 
   /** For what runs by itself: a full disk must cost a try, not the process. */
   function inBackground(act: () => Promise<unknown>, trouble = "job queue error, retrying"): void {
@@ -68,6 +86,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
     const job = jobOf(row);
     const told = [...(waiters.get(id) ?? []), ...listeners];
     waiters.delete(id);
+    inBackground(() => store.signals.send(completedTopic(id), ""), "other nodes could not be told of a job");
     for (const tell of told) {
       try {
         tell(job);
@@ -81,21 +100,33 @@ export function createJobs(parts: JobsParts): RunningJobs {
   /** One at a time: what comes meanwhile makes it look once more. */
   const pump = oneAtATime(async () => {
     while (isOpen && running < concurrency) {
-      const row = await table.claim(lastUser, randomUUIDv7());
-      if (row === undefined) return;
+      const turn = randomUUIDv7();
+      claims.add(turn);
+      const row = await table.claim(lastUser, turn).catch((error: unknown) => {
+        claims.delete(turn);
+        throw error;
+      });
+      if (row === undefined) {
+        claims.delete(turn);
+        return;
+      }
       // Stopped while it was being claimed.
-      if (!isOpen) return await table.putBack(row.id);
+      if (!isOpen) return void (await table.putBack(row));
       lastUser = row.user;
       running++;
       inBackground(() => runOne(row), "a job could not be run");
     }
   });
 
+  /** Here all hands are full; another node may have one free. */
+  const tellOthers = () => store.signals.send(WAITING, "");
+
   async function runOne(row: Claimed): Promise<void> {
     try {
       await work(row);
     } finally {
       running--;
+      claims.delete(row.turn as string);
     }
     // After a failure the next look tries again: at once would be for ever.
     inBackground(pump);
@@ -150,40 +181,43 @@ export function createJobs(parts: JobsParts): RunningJobs {
     if (!(await table.setThread(tx, row, thread))) throw new Fault("turn", CANCELLED.code, CANCELLED.message);
   }
 
-  async function recover(): Promise<void> {
-    for (const row of await table.running()) {
-      const turn = row.turn === null ? undefined : await parts.turn(row.user, row.turn);
-      if (turn === undefined) await table.putBack(row.id);
-      else if (turn.error?.code !== INTERRUPTED.code) await complete(row.id, completionOf(turn));
-      else if (await table.hadWritten(turn.id)) {
-        await complete(
-          row.id,
-          failure({
-            code: INTERRUPTED.code,
-            message:
-              "The job was interrupted by a restart after it had called a tool with side effects, so it was not run again.",
-          }),
-        );
-      } else await table.putBack(row.id);
-    }
+  /** Runs again what was not begun in earnest; tells how the rest ended. */
+  async function settle(row: JobRow): Promise<void> {
+    const turn = row.turn === null ? undefined : await parts.turn(row.user, row.turn);
+    const from = row.turn === null ? {} : { turn: row.turn };
+    if (turn === undefined) await table.putBack(row);
+    else if (turn.error?.code !== INTERRUPTED.code) await complete(row.id, completionOf(turn), from);
+    else if (await table.hadWritten(turn.id)) await complete(row.id, failure(NOT_RUN_AGAIN), from);
+    else await table.putBack(row);
   }
 
-  const sweep = () => table.sweep(parts.retentionDays);
+  async function settleAll(rows: readonly JobRow[]): Promise<void> {
+    for (const row of rows) await settle(row);
+    if (rows.length > 0) inBackground(pump);
+  }
 
   return {
     async start() {
       isOpen = true;
-      await recover();
-      await sweep();
-      timers.push(
-        setInterval(() => inBackground(sweep), SWEEP_MILLIS).unref(),
-        setInterval(() => inBackground(look), LOOK_MILLIS).unref(),
+      await settleAll(await table.orphaned());
+      const timer = setInterval(() => inBackground(look), LOOK_MILLIS).unref();
+      undos.push(
+        () => clearInterval(timer),
+        store.repeat("sweep jobs", SWEEP_MILLIS, () => table.sweep(parts.retentionDays)),
+        store.signals.listen(WAITING, (_, isOwn) => {
+          if (!isOwn) inBackground(pump);
+        }),
       );
       inBackground(pump);
     },
+    async takeOver() {
+      const lost = (await table.own()).filter(({ turn }) => turn === null || !claims.has(turn));
+      await settleAll([...lost, ...(await table.orphaned())]);
+    },
+    handBack: async () => settleAll(await table.own()),
     stop() {
       isOpen = false;
-      for (const timer of timers) clearInterval(timer);
+      for (const undo of undos) undo();
     },
     async idle() {
       while (underWay.size > 0) await Promise.all(underWay);
@@ -193,7 +227,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
         throw new Fault("invalid", "no_user", "A job belongs to a user.", { param: "user" });
       const { row, isNew } = await table.insert(job, tx);
       // Not in this call: the caller should hear "queued" before anything runs, and its transaction comes to its end.
-      if (isNew) setImmediate(() => inBackground(pump));
+      if (isNew) setImmediate(() => inBackground(running < concurrency ? pump : tellOthers));
       return jobOf(row);
     },
     async find(id) {
@@ -216,8 +250,10 @@ export function createJobs(parts: JobsParts): RunningJobs {
       // In line before the first look, so that nothing completes unseen in between.
       const mine = waiters.get(id) ?? new Set();
       waiters.set(id, mine.add(tell));
+      const listening = store.signals.listen(completedTopic(id), tell);
       const timer = setTimeout(resolve, millis);
       try {
+        await Promise.race([listening.ready, promise]);
         const row = await table.find(id);
         if (row === undefined || row.status === "completed") return row && jobOf(row);
         await promise;
@@ -225,6 +261,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
         return after && jobOf(after);
       } finally {
         clearTimeout(timer);
+        listening();
         mine.delete(tell);
         if (mine.size === 0 && waiters.get(id) === mine) waiters.delete(id);
       }

@@ -1,38 +1,10 @@
 /** Jobs as rows: every question is answered from an index, however many there are. */
-import { createHash, randomUUIDv7 } from "node:crypto";
-import {
-  Fault,
-  type Job,
-  type JobStatus,
-  type NewJob,
-  type Page,
-  type Sql,
-  type Transaction,
-} from "../../../kernel/plugin.ts";
+import { randomUUIDv7 } from "node:crypto";
+import type { Job, JobStatus, NewJob, Node, Page, Sql, Transaction } from "../../../kernel/plugin.ts";
 import { pageOf, pageSize, readNumber } from "../threads/threads.ts";
 import type { Completion } from "./completion.ts";
-
-export interface JobRow {
-  readonly seq: number;
-  readonly id: string;
-  readonly user: string;
-  readonly channel: string;
-  readonly sender: string;
-  readonly fingerprint: string | null;
-  readonly message: string;
-  readonly conversation: string | null;
-  readonly metadata: string | null;
-  readonly status: JobStatus;
-  readonly held: number;
-  readonly origin: string | null;
-  readonly spans: string | null;
-  readonly thread: string | null;
-  readonly turn: string | null;
-  readonly response: string | null;
-  readonly error: string | null;
-  readonly created_at: string;
-  readonly completed_at: string | null;
-}
+import { daysAgo, findEarlier, fingerprintOf } from "./repeats.ts";
+import { type JobRow, jobOf } from "./row.ts";
 
 /** One that was taken to be run. */
 export interface Claimed extends JobRow {
@@ -60,30 +32,18 @@ export interface JobQuery {
 
 export type JobTable = ReturnType<typeof createJobTable>;
 
-const DAY_MILLIS = 86_400_000;
+// A claim that is lost in a power cut is a job that was never begun.
+const UNFLUSHED = { flush: false };
+/** PostgreSQL's word for it. SQLite has one writer, who sees what runs. */
+const UNIQUE_VIOLATION = "23505";
 
-export function createJobTable(sql: Sql) {
-  const lock = locks(sql.engine);
+export function createJobTable(sql: Sql, node: Pick<Node, "id" | "living">) {
+  const claim = claimOf(sql.engine);
 
-  /** Only the store can tell which of two that come at the same moment, perhaps on two nodes, was first. */
   async function insert(tx: Transaction, job: NewJob): Promise<Inserted> {
     const fingerprint = job.fingerprint ?? fingerprintOf(job);
-    const scope = [job.channel, job.sender ?? ""];
-    const names = [
-      ...(job.canBeReplayed === true ? [JSON.stringify([...scope, "message", fingerprint])] : []),
-      ...(job.idempotencyKey === undefined ? [] : [JSON.stringify([...scope, job.user, job.idempotencyKey])]),
-    ];
-    if (names.length > 0) {
-      // In one order everywhere, so that no two wait for each other.
-      const locked = names.toSorted().map((name) => lock(tx, name));
-      const [replayed, repeated] = await Promise.all([
-        findReplayed(tx, job, fingerprint),
-        findRepeated(tx, job, fingerprint),
-        ...locked,
-      ]);
-      const known = replayed ?? repeated;
-      if (known !== undefined) return { row: known, isNew: false };
-    }
+    const known = await findEarlier(tx, sql.engine, job, fingerprint);
+    if (known !== undefined) return { row: known, isNew: false };
     const row = await tx.get<JobRow>(
       `INSERT INTO jobs (id, "user", channel, sender, fingerprint, message, conversation, metadata, idempotency_key, held,
          origin, spans, status, created_at)
@@ -103,6 +63,13 @@ export function createJobTable(sql: Sql) {
       new Date().toISOString(),
     );
     return { row: row as JobRow, isNew: true };
+  }
+
+  async function claimOne(tx: Transaction, user: string, turn: string): Promise<Claimed | undefined> {
+    const first = await tx.get<JobRow>(claim, turn, node.id, user);
+    const row = first ?? (user === "" ? undefined : await tx.get<JobRow>(claim, turn, node.id, ""));
+    if (row === undefined) return undefined;
+    return { ...row, goesOn: row.conversation === null ? undefined : await threadOf(tx, row) };
   }
 
   return {
@@ -129,21 +96,25 @@ export function createJobTable(sql: Sql) {
      * Takes the oldest job that may run of the user who comes after `user` in the round. Jobs of a conversation that is
      * running wait, without holding up the user's others.
      */
-    claim: (user: string, turn: string): Promise<Claimed | undefined> =>
-      sql.transaction(
-        async (tx) => {
-          // One claim at a time in all nodes: two of one conversation must not both find it free.
-          const [, first] = await Promise.all([lock(tx, "claim"), tx.get<JobRow>(CLAIM, turn, user)]);
-          const row = first ?? (user === "" ? undefined : await tx.get<JobRow>(CLAIM, turn, ""));
-          if (row === undefined) return undefined;
-          return { ...row, goesOn: row.conversation === null ? undefined : await threadOf(tx, row) };
-        },
-        // A claim that is lost in a power cut is a job that was never begun.
-        { flush: false },
-      ),
+    async claim(user: string, turn: string): Promise<Claimed | undefined> {
+      for (;;) {
+        try {
+          return await sql.transaction((tx) => claimOne(tx, user, turn), UNFLUSHED);
+        } catch (error) {
+          if ((error as { code?: unknown }).code !== UNIQUE_VIOLATION) throw error;
+        }
+      }
+    },
 
-    async putBack(id: string): Promise<void> {
-      await sql.run("UPDATE jobs SET status = 'queued', turn = NULL WHERE id = ? AND status = 'running'", id);
+    /** False where it is no longer run as that turn. */
+    async putBack({ id, turn }: Pick<JobRow, "id" | "turn">): Promise<boolean> {
+      const changed = await sql.run(
+        `UPDATE jobs SET status = 'queued', turn = NULL, node = NULL
+         WHERE id = ? AND status = 'running' AND (turn = ? OR turn IS NULL)`,
+        id,
+        turn,
+      );
+      return changed > 0;
     },
 
     /** Undefined where it was complete before, or is no longer what `from` says. */
@@ -164,8 +135,15 @@ export function createJobTable(sql: Sql) {
         ...(turn === undefined ? [] : [turn]),
       ),
 
-    running: (): Promise<readonly JobRow[]> =>
-      sql.all<JobRow>("SELECT * FROM jobs WHERE status = 'running' ORDER BY seq"),
+    /** Those that nodes ran which are gone. */
+    orphaned: (): Promise<readonly JobRow[]> =>
+      sql.all<JobRow>(
+        `SELECT * FROM jobs WHERE status = 'running' AND (node IS NULL OR node NOT IN ${node.living}) ORDER BY seq`,
+      ),
+
+    /** Those that this node runs. */
+    own: (): Promise<readonly JobRow[]> =>
+      sql.all<JobRow>("SELECT * FROM jobs WHERE status = 'running' AND node = ? ORDER BY seq", node.id),
 
     /** For whoever runs it, which may be another process. */
     async askToStop(id: string): Promise<void> {
@@ -211,13 +189,16 @@ export function createJobTable(sql: Sql) {
   };
 }
 
-// The index is named, because the planner would rather sort all that is queued.
-const CLAIM = `UPDATE jobs SET status = 'running', turn = ? WHERE seq = (
+// The index is named, because the planner would rather sort all that is queued. Two nodes never wait for each other; of two that
+// take jobs of one conversation at the same moment, the unique index turns one away.
+const claimOf = (
+  engine: Sql["engine"],
+) => `UPDATE jobs SET status = 'running', turn = ?, node = ? WHERE seq = (
     SELECT seq FROM jobs AS free INDEXED BY jobs_waiting
     WHERE free.status = 'queued' AND free.held = 0 AND free."user" > ? AND NOT EXISTS (
       SELECT 1 FROM jobs AS other WHERE other.status = 'running' AND other."user" = free."user"
         AND other.conversation = free.conversation)
-    ORDER BY free."user", free.seq LIMIT 1)
+    ORDER BY free."user", free.seq LIMIT 1 ${engine === "postgres" ? "FOR UPDATE SKIP LOCKED" : ""})
   AND status = 'queued' RETURNING *`;
 
 /** The conversation's thread, where it is still there. */
@@ -229,69 +210,4 @@ async function threadOf(tx: Transaction, row: JobRow): Promise<string | undefine
     row.conversation,
   );
   return found?.thread;
-}
-
-/** Holds others with the same name off until the transaction is over. SQLite has one writer. */
-function locks(engine: Sql["engine"]): (tx: Transaction, name: string) => Promise<unknown> {
-  if (engine === "sqlite") return async () => {};
-  return (tx, name) => tx.run("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", `postern jobs ${name}`);
-}
-
-async function findReplayed(tx: Transaction, job: NewJob, fingerprint: string): Promise<JobRow | undefined> {
-  if (job.canBeReplayed !== true) return undefined;
-  return await tx.get<JobRow>(
-    `SELECT * FROM jobs WHERE fingerprint = ? AND channel = ? AND sender = ? AND created_at > ?
-     ORDER BY seq DESC LIMIT 1`,
-    fingerprint,
-    job.channel,
-    job.sender ?? "",
-    daysAgo(1),
-  );
-}
-
-async function findRepeated(tx: Transaction, job: NewJob, fingerprint: string): Promise<JobRow | undefined> {
-  if (job.idempotencyKey === undefined) return undefined;
-  const known = await tx.get<JobRow>(
-    `SELECT * FROM jobs WHERE "user" = ? AND idempotency_key = ? AND channel = ? AND sender = ? AND created_at > ?
-     ORDER BY seq DESC LIMIT 1`,
-    job.user,
-    job.idempotencyKey,
-    job.channel,
-    job.sender ?? "",
-    daysAgo(1),
-  );
-  if (known === undefined || known.fingerprint === null || known.fingerprint === fingerprint) return known;
-  throw new Fault(
-    "invalid",
-    "idempotency_key_reused",
-    "This Idempotency-Key was used with a different body. Use a new key for each request.",
-    { param: "Idempotency-Key" },
-  );
-}
-
-function fingerprintOf({ message, conversation, metadata }: NewJob): string {
-  return createHash("sha256")
-    .update(JSON.stringify([message, conversation, metadata]))
-    .digest("hex");
-}
-
-export function jobOf(row: JobRow): Job {
-  return {
-    id: row.id,
-    user: row.user,
-    channel: row.channel,
-    ...(row.sender !== "" && { sender: row.sender }),
-    status: row.status,
-    ...(row.held === 1 && row.status === "queued" && { waitingFor: "pairing" as const }),
-    createdAt: row.created_at,
-    ...(row.thread !== null && { thread: row.thread }),
-    ...(row.conversation !== null && { conversation: row.conversation }),
-    ...(row.response !== null && { response: row.response }),
-    ...(row.error !== null && { error: JSON.parse(row.error) as { code: string; message: string } }),
-    ...(row.completed_at !== null && { completedAt: row.completed_at }),
-  };
-}
-
-function daysAgo(days: number): string {
-  return new Date(Date.now() - days * DAY_MILLIS).toISOString();
 }

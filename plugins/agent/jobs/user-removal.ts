@@ -9,7 +9,7 @@ export interface UserRemovalParts {
   readonly jobs: Pick<Jobs, "list" | "cancel">;
   readonly memory: Pick<OpenMemory, "removeAll">;
   /** Stops what runs on a thread. */
-  cancelThread(thread: string): void | Promise<void>;
+  cancelThread(thread: string): Promise<void>;
 }
 
 const PAGE = 200;

@@ -1,13 +1,15 @@
 /** Moves what the webhook's senders kept under an account's name to the identity that they speak for now. */
-import type { Transaction } from "../../../kernel/plugin.ts";
+import type { Migrations, Transaction } from "../../../kernel/plugin.ts";
 import { webhookIdentity } from "../../../kernel/vocabulary/user.ts";
 import { giveDocuments } from "../memory/documents.ts";
+
+export const MIGRATIONS: Migrations = { sqlite: [moveWebhookMemory], postgres: [] };
 
 /**
  * A document, or mission, is the webhook's where all of it was written while a turn of its threads called the tool
  * that writes one. What an account has written as well stays with the account. Runs after the turns have moved.
  */
-export async function moveWebhookMemory(tx: Transaction): Promise<void> {
+async function moveWebhookMemory(tx: Transaction): Promise<void> {
   await tx.run(`CREATE TEMP TABLE webhook_calls AS
     SELECT DISTINCT user, created_at, coalesce(completed_at, '9999') AS completed_at,
       json_extract(body, '$.call.name') AS tool

@@ -1,8 +1,17 @@
 /** Turns as they are opened and, after a crash, closed. What was written is never lost. */
-import type { Alongside, Gate, ModelName, Sql, Transaction, Turn, TurnItem } from "../../../kernel/plugin.ts";
+import type {
+  Alongside,
+  Gate,
+  ModelName,
+  Node,
+  Sql,
+  Transaction,
+  Turn,
+  TurnItem,
+} from "../../../kernel/plugin.ts";
 import type { Beginning } from "../turn/resume.ts";
 import { createTurnWriter, type TurnWriter } from "../turn/writer.ts";
-import { writeItem } from "./items.ts";
+import { type OwnTurn, writeItem } from "./items.ts";
 import { closeGate, createOpening } from "./opening.ts";
 import { dropPieces, readPieces } from "./pieces.ts";
 import { threadTexts } from "./texts.ts";
@@ -22,6 +31,12 @@ export interface LedgerTurn {
   readonly hasToWait: boolean;
 }
 
+export interface TakenOver {
+  readonly id: string;
+  readonly thread: string;
+  readonly user: string;
+}
+
 export interface Ledger {
   thread(user: string, id: string): Promise<ThreadRow | undefined>;
   /** Opens the turn, and its thread where it has none; a resumed gate is closed in the same step. On disk when it resolves. */
@@ -32,17 +47,32 @@ export interface Ledger {
   ): Promise<LedgerTurn>;
   /** Gives up on the caller's function that this turn left its thread waiting for. True where there was one. */
   release(user: string, turn: string): Promise<boolean>;
-  /** Closes what a crash left open. */
-  recover(): Promise<number>;
+  /**
+   * Closes what nodes that are gone left open, and what this one opened without hearing of it. Answers what it has
+   * closed.
+   */
+  takeOver(isOurs: (turn: string) => boolean): Promise<readonly TakenOver[]>;
+  /** Asks the nodes of these open turns to stop them, and answers which nodes those are. */
+  askToStop(turns: {
+    readonly user?: string;
+    readonly id?: string;
+    readonly thread?: string;
+  }): Promise<readonly OwnTurn[]>;
+  /** Turns of this node that another wants stopped. */
+  askedToStop(): Promise<readonly string[]>;
 }
 
-export function createLedger(sql: Sql): Ledger {
+const OPEN = "status IN ('queued', 'running')";
+
+export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">): Ledger {
   const texts = threadTexts(sql);
-  const openTurn = createOpening(sql, texts);
+  const openTurn = createOpening(sql, texts, node.id);
+  // This node's own are for it to say.
+  const orphaned = `${OPEN} AND (node IS NULL OR node = '${node.id}' OR node NOT IN ${node.living})`;
 
   async function interrupt(tx: Transaction, turn: string, thread: string): Promise<void> {
     const said = await readPieces(tx, turn);
-    if (said) await writeItem(tx, turn, said);
+    if (said) await writeItem(tx, { id: turn, node: node.id }, said);
     const [items] = await Promise.all([
       tx.all<{ body: string }>("SELECT body FROM turn_items WHERE turn = ? ORDER BY seq", turn),
       dropPieces(tx, turn),
@@ -70,7 +100,7 @@ export function createLedger(sql: Sql): Ledger {
       return {
         turn: { ...turn, tools },
         beginning,
-        writer: createTurnWriter({ sql, texts }, { turn, model, ...opened }),
+        writer: createTurnWriter({ sql, texts, node: node.id }, { turn, model, ...opened }),
         hasToWait: status === "queued",
       };
     },
@@ -91,13 +121,40 @@ export function createLedger(sql: Sql): Ledger {
         return true;
       }),
 
-    recover: () =>
-      sql.transaction(async (tx) => {
-        const open = await tx.all<{ id: string; thread: string }>(
-          "SELECT id, thread FROM turns WHERE status IN ('queued', 'running')",
-        );
-        for (const { id, thread } of open) await interrupt(tx, id, thread);
-        return open.length;
-      }),
+    async takeOver(isOurs) {
+      const open = await sql.all<{ id: string }>(`SELECT id FROM turns WHERE ${orphaned} ORDER BY seq`);
+      const taken: TakenOver[] = [];
+      for (const { id } of open) {
+        if (isOurs(id)) continue;
+        const row = await sql.transaction(async (tx) => {
+          // Of two nodes that find it, the one that marks it closes it.
+          const found = await tx.get<Omit<TakenOver, "id">>(
+            `UPDATE turns SET node = ? WHERE id = ? AND ${orphaned} RETURNING thread, "user"`,
+            node.id,
+            id,
+          );
+          if (found !== undefined) await interrupt(tx, id, found.thread);
+          return found;
+        });
+        if (row !== undefined) taken.push({ id, ...row });
+      }
+      return taken;
+    },
+
+    askToStop({ user, id, thread }) {
+      const given = Object.entries({ '"user"': user, id, thread }).filter(([, value]) => value !== undefined);
+      return sql.all<OwnTurn>(
+        `UPDATE turns SET stop_asked = 1 WHERE ${OPEN} ${given.map(([name]) => `AND ${name} = ?`).join(" ")} RETURNING id, node`,
+        ...given.map(([, value]) => value as string),
+      );
+    },
+
+    async askedToStop() {
+      const rows = await sql.all<{ id: string }>(
+        `SELECT id FROM turns WHERE ${OPEN} AND node = ? AND stop_asked = 1`,
+        node.id,
+      );
+      return rows.map(({ id }) => id);
+    },
   };
 }

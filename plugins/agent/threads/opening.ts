@@ -50,7 +50,7 @@ export type OpenTurn = (
  * The statements of a message are issued together and judged afterwards: what must not be is rolled back, and a database
  * on another machine is asked once.
  */
-export function createOpening(sql: Sql, texts: ThreadTexts): OpenTurn {
+export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenTurn {
   return async (turn, model, { isIdGiven, alongside }) => {
     const now = new Date().toISOString();
     const thread = turn.thread ?? randomUUIDv7();
@@ -67,7 +67,7 @@ export function createOpening(sql: Sql, texts: ThreadTexts): OpenTurn {
       const ahead = isNew ? undefined : countOpen(tx, thread);
       if (isNew) addThread(tx, thread, turn, model, now);
       else touchThread(tx, thread, turn, now);
-      const placed = addTurn(tx, { id, thread, turn, input: turn.input, model, now });
+      const placed = addTurn(tx, { id, thread, turn, input: turn.input, model, now, node });
       for (const item of items) addItem(tx, id, thread, item);
       const besides = alongside?.(tx, { id, thread });
       // Whoever is not heard because another failed first has nothing to add.
@@ -94,7 +94,7 @@ export function createOpening(sql: Sql, texts: ThreadTexts): OpenTurn {
   };
 
   function addItem(tx: Transaction, turn: string, thread: string, item: TurnItem): void {
-    void writeItem(tx, turn, item);
+    void writeItem(tx, { id: turn, node }, item);
     if (item.type === "message" && item.text !== "") texts.addMessage(tx, item.id, thread, item.text);
   }
 
@@ -120,7 +120,7 @@ export function createOpening(sql: Sql, texts: ThreadTexts): OpenTurn {
     const id = randomUUIDv7();
     const { instructions: _, context: __, outside: ___, ...bare } = turn;
     const input: TurnInput = { type: "message", text: "" };
-    void addTurn(tx, { id, thread, turn: bare, input, model, now, isOver: true });
+    void addTurn(tx, { id, thread, turn: bare, input, model, now, node, isOver: true });
     for (const item of turn.history ?? []) addItem(tx, id, thread, { ...item, id: randomUUIDv7() });
   }
 }
@@ -147,15 +147,17 @@ function addTurn(
     readonly input: TurnInput;
     readonly model: ModelName;
     readonly now: string;
+    readonly node: string;
     readonly isOver?: boolean;
   },
 ): Promise<Place | undefined> {
   const { turn, isOver = false } = row;
   return tx.get<Place>(
     `INSERT INTO turns (id, thread, "user", channel, status, input, instructions, context, outside, provider, model,
-       created_at, completed_at)
+       node, created_at, completed_at)
      SELECT CAST(? AS TEXT), id, "user", CAST(? AS TEXT), ${isOver ? "'completed'" : STATUS}, CAST(? AS TEXT),
-       CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT)
+       CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT),
+       CAST(? AS TEXT)
      FROM threads WHERE id = ? AND "user" = ?
      ON CONFLICT (id) DO NOTHING RETURNING seq, status`,
     row.id,
@@ -166,6 +168,7 @@ function addTurn(
     turn.outside === undefined ? null : JSON.stringify(turn.outside),
     row.model.provider,
     row.model.name,
+    row.node,
     row.now,
     isOver ? row.now : null,
     row.thread,

@@ -3,6 +3,7 @@
  * nothing that was streamed. When the message is whole it becomes an item, and its pieces go.
  */
 import type { Queries, Transaction, TurnItem } from "../../../kernel/plugin.ts";
+import type { OwnTurn } from "./items.ts";
 
 export interface Piece {
   readonly item: string;
@@ -11,13 +12,14 @@ export interface Piece {
 
 const READ = "SELECT item, text FROM turn_pieces WHERE turn = ? ORDER BY seq";
 
-/** Of a turn that has gone with its thread nothing is kept. */
-export function addPiece(tx: Transaction, turn: string, { item, text }: Piece): Promise<number> {
+/** Of a turn that has gone with its thread, or to another node, nothing is kept. */
+export function addPiece(tx: Transaction, { id, node }: OwnTurn, { item, text }: Piece): Promise<number> {
   return tx.run(
-    "INSERT INTO turn_pieces (turn, item, text) SELECT id, CAST(? AS TEXT), CAST(? AS TEXT) FROM turns WHERE id = ?",
+    "INSERT INTO turn_pieces (turn, item, text) SELECT id, CAST(? AS TEXT), CAST(? AS TEXT) FROM turns WHERE id = ? AND node = ?",
     item,
     text,
-    turn,
+    id,
+    node,
   );
 }
 

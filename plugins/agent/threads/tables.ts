@@ -131,6 +131,12 @@ const SQLITE = [
   // Those of one thread, however many turns it has.
   `DROP INDEX turns_open;
   CREATE INDEX turns_open ON turns (thread, seq) WHERE status IN ('queued', 'running');`,
+
+  // Who is at it. Of a conversation one job runs at a time, whoever claims them.
+  `ALTER TABLE turns ADD COLUMN node TEXT;
+  ALTER TABLE turns ADD COLUMN stop_asked INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE jobs ADD COLUMN node TEXT;
+  CREATE UNIQUE INDEX jobs_one_running ON jobs (user, conversation) WHERE status = 'running';`,
 ];
 
 const POSTGRES = [
@@ -169,6 +175,8 @@ const POSTGRES = [
     model TEXT COLLATE "C" NOT NULL,
     usage TEXT COLLATE "C",
     wrote BIGINT NOT NULL DEFAULT 0,
+    stop_asked BIGINT NOT NULL DEFAULT 0,
+    node TEXT COLLATE "C",
     created_at TEXT COLLATE "C" NOT NULL,
     completed_at TEXT COLLATE "C"
   );
@@ -235,9 +243,11 @@ const POSTGRES = [
     response TEXT COLLATE "C",
     error TEXT COLLATE "C",
     stop_asked BIGINT NOT NULL DEFAULT 0,
+    node TEXT COLLATE "C",
     created_at TEXT COLLATE "C" NOT NULL,
     completed_at TEXT COLLATE "C"
   );
+  CREATE UNIQUE INDEX jobs_one_running ON jobs ("user", conversation) WHERE status = 'running';
   CREATE INDEX jobs_by_user ON jobs ("user", seq);
   CREATE INDEX jobs_by_status ON jobs (status, seq);
   CREATE INDEX jobs_by_user_and_status ON jobs ("user", status, seq);

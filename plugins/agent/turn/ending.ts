@@ -1,5 +1,14 @@
-/** How a turn ends, as its row and its thread's say. */
-import type { Gate, ModelName, ToolCall, Transaction, Usage } from "../../../kernel/plugin.ts";
+/** How a turn ends, and what that is in the store. */
+import {
+  Fault,
+  type Gate,
+  type Log,
+  type ModelName,
+  type ToolCall,
+  type Transaction,
+  type Usage,
+} from "../../../kernel/plugin.ts";
+import type { OwnTurn } from "../threads/items.ts";
 import type { Carried } from "./required-tools.ts";
 
 export interface Ending {
@@ -10,22 +19,23 @@ export interface Ending {
   readonly required?: Carried;
 }
 
-export function writeEnding(
+interface Next {
+  readonly node: string;
+}
+
+/** Closes the turn of a thread, and answers where the turn that waits for it is. */
+export function closeTurn(
   tx: Transaction,
-  turn: {
-    readonly id: string;
-    readonly thread: string;
-    readonly ending: Ending;
-    readonly usage: Usage;
-    readonly model: ModelName;
-    readonly now: string;
-  },
-): void {
-  const { id, thread, usage, model, now } = turn;
-  const { status, error, gate, pending, required } = turn.ending;
+  turn: OwnTurn & { readonly thread: string; readonly model: ModelName },
+  { status, error, gate, pending, required }: Ending,
+  usage: Usage,
+  now: string,
+): Promise<Next | undefined> {
+  const { id, node, thread, model } = turn;
   // The thread before its turns, as whoever deletes it does.
   void tx.run(
-    `UPDATE threads SET updated_at = ?${gate ? ", gate = ?, pending = ?, required = ?" : ""} WHERE id = ?`,
+    `UPDATE threads SET updated_at = ?${gate ? ", gate = ?, pending = ?, required = ?" : ""}
+       WHERE id = ? AND EXISTS (SELECT 1 FROM turns WHERE turns.id = ? AND turns.node = ?)`,
     now,
     ...(gate
       ? [
@@ -35,10 +45,12 @@ export function writeEnding(
         ]
       : []),
     thread,
+    id,
+    node,
   );
   void tx.run(
     `UPDATE turns SET status = ?, error = ?, gate = ?, usage = ?, provider = ?, model = ?, completed_at = ?
-     WHERE id = ?`,
+       WHERE id = ? AND node = ?`,
     status,
     error ? JSON.stringify(error) : null,
     gate ? JSON.stringify(gate) : null,
@@ -47,5 +59,31 @@ export function writeEnding(
     model.name,
     now,
     id,
+    node,
+  );
+  return tx.get<Next>(
+    `SELECT node FROM turns INDEXED BY turns_open WHERE thread = ? AND status IN ('queued', 'running')
+       ORDER BY seq LIMIT 1`,
+    thread,
   );
 }
+
+/** What an error makes of a turn, unless it was told to stop. */
+export function endingOf(error: unknown, signal: AbortSignal, log: Log): Ending {
+  const cause = signal.aborted ? signal.reason : error;
+  if (cause instanceof Fault)
+    return { status: "failed", error: { code: cause.code, message: cause.message } };
+  if (signal.aborted) return { status: "cancelled" };
+  log.error({ error }, "a turn failed because of a bug");
+  return {
+    status: "failed",
+    error: { code: "internal", message: "Something went wrong in the service; the log has the details." },
+  };
+}
+
+export const STOPPED = new Fault("turn", "interrupted", "The service was stopped while the turn ran.");
+export const TAKEN_OVER = new Fault(
+  "turn",
+  "interrupted",
+  "The turn was interrupted: its node could not reach the database.",
+);

@@ -7,6 +7,8 @@ export interface Lanes<Entry> {
   leave(thread: string, entry: Entry): boolean;
   /** A turn of this thread has ended, here or on another node. */
   wake(thread: string): Promise<void>;
+  /** Those that something waits in. */
+  threads(): readonly string[];
 }
 
 interface Lane<Entry> {
@@ -55,5 +57,6 @@ export function createLanes<Entry>(
     },
     leave,
     wake,
+    threads: () => [...lanes.keys()],
   };
 }

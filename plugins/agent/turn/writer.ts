@@ -14,7 +14,7 @@ import { writeItem } from "../threads/items.ts";
 import { addPiece, dropPieces } from "../threads/pieces.ts";
 import type { ThreadTexts } from "../threads/texts.ts";
 import type { Summary, ThreadRow } from "../threads/thread-row.ts";
-import { type Ending, writeEnding } from "./ending.ts";
+import { closeTurn, type Ending } from "./ending.ts";
 
 /** "waiting" where an earlier turn of the thread is still open, "gone" where it was closed or removed by others. */
 export type Begun = "running" | "waiting" | "gone";
@@ -41,10 +41,13 @@ export interface TurnWriter {
   setModel(model: ModelName): void;
   /** A tool that can change the world outside is about to be called. On disk when it resolves; false where the turn is gone. */
   markWrote(): Promise<boolean>;
-  /** Resolves when a write finds that the turn has gone with its thread, which another node may have deleted. */
+  /** Resolves when a write finds that the turn is gone: with its thread, or to a node that took it over. */
   readonly gone: Promise<void>;
-  /** Resolves when the end is on disk. Rejects where it cannot be stored; calling it again tries again. */
-  finish(ending: Ending, usage: Usage): Promise<void>;
+  /**
+   * Resolves when the end is on disk, with the node of the turn that waits for it. Rejects where it cannot be stored;
+   * calling it again tries again.
+   */
+  finish(ending: Ending, usage: Usage): Promise<string | undefined>;
   record(): TurnRecord;
 }
 
@@ -66,7 +69,7 @@ interface Batch {
 }
 
 export function createTurnWriter(
-  { sql, texts }: { readonly sql: Sql; readonly texts: ThreadTexts },
+  { sql, texts, node }: { readonly sql: Sql; readonly texts: ThreadTexts; readonly node: string },
   start: {
     readonly turn: Turn;
     readonly id: string;
@@ -80,6 +83,8 @@ export function createTurnWriter(
   },
 ): TurnWriter {
   const { turn, id, thread, seq, items } = start;
+  // Where it was taken over by another node, nothing of what this one still says counts.
+  const own = { id, node };
   // Opening the turn has written and indexed what it came with.
   const opened = new Set(items.map((item) => item.id));
   const stored = new Set<TurnItem>(items);
@@ -142,7 +147,7 @@ export function createTurnWriter(
             }
           }
           const piece = writePieces(tx, batch.said, whole);
-          const rows = whole.map((item) => writeItem(tx, id, item));
+          const rows = whole.map((item) => writeItem(tx, own, item));
           if (isSpeaking && whole.some(({ type }) => type === "message")) void dropPieces(tx, id);
           for (const write of along) write(tx);
           // Heard after the commit, so that a database on another machine is asked once.
@@ -178,18 +183,19 @@ export function createTurnWriter(
     if (item === undefined || isMute || whole.some((other) => other.id === item)) return undefined;
     isSpeaking = true;
     const text = pieces.map((piece) => (piece.item === item ? piece.text : "")).join("");
-    return addPiece(tx, id, { item, text });
+    return addPiece(tx, own, { item, text });
   }
 
-  function writeEnd(tx: Transaction, ending: Ending, usage: Usage, now: string): void {
-    writeEnding(tx, { id, thread, ending, usage, model: current.model, now });
-    for (const item of unstored()) void writeItem(tx, id, item);
+  const writeEnd = (tx: Transaction, ending: Ending, usage: Usage, now: string) => {
+    const next = closeTurn(tx, { ...own, thread, model: current.model }, ending, usage, now);
+    for (const item of unstored()) void writeItem(tx, own, item);
     for (const item of items)
       if (item.type === "message" && item.text !== "" && !opened.has(item.id))
         texts.addMessage(tx, item.id, thread, item.text);
     if (isSpeaking) void dropPieces(tx, id);
     for (const write of besides) write(tx);
-  }
+    return next;
+  };
 
   return {
     id,
@@ -213,12 +219,13 @@ export function createTurnWriter(
     add: (write) => void besides.push(write),
     async begin(model) {
       const begun = await sql.run(
-        `UPDATE turns SET status = 'running', provider = ?, model = ? WHERE id = ? AND status = 'queued' AND NOT EXISTS (
+        `UPDATE turns SET status = 'running', provider = ?, model = ? WHERE id = ? AND node = ? AND status = 'queued' AND NOT EXISTS (
            SELECT 1 FROM turns AS other INDEXED BY turns_open
            WHERE other.thread = ? AND other.seq < ? AND other.status IN ('queued', 'running'))`,
         model.provider,
         model.name,
         id,
+        node,
         thread,
         seq,
       );
@@ -233,7 +240,7 @@ export function createTurnWriter(
       current = { ...current, model };
     },
     async markWrote() {
-      hasWritten ||= (await sql.run("UPDATE turns SET wrote = 1 WHERE id = ?", id)) > 0;
+      hasWritten ||= (await sql.run("UPDATE turns SET wrote = 1 WHERE id = ? AND node = ?", id, node)) > 0;
       if (!hasWritten) foundGone();
       return hasWritten;
     },
@@ -251,9 +258,11 @@ export function createTurnWriter(
         ...(ending.gate && { gate: ending.gate }),
       };
       try {
-        await sql.transaction(async (tx) => writeEnd(tx, ending, usage, now));
+        const { next } = await sql.transaction(async (tx) => ({ next: writeEnd(tx, ending, usage, now) }));
         besides = [];
         for (const { resolve } of rest.puts) resolve();
+        // Asked for after the commit, so that the commit needs no answer before it.
+        return (await next)?.node;
       } catch (error) {
         for (const { reject } of rest.puts) reject(error);
         throw error;

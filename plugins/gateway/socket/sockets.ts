@@ -48,7 +48,7 @@ export function createSockets(
     if (seat === undefined) {
       const connections = new Set<Connection>();
       const stream = openStream(
-        (listener) => agent.watch(user, listener),
+        (listener) => agent.watch(user, listener, () => lose(user)),
         () => {
           for (const connection of connections) connection.pump();
         },
@@ -58,6 +58,14 @@ export function createSockets(
     }
     seat.leftAt = Date.now();
     return seat;
+  };
+  /** Frames are missing: whoever comes back gets a stream with another name, and reads the thread again. */
+  const lose = (user: string): void => {
+    const seat = seats.get(user);
+    seats.delete(user);
+    seat?.stream.close();
+    for (const connection of seat?.connections ?? [])
+      connection.close(CLOSE.tooSlow, "events were missed; come back");
   };
   const all = (): readonly Connection[] => [...seats.values()].flatMap(({ connections }) => [...connections]);
 

@@ -237,7 +237,7 @@ describe("the queue", () => {
     await sql.run("UPDATE jobs SET completed_at = ?", new Date(Date.now() - 31 * 86_400_000).toISOString());
     await before.stop();
     const kernel = await bootAgent({ model, home: before.home });
-    expect(await kernel.service("jobs").find(job.id)).toBeUndefined();
+    await expect.poll(() => kernel.service("jobs").find(job.id)).toBeUndefined();
   });
 });
 

@@ -9,8 +9,9 @@ const JOB = { user: "ann", channel: "webhook", message: "Hi" } as const;
 async function twoNodes(fresh: () => Promise<StorePlace>) {
   const place = await fresh();
   const node = async () => {
-    const sql = await (await place.open()).tables("agent", MIGRATIONS);
-    return { sql, table: createJobTable(sql) };
+    const store = await place.open();
+    const sql = await store.tables("agent", MIGRATIONS);
+    return { sql, table: createJobTable(sql, store.node) };
   };
   return [await node(), await node()] as const;
 }

@@ -25,8 +25,8 @@ async function nodeOn(place: StorePlace) {
   const sql = await store.tables("agent", MIGRATIONS);
   const memory = await createMemory({ store, vectors: false, log: quiet });
   const missions = await createMissions(store);
-  const table = createJobTable(sql);
-  const [ledger, threads] = [createLedger(sql), createThreads(sql, () => {})];
+  const table = createJobTable(sql, store.node);
+  const [ledger, threads] = [createLedger(sql, store.node), createThreads(sql, () => {})];
   const jobs = { list: table.list, cancel: async () => undefined, refuse: async () => {} };
   return {
     sql,
@@ -37,7 +37,7 @@ async function nodeOn(place: StorePlace) {
     approvals: createApprovals(sql),
     history: createHistory(sql, { mask: createMask(), trusted: new Set() }),
     identities: createIdentities({ sql, jobs, giveMemory: memory.giveAll }),
-    removeUser: createUserRemoval({ sql, threads, jobs, memory, cancelThread: () => {} }),
+    removeUser: createUserRemoval({ sql, threads, jobs, memory, cancelThread: async () => {} }),
     async say(text: string, thread?: string, user = "ann") {
       const turn = { id: randomUUIDv7(), user, channel: "test", input: message(text) };
       const { writer } = await ledger.open({ ...turn, ...(thread !== undefined && { thread }) }, MODEL, {

@@ -1,7 +1,7 @@
 /** Turns as rows, on both engines, with two nodes on one store. */
 import { randomUUIDv7 } from "node:crypto";
 import { expect, test } from "vitest";
-import type { Alongside, Sql, Turn } from "../../../../kernel/plugin.ts";
+import type { Alongside, Sql, Store, Turn } from "../../../../kernel/plugin.ts";
 import { NO_USAGE } from "../../../../plugins/agent/spending/cost.ts";
 import { createLedger, type Ledger } from "../../../../plugins/agent/threads/ledger.ts";
 import { MIGRATIONS } from "../../../../plugins/agent/threads/tables.ts";
@@ -19,8 +19,8 @@ interface Node {
   open(more?: Partial<Turn>, alongside?: Alongside): ReturnType<Ledger["open"]>;
 }
 
-function nodeOn(sql: Sql): Node {
-  const ledger = createLedger(sql);
+function nodeOn(sql: Sql, { living }: Pick<Store["node"], "living">, id: string = randomUUIDv7()): Node {
+  const ledger = createLedger(sql, { id, living });
   return {
     sql,
     ledger,
@@ -29,8 +29,10 @@ function nodeOn(sql: Sql): Node {
   };
 }
 
-const node = async (place: StorePlace): Promise<Node> =>
-  nodeOn(await (await place.open()).tables("agent", MIGRATIONS));
+async function node(place: StorePlace): Promise<Node> {
+  const store = await place.open();
+  return nodeOn(await store.tables("agent", MIGRATIONS), store.node, store.node.id);
+}
 
 async function twoNodes(fresh: () => Promise<StorePlace>): Promise<[Node, Node]> {
   const place = await fresh();
@@ -160,12 +162,18 @@ describeEngines("turns", (engine, fresh) => {
 
   test("those that a crash left open end as interrupted, with what was said, which is found", async () => {
     const place = await fresh();
-    const before = await node(place);
+    const after = await node(place);
+    const store = await place.open();
+    const before = nodeOn(await store.tables("agent", MIGRATIONS), store.node, "a node that is gone");
     const { writer } = await before.open();
     await new Promise<void>((resolve) => writer.say("i1", "Once upon", resolve));
-    const after = await node(place);
-    expect(await after.ledger.recover()).toBe(1);
-    expect(await after.ledger.recover()).toBe(0);
+    const { id, thread } = writer;
+    expect(await after.ledger.takeOver(() => false)).toEqual([{ id, thread, user: "ann" }]);
+    expect(await after.ledger.takeOver(() => false)).toEqual([]);
+    // It was only slow: what it still says does not count.
+    expect(await writer.markWrote()).toBe(false);
+    await writer.put({ type: "message", id: "i2", role: "assistant", text: "there was" });
+    await writer.finish(COMPLETED, NO_USAGE);
     const [turn] = await after.sql.all<{ status: string; error: string }>("SELECT status, error FROM turns");
     expect(turn).toMatchObject({ status: "failed", error: expect.stringContaining("interrupted") });
     expect(await count(after, "turn_pieces")).toBe(0);
@@ -181,7 +189,7 @@ describePostgres("round trips", () => {
   test("a message, its answer and the end of the turn take three, on a thread that was there four", async () => {
     const store = await openPostgres(await freshDatabase(afterThisTest));
     afterThisTest(() => store.close());
-    const ann = nodeOn(await store.tables("agent", MIGRATIONS));
+    const ann = nodeOn(await store.tables("agent", MIGRATIONS), store.node);
     const turn = async (thread?: string) => {
       const before = store.roundTrips();
       const { writer } = await ann.open(thread === undefined ? {} : { thread });

@@ -2,8 +2,9 @@
 import type { RunningTurn, TurnEvent, TurnRecord } from "../../../kernel/plugin.ts";
 
 export interface TurnStream extends RunningTurn {
-  /** Adds an event; `done` and `failed` end the stream. */
-  push(event: TurnEvent): void;
+  /** Adds an event and answers its number; `done` and `failed` end the stream. */
+  push(event: TurnEvent): number;
+  readonly events: readonly TurnEvent[];
 }
 
 export function createTurnStream(id: string, thread: string, cancel: () => void): TurnStream {
@@ -17,14 +18,16 @@ export function createTurnStream(id: string, thread: string, cancel: () => void)
     thread,
     record,
     cancel,
+    events,
     push(event) {
-      events.push(event);
+      const n = events.push(event);
       if (event.type === "done" || event.type === "failed") {
         ended = true;
         resolve(event.record);
       }
       more.resolve();
       more = Promise.withResolvers();
+      return n;
     },
     async *[Symbol.asyncIterator]() {
       for (let next = 0; ; next++) {

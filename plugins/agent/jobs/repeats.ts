@@ -1,0 +1,77 @@
+/** Jobs that were submitted before: under the same key, or as the same signed message. */
+import { createHash } from "node:crypto";
+import { Fault, type NewJob, type Sql, type Transaction } from "../../../kernel/plugin.ts";
+import type { JobRow } from "./row.ts";
+
+const DAY_MILLIS = 86_400_000;
+
+/** Only the store can tell which of two that come at the same moment, perhaps on two nodes, was first. */
+export async function findEarlier(
+  tx: Transaction,
+  engine: Sql["engine"],
+  job: NewJob,
+  fingerprint: string,
+): Promise<JobRow | undefined> {
+  const scope = [job.channel, job.sender ?? ""];
+  const names = [
+    ...(job.canBeReplayed === true ? [JSON.stringify([...scope, "message", fingerprint])] : []),
+    ...(job.idempotencyKey === undefined ? [] : [JSON.stringify([...scope, job.user, job.idempotencyKey])]),
+  ];
+  if (names.length === 0) return undefined;
+  // In one order everywhere, so that no two wait for each other.
+  const locked = names.toSorted().map((name) => lock(tx, engine, name));
+  const [replayed, repeated] = await Promise.all([
+    findReplayed(tx, job, fingerprint),
+    findRepeated(tx, job, fingerprint),
+    ...locked,
+  ]);
+  return replayed ?? repeated;
+}
+
+/** Holds others with the same name off until the transaction is over. SQLite has one writer. */
+async function lock(tx: Transaction, engine: Sql["engine"], name: string): Promise<void> {
+  if (engine === "sqlite") return;
+  await tx.run("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", `postern jobs ${name}`);
+}
+
+async function findReplayed(tx: Transaction, job: NewJob, fingerprint: string): Promise<JobRow | undefined> {
+  if (job.canBeReplayed !== true) return undefined;
+  return await tx.get<JobRow>(
+    `SELECT * FROM jobs WHERE fingerprint = ? AND channel = ? AND sender = ? AND created_at > ?
+     ORDER BY seq DESC LIMIT 1`,
+    fingerprint,
+    job.channel,
+    job.sender ?? "",
+    daysAgo(1),
+  );
+}
+
+async function findRepeated(tx: Transaction, job: NewJob, fingerprint: string): Promise<JobRow | undefined> {
+  if (job.idempotencyKey === undefined) return undefined;
+  const known = await tx.get<JobRow>(
+    `SELECT * FROM jobs WHERE "user" = ? AND idempotency_key = ? AND channel = ? AND sender = ? AND created_at > ?
+     ORDER BY seq DESC LIMIT 1`,
+    job.user,
+    job.idempotencyKey,
+    job.channel,
+    job.sender ?? "",
+    daysAgo(1),
+  );
+  if (known === undefined || known.fingerprint === null || known.fingerprint === fingerprint) return known;
+  throw new Fault(
+    "invalid",
+    "idempotency_key_reused",
+    "This Idempotency-Key was used with a different body. Use a new key for each request.",
+    { param: "Idempotency-Key" },
+  );
+}
+
+export function fingerprintOf({ message, conversation, metadata }: NewJob): string {
+  return createHash("sha256")
+    .update(JSON.stringify([message, conversation, metadata]))
+    .digest("hex");
+}
+
+export function daysAgo(days: number): string {
+  return new Date(Date.now() - days * DAY_MILLIS).toISOString();
+}

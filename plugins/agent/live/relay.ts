@@ -1,0 +1,188 @@
+/**
+ * Brings the events of turns that run here to the nodes where somebody watches, and theirs to our watchers. Events of a
+ * turn are numbered: each is told once and in order, or the watchers are told that some were lost.
+ */
+import { type Log, type Node, reason, type Signals, type TurnEvent } from "../../../kernel/plugin.ts";
+import type { OwnTurn } from "../threads/items.ts";
+
+export interface TurnPlace {
+  readonly id: string;
+  readonly thread: string;
+}
+
+export interface RelayParts {
+  readonly node: Node;
+  readonly signals: Signals;
+  readonly log: Log;
+  /** The turns of a user that run here, with everything they have told so far. */
+  running(user: string): Iterable<TurnPlace & { readonly events: readonly TurnEvent[] }>;
+  /** Tells this node's watchers. */
+  tell(user: string, event: TurnEvent, turn: TurnPlace): void;
+  /** Tells them that events were lost. */
+  lost(user: string): void;
+  /** Another node wants a turn stopped that runs here. */
+  stop(turn: string): void;
+  /** A turn of this thread has ended on another node. */
+  wake(thread: string): void;
+}
+
+export interface Relay {
+  /** Says to all nodes whether somebody here watches the turns of this user. */
+  watch(user: string, isWatched: boolean): void;
+  /** Event number `n` of a turn that runs here; 0 is the end of one whose node is gone. */
+  send(user: string, turn: TurnPlace, n: number, event: TurnEvent): void;
+  /** Asks a node to stop a turn. */
+  stopTurn(turn: OwnTurn): void;
+  /** Tells a node that a turn of this thread has ended, or all of them. */
+  wake(thread: string, node?: string): void;
+  stop(): Promise<void>;
+}
+
+interface Frame {
+  readonly user: string;
+  readonly turn: TurnPlace;
+  readonly n: number;
+  readonly event: TurnEvent;
+}
+
+interface Message {
+  readonly from: string;
+  readonly hello?: true;
+  readonly watch?: readonly string[];
+  readonly unwatch?: string;
+  readonly frames?: readonly Frame[];
+  readonly stop?: string;
+  readonly wake?: string;
+}
+
+const ALL = "turns";
+const ofNode = (id: string) => `turns of ${id}`;
+
+/** The end of a turn whose node is gone. */
+export const LAST_WORD = 0;
+
+// Turns that have ended are remembered for a while: a late copy of their events must not begin them anew.
+const ENDED_REMEMBERED = 10_000;
+
+export function createRelay(parts: RelayParts): Relay {
+  const { node, signals, log, running, tell, lost } = parts;
+  /** For each user the other nodes where somebody watches. */
+  const elsewhere = new Map<string, Set<string>>();
+  const watched = new Set<string>();
+  /** The number of the last event of each turn of another node. */
+  const heard = new Map<string, { readonly user: string; readonly n: number }>();
+  /** Turns that are to be sent again from their first event. */
+  const awaited = new Set<string>();
+  const ended = new Set<string>();
+  const outbox = new Map<string, Frame[]>();
+  let sending: Promise<unknown> = Promise.resolve();
+
+  function post(topic: string, message: Omit<Message, "from">): void {
+    sending = signals
+      .send(topic, JSON.stringify({ from: node.id, ...message }))
+      .catch((error) => log.warn(`other nodes could not be told of turns: ${reason(error)}`));
+  }
+
+  function flush(): void {
+    for (const [to, frames] of outbox) post(ofNode(to), { frames });
+    outbox.clear();
+  }
+
+  function put(to: string, frame: Frame): void {
+    // What happens in one moment travels together.
+    if (outbox.size === 0) setImmediate(flush);
+    const frames = outbox.get(to) ?? [];
+    outbox.set(to, frames);
+    frames.push(frame);
+  }
+
+  function addWatcher(from: string, user: string): void {
+    const nodes = elsewhere.get(user) ?? new Set();
+    elsewhere.set(user, nodes.add(from));
+    for (const { id, thread, events } of running(user))
+      for (const [at, event] of events.entries()) put(from, { user, turn: { id, thread }, n: at + 1, event });
+  }
+
+  function dropWatcher(from: string, user: string): void {
+    const nodes = elsewhere.get(user);
+    nodes?.delete(from);
+    if (nodes?.size === 0) elsewhere.delete(user);
+  }
+
+  function hear({ user, turn, n, event }: Frame): void {
+    if (!watched.has(user) || ended.has(turn.id)) return;
+    const last = heard.get(turn.id)?.n ?? 0;
+    const isNext = n === last + 1 || n === LAST_WORD;
+    if (!isNext) {
+      // Less was told already; more comes again with what is missing.
+      if (n > last && !awaited.has(turn.id)) loseTouch(user, turn.id);
+      return;
+    }
+    awaited.delete(turn.id);
+    heard.set(turn.id, { user, n });
+    if (event.type === "done" || event.type === "failed") forgetTurn(turn.id);
+    tell(user, event, turn);
+  }
+
+  function forgetTurn(turn: string): void {
+    heard.delete(turn);
+    if (ended.size >= ENDED_REMEMBERED) ended.clear();
+    ended.add(turn);
+  }
+
+  /** The user's watchers begin anew, and the other nodes send their running turns whole. */
+  function loseTouch(user: string, turn: string): void {
+    lost(user);
+    awaited.add(turn);
+    for (const [id, known] of heard) {
+      if (known.user !== user) continue;
+      heard.delete(id);
+      awaited.add(id);
+    }
+    if (watched.has(user)) post(ALL, { watch: [user] });
+  }
+
+  const receive = (payload: string): void => {
+    const { from, hello, watch, unwatch, frames, stop, wake } = JSON.parse(payload) as Message;
+    if (from === node.id) return;
+    if (hello && watched.size > 0) post(ofNode(from), { watch: [...watched] });
+    for (const user of watch ?? []) addWatcher(from, user);
+    if (unwatch !== undefined) dropWatcher(from, unwatch);
+    for (const frame of frames ?? []) hear(frame);
+    if (stop !== undefined) parts.stop(stop);
+    if (wake !== undefined) parts.wake(wake);
+  };
+
+  const undos = [
+    signals.listen(ALL, receive),
+    signals.listen(ofNode(node.id), receive),
+    signals.onLost(() => {
+      heard.clear();
+      awaited.clear();
+      for (const user of watched) lost(user);
+      post(ALL, { hello: true, watch: [...watched] });
+    }),
+    node.onDead((id) => {
+      for (const user of [...elsewhere.keys()]) dropWatcher(id, user);
+    }),
+  ];
+  post(ALL, { hello: true });
+
+  return {
+    watch(user, isWatched) {
+      if (isWatched) watched.add(user);
+      else watched.delete(user);
+      post(ALL, isWatched ? { watch: [user] } : { unwatch: user });
+    },
+    send(user, turn, n, event) {
+      for (const to of elsewhere.get(user) ?? []) put(to, { user, turn, n, event });
+    },
+    stopTurn: ({ id, node }) => post(ofNode(node), { stop: id }),
+    wake: (thread, to) => post(to === undefined ? ALL : ofNode(to), { wake: thread }),
+    async stop() {
+      for (const undo of undos) undo();
+      flush();
+      await sending;
+    },
+  };
+}

@@ -1,0 +1,50 @@
+/** Who hears of a user's turns on this node. */
+import type { Agent, Log, TurnEvent } from "../../../kernel/plugin.ts";
+import type { TurnPlace } from "./relay.ts";
+
+type Listener = Parameters<Agent["watch"]>[1];
+
+interface Watcher {
+  readonly listener: Listener;
+  readonly lost: () => void;
+}
+
+export interface Watchers {
+  /** Answers how to stop. */
+  add(user: string, listener: Listener, lost: () => void): () => void;
+  tell(user: string, event: TurnEvent, turn: TurnPlace): void;
+  /** Events of this user's turns were lost. */
+  tellLost(user: string): void;
+}
+
+/** `onChange` is told of the first and the last of each user. */
+export function createWatchers(log: Log, onChange: (user: string, isWatched: boolean) => void): Watchers {
+  const watchers = new Map<string, Set<Watcher>>();
+
+  function each(user: string, act: (watcher: Watcher) => void): void {
+    for (const watcher of watchers.get(user) ?? []) {
+      try {
+        act(watcher);
+      } catch (error) {
+        log.error({ error }, "a listener to turns failed");
+      }
+    }
+  }
+
+  return {
+    add(user, listener, lost) {
+      const known = watchers.get(user);
+      const mine = known ?? new Set();
+      const watcher = { listener, lost };
+      watchers.set(user, mine.add(watcher));
+      if (known === undefined) onChange(user, true);
+      return () => {
+        if (!mine.delete(watcher) || mine.size > 0 || watchers.get(user) !== mine) return;
+        watchers.delete(user);
+        onChange(user, false);
+      };
+    },
+    tell: (user, event, turn) => each(user, ({ listener }) => listener(event, turn)),
+    tellLost: (user) => each(user, ({ lost }) => lost()),
+  };
+}

@@ -1,0 +1,61 @@
+/** Ends of turns that could not be stored: tried again until they are. */
+import type { Usage } from "../../../kernel/plugin.ts";
+import type { Ending } from "./ending.ts";
+import type { TurnWriter } from "./writer.ts";
+
+export interface Saving {
+  /** Tries at once, and then now and then. Until it is stored the turn lives in memory. */
+  keepTrying(writer: TurnWriter, ending: Ending, usage: Usage): Promise<void>;
+  /** Whether the end of this turn is still to be stored. */
+  has(turn: string): boolean;
+  /** A last time. */
+  stop(): Promise<void>;
+}
+
+const AGAIN_MILLIS = 5000;
+
+/** `onSaved` is told of a thread whose stored turns have changed. */
+export function createSaving(onSaved: (thread: string) => void): Saving {
+  const unsaved = new Map<string, () => Promise<void>>();
+  let timer: NodeJS.Timeout | undefined;
+
+  async function saveAll(): Promise<void> {
+    for (const save of unsaved.values()) {
+      try {
+        await save();
+      } catch {
+        return;
+      }
+    }
+    clearInterval(timer);
+    timer = undefined;
+  }
+
+  return {
+    /** A disk that was full may have room again, a database that was away may be back. */
+    async keepTrying(writer, ending, usage) {
+      const write = async (): Promise<void> => {
+        await writer.finish(ending, usage);
+        unsaved.delete(writer.id);
+        onSaved(writer.thread);
+      };
+      // One try at a time: two in one commit would index the same texts twice, and both would fail.
+      let trying: Promise<void> | undefined;
+      const save = (): Promise<void> => {
+        trying ??= write().finally(() => (trying = undefined));
+        return trying;
+      };
+      unsaved.set(writer.id, save);
+      try {
+        await save();
+        return;
+      } catch {}
+      timer ??= setInterval(saveAll, AGAIN_MILLIS).unref();
+    },
+    has: (turn) => unsaved.has(turn),
+    async stop() {
+      clearInterval(timer);
+      await saveAll();
+    },
+  };
+}
