@@ -1,17 +1,15 @@
 /** The parts of the tool host put together. Everything heavy is imported from here, and here only. */
 
 import type { PrivateHosts } from "../kernel/net/address.ts";
-import type { Log, Mask, Sql, Store, ToolAdmin, ToolInfo } from "../kernel/plugin.ts";
+import type { Log, Mask, Store, ToolAdmin, ToolInfo } from "../kernel/plugin.ts";
 import { loadKey } from "../kernel/store/secrets-key.ts";
 import { createAdmin } from "./admin.ts";
 import { createBroker } from "./broker/broker.ts";
 import { createCredentialSource } from "./broker/credentials.ts";
 import { createNetwork } from "./broker/network.ts";
 import { type Candidate, type Catalog, digestOf, type InstalledTool } from "./catalog/catalog.ts";
-import { openFolderCatalog, toolsFolder } from "./catalog/folders.ts";
 import { examine, type Introduce } from "./catalog/install.ts";
-import { recoverTools } from "./catalog/recovery.ts";
-import { openRowCatalog } from "./catalog/rows.ts";
+import { openCatalog } from "./catalog/open.ts";
 import { provideShipped } from "./catalog/shipped.ts";
 import { openToolTables, TOPIC } from "./catalog/tables.ts";
 import { toInfo } from "./catalog/tool-info.ts";
@@ -266,13 +264,6 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
       await network.close();
     },
   };
-}
-
-async function openCatalog(home: string, sql: Sql, store: Store, log: Log): Promise<Catalog> {
-  if (sql.engine === "postgres") return openRowCatalog(sql, store.changes);
-  // Before anyone looks: a shipped tool that is not there counts as removed by the user.
-  await recoverTools(toolsFolder(home), log);
-  return openFolderCatalog(home);
 }
 
 /** Secrets from before they had owners go to the tool that was installed first of those which name them; others have to ask. */

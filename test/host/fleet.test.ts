@@ -105,6 +105,15 @@ describePostgres("the tools of a fleet", () => {
     }
   });
 
+  test("tools in the home of a node are named as not used", async () => {
+    const alone = await toolHost();
+    await install(alone, "echo", await fixture("echo.js"), NOTHING);
+    const url = await freshDatabase(afterThisTest);
+    const node = await toolHost({ secretsKey: KEY }, alone.home, await openPostgres(url));
+    expect(await namesOn(node)).toEqual([]);
+    expect(node.logged.join("")).toContain(`not used in ${join(alone.home, "tools")}: echo.`);
+  });
+
   test("a component that is not what was installed is refused by its digest", async () => {
     const { url, first } = await fleet();
     await install(first, "echo", await fixture("echo.js"), NOTHING);
