@@ -4,7 +4,7 @@ import { prepareHome } from "../../kernel/cli/home.ts";
 import { createLog } from "../../kernel/log.ts";
 import { createMask } from "../../kernel/mask/mask.ts";
 import type { PrivateHosts } from "../../kernel/net/address.ts";
-import { openStore } from "../../kernel/store/store.ts";
+import { openStore } from "../../kernel/store/sqlite/store.ts";
 import { openToolHost, type ToolHost } from "../tool-host.ts";
 
 export async function openTemporaryHost(home: string, privateHosts: PrivateHosts): Promise<ToolHost> {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Finding, reason, type SharedStore } from "../../kernel/plugin.ts";
 import { NO_CHANGES } from "../../kernel/store/fleet/changes.ts";
 import { loadKey } from "../../kernel/store/secrets-key.ts";
-import { readKeyed } from "../../kernel/store/store.ts";
+import { readKeyed } from "../../kernel/store/sqlite/store.ts";
 import { SWITCHES, type SwitchedOff } from "../switches.ts";
 import type { Catalog } from "./catalog.ts";
 import { openFolderCatalog } from "./folders.ts";

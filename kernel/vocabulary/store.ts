@@ -6,8 +6,6 @@ export interface Store {
   keyed<Value>(namespace: string): Keyv<Value>;
   /** Ordered and searchable state: the owner's tables, after its numbered migrations have run. */
   tables(owner: string, migrations: Migrations): Promise<Sql>;
-  /** The same, answered at once. Goes when its last user has moved to `tables`. */
-  syncTables(owner: string, migrations: readonly SyncMigration[]): SyncSql;
   /**
    * 32 bytes for one purpose, the same at every start, derived from the home's secrets key: nothing of them is
    * stored. For what a plugin signs or seals.
@@ -122,24 +120,6 @@ export interface Sql extends Queries {
     work: (tx: Transaction) => Promise<Result>,
     options?: { readonly flush?: boolean },
   ): Promise<Result>;
-}
-
-export type SyncMigration = string | ((sql: SyncSql) => void);
-
-/** Synchronous, on one connection. Goes with `syncTables`. */
-export interface SyncSql {
-  all<Row>(sql: string, ...values: SqlValue[]): Row[];
-  get<Row>(sql: string, ...values: SqlValue[]): Row | undefined;
-  run(sql: string, ...values: SqlValue[]): { readonly changes: number; readonly lastId: number };
-  /** What belongs together commits together; an exception rolls back. Nests. */
-  transaction<Result>(work: () => Result): Result;
-  /**
-   * The same a moment later, in one commit with all that is asked for until then; an exception rolls back
-   * only its own work. The promise resolves when it is on disk.
-   */
-  batch<Result>(work: () => Result): Promise<Result>;
-  /** Does it as the last thing in the transaction at hand, together with others of its kind; at once where none is open. */
-  last(work: () => void): void;
 }
 
 /** Counts per key over one or more windows; answers at once, never waits. */

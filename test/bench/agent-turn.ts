@@ -1,7 +1,7 @@
 /** Growth: what the loop costs for the nth turn on a thread, with a model that answers at once. */
 import { join } from "node:path";
 import { createMask } from "../../kernel/mask/mask.ts";
-import { openStore } from "../../kernel/store/store.ts";
+import { openStore } from "../../kernel/store/sqlite/store.ts";
 import { createAgent } from "../../plugins/agent/agent.ts";
 import { openFolderFiles } from "../../plugins/agent/context/files/folder.ts";
 import { createContext } from "../../plugins/agent/context/window.ts";

@@ -53,9 +53,6 @@ export async function openPostgresStore(
       name: `PostgreSQL, ${settings.database} at ${settings.host}`,
       keyed: (namespace) => keyed.get(namespace),
       tables,
-      syncTables() {
-        throw new Error("PostgreSQL cannot answer at once");
-      },
       ...fleet,
       signals,
       keyFor: async (purpose) => deriveKey(secretsKey, purpose),

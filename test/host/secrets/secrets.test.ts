@@ -5,9 +5,10 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { openVault } from "../../../host/secrets/secrets.ts";
 import { Fault } from "../../../kernel/fault.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
+import type { OpenStore } from "../../../kernel/store/open-store.ts";
 import { seal } from "../../../kernel/store/sealing.ts";
 import { loadKey, parseKey } from "../../../kernel/store/secrets-key.ts";
-import { type OpenStore, openStore } from "../../../kernel/store/store.ts";
+import { openStore } from "../../../kernel/store/sqlite/store.ts";
 
 let home: string;
 let store: OpenStore;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { loadKey } from "../../../kernel/store/secrets-key.ts";
-import { openStore } from "../../../kernel/store/store.ts";
+import { openStore } from "../../../kernel/store/sqlite/store.ts";
 import type { Migration } from "../../../kernel/vocabulary/store.ts";
 import { temporaryFolder } from "../../support/home.ts";
 

@@ -323,8 +323,8 @@ test("what a request said does not outlive its thread: the next round forgets it
   await service.kernel.service("threads").remove("operator", threadOf(gone.id));
   await service.kernel.stop();
   const later = await startService({ home: service.kernel.home });
-  const sql = later.kernel.service("store").syncTables("test", []);
-  const rows = sql.all<{ thread: string }>("SELECT thread FROM responses");
+  const sql = await later.kernel.service("store").tables("test", []);
+  const rows = await sql.all<{ thread: string }>("SELECT thread FROM responses");
   expect(rows).toEqual([{ thread: threadOf(kept.id) }]);
 });
 

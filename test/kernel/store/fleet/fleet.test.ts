@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { openStore } from "../../../../kernel/store/store.ts";
+import { openStore } from "../../../../kernel/store/sqlite/store.ts";
 import type { Sql, Store } from "../../../../kernel/vocabulary/store.ts";
 import { openPostgres } from "../../../support/processes/engines.ts";
 import { describePostgres, freshDatabase } from "../../../support/processes/postgres/database.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createLimiter } from "../../../../kernel/store/limits/limiter.ts";
-import { openStore } from "../../../../kernel/store/store.ts";
+import { openStore } from "../../../../kernel/store/sqlite/store.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 
 // Only the calendar is moved; Bottleneck's own timers stay real.

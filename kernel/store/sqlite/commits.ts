@@ -2,8 +2,8 @@
  * Commits on one SQLite connection. What is asked for while the sockets that are ready are being read shares a commit,
  * and so one flush of the disk; work that fails is undone alone.
  */
-import type { SqlValue, SyncSql, Transaction } from "../vocabulary/store.ts";
-import type { Connection } from "./sqlite-connection.ts";
+import type { SqlValue, Transaction } from "../../vocabulary/store.ts";
+import type { Connection } from "./connection.ts";
 
 /** Whether a commit waits for the disk. */
 export type Durability = "full" | "normal";
@@ -191,44 +191,7 @@ export function createCommits(writer: Connection, durability: Durability) {
     async idle(): Promise<void> {
       while (waiting.length > 0 || committing !== undefined) await (committing ?? drain());
     },
-    sync: createSync(),
   };
-
-  function createSync(): SyncSql {
-    const sync: SyncSql = {
-      all: (sql, ...values) => execute(() => writer.all(sql, values)),
-      get: (sql, ...values) => execute(() => writer.get(sql, values)),
-      run: (sql, ...values) =>
-        execute(() => {
-          const { changes, lastInsertRowid } = writer.run(sql, values);
-          return { changes: Number(changes), lastId: Number(lastInsertRowid) };
-        }),
-      transaction(work) {
-        if (depth > 0) return work();
-        command("BEGIN IMMEDIATE");
-        depth++;
-        try {
-          const result = work();
-          for (const statement of closing) statement();
-          command("COMMIT");
-          return result;
-        } catch (error) {
-          if (connection.isTransaction) connection.exec("ROLLBACK");
-          throw error;
-        } finally {
-          depth--;
-          closing = [];
-          broken = undefined;
-        }
-      },
-      last(work) {
-        if (depth > 0) closing.push(work);
-        else work();
-      },
-      batch: (work) => ask({ flush: true, work: () => work() }),
-    };
-    return sync;
-  }
 }
 
 async function inTime<Result>(work: Promise<Result>): Promise<Result> {

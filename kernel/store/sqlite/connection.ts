@@ -1,7 +1,7 @@
 /** One connection to a SQLite file, with errors turned into faults that name the file and say what to do. */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { Fault, reason } from "../fault.ts";
-import type { SqlValue } from "../vocabulary/store.ts";
+import { Fault, reason } from "../../fault.ts";
+import type { SqlValue } from "../../vocabulary/store.ts";
 
 // How long a write waits for another process before it is called locked.
 const BUSY_MILLIS = 5000;

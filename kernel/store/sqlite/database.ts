@@ -2,16 +2,15 @@
  * The store on one SQLite file: a connection that writes, and one that reads what is committed. Statements run where
  * they are called, without a thread in between: most take a few microseconds.
  */
-import type { Sql, SqlValue, SyncSql } from "../vocabulary/store.ts";
-import { createCommits, type Durability } from "./sqlite-commits.ts";
-import { type Connection, connect } from "./sqlite-connection.ts";
+import type { Sql, SqlValue } from "../../vocabulary/store.ts";
+import { createCommits, type Durability } from "./commits.ts";
+import { type Connection, connect } from "./connection.ts";
 
 /** Reads that need nothing of the writer. What has RETURNING writes. */
 const READS = /^\s*(?:select|explain|with(?![\s\S]*\b(?:insert|update|delete)\b))\b/i;
 
 export interface Database extends Sql {
   readonly file: string;
-  readonly sync: SyncSql;
   /** Several statements without values, in the transaction that is open. */
   script(sql: string): void;
   /** A copy of what is committed. */
@@ -30,6 +29,9 @@ export function openDatabase(file: string, durability: Durability = "full"): Dat
     writer.exec("PRAGMA wal_autocheckpoint = 8000");
     // The first read of the schema is where a damaged file shows.
     writer.get("SELECT count(*) FROM sqlite_schema", []);
+    writer.exec(`CREATE TABLE IF NOT EXISTS migrations (
+      owner TEXT NOT NULL, number INTEGER NOT NULL, applied_at TEXT NOT NULL, PRIMARY KEY (owner, number)
+    ) WITHOUT ROWID`);
   } catch (error) {
     writer.connection.close();
     throw error;
@@ -53,7 +55,6 @@ export function openDatabase(file: string, durability: Durability = "full"): Dat
   return {
     engine: "sqlite",
     file,
-    sync: commits.sync,
     all: <Row>(sql: string, ...values: SqlValue[]) => route(sql, (on) => on.all<Row>(sql, values)),
     get: <Row>(sql: string, ...values: SqlValue[]) => route(sql, (on) => on.get<Row>(sql, values)),
     run: (sql, ...values) => write(() => commits.execute(() => Number(writer.run(sql, values).changes))),

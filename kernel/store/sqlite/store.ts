@@ -1,0 +1,105 @@
+/** The store on one SQLite file: keyed state through Keyv and ordered state in SQL tables. */
+import { DatabaseSync } from "node:sqlite";
+import Keyv from "keyv";
+import type { SqlValue } from "../../vocabulary/store.ts";
+import { createSoleFleet } from "../fleet/fleet.ts";
+import { createLocalSignals } from "../fleet/signals.ts";
+import type { OpenStore } from "../open-store.ts";
+import { deriveKey } from "../secrets-key.ts";
+import { type Durability, onCommit } from "./commits.ts";
+import { type Database, openDatabase } from "./database.ts";
+import KeyvSqlite, { type SqliteDriver } from "./keyv.ts";
+import { migrate } from "./migrations.ts";
+
+export interface StoreOptions {
+  /** Read when a plugin first asks for a key of its own. */
+  secretsKey?(): Promise<Uint8Array>;
+  /** Whether a commit waits for the disk, which it does unless told otherwise. */
+  readonly durability?: Durability;
+}
+
+// How often rows past their time to live are deleted for good.
+const SWEEP_MILLIS = 60_000;
+
+const TABLE = "keyed";
+
+const READS = /^\s*(select|pragma|with)|\breturning\b/i;
+
+const noKey = () => Promise.reject(new Error("this store has no secrets key"));
+
+export function openStore(file: string, { secretsKey = noKey, durability }: StoreOptions = {}): OpenStore {
+  const database = openDatabase(file, durability);
+  const driver = sharedDriver(database);
+  const adapters: KeyvSqlite[] = [];
+  const keyed = new Map<string, Keyv>();
+
+  return {
+    name: file,
+    keyed<Value>(namespace: string): Keyv<Value> {
+      let keyv = keyed.get(namespace);
+      if (keyv === undefined) {
+        const adapter = new KeyvSqlite({
+          uri: `sqlite://${file}`,
+          table: TABLE,
+          driver,
+          // One sweeps for all: they share the table.
+          clearExpiredInterval: adapters.length === 0 ? SWEEP_MILLIS : 0,
+        });
+        adapters.push(adapter);
+        // No "error" listener, on purpose: Keyv would then answer `false` or `undefined` for what failed.
+        keyv = new Keyv({ store: adapter, namespace });
+        keyed.set(namespace, keyv);
+      }
+      return keyv as Keyv<Value>;
+    },
+    async tables(owner, migrations) {
+      await migrate(database, owner, migrations);
+      return database;
+    },
+    ...createSoleFleet(),
+    signals: createLocalSignals(onCommit),
+    keyFor: async (purpose) => deriveKey(await secretsKey(), purpose),
+    probe: () => database.probe(),
+    async close() {
+      // Their timers would keep using a closed connection.
+      for (const adapter of adapters) adapter.clearExpiredInterval = 0;
+      await database.close();
+    },
+  };
+}
+
+/** Keyed values of a store that may be in use, in the order of the keys. Nothing is written, no table is made. */
+export async function readKeyed<Value>(
+  file: string,
+  namespace: string,
+  keys: readonly string[],
+): Promise<readonly (Value | undefined)[]> {
+  using connection = new DatabaseSync(file, { readOnly: true });
+  const driver: SqliteDriver = {
+    name: "custom",
+    connect: async () => ({
+      query: async (sql, ...values) =>
+        READS.test(sql) ? connection.prepare(sql).all(...(values as SqlValue[])) : [],
+      close: async () => {},
+    }),
+  };
+  const store = new KeyvSqlite({ uri: `sqlite://${file}`, table: TABLE, driver, clearExpiredInterval: 0 });
+  const keyv = new Keyv<Value>({ store, namespace });
+  return await Promise.all(keys.map((key) => keyv.get(key)));
+}
+
+/** Lets Keyv use our connection, so that its writes and ours never compete for the file. */
+function sharedDriver(database: Database): SqliteDriver {
+  return {
+    name: "custom",
+    connect: async () => ({
+      query: async (sql, ...values) => {
+        const given = values.map((value) => (value === undefined ? null : value)) as SqlValue[];
+        if (READS.test(sql)) return await database.all(sql, ...given);
+        await database.run(sql, ...given);
+        return [];
+      },
+      close: async () => {},
+    }),
+  };
+}
