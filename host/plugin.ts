@@ -24,6 +24,7 @@ export default definePlugin({
       load: async () => (await import("./commands/tool.ts")).register,
     },
   ],
+  tables: async () => (await import("./catalog/owned-tables.ts")).TABLES,
   configure(env): HostConfig {
     const privateHosts = parsePrivateHosts(
       env.list("TOOLS_PRIVATE_HOSTS", "Private host:port,… that tools may reach, also over plain http"),

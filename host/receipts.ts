@@ -29,7 +29,7 @@ export interface Retention {
   readonly bytes: number;
 }
 
-const MIGRATIONS = {
+export const MIGRATIONS = {
   sqlite: [
     `CREATE TABLE tool_receipts (
        number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, tool TEXT NOT NULL, receipt TEXT NOT NULL

@@ -28,7 +28,7 @@ const DEATHS = 3;
 const WITHIN_MILLIS = 10 * 60_000;
 
 // By name, as the switches are: two tools may be the same component.
-const TABLES = {
+export const TABLES = {
   sqlite: ["CREATE TABLE tool_deaths (tool TEXT NOT NULL, digest TEXT NOT NULL, at INTEGER NOT NULL)"],
   postgres: [
     'CREATE TABLE tool_deaths (tool TEXT COLLATE "C" NOT NULL, digest TEXT COLLATE "C" NOT NULL, at BIGINT NOT NULL)',

@@ -6,7 +6,7 @@ import type { Command } from "commander";
 import type { Env } from "./env.ts";
 import type { Log } from "./log.ts";
 import type { Services } from "./vocabulary/services.ts";
-import type { Sql, Store } from "./vocabulary/store.ts";
+import type { Migrations, Sql, Store } from "./vocabulary/store.ts";
 
 export type { Env } from "./env.ts";
 export { Fault, type FaultKind, reason } from "./fault.ts";
@@ -93,6 +93,8 @@ export interface Plugin<
   /** Services this plugin uses when they are there. */
   readonly wants?: readonly Wants[];
   readonly provides?: readonly Provides[];
+  /** The tables it keeps in the store, so that a whole store can be copied without starting anything. */
+  readonly tables?: () => Promise<readonly OwnedTables[]>;
   /** Pure: reads settings, opens nothing. Problems are collected by `env`, not thrown. */
   configure(env: Env): Config | Off;
   // What a start returns is checked against `provides`; it must not be guessed from the return type instead.
@@ -101,6 +103,23 @@ export interface Plugin<
   ): NoInfer<Provided<Provides>> | Promise<NoInfer<Provided<Provides>>>;
   /** Read-only: would `start` succeed with this config? Asked by `postern doctor`, with nothing started. */
   diagnose?(context: DiagnoseContext<Config>): Promise<readonly Finding[]>;
+}
+
+/** The tables of one owner, as `store.tables` is asked for them. */
+export interface OwnedTables {
+  readonly owner: string;
+  readonly migrations: Migrations;
+  /** Those that only help to find what others hold. They are not copied but filled again. */
+  readonly derived?: readonly string[];
+  /** Fills them from the others, whatever was in them. */
+  derive?(sql: Sql): Promise<void>;
+  /** What PostgreSQL keeps in tables and SQLite as files in the home. */
+  readonly files?: {
+    readonly tables: readonly string[];
+    /** From the home to the tables. */
+    push(home: string, sql: Sql): Promise<void>;
+    pull(home: string, sql: Sql): Promise<void>;
+  };
 }
 
 export interface DiagnoseContext<Config> {
@@ -138,6 +157,11 @@ export interface CommandContext {
   readonly home: string;
   /** The folder the command was typed in. */
   readonly folder: string;
+  /** What a plugin's settings say, as it reads them. Throws where they, or any others read so far, cannot be used. */
+  settingsOf<Config>(plugin: string, read: (env: Env) => Config): Config;
+  /** The tables of every plugin that Postern ships. */
+  tables(): Promise<readonly OwnedTables[]>;
+  readonly version: string;
   /** Starts these services and what they need, does the work, and stops them again. */
   with<Name extends ServiceName>(
     services: readonly Name[],
@@ -163,6 +187,7 @@ export interface AnyPlugin {
   readonly needs?: readonly ServiceName[];
   readonly wants?: readonly ServiceName[];
   readonly provides?: readonly ServiceName[];
+  readonly tables?: () => Promise<readonly OwnedTables[]>;
   configure(env: Env): unknown;
   // biome-ignore lint/suspicious/noExplicitAny: the kernel passes exactly what `needs` and `wants` name
   start(context: any): unknown;

@@ -19,7 +19,7 @@ import {
 } from "./catalog.ts";
 import { dropReplaced, exists, replacedFolder } from "./replaced.ts";
 
-const FILES = {
+export const FILES = {
   component: "component.wasm",
   capabilities: "capabilities.json",
   record: "tool.json",

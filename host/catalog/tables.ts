@@ -1,7 +1,7 @@
 /** Installed tools as rows, for nodes that share a database. One machine has folders, where people look for them. */
 import type { Sql, Store } from "../../kernel/plugin.ts";
 
-const TABLES = {
+export const TABLES = {
   sqlite: [],
   postgres: [
     `CREATE TABLE tools (

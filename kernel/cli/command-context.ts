@@ -14,6 +14,16 @@ export function createCommandContext(
   return {
     home,
     folder,
+    version,
+    settingsOf(plugin, read) {
+      const config = read(settings.for(plugin));
+      settings.assertSound();
+      return config;
+    },
+    async tables() {
+      const lists = (await load()).map(({ tables }) => tables?.() ?? []);
+      return (await Promise.all(lists)).flat();
+    },
     async with(services, work) {
       prepareHome(home);
       const log = session.openLog(stderrSink());

@@ -15,3 +15,20 @@ export function sayJson(value: unknown, indent?: number): void {
 export function warn(text: string): void {
   process.stderr.write(visible(text));
 }
+
+const EVERY_MILLIS = 200;
+
+/** Progress as one line that changes, on a terminal; nothing where nobody looks. */
+export function openStatusLine(): { show(text: string): void; end(): void } {
+  let last = 0;
+  return {
+    show(text) {
+      if (process.stderr.isTTY !== true || Date.now() - last < EVERY_MILLIS) return;
+      last = Date.now();
+      process.stderr.write(`\r\x1b[K${visible(text)}`);
+    },
+    end() {
+      if (last > 0) process.stderr.write("\r\x1b[K");
+    },
+  };
+}

@@ -27,6 +27,7 @@ export default definePlugin({
       load: async () => (await import("./context/files/commands.ts")).register,
     },
   ],
+  tables: async () => (await import("./threads/owned-tables.ts")).TABLES,
   configure: readSettings,
   async diagnose(context) {
     const [{ diagnoseModel }, { diagnoseFiles }] = await Promise.all([

@@ -6,6 +6,7 @@ export default definePlugin({
   kind: "channel",
   needs: ["web", "agent", "threads", "store", "chatLimit", "kernel"],
   wants: ["externalTools"],
+  tables: async () => [{ owner: "responses", migrations: (await import("./intake/requests.ts")).MIGRATIONS }],
   configure(env) {
     const isOn = env.flag("RESPONSES_ENABLED", true, "The Responses API on the gateway");
     const config = {

@@ -28,6 +28,7 @@ export default definePlugin({
       load: async () => (await import("./commands.ts")).register,
     },
   ],
+  tables: async () => [{ owner: "webhook", migrations: MIGRATIONS }],
   configure(env) {
     const enabled = env.flag("HTTP_ENABLED", false, "Enable the webhook channel");
     const host = env.text("HTTP_HOST", "0.0.0.0", "Host the webhook channel listens on");

@@ -80,6 +80,30 @@ export async function indexWords(
   );
 }
 
+const AT_ONCE = 200;
+
+/** Makes the whole index anew. */
+export async function indexAllDocuments(sql: Sql): Promise<void> {
+  if (sql.engine === "sqlite") {
+    await sql.run("INSERT INTO memory_words (memory_words) VALUES ('rebuild')");
+    return;
+  }
+  await sql.run("DELETE FROM memory_words");
+  for (let after = 0; ; ) {
+    const rows = await sql.all<{ id: number; user: string; path: string; text: string }>(
+      'SELECT id, "user", path, text FROM memory_documents WHERE id > ? ORDER BY id LIMIT ?',
+      after,
+      AT_ONCE,
+    );
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    await sql.transaction(async (tx) => {
+      await Promise.all(rows.map((row) => indexWords(tx, sql.engine, row.id, row)));
+    });
+    after = last.id;
+  }
+}
+
 /** The index follows documents that another user gets. */
 export async function giveWords(
   tx: Transaction,

@@ -1,5 +1,5 @@
 /** The words of threads, to search in: messages and titles. FTS5 on SQLite; on PostgreSQL the folded words as a tsvector. */
-import type { Sql, Transaction } from "../../../kernel/plugin.ts";
+import type { Sql, Transaction, TurnItem } from "../../../kernel/plugin.ts";
 import { indexedWords } from "../memory/word-index.ts";
 
 export interface ThreadTexts {
@@ -88,4 +88,42 @@ function add(tx: Transaction, source: string, thread: string, text: string): voi
 
 export function threadTexts({ engine }: Pick<Sql, "engine">): ThreadTexts {
   return engine === "postgres" ? POSTGRES : SQLITE;
+}
+
+const AT_ONCE = 500;
+
+/** Makes the whole index anew. */
+export async function indexAllThreads(sql: Sql): Promise<void> {
+  const texts = threadTexts(sql);
+  await sql.run("DELETE FROM thread_texts");
+  await eachPage<{ seq: number; id: string; title: string }>(
+    sql,
+    "SELECT seq, id, title FROM threads WHERE seq > ? ORDER BY seq LIMIT ?",
+    (tx, { id, title }) => texts.addTitle(tx, id, title),
+  );
+  await eachPage<{ seq: number; id: string; thread: string; body: string }>(
+    sql,
+    `SELECT turn_items.seq, turn_items.id, turns.thread, body FROM turn_items JOIN turns ON turns.id = turn_items.turn
+     WHERE turn_items.seq > ? ORDER BY turn_items.seq LIMIT ?`,
+    (tx, { id, thread, body }) => {
+      const item = JSON.parse(body) as TurnItem;
+      if (item.type === "message" && item.text !== "") texts.addMessage(tx, id, thread, item.text);
+    },
+  );
+}
+
+async function eachPage<Row extends { readonly seq: number }>(
+  sql: Sql,
+  query: string,
+  add: (tx: Transaction, row: Row) => void,
+): Promise<void> {
+  for (let after = 0; ; ) {
+    const rows = await sql.all<Row>(query, after, AT_ONCE);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    await sql.transaction(async (tx) => {
+      for (const row of rows) add(tx, row);
+    });
+    after = last.seq;
+  }
 }

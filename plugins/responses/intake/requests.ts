@@ -92,10 +92,12 @@ interface Columns {
   readonly digest: string | null;
 }
 
+export const MIGRATIONS = { sqlite: SQLITE, postgres: POSTGRES };
+
 export async function createRequests(
   store: Store,
 ): Promise<{ readonly requests: Requests; readonly sql: Sql }> {
-  const sql = await store.tables("responses", { sqlite: SQLITE, postgres: POSTGRES });
+  const sql = await store.tables("responses", MIGRATIONS);
   const holdsSince = () => new Date(Date.now() - KEY_HOLDS_MILLIS).toISOString();
 
   const change = async (statement: string, ...values: SqlValue[]): Promise<void> => {

@@ -1,0 +1,22 @@
+/** The agent's tables, by owner, and how its indexes of words are made anew. */
+import type { OwnedTables } from "../../../kernel/plugin.ts";
+import { pullFiles, pushFiles } from "../context/files/carrying.ts";
+import { FILE_TABLES } from "../context/files/rows.ts";
+import { MIGRATIONS as MISSIONS } from "../context/missions.ts";
+import { MIGRATIONS as WEBHOOK_IDENTITIES } from "../jobs/webhook-identities.ts";
+import { MIGRATIONS as MEMORY } from "../memory/tables.ts";
+import { indexAllDocuments } from "../memory/word-index.ts";
+import { MIGRATIONS as AGENT } from "./tables.ts";
+import { indexAllThreads } from "./texts.ts";
+
+export const TABLES: readonly OwnedTables[] = [
+  { owner: "agent", migrations: AGENT, derived: ["thread_texts"], derive: indexAllThreads },
+  { owner: "memory", migrations: MEMORY, derived: ["memory_words"], derive: indexAllDocuments },
+  { owner: "missions", migrations: MISSIONS },
+  { owner: "webhook identities", migrations: WEBHOOK_IDENTITIES },
+  {
+    owner: "home files",
+    migrations: FILE_TABLES,
+    files: { tables: ["home_files"], push: pushFiles, pull: pullFiles },
+  },
+];
