@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { findBinaries } from "./support/processes/postgres/server.ts";
 import Contained from "./support/run/contained.ts";
 import LeftOut from "./support/run/left-out.ts";
 import LongestFirst from "./support/run/longest-first.ts";
@@ -12,11 +13,15 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 // Where `postern` keeps what it compiled, too: hundreds of processes load the same code.
 process.env["NODE_COMPILE_CACHE"] ??= join(tmpdir(), "node-compile-cache");
 
+const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
+
 /** Starts processes or runs components, as its imports show: so no list has to be kept. */
 const isSlow = (file: string) =>
-  /from "(?:node:child_process|[./]+\/support\/(?:processes|tools)\/[^"]+)"/.test(
-    readFileSync(join(ROOT, file), "utf8"),
-  );
+  /from "(?:node:child_process|[./]+\/support\/(?:processes|tools)\/[^"]+)"/.test(read(file));
+/** Starts a whole service in its own process: what holds on SQLite has to hold on PostgreSQL. */
+const bootsService = (file: string) =>
+  file.startsWith("test/plugins/") &&
+  /from "[./]+\/support\/services\/(?:kernel|agent|gateway|responses|webhook)\.ts"/.test(read(file));
 const files = Map.groupBy(globSync("test/**/*.test.ts", { cwd: ROOT }), (file) =>
   isSlow(file) ? "slow" : "quick",
 );
@@ -43,6 +48,16 @@ export default defineConfig({
         test: {
           name: "slow",
           include: files.get("slow") ?? [],
+          globalSetup: ["test/support/run/postgres.ts"],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "postgres",
+          include: findBinaries() === undefined ? [] : (files.get("quick")?.filter(bootsService) ?? []),
+          isolate: false,
+          provide: { storeEngine: "postgres" },
           globalSetup: ["test/support/run/postgres.ts"],
         },
       },

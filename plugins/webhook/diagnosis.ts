@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { resolveFor } from "../../kernel/net/address.ts";
-import type { Finding } from "../../kernel/plugin.ts";
+import type { Finding, SharedStore } from "../../kernel/plugin.ts";
 import { type CallbackTarget, explainFailure } from "./callbacks/target.ts";
 
 /** Without the shared secret only integrations can post, where there are any. */
@@ -13,8 +13,12 @@ export function withoutSecret(variable: string, integrations: number): string {
     : `${variable} is not set: ${who} can post`;
 }
 
-export function examineNoSecret(variable: string, home: string): Finding {
-  const integrations = countIntegrations(join(home, "store.sqlite"));
+export async function examineNoSecret(
+  variable: string,
+  home: string,
+  shared?: SharedStore | "unreachable",
+): Promise<Finding> {
+  const integrations = shared ? await countShared(shared) : countIntegrations(join(home, "store.sqlite"));
   const detail = withoutSecret(variable, integrations);
   return integrations > 0
     ? { name: "webhook secret", ok: true, detail }
@@ -25,11 +29,18 @@ export function examineNoSecret(variable: string, home: string): Finding {
       };
 }
 
+const COUNT = "SELECT count(*) AS count FROM webhook_integrations";
+
+async function countShared(shared: SharedStore | "unreachable"): Promise<number> {
+  if (shared === "unreachable" || !(await shared.has("webhook_integrations"))) return 0;
+  return (await shared.sql.get<{ readonly count: number }>(COUNT))?.count ?? 0;
+}
+
 /** Nothing is written; a store without that table, or none, has none. */
 function countIntegrations(file: string): number {
   try {
     using database = new DatabaseSync(file, { readOnly: true });
-    const row = database.prepare("SELECT count(*) AS count FROM webhook_integrations").get();
+    const row = database.prepare(COUNT).get();
     return Number(row?.["count"] ?? 0);
   } catch {
     return 0;

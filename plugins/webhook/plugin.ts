@@ -130,7 +130,7 @@ export default definePlugin({
     return { integrations };
   },
 
-  async diagnose({ config, home, running }): Promise<readonly Finding[]> {
+  async diagnose({ config, home, running, shared }): Promise<readonly Finding[]> {
     const { host, port } = config;
     const [{ examineCallback, examineNoSecret }, { examinePort }] = await Promise.all([
       import("./diagnosis.ts"),
@@ -138,7 +138,7 @@ export default definePlugin({
     ]);
     const secret: Finding = config.secret
       ? examineSecret("webhook secret", SECRET, config.secret)
-      : examineNoSecret(SECRET, home);
+      : await examineNoSecret(SECRET, home, shared);
     const callback = config.callback ? [await examineCallback(config.callback)] : [];
     const opened = { name: "webhook port", host, port, variables: "HTTP_PORT or HTTP_HOST", running };
     return [await examinePort(opened), secret, ...callback];

@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { Fault } from "../../../kernel/plugin.ts";
 import { refusalOf } from "../../../plugins/responses/refusal.ts";
+import { testOnSqlite } from "../../support/run/engine.ts";
 import { scriptedModel } from "../../support/services/agent.ts";
 import { bearer, eventsOf, startService, TOKEN, textOf } from "../../support/services/responses.ts";
 
@@ -121,7 +122,7 @@ test("§8 a turn that does not stream and takes too long is 200, failed, turn_ti
   expect(textOf(next)).toBe("ok");
 });
 
-test("§8 RESPONSES_TURN_TIMEOUT_SECS is 120 if unset, and 0 is refused", async () => {
+testOnSqlite("§8 RESPONSES_TURN_TIMEOUT_SECS is 120 if unset, and 0 is refused", async () => {
   await expect(startService({ variables: { RESPONSES_TURN_TIMEOUT_SECS: "0" } })).rejects.toThrow(
     /RESPONSES_TURN_TIMEOUT_SECS/,
   );

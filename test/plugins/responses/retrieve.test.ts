@@ -321,6 +321,9 @@ test("what a request said does not outlive its thread: the next round forgets it
   const gone = await service.create({ input: "My secret is blue", instructions: "Tell nobody" });
   const kept = await service.create({ input: "Hello" });
   await service.kernel.service("threads").remove("operator", threadOf(gone.id));
+  const before = await service.kernel.service("store").tables("test", []);
+  // A fleet does it once in its time, not at each start.
+  if (before.engine === "postgres") await before.run("DELETE FROM chores");
   await service.kernel.stop();
   const later = await startService({ home: service.kernel.home });
   const sql = await later.kernel.service("store").tables("test", []);

@@ -152,6 +152,7 @@ test("a slow reader holds up its own stream only, and gets every byte in the end
   model.script({ text: Array.from({ length: 400 }, () => piece) }, { text: "quick" });
   const service = await startService({ model });
   const stream = await openStream(service, { input: "Write" });
+  await expect.poll(() => model.requests.length).toBe(1);
   expect(textOf(await service.create({ input: "Hi" }))).toBe("quick");
   let all = "";
   for await (const chunk of stream) all += chunk;

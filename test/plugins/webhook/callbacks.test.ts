@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { callbackSecret } from "../../../plugins/webhook/keys.ts";
 import { temporaryFolder } from "../../support/home.ts";
 import { startReceiver } from "../../support/servers/receiver.ts";
+import { breakTable } from "../../support/services/broken-table.ts";
 import { bootWebhook, completed, SECRET } from "../../support/services/webhook.ts";
 
 const HELLO = { user_id: "ada", message: "hello", conversation_id: "c1" };
@@ -104,16 +105,14 @@ test("a delivery that cannot be noted is not sent again and again, and the servi
   const webhook = await bootWebhook(toPort(receiver.port));
   const sql = await webhook.kernel.service("store").tables("test", []);
   // The receiver answers, and then it cannot be struck off.
-  await sql.run(
-    "CREATE TRIGGER full BEFORE DELETE ON webhook_callbacks BEGIN SELECT RAISE(ABORT, 'disk full'); END",
-  );
+  const mend = await breakTable(sql, "webhook_callbacks", "DELETE");
   const strays: unknown[] = [];
   const onStray = (error: unknown) => void strays.push(error);
   process.on("unhandledRejection", onStray);
   onTestFinished(() => void process.off("unhandledRejection", onStray));
   await webhook.post(HELLO);
   await expect.poll(() => webhook.kernel.logged.join("")).toContain("a callback could not be stored");
-  await sql.run("DROP TRIGGER full");
+  await mend();
   // The next one goes through the same queue: with it, a second try of the first would have been sent, too.
   const { json } = await webhook.post({ ...HELLO, message: "next" });
   await receiver.received(2);

@@ -182,7 +182,11 @@ test("without the shared secret integrations can post, and doctor and the start-
       new Settings({ HTTP_ENABLED: "true", HTTP_PORT: "0" }).for("webhook"),
     );
     if (config instanceof Off) throw new Error("it is on");
-    return (await webhookPlugin.diagnose?.({ config, home: gateway.service.home }))?.[1];
+    const { home, service } = gateway.service;
+    const sql = await service("store").tables("test", []);
+    const shared = { sql, keyed: service("store").keyed, has: async () => true };
+    const isShared = sql.engine === "postgres";
+    return (await webhookPlugin.diagnose?.({ config, home, ...(isShared && { shared }) }))?.[1];
   };
   expect(await doctor()).toMatchObject({
     ok: false,

@@ -8,6 +8,8 @@ declare module "vitest" {
   interface ProvidedContext {
     /** Who connects is told the URL of the run's server. */
     readonly postgresPort: number;
+    /** Where the kernels that tests boot keep their store: SQLite unless the project says otherwise. */
+    readonly storeEngine: "postgres" | undefined;
   }
 }
 

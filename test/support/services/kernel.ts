@@ -1,11 +1,13 @@
 /** The real kernel in this process, with the plugins of the test. */
-import { onTestFinished } from "vitest";
+import { inject, onTestFinished } from "vitest";
 import { Settings, type Variables } from "../../../kernel/env.ts";
 import { type BootOptions, boot, type Running } from "../../../kernel/kernel.ts";
 import { createLog } from "../../../kernel/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import { temporaryFolder } from "../home.ts";
+import type {} from "../run/postgres.ts";
+import { afterThisTest } from "../undo.ts";
 
 export interface BootedKernel extends Running {
   readonly home: string;
@@ -22,10 +24,24 @@ export async function bootKernel(
   const mask = createMask();
   const home = options.home ?? temporaryFolder();
   const log = createLog("debug", mask, { pretty: false, write: (line) => void logged.push(line) });
-  const settings = new Settings(variables, {}, mask.add);
+  const stored = inject("storeEngine") === "postgres" ? await databaseOf(home) : {};
+  const settings = new Settings({ ...stored, ...variables }, {}, mask.add);
   const running = await boot({ plugins, settings, home, log, mask, version: "0.0.0-test", ...options });
   onTestFinished(async () => {
     await running.stop();
   });
   return Object.assign(Object.create(running, {}) as Running, { home, logged });
+}
+
+const urls = new Map<string, string>();
+
+/** In the project `postgres` the store of a home is a database, which a second boot in the same home finds again. */
+async function databaseOf(home: string): Promise<Variables> {
+  let url = urls.get(home);
+  if (url === undefined) {
+    const { emptyDatabase } = await import("../processes/postgres/database.ts");
+    url = await emptyDatabase(afterThisTest);
+    urls.set(home, url);
+  }
+  return { STORE_URL: url, POSTERN_SECRETS_KEY: "07".repeat(32) };
 }

@@ -1,10 +1,17 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { type AnyPlugin, definePlugin, type TurnEvent, type TurnRecord } from "../../../../kernel/plugin.ts";
+import {
+  type AnyPlugin,
+  definePlugin,
+  type RunningTurn,
+  type TurnEvent,
+  type TurnRecord,
+} from "../../../../kernel/plugin.ts";
 import store from "../../../../kernel/store/store.ts";
 import agentPlugin from "../../../../plugins/agent/plugin.ts";
 import { temporaryFolder } from "../../../support/home.ts";
+import { testOnSqlite } from "../../../support/run/engine.ts";
 import { startModelServer } from "../../../support/servers/model-server.ts";
 import { bootAgent, eventsOf, message, scriptedModel, textIn } from "../../../support/services/agent.ts";
 import { bootKernel } from "../../../support/services/kernel.ts";
@@ -164,7 +171,7 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
     expect(record.error?.code).toBe("turn_timeout");
   });
 
-  test("a disk that fills during the turn", async () => {
+  testOnSqlite("a disk that fills during the turn", async () => {
     const model = await scriptedModel();
     const long = "All work and no play. ".repeat(20_000);
     model.script({ text: "First." }, { text: long }, { text: "Room again." });
@@ -193,7 +200,7 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
     expect(third.status).toBe("completed");
   });
 
-  test("a stop while what lived in memory is being written", async () => {
+  testOnSqlite("a stop while what lived in memory is being written", async () => {
     vi.useFakeTimers({ toFake: ["setInterval"] });
     onTestFinished(() => void vi.useRealTimers());
     const model = await scriptedModel();
@@ -324,9 +331,9 @@ describe("one turn at a time", () => {
     const agent = kernel.service("agent");
     const first = await agent.run(ASK);
     const next = { ...ASK, thread: first.thread };
-    const waiting = await Promise.all(
-      [1, 2, 3, 4].map((count) => agent.run({ ...next, input: message(`Number ${count}`) })),
-    );
+    const waiting: RunningTurn[] = [];
+    for (const count of [1, 2, 3, 4])
+      waiting.push(await agent.run({ ...next, input: message(`Number ${count}`) }));
     await expect(agent.run(next)).rejects.toThrow(
       expect.objectContaining({ kind: "limited", code: "thread_busy" }),
     );

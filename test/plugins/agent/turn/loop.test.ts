@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { testOnSqlite } from "../../../support/run/engine.ts";
 import { bootAgent, eventsOf, message, scriptedModel, textIn } from "../../../support/services/agent.ts";
 
 const WEATHER = {
@@ -198,7 +199,7 @@ describe("with no configuration at all", () => {
   });
 });
 
-test("identity files, missions and skills are put before the model, without secrets", async () => {
+testOnSqlite("identity files, missions and skills are put before the model, without secrets", async () => {
   const model = await scriptedModel();
   const kernel = await bootAgent({ model, variables: { MODEL_API_KEY: "identity-secret-1" } });
   writeFileSync(join(kernel.home, "AGENTS.md"), "Always rhyme. The key is identity-secret-1.");

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { ToolOutcome } from "../../../../kernel/plugin.ts";
 import { temporaryFolder } from "../../../support/home.ts";
+import { testOnSqlite } from "../../../support/run/engine.ts";
 import type { Answer } from "../../../support/servers/model-server.ts";
 import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
 
@@ -70,36 +71,41 @@ test("what is required stays so over a gate, and a denied call counts as failed"
   expect(denied).toMatchObject({ status: "failed", error: { code: "required_tool_failed" } });
 });
 
-test("a skill requires tools in the turns that load it, a mission in all turns of its user", async () => {
-  const home = temporaryFolder();
-  mkdirSync(join(home, "skills/count"), { recursive: true });
-  writeFileSync(
-    join(home, "skills/count/SKILL.md"),
-    "---\ndescription: Counting ships\nrequired_tools:\n- ships\n- 'mail'\n---\nCount them.",
-  );
-  const { agent, kernel } = await agentWith(
-    [FAILS, FAILS, FAILS],
-    [
-      call("ships"),
-      { text: "Unknown." },
-      { calls: [{ name: "skill_load", arguments: { name: "count" } }] },
-      call("ships"),
-      { text: "Unknown." },
-      call("mission_create", { goal: "count", required_tools: ["ships"] }),
-      { text: "I will." },
-      call("ships"),
-      { text: "Unknown." },
-    ],
-    home,
-  );
-  expect((await (await agent.run(ASK)).record).status).toBe("completed");
-  expect(await (await agent.run(ASK)).record).toMatchObject(FAILURE);
-  const asked = await (await agent.run(ASK)).record;
-  expect(asked.gate).toMatchObject({
-    grants: [expect.any(String), expect.stringContaining("one of these tools failed: ships")],
-  });
-  const input = { type: "approval", gate: asked.gate?.id ?? "", decision: "once" } as const;
-  expect((await (await agent.run({ ...ASK, thread: asked.thread, input })).record).status).toBe("completed");
-  expect(await (await agent.run(ASK)).record).toMatchObject(FAILURE);
-  expect(kernel.logged.join("")).not.toContain("because of a bug");
-});
+testOnSqlite(
+  "a skill requires tools in the turns that load it, a mission in all turns of its user",
+  async () => {
+    const home = temporaryFolder();
+    mkdirSync(join(home, "skills/count"), { recursive: true });
+    writeFileSync(
+      join(home, "skills/count/SKILL.md"),
+      "---\ndescription: Counting ships\nrequired_tools:\n- ships\n- 'mail'\n---\nCount them.",
+    );
+    const { agent, kernel } = await agentWith(
+      [FAILS, FAILS, FAILS],
+      [
+        call("ships"),
+        { text: "Unknown." },
+        { calls: [{ name: "skill_load", arguments: { name: "count" } }] },
+        call("ships"),
+        { text: "Unknown." },
+        call("mission_create", { goal: "count", required_tools: ["ships"] }),
+        { text: "I will." },
+        call("ships"),
+        { text: "Unknown." },
+      ],
+      home,
+    );
+    expect((await (await agent.run(ASK)).record).status).toBe("completed");
+    expect(await (await agent.run(ASK)).record).toMatchObject(FAILURE);
+    const asked = await (await agent.run(ASK)).record;
+    expect(asked.gate).toMatchObject({
+      grants: [expect.any(String), expect.stringContaining("one of these tools failed: ships")],
+    });
+    const input = { type: "approval", gate: asked.gate?.id ?? "", decision: "once" } as const;
+    expect((await (await agent.run({ ...ASK, thread: asked.thread, input })).record).status).toBe(
+      "completed",
+    );
+    expect(await (await agent.run(ASK)).record).toMatchObject(FAILURE);
+    expect(kernel.logged.join("")).not.toContain("because of a bug");
+  },
+);

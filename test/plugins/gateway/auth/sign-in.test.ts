@@ -10,8 +10,10 @@ import { healthRoutes } from "../../../../plugins/gateway/routes/health.ts";
 import { sessionRoutes } from "../../../../plugins/gateway/routes/session.ts";
 import { buildServer, type GatewayServer } from "../../../../plugins/gateway/server.ts";
 import { type GatewayConfig, readSettings } from "../../../../plugins/gateway/settings.ts";
+import { testOnSqlite } from "../../../support/run/engine.ts";
 import { freePort } from "../../../support/servers/port.ts";
 import { type BootedKernel, bootKernel } from "../../../support/services/kernel.ts";
+import { afterThisTest } from "../../../support/undo.ts";
 
 const TOKEN = "a-token-for-tests";
 const LOCAL = { GATEWAY_PORT: "0", GATEWAY_AUTH_TOKEN: TOKEN };
@@ -112,12 +114,15 @@ test("the operator token of the file stays the same over a restart", async () =>
   expect((await fetch(`${second.url}/whoami`, bearer(token))).status).toBe(200);
 });
 
-test("a webui-token file that somebody emptied is a configuration fault that says what to do", async () => {
-  const first = await openGateway();
-  await first.service.stop();
-  writeFileSync(join(first.service.home, "webui-token"), "\n");
-  await expect(openGateway(LOCAL, first.service.home)).rejects.toThrow("delete it");
-});
+testOnSqlite(
+  "a webui-token file that somebody emptied is a configuration fault that says what to do",
+  async () => {
+    const first = await openGateway();
+    await first.service.stop();
+    writeFileSync(join(first.service.home, "webui-token"), "\n");
+    await expect(openGateway(LOCAL, first.service.home)).rejects.toThrow("delete it");
+  },
+);
 
 test("§2.1 with no GATEWAY_AUTH_TOKEN a fresh one is made at each start", async () => {
   const { door, url } = await openGateway({ GATEWAY_PORT: "0" });
@@ -143,7 +148,9 @@ test("a per-user token is its user; revoked or expired it is 401 like an unknown
 
 test("§7.2 a token store that does not answer is 503 in plain text", async () => {
   const { url, service } = await openGateway();
-  await (await service.service("store").tables("gateway", MIGRATIONS)).run("DROP TABLE gateway_tokens");
+  const sql = await service.service("store").tables("gateway", MIGRATIONS);
+  await sql.run("ALTER TABLE gateway_tokens RENAME TO gone");
+  afterThisTest(() => sql.run("ALTER TABLE gone RENAME TO gateway_tokens"));
   const answer = await fetch(`${url}/whoami`, bearer("some-user-token"));
   expect(answer.status).toBe(503);
   expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
@@ -375,19 +382,22 @@ test("long answers are compressed for those who take it", async () => {
   expect((await ask("identity")).headers.get("content-encoding")).toBeNull();
 });
 
-test("health and readiness answer without a token, and readiness says what is not ready", async () => {
-  const { url, service } = await openGateway();
-  expect(await (await fetch(`${url}/health`)).json()).toEqual({ status: "ok", service: "postern" });
-  const ready = await fetch(`${url}/ready`);
-  expect(ready.status).toBe(200);
-  expect(await ready.json()).toMatchObject({ ready: true, checks: [{ name: "store", ok: true }] });
-  await (await service.service("store").tables("gateway", MIGRATIONS)).run(
-    "ALTER TABLE migrations RENAME TO gone",
-  );
-  const unready = await fetch(`${url}/ready`);
-  expect(unready.status).toBe(503);
-  expect(await unready.json()).toMatchObject({ ready: false, checks: [{ name: "store", ok: false }] });
-});
+testOnSqlite(
+  "health and readiness answer without a token, and readiness says what is not ready",
+  async () => {
+    const { url, service } = await openGateway();
+    expect(await (await fetch(`${url}/health`)).json()).toEqual({ status: "ok", service: "postern" });
+    const ready = await fetch(`${url}/ready`);
+    expect(ready.status).toBe(200);
+    expect(await ready.json()).toMatchObject({ ready: true, checks: [{ name: "store", ok: true }] });
+    await (await service.service("store").tables("gateway", MIGRATIONS)).run(
+      "ALTER TABLE migrations RENAME TO gone",
+    );
+    const unready = await fetch(`${url}/ready`);
+    expect(unready.status).toBe(503);
+    expect(await unready.json()).toMatchObject({ ready: false, checks: [{ name: "store", ok: false }] });
+  },
+);
 
 test("no token and no cookie is ever written to the log", async () => {
   const { url, door, service } = await openGateway({ GATEWAY_PORT: "0" });

@@ -17,6 +17,39 @@ export const describePostgres = describeWhere(
 
 /** Answers its URL. It is dropped when it is no longer needed. */
 export async function freshDatabase(later: Later): Promise<string> {
+  const { server, name, url } = await createDatabase();
+  // PostgreSQL waits a while for connections that are closing; one that was forgotten is ended.
+  const drop = `DROP DATABASE IF EXISTS ${name}`;
+  later(() => execute(server, drop).catch(() => execute(server, `${drop} WITH (FORCE)`)));
+  return url;
+}
+
+const emptied: string[] = [];
+
+/** One without rows, whose tables may be those of an earlier test: a kernel then starts five times as fast. */
+export async function emptyDatabase(later: Later): Promise<string> {
+  const url = emptied.pop() ?? (await createDatabase()).url;
+  later(async () => {
+    await execute(url, EMPTY);
+    emptied.push(url);
+  });
+  return url;
+}
+
+/** What migrations put in stays: their own table, and the operator. */
+const EMPTY = `DO $$
+DECLARE name TEXT;
+BEGIN
+  PERFORM pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE datname = current_database() AND pid <> pg_backend_pid();
+  FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migrations' LOOP
+    IF name = 'gateway_users' THEN DELETE FROM gateway_users WHERE id <> 'operator';
+    ELSE EXECUTE format('DELETE FROM %I', name);
+    END IF;
+  END LOOP;
+END $$`;
+
+async function createDatabase() {
   const answer = JSON.parse(await text(connect(inject("postgresPort"), "127.0.0.1"))) as {
     readonly url?: string;
     readonly error?: string;
@@ -25,10 +58,7 @@ export async function freshDatabase(later: Later): Promise<string> {
   const server = answer.url;
   const name = `test_${randomBytes(6).toString("hex")}`;
   await execute(server, `CREATE DATABASE ${name}`);
-  // PostgreSQL waits a while for connections that are closing; one that was forgotten is ended.
-  const drop = `DROP DATABASE IF EXISTS ${name}`;
-  later(() => execute(server, drop).catch(() => execute(server, `${drop} WITH (FORCE)`)));
-  return Object.assign(new URL(server), { pathname: `/${name}` }).href;
+  return { server, name, url: Object.assign(new URL(server), { pathname: `/${name}` }).href };
 }
 
 /** Runs a statement on a connection of its own. */
