@@ -132,7 +132,8 @@ export async function startAgent({
     const interrupted = await closeOrphans(deaths);
     if (interrupted > 0) log.warn({ turns: interrupted }, "turns were interrupted when the service stopped");
     await jobs.start();
-    onStop(followDeaths(use.store, deaths));
+    // On SQLite the only other process is a command, which looks after its own turn.
+    if (sql.engine === "postgres") onStop(followDeaths(use.store, deaths));
   }
   const show = () => announce(`${models.name().name} (${models.name().provider})`);
   show();
