@@ -15,6 +15,7 @@ import { createLog } from "../log.ts";
 import { createMask } from "../mask/mask.ts";
 import { type AnyPlugin, Off } from "../plugin.ts";
 import store from "../store/store.ts";
+import type { Turn } from "../vocabulary/turn.ts";
 import { createScriptedAgent, type ScriptedAgent } from "./scripted-agent.ts";
 
 export interface ChannelClient {
@@ -40,11 +41,21 @@ export interface Clause {
   run(): Promise<void>;
 }
 
-interface Stage {
+/** What a conversation needs, with a channel in this process or with a whole service elsewhere. */
+export interface Talk {
+  client(): Promise<ChannelClient>;
+  /** What reached the agent, oldest first. */
+  heard(): Promise<readonly Pick<Turn, "input" | "channel" | "user">[]>;
+  /** From now on the agent says these pieces; before, it says what it was told. */
+  speak(pieces: readonly string[]): void;
+  /** From now on turns fail on their way. Answers the words in which a person has to be told. */
+  fail(): string;
+}
+
+interface Stage extends Talk {
   readonly agent: ScriptedAgent;
   readonly running: Running;
   readonly detail: string;
-  client(): Promise<ChannelClient>;
 }
 
 const PATIENCE_MILLIS = 20_000;
@@ -57,14 +68,6 @@ export function channelContract(channel: ChannelUnderTest): readonly Clause[] {
     title: `${plugin.name}: ${title}`,
     run: () => withHome((home) => withStage(channel, home, play)),
   });
-  const say = async ({ client }: Stage, text: string): Promise<string> => {
-    const opened = await client();
-    try {
-      return await within(PATIENCE_MILLIS, `"${text}" was not answered`, () => opened.say(text));
-    } finally {
-      await opened.close();
-    }
-  };
 
   return [
     {
@@ -81,33 +84,7 @@ export function channelContract(channel: ChannelUnderTest): readonly Clause[] {
         assert.equal(listeners(), before);
       },
     },
-    onStage("a message reaches the agent word for word, from somebody, by this channel", async (stage) => {
-      await say(stage, WORDS);
-      assert.equal(stage.agent.turns.length, 1);
-      const [turn] = stage.agent.turns;
-      assert.deepEqual(turn?.input, { type: "message", text: WORDS });
-      assert.equal(turn?.channel, plugin.name);
-      assert.notEqual(turn?.user, "");
-    }),
-    onStage("what the agent says comes back whole and in order", async (stage) => {
-      const pieces = ["One, ", "two 🐢", " — ", WORDS];
-      stage.agent.script = () => pieces;
-      assert.ok((await say(stage, "count")).includes(pieces.join("")));
-    }),
-    onStage("clients at once get each their own answer", async (stage) => {
-      const said = await Promise.all(["apple", "pear", "plum"].map((word) => say(stage, word)));
-      assert.deepEqual(
-        said.map((text) => ["apple", "pear", "plum"].filter((word) => text.includes(`You said: ${word}`))),
-        [["apple"], ["pear"], ["plum"]],
-      );
-    }),
-    onStage("a turn that fails on its way is told in its own words", async (stage) => {
-      stage.agent.script = async function* () {
-        yield "Well, ";
-        throw new Fault("turn", "model_gone", "The model went away.");
-      };
-      assert.ok((await say(stage, "hello")).includes("The model went away."));
-    }),
+    ...conversation(plugin.name).map(({ title, play }) => onStage(title, play)),
     onStage("a turn that cannot begin is told in its own words", async (stage) => {
       stage.agent.script = () => {
         throw new Fault("limited", "too_many", "Too many messages at once.");
@@ -155,6 +132,61 @@ export function channelContract(channel: ChannelUnderTest): readonly Clause[] {
   ];
 }
 
+/** The clauses that can be seen from outside, for one channel. */
+export function conversation(
+  channel: string,
+): readonly { readonly title: string; play(talk: Talk): Promise<void> }[] {
+  return [
+    {
+      title: "a message reaches the agent word for word, from somebody, by this channel",
+      async play(talk) {
+        await say(talk, WORDS);
+        const heard = await talk.heard();
+        assert.equal(heard.length, 1);
+        const [turn] = heard;
+        assert.deepEqual(turn?.input, { type: "message", text: WORDS });
+        assert.equal(turn?.channel, channel);
+        assert.notEqual(turn?.user, "");
+      },
+    },
+    {
+      title: "what the agent says comes back whole and in order",
+      async play(talk) {
+        const pieces = ["One, ", "two 🐢", " — ", WORDS];
+        talk.speak(pieces);
+        assert.ok((await say(talk, "count")).includes(pieces.join("")));
+      },
+    },
+    {
+      title: "clients at once get each their own answer",
+      async play(talk) {
+        const words = ["apple", "pear", "plum"];
+        const said = await Promise.all(words.map((word) => say(talk, word)));
+        assert.deepEqual(
+          said.map((text) => words.filter((word) => text.includes(`You said: ${word}`))),
+          words.map((word) => [word]),
+        );
+      },
+    },
+    {
+      title: "a turn that fails on its way is told in its own words",
+      async play(talk) {
+        const words = talk.fail();
+        assert.ok((await say(talk, "hello")).includes(words));
+      },
+    },
+  ];
+}
+
+async function say({ client }: Talk, text: string): Promise<string> {
+  const opened = await client();
+  try {
+    return await within(PATIENCE_MILLIS, `"${text}" was not answered`, () => opened.say(text));
+  } finally {
+    await opened.close();
+  }
+}
+
 /** A handle that was closed is gone a few turns of the event loop later. */
 async function assertClosed(before: number): Promise<void> {
   for (let tries = 0; tries < 100 && listeners() !== before; tries++)
@@ -196,7 +228,23 @@ async function withStage(
       detail: "",
     };
     assert.ok(on, `it is off: ${detail}`);
-    await play({ agent, running, detail, client: () => connect({ detail, running }) });
+    await play({
+      agent,
+      running,
+      detail,
+      client: () => connect({ detail, running }),
+      heard: async () => agent.turns,
+      speak(pieces) {
+        agent.script = () => pieces;
+      },
+      fail() {
+        agent.script = async function* () {
+          yield "Well, ";
+          throw new Fault("turn", "model_gone", "The model went away.");
+        };
+        return "The model went away.";
+      },
+    });
   } finally {
     const failed = await running.stop();
     assert.deepEqual(failed, [], "these plugins did not stop cleanly");

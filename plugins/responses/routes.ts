@@ -76,7 +76,7 @@ export function mountRoutes(parts: RouteParts): void {
 
   async function cancel(context: Context): Promise<void> {
     const taken = await find(context);
-    if (await agent.cancel(taken.user, taken.id)) await intake.running(taken.id)?.record;
+    if (await agent.cancel(taken.user, taken.id)) await answers.ended(taken);
     context.body = await show(taken);
   }
 

@@ -1,9 +1,10 @@
 /** How a taken request is answered: whole when its turn has ended, or event by event while it runs. */
 import type { ServerResponse } from "node:http";
-import type { Agent, Log, RunningTurn, Threads, TurnRecord } from "../../../kernel/plugin.ts";
+import type { Agent, Log, Threads, TurnRecord } from "../../../kernel/plugin.ts";
 import type { Begun } from "../intake/intake.ts";
 import type { Requests, TakenRequest } from "../intake/requests.ts";
 import { refusalOf } from "../refusal.ts";
+import { turnEnd } from "./ending.ts";
 import { inSeconds, type PageOf, respond, respondWith } from "./response.ts";
 import { createSequence } from "./sequence.ts";
 import { openEventStream } from "./sse.ts";
@@ -21,6 +22,8 @@ export interface AnswerParts {
 export interface Answers {
   /** The response as it now is; undefined where its turn has gone with its thread. */
   current(taken: TakenRequest, model: string): Promise<ResponseObject | undefined>;
+  /** When its turn has ended, wherever it runs. */
+  ended(taken: TakenRequest): Promise<unknown>;
   /** The response when its turn has ended, or has been cut because it took too long. */
   whole(begun: Begun, model: string): Promise<ResponseObject>;
   /** Ends when the turn or the reader does; the turn does not care about the reader. */
@@ -43,9 +46,16 @@ export function createAnswers({ agent, threads, requests, log, pageOf, timeoutSe
     return taken.error && failed(taken, model, taken.error);
   }
 
-  async function cut(running: RunningTurn, taken: TakenRequest, model: string): Promise<ResponseObject> {
-    await agent.cancel(taken.user, running.id);
-    const record = await running.record;
+  const turns = { agent, threads };
+
+  async function cut(
+    end: Promise<TurnRecord | undefined>,
+    taken: TakenRequest,
+    model: string,
+  ): Promise<ResponseObject> {
+    await agent.cancel(taken.user, taken.id);
+    const record = await end;
+    if (record === undefined) return failed(taken, model, GONE);
     // A turn that came to its end in the meantime has an answer, which is better than none.
     if (record.status !== "cancelled") return ended(taken, record, model);
     await requests.setError(taken.id, timeout);
@@ -63,20 +73,22 @@ export function createAnswers({ agent, threads, requests, log, pageOf, timeoutSe
       for await (const event of running) yield* sequence.next(event);
       return;
     }
-    const record = await threads.turn(taken.user, taken.id);
+    const record = await turnEnd(turns, taken);
     if (record) yield* sequence.replay(record);
     else yield { type: "response.failed", response: failed(taken, model, taken.error ?? GONE) };
   }
 
   return {
     current,
+    ended: (taken) => turnEnd(turns, taken),
 
     async whole({ taken, running }, model) {
-      if (running === undefined) return (await current(taken, model)) ?? failed(taken, model, GONE);
-      const late = Promise.withResolvers<undefined>();
-      const timer = setTimeout(() => late.resolve(undefined), timeoutSecs * 1000);
-      const record = await Promise.race([running.record, late.promise]).finally(() => clearTimeout(timer));
-      return record ? ended(taken, record, model) : cut(running, taken, model);
+      const late = Promise.withResolvers<"late">();
+      const timer = setTimeout(() => late.resolve("late"), timeoutSecs * 1000);
+      const end = running?.record ?? turnEnd(turns, taken);
+      const record = await Promise.race([end, late.promise]).finally(() => clearTimeout(timer));
+      if (record === "late") return cut(end, taken, model);
+      return record ? ended(taken, record, model) : failed(taken, model, taken.error ?? GONE);
     },
 
     async stream(begun, model, response) {

@@ -30,7 +30,7 @@ export interface IntakeParts {
   readonly replay: boolean;
 }
 
-/** A request that was taken, and its turn where one is under way. */
+/** A request that was taken, and its turn where one is under way on this node. */
 export interface Begun {
   readonly taken: TakenRequest;
   readonly running: RunningTurn | undefined;
@@ -38,8 +38,6 @@ export interface Begun {
 
 export interface Intake {
   take(user: string, request: CreateRequest, repeat: RepeatKey | undefined): Promise<Begun>;
-  /** The turn of that response, while it runs. */
-  running(id: string): RunningTurn | undefined;
 }
 
 export const CHANNEL = "responses";
@@ -154,7 +152,7 @@ export function createIntake({ agent, threads, requests, sql, pageOf, replay }: 
     }
   }
 
-  return { take, running: (id) => live.get(id) };
+  return { take };
 
   function keep(turn: RunningTurn): void {
     live.set(turn.id, turn);
