@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { reason } from "../fault.ts";
 import type { Finding } from "../plugin.ts";
 import type { PostgresSettings } from "./postgres/settings.ts";
-import type { Durability } from "./sqlite/commits.ts";
+import type { Durability } from "./sqlite/database.ts";
 
 const FLUSHES = 20;
 const PAGE_BYTES = 4096;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Env } from "../env.ts";
 import { type PostgresSettings, readPostgresSettings } from "./postgres/settings.ts";
 import { readSecretsKey } from "./secrets-key.ts";
-import type { Durability } from "./sqlite/commits.ts";
+import type { Durability } from "./sqlite/database.ts";
 
 /** Where the store is: a file, the home's own where none is named, or a database. */
 export type StoreSettings = { readonly secretsKey: string | undefined } & (

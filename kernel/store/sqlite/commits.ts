@@ -5,9 +5,6 @@
 import type { SqlValue, Transaction } from "../../vocabulary/store.ts";
 import type { Connection } from "./connection.ts";
 
-/** Whether a commit waits for the disk. */
-export type Durability = "full" | "normal";
-
 // A transaction waits for its own statements, which answer at once. One that takes longer waits for something else.
 const STALLED_MILLIS = 5000;
 
@@ -32,7 +29,8 @@ export function onCommit(tx: Transaction, work: () => void): void {
   afterCommit.set(tx, works);
 }
 
-export function createCommits(writer: Connection, durability: Durability) {
+/** `flush` makes what has been committed survive a power cut. */
+export function createCommits(writer: Connection, flush: () => void) {
   const { connection } = writer;
   let waiting: Waiting[] = [];
   let isScheduled = false;
@@ -42,7 +40,6 @@ export function createCommits(writer: Connection, durability: Durability) {
   let closing: Statement[] = [];
   // Why SQLite has rolled back the open transaction, as it does when the disk is full.
   let broken: unknown;
-  let isFlushing = false;
 
   /** Runs a statement. After SQLite rolled a transaction back none is run: it would be committed alone. */
   const execute = <Result>(statement: () => Result): Result => {
@@ -56,13 +53,6 @@ export function createCommits(writer: Connection, durability: Durability) {
   };
 
   const command = (sql: string): void => execute(() => void writer.run(sql, []));
-
-  function setFlushing(flush: boolean): void {
-    const wanted = flush && durability === "full";
-    if (wanted === isFlushing) return;
-    writer.exec(`PRAGMA synchronous = ${wanted ? "FULL" : "NORMAL"}`);
-    isFlushing = wanted;
-  }
 
   /** Runs one piece of work so that its failure undoes only what it did; answers how to tell its caller. */
   async function attempt(
@@ -101,7 +91,6 @@ export function createCommits(writer: Connection, durability: Durability) {
     waiting = [];
     const answers: (() => void)[] = [];
     try {
-      setFlushing(batch.some(({ flush }) => flush));
       command("BEGIN IMMEDIATE");
       depth++;
       try {
@@ -115,6 +104,8 @@ export function createCommits(writer: Connection, durability: Durability) {
         closing = [];
         broken = undefined;
       }
+      // Nobody has seen what was committed yet: no other code runs before it is on disk.
+      if (batch.some((entry) => entry.flush)) flush();
     } catch (error) {
       for (const { reject } of batch) reject(error);
       return;

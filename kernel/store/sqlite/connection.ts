@@ -14,10 +14,7 @@ const WAYS_OUT: Readonly<Record<number, (file: string) => [code: string, message
     "store_read_only",
     `the store ${file} cannot be written: give its folder and file write permission, or set POSTERN_HOME to a folder you own`,
   ],
-  10: (file) => [
-    "store_io",
-    `the disk failed while using the store ${file}: check the disk, then start again`,
-  ],
+  10: diskFailed,
   11: corrupt,
   13: (file) => [
     "store_full",
@@ -29,6 +26,10 @@ const WAYS_OUT: Readonly<Record<number, (file: string) => [code: string, message
   ],
   26: corrupt,
 };
+
+function diskFailed(file: string): [string, string] {
+  return ["store_io", `the disk failed while using the store ${file}: check the disk, then start again`];
+}
 
 function locked(file: string): [string, string] {
   return [
@@ -81,5 +82,11 @@ function explain(error: unknown, file: string): unknown {
   const wayOut = WAYS_OUT[errcode & 0xff];
   if (wayOut === undefined) return error;
   const [code, message] = wayOut(file);
+  return new Fault("unavailable", code, `${message} (${reason(error)})`, { cause: error, param: file });
+}
+
+/** The disk did not take what was committed. */
+export function unflushed(error: unknown, file: string): Fault {
+  const [code, message] = diskFailed(file);
   return new Fault("unavailable", code, `${message} (${reason(error)})`, { cause: error, param: file });
 }

@@ -6,8 +6,8 @@ import { createSoleFleet } from "../fleet/fleet.ts";
 import { createLocalSignals } from "../fleet/signals.ts";
 import type { OpenStore } from "../open-store.ts";
 import { deriveKey } from "../secrets-key.ts";
-import { type Durability, onCommit } from "./commits.ts";
-import { type Database, openDatabase } from "./database.ts";
+import { onCommit } from "./commits.ts";
+import { type Database, type Durability, openDatabase } from "./database.ts";
 import KeyvSqlite, { type SqliteDriver } from "./keyv.ts";
 import { migrate } from "./migrations.ts";
 

@@ -28,7 +28,7 @@ async function watch(pid: number) {
 
 const writes = (word: string) => (line: string) =>
   /pwrite64\(\d+<[^>]*-wal>/.test(line) && line.includes(word);
-const flushes = (line: string) => /(?:fdatasync|fsync)\(\d+<[^>]*-wal>/.test(line);
+const flushes = (line: string) => /fdatasync\(\d+<[^>]*-wal>/.test(line);
 const answers = (line: string) => /writev?\(\d+<[^>]*socket:/.test(line) && /HTTP\/1\.1 20[02]/.test(line);
 
 /** The flush that holds the word comes before the answer. */
