@@ -37,7 +37,7 @@ export default definePlugin({
     const { web, agent, threads, store, chatLimit, kernel, externalTools } = use;
     const pageOf = (thread: string) => `${web.url}/#/chat/${thread}`;
     const { requests, sql } = await createRequests(store);
-    onStop(startSweep(requests, threads, log));
+    onStop(startSweep({ store, requests, threads, log }));
     const { replay, timeoutSecs } = config;
     mountRoutes({
       web,

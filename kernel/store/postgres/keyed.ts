@@ -1,6 +1,7 @@
 /** Keyed state on PostgreSQL: Keyv's adapter on the store's own connections and table. */
 import KeyvPostgres, { type KeyvPostgresOptions } from "@keyv/postgres";
 import Keyv, { type KeyvStorageAdapter } from "keyv";
+import type { Store } from "../../vocabulary/store.ts";
 import type { PostgresDatabase } from "./database.ts";
 import type { Value } from "./pool.ts";
 
@@ -29,8 +30,6 @@ export function openKeyed(database: PostgresDatabase, schema: string) {
   }
 
   const keyed = new Map<string, Keyv>();
-  const sweep = () => database.run("DELETE FROM keyed WHERE expires < ?", Date.now());
-  const timer = setInterval(() => void sweep().catch(() => {}), SWEEP_MILLIS).unref();
 
   return {
     get<Stored>(namespace: string): Keyv<Stored> {
@@ -42,6 +41,10 @@ export function openKeyed(database: PostgresDatabase, schema: string) {
       }
       return keyv as Keyv<Stored>;
     },
-    close: () => clearInterval(timer),
+    /** Deletes for good what is past its time to live, again and again. Answers how to stop. */
+    sweep: (repeat: Store["repeat"]) =>
+      repeat("sweep keyed state", SWEEP_MILLIS, () =>
+        database.run("DELETE FROM keyed WHERE expires < ?", Date.now()),
+      ),
   };
 }

@@ -36,10 +36,7 @@ async function look(settings: PostgresSettings): Promise<Look> {
       null;
     return {
       shared: { sql: database, keyed: (namespace) => keyed.get(namespace), has },
-      async close() {
-        keyed.close();
-        await database.close();
-      },
+      close: () => database.close(),
     };
   } catch (error) {
     await database.close();

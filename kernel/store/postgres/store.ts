@@ -49,6 +49,7 @@ export async function openPostgresStore(
     const signals = openSignals(database, database.config, schema);
     const { leave, ...fleet } = await joinFleet({ tables, signals }, serves);
     const keyed = openKeyed(database, schema);
+    const stopSweeping = keyed.sweep(fleet.repeat);
     return {
       name: `PostgreSQL, ${settings.database} at ${settings.host}`,
       keyed: (namespace) => keyed.get(namespace),
@@ -59,7 +60,7 @@ export async function openPostgresStore(
       roundTrips: database.roundTrips,
       probe: database.probe,
       async close() {
-        keyed.close();
+        stopSweeping();
         // Where the database is away, the others notice by themselves.
         await Promise.all([signals.close(), leave().catch(() => {})]);
         await database.close();

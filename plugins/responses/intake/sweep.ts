@@ -1,5 +1,6 @@
 /** Forgets the requests of threads that were deleted elsewhere: what they said must not outlive the conversation. */
-import type { Log, Threads } from "../../../kernel/plugin.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Log, Store, Threads } from "../../../kernel/plugin.ts";
 import type { Requests } from "./requests.ts";
 
 const PAGE = 200;
@@ -7,36 +8,39 @@ const PAGE = 200;
 const PAUSE_MILLIS = 20;
 const ROUND_MILLIS = 10 * 60 * 1000;
 
+export interface SweepParts {
+  readonly store: Pick<Store, "repeat">;
+  readonly requests: Requests;
+  readonly threads: Threads;
+  readonly log: Log;
+}
+
 /** Answers its own end. */
-export function startSweep(requests: Requests, threads: Threads, log: Log): () => Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
+export function startSweep({ store, requests, threads, log }: SweepParts): () => Promise<void> {
   let isOver = false;
-  let after = "";
+  let underWay: Promise<void> = Promise.resolve();
 
   async function sweep(): Promise<void> {
-    let isLast = true;
-    try {
+    for (let after = ""; !isOver; ) {
       const page = await requests.threadsAfter(after, PAGE);
       for (const { user, thread } of page)
         if (!(await threads.find(user, thread))) await requests.removeThread(user, thread);
-      isLast = page.length < PAGE;
-      after = isLast ? "" : (page.at(-1)?.thread ?? "");
-    } catch (error) {
-      // A full disk must cost a round, not the service.
-      log.warn({ error }, "requests of deleted threads could not be deleted, retrying later");
+      if (page.length < PAGE) return;
+      after = page.at(-1)?.thread ?? "";
+      await sleep(PAUSE_MILLIS, undefined, { ref: false });
     }
-    if (!isOver) timer = setTimeout(begin, isLast ? ROUND_MILLIS : PAUSE_MILLIS).unref();
   }
 
-  let underWay = Promise.resolve();
-  function begin(): void {
-    underWay = sweep();
-  }
-
-  begin();
+  const stop = store.repeat("sweep responses", ROUND_MILLIS, () => {
+    // A full disk must cost a round, not the service.
+    underWay = sweep().catch((error: unknown) =>
+      log.warn({ error }, "requests of deleted threads could not be deleted, retrying later"),
+    );
+    return underWay;
+  });
   return async () => {
     isOver = true;
-    clearTimeout(timer);
+    stop();
     await underWay;
   };
 }

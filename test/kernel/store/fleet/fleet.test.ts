@@ -127,6 +127,20 @@ describePostgres("what nodes on PostgreSQL tell each other", () => {
     expect(told).not.toContain("first other");
   });
 
+  test("what is repeated is done by one of the nodes each time, and by another when that one has stopped", async () => {
+    const url = await freshDatabase(afterThisTest);
+    const [first, second] = [await join(url), await join(url)];
+    const done: string[] = [];
+    const stops = Object.entries({ first, second }).map(([name, { repeat }]) =>
+      repeat("a chore", 60_000, async () => done.push(name)),
+    );
+    await expect.poll(() => done).toHaveLength(1);
+    await first.sql.run("UPDATE chores SET begun_at = 0");
+    for (const stop of stops) stop();
+    onTestFinished(second.repeat("a chore", 60_000, async () => done.push("again")));
+    await expect.poll(() => done[1]).toBe("again");
+  });
+
   test("what is exclusive is done by one node at a time, and a dead one has nothing", async () => {
     const url = await freshDatabase(afterThisTest);
     const [first, second] = [await join(url), await join(url)];
