@@ -71,8 +71,8 @@ export function createRelay(parts: RelayParts): Relay {
   const watched = new Set<string>();
   /** The number of the last event of each turn of another node. */
   const heard = new Map<string, { readonly user: string; readonly n: number }>();
-  /** Turns that are to be sent again from their first event. */
-  const awaited = new Set<string>();
+  /** Turns that are to be sent again from their first event, and whose they are. */
+  const awaited = new Map<string, string>();
   const ended = new Set<string>();
   const outbox = new Map<string, Frame[]>();
   let sending: Promise<unknown> = Promise.resolve();
@@ -133,13 +133,27 @@ export function createRelay(parts: RelayParts): Relay {
   /** The user's watchers begin anew, and the other nodes send their running turns whole. */
   function loseTouch(user: string, turn: string): void {
     lost(user);
-    awaited.add(turn);
+    awaited.set(turn, user);
     for (const [id, known] of heard) {
       if (known.user !== user) continue;
       heard.delete(id);
-      awaited.add(id);
+      awaited.set(id, user);
     }
     if (watched.has(user)) post(ALL, { watch: [user] });
+  }
+
+  /** Signals were missed, or other nodes have dropped our watchers: everybody begins anew. */
+  function beginAnew(): void {
+    heard.clear();
+    awaited.clear();
+    for (const user of watched) lost(user);
+    post(ALL, { hello: true, watch: [...watched] });
+  }
+
+  /** Nobody here watches: nothing more comes that would end what is remembered. */
+  function forgetUser(user: string): void {
+    for (const [id, known] of heard) if (known.user === user) heard.delete(id);
+    for (const [id, whose] of awaited) if (whose === user) awaited.delete(id);
   }
 
   const receive = (payload: string): void => {
@@ -156,13 +170,9 @@ export function createRelay(parts: RelayParts): Relay {
   const undos = [
     signals.listen(ALL, receive),
     signals.listen(ofNode(node.id), receive),
-    signals.onLost(() => {
-      heard.clear();
-      awaited.clear();
-      for (const user of watched) lost(user);
-      post(ALL, { hello: true, watch: [...watched] });
-    }),
+    signals.onLost(beginAnew),
     node.onDead((id) => {
+      if (id === node.id) beginAnew();
       for (const user of [...elsewhere.keys()]) dropWatcher(id, user);
     }),
   ];
@@ -171,7 +181,10 @@ export function createRelay(parts: RelayParts): Relay {
   return {
     watch(user, isWatched) {
       if (isWatched) watched.add(user);
-      else watched.delete(user);
+      else {
+        watched.delete(user);
+        forgetUser(user);
+      }
       post(ALL, isWatched ? { watch: [user] } : { unwatch: user });
     },
     send(user, turn, n, event) {
