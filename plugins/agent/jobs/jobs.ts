@@ -12,6 +12,7 @@ import {
   type Transaction,
   type TurnRecord,
 } from "../../../kernel/plugin.ts";
+import { oneAtATime } from "../live/one-at-a-time.ts";
 import { INTERRUPTED } from "../threads/ledger.ts";
 import { CANCELLED, type Completion, completionOf, failure, refusal } from "./completion.ts";
 import { type JobRow, jobOf } from "./row.ts";
@@ -132,14 +133,23 @@ export function createJobs(parts: JobsParts): RunningJobs {
     inBackground(pump);
   }
 
-  /** A completion that cannot be written now is written by a later look. */
+  /** What cannot be written now is written by a later look. */
   const owed = new Map<string, () => Promise<unknown>>();
-  async function finish({ id, turn }: JobRow, completion: Completion): Promise<void> {
-    const write = () => complete(id, completion, turn === null ? {} : { turn });
+  async function owe(id: string, write: () => Promise<unknown>): Promise<void> {
     owed.set(id, write);
     await write();
     owed.delete(id);
   }
+
+  const finish = ({ id, turn }: JobRow, completion: Completion): Promise<void> =>
+    owe(id, () => complete(id, completion, turn === null ? {} : { turn }));
+
+  /** What became of a turn that did not end by itself is for the store to say. */
+  const reconsider = ({ id, turn }: Claimed): Promise<void> =>
+    owe(id, async () => {
+      const row = await table.find(id);
+      if (row?.status === "running" && row.turn === turn) await settle(row);
+    });
 
   const look = oneAtATime(async () => {
     for (const [id, write] of owed) {
@@ -167,13 +177,15 @@ export function createJobs(parts: JobsParts): RunningJobs {
       record = await run.record;
     } catch (error) {
       if (!isOpen) return;
-      await finish(row, refusal(error));
-      if (!(error instanceof Fault)) throw error;
+      // A store that is away, or full, is no answer to what it has accepted.
+      const isAway = error instanceof Fault && error.kind === "unavailable";
+      await (isAway ? reconsider(row) : finish(row, refusal(error)));
+      if (isAway || !(error instanceof Fault)) throw error;
       return;
     }
-    // A stop interrupts turns: the next start decides about their jobs.
-    if (!isOpen && record.error?.code === INTERRUPTED.code) return;
-    await finish(row, completionOf(record));
+    if (record.error?.code !== INTERRUPTED.code) return await finish(row, completionOf(record));
+    // By a stop: the next start, or another node, decides about it. Otherwise this node was taken for dead.
+    if (isOpen) await reconsider(row);
   }
 
   /** Between the claim and the turn it may have been cancelled, or removed with its user: then no turn is opened. */
@@ -186,6 +198,8 @@ export function createJobs(parts: JobsParts): RunningJobs {
     const turn = row.turn === null ? undefined : await parts.turn(row.user, row.turn);
     const from = row.turn === null ? {} : { turn: row.turn };
     if (turn === undefined) await table.putBack(row);
+    // Its node has died since turns were looked at, or could not store its end yet: a later look decides.
+    else if (turn.status === "queued" || turn.status === "running") return;
     else if (turn.error?.code !== INTERRUPTED.code) await complete(row.id, completionOf(turn), from);
     else if (await table.hadWritten(turn.id)) await complete(row.id, failure(NOT_RUN_AGAIN), from);
     else await table.putBack(row);
@@ -271,22 +285,6 @@ export function createJobs(parts: JobsParts): RunningJobs {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-  };
-}
-
-/** Calls that come while it is at work make it run once more, and end with that. */
-function oneAtATime(work: () => Promise<void>): () => Promise<void> {
-  let current: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
-  const begin = (): Promise<void> => {
-    next = undefined;
-    current = work().finally(() => (current = undefined));
-    return current;
-  };
-  return () => {
-    if (current === undefined) return begin();
-    next ??= current.then(begin, begin);
-    return next;
   };
 }
 

@@ -3,6 +3,7 @@ import { type Log, reason, type Store, type TurnRecord } from "../../../kernel/p
 import type { RunningAgent } from "../agent.ts";
 import type { RunningJobs } from "../jobs/jobs.ts";
 import type { Ledger } from "../threads/ledger.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
 
 // Also where nobody was told of a death: a node may have died before this one started.
 const LOOK_MILLIS = 5000;
@@ -32,8 +33,7 @@ export async function closeOrphans({
 /** Answers how to stop. */
 export function followDeaths({ node }: Pick<Store, "node">, parts: DeathParts): () => Promise<void> {
   const { agent, jobs, log } = parts;
-  let current: Promise<void> | undefined;
-  const takeOver = async (): Promise<void> => {
+  const takeOver = oneAtATime(async () => {
     try {
       const turns = await closeOrphans(parts);
       if (turns > 0) log.warn({ turns }, "closed the turns of a node that is gone");
@@ -41,9 +41,11 @@ export function followDeaths({ node }: Pick<Store, "node">, parts: DeathParts): 
     } catch (error) {
       log.warn(`what other nodes left could not be taken over, retrying: ${reason(error)}`);
     }
-  };
+  });
+  let current = Promise.resolve();
+  // Who dies while it is at work may have been missed by it.
   const begin = (): void => {
-    current ??= takeOver().finally(() => (current = undefined));
+    current = takeOver();
   };
   const unfollow = node.onDead((id) => {
     if (id === node.id) {
