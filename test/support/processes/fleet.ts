@@ -1,5 +1,6 @@
 /** Several real `postern serve` on one PostgreSQL, each with a home of its own, behind a balancer without memory. */
 import { join } from "node:path";
+import { findRunning } from "../../../kernel/cli/home.ts";
 import { temporaryFolder } from "../home.ts";
 import { type Balancer, startBalancer } from "../servers/balancer.ts";
 import type { ModelServer } from "../servers/model-server.ts";
@@ -19,8 +20,10 @@ export interface FleetNode {
   readonly process: PosternProcess;
   /** Runs a command in this node's home, on the fleet's store. */
   run(...args: string[]): ReturnType<typeof postern>;
-  /** Starts it again after it has ended. */
-  start(): Promise<void>;
+  /** Its id among the nodes, new at each start. */
+  id(): string;
+  /** Starts it again after it has ended, with other settings where they are given. */
+  start(settings?: Readonly<Record<string, string>>): Promise<void>;
 }
 
 export interface Fleet {
@@ -80,8 +83,8 @@ async function startNode(settings: Readonly<Record<string, string>>, later: Late
     GATEWAY_PORT: String(port),
     HTTP_PORT: String(webhookPort),
   };
-  const start = async (): Promise<PosternProcess> => {
-    const started = startPostern(["serve"], { env, cwd, later });
+  const start = async (others = {}): Promise<PosternProcess> => {
+    const started = startPostern(["serve"], { env: { ...env, ...others }, cwd, later });
     await started.printed("ready in");
     return started;
   };
@@ -94,8 +97,9 @@ async function startNode(settings: Readonly<Record<string, string>>, later: Late
       return running;
     },
     run: (...args) => postern(args, { env, cwd, later }),
-    async start() {
-      running = await start();
+    id: () => findRunning(home)?.node ?? "",
+    async start(others) {
+      running = await start(others);
     },
   };
 }
