@@ -150,8 +150,10 @@ export function createTurnWriter(
           const rows = whole.map((item) => writeItem(tx, own, item));
           if (isSpeaking && whole.some(({ type }) => type === "message")) void dropPieces(tx, id);
           for (const write of along) write(tx);
-          // Heard after the commit, so that a database on another machine is asked once.
-          return { written: Promise.all(piece === undefined ? rows : [piece, ...rows]) };
+          // Heard after the commit, so that a database on another machine is asked once; or never, where that fails.
+          const written = Promise.all(piece === undefined ? rows : [piece, ...rows]);
+          written.catch(() => {});
+          return { written };
         },
         { flush: false },
       );

@@ -1,0 +1,121 @@
+/** Two nodes whose database is killed and started again. */
+import { expect, test } from "vitest";
+import { WebSocket } from "ws";
+import { type Fleet, startFleet, TOKEN } from "../support/processes/fleet.ts";
+import { describePostgres, execute } from "../support/processes/postgres/database.ts";
+import { startPostgres } from "../support/processes/postgres/server.ts";
+import type { ChatRequest } from "../support/servers/model-server.ts";
+import { SECRET } from "../support/services/webhook-plugins.ts";
+import { afterThisTest } from "../support/undo.ts";
+
+function lastText({ messages }: ChatRequest): string {
+  return String(messages.findLast(({ role }) => role === "user")?.content);
+}
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+async function call(url: string, headers: Record<string, string>, body?: unknown) {
+  const answer = await fetch(url, {
+    method: body === undefined ? "GET" : "POST",
+    headers: { "content-type": "application/json", ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  const isJson = answer.headers.get("content-type")?.includes("json");
+  return { status: answer.status, text, json: isJson ? JSON.parse(text) : undefined };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look wherever they like
+type Frame = any;
+
+async function listen({ nodes }: Fleet): Promise<Frame[]> {
+  const url = `${nodes[0]?.url.replace("http", "ws")}/api/chat/ws`;
+  const socket = new WebSocket(url, { headers: bearer(TOKEN) });
+  const frames: Frame[] = [];
+  socket.on("message", (data) => void frames.push(JSON.parse(String(data))));
+  socket.on("close", (code) => void frames.push({ type: "closed", code }));
+  afterThisTest(() => socket.terminate());
+  await expect.poll(() => frames.some(({ type }) => type === "hello")).toBe(true);
+  return frames;
+}
+
+describePostgres("a fleet whose database is lost", () => {
+  test("answers 503 until it is back, and has then lost and doubled nothing", async () => {
+    const postgres = await startPostgres({ fsync: true });
+    afterThisTest(() => postgres.close());
+    const fleet = await startFleet(postgres.url, { size: 2 });
+    const [one, other] = fleet.nodes as [Fleet["nodes"][0], Fleet["nodes"][0]];
+    const operator = bearer(TOKEN);
+    await call(`${one.url}/api/users`, operator, { id: "ann" });
+    const made = await call(`${one.url}/api/tokens`, operator, { user: "ann", name: "test" });
+    const ann = bearer(made.json.token);
+
+    const held = new Map(["chat", "job"].map((name) => [name, Promise.withResolvers<string>()]));
+    fleet.model.otherwise((request) => {
+      const rest = held.get(lastText(request));
+      return { text: rest ? ["Begun ", rest.promise] : "Plain." };
+    });
+    const frames = await listen(fleet);
+    const secret = { "x-webhook-secret": SECRET };
+    const talk = call(`${one.url}/api/chat`, ann, { message: "chat" });
+    const response = call(`${one.url}/api/v1/responses`, operator, { model: "reborn", input: "chat" });
+    const job = await call(`${other.webhookUrl}/webhook`, secret, { user_id: "bob", message: "job" });
+    await expect.poll(() => fleet.model.requests.length).toBe(3);
+
+    await postgres.kill();
+    const statuses = async (path: string) =>
+      Promise.all(fleet.nodes.map(async ({ url }) => (await fetch(`${url}${path}`)).status));
+    expect(await statuses("/ready")).toEqual([503, 503]);
+    expect(await statuses("/health")).toEqual([200, 200]);
+    const message = { message: "meanwhile" };
+    const input = { model: "reborn", input: "meanwhile" };
+    const webhook = { user_id: "bob", ...message };
+    for (const { url, webhookUrl } of fleet.nodes) {
+      for (const answer of [
+        await call(`${url}/api/chat`, ann, message),
+        await call(`${url}/api/v1/responses`, ann, input),
+        await call(`${url}/api/threads`, ann),
+      ])
+        expect([answer.status, answer.text]).toEqual([503, "Database unavailable"]);
+      for (const answer of [
+        await call(`${url}/api/chat`, operator, message),
+        await call(`${url}/api/v1/responses`, operator, input),
+        await call(`${webhookUrl}/webhook`, secret, webhook),
+        await call(`${webhookUrl}/jobs/${job.json.job_id}`, secret),
+      ])
+        expect(answer).toMatchObject({ status: 503, json: { error: { code: "store_unavailable" } } });
+    }
+    // A turn that ends meanwhile is told with what it said, and that it could not be stored.
+    held.get("chat")?.resolve("and done.");
+    const failed = { status: "failed", error: { code: "store_unavailable" } };
+    expect(await talk).toMatchObject({ status: 200, json: { ...failed, response: "Begun and done." } });
+    expect(await response).toMatchObject({ status: 200, json: failed });
+
+    await postgres.start();
+    await expect.poll(() => statuses("/ready")).toEqual([200, 200]);
+    held.get("job")?.resolve("and done.");
+    await expect
+      .poll(async () => (await call(`${one.webhookUrl}/jobs/${job.json.job_id}`, secret)).json)
+      .toMatchObject({ status: "completed", response: "Begun and done." });
+
+    // Events may have been missed: the socket is closed, and its client comes back and reads again.
+    await expect.poll(() => frames.at(-1)).toEqual({ type: "closed", code: 1013 });
+    const again = await listen(fleet);
+    const sent = await call(`${other.url}/api/chat/send`, operator, { message: "after" });
+    const isEnd = (frame: Frame) => frame.turn_id === sent.json.message_id && frame.type === "done";
+    await expect.poll(() => again.find(isEnd)).toBeDefined();
+
+    const stored = `SELECT turns.input::json ->> 'text' AS input, status, string_agg(items.body, '|') AS said
+      FROM turns JOIN turn_items AS items ON items.turn = turns.id GROUP BY turns.seq ORDER BY 1, 2`;
+    const whole = expect.stringContaining("Begun and done.");
+    await expect
+      .poll(() => execute(postgres.url, stored))
+      .toMatchObject([
+        { input: "after", status: "completed" },
+        { input: "chat", status: "failed", said: whole },
+        { input: "chat", status: "failed", said: whole },
+        { input: "job", status: "completed", said: whole },
+      ]);
+    expect(await execute(postgres.url, "SELECT id FROM jobs")).toHaveLength(1);
+  });
+});
