@@ -42,7 +42,8 @@ export function createLocks(sql: Sql, { id, living }: Node): Exclusive {
   const giveLater = async (name: string) => {
     for (let tries = 0; tries < GIVING_TRIES; tries++) {
       await sleep(GIVE_AGAIN_MILLIS, undefined, { ref: false });
-      const isGiven = await give(name).then(
+      // Not while somebody in this process has taken it again.
+      const isGiven = await locally(name, () => give(name)).then(
         () => true,
         () => false,
       );

@@ -147,7 +147,10 @@ export async function openDatabase(settings: PostgresSettings): Promise<Postgres
       get: <Row>(sql: string, ...values: SqlValue[]) =>
         unawaited(run(sql, values).then(({ rows }) => rows[0] as Row | undefined)),
       run: (sql, ...values) => unawaited(run(sql, values).then(({ count }) => count)),
-      last: (sql, ...values) => void closing.push(() => void run(sql, values)),
+      last: (sql, ...values) => {
+        if (isOver) throw new Error("a statement came after its transaction was over");
+        closing.push(() => void run(sql, values));
+      },
       script: async (sql) => void (await execute(text(sql))),
     };
 

@@ -149,7 +149,11 @@ export function createCommits(writer: Connection, flush: () => void) {
         all: <Row>(sql: string, ...values: SqlValue[]) => statement(() => writer.all<Row>(sql, values)),
         get: <Row>(sql: string, ...values: SqlValue[]) => statement(() => writer.get<Row>(sql, values)),
         run: (sql, ...values) => statement(() => Number(writer.run(sql, values).changes)),
-        last: (sql, ...values) => void closing.push(() => writer.run(sql, values)),
+        last: (sql, ...values) => {
+          // It would be done with somebody else's work.
+          if (isOver) throw new Error("a statement came after its transaction was over");
+          closing.push(() => writer.run(sql, values));
+        },
       },
       assertDone: () => {
         if (failure !== undefined) throw failure.error;

@@ -229,7 +229,9 @@ describeEngines("tables", (engine, fresh) => {
     const sql = await open();
     const kept = await sql.transaction(async (tx) => tx);
     await expect(kept.run(ADD, 1)).rejects.toThrow("transaction was over");
-    expect(await numbers(sql)).toEqual([]);
+    expect(() => kept.last(ADD, 1)).toThrow("transaction was over");
+    await sql.run(ADD, 2);
+    expect(await numbers(sql)).toEqual([2]);
   });
 
   test("a transaction that waits for something else ends, and the store goes on", async () => {

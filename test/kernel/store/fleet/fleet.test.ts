@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { openStore } from "../../../../kernel/store/sqlite/store.ts";
 import type { Sql, Store } from "../../../../kernel/vocabulary/store.ts";
 import { openPostgres } from "../../../support/processes/engines.ts";
 import { describePostgres, freshDatabase } from "../../../support/processes/postgres/database.ts";
+import { breakTable } from "../../../support/services/broken-table.ts";
 import { afterThisTest } from "../../../support/undo.ts";
 
 interface Joined extends Store {
@@ -154,5 +156,18 @@ describePostgres("what nodes on PostgreSQL tell each other", () => {
     ]);
     expect(done).toEqual(["in", "out", "in", "out", "in", "out"]);
     expect(await first.sql.all("SELECT name FROM locks")).toEqual([]);
+  });
+
+  test("a lock that could not be given back is not given back while its node holds it again", async () => {
+    const { sql, exclusive } = await join(await freshDatabase(afterThisTest));
+    const mend = await breakTable(sql, "locks", "DELETE");
+    await exclusive("a name", async () => {});
+    await mend();
+    await exclusive("a name", async () => {
+      // Longer than the node waits before it tries again.
+      await sleep(1500);
+      expect(await sql.all("SELECT name FROM locks")).toEqual([{ name: "a name" }]);
+    });
+    await expect.poll(() => sql.all("SELECT name FROM locks")).toEqual([]);
   });
 });
