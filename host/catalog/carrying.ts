@@ -1,7 +1,7 @@
 /** Tools between a home's folders and rows, when a store moves from one engine to the other. Installations stay what they are. */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Sql } from "../../kernel/plugin.ts";
+import { Fault, type Sql } from "../../kernel/plugin.ts";
 import type { ToolRecord } from "./catalog.ts";
 import { FILES, openFolderCatalog, readComponent, readTool, toolsFolder } from "./folders.ts";
 
@@ -58,6 +58,9 @@ export async function pullTools(home: string, sql: Sql): Promise<void> {
 
 /** In one rename, so that there is never half a tool. */
 async function writeTool(folder: string, { name, record, capabilities, component }: ToolRow): Promise<void> {
+  // Whoever can write to the database must not write elsewhere on this machine.
+  if (!/^[^./\\\0][^/\\\0]*$/.test(name))
+    throw new Fault("invalid", "bad_tool_name", `the database holds a tool that cannot be one: ${name}`);
   const draft = join(folder, `.new-${name}`);
   await rm(draft, { recursive: true, force: true });
   await mkdir(draft, { mode: 0o700 });

@@ -40,13 +40,13 @@ export function register(group: Command, context: CommandContext): void {
     }
   };
   /** A start on the same files would write to what is being replaced. */
-  const refuseRunning = (): void => {
-    const running = findRunning(home);
+  const refuseRunning = (on = home): void => {
+    const running = findRunning(on);
     if (running !== undefined)
       throw new Fault(
         "unavailable",
         "store_in_use",
-        `the service runs on ${home} (pid ${running.pid}): stop it first`,
+        `the service runs on ${on} (pid ${running.pid}): stop it first`,
       );
   };
 
@@ -66,6 +66,8 @@ export function register(group: Command, context: CommandContext): void {
       if (source.name === target.name)
         throw new Fault("invalid", "same_store", "the two URLs name the same store", { usage: true });
       if (target.name === ownPlace().name) refuseRunning();
+      // Another home's own store.
+      else if (target.home !== undefined) refuseRunning(target.home);
       report(await move(source, target, replace), json, `Copied ${source.name} to ${target.name}.`);
     });
 

@@ -28,10 +28,10 @@ interface KeptFile {
 
 /**
  * What belongs to the home of the machine it is on: the store, which is copied row by row; keys and tokens, which open what
- * the backup holds; and what is made again.
+ * the backup holds; and what is made again. On some disks a name in other letters is the same.
  */
 const STAYS =
-  /^(?:store\.sqlite.*|secrets\.key.*|webui-token|\.env|running\.(?:lock.*|json)|cache|logs|\.files-.*)$/;
+  /^(?:store\.sqlite.*|secrets\.key.*|webui-token|\.env|running\.(?:lock.*|json)|cache|logs|\.files-.*)$/i;
 
 const TABLES = `
   CREATE TABLE backup_note (made_at TEXT NOT NULL, version TEXT NOT NULL, key_mark TEXT NOT NULL) STRICT;

@@ -1,5 +1,13 @@
 /** `postern store copy|backup|restore`, with what a service has kept. */
-import { existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { temporaryFolder } from "../../support/home.ts";
@@ -128,6 +136,22 @@ describePostgres("a store of SQLite", () => {
     expect(unknown.stderr).not.toContain(new URL(url).password);
   });
 
+  test("is not led out of the home by what somebody has put into the database", async () => {
+    const url = await freshDatabase(afterThisTest);
+    await copied(["copy", `sqlite://${join(home, "store.sqlite")}`, url]);
+    const folder = temporaryFolder();
+    for (const hostile of [
+      "UPDATE tools SET name = '../../escaped'",
+      "DELETE FROM tools; INSERT INTO home_files VALUES ('../escaped', 'echo owned', '')",
+    ]) {
+      await execute(url, hostile);
+      mkdirSync(join(folder, "home"), { recursive: true, mode: 0o700 });
+      const led = await run(["copy", url, `sqlite://${join(folder, "home", "store.sqlite")}`, "--replace"]);
+      expect(led).toMatchObject({ code: 1, stderr: expect.stringContaining("escaped") });
+      expect(readdirSync(folder)).toEqual(["home"]);
+    }
+  });
+
   test("is backed up to one file that brings everything back, on either engine", async () => {
     const folder = temporaryFolder();
     const file = join(folder, "all.backup");
@@ -164,6 +188,12 @@ test("a backup that is damaged or sealed under another key, or for a store in us
     stderr: expect.stringContaining("sealed under another key"),
   });
   expect(await run(["restore", file])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("stop it first"),
+  });
+  const elsewhere = { POSTERN_HOME: join(folder, "home") };
+  const target = `sqlite://${join(home, "store.sqlite")}`;
+  expect(await run(["copy", `sqlite://${file}`, target, "--replace"], elsewhere)).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("stop it first"),
   });

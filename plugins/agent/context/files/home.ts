@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { Fault } from "../../../../kernel/plugin.ts";
 import {
   IDENTITY_FILES,
   isOperatorFile,
@@ -54,12 +55,15 @@ export function compare(from: ReadonlyMap<string, string>, to: ReadonlyMap<strin
   };
 }
 
-/** Each whole or not at all. */
+/** Each whole or not at all. A database that says other paths than it was given is not followed out of the home. */
 export function writeToHome(
   home: string,
   written: ReadonlyMap<string, string>,
   removed: readonly string[],
 ): void {
+  for (const path of written.keys())
+    if (!isOperatorFile(path))
+      throw new Fault("invalid", "bad_files", `the database holds a file that is not for the agent: ${path}`);
   for (const [path, text] of written) {
     const file = join(home, path);
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
