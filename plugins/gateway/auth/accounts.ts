@@ -137,13 +137,6 @@ export async function createAccounts(store: Store): Promise<Accounts> {
           { param: "id", usage: true },
         );
       return sql.transaction(async (tx) => {
-        if (!takesData && (await hasKeptData(id, tx)))
-          throw new Fault(
-            "invalid",
-            "user_has_data",
-            `An earlier user "${id}" was removed and their data kept. Delete it with "postern user remove ${id} --with-data", or give it to the new one (--take-data, or take_data).`,
-            { param: "id" },
-          );
         const added = await tx.get<UserColumns>(
           `INSERT INTO gateway_users (id, role, created_at) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING ${USER}`,
           id,
@@ -152,6 +145,14 @@ export async function createAccounts(store: Store): Promise<Accounts> {
         );
         if (added === undefined)
           throw new Fault("invalid", "user_exists", `User "${id}" already exists.`, { param: "id" });
+        // After the insert, which waits for a removal that is under way on another node.
+        if (!takesData && (await hasKeptData(id, tx)))
+          throw new Fault(
+            "invalid",
+            "user_has_data",
+            `An earlier user "${id}" was removed and their data kept. Delete it with "postern user remove ${id} --with-data", or give it to the new one (--take-data, or take_data).`,
+            { param: "id" },
+          );
         await tx.run("DELETE FROM gateway_kept_data WHERE id = ?", id);
         return account(added);
       });

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { type AnyPlugin, definePlugin } from "../../../../kernel/plugin.ts";
 import storePlugin from "../../../../kernel/store/store.ts";
@@ -94,6 +95,29 @@ describeEngines("accounts", (_, fresh) => {
 });
 
 describePostgres("gateways on one PostgreSQL", () => {
+  test("a user who is added while one of that name is being removed does not get the data", async () => {
+    const url = await freshDatabase(afterThisTest);
+    const store = await openPostgres(url);
+    onTestFinished(() => store.close());
+    const accounts = await createAccounts(store);
+    await accounts.addUser("ann", "user");
+    const removing = new pg.Client({ connectionString: url });
+    await removing.connect();
+    onTestFinished(() => removing.end());
+    await removing.query(
+      "BEGIN; DELETE FROM gateway_users WHERE id = 'ann'; INSERT INTO gateway_kept_data VALUES ('ann', '')",
+    );
+    const adding = accounts.addUser("ann", "user").then(
+      () => "added",
+      (error: { readonly code: string }) => error.code,
+    );
+    const waiting =
+      "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    await expect.poll(async () => (await execute(url, waiting)).length).toBe(1);
+    await removing.query("COMMIT");
+    expect(await adding).toBe("user_has_data");
+  });
+
   test("each hears that somebody was signed out at another", async () => {
     const url = await freshDatabase(afterThisTest);
     const [here, there] = await Promise.all([openPostgres(url), openPostgres(url)]);
