@@ -2,6 +2,7 @@
  * Brings the events of turns that run here to the nodes where somebody watches, and theirs to our watchers. Events of a
  * turn are numbered: each is told once and in order, or the watchers are told that some were lost.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Log, type Node, reason, type Signals, type TurnEvent } from "../../../kernel/plugin.ts";
 import type { OwnTurn } from "../threads/items.ts";
 
@@ -64,6 +65,9 @@ export const LAST_WORD = 0;
 // Turns that have ended are remembered for a while: a late copy of their events must not begin them anew.
 const ENDED_REMEMBERED = 10_000;
 
+const FRAME_TRIES = 5;
+const AGAIN_MILLIS = 500;
+
 export function createRelay(parts: RelayParts): Relay {
   const { node, signals, log, running, tell, lost } = parts;
   /** For each user the other nodes where somebody watches. */
@@ -77,14 +81,28 @@ export function createRelay(parts: RelayParts): Relay {
   const outbox = new Map<string, Frame[]>();
   let sending: Promise<unknown> = Promise.resolve();
 
-  function post(topic: string, message: Omit<Message, "from">): void {
-    sending = signals
-      .send(topic, JSON.stringify({ from: node.id, ...message }))
-      .catch((error) => log.warn(`other nodes could not be told of turns: ${reason(error)}`));
+  function post(topic: string, message: Omit<Message, "from">, tries = 1): void {
+    const text = JSON.stringify({ from: node.id, ...message });
+    const sent = sendAgain(topic, text, tries).catch((error) =>
+      log.warn(`other nodes could not be told of turns: ${reason(error)}`),
+    );
+    sending = Promise.all([sending, sent]);
+  }
+
+  async function sendAgain(topic: string, text: string, tries: number): Promise<void> {
+    for (let left = tries; ; left--) {
+      try {
+        return await signals.send(topic, text);
+      } catch (error) {
+        if (left <= 1) throw error;
+        await sleep(AGAIN_MILLIS, undefined, { ref: false });
+      }
+    }
   }
 
   function flush(): void {
-    for (const [to, frames] of outbox) post(ofNode(to), { frames });
+    // Nothing would follow the end of a turn to show that it is missing. What comes twice is told once.
+    for (const [to, frames] of outbox) post(ofNode(to), { frames }, FRAME_TRIES);
     outbox.clear();
   }
 

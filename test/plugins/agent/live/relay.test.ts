@@ -48,8 +48,7 @@ function join(id: string, signals: Signals) {
   };
 }
 
-async function twoNodes() {
-  const signals = createLocalSignals(() => {});
+async function twoNodes(signals = createLocalSignals(() => {})) {
   const [runs, watches] = [join("runs", signals), join("watches", signals)];
   watches.relay.watch("ann", true);
   await settled();
@@ -81,4 +80,20 @@ test("who comes back to a node that forgot a turn hears all of it", async () => 
   watches.relay.watch("ann", true);
   await settled();
   expect(watches.told).toEqual(["one", "one", "two"]);
+});
+
+test("the end of a turn arrives also where a connection broke while it was sent", async () => {
+  const local = createLocalSignals(() => {});
+  let isBroken = false;
+  const send: Signals["send"] = async (...args) => {
+    if (!isBroken) return local.send(...args);
+    isBroken = false;
+    throw new Error("Connection terminated unexpectedly");
+  };
+  const { runs, watches } = await twoNodes({ ...local, send });
+  runs.emit("one");
+  await settled();
+  isBroken = true;
+  runs.emit("the end");
+  await expect.poll(() => watches.told).toEqual(["one", "the end"]);
 });
