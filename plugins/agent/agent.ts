@@ -95,6 +95,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
     if (active.size > 0)
       void look().catch((error) => log.warn(`turns could not be looked after: ${reason(error)}`));
   }, LOOK_MILLIS).unref();
+  let isDraining = false;
   let isStopping = false;
 
   function emit({ turn, writer, stream }: Entry, event: TurnEvent): void {
@@ -184,6 +185,8 @@ export function createAgent(parts: AgentParts): RunningAgent {
       if (begun === "gone") stopper.abort();
       return begun !== "waiting";
     } catch (error) {
+      // A store that is away, or full: it stays in line, and the next look tries again.
+      if (error instanceof Fault && error.kind === "unavailable") return false;
       log.error({ error, turn: writer.id }, "a turn in line could not be started");
       stopper.abort(error);
       return true;
@@ -247,7 +250,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
 
   return {
     async run(turn, alongside) {
-      if (isStopping)
+      if (isDraining)
         throw new Fault("unavailable", "stopping", "The service is stopping.", { retryAfterSecs: 5 });
       const opened = open(turn, alongside);
       opening.add(opened);
@@ -292,11 +295,12 @@ export function createAgent(parts: AgentParts): RunningAgent {
     },
 
     async drain() {
-      isStopping = true;
+      isDraining = true;
       while (opening.size + active.size + ends.size > 0) await sleep(DRAIN_LOOK_MILLIS);
     },
 
     async stop() {
+      isDraining = true;
       isStopping = true;
       clearInterval(looking);
       for (const entry of [...active.values()]) cancel(entry, STOPPED);

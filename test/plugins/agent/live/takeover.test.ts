@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { MIGRATIONS } from "../../../../plugins/agent/threads/tables.ts";
 import { describePostgres, freshDatabase } from "../../../support/processes/postgres/database.ts";
-import { bootAgent, scriptedModel } from "../../../support/services/agent.ts";
+import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
 import { afterThisTest } from "../../../support/undo.ts";
 
 const JOB = { user: "ann", channel: "webhook", message: "Hi" } as const;
@@ -13,9 +13,43 @@ async function node() {
   const model = await scriptedModel();
   const variables = { STORE_URL: url, POSTERN_SECRETS_KEY: "07".repeat(32) };
   const kernel = await bootAgent({ model, variables });
-  const [store, jobs] = [kernel.service("store"), kernel.service("jobs")];
-  return { model, store, jobs, sql: await store.tables("agent", MIGRATIONS), logged: kernel.logged };
+  const [store, jobs, agent] = [kernel.service("store"), kernel.service("jobs"), kernel.service("agent")];
+  const sql = await store.tables("agent", MIGRATIONS);
+  return { model, store, jobs, agent, sql, logged: kernel.logged };
 }
+
+test("a turn that is being opened when a stop begins comes to its end", async () => {
+  const kernel = await bootAgent({ model: await scriptedModel() });
+  const opening = kernel.service("agent").run({ user: "ann", channel: "web", input: message("Hi") });
+  const drained = kernel.drain(LONG);
+  expect((await (await opening).record).status).toBe("completed");
+  expect(await drained).toBe(true);
+});
+
+describePostgres("a message in line", () => {
+  test("stays there while the database is away", async () => {
+    const { model, agent, sql } = await node();
+    const { promise, resolve } = Promise.withResolvers<string>();
+    model.script({ text: [promise] });
+    const first = await agent.run({ user: "ann", channel: "web", input: message("Hi") });
+    const next = await agent.run({
+      user: "ann",
+      channel: "web",
+      thread: first.thread,
+      input: message("Well?"),
+    });
+    // Numbers that were given out are not taken back.
+    await sql.run("CREATE SEQUENCE tries");
+    await sql.run(`CREATE FUNCTION away() RETURNS trigger LANGUAGE plpgsql
+      AS $$ BEGIN PERFORM nextval('tries'); RAISE 'shutting down' USING ERRCODE = '57P03'; END $$`);
+    await sql.run(`CREATE TRIGGER away BEFORE UPDATE ON turns FOR EACH ROW
+      WHEN (OLD.status = 'queued' AND NEW.status = 'running') EXECUTE FUNCTION away()`);
+    resolve("Yes.");
+    await expect.poll(() => sql.all("SELECT is_called FROM tries")).toEqual([{ is_called: 1 }]);
+    await sql.run("DROP TRIGGER away ON turns");
+    expect((await next.record).status).toBe("completed");
+  });
+});
 
 describePostgres("a job", () => {
   test("of a node that is gone is not answered while its turn is open", async () => {
