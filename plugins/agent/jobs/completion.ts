@@ -1,6 +1,7 @@
 /** What a job is completed with. */
 import { type Failure, Fault, type TurnRecord } from "../../../kernel/plugin.ts";
 import { isWebhookIdentity } from "../../../kernel/vocabulary/user.ts";
+import { INTERRUPTED } from "../threads/ledger.ts";
 
 export interface Completion {
   readonly response?: string;
@@ -53,4 +54,9 @@ function textOf({ items }: TurnRecord): string {
     .filter((item) => item.type === "message" && item.role === "assistant")
     .map((item) => (item.type === "message" ? item.text : ""))
     .join("\n\n");
+}
+
+/** Its node stopped, died, or lost the database before the end could be stored. */
+export function isCutShort({ error }: TurnRecord): boolean {
+  return error?.code === INTERRUPTED.code || error?.code === "store_unavailable";
 }

@@ -14,7 +14,7 @@ import {
 } from "../../../kernel/plugin.ts";
 import { oneAtATime } from "../live/one-at-a-time.ts";
 import { INTERRUPTED } from "../threads/ledger.ts";
-import { CANCELLED, type Completion, completionOf, failure, refusal } from "./completion.ts";
+import { CANCELLED, type Completion, completionOf, failure, isCutShort, refusal } from "./completion.ts";
 import { type JobRow, jobOf } from "./row.ts";
 import type { Claimed, From, JobTable } from "./table.ts";
 
@@ -54,8 +54,7 @@ const completedTopic = (id: string) => `job ${id}`;
 
 const NOT_RUN_AGAIN = {
   code: INTERRUPTED.code,
-  message:
-    "The job was interrupted by a restart after it had called a tool with side effects, so it was not run again.",
+  message: "The job was interrupted after it had called a tool with side effects, so it was not run again.",
 };
 
 export function createJobs(parts: JobsParts): RunningJobs {
@@ -183,8 +182,8 @@ export function createJobs(parts: JobsParts): RunningJobs {
       if (isAway || !(error instanceof Fault)) throw error;
       return;
     }
-    if (record.error?.code !== INTERRUPTED.code) return await finish(row, completionOf(record));
-    // By a stop: the next start, or another node, decides about it. Otherwise this node was taken for dead.
+    if (!isCutShort(record)) return await finish(row, completionOf(record));
+    // By a stop: the next start, or another node, decides about it. Otherwise the database was away, or this node taken for dead.
     if (isOpen) await reconsider(row);
   }
 
@@ -200,7 +199,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
     if (turn === undefined) await table.putBack(row);
     // Its node has died since turns were looked at, or could not store its end yet: a later look decides.
     else if (turn.status === "queued" || turn.status === "running") return;
-    else if (turn.error?.code !== INTERRUPTED.code) await complete(row.id, completionOf(turn), from);
+    else if (!isCutShort(turn)) await complete(row.id, completionOf(turn), from);
     else if (await table.hadWritten(turn.id)) await complete(row.id, failure(NOT_RUN_AGAIN), from);
     else await table.putBack(row);
   }

@@ -12,7 +12,7 @@ export interface Saving {
   stop(): Promise<void>;
 }
 
-const AGAIN_MILLIS = 5000;
+const AGAIN_MILLIS = 1000;
 
 /** `onSaved` is told of a thread whose stored turns have changed. */
 export function createSaving(onSaved: (thread: string) => void): Saving {
