@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import ipaddr from "ipaddr.js";
 import { LRUCache } from "lru-cache";
 import type { Sql } from "../../../kernel/plugin.ts";
+import { createLocalLocks } from "../../../kernel/store/fleet/locks.ts";
 
 const FREE_FAILURES = 5;
 const STEP_MILLIS = 200;
@@ -34,8 +35,8 @@ export function createThrottle(sql?: Sql): Throttle {
     async failed(from) {
       const network = networkOf(from);
       const here = countHere(network);
-      // Without the database each node still counts for itself.
-      const together = await countTogether?.(network).catch(() => 0);
+      // Without the database each node still counts for itself. Who waits as long as can be need not be counted further.
+      const together = here < LONGEST_WAIT_MILLIS ? await countTogether?.(network).catch(() => 0) : here;
       const wait = Math.max(here, together ?? 0);
       if (wait > 0) await sleep(wait, undefined, { ref: false });
     },
@@ -80,10 +81,13 @@ const FORGET_EVERY = 100;
 
 function createSharedCount(sql: Sql): (network: string) => Promise<number> {
   let count = 0;
-  return async (network) => {
-    if (++count % FORGET_EVERY === 0) await sql.run(FORGET);
-    return (await sql.get<{ readonly wait: number }>(COUNT, network))?.wait ?? 0;
-  };
+  // Two guesses from one network wait for the same row: a flood of them must not hold every connection of this node.
+  const inTurn = createLocalLocks();
+  return async (network) =>
+    inTurn(network, async () => {
+      if (++count % FORGET_EVERY === 0) await sql.run(FORGET);
+      return (await sql.get<{ readonly wait: number }>(COUNT, network))?.wait ?? 0;
+    });
 }
 
 /** Whoever has one IPv6 address has the 2⁶⁴ beside it too. */

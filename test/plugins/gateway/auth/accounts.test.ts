@@ -6,6 +6,8 @@ import { type AnyPlugin, definePlugin } from "../../../../kernel/plugin.ts";
 import storePlugin from "../../../../kernel/store/store.ts";
 import { createAccounts } from "../../../../plugins/gateway/auth/accounts.ts";
 import { digestOf } from "../../../../plugins/gateway/auth/secret.ts";
+import { MIGRATIONS } from "../../../../plugins/gateway/auth/tables.ts";
+import { createThrottle } from "../../../../plugins/gateway/auth/throttle.ts";
 import { mount } from "../../../../plugins/gateway/route.ts";
 import { sessionRoutes } from "../../../../plugins/gateway/routes/session.ts";
 import { buildServer, type GatewayServer } from "../../../../plugins/gateway/server.ts";
@@ -15,6 +17,10 @@ import { describeEngines, openPostgres } from "../../../support/processes/engine
 import { describePostgres, execute, freshDatabase } from "../../../support/processes/postgres/database.ts";
 import { bootKernel } from "../../../support/services/kernel.ts";
 import { afterThisTest } from "../../../support/undo.ts";
+
+/** Connections that wait for another's transaction. */
+const WAITING =
+  "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
 
 const inAnHour = () => new Date(Date.now() + 3_600_000);
 
@@ -95,6 +101,24 @@ describeEngines("accounts", (_, fresh) => {
 });
 
 describePostgres("gateways on one PostgreSQL", () => {
+  test("a flood of wrong tokens from one address leaves the database to others", async () => {
+    const url = await freshDatabase(afterThisTest);
+    const store = await openPostgres(url);
+    onTestFinished(() => store.close());
+    await createAccounts(store);
+    const sql = await store.tables("gateway", MIGRATIONS);
+    const throttle = createThrottle(sql);
+    await throttle.failed("192.0.2.1");
+    const holding = new pg.Client({ connectionString: url });
+    await holding.connect();
+    await holding.query("BEGIN; UPDATE gateway_guesses SET failures = failures");
+    const flood = Array.from({ length: 100 }, () => throttle.failed("192.0.2.1"));
+    await expect.poll(async () => (await execute(url, WAITING)).length).toBe(1);
+    expect(await sql.get("SELECT 1 AS one")).toEqual({ one: 1 });
+    await holding.end();
+    await flood[0];
+  });
+
   test("a user who is added while one of that name is being removed does not get the data", async () => {
     const url = await freshDatabase(afterThisTest);
     const store = await openPostgres(url);
@@ -111,9 +135,7 @@ describePostgres("gateways on one PostgreSQL", () => {
       () => "added",
       (error: { readonly code: string }) => error.code,
     );
-    const waiting =
-      "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    await expect.poll(async () => (await execute(url, waiting)).length).toBe(1);
+    await expect.poll(async () => (await execute(url, WAITING)).length).toBe(1);
     await removing.query("COMMIT");
     expect(await adding).toBe("user_has_data");
   });
