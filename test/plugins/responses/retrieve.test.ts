@@ -327,8 +327,8 @@ test("what a request said does not outlive its thread: the next round forgets it
   await service.kernel.stop();
   const later = await startService({ home: service.kernel.home });
   const sql = await later.kernel.service("store").tables("test", []);
-  const rows = await sql.all<{ thread: string }>("SELECT thread FROM responses");
-  expect(rows).toEqual([{ thread: threadOf(kept.id) }]);
+  const rows = () => sql.all<{ thread: string }>("SELECT thread FROM responses");
+  await expect.poll(rows).toEqual([{ thread: threadOf(kept.id) }]);
 });
 
 test("a turn that a stop interrupted is failed when it is retrieved", async () => {
