@@ -38,8 +38,11 @@ export function createCommits(writer: Connection, flush: () => void) {
   // Above nothing while a transaction is open.
   let depth = 0;
   let closing: Statement[] = [];
+  // Whether something in it would be lost with the whole.
+  let hasWritten = false;
   // Why SQLite has rolled back the open transaction, as it does when the disk is full.
   let broken: unknown;
+  const stall = createStall();
 
   /** Runs a statement. After SQLite rolled a transaction back none is run: it would be committed alone. */
   const execute = <Result>(statement: () => Result): Result => {
@@ -55,33 +58,38 @@ export function createCommits(writer: Connection, flush: () => void) {
   const command = (sql: string): void => execute(() => void writer.run(sql, []));
 
   /** Runs one piece of work so that its failure undoes only what it did; answers how to tell its caller. */
-  async function attempt(
-    { work, isStatement, resolve, reject }: Waiting,
-    isAlone: boolean,
-  ): Promise<() => void> {
+  async function attempt({ work, isStatement, resolve, reject }: Waiting): Promise<() => void> {
     const before = closing.length;
-    const handle = createHandle();
-    const hasSavepoint = !isAlone && !isStatement;
-    if (hasSavepoint) command("SAVEPOINT alone");
+    let undo: "ROLLBACK" | "ROLLBACK TO alone" | undefined;
+    // What has nothing to write has nothing to undo, and what is the first to write is undone with the whole.
+    const handle = createHandle(() => {
+      if (undo !== undefined) return;
+      if (hasWritten) command("SAVEPOINT alone");
+      undo = hasWritten ? "ROLLBACK TO alone" : "ROLLBACK";
+      hasWritten = true;
+    });
     try {
       const given = work(handle.tx);
-      const result = given instanceof Promise ? await inTime(given) : given;
+      const result = given instanceof Promise ? await stall.unless(given) : given;
       handle.assertDone();
-      if (hasSavepoint) command("RELEASE alone");
+      if (isStatement) hasWritten = true;
+      if (undo === "ROLLBACK TO alone") command("RELEASE alone");
       return () => {
         resolve(result);
         for (const tell of afterCommit.get(handle.tx) ?? []) tell();
       };
     } catch (error) {
       closing.length = before;
-      // A full disk may have rolled back everything already; of one alone the whole is rolled back.
-      if (!connection.isTransaction || (isAlone && !isStatement)) throw error;
-      if (hasSavepoint) {
-        command("ROLLBACK TO alone");
-        command("RELEASE alone");
+      // A full disk may have rolled back everything already.
+      if (!connection.isTransaction) throw error;
+      if (undo !== undefined) {
+        command(undo);
+        command(undo === "ROLLBACK" ? "BEGIN IMMEDIATE" : "RELEASE alone");
+        if (undo === "ROLLBACK") hasWritten = false;
       }
       return () => reject(error);
     } finally {
+      stall.over();
       handle.end();
     }
   }
@@ -94,7 +102,7 @@ export function createCommits(writer: Connection, flush: () => void) {
       command("BEGIN IMMEDIATE");
       depth++;
       try {
-        for (const entry of batch) answers.push(await attempt(entry, batch.length === 1));
+        for (const entry of batch) answers.push(await attempt(entry));
         for (const statement of closing) execute(statement);
         command("COMMIT");
       } finally {
@@ -102,6 +110,7 @@ export function createCommits(writer: Connection, flush: () => void) {
         if (connection.isTransaction) connection.exec("ROLLBACK");
         depth--;
         closing = [];
+        hasWritten = false;
         broken = undefined;
       }
       // Nobody has seen what was committed yet: no other code runs before it is on disk.
@@ -129,12 +138,13 @@ export function createCommits(writer: Connection, flush: () => void) {
   }
 
   /** A handle for one piece of work, which does nothing more once that work is over. */
-  function createHandle(): { readonly tx: Transaction; assertDone(): void; end(): void } {
+  function createHandle(prepare: () => void): { readonly tx: Transaction; assertDone(): void; end(): void } {
     let isOver = false;
     let failure: { readonly error: unknown } | undefined;
     const statement = <Result>(run: () => Result): Promise<Result> => {
       try {
         if (isOver) throw new Error("a statement came after its transaction was over");
+        prepare();
         return Promise.resolve(execute(run));
       } catch (error) {
         failure ??= { error };
@@ -182,6 +192,8 @@ export function createCommits(writer: Connection, flush: () => void) {
   return {
     execute,
     ask,
+    /** Whether a transaction is under way. */
+    isOpen: (): boolean => depth > 0,
     /** Resolves when nothing waits. */
     async idle(): Promise<void> {
       while (waiting.length > 0 || committing !== undefined) await (committing ?? drain());
@@ -189,17 +201,34 @@ export function createCommits(writer: Connection, flush: () => void) {
   };
 }
 
-async function inTime<Result>(work: Promise<Result>): Promise<Result> {
+/**
+ * Refuses work that waits for something other than its own statements. It is timed only where it is not over when the
+ * event loop comes round: a timer for each transaction would cost more than most of them do.
+ */
+function createStall() {
+  let underWay: { reject(error: Error): void } | undefined;
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Error("a transaction waited for something other than its own statements")),
-      STALLED_MILLIS,
-    );
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
+  let isLooking = false;
+
+  function look(): void {
+    isLooking = false;
+    const slow = underWay;
+    if (slow === undefined) return;
+    const error = new Error("a transaction waited for something other than its own statements");
+    timer = setTimeout(() => slow.reject(error), STALLED_MILLIS);
   }
+
+  return {
+    unless: <Result>(work: Promise<Result>): Promise<Result> =>
+      new Promise((resolve, reject) => {
+        underWay = { reject };
+        if (!isLooking) setImmediate(look);
+        isLooking = true;
+        work.then(resolve, reject);
+      }),
+    over(): void {
+      underWay = undefined;
+      clearTimeout(timer);
+    },
+  };
 }

@@ -13,7 +13,7 @@ const READS = /^\s*(?:select|explain|with(?![\s\S]*\b(?:insert|update|delete)\b)
 
 export interface Database extends Sql {
   readonly file: string;
-  /** Several statements without values, in the transaction that is open. */
+  /** Several statements without values, in the transaction that is open, after another statement of it. */
   script(sql: string): void;
   /** A copy of what is committed. */
   copyTo(file: string): void;
@@ -55,8 +55,11 @@ export function openDatabase(file: string, durability: Durability = "full"): Dat
       return Promise.reject(error);
     }
   };
+  // Between transactions the writer sees what the reader does, and it still has the pages that it wrote.
   const route = <Result>(sql: string, statement: (connection: Connection) => Result): Promise<Result> =>
-    READS.test(sql) ? answer(() => statement(reader)) : write(() => commits.execute(() => statement(writer)));
+    READS.test(sql)
+      ? answer(() => statement(commits.isOpen() ? reader : writer))
+      : write(() => commits.execute(() => statement(writer)));
 
   return {
     engine: "sqlite",

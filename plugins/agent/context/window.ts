@@ -40,6 +40,14 @@ export interface Context {
   fit(stored: Stored, room: Room): Promise<Past & { readonly summary: string | undefined }>;
 }
 
+/** Of a thread that is new. */
+export const nothingStored = (thread: string, before: number): Stored => ({
+  thread,
+  before,
+  summary: { text: undefined, to: 0 },
+  past: { turns: [], open: [] },
+});
+
 export function createContext(sql: Sql, history: History): Context {
   const summaryOf = async (thread: string): Promise<Summary> => {
     const row = await sql.get<{ summary: string | null; summarised_to: number }>(

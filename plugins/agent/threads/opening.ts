@@ -67,8 +67,8 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
       const ahead = isNew ? undefined : countOpen(tx, thread);
       if (isNew) addThread(tx, thread, turn, model, now);
       else touchThread(tx, thread, turn, now);
-      const placed = addTurn(tx, { id, thread, turn, input: turn.input, model, now, node });
-      for (const item of items) addItem(tx, id, thread, item);
+      const placed = addTurn(tx, { id, thread, isNew, turn, input: turn.input, model, now, node });
+      for (const item of items) void writeItem(tx, { id, node }, item);
       const besides = alongside?.(tx, { id, thread });
       // Whoever is not heard because another failed first has nothing to add.
       for (const answer of [found, ahead, placed, besides]) answer?.catch(() => {});
@@ -93,11 +93,6 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
     return { id, thread, seq, status, now, items, ...opened };
   };
 
-  function addItem(tx: Transaction, turn: string, thread: string, item: TurnItem): void {
-    void writeItem(tx, { id: turn, node }, item);
-    if (item.type === "message" && item.text !== "") texts.addMessage(tx, item.id, thread, item.text);
-  }
-
   /** A new thread with what the turn brings, which is a turn more where it brings history. */
   function addThread(tx: Transaction, id: string, turn: Turn, model: ModelName, now: string): void {
     const title = titleOf(turn);
@@ -120,8 +115,12 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
     const id = randomUUIDv7();
     const { instructions: _, context: __, outside: ___, ...bare } = turn;
     const input: TurnInput = { type: "message", text: "" };
-    void addTurn(tx, { id, thread, turn: bare, input, model, now, node, isOver: true });
-    for (const item of turn.history ?? []) addItem(tx, id, thread, { ...item, id: randomUUIDv7() });
+    void addTurn(tx, { id, thread, isNew: true, turn: bare, input, model, now, node, isOver: true });
+    for (const given of turn.history ?? []) {
+      const item = { ...given, id: randomUUIDv7() };
+      void writeItem(tx, { id, node }, item);
+      if (item.type === "message" && item.text !== "") texts.addMessage(tx, item.id, thread, item.text);
+    }
   }
 }
 
@@ -143,6 +142,7 @@ function addTurn(
   row: {
     readonly id: string;
     readonly thread: string;
+    readonly isNew: boolean;
     readonly turn: Turn;
     readonly input: TurnInput;
     readonly model: ModelName;
@@ -152,14 +152,7 @@ function addTurn(
   },
 ): Promise<Place | undefined> {
   const { turn, isOver = false } = row;
-  return tx.get<Place>(
-    `INSERT INTO turns (id, thread, "user", channel, status, input, instructions, context, outside, provider, model,
-       node, created_at, completed_at)
-     SELECT CAST(? AS TEXT), id, "user", CAST(? AS TEXT), ${isOver ? "'completed'" : STATUS}, CAST(? AS TEXT),
-       CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT),
-       CAST(? AS TEXT)
-     FROM threads WHERE id = ? AND "user" = ?
-     ON CONFLICT (id) DO NOTHING RETURNING seq, status`,
+  const values = [
     row.id,
     turn.channel,
     JSON.stringify(row.input),
@@ -170,10 +163,10 @@ function addTurn(
     row.model.name,
     row.node,
     row.now,
-    isOver ? row.now : null,
-    row.thread,
-    turn.user,
-  );
+  ];
+  if (!row.isNew) return tx.get<Place>(ADD_TO_KNOWN, ...values, row.thread, turn.user);
+  const status = isOver ? "completed" : "running";
+  return tx.get<Place>(ADD_TO_NEW, ...values, row.thread, turn.user, status, isOver ? row.now : null);
 }
 
 const OPEN = "status IN ('queued', 'running')";
@@ -181,6 +174,15 @@ const OPEN = "status IN ('queued', 'running')";
 const STATUS = `CASE WHEN EXISTS (
   SELECT 1 FROM turns AS other INDEXED BY turns_open WHERE other.thread = threads.id AND other.${OPEN}
 ) THEN 'queued' ELSE 'running' END`;
+
+const COLUMNS = "id, channel, input, instructions, context, outside, provider, model, node, created_at";
+const PLACE = "ON CONFLICT (id) DO NOTHING RETURNING seq, status";
+const ADD_TO_KNOWN = `INSERT INTO turns (${COLUMNS}, thread, "user", status)
+  SELECT ${COLUMNS.replaceAll(/\w+/g, "CAST(? AS TEXT)")}, id, "user", ${STATUS}
+  FROM threads WHERE id = ? AND "user" = ? ${PLACE}`;
+// A new thread has no other turn; plain values spare SQLite the copies of pages that it makes before it inserts a SELECT.
+const ADD_TO_NEW = `INSERT INTO turns (${COLUMNS}, thread, "user", status, completed_at)
+  VALUES (${COLUMNS.replaceAll(/\w+/g, "?")}, ?, ?, ?, ?) ${PLACE}`;
 
 async function countOpen(tx: Transaction, thread: string): Promise<number> {
   const query = `SELECT count(*) AS count FROM turns INDEXED BY turns_open WHERE thread = ? AND ${OPEN}`;

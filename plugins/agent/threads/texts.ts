@@ -25,21 +25,19 @@ function quoteAll(words: readonly string[], quote: '"' | "'", last: string, and:
   return some.length === 0 ? undefined : `${some.join(and)}${last}`;
 }
 
-// Last, because every savepoint makes FTS5 write out what it has gathered. What is gone by then is not indexed.
+/**
+ * One row as VALUES: what SELECT inserts is guarded by a savepoint, and every savepoint makes FTS5 write out what it has
+ * gathered, which is also why it is done last. What is gone by then is not indexed: it leaves an empty row 0.
+ */
+const addRow = (rowid: string, found: string): string =>
+  `INSERT OR REPLACE INTO thread_texts (rowid, text, thread)
+   VALUES (coalesce((SELECT ${rowid} ${found}), 0), (SELECT ?2 ${found}), (SELECT ?3 ${found}))`;
+const ADD_MESSAGE = addRow("seq", "FROM turn_items WHERE id = ?1");
+const ADD_TITLE = addRow("-seq", "FROM threads WHERE id = ?1");
+
 const SQLITE: ThreadTexts = {
-  addMessage: (tx, item, thread, text) =>
-    tx.last(
-      "INSERT INTO thread_texts (rowid, text, thread) SELECT seq, ?, ? FROM turn_items WHERE id = ?",
-      text,
-      thread,
-      item,
-    ),
-  addTitle: (tx, thread, title) =>
-    tx.last(
-      "INSERT INTO thread_texts (rowid, text, thread) SELECT -seq, ?, id FROM threads WHERE id = ?",
-      title,
-      thread,
-    ),
+  addMessage: (tx, item, thread, text) => tx.last(ADD_MESSAGE, item, text, thread),
+  addTitle: (tx, thread, title) => tx.last(ADD_TITLE, thread, title, thread),
   setTitle: (tx, thread, title) =>
     tx.run(
       "UPDATE thread_texts SET text = ? WHERE rowid = (SELECT -seq FROM threads WHERE id = ?)",

@@ -10,7 +10,7 @@ import {
 } from "../../../kernel/plugin.ts";
 import { SUMMARY_SYSTEM, systemText } from "../context/prompt.ts";
 import { estimateText, estimateTokens, estimateTools } from "../context/tokens.ts";
-import { assemble, type Context, digest, type Stored } from "../context/window.ts";
+import { assemble, type Context, digest, nothingStored, type Stored } from "../context/window.ts";
 import type { Models } from "../models/choose.ts";
 import type { Model, ModelRequest } from "../models/model.ts";
 import { streamSteadily } from "../models/retry.ts";
@@ -182,7 +182,7 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
               notice("tools_unavailable", `The installed tools are not available: ${why}`);
             }),
             parts.preface(turn.user),
-            readPast(writer.summary),
+            writer.isFirst ? nothingStored(writer.thread, writer.seq) : readPast(writer.summary),
           ]);
           required.add(requiredTools);
           const requestFor = composer(toolbox, redact(mask, systemText(new Date(), sections)), stored);

@@ -27,6 +27,8 @@ export interface TurnWriter {
   readonly items: readonly TurnItem[];
   /** The summary of its thread, where nobody can have changed it since the turn was opened. */
   readonly summary: Summary | undefined;
+  /** Nothing came before it on its thread. */
+  readonly isFirst: boolean;
   /** Keeps text of a message that is not whole yet; `tell` is called when it is stored, in the order of the texts. */
   say(item: string, text: string, tell: () => void): void;
   /** Appends items, or replaces those with the same ids. A message that was being said is whole with it. */
@@ -68,6 +70,9 @@ interface Batch {
   readonly puts: readonly Put[];
 }
 
+// A model that says more within so long has it stored together: people do not read that fast.
+const GATHER_MILLIS = 5;
+
 export function createTurnWriter(
   { sql, texts, node }: { readonly sql: Sql; readonly texts: ThreadTexts; readonly node: string },
   start: {
@@ -85,8 +90,7 @@ export function createTurnWriter(
   const { turn, id, thread, seq, items } = start;
   // Where it was taken over by another node, nothing of what this one still says counts.
   const own = { id, node };
-  // Opening the turn has written and indexed what it came with.
-  const opened = new Set(items.map((item) => item.id));
+  // Opening the turn has written what it came with.
   const stored = new Set<TurnItem>(items);
   let current: Pick<TurnRecord, "status" | "model" | "usage" | "error" | "gate" | "completedAt"> = {
     status: start.status,
@@ -98,6 +102,9 @@ export function createTurnWriter(
   let puts: Put[] = [];
   let besides: ((tx: Transaction) => void)[] = [];
   let isDraining = false;
+  // When text was written last, and what writes the text that came too soon after it.
+  let spokeAt = Number.NEGATIVE_INFINITY;
+  let gathering: NodeJS.Timeout | undefined;
   /** The transaction that has taken what it writes. */
   let underWay: Promise<void> | undefined;
   // Whether text of a message is stored that has not become an item yet, and whether more of it can be kept.
@@ -126,8 +133,16 @@ export function createTurnWriter(
   async function drain(): Promise<void> {
     if (isDraining) return;
     isDraining = true;
-    while (said.length > 0 || puts.length > 0) await writeNext();
+    while (puts.length > 0 || (said.length > 0 && untilText() <= 0)) await writeNext();
     isDraining = false;
+    if (said.length > 0) gathering ??= setTimeout(writeGathered, untilText());
+  }
+
+  const untilText = (): number => spokeAt + GATHER_MILLIS - performance.now();
+
+  function writeGathered(): void {
+    gathering = undefined;
+    void drain();
   }
 
   async function writeNext(): Promise<void> {
@@ -141,6 +156,7 @@ export function createTurnWriter(
           if (batch === undefined) {
             batch = take();
             underWay = over;
+            if (batch.said.length > 0) spokeAt = performance.now();
             if (batch.puts.length > 0) {
               whole = unstored();
               along = besides;
@@ -191,9 +207,9 @@ export function createTurnWriter(
   const writeEnd = (tx: Transaction, ending: Ending, usage: Usage, now: string) => {
     const next = closeTurn(tx, { ...own, thread, model: current.model }, ending, usage, now);
     for (const item of unstored()) void writeItem(tx, own, item);
+    // All that was said, also to begin with: the index is written once for a turn.
     for (const item of items)
-      if (item.type === "message" && item.text !== "" && !opened.has(item.id))
-        texts.addMessage(tx, item.id, thread, item.text);
+      if (item.type === "message" && item.text !== "") texts.addMessage(tx, item.id, thread, item.text);
     if (isSpeaking) void dropPieces(tx, id);
     for (const write of besides) write(tx);
     return next;
@@ -205,6 +221,7 @@ export function createTurnWriter(
     seq,
     items,
     summary: start.status === "queued" ? undefined : (start.before?.summary ?? { text: undefined, to: 0 }),
+    isFirst: start.before === undefined && !turn.history?.length,
     say(item, text, tell) {
       if (isMute) return tell();
       said.push({ item, text, tell });
@@ -249,6 +266,7 @@ export function createTurnWriter(
     gone,
     async finish(ending, usage) {
       while (underWay !== undefined) await underWay;
+      clearTimeout(gathering);
       const now = new Date().toISOString();
       const rest = take();
       current = {

@@ -110,6 +110,11 @@ describeEngines("turns", (engine, fresh) => {
     ]);
   });
 
+  const find = (word: string): string =>
+    engine === "sqlite"
+      ? `SELECT thread FROM thread_texts WHERE thread_texts MATCH '${word}'`
+      : `SELECT thread FROM thread_texts WHERE words @@ '${word}'::tsquery`;
+
   test("what it says is stored before it is told, in order, and becomes an item", async () => {
     const ann = await node(await fresh());
     const { writer } = await ann.open();
@@ -127,7 +132,10 @@ describeEngines("turns", (engine, fresh) => {
     await heard.promise;
     expect(told.join("")).toBe("One two");
     expect(await pieces()).toBe("One two");
-    const said = { type: "message", id: "i1", role: "assistant", text: "One two three" } as const;
+    // What comes right after it is stored a moment later, without anything else happening.
+    await new Promise<void>((resolve) => writer.say("i1", " and", resolve));
+    expect(await pieces()).toBe("One two and");
+    const said = { type: "message", id: "i1", role: "assistant", text: "One two and three" } as const;
     const result = {
       type: "tool_call",
       id: "i2",
@@ -158,6 +166,7 @@ describeEngines("turns", (engine, fresh) => {
       await count(ann, "turn_items"),
       await count(ann, "turn_pieces"),
     ]).toEqual([0, 0, 0]);
+    expect(await ann.sql.all(find("still"))).toEqual([]);
   });
 
   test("those that a crash left open end as interrupted, with what was said, which is found", async () => {
@@ -177,11 +186,7 @@ describeEngines("turns", (engine, fresh) => {
     const [turn] = await after.sql.all<{ status: string; error: string }>("SELECT status, error FROM turns");
     expect(turn).toMatchObject({ status: "failed", error: expect.stringContaining("interrupted") });
     expect(await count(after, "turn_pieces")).toBe(0);
-    const find =
-      engine === "sqlite"
-        ? "SELECT thread FROM thread_texts WHERE thread_texts MATCH 'upon'"
-        : "SELECT thread FROM thread_texts WHERE words @@ 'upon'::tsquery";
-    expect(await after.sql.all(find)).toEqual([{ thread: writer.thread }]);
+    expect(await after.sql.all(find("upon"))).toEqual([{ thread: writer.thread }]);
   });
 });
 
