@@ -8,6 +8,8 @@ import { SECRET } from "../support/services/webhook-plugins.ts";
 import { afterThisTest } from "../support/undo.ts";
 
 const LOAD_SECS = 30;
+// Each node twice, however slow the machine is.
+const LEAST_KILLS = 6;
 const USERS = 7;
 const LIMIT = 20;
 // Shorter than the limit's minute, because answers take their time.
@@ -70,13 +72,11 @@ describePostgres("a fleet", () => {
     })();
 
     const end = Date.now() + LOAD_SECS * 1000;
-    let kills = 0;
-    for (let round = 0; Date.now() < end; round++) {
+    for (let round = 0; Date.now() < end || round < LEAST_KILLS; round++) {
       await sleep(2000);
       const node = nodes[round % nodes.length];
       node?.process.kill("SIGKILL");
       await node?.process.ended;
-      kills++;
       if (round === 2) {
         await postgres.kill();
         await sleep(1000);
@@ -86,7 +86,6 @@ describePostgres("a fleet", () => {
     }
     isOver = true;
     await Promise.all([...submitting, chatting]);
-    expect(kills).toBeGreaterThan(5);
     expect(acknowledged.size).toBeGreaterThan(100);
 
     const open = "SELECT count(*)::int AS count FROM jobs WHERE status <> 'completed'";
