@@ -16,7 +16,8 @@ const KEPT = 2000;
 const PREPARED = 500;
 
 /** Strings, quoted names and comments stay as they are; a `?` elsewhere is a value. */
-const PIECES = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|\bINDEXED\s+BY\s+\w+|\?/gi;
+const PIECES =
+  /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*(?:[\s\S]*?\*\/|[\s\S]*)|\bINDEXED\s+BY\s+\w+|\?/gi;
 
 export function translate(sql: string): string {
   let count = 0;

@@ -72,7 +72,9 @@ test("§4.3 openai: a raw stream and the accumulating stream both give the whole
   const deltas: string[] = [];
   stream.on("response.output_text.delta", ({ delta }) => deltas.push(delta));
   const final = await stream.finalResponse();
-  expect(deltas).toEqual(["Hel", "lo", "!"]);
+  // Where they are cut depends on the first letters of secrets, which are held back.
+  expect(deltas.length).toBeGreaterThan(1);
+  expect(deltas.join("")).toBe("Hello!");
   expect(final.output_text).toBe("Hello!");
 });
 

@@ -34,7 +34,9 @@ test("§4.3 ai: generateText and streamText give the whole text", async () => {
   const streamed = streamText({ model: openai.responses("gpt-5"), prompt: "Hi" });
   const deltas: string[] = [];
   for await (const delta of streamed.textStream) deltas.push(delta);
-  expect(deltas).toEqual(["Hel", "lo", "!"]);
+  // Where they are cut depends on the first letters of secrets, which are held back.
+  expect(deltas.length).toBeGreaterThan(1);
+  expect(deltas.join("")).toBe("Hello!");
   expect(await streamed.finishReason).toBe("stop");
 });
 
