@@ -17,7 +17,7 @@ import { createRelay, LAST_WORD } from "./live/relay.ts";
 import { createTurnStream, type TurnStream } from "./live/stream.ts";
 import { createWatchers } from "./live/watchers.ts";
 import { INTERRUPTED, type Ledger, type LedgerTurn, type TakenOver } from "./threads/ledger.ts";
-import { type Ending, endingOf, STOPPED, TAKEN_OVER } from "./turn/ending.ts";
+import { type Ending, endingOf, STOPPED, TAKEN_OVER, unstoredEnding } from "./turn/ending.ts";
 import { createLanes } from "./turn/lanes.ts";
 import { gatePending } from "./turn/resume.ts";
 import type { TurnRunner } from "./turn/runner.ts";
@@ -145,15 +145,11 @@ export function createAgent(parts: AgentParts): RunningAgent {
       next = await writer.finish(final, usage);
     } catch (error) {
       log.error({ error, turn: writer.id }, "a turn could not be stored, retrying");
-      if (final.error === undefined)
-        final = {
-          status: "failed",
-          error: {
-            code: error instanceof Fault ? error.code : "store_failed",
-            message: `The turn could not be stored: ${reason(error)}`,
-          },
-        };
-      await saving.keepTrying(writer, final, usage);
+      const unstored = final.error === undefined ? unstoredEnding(error) : final;
+      if (!(await saving.keepTrying(writer, unstored, usage))) {
+        final = unstored;
+        writer.assume(final, usage);
+      }
     }
     active.delete(writer.id);
     const record = writer.record();

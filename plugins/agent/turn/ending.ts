@@ -4,6 +4,7 @@ import {
   type Gate,
   type Log,
   type ModelName,
+  reason,
   type ToolCall,
   type Transaction,
   type Usage,
@@ -79,6 +80,11 @@ export function endingOf(error: unknown, signal: AbortSignal, log: Log): Ending 
     status: "failed",
     error: { code: "internal", message: "Something went wrong in the service; the log has the details." },
   };
+}
+
+export function unstoredEnding(error: unknown): Ending {
+  const code = error instanceof Fault ? error.code : "store_failed";
+  return { status: "failed", error: { code, message: `The turn could not be stored: ${reason(error)}` } };
 }
 
 export const STOPPED = new Fault("turn", "interrupted", "The service was stopped while the turn ran.");

@@ -4,8 +4,11 @@ import type { Ending } from "./ending.ts";
 import type { TurnWriter } from "./writer.ts";
 
 export interface Saving {
-  /** Tries at once, and then now and then. Until it is stored the turn lives in memory. */
-  keepTrying(writer: TurnWriter, ending: Ending, usage: Usage): Promise<void>;
+  /**
+   * Tries at once, and then now and then. Until it is stored the turn lives in memory. True where the end was stored
+   * already, as it was first written.
+   */
+  keepTrying(writer: TurnWriter, ending: Ending, usage: Usage): Promise<boolean>;
   /** Whether the end of this turn is still to be stored. */
   has(turn: string): boolean;
   /** A last time. */
@@ -34,8 +37,10 @@ export function createSaving(onSaved: (thread: string) => void): Saving {
   return {
     /** A disk that was full may have room again, a database that was away may be back. */
     async keepTrying(writer, ending, usage) {
+      let wasStored = false;
       const write = async (): Promise<void> => {
-        await writer.finish(ending, usage);
+        wasStored = await writer.hasEnded();
+        if (!wasStored) await writer.finish(ending, usage);
         unsaved.delete(writer.id);
         onSaved(writer.thread);
       };
@@ -48,9 +53,10 @@ export function createSaving(onSaved: (thread: string) => void): Saving {
       unsaved.set(writer.id, save);
       try {
         await save();
-        return;
-      } catch {}
-      timer ??= setInterval(saveAll, AGAIN_MILLIS).unref();
+      } catch {
+        timer ??= setInterval(saveAll, AGAIN_MILLIS).unref();
+      }
+      return wasStored;
     },
     has: (turn) => unsaved.has(turn),
     async stop() {

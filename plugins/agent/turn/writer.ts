@@ -50,6 +50,10 @@ export interface TurnWriter {
    * calling it again tries again.
    */
   finish(ending: Ending, usage: Usage): Promise<string | undefined>;
+  /** Its record has this end from now on, which is still to be stored. */
+  assume(ending: Ending, usage: Usage): void;
+  /** Whether its end is stored: a commit may have been made though its answer was lost. */
+  hasEnded(): Promise<boolean>;
   record(): TurnRecord;
 }
 
@@ -215,6 +219,15 @@ export function createTurnWriter(
     return next;
   };
 
+  const endedAs = (ending: Ending, usage: Usage, now: string): typeof current => ({
+    status: ending.status,
+    model: current.model,
+    usage,
+    completedAt: now,
+    ...(ending.error && { error: ending.error }),
+    ...(ending.gate && { gate: ending.gate }),
+  });
+
   return {
     id,
     thread,
@@ -269,14 +282,7 @@ export function createTurnWriter(
       clearTimeout(gathering);
       const now = new Date().toISOString();
       const rest = take();
-      current = {
-        status: ending.status,
-        model: current.model,
-        usage,
-        completedAt: now,
-        ...(ending.error && { error: ending.error }),
-        ...(ending.gate && { gate: ending.gate }),
-      };
+      current = endedAs(ending, usage, now);
       try {
         const { next } = await sql.transaction(async (tx) => ({ next: writeEnd(tx, ending, usage, now) }));
         besides = [];
@@ -289,6 +295,13 @@ export function createTurnWriter(
       } finally {
         for (const { tell } of rest.said) tell();
       }
+    },
+    assume(ending, usage) {
+      current = endedAs(ending, usage, new Date().toISOString());
+    },
+    async hasEnded() {
+      const open = "SELECT 1 FROM turns WHERE id = ? AND status IN ('queued', 'running')";
+      return (await sql.get(open, id)) === undefined;
     },
     record: () => ({
       id,
