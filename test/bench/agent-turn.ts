@@ -1,77 +1,22 @@
 /** Growth: what the loop costs for the nth turn on a thread, with a model that answers at once. */
 import { join } from "node:path";
-import { createMask } from "../../kernel/mask/mask.ts";
 import { openStore } from "../../kernel/store/sqlite/store.ts";
-import { createAgent } from "../../plugins/agent/agent.ts";
-import { openFolderFiles } from "../../plugins/agent/context/files/folder.ts";
-import { createContext } from "../../plugins/agent/context/window.ts";
-import type { Model } from "../../plugins/agent/models/model.ts";
-import { createApprovals } from "../../plugins/agent/safety/approvals.ts";
-import { readPrices } from "../../plugins/agent/spending/cost.ts";
-import { createSpending } from "../../plugins/agent/spending/spending.ts";
-import { createHistory } from "../../plugins/agent/threads/history.ts";
-import { createLedger } from "../../plugins/agent/threads/ledger.ts";
-import { MIGRATIONS } from "../../plugins/agent/threads/tables.ts";
-import { createTurnRunner } from "../../plugins/agent/turn/runner.ts";
+import { openAgent } from "./support/agent.ts";
 import { atMost, type Bench, compare, interleave } from "./support/bench.ts";
 import { inFolder } from "./support/programs.ts";
 
 const ROUNDS = 40;
 const LONG = [100, 1000, 10_000];
-const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
-
-/** Takes no time of its own, so that what is measured is the loop. */
-const instant: Model = {
-  name: { provider: "bench", name: "instant" },
-  window: 400_000,
-  async *stream() {
-    yield [{ type: "text", delta: "A short answer of some words." }];
-  },
-};
-
-async function openAgent(home: string) {
-  const store = openStore(join(home, "store.sqlite"));
-  const tables = await store.tables("agent", MIGRATIONS);
-  const mask = createMask();
-  mask.add("a-secret-the-loop-knows");
-  const history = createHistory(tables, { mask, trusted: new Set() });
-  const runner = createTurnRunner({
-    models: { current: async () => [instant], name: () => instant.name },
-    prices: await readPrices(openFolderFiles(home)),
-    spending: createSpending(tables, undefined),
-    context: createContext(tables, history),
-    sources: { own: [], host: undefined, rules: new Map(), approvals: createApprovals(tables) },
-    mask,
-    trusted: new Set(),
-    log: SILENT,
-    maxToolCalls: 10,
-    preface: async () => ({ sections: [], requiredTools: [] }),
-  });
-  const agent = createAgent({
-    ledger: createLedger(tables, store.node),
-    runner,
-    node: store.node,
-    signals: store.signals,
-    log: SILENT,
-    idleSecs: 60,
-    forget: history.forget,
-    remember: () => {},
-  });
-  return { agent, history, store };
-}
 
 export const bench: Bench = {
   name: "agent-turn",
-  about: "growth: the nth turn on a thread, the model excluded; turn 1,000 within 3× of turn 10",
+  about:
+    "growth: the nth turn on a thread, without the model and the flushes; turn 1,000 within 3× of turn 10",
   run: (progress) =>
     inFolder(async (home) => {
-      const { agent, history, store } = await openAgent(home);
-      const input = { type: "message", text: "A message of about as many words as people write." } as const;
-      const turn = async (thread?: string) => {
-        const run = await agent.run({ user: "bench", channel: "bench", input, ...(thread && { thread }) });
-        await run.record;
-        return run.thread;
-      };
+      // Flushes are the disk's, and the same for every turn.
+      const store = openStore(join(home, "store.sqlite"), { durability: "normal" });
+      const { agent, history, turn } = await openAgent(store, home);
       const threadOf = async (turns: number) => {
         const thread = await turn();
         for (let count = 1; count < turns; count++) await turn(thread);

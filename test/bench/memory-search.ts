@@ -7,44 +7,13 @@ import { MIGRATIONS } from "../../plugins/agent/memory/tables.ts";
 import { createVectors, DIMENSIONS } from "../../plugins/agent/memory/vectors.ts";
 import { atMost, type Bench, compare, type Figure, interleave } from "./support/bench.ts";
 import { inFolder } from "./support/programs.ts";
+import { createRandom, createWriter } from "./support/words.ts";
 
 const SIZES = [100, 1_000, 10_000, 100_000];
 const ROUNDS = 5;
 const QUERIES = 40;
 const WORDS_EACH = 40;
-const VOCABULARY = 20_000;
 const USER = "ann";
-
-/** The same numbers in every run. */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
-
-/** Words as languages have them: few are common, most are rare. */
-function createWriter(random: () => number): (count: number) => string {
-  const shares: number[] = [];
-  let total = 0;
-  for (let rank = 1; rank <= VOCABULARY; rank++) {
-    total += 1 / rank;
-    shares.push(total);
-  }
-  const word = () => {
-    const wanted = random() * total;
-    let low = 0;
-    let high = VOCABULARY - 1;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((shares[middle] ?? 0) < wanted) low = middle + 1;
-      else high = middle;
-    }
-    return `word${low}x`;
-  };
-  return (count) => Array.from({ length: count }, word).join(" ");
-}
 
 function createVector(random: () => number): Float32Array {
   const vector = Float32Array.from({ length: DIMENSIONS }, () => random() - 0.5);

@@ -1,0 +1,66 @@
+/** The agent without a channel around it, and with a model that takes no time of its own: what is measured is the loop and the store. */
+import { createMask } from "../../../kernel/mask/mask.ts";
+import type { OpenStore } from "../../../kernel/store/open-store.ts";
+import { createAgent } from "../../../plugins/agent/agent.ts";
+import { openFolderFiles } from "../../../plugins/agent/context/files/folder.ts";
+import { createContext } from "../../../plugins/agent/context/window.ts";
+import type { Model } from "../../../plugins/agent/models/model.ts";
+import { createApprovals } from "../../../plugins/agent/safety/approvals.ts";
+import { readPrices } from "../../../plugins/agent/spending/cost.ts";
+import { createSpending } from "../../../plugins/agent/spending/spending.ts";
+import { createHistory } from "../../../plugins/agent/threads/history.ts";
+import { createLedger } from "../../../plugins/agent/threads/ledger.ts";
+import { MIGRATIONS } from "../../../plugins/agent/threads/tables.ts";
+import { createTurnRunner } from "../../../plugins/agent/turn/runner.ts";
+
+export const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
+
+const instant: Model = {
+  name: { provider: "bench", name: "instant" },
+  window: 400_000,
+  async *stream() {
+    yield [{ type: "text", delta: "A short answer of some words." }];
+  },
+};
+
+const input = { type: "message", text: "A message of about as many words as people write." } as const;
+
+export async function openAgent(store: OpenStore, home: string) {
+  const sql = await store.tables("agent", MIGRATIONS);
+  const mask = createMask();
+  mask.add("a-secret-the-loop-knows");
+  const history = createHistory(sql, { mask, trusted: new Set() });
+  const runner = createTurnRunner({
+    models: { current: async () => [instant], name: () => instant.name },
+    prices: await readPrices(openFolderFiles(home)),
+    spending: createSpending(sql, undefined),
+    context: createContext(sql, history),
+    sources: { own: [], host: undefined, rules: new Map(), approvals: createApprovals(sql) },
+    mask,
+    trusted: new Set(),
+    log: SILENT,
+    maxToolCalls: 10,
+    preface: async () => ({ sections: [], requiredTools: [] }),
+  });
+  const agent = createAgent({
+    ledger: createLedger(sql, store.node),
+    runner,
+    node: store.node,
+    signals: store.signals,
+    log: SILENT,
+    idleSecs: 60,
+    forget: history.forget,
+    remember: () => {},
+  });
+  return {
+    agent,
+    sql,
+    history,
+    /** A whole turn, on a new thread where none is given; answers its thread. */
+    async turn(thread?: string): Promise<string> {
+      const run = await agent.run({ user: "bench", channel: "bench", input, ...(thread && { thread }) });
+      await run.record;
+      return run.thread;
+    },
+  };
+}
