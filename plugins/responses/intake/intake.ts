@@ -52,6 +52,10 @@ const NOT_FOUND: WireError = {
 /** Another request with the same key was first. */
 class KeyTaken extends Error {}
 
+/** What a message cannot go on from as if nothing were the matter. */
+class NotPlain extends Error {}
+const NOT_PLAIN: ReadonlySet<string> = new Set(["thread_not_found", "gate_pending"]);
+
 export function createIntake({ agent, threads, requests, sql, pageOf, replay }: IntakeParts): Intake {
   const live = new Map<string, RunningTurn>();
   /** Requests with a key that are being taken here: another with the same key waits until its turn can be followed. */
@@ -76,18 +80,51 @@ export function createIntake({ agent, threads, requests, sql, pageOf, replay }: 
     return earlier?.thread === previous.thread ? thread : undefined;
   }
 
+  const parse = (user: string, { input, previous }: CreateRequest) =>
+    parseInput(input, { continues: previous !== undefined, replay, resolve: (id) => resolve(user, id) });
+
+  /**
+   * A message on a thread that is there and waits for nothing: what it goes on from is looked at in the step that opens its
+   * turn. Undefined where it is not that simple.
+   */
+  async function goOn(user: string, request: CreateRequest): Promise<Begun | undefined> {
+    const { previous, echo } = request;
+    const { ask, items } = await parse(user, request);
+    if (previous === undefined || ask.type !== "message") return undefined;
+    const takenAs = (turn: Pick<TakenRequest, "id" | "thread">): TakenRequest => {
+      const createdAt = new Date().toISOString();
+      return { ...turn, user, createdAt, echo, input: items };
+    };
+    let taken: TakenRequest | undefined;
+    try {
+      const turn = turnOf(user, request, ask, previous.thread);
+      const running = await agent.run(turn, async (tx, { id, thread }) => {
+        taken = takenAs({ id, thread });
+        const [earlier] = await Promise.all([
+          requests.find(user, previous.turn, tx),
+          requests.add(tx, taken, undefined),
+        ]);
+        if (earlier?.thread !== previous.thread) throw new NotPlain();
+      });
+      keep(running);
+      return { taken: taken ?? takenAs(running), running };
+    } catch (error) {
+      if (error instanceof NotPlain || (error instanceof Fault && NOT_PLAIN.has(error.code)))
+        return undefined;
+      throw error;
+    }
+  }
+
   async function begin(user: string, request: CreateRequest, repeat: RepeatKey | undefined): Promise<Begun> {
+    const continues = request.previous !== undefined;
+    const begun = continues && repeat === undefined ? await goOn(user, request) : undefined;
+    if (begun) return begun;
     const [known, thread] = await Promise.all([
       repeat && repeated(user, repeat),
       previousThread(user, request),
     ]);
     if (known) return { taken: known, running: live.get(known.id) };
-    const continues = request.previous !== undefined;
-    const input = await parseInput(request.input, {
-      continues,
-      replay,
-      resolve: (id) => resolve(user, id),
-    });
+    const input = await parse(user, request);
     const gate = thread?.gate;
     const failure =
       continues && thread === undefined ? NOT_FOUND : gate && refuseGate(gate, input.ask, pageOf);
@@ -99,8 +136,11 @@ export function createIntake({ agent, threads, requests, sql, pageOf, replay }: 
     };
     /** Both the turn and the request are written, or neither. */
     const add = async (tx: Transaction, taken: TakenRequest): Promise<TakenRequest> => {
-      if (await requests.add(tx, taken, repeat)) return taken;
-      throw new KeyTaken();
+      const added = requests.add(tx, taken, repeat);
+      // Without a key there is nothing to wait for: where it fails, so does the transaction.
+      if (repeat === undefined) added.catch(() => {});
+      else if (!(await added)) throw new KeyTaken();
+      return taken;
     };
     if (failure) {
       const place = { id: randomUUIDv7(), thread: request.previous?.thread ?? randomUUIDv7() };

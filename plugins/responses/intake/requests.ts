@@ -25,7 +25,7 @@ export interface RepeatKey {
 export interface Requests {
   /** False where another request has come with this key, which holds: nothing was added. */
   add(tx: Transaction, request: TakenRequest, repeat: RepeatKey | undefined): Promise<boolean>;
-  find(user: string, id: string): Promise<TakenRequest | undefined>;
+  find(user: string, id: string, tx?: Transaction): Promise<TakenRequest | undefined>;
   /** The request that first came with this key, for as long as the key holds. */
   findRepeated(user: string, key: string): Promise<(TakenRequest & { readonly digest: string }) | undefined>;
   setError(id: string, error: WireError): Promise<void>;
@@ -129,8 +129,9 @@ export async function createRequests(
       );
       return added > 0;
     },
-    async find(user, id) {
-      const row = await sql.get<Columns>('SELECT * FROM responses WHERE id = ? AND "user" = ?', id, user);
+    async find(user, id, tx) {
+      const query = 'SELECT * FROM responses WHERE id = ? AND "user" = ?';
+      const row = await (tx ?? sql).get<Columns>(query, id, user);
       return row && read(row);
     },
     async findRepeated(user, key) {
