@@ -1,9 +1,11 @@
 /** Tools between a home's folders and rows, when a store moves from one engine to the other. Installations stay what they are. */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Fault, type Sql } from "../../kernel/plugin.ts";
-import type { ToolRecord } from "./catalog.ts";
+import { Fault, reason, type Sql } from "../../kernel/plugin.ts";
+import { assertUnchanged, type ToolRecord, toTool } from "./catalog.ts";
 import { FILES, openFolderCatalog, readComponent, readTool, toolsFolder } from "./folders.ts";
+import { checkName } from "./install.ts";
+import { offerRow, writeToolRow } from "./rows.ts";
 
 interface ToolRow {
   readonly name: string;
@@ -15,29 +17,21 @@ interface ToolRow {
 export async function pushTools(home: string, sql: Sql): Promise<void> {
   const folder = toolsFolder(home);
   const catalog = openFolderCatalog(home);
+  const broken = await catalog.broken();
+  if (broken.length > 0)
+    throw new Fault(
+      "invalid",
+      "tool_unusable",
+      `these tools in ${folder} cannot be read: ${broken.map(({ name, reason }) => `${name} (${reason})`).join(", ")}. Install them again or remove them, then copy with --replace`,
+    );
   for (const { name } of await catalog.list()) {
     const own = join(folder, name);
     const component = await readComponent(own, await readTool(own, name));
-    const text = await readFile(join(own, FILES.record), "utf8");
-    const record = JSON.parse(text) as ToolRecord;
-    await sql.run(
-      `INSERT INTO tools (name, sha256, installed_at, record, capabilities, component) VALUES (?, ?, ?, ?, ?, ?)
-       ON CONFLICT (name) DO UPDATE SET sha256 = excluded.sha256, installed_at = excluded.installed_at,
-         record = excluded.record, capabilities = excluded.capabilities, component = excluded.component`,
-      name,
-      record.sha256,
-      record.installed_at,
-      JSON.stringify(record),
-      await readFile(join(own, FILES.capabilities), "utf8"),
-      component,
-    );
+    const record = JSON.parse(await readFile(join(own, FILES.record), "utf8")) as ToolRecord;
+    const capabilities = await readFile(join(own, FILES.capabilities), "utf8");
+    await writeToolRow(sql, name, record, capabilities, component);
   }
-  for (const [name, digest] of Object.entries(await catalog.offered()))
-    await sql.run(
-      "INSERT INTO shipped_tools (name, digest) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET digest = excluded.digest",
-      name,
-      digest,
-    );
+  for (const [name, digest] of Object.entries(await catalog.offered())) await offerRow(sql, name, digest);
 }
 
 export async function pullTools(home: string, sql: Sql): Promise<void> {
@@ -58,9 +52,9 @@ export async function pullTools(home: string, sql: Sql): Promise<void> {
 
 /** In one rename, so that there is never half a tool. */
 async function writeTool(folder: string, { name, record, capabilities, component }: ToolRow): Promise<void> {
-  // Whoever can write to the database must not write elsewhere on this machine.
-  if (!/^[^./\\\0][^/\\\0]*$/.test(name))
-    throw new Fault("invalid", "bad_tool_name", `the database holds a tool that cannot be one: ${name}`);
+  // A row must not lead out of the folder, nor bring other code than was installed.
+  assertName(name);
+  assertUnchanged(toTool(name, JSON.parse(record) as ToolRecord, capabilities), component);
   const draft = join(folder, `.new-${name}`);
   await rm(draft, { recursive: true, force: true });
   await mkdir(draft, { mode: 0o700 });
@@ -71,4 +65,16 @@ async function writeTool(folder: string, { name, record, capabilities, component
   await write(FILES.record, `${JSON.stringify(JSON.parse(record), undefined, 2)}\n`);
   if ((await readdir(folder)).includes(name)) await rm(join(folder, name), { recursive: true });
   await rename(draft, join(folder, name));
+}
+
+function assertName(name: string): void {
+  try {
+    checkName(name);
+  } catch (error) {
+    throw new Fault(
+      "invalid",
+      "bad_tool_name",
+      `the database holds a tool that cannot be one: ${reason(error)}`,
+    );
+  }
 }

@@ -1,5 +1,5 @@
 /** Installed tools as rows that every node of a fleet reads: what one installs is there on all within two seconds. */
-import { Fault, reason, type Sql, type Store } from "../../kernel/plugin.ts";
+import { Fault, type Queries, reason, type Sql, type Store } from "../../kernel/plugin.ts";
 import { follow } from "../../kernel/store/fleet/followed.ts";
 import {
   assertUnchanged,
@@ -57,22 +57,12 @@ export function openRowCatalog(sql: Sql, changes: Store["changes"]): Catalog {
       const record = recordOf(candidate);
       try {
         await sql.transaction(async (tx) => {
-          // First: whoever else installs something waits here, and then sees what this one did.
+          // First: other installs wait here, and then see what this one did.
           await changes.mark(TOPIC, tx);
           const found = await tx.get<ToolRow>("SELECT sha256, installed_at FROM tools WHERE name = ?", name);
           if (found?.sha256 !== before?.digest || found?.installed_at !== before?.installedAt)
             throw overtaken(name, found === undefined);
-          await tx.run(
-            `INSERT INTO tools (name, sha256, installed_at, record, capabilities, component) VALUES (?, ?, ?, ?, ?, ?)
-             ON CONFLICT (name) DO UPDATE SET sha256 = excluded.sha256, installed_at = excluded.installed_at,
-               record = excluded.record, capabilities = excluded.capabilities, component = excluded.component`,
-            name,
-            record.sha256,
-            record.installed_at,
-            JSON.stringify(record),
-            candidate.capabilitiesText,
-            candidate.component,
-          );
+          await writeToolRow(tx, name, record, candidate.capabilitiesText, candidate.component);
         });
       } finally {
         forget();
@@ -96,16 +86,38 @@ export function openRowCatalog(sql: Sql, changes: Store["changes"]): Catalog {
       const rows = await sql.all<{ name: string; digest: string }>("SELECT name, digest FROM shipped_tools");
       return Object.fromEntries(rows.map(({ name, digest }) => [name, digest]));
     },
-    async offer(name, digest) {
-      await sql.run(
-        `INSERT INTO shipped_tools (name, digest) VALUES (?, ?)
-         ON CONFLICT (name) DO UPDATE SET digest = excluded.digest`,
-        name,
-        digest,
-      );
-    },
+    offer: (name, digest) => offerRow(sql, name, digest),
     close,
   };
+}
+
+export async function writeToolRow(
+  queries: Queries,
+  name: string,
+  record: ToolRecord,
+  capabilities: string,
+  component: Uint8Array,
+): Promise<void> {
+  await queries.run(
+    `INSERT INTO tools (name, sha256, installed_at, record, capabilities, component) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (name) DO UPDATE SET sha256 = excluded.sha256, installed_at = excluded.installed_at,
+       record = excluded.record, capabilities = excluded.capabilities, component = excluded.component`,
+    name,
+    record.sha256,
+    record.installed_at,
+    JSON.stringify(record),
+    capabilities,
+    component,
+  );
+}
+
+export async function offerRow(queries: Queries, name: string, digest: string): Promise<void> {
+  await queries.run(
+    `INSERT INTO shipped_tools (name, digest) VALUES (?, ?)
+     ON CONFLICT (name) DO UPDATE SET digest = excluded.digest`,
+    name,
+    digest,
+  );
 }
 
 /** A tool that is still the same stays the same object. */

@@ -43,7 +43,7 @@ export async function serve(
     if (!screenTaken) say(startUpTable(running, version));
     const why = await ending.requested;
     log.info(`${why}, stopping`);
-    // A person at the keyboard wants it gone; whoever manages services sends SIGTERM and waits.
+    // Somebody at the keyboard wants it gone at once; a service manager sends SIGTERM and waits.
     const isPatient = why === "SIGTERM" && session.graceSecs > 0;
     if (isPatient && !(await running.drain(session.graceSecs * 1000)))
       log.warn(`not everything ended within ${session.graceSecs} s (STOP_GRACE_SECS), interrupting it`);

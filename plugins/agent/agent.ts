@@ -235,7 +235,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
       const { tool, fingerprint } = opened.beginning.remember ?? {};
       if (tool !== undefined && fingerprint !== undefined) await remember(turn.user, tool, fingerprint);
     } catch (error) {
-      // It is open: whoever asked for it hears of this from its end.
+      // It is open already: its end tells the caller.
       entry.stopper.abort(error);
     }
     if (isStopping) entry.stopper.abort(STOPPED);

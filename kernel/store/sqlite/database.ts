@@ -81,7 +81,7 @@ export function openDatabase(file: string, durability: Durability = "full"): Dat
 }
 
 /**
- * What `synchronous=FULL` does at a commit, by our own hand: a commit whose loss a power cut may cause does without, and
+ * What `synchronous=FULL` does at a commit, by our own hand: commits that may be lost in a power cut skip it, and
  * fdatasync is enough, where SQLite as Node builds it uses the slower fsync.
  */
 function createLogFlush(file: string): { flush(): void; close(): void } {

@@ -1,4 +1,4 @@
-/** What other nodes left behind when they died is closed or run again, within seconds, by whoever notices first. */
+/** What other nodes left behind when they died is closed or run again, within seconds, by the first node that notices. */
 import { type Log, reason, type Store, type TurnRecord } from "../../../kernel/plugin.ts";
 import type { RunningAgent } from "../agent.ts";
 import type { RunningJobs } from "../jobs/jobs.ts";

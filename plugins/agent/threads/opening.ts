@@ -70,7 +70,7 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
       const placed = addTurn(tx, { id, thread, isNew, turn, input: turn.input, model, now, node });
       for (const item of items) void writeItem(tx, { id, node }, item);
       const besides = alongside?.(tx, { id, thread });
-      // Whoever is not heard because another failed first has nothing to add.
+      // Where one failed first, the answers of the others do not matter.
       for (const answer of [found, ahead, placed, besides]) answer?.catch(() => {});
       if (isIdGiven && (await placed) === undefined && (isNew || (await found) !== undefined))
         throw new Fault("invalid", "turn_exists", `The turn ${id} already exists.`, { param: "id" });

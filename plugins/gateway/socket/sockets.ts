@@ -59,7 +59,7 @@ export function createSockets(
     seat.leftAt = Date.now();
     return seat;
   };
-  /** Frames are missing: whoever comes back gets a stream with another name, and reads the thread again. */
+  /** Frames are missing: a client that comes back gets a stream with another name, and reads the thread again. */
   const lose = (user: string): void => {
     const seat = seats.get(user);
     seats.delete(user);

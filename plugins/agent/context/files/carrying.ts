@@ -1,19 +1,19 @@
 /** The operator's files between a home and rows, when a store moves from one engine to the other. */
-import type { Sql } from "../../../../kernel/plugin.ts";
+import { Fault, type Sql } from "../../../../kernel/plugin.ts";
 import { gather, writeToHome } from "./home.ts";
+import { writeFileRow } from "./rows.ts";
 
 export async function pushFiles(home: string, sql: Sql): Promise<void> {
   const now = new Date().toISOString();
-  const { files } = await gather(home);
+  const { files, problems } = await gather(home);
+  if (problems.length > 0)
+    throw new Fault(
+      "invalid",
+      "home_unusable",
+      `these files in ${home} cannot be shared: ${problems.join("; ")}. Correct or remove them, then copy with --replace`,
+    );
   await sql.transaction(async (tx) => {
-    for (const [path, text] of files)
-      void tx.run(
-        `INSERT INTO home_files (path, text, changed_at) VALUES (?, ?, ?)
-         ON CONFLICT (path) DO UPDATE SET text = excluded.text, changed_at = excluded.changed_at`,
-        path,
-        text,
-        now,
-      );
+    await Promise.all([...files].map(([path, text]) => writeFileRow(tx, path, text, now)));
   });
 }
 

@@ -1,5 +1,5 @@
 /** The operator's files as rows, which every node of a fleet reads. `postern home push` writes them. */
-import type { Sql, Store } from "../../../../kernel/plugin.ts";
+import type { Queries, Sql, Store } from "../../../../kernel/plugin.ts";
 import { follow } from "../../../../kernel/store/fleet/followed.ts";
 import { folderOf, type OperatorFiles } from "./files.ts";
 
@@ -51,15 +51,7 @@ export function openRowFiles(sql: Sql, changes: Store["changes"]): RowFiles {
       await sql.transaction(async (tx) => {
         await Promise.all([
           changes.mark(TOPIC, tx),
-          ...[...written].map(([path, text]) =>
-            tx.run(
-              `INSERT INTO home_files (path, text, changed_at) VALUES (?, ?, ?)
-               ON CONFLICT (path) DO UPDATE SET text = excluded.text, changed_at = excluded.changed_at`,
-              path,
-              text,
-              now,
-            ),
-          ),
+          ...[...written].map(([path, text]) => writeFileRow(tx, path, text, now)),
           ...removed.map((path) => tx.run("DELETE FROM home_files WHERE path = ?", path)),
         ]);
       });
@@ -67,4 +59,14 @@ export function openRowFiles(sql: Sql, changes: Store["changes"]): RowFiles {
     },
     close: files.close,
   };
+}
+
+export function writeFileRow(queries: Queries, path: string, text: string, now: string): Promise<number> {
+  return queries.run(
+    `INSERT INTO home_files (path, text, changed_at) VALUES (?, ?, ?)
+     ON CONFLICT (path) DO UPDATE SET text = excluded.text, changed_at = excluded.changed_at`,
+    path,
+    text,
+    now,
+  );
 }
