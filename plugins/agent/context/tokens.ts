@@ -1,7 +1,10 @@
 /** Tokens of a text without asking its model: four bytes each, which is close for words and high for code. */
-import type { ModelMessage, ModelTool } from "../models/model.ts";
+import type { ModelAttachment, ModelMessage, ModelTool } from "../models/model.ts";
 
 const BYTES_PER_TOKEN = 4;
+const TOKENS_OF_IMAGE = 1000;
+// Files and audio are compressed to very different degrees: a page of a PDF costs about 2,000 tokens, a second of speech 10 to 30.
+const BYTES_PER_TOKEN_OF = { file: 50, audio: 200 };
 // What a message costs besides its text.
 const FRAME = 4;
 
@@ -12,15 +15,30 @@ export function estimateText(text: string): number {
 export function estimateTokens(message: ModelMessage): number {
   switch (message.role) {
     case "user":
-      return FRAME + estimateText(message.text);
+      return FRAME + estimateText(message.text) + estimateAttachments(message.attachments);
     case "assistant":
       return message.calls.reduce(
         (sum, { name, params }) => sum + FRAME + estimateText(name) + estimateText(params),
-        FRAME + estimateText(message.text),
+        FRAME + estimateText(message.text) + estimateText(message.reasoning ?? ""),
       );
     case "tool":
-      return FRAME + estimateText(message.output);
+      return FRAME + estimateText(message.output) + estimateAttachments(message.attachments);
   }
+}
+
+function estimateAttachments(attachments: readonly ModelAttachment[] = []): number {
+  return attachments.reduce((sum, attachment) => sum + FRAME + estimateAttachment(attachment), 0);
+}
+
+function estimateAttachment({ kind, mime, data }: ModelAttachment): number {
+  // Providers scale an image down, so it costs much the same at any size.
+  if (kind === "image") return TOKENS_OF_IMAGE;
+  const bytes = kind === "file" && isText(mime) ? BYTES_PER_TOKEN : BYTES_PER_TOKEN_OF[kind];
+  return Math.ceil(data.byteLength / bytes);
+}
+
+function isText(mime: string): boolean {
+  return mime.startsWith("text/") || mime.startsWith("application/json");
 }
 
 /** A tool is the same object from turn to turn, and is counted once. */

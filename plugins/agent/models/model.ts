@@ -1,10 +1,16 @@
 /** What the loop asks of a model, whoever makes it. */
 import type { JsonSchema, ModelName, ToolCall } from "../../../kernel/plugin.ts";
 
+export type InputKind = "image" | "file" | "audio";
+
 export interface Model {
   readonly name: ModelName;
   /** Tokens of context it can take. */
   readonly window: number;
+  /** What it can be shown besides text. */
+  readonly takes: ReadonlySet<InputKind>;
+  /** The formats of an answer it can be asked for; any other is only told to it in words. */
+  readonly formats: ReadonlySet<Format["type"]>;
   /**
    * Streams one answer, as many parts at a time as have come; none is a sign of life from a model that thinks, or
    * writes a call that is not whole yet. Throws a `Fault` of kind `turn` when the provider fails.
@@ -27,7 +33,44 @@ export interface ModelRequest {
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ModelTool[];
   readonly temperature: number | undefined;
+  /** `temperature` here wins over the one above. */
+  readonly generation?: Generation;
+  /** A choice among some names only: where a provider cannot be told so, it is shown only these tools. */
+  readonly toolChoice?: ToolChoice;
+  /** False: at most one call in an answer. */
+  readonly parallelCalls?: boolean;
+  /** Only one that is in the model's `formats`. */
+  readonly format?: Format;
 }
+
+/** How an answer is to be made. Each is a hint: a provider that has no such thing answers without it. */
+export interface Generation {
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly seed?: number;
+  readonly stop?: readonly string[];
+  readonly maxOutputTokens?: number;
+  readonly reasoningEffort?: string;
+  readonly reasoningSummary?: string;
+  readonly cacheKey?: string;
+  readonly safetyIdentifier?: string;
+}
+
+export type ToolChoice =
+  | "auto"
+  | "none"
+  | "required"
+  | { readonly mode: "auto" | "required"; readonly names: readonly string[] };
+
+export type Format =
+  | { readonly type: "json_object" }
+  | {
+      readonly type: "json_schema";
+      readonly name: string;
+      readonly description?: string;
+      readonly schema: JsonSchema;
+      readonly strict: boolean;
+    };
 
 export interface ModelTool {
   readonly name: string;
@@ -35,14 +78,42 @@ export interface ModelTool {
   readonly schema: JsonSchema;
 }
 
+/** What a message carries besides its text, whole. */
+export interface ModelAttachment {
+  readonly kind: InputKind;
+  readonly mime: string;
+  readonly data: Uint8Array;
+  readonly name?: string;
+  /** How closely to look at an image: "low", "high" or "auto". */
+  readonly detail?: string;
+}
+
 export type ModelMessage =
-  | { readonly role: "user"; readonly text: string }
-  | { readonly role: "assistant"; readonly text: string; readonly calls: readonly ToolCall[] }
-  | { readonly role: "tool"; readonly call: ToolCall; readonly output: string; readonly failed: boolean };
+  | { readonly role: "user"; readonly text: string; readonly attachments?: readonly ModelAttachment[] }
+  | {
+      readonly role: "assistant";
+      readonly text: string;
+      readonly calls: readonly ToolCall[];
+      /** What the model thought before it answered, for servers that want it back. */
+      readonly reasoning?: string;
+    }
+  | {
+      readonly role: "tool";
+      readonly call: ToolCall;
+      readonly output: string;
+      readonly failed: boolean;
+      readonly attachments?: readonly ModelAttachment[];
+    };
+
+export type FinishReason = "stop" | "length" | "content_filter" | "tool_calls";
 
 export type ModelPart =
   | { readonly type: "text"; readonly delta: string }
+  /** Thoughts, or a summary of them, as the provider shows them. */
+  | { readonly type: "reasoning"; readonly delta: string }
   | { readonly type: "call"; readonly call: ToolCall }
+  /** Once, after all text and calls. */
+  | { readonly type: "finish"; readonly reason: FinishReason }
   | {
       readonly type: "usage";
       readonly inputTokens: number;

@@ -17,6 +17,8 @@ export function createProviderModel(settings: ProviderSettings): Model {
   return {
     name,
     window: settings.window,
+    takes: new Set(),
+    formats: new Set(),
     async *stream(request, signal) {
       loading ??= load(settings);
       try {

@@ -22,6 +22,7 @@ const PAUSE_MILLIS = 500;
 const STALL_MILLIS = 20_000;
 // A server that wants a longer pause than this is left alone; the person should not wait in front of it.
 const LONGEST_PAUSE_SECS = 30;
+const NEW_THOUGHT: readonly ModelPart[] = [{ type: "reasoning", delta: "\n\n" }];
 const WORTH_ANOTHER_TRY = new Set(["model_limited", "model_error", "model_unreachable", "model_cut"]);
 
 export async function* streamSteadily(
@@ -35,25 +36,28 @@ export async function* streamSteadily(
     options.onModel(model);
     for (let attempt = 1; ; attempt++) {
       let begun = false;
+      let hasThought = false;
       try {
         for await (const parts of watched(model.stream(request, options.signal), options)) {
           options.alive();
           if (parts.length === 0) continue;
-          begun = true;
+          // Thoughts are no answer yet: another try thinks again, below what was thought before.
+          begun ||= parts.some(({ type }) => type !== "reasoning");
+          hasThought = true;
           yield parts;
         }
         return;
       } catch (error) {
         if (begun || options.signal.aborted || !(error instanceof Fault)) throw error;
         const pause = pauseBefore(error, attempt, options.pauseMillis ?? PAUSE_MILLIS);
+        if (pause === undefined && next === undefined) throw error;
+        if (hasThought) yield NEW_THOUGHT;
         if (pause !== undefined) {
           options.notice("model_retry", `${error.message} Retrying in ${Math.ceil(pause / 1000)} s.`);
           await sleep(pause, undefined, { signal: options.signal });
-        } else if (next !== undefined) {
-          options.notice("model_failover", `${error.message} Continuing with ${next.name.name}.`);
-          break;
         } else {
-          throw error;
+          options.notice("model_failover", `${error.message} Continuing with ${next?.name.name}.`);
+          break;
         }
       }
     }

@@ -80,7 +80,7 @@ async function answer({ writer, toolbox, mask, emit, ask, count }: LoopRun): Pro
       for (const part of parts) {
         if (part.type === "text") deltas.push(redactor.push(part.delta));
         else if (part.type === "call") calls.push(ownCall(part.call, calls, mask));
-        else count(part);
+        else if (part.type === "usage") count(part);
       }
       say(...deltas);
     }

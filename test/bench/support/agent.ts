@@ -18,6 +18,8 @@ export const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 const instant: Model = {
   name: { provider: "bench", name: "instant" },
   window: 400_000,
+  takes: new Set(),
+  formats: new Set(),
   async *stream() {
     yield [{ type: "text", delta: "A short answer of some words." }];
   },

@@ -13,6 +13,8 @@ export function createBuiltinModel(options: { readonly now?: () => Date } = {}):
   return {
     name: { provider: "builtin", name: "builtin" },
     window: WINDOW,
+    takes: new Set(),
+    formats: new Set(),
     async *stream(request, signal) {
       signal.throwIfAborted();
       // Loaded with the first message: the date parser would slow down every start.

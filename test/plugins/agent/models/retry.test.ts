@@ -9,6 +9,8 @@ function playing(name: string, play: Play): Model & { attempts: number } {
   const model = {
     name: { provider: "test", name },
     window: 1000,
+    takes: new Set<never>(),
+    formats: new Set<never>(),
     attempts: 0,
     stream(_request: unknown, signal: AbortSignal) {
       model.attempts += 1;
@@ -68,6 +70,22 @@ test("a model that thinks before it speaks is alive, and may still be tried agai
     parts: [{ type: "text", delta: "so" }],
     error: undefined,
   });
+});
+
+test("thoughts are passed on, and those of another try are a paragraph of their own", async () => {
+  const thinker = playing("thinker", async function* (attempt) {
+    yield [{ type: "reasoning", delta: `Try ${attempt}.` }];
+    if (attempt === 1) throw fails("model_cut");
+    yield [{ type: "text", delta: "so" }];
+  });
+  const { parts, notices, error } = await run([thinker]);
+  expect({ notices, error }).toEqual({ notices: ["model_retry"], error: undefined });
+  expect(parts).toEqual([
+    { type: "reasoning", delta: "Try 1." },
+    { type: "reasoning", delta: "\n\n" },
+    { type: "reasoning", delta: "Try 2." },
+    { type: "text", delta: "so" },
+  ]);
 });
 
 test("tries again until the first token has come, never after", async () => {
