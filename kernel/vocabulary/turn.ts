@@ -60,6 +60,22 @@ export const ToolOutcome = Type.Union(
 );
 export type ToolOutcome = Declared<typeof ToolOutcome>;
 
+/** Bytes that came with a message or with the output of a call. They are kept beside the thread, and go with it. */
+export const Attachment = Type.Object(
+  {
+    id: Type.String(),
+    kind: Type.Enum(["image", "file", "audio"]),
+    mime: Type.String(),
+    size: Type.Integer(),
+    name: Type.Optional(Type.String()),
+    detail: Type.Optional(Type.String({ description: "How closely a model should look at an image" })),
+  },
+  { $id: "Attachment" },
+);
+export type Attachment = Declared<typeof Attachment>;
+
+const attachments = Type.Optional(Type.Array(Attachment));
+
 const opened = {
   id: Type.String(),
   turn: named("turn_id", Type.String()),
@@ -77,7 +93,13 @@ const fingerprint = Type.Optional(Type.String({ description: "Of the tool that t
 /** What a thread waits for. It survives a restart. */
 export const Gate = Type.Union(
   [
-    Type.Object({ type: Type.Literal("external_tool"), ...opened }),
+    Type.Object({
+      type: Type.Literal("external_tool"),
+      ...opened,
+      others: Type.Optional(
+        Type.Array(ToolCall, { description: "Calls of the same answer, to be answered along with it" }),
+      ),
+    }),
     Type.Object({
       type: Type.Literal("approval"),
       ...opened,
@@ -98,9 +120,16 @@ export type Gate = Declared<typeof Gate>;
 
 export const TurnInput = Type.Union(
   [
-    Type.Object({ type: Type.Literal("message"), text: Type.String() }),
+    Type.Object({ type: Type.Literal("message"), text: Type.String(), attachments }),
     /** Resumes a thread that waits on an external-tool gate. */
     Type.Object({ type: Type.Literal("tool_output"), call: Type.String(), output: Type.String() }),
+    /** Resumes one that waits for several calls: the outputs of all of them, and what is said besides. */
+    Type.Object({
+      type: Type.Literal("tool_outputs"),
+      outputs: Type.Array(Type.Object({ call: Type.String(), output: Type.String(), attachments })),
+      text: Type.Optional(Type.String()),
+      attachments,
+    }),
     /** Resumes a thread that waits on an approval gate. */
     Type.Object({ type: Type.Literal("approval"), gate: Type.String(), decision: ApprovalDecision }),
     /** Resumes a thread that waits on an authentication gate: the credential is there now, or the user gave up. */
@@ -122,6 +151,7 @@ export const TurnItem = Type.Union(
       id: Type.String(),
       role: Type.Enum(["user", "assistant", "system"]),
       text: Type.String(),
+      attachments,
     }),
     Type.Object({
       type: Type.Literal("tool_call"),
@@ -134,7 +164,10 @@ export const TurnItem = Type.Union(
       id: Type.String(),
       call: Type.String(),
       outcome: ToolOutcome,
+      attachments,
     }),
+    /** What the model thought before it spoke, as far as it tells. */
+    Type.Object({ type: Type.Literal("reasoning"), id: Type.String(), text: Type.String() }),
   ],
   { $id: "TurnItem" },
 );
@@ -154,6 +187,45 @@ export const Outside = Type.Object({
   spans: Type.Optional(Type.Array(Type.Object({ from: Type.Integer(), to: Type.Integer() }))),
 });
 export type Outside = Declared<typeof Outside>;
+
+/** How the model is to answer; what a provider does not know is left out. */
+export interface Generation {
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly seed?: number;
+  readonly stop?: readonly string[];
+  /** Of one turn, over all answers of the model in it. Beyond it the turn is `incomplete`. */
+  readonly maxOutputTokens?: number;
+  /** In the provider's words: minimal, low, medium, high. */
+  readonly reasoningEffort?: string;
+  readonly reasoningSummary?: string;
+  readonly cacheKey?: string;
+  readonly safetyIdentifier?: string;
+}
+
+/** Which tools the model may call, or has to. */
+export type ToolChoice =
+  | "auto"
+  | "none"
+  | "required"
+  | { readonly mode: "auto" | "required"; readonly names: readonly string[] };
+
+/** What the text of the answer has to be. The schema is a stranger's: it is only ever compiled in a sandbox. */
+export type Format =
+  | { readonly type: "json_object" }
+  | {
+      readonly type: "json_schema";
+      readonly name: string;
+      readonly description?: string;
+      readonly schema: JsonSchema;
+      readonly strict: boolean;
+    };
+
+/** The bytes of an attachment that the turn's input or history names. */
+export interface AttachedBytes {
+  readonly id: string;
+  readonly data: Uint8Array;
+}
 
 /** One request to the agent, whatever channel it came by. It stays in this process. */
 export interface Turn {
@@ -175,8 +247,35 @@ export interface Turn {
   readonly tools?: readonly ExternalTool[];
   /** Tools whose error fails the turn, with the code `required_tool_failed`: the last call of each counts. */
   readonly requiredTools?: readonly string[];
-  /** Earlier items brought by the caller; only for a new thread. */
+  /** True: a caller's tool takes the place of one of ours that has its name, for this turn. False: ours stay. */
+  readonly callersToolsWin?: boolean;
+  readonly toolChoice?: ToolChoice;
+  /** True: the calls of the caller's functions in one answer surface together, at one gate. False: one at a time. */
+  readonly parallelCalls?: boolean;
+  /** Calls of our tools; beyond them the model has to answer without. */
+  readonly maxToolCalls?: number;
+  readonly format?: Format;
+  readonly generation?: Generation;
+  /** Instructions of this request only: shown to the model, and no part of the history. */
+  readonly instructionsOnce?: string;
+  /** Earlier items brought by the caller, for a new thread or, with `after`, for one that goes on. */
   readonly history?: readonly TurnItem[];
+  /** The bytes that the attachments in `input` and `history` stand for. */
+  readonly attached?: readonly AttachedBytes[];
+  /**
+   * The turn of the thread that this one goes on from. Where the thread has gone on since, this one is a branch: it sees
+   * the history of that turn and nothing of the other branch, and answers the gate of that turn.
+   */
+  readonly after?: string;
+  /** True where the caller sent the whole history with this request: it is never summarised. */
+  readonly isReplay?: boolean;
+  /**
+   * What happens to input of this request that does not fit the window: it fails with `context_length_exceeded`, or
+   * whole pairs are left out of its middle. Absent on channels where people talk.
+   */
+  readonly truncation?: "disabled" | "auto";
+  /** True: nothing of the turn, nor of its thread, is left when it ends. Only for a new thread. */
+  readonly ephemeral?: boolean;
   readonly temperature?: number;
 }
 
@@ -198,6 +297,11 @@ export const TurnRecord = Type.Object(
     createdAt: Time,
     error: Type.Optional(Failure),
     gate: Type.Optional(Gate),
+    incomplete: Type.Optional(
+      Type.Enum(["max_output_tokens", "content_filter"], {
+        description: "Why the answer of a completed turn is not whole",
+      }),
+    ),
     completedAt: Type.Optional(Time),
   },
   { $id: "Turn" },
@@ -216,6 +320,8 @@ export const TurnEvent = Type.Union([
     model: ModelName,
   }),
   Type.Object({ type: Type.Literal("text"), item: Type.String(), delta: Type.String() }),
+  /** What the model thinks, as far as it tells: as with text, deltas of one item concatenate. */
+  Type.Object({ type: Type.Literal("reasoning"), item: Type.String(), delta: Type.String() }),
   Type.Object({ type: Type.Literal("tool_started"), item: Type.String(), call: ToolCall }),
   Type.Object({
     type: Type.Literal("tool_finished"),

@@ -3,6 +3,7 @@ import type { Gate, TurnInput } from "../../kernel/plugin.ts";
 
 export function isAnswer(input: TurnInput, gate: Gate): boolean {
   if (input.type === "message") return false;
+  if (input.type === "tool_outputs") return input.outputs.some(({ call }) => call === gate.call.id);
   return input.type === "tool_output" ? input.call === gate.call.id : input.gate === gate.id;
 }
 

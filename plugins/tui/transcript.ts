@@ -68,6 +68,7 @@ export function createTranscript(changed: () => void) {
     const { shown } = turn;
     switch (event.type) {
       case "started":
+      case "reasoning":
         break;
       case "text": {
         const id = shown.get(event.item);

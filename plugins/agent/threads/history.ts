@@ -94,7 +94,7 @@ export function renderItems(
       }
       answer.push(item.call);
       waiting.push(item.call);
-    } else {
+    } else if (item.type === "message") {
       close();
       answer = item.role === "assistant" ? [] : undefined;
       messages.push(

@@ -6,6 +6,7 @@ import {
   type ToolCall,
   type ToolOutcome,
   type Turn,
+  type TurnInput,
   type TurnItem,
 } from "../../../kernel/plugin.ts";
 import type { ThreadRow } from "../threads/thread-row.ts";
@@ -61,6 +62,7 @@ export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginnin
       required: afterAnswer(thread.required, gate.call, { status: "ok", output: input.output }),
     };
   }
+  if (input.type === "tool_outputs") return answered(turn, input, thread);
   const gate = thread?.gate;
   if (gate?.type !== input.type || gate.id !== input.gate)
     throw invalid(
@@ -93,6 +95,60 @@ export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginnin
   };
 }
 
+/** All calls that surfaced together are answered together; what the person says besides comes after them. */
+function answered(
+  turn: Turn,
+  { outputs, text, attachments }: Extract<TurnInput, { type: "tool_outputs" }>,
+  thread: ThreadRow | undefined,
+): Beginning {
+  const gate = thread?.gate;
+  const message: TurnItem[] =
+    text === undefined && attachments === undefined
+      ? []
+      : [
+          {
+            type: "message",
+            id: randomUUIDv7(),
+            role: "user",
+            text: text ?? "",
+            ...(attachments && { attachments }),
+          },
+        ];
+  const results = outputs.map(
+    ({ call, output, attachments }): TurnItem => ({
+      ...settledItem(call, { status: "ok", output }),
+      ...(attachments && { attachments }),
+    }),
+  );
+  if (thread === undefined) {
+    for (const { call } of outputs) assertBrought(turn, call);
+    return { ...PLAIN, items: [...results, ...message] };
+  }
+  if (gate?.type !== "external_tool")
+    throw invalid("no_external_tool_gate", "The thread has no pending tool call.", "call_id");
+  const calls = [gate.call, ...(gate.others ?? [])];
+  const given = new Set(outputs.map(({ call }) => call));
+  const missing = calls.find(({ id }) => !given.has(id));
+  if (missing !== undefined)
+    throw invalid("call_mismatch", `The output of the pending call ${missing.id} is missing.`, "call_id");
+  const stranger = outputs.find(({ call }) => !calls.some(({ id }) => id === call));
+  if (stranger !== undefined || given.size < outputs.length)
+    throw invalid(
+      "call_mismatch",
+      `The pending calls of this thread are ${calls.map(({ id }) => id).join(", ")}.`,
+      "call_id",
+    );
+  return {
+    ...PLAIN,
+    items: [...results, ...message],
+    pending: thread.pending,
+    required: calls.reduce(
+      (required, call) => afterAnswer(required, call, { status: "ok", output: "" }),
+      thread.required,
+    ),
+  };
+}
+
 export function gatePending(gate: Gate): Fault {
   const what = {
     approval: `the tool ${gate.call.name} is waiting for approval`,
@@ -104,9 +160,13 @@ export function gatePending(gate: Gate): Fault {
 
 /** A caller that replays everything ends with the output of a call that is in the history it brought. */
 function replayed(turn: Turn, call: string, output: string): TurnItem {
+  assertBrought(turn, call);
+  return resultOf(call, output);
+}
+
+function assertBrought(turn: Turn, call: string): void {
   if (!turn.history?.some((item) => item.type === "tool_call" && item.call.id === call))
     throw invalid("no_external_tool_gate", "There is no call with this call_id.", "call_id");
-  return resultOf(call, output);
 }
 
 function resultOf(call: string, output: string): TurnItem {

@@ -35,18 +35,15 @@ export interface Input {
   readonly items: readonly SaidItem[];
 }
 
-export async function parseInput(value: unknown, rules: InputRules): Promise<Input> {
-  if (typeof value === "string") return await read([{ type: "message", role: "user", text: value }], rules);
-  if (Array.isArray(value))
-    return await read(
-      value.map((item, index) => parseItem(item, `input[${index}]`)),
-      rules,
-    );
+/** The items of a request, each by itself. */
+export function parseItems(value: unknown): readonly InputItem[] {
+  if (typeof value === "string") return [{ type: "message", role: "user", text: value }];
+  if (Array.isArray(value)) return value.map((item, index) => parseItem(item, `input[${index}]`));
   if (value === undefined || value === null) throw nothing();
   throw invalid("input", "invalid_input", '"input" must be a text or an array of items.');
 }
 
-async function read(given: readonly InputItem[], rules: InputRules): Promise<Input> {
+export async function readInput(given: readonly InputItem[], rules: InputRules): Promise<Input> {
   const outputs = given.filter((item) => item.type === "function_call_output");
   if (outputs.length > 0 && rules.continues) {
     refuseMixture(given);

@@ -16,7 +16,7 @@ import { parseItemId } from "../answer/id.ts";
 import { gateError, outputOf, type PageOf } from "../answer/response.ts";
 import type { WireError } from "../answer/wire.ts";
 import { invalid } from "../refusal.ts";
-import { type Ask, parseInput } from "./input.ts";
+import { type Ask, readInput } from "./input.ts";
 import { type CreateRequest, externalTool } from "./request.ts";
 import type { RepeatKey, Requests, TakenRequest } from "./requests.ts";
 
@@ -80,8 +80,8 @@ export function createIntake({ agent, threads, requests, sql, pageOf, replay }: 
     return earlier?.thread === previous.thread ? thread : undefined;
   }
 
-  const parse = (user: string, { input, previous }: CreateRequest) =>
-    parseInput(input, { continues: previous !== undefined, replay, resolve: (id) => resolve(user, id) });
+  const parse = (user: string, { items, previous }: CreateRequest) =>
+    readInput(items, { continues: previous !== undefined, replay, resolve: (id) => resolve(user, id) });
 
   /**
    * A message on a thread that is there and waits for nothing: what it goes on from is looked at in the step that opens its

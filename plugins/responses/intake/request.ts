@@ -9,13 +9,14 @@ import type { Echo } from "../answer/response.ts";
 import type { WireTool } from "../answer/wire.ts";
 import { invalid } from "../refusal.ts";
 import { compile } from "./check.ts";
-import { Item } from "./items.ts";
+import { parseItems } from "./input.ts";
+import { type InputItem, Item } from "./items.ts";
 
 export interface CreateRequest {
   readonly model: string;
   readonly stream: boolean;
   readonly previous: ResponseId | undefined;
-  readonly input: unknown;
+  readonly items: readonly InputItem[];
   readonly instructions: string | undefined;
   readonly context: Readonly<Record<string, unknown>> | undefined;
   readonly temperature: number | undefined;
@@ -126,7 +127,7 @@ export function parseRequest(value: unknown, wired: boolean): CreateRequest {
     model: body.model,
     stream: body.stream ?? false,
     previous: previousResponseId === undefined ? undefined : parseResponseId(previousResponseId),
-    input: body.input,
+    items: parseItems(body.input),
     instructions,
     context: body.x_context ?? undefined,
     temperature,

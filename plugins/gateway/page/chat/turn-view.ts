@@ -37,7 +37,7 @@ export function fromTurn(turn: Turn): TurnView {
   const outcomes = new Map<string, Outcome>();
   for (const item of turn.items) if (item.type === "tool_result") outcomes.set(item.call, item.outcome);
   const pieces = turn.items.flatMap((item): readonly Piece[] => {
-    if (item.type === "tool_result") return [];
+    if (item.type === "tool_result" || item.type === "reasoning") return [];
     if (item.type === "message") {
       return item.role === "assistant" ? [{ type: "text", id: item.id, text: item.text }] : [];
     }
@@ -115,6 +115,8 @@ export function fold(view: TurnView, frame: TurnFrame): TurnView {
     }
     case "gate":
       return { ...view, gate: frame.gate };
+    case "reasoning":
+      return view;
     case "notice":
       return { ...view, notice: frame.message };
     case "usage":
