@@ -2,7 +2,7 @@
 import { examinePort } from "../../kernel/net/port-check.ts";
 import { examineSecret } from "../../kernel/net/weak-secret.ts";
 import type { DiagnoseContext, Finding } from "../../kernel/plugin.ts";
-import { chosenTokens } from "./auth/operator-token.ts";
+import { chosenTokens } from "./auth/tokens/operator-token.ts";
 import type { GatewayConfig } from "./settings.ts";
 
 export async function diagnose({

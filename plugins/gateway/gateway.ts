@@ -4,7 +4,7 @@ import { showWeaknesses } from "../../kernel/net/weak-secret.ts";
 import type { JsonSchema, RouteDescription, StartContext, Web } from "../../kernel/plugin.ts";
 import { Type } from "../../kernel/vocabulary/wire/type.ts";
 import { describeApi } from "./api/openapi.ts";
-import { chosenTokens } from "./auth/operator-token.ts";
+import { chosenTokens } from "./auth/tokens/operator-token.ts";
 import { identityOf, mount, type Route, route } from "./route.ts";
 import { accountRoutes } from "./routes/accounts.ts";
 import { approvalRoutes } from "./routes/approvals.ts";

@@ -31,7 +31,7 @@ export default definePlugin({
       name: "token",
       about: "create, list, change and revoke people's tokens",
       example: "postern token create ann --name laptop",
-      load: async () => (await import("./auth/commands.ts")).registerToken,
+      load: async () => (await import("./auth/tokens/commands.ts")).registerToken,
     },
     {
       name: "session",

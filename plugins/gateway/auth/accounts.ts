@@ -1,48 +1,17 @@
-/** Users and their tokens, with what `people.ts` and `sessions.ts` keep of them. */
-import { randomUUID } from "node:crypto";
+/** Users, with what `people.ts`, `sessions.ts` and `tokens/` keep of them. */
 import { Fault, type Queries, type Store } from "../../../kernel/plugin.ts";
 import { isWebhookIdentity, User } from "../../../kernel/vocabulary/user.ts";
-import { type Declared, nullable } from "../../../kernel/vocabulary/wire/form.ts";
+import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
 import { Time, Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { createPeople, type People, USER_ID } from "./people.ts";
-import { digestOf, newSecret } from "./secret.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
 import { MIGRATIONS } from "./tables.ts";
-
-const DAY_MILLIS = 86_400_000;
-/** Uses are noted to the minute: enough, and it spares every request a write. */
-export const USED_MILLIS = 60_000;
-
-/** The user of the operator's own tokens; always there. */
-export const OPERATOR: User = { id: "operator", role: "operator" };
+import { createTokens, OPERATOR, type Tokens } from "./tokens/tokens.ts";
 
 export const Account = Type.Object({ ...User.properties, createdAt: Time }, { $id: "Account" });
 export type Account = Declared<typeof Account>;
 
-export const TokenInfo = Type.Object(
-  {
-    id: Type.String(),
-    user: Type.String(),
-    name: Type.String(),
-    createdAt: Time,
-    expiresAt: nullable(Time),
-    lastUsedAt: nullable(Time),
-    revokedAt: nullable(Time),
-  },
-  { $id: "Token" },
-);
-export type TokenInfo = Declared<typeof TokenInfo>;
-
-export interface FoundToken {
-  readonly user: User;
-  /** Names the token: a session made from it ends with it. */
-  readonly source: string;
-  readonly expiresAt?: string;
-  /** Absent for a token that another node printed. */
-  readonly info?: TokenInfo;
-}
-
-export interface Accounts extends People, Sessions {
+export interface Accounts extends People, Sessions, Tokens {
   /** Where the data of an earlier user of that id was kept, only with `takesData`. */
   addUser(id: string, role: User["role"], options?: { readonly takesData?: boolean }): Promise<Account>;
   setRole(id: string, role: User["role"]): Promise<Account>;
@@ -57,37 +26,6 @@ export interface Accounts extends People, Sessions {
   ): Promise<void>;
   findUser(id: string): Promise<Account | undefined>;
   listUsers(): Promise<readonly Account[]>;
-  createToken(
-    user: string,
-    name: string,
-    expiresInDays?: number,
-  ): Promise<{ readonly token: string; readonly info: TokenInfo }>;
-  listTokens(): Promise<readonly TokenInfo[]>;
-  revokeToken(id: string): Promise<boolean>;
-  /** From now on; undefined for never. */
-  setExpiry(id: string, expiresInDays: number | undefined): Promise<TokenInfo>;
-  /** The token and its user, where it is neither expired nor revoked. */
-  findToken(digest: string): Promise<FoundToken | undefined>;
-  /** The same for one that was presented before, by its source. */
-  isSourceLive(source: string): Promise<boolean>;
-  markUsed(info: TokenInfo): Promise<void>;
-}
-
-interface TokenColumns {
-  readonly id: string;
-  readonly user: string;
-  readonly name: string;
-  readonly created_at: string;
-  readonly expires_at: string | null;
-  readonly last_used_at: string | null;
-  readonly revoked_at: string | null;
-}
-
-/** A token with its user, or one that a node printed and that has only a source. */
-interface FoundColumns extends TokenColumns {
-  readonly source: string | null;
-  readonly role: User["role"];
-  readonly user_name: string | null;
 }
 
 interface UserColumns {
@@ -97,25 +35,11 @@ interface UserColumns {
   readonly created_at: string;
 }
 
-const TOKEN_SOURCE = "token:";
 const USER = "id, role, name, created_at";
-const TOKEN = 'id, "user", name, created_at, expires_at, last_used_at, revoked_at';
-const LIVE = "revoked_at IS NULL AND (tokens.expires_at IS NULL OR tokens.expires_at > ?)";
-
-/** Both kinds of token in one look: the one who asks does not say which it is. */
-const findToken = (living: string) => `
-  SELECT tokens.id, tokens."user", tokens.name, tokens.created_at, tokens.expires_at, tokens.last_used_at,
-    tokens.revoked_at, users.role, users.name AS user_name, NULL AS source
-  FROM gateway_tokens AS tokens JOIN gateway_users AS users ON users.id = tokens."user"
-  WHERE tokens.hash = ? AND ${LIVE}
-  UNION ALL
-  SELECT '', '', '', '', NULL, NULL, NULL, '', NULL, source
-  FROM gateway_operator_tokens WHERE hash = ? AND node IN ${living}`;
 
 export async function createAccounts(store: Store): Promise<Accounts> {
   const sql = await store.tables("gateway", MIGRATIONS);
   const { living } = store.node;
-  const find = findToken(living);
   const now = () => new Date().toISOString();
   const findUser = async (id: string, queries: Queries = sql): Promise<Account | undefined> => {
     const row = await queries.get<UserColumns>(`SELECT ${USER} FROM gateway_users WHERE id = ?`, id);
@@ -128,6 +52,7 @@ export async function createAccounts(store: Store): Promise<Accounts> {
   return {
     ...createPeople(sql),
     ...createSessions(sql, living),
+    ...createTokens(sql, living),
     async addUser(id, role, { takesData = false } = {}) {
       if (!USER_ID.test(id))
         throw new Fault(
@@ -164,7 +89,7 @@ export async function createAccounts(store: Store): Promise<Accounts> {
         role,
         id,
       );
-      if (row === undefined) throw noSuchUser(id, "id");
+      if (row === undefined) throw noSuchUser(id);
       return account(row);
     },
     async removeUser(id, { withData }, removeData) {
@@ -176,7 +101,7 @@ export async function createAccounts(store: Store): Promise<Accounts> {
       refuseBuiltIn(id, "id");
       await sql.transaction(async (tx) => {
         const isGone = (await tx.run("DELETE FROM gateway_users WHERE id = ?", id)) > 0;
-        if (!isGone && !(withData && (await hasKeptData(id, tx)))) throw noSuchUser(id, "id");
+        if (!isGone && !(withData && (await hasKeptData(id, tx)))) throw noSuchUser(id);
         // Until it is deleted, the data is kept: whoever gets the name after a crash in between must not get it too.
         await tx.run(
           "INSERT INTO gateway_kept_data VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET removed_at = excluded.removed_at",
@@ -191,95 +116,12 @@ export async function createAccounts(store: Store): Promise<Accounts> {
     async listUsers() {
       return (await sql.all<UserColumns>(`SELECT ${USER} FROM gateway_users ORDER BY id`)).map(account);
     },
-
-    async createToken(user, name, expiresInDays) {
-      const token = newSecret("postern_");
-      const info: TokenInfo = {
-        id: randomUUID(),
-        user,
-        name,
-        createdAt: now(),
-        ...(expiresInDays !== undefined && { expiresAt: inDays(expiresInDays) }),
-      };
-      const added = await sql.run(
-        `INSERT INTO gateway_tokens (id, "user", name, hash, created_at, expires_at)
-         SELECT ?, id, ?, ?, ?, ? FROM gateway_users WHERE id = ?`,
-        info.id,
-        name,
-        digestOf(token),
-        info.createdAt,
-        info.expiresAt ?? null,
-        user,
-      );
-      if (added === 0) throw noSuchUser(user, "user");
-      return { token, info };
-    },
-    async listTokens() {
-      const query = `SELECT ${TOKEN} FROM gateway_tokens ORDER BY created_at DESC, id`;
-      return (await sql.all<TokenColumns>(query)).map(tokenInfo);
-    },
-    async revokeToken(id) {
-      const revoke = "UPDATE gateway_tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL";
-      return (await sql.run(revoke, now(), id)) > 0;
-    },
-    async setExpiry(id, expiresInDays) {
-      const until = expiresInDays === undefined ? null : inDays(expiresInDays);
-      const row = await sql.get<TokenColumns>(
-        `UPDATE gateway_tokens SET expires_at = ? WHERE id = ? AND revoked_at IS NULL RETURNING ${TOKEN}`,
-        until,
-        id,
-      );
-      if (row === undefined)
-        throw new Fault("missing", "token_not_found", "There is no such token, or it is revoked.", {
-          param: "id",
-        });
-      return tokenInfo(row);
-    },
-    async findToken(digest) {
-      const row = await sql.get<FoundColumns>(find, digest, now(), digest);
-      return row && foundToken(row);
-    },
-    async isSourceLive(source) {
-      const found = source.startsWith(TOKEN_SOURCE)
-        ? sql.get(
-            `SELECT 1 AS one FROM gateway_tokens AS tokens WHERE id = ? AND ${LIVE}`,
-            source.slice(TOKEN_SOURCE.length),
-            now(),
-          )
-        : sql.get(
-            `SELECT 1 AS one FROM gateway_operator_tokens WHERE source = ? AND node IN ${living}`,
-            source,
-          );
-      return (await found) !== undefined;
-    },
-    async markUsed({ id, lastUsedAt }) {
-      if (lastUsedAt !== undefined && Date.now() - Date.parse(lastUsedAt) < USED_MILLIS) return;
-      await sql.run("UPDATE gateway_tokens SET last_used_at = ? WHERE id = ?", now(), id);
-    },
   };
 }
 
-function foundToken(row: FoundColumns): FoundToken {
-  if (row.source !== null) return { user: OPERATOR, source: row.source };
-  const info = tokenInfo(row);
-  return {
-    info,
-    user: { id: row.user, role: row.role, ...(row.user_name !== null && { name: row.user_name }) },
-    source: `${TOKEN_SOURCE}${info.id}`,
-    ...(info.expiresAt !== undefined && { expiresAt: info.expiresAt }),
-  };
-}
-
-const inDays = (days: number) => new Date(Date.now() + days * DAY_MILLIS).toISOString();
-
-function noSuchUser(id: string, param: string): Fault {
-  // Whoever makes a token for somebody wants them to be there; whoever changes or removes somebody has mistyped.
-  const hint =
-    param === "user"
-      ? `add it first, with "postern user add ${id}" or POST /api/users`
-      : '"postern user list" shows all users';
-  const message = `There is no user "${id}": ${hint}.`;
-  return new Fault("missing", "user_not_found", message, { param });
+function noSuchUser(id: string): Fault {
+  const message = `There is no user "${id}": "postern user list" shows all users.`;
+  return new Fault("missing", "user_not_found", message, { param: "id" });
 }
 
 /** Whoever runs this Postern is always there. */
@@ -291,16 +133,4 @@ function refuseBuiltIn(id: string, param: string): void {
 
 function account({ id, role, name, created_at }: UserColumns): Account {
   return { id, role, ...(name !== null && { name }), createdAt: created_at };
-}
-
-function tokenInfo(row: TokenColumns): TokenInfo {
-  return {
-    id: row.id,
-    user: row.user,
-    name: row.name,
-    createdAt: row.created_at,
-    ...(row.expires_at !== null && { expiresAt: row.expires_at }),
-    ...(row.last_used_at !== null && { lastUsedAt: row.last_used_at }),
-    ...(row.revoked_at !== null && { revokedAt: row.revoked_at }),
-  };
 }

@@ -3,10 +3,11 @@ import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Proxies } from "../../../kernel/net/proxies.ts";
 import { type Log, reason, type User } from "../../../kernel/plugin.ts";
-import { type Accounts, OPERATOR, USED_MILLIS } from "./accounts.ts";
+import type { Accounts } from "./accounts.ts";
 import type { OidcCheck } from "./oidc.ts";
-import { digestOf } from "./secret.ts";
 import type { Throttle } from "./throttle.ts";
+import { digestOf } from "./tokens/secret.ts";
+import { OPERATOR, USED_MILLIS } from "./tokens/tokens.ts";
 
 /** Browsers keep one jar for all ports of a host, so the port is in the name: gateways side by side do not clash. */
 export function sessionCookie(host: string): string {

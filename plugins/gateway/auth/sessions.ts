@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Sql, User } from "../../../kernel/plugin.ts";
 import { type Declared, nullable } from "../../../kernel/vocabulary/wire/form.ts";
 import { Time, Type } from "../../../kernel/vocabulary/wire/type.ts";
-import { digestOf, newSecret } from "./secret.ts";
+import { digestOf, newSecret } from "./tokens/secret.ts";
 
 export const SessionInfo = Type.Object(
   {

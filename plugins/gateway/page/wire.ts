@@ -10,6 +10,7 @@ import type { Wire } from "../../../kernel/vocabulary/wire/form.ts";
 import type * as api from "../api/schemas.ts";
 import type * as accounts from "../auth/accounts.ts";
 import type * as sessions from "../auth/sessions.ts";
+import type * as tokens from "../auth/tokens/tokens.ts";
 import type * as frame from "../socket/frame.ts";
 
 export type Accepted = Wire<typeof api.Accepted>;
@@ -28,7 +29,7 @@ export type Session = Wire<typeof api.Session>;
 export type SocketFrame = Wire<typeof frame.SocketFrame>;
 export type Status = Wire<typeof api.Status>;
 export type ThreadRow = Wire<typeof ThreadSummary>;
-export type Token = Wire<typeof accounts.TokenInfo>;
+export type Token = Wire<typeof tokens.TokenInfo>;
 export type Tool = Wire<typeof tools.ToolInfo>;
 export type ToolCall = Wire<typeof turn.ToolCall>;
 export type ToolLimits = Wire<typeof tools.ToolLimits>;

@@ -2,8 +2,9 @@
 import { type Agent, Fault } from "../../../kernel/plugin.ts";
 import { User } from "../../../kernel/vocabulary/user.ts";
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";
-import { Account, type Accounts, TokenInfo } from "../auth/accounts.ts";
+import { Account, type Accounts } from "../auth/accounts.ts";
 import { SessionInfo } from "../auth/sessions.ts";
+import { TokenInfo } from "../auth/tokens/tokens.ts";
 import { type Route, route } from "../route.ts";
 
 export interface AccountParts {

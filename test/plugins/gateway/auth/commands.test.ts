@@ -8,12 +8,12 @@ import store from "../../../../kernel/store/store.ts";
 import { createAccounts } from "../../../../plugins/gateway/auth/accounts.ts";
 import {
   registerSession,
-  registerToken,
   registerUser,
   registerUserChanges,
 } from "../../../../plugins/gateway/auth/commands.ts";
-import { digestOf } from "../../../../plugins/gateway/auth/secret.ts";
 import { MIGRATIONS } from "../../../../plugins/gateway/auth/tables.ts";
+import { registerToken } from "../../../../plugins/gateway/auth/tokens/commands.ts";
+import { digestOf } from "../../../../plugins/gateway/auth/tokens/secret.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 import { printedBy } from "../../../support/services/printed.ts";
 

@@ -4,12 +4,12 @@
  */
 import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Fault, type Store } from "../../../kernel/plugin.ts";
-import { seal, unseal } from "../../../kernel/store/sealing.ts";
-import type { GatewayConfig } from "../settings.ts";
-import type { OperatorToken } from "./identity.ts";
+import { Fault, type Store } from "../../../../kernel/plugin.ts";
+import { seal, unseal } from "../../../../kernel/store/sealing.ts";
+import type { GatewayConfig } from "../../settings.ts";
+import type { OperatorToken } from "../identity.ts";
+import { MIGRATIONS } from "../tables.ts";
 import { digestOf, newSecret } from "./secret.ts";
-import { MIGRATIONS } from "./tables.ts";
 
 const OPERATOR_TOKEN_FILE = "webui-token";
 
