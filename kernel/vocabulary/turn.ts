@@ -152,6 +152,8 @@ export const TurnItem = Type.Union(
       role: Type.Enum(["user", "assistant", "system"]),
       text: Type.String(),
       attachments,
+      /** How long each delta was, where the turn keeps them. */
+      pieces: Type.Optional(hidden(Type.Array(Type.Integer()))),
     }),
     Type.Object({
       type: Type.Literal("tool_call"),
@@ -274,6 +276,8 @@ export interface Turn {
    * whole pairs are left out of its middle. Absent on channels where people talk.
    */
   readonly truncation?: "disabled" | "auto";
+  /** True: its messages remember in which pieces they were told, so that the same events can be told again. */
+  readonly keepsPieces?: boolean;
   /** True: nothing of the turn, nor of its thread, is left when it ends. Only for a new thread. */
   readonly ephemeral?: boolean;
   readonly temperature?: number;

@@ -40,5 +40,6 @@ export function messageOf(pieces: readonly Piece[]): TurnItem | undefined {
     id: first.item,
     role: "assistant",
     text: pieces.map(({ text }) => text).join(""),
+    pieces: pieces.map(({ text }) => text.length),
   };
 }

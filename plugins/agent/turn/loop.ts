@@ -68,11 +68,8 @@ async function answer({ writer, toolbox, mask, emit, ask, count }: LoopRun): Pro
   const say = (...deltas: string[]): void => {
     const spoken = deltas.filter((delta) => delta !== "");
     if (spoken.length === 0) return;
-    const said = spoken.join("");
-    text += said;
-    writer.say(item, said, () => {
-      for (const delta of spoken) emit({ type: "text", item, delta });
-    });
+    text += spoken.join("");
+    writer.say(item, spoken, (delta) => emit({ type: "text", item, delta }));
   };
   try {
     for await (const parts of await ask()) {

@@ -30,7 +30,7 @@ export interface TurnWriter {
   /** Nothing came before it on its thread. */
   readonly isFirst: boolean;
   /** Keeps text of a message that is not whole yet; `tell` is called when it is stored, in the order of the texts. */
-  say(item: string, text: string, tell: () => void): void;
+  say(item: string, deltas: readonly string[], tell: (delta: string) => void): void;
   /** Appends items, or replaces those with the same ids. A message that was being said is whole with it. */
   put(...items: TurnItem[]): Promise<void>;
   /** The same, but stored only with the next write of items or the turn's end: for what comes right before it. */
@@ -59,8 +59,8 @@ export interface TurnWriter {
 
 interface Said {
   readonly item: string;
-  readonly text: string;
-  tell(): void;
+  readonly deltas: readonly string[];
+  tell(delta: string): void;
 }
 
 interface Put {
@@ -117,6 +117,24 @@ export function createTurnWriter(
   let hasWritten = false;
   const { promise: gone, resolve: foundGone } = Promise.withResolvers<void>();
 
+  /** How long the pieces of each message were, where they are kept. */
+  const lengths = new Map<string, number[]>();
+
+  /** What is stored together is told together where the pieces are kept: after a crash they are the rows. */
+  function asPieces(given: readonly Said[]): readonly Said[] {
+    if (!turn.keepsPieces) return given;
+    return [...Map.groupBy(given, ({ item }) => item)].map(([item, parts]) => {
+      const delta = parts.flatMap(({ deltas }) => deltas).join("");
+      lengths.set(item, [...(lengths.get(item) ?? []), delta.length]);
+      return { item, deltas: [delta], tell: (parts[0] as Said).tell };
+    });
+  }
+
+  const withPieces = (item: TurnItem): TurnItem => {
+    const pieces = lengths.get(item.id);
+    return item.type === "message" && pieces ? { ...item, pieces } : item;
+  };
+
   const place = (item: TurnItem): void => {
     const at = items.findIndex((other) => other.id === item.id);
     if (at === -1) items.push(item);
@@ -124,7 +142,7 @@ export function createTurnWriter(
   };
 
   function take(): Batch {
-    const batch = { said, puts };
+    const batch = { said: asPieces(said), puts };
     said = [];
     puts = [];
     return batch;
@@ -167,7 +185,7 @@ export function createTurnWriter(
             }
           }
           const piece = writePieces(tx, batch.said, whole);
-          const rows = whole.map((item) => writeItem(tx, own, item));
+          const rows = whole.map((item) => writeItem(tx, own, withPieces(item)));
           if (isSpeaking && whole.some(({ type }) => type === "message")) void dropPieces(tx, id);
           for (const write of along) write(tx);
           // Heard after the commit, so that a database on another machine is asked once; or never, where that fails.
@@ -181,13 +199,13 @@ export function createTurnWriter(
       for (const item of whole) stored.add(item);
       besides = besides.filter((write) => !along.includes(write));
       if (whole.some(({ type }) => type === "message")) isSpeaking = false;
-      for (const { tell } of batch?.said ?? []) tell();
+      tellAll(batch?.said ?? []);
       for (const { resolve } of batch?.puts ?? []) resolve();
     } catch (error) {
       const lost = batch ?? take();
       // A full disk, most likely: the turn's end says so. A text with a hole in it would be worse than none.
       if (lost.said.length > 0) isMute = true;
-      for (const { tell } of lost.said) tell();
+      tellAll(lost.said);
       for (const { reject } of lost.puts) reject(error);
     } finally {
       if (underWay === over) underWay = undefined;
@@ -204,13 +222,13 @@ export function createTurnWriter(
     const item = pieces.at(-1)?.item;
     if (item === undefined || isMute || whole.some((other) => other.id === item)) return undefined;
     isSpeaking = true;
-    const text = pieces.map((piece) => (piece.item === item ? piece.text : "")).join("");
+    const text = pieces.flatMap((piece) => (piece.item === item ? piece.deltas : [])).join("");
     return addPiece(tx, own, { item, text });
   }
 
   const writeEnd = (tx: Transaction, ending: Ending, usage: Usage, now: string) => {
     const next = closeTurn(tx, { ...own, thread, model: current.model }, ending, usage, now);
-    for (const item of unstored()) void writeItem(tx, own, item);
+    for (const item of unstored()) void writeItem(tx, own, withPieces(item));
     // All that was said, also to begin with: the index is written once for a turn.
     for (const item of items)
       if (item.type === "message" && item.text !== "") texts.addMessage(tx, item.id, thread, item.text);
@@ -235,9 +253,9 @@ export function createTurnWriter(
     items,
     summary: start.status === "queued" ? undefined : (start.before?.summary ?? { text: undefined, to: 0 }),
     isFirst: start.before === undefined && !turn.history?.length,
-    say(item, text, tell) {
-      if (isMute) return tell();
-      said.push({ item, text, tell });
+    say(item, deltas, tell) {
+      if (isMute) return tellAll(asPieces([{ item, deltas, tell }]));
+      said.push({ item, deltas, tell });
       void drain();
     },
     put(...given) {
@@ -293,7 +311,7 @@ export function createTurnWriter(
         for (const { reject } of rest.puts) reject(error);
         throw error;
       } finally {
-        for (const { tell } of rest.said) tell();
+        tellAll(rest.said);
       }
     },
     assume(ending, usage) {
@@ -310,9 +328,13 @@ export function createTurnWriter(
       channel: turn.channel,
       input: turn.input,
       ...(turn.outside && { outside: turn.outside }),
-      items: [...items],
+      items: items.map(withPieces),
       createdAt: start.now,
       ...current,
     }),
   };
+}
+
+function tellAll(said: readonly Said[]): void {
+  for (const { deltas, tell } of said) for (const delta of deltas) tell(delta);
 }

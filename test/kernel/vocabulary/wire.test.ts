@@ -160,6 +160,7 @@ describe("on the wire", () => {
     };
     expect(wireSchema(turn.TurnRecord, { refer })).toEqual({ $ref: "#/components/schemas/Turn" });
     expect([...named.keys()].toSorted()).toEqual([
+      "Attachment",
       "Gate",
       "ModelName",
       "ToolCall",

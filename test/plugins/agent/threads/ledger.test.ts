@@ -124,8 +124,8 @@ describeEngines("turns", (engine, fresh) => {
         .map(({ text }) => text)
         .join("");
     const heard = Promise.withResolvers<void>();
-    writer.say("i1", "One ", () => told.push("One "));
-    writer.say("i1", "two", () => {
+    writer.say("i1", ["One "], () => told.push("One "));
+    writer.say("i1", ["two"], () => {
       told.push("two");
       heard.resolve();
     });
@@ -133,7 +133,7 @@ describeEngines("turns", (engine, fresh) => {
     expect(told.join("")).toBe("One two");
     expect(await pieces()).toBe("One two");
     // What comes right after it is stored a moment later, without anything else happening.
-    await new Promise<void>((resolve) => writer.say("i1", " and", resolve));
+    await new Promise<void>((resolve) => writer.say("i1", [" and"], () => resolve()));
     expect(await pieces()).toBe("One two and");
     const said = { type: "message", id: "i1", role: "assistant", text: "One two and three" } as const;
     const result = {
@@ -142,7 +142,7 @@ describeEngines("turns", (engine, fresh) => {
       call: { id: "c", name: "n", params: "{}" },
       external: false,
     } as const;
-    writer.say("i1", " three", () => told.push(" three"));
+    writer.say("i1", [" three"], () => told.push(" three"));
     await writer.put(said, result);
     expect(told).toHaveLength(3);
     expect(await pieces()).toBe("");
@@ -151,11 +151,36 @@ describeEngines("turns", (engine, fresh) => {
     expect(items.map(({ body }) => JSON.parse(body))).toMatchObject([{ role: "user" }, said, result]);
   });
 
+  test("a turn that keeps its pieces tells what it stores, and its message says how long each was", async () => {
+    const ann = await node(await fresh());
+    const { writer } = await ann.open({ keepsPieces: true });
+    const told: string[] = [];
+    const rows = () => ann.sql.all<{ text: string }>("SELECT text FROM turn_pieces ORDER BY seq");
+    const say = (...deltas: string[]) =>
+      new Promise<void>((resolve) =>
+        writer.say("i1", deltas, (delta) => {
+          told.push(delta);
+          resolve();
+        }),
+      );
+    await Promise.race([say("One "), say("two")]);
+    await say(" and", " three");
+    expect((await rows()).map(({ text }) => text)).toEqual(told);
+    writer.say("i1", ["."], (delta) => told.push(delta));
+    writer.hold({ type: "message", id: "i1", role: "assistant", text: "One two and three." });
+    await writer.finish(COMPLETED, NO_USAGE);
+    expect(told.join("")).toBe("One two and three.");
+    const kept = { id: "i1", pieces: told.map(({ length }) => length) };
+    expect(writer.record().items).toMatchObject([{ role: "user" }, kept]);
+    const [body] = await ann.sql.all<{ body: string }>("SELECT body FROM turn_items WHERE id = 'i1'");
+    expect(JSON.parse(body?.body ?? "")).toMatchObject(kept);
+  });
+
   test("of a thread that was removed nothing is written any more, which is no failure but is found out", async () => {
     const ann = await node(await fresh());
     const { writer } = await ann.open();
     await ann.sql.run("DELETE FROM threads WHERE id = ?", writer.thread);
-    const told = new Promise<void>((resolve) => writer.say("i1", "Still here", resolve));
+    const told = new Promise<void>((resolve) => writer.say("i1", ["Still here"], () => resolve()));
     await told;
     await writer.gone;
     expect(await writer.markWrote()).toBe(false);
@@ -175,7 +200,7 @@ describeEngines("turns", (engine, fresh) => {
     const store = await place.open();
     const before = nodeOn(await store.tables("agent", MIGRATIONS), store.node, "a node that is gone");
     const { writer } = await before.open();
-    await new Promise<void>((resolve) => writer.say("i1", "Once upon", resolve));
+    await new Promise<void>((resolve) => writer.say("i1", ["Once upon"], () => resolve()));
     const { id, thread } = writer;
     expect(await after.ledger.takeOver(() => false)).toEqual([{ id, thread, user: "ann" }]);
     expect(await after.ledger.takeOver(() => false)).toEqual([]);
@@ -198,7 +223,7 @@ describePostgres("round trips", () => {
     const turn = async (thread?: string) => {
       const before = store.roundTrips();
       const { writer } = await ann.open(thread === undefined ? {} : { thread });
-      await new Promise<void>((resolve) => writer.say("x", "Some words", resolve));
+      await new Promise<void>((resolve) => writer.say("x", ["Some words"], () => resolve()));
       writer.hold({ type: "message", id: randomUUIDv7(), role: "assistant", text: "Some words" });
       await writer.finish(COMPLETED, NO_USAGE);
       return { thread: writer.thread, took: store.roundTrips() - before };
