@@ -26,14 +26,21 @@ export default definePlugin({
   },
   async start({ config, use, log, onStop, announce }) {
     // Read when it starts: whoever starts before it does not wait for the rules of the format.
-    const [{ createAnswers }, { createIntake }, { createRequests }, { mountRoutes }, { startSweep }] =
-      await Promise.all([
-        import("./answer/answer.ts"),
-        import("./intake/intake.ts"),
-        import("./intake/requests.ts"),
-        import("./routes.ts"),
-        import("./intake/sweep.ts"),
-      ]);
+    const [
+      { createAnswers },
+      { createIntake },
+      { createRequests },
+      { mountRooms },
+      { mountRoutes },
+      { startSweep },
+    ] = await Promise.all([
+      import("./answer/answer.ts"),
+      import("./intake/intake.ts"),
+      import("./intake/requests.ts"),
+      import("./rooms.ts"),
+      import("./routes.ts"),
+      import("./intake/sweep.ts"),
+    ]);
     const { web, agent, threads, store, chatLimit, kernel, externalTools } = use;
     const pageOf = (thread: string) => `${web.url}/#/chat/${thread}`;
     const { requests, sql } = await createRequests(store);
@@ -51,6 +58,7 @@ export default definePlugin({
       startedAt: kernel.startedAt,
       log,
     });
+    mountRooms({ web, agent, startedAt: kernel.startedAt, log });
     announce(`${web.url}/api/v1/responses`);
   },
 });

@@ -1,27 +1,20 @@
 /** The endpoints, under the prefix of the version and under the one that older clients are pinned to. */
-import type { Context, Middleware } from "koa";
+import type { Context } from "koa";
 import { applyLimit } from "../../kernel/net/rate-limit.ts";
-import { routerPath } from "../../kernel/net/web.ts";
-import type {
-  Agent,
-  ExternalTools,
-  Limiter,
-  Log,
-  RouteDescription,
-  Threads,
-  Web,
-} from "../../kernel/plugin.ts";
+import type { Agent, ExternalTools, Limiter, Log, Threads, Web } from "../../kernel/plugin.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import type { Declared } from "../../kernel/vocabulary/wire/form.ts";
 import type { Answers } from "./answer/answer.ts";
 import { parseResponseId } from "./answer/id.ts";
 import { PLACEHOLDER_MODEL } from "./answer/response.ts";
-import { DeletedResponse, ModelList, ResponseObject, SentEvent, type WireTool } from "./answer/wire.ts";
+import { DeletedResponse, ResponseObject, SentEvent, type WireTool } from "./answer/wire.ts";
+import { type Endpoint, mountEndpoints } from "./endpoint.ts";
 import { InputList, InputQuery, listInput } from "./intake/input-items.ts";
 import { CHANNEL, type Intake, repeatKeyOf } from "./intake/intake.ts";
 import { CreateBody, parseRequest } from "./intake/request.ts";
 import type { Requests, TakenRequest } from "./intake/requests.ts";
-import { invalid, refusalOf } from "./refusal.ts";
+import { modelList } from "./models.ts";
+import { invalid } from "./refusal.ts";
 
 const PREFIXES = ["/api/v1", "/v1"];
 
@@ -41,7 +34,6 @@ export interface RouteParts {
 
 export function mountRoutes(parts: RouteParts): void {
   const { web, agent, threads, requests, intake, answers } = parts;
-  const guard = answerFaults(parts.log);
 
   async function create(context: Context): Promise<void> {
     const user = web.user(context).id;
@@ -102,16 +94,6 @@ export function mountRoutes(parts: RouteParts): void {
     context.body = listInput(taken, context.query);
   }
 
-  function models(context: Context): void {
-    const created = Math.floor(parts.startedAt.getTime() / 1000);
-    const ids = new Set([PLACEHOLDER_MODEL, agent.model().name]);
-    const list: Declared<typeof ModelList> = {
-      object: "list",
-      data: [...ids].map((id) => ({ id, object: "model", created, owned_by: "postern" })),
-    };
-    context.body = list;
-  }
-
   const routes: readonly Endpoint[] = [
     {
       method: "post",
@@ -156,24 +138,10 @@ export function mountRoutes(parts: RouteParts): void {
       refusals: MISSING,
       handle: inputItems,
     },
-    {
-      method: "get",
-      path: "/models",
-      summary: "List the models a request may name",
-      answer: ModelList,
-      handle: models,
-    },
+    modelList(parts),
   ];
-  for (const prefix of PREFIXES) {
-    for (const { handle, ...description } of routes) {
-      const path = prefix + description.path;
-      web.router[description.method](routerPath(path), guard, handle);
-      web.describe([{ ...description, path, tag: "responses" }]);
-    }
-  }
+  mountEndpoints(parts, PREFIXES, routes);
 }
-
-type Endpoint = Omit<RouteDescription, "tag"> & { handle(context: Context): void | Promise<void> };
 
 const MISSING = { 404: "There is no such response" };
 
@@ -185,20 +153,6 @@ async function isOursAlone(threads: Threads, user: string, thread: string): Prom
     if (next === undefined) return true;
     before = next;
   }
-}
-
-function answerFaults(log: Log): Middleware {
-  return async (context, next) => {
-    try {
-      await next();
-    } catch (error) {
-      const { status, headers, body } = refusalOf(error, context.state["turnBegan"] === true);
-      if (status >= 500) log.error({ error, request: context.state["requestId"] }, body.error.message);
-      context.status = status;
-      context.set(headers);
-      context.body = body;
-    }
-  };
 }
 
 async function refuseReserved(

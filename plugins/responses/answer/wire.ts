@@ -172,15 +172,3 @@ export const DeletedResponse = Type.Object({
   object: Type.Literal("response"),
   deleted: Type.Literal(true),
 });
-
-export const ModelList = Type.Object({
-  object: Type.Literal("list"),
-  data: Type.Array(
-    Type.Object({
-      id: Type.String(),
-      object: Type.Literal("model"),
-      created: seconds,
-      owned_by: Type.String(),
-    }),
-  ),
-});

@@ -1,0 +1,12 @@
+/** The endpoints beside `/responses` that clients of today expect under one base URL. */
+import { type Endpoint, type Mounting, mountEndpoints } from "./endpoint.ts";
+import { type ModelParts, modelById, modelList } from "./models.ts";
+
+const PREFIX = "/openai/v1";
+
+export interface RoomParts extends Mounting, ModelParts {}
+
+export function mountRooms(parts: RoomParts): void {
+  const endpoints: readonly Endpoint[] = [modelList(parts), modelById(parts)];
+  mountEndpoints(parts, [PREFIX], endpoints);
+}
