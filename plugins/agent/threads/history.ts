@@ -30,6 +30,9 @@ export interface Preface {
   readonly outside?: Outside | undefined;
 }
 
+/** Calls of the caller's functions, whose names may be those of tools of ours. */
+const callers = new WeakSet<ToolCall>();
+
 const NO_RESULT = "There is no result: the turn ended before the call did.";
 // Rendered history that is kept: about this many tokens over all threads.
 const MOST_TOKENS = 2_000_000;
@@ -94,6 +97,7 @@ export function renderItems(
       }
       answer.push(item.call);
       waiting.push(item.call);
+      if (item.external) callers.add(item.call);
     } else if (item.type === "message") {
       close();
       answer = item.role === "assistant" ? [] : undefined;
@@ -156,7 +160,8 @@ function outputOf(item: TurnItem, call: ToolCall, outcome: ToolOutcome, show: Sh
   const known = show.outputs?.get(item);
   if (known !== undefined) return known;
   const text = redact(show.mask, outcome.status === "ok" ? outcome.output : outcome.message);
-  const output = show.trusted.has(call.name) ? text : wrapOutput(text, call.name);
+  const isTrusted = show.trusted.has(call.name) && !callers.has(call);
+  const output = isTrusted ? text : wrapOutput(text, call.name);
   show.outputs?.set(item, output);
   return output;
 }

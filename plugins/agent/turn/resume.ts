@@ -53,6 +53,7 @@ export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginnin
     const { gate } = thread;
     if (gate?.type !== "external_tool")
       throw invalid("no_external_tool_gate", "The thread has no pending tool call.", "call_id");
+    if (gate.others?.length) return answered(turn, { type: "tool_outputs", outputs: [input] }, thread);
     if (gate.call.id !== input.call)
       throw invalid("call_mismatch", `The pending call of this thread is ${gate.call.id}.`, "call_id");
     return {

@@ -173,6 +173,7 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
             user: turn.user,
             thread: writer.thread,
             external: turn.tools ?? [],
+            callersWin: turn.callersToolsWin ?? false,
             require: required.add,
           };
           // All that the store is asked for before the model is, in one go.
@@ -205,6 +206,7 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
             mask,
             signal,
             maxToolCalls: parts.maxToolCalls,
+            together: turn.parallelCalls ?? false,
             required,
             pending: beginning.pending,
             approved: beginning.approved,

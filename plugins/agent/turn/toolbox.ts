@@ -58,15 +58,20 @@ export async function isReservedName({ own, host }: ToolboxSources, name: string
 /** A host that cannot say what it has costs the turn its installed tools, not its answer. */
 export async function openToolbox(
   sources: ToolboxSources,
-  scope: OwnToolContext & { readonly external: readonly ExternalTool[] },
+  scope: OwnToolContext & { readonly external: readonly ExternalTool[]; readonly callersWin: boolean },
   onTrouble: (why: string) => void,
 ): Promise<Toolbox> {
   const found = await sources.host?.list().catch((error: unknown) => onTrouble(reason(error)));
   const listed = found ?? [];
   if (found) await sources.approvals.forgetOthers(scope.user, found);
-  const own = new Map(sources.own.map((tool) => [tool.name, tool]));
-  const isOwn = (name: string) => own.has(name) || reservedPrefix(name) !== undefined;
-  const installed = new Map(listed.filter(({ name }) => !isOwn(name)).map((tool) => [tool.name, tool]));
+  const winning = new Set(scope.callersWin ? scope.external.map(({ name }) => name) : []);
+  const own = new Map(
+    sources.own.filter(({ name }) => !winning.has(name)).map((tool) => [tool.name, tool] as const),
+  );
+  const isOwn = (name: string) => !winning.has(name) && (own.has(name) || reservedPrefix(name) !== undefined);
+  const installed = new Map(
+    listed.filter(({ name }) => !winning.has(name) && !isOwn(name)).map((tool) => [tool.name, tool]),
+  );
   const external = new Map(
     scope.external
       .filter(({ name }) => !isOwn(name) && !installed.has(name))
