@@ -29,7 +29,7 @@ const ELSEWHERE: readonly (readonly [place: string, why: string])[] = [
   ["kernel/testkit/", "reads what a test caused"],
   ["host/compile/", "runs in the tool's process"],
   ["host/sandbox/inside/", "runs in the tool's process"],
-  ["plugins/agent/models/chat-completions.ts /\\/+$/", "reads a setting"],
+  ["plugins/agent/models/chat-completions/speak.ts /\\/+$/", "reads a setting"],
   ["plugins/agent/models/diagnose.ts /\\/+$/", "reads a setting"],
   ["plugins/agent/spending/cost.ts /0+$/", "reads twelve digits"],
   ["plugins/agent/memory/snippet.ts /\\s+\\S*$/u", "reads 240 characters"],

@@ -1,5 +1,12 @@
 /** What the loop asks of a model, whoever makes it. */
-import type { JsonSchema, ModelName, ToolCall } from "../../../kernel/plugin.ts";
+import type {
+  Format,
+  Generation,
+  JsonSchema,
+  ModelName,
+  ToolCall,
+  ToolChoice,
+} from "../../../kernel/plugin.ts";
 
 export type InputKind = "image" | "file" | "audio";
 
@@ -33,7 +40,10 @@ export interface ModelRequest {
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ModelTool[];
   readonly temperature: number | undefined;
-  /** `temperature` here wins over the one above. */
+  /**
+   * Each of it is a hint, which a provider that has no such thing answers without. `temperature` here wins over the one
+   * above; `maxOutputTokens` is of this one answer.
+   */
   readonly generation?: Generation;
   /** A choice among some names only: where a provider cannot be told so, it is shown only these tools. */
   readonly toolChoice?: ToolChoice;
@@ -42,35 +52,6 @@ export interface ModelRequest {
   /** Only one that is in the model's `formats`. */
   readonly format?: Format;
 }
-
-/** How an answer is to be made. Each is a hint: a provider that has no such thing answers without it. */
-export interface Generation {
-  readonly temperature?: number;
-  readonly topP?: number;
-  readonly seed?: number;
-  readonly stop?: readonly string[];
-  readonly maxOutputTokens?: number;
-  readonly reasoningEffort?: string;
-  readonly reasoningSummary?: string;
-  readonly cacheKey?: string;
-  readonly safetyIdentifier?: string;
-}
-
-export type ToolChoice =
-  | "auto"
-  | "none"
-  | "required"
-  | { readonly mode: "auto" | "required"; readonly names: readonly string[] };
-
-export type Format =
-  | { readonly type: "json_object" }
-  | {
-      readonly type: "json_schema";
-      readonly name: string;
-      readonly description?: string;
-      readonly schema: JsonSchema;
-      readonly strict: boolean;
-    };
 
 export interface ModelTool {
   readonly name: string;

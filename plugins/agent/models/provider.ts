@@ -38,7 +38,10 @@ async function load(settings: ProviderSettings): Promise<Speak> {
       return (await import("./packages.ts")).speakOpenAI(settings);
     case "anthropic":
       return (await import("./packages.ts")).speakAnthropic(settings);
-    default:
-      return (await import("./chat-completions.ts")).speakChatCompletions(settings);
+    default: {
+      const { speakChatCompletions } = await import("./chat-completions/speak.ts");
+      // Ollama does not read `tool_choice`.
+      return speakChatCompletions(settings, { readsToolChoice: settings.provider !== "ollama" });
+    }
   }
 }

@@ -20,10 +20,16 @@ export interface ScriptedCall {
 export interface Answer {
   /** A promise among the pieces holds the rest back until the test resolves it. */
   readonly text?: string | readonly (string | Promise<string>)[];
+  /** Thoughts that come before the text, as `reasoning_content`. */
+  readonly reasoning?: string | readonly string[];
   readonly calls?: readonly ScriptedCall[];
+  /** The finish reason, where it is not "stop" or "tool_calls". */
+  readonly finish?: string;
   readonly usage?: { readonly input: number; readonly output: number; readonly cached?: number };
   /** Answers with this status before any token. */
   readonly status?: number;
+  /** The error that comes with the status. */
+  readonly error?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   /** Milliseconds before each token, for what has to be seen on its way. */
   readonly delay?: number;
@@ -46,6 +52,7 @@ export interface ChatRequest {
     readonly function: { readonly name: string; readonly description: string; readonly parameters: unknown };
   }[];
   readonly temperature?: number;
+  readonly [field: string]: unknown;
 }
 
 export type Scripted = Answer | ((request: ChatRequest) => Answer);
@@ -99,10 +106,11 @@ export async function startModelServer(port = 0): Promise<ModelServer> {
 }
 
 async function answer(response: ServerResponse, scripted: Answer): Promise<void> {
-  const { text = [], calls = [], usage, status, headers = {}, delay = 0, end } = scripted;
+  const { text = [], reasoning = [], calls = [], usage, status, headers = {}, delay = 0, end } = scripted;
   if (status !== undefined) {
     response.writeHead(status, { "content-type": "application/json", ...headers });
-    response.end(JSON.stringify({ error: { message: `scripted ${status}`, type: "scripted" } }));
+    const { error = { message: `scripted ${status}`, type: "scripted" } } = scripted;
+    response.end(JSON.stringify({ error }));
     return;
   }
   response.writeHead(200, { "content-type": "text/event-stream", ...headers });
@@ -119,6 +127,7 @@ async function answer(response: ServerResponse, scripted: Answer): Promise<void>
   const choose = (delta: object, finish: string | null = null) =>
     send({ choices: [{ index: 0, delta, finish_reason: finish }] });
 
+  for (const piece of [reasoning].flat()) choose({ role: "assistant", reasoning_content: piece });
   for (const piece of pieces) {
     if (delay > 0) await sleep(delay);
     // Nobody listens any more.
@@ -144,7 +153,7 @@ async function answer(response: ServerResponse, scripted: Answer): Promise<void>
       choose({ tool_calls: [{ index, function: { arguments: piece } }] });
     }
   }
-  choose({}, calls.length > 0 ? "tool_calls" : "stop");
+  choose({}, scripted.finish ?? (calls.length > 0 ? "tool_calls" : "stop"));
   const { input, output, cached = 0 } = usage ?? { input: 10, output: 5 };
   send({
     choices: [],

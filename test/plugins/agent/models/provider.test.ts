@@ -38,6 +38,7 @@ test.each(["openai", "openai-compatible", "ollama"] as const)(
       { type: "text", delta: "It is " },
       { type: "text", delta: "fine." },
       { type: "call", call: { id: "c3", name: "weather", params: '{"city":"Rome"}' } },
+      ...(provider === "openai" ? [] : [{ type: "finish", reason: "tool_calls" }]),
       { type: "usage", inputTokens: 30, outputTokens: 7, cachedTokens: 10, reasoningTokens: 0 },
     ]);
     const [asked] = server.requests;

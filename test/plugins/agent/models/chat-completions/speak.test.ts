@@ -4,8 +4,8 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import type { ModelPart } from "../../../../plugins/agent/models/model.ts";
-import { createProviderModel } from "../../../../plugins/agent/models/provider.ts";
+import type { ModelPart } from "../../../../../plugins/agent/models/model.ts";
+import { createProviderModel } from "../../../../../plugins/agent/models/provider.ts";
 
 type Serve = (response: ServerResponse, body: string) => void;
 
@@ -44,6 +44,8 @@ const event = (body: object) => `data: ${JSON.stringify(body)}\n\n`;
 const delta = (value: object, finish: string | null = null) =>
   event({ choices: [{ index: 0, delta: value, finish_reason: finish }] });
 const STOP = delta({}, "stop");
+const STOPPED = { type: "finish", reason: "stop" };
+const CALLED = { type: "finish", reason: "tool_calls" };
 
 const answering =
   (...texts: (string | Buffer)[]): Serve =>
@@ -61,15 +63,16 @@ test("letters and events that arrive in pieces are put together", async () => {
   const pieces = Array.from({ length: whole.length }, (_, at) => whole.subarray(at, at + 1));
   expect(await ask(await served(answering(...pieces)))).toEqual([
     { type: "text", delta: "Grüße aus Köln 🏰" },
+    STOPPED,
   ]);
 });
 
 test("lines may end as on Windows, comments and other fields are passed over, [DONE] may be missing", async () => {
   const text = `: keepalive\r\n\r\nevent: message\r\nid: 1\r\n${delta({ content: "Hi", role: "assistant" })}${STOP}`;
-  expect(await ask(await served(answering(text)))).toEqual([{ type: "text", delta: "Hi" }]);
+  expect(await ask(await served(answering(text)))).toEqual([{ type: "text", delta: "Hi" }, STOPPED]);
 });
 
-test("text may come as a list of parts, of which thoughts are not said, or as a refusal", async () => {
+test("text may come as a list of parts, with thoughts among them, or as a refusal", async () => {
   const parts = [
     { type: "thinking", thinking: [{ type: "text", text: "Hmm." }] },
     { type: "text", text: "Yes." },
@@ -77,14 +80,17 @@ test("text may come as a list of parts, of which thoughts are not said, or as a 
   const url = await served(
     answering(
       delta({ content: parts }),
-      delta({ content: null, reasoning_content: "Hmm." }),
+      delta({ content: null, reasoning_content: "Ah.", reasoning: "Ah." }),
       delta({ refusal: "No." }),
       STOP,
     ),
   );
   expect(await ask(url)).toEqual([
+    { type: "reasoning", delta: "Hmm." },
     { type: "text", delta: "Yes." },
+    { type: "reasoning", delta: "Ah." },
     { type: "text", delta: "No." },
+    STOPPED,
   ]);
 });
 
@@ -101,6 +107,7 @@ test("calls are put together by their number, in whichever order the pieces come
   expect(await ask(url)).toEqual([
     { type: "call", call: { id: "a", name: "one", params: '{"x":1}' } },
     { type: "call", call: { id: "b", name: "two", params: "{}" } },
+    CALLED,
   ]);
 });
 
@@ -116,6 +123,7 @@ test("calls without numbers are told apart by their ids", async () => {
   expect(await ask(url)).toEqual([
     { type: "call", call: { id: "a", name: "one", params: "{}" } },
     { type: "call", call: { id: "b", name: "two", params: "{}" } },
+    CALLED,
   ]);
 });
 
@@ -184,7 +192,7 @@ test("an abort closes the connection, before the answer and in the middle of it"
   }
 });
 
-test("reasoning and unfinished calls are signs of life without parts; a keepalive is none", async () => {
+test("unfinished calls are signs of life without parts; a keepalive is none", async () => {
   const piece = (index: number, args: string) => ({
     tool_calls: [{ index, id: "c", function: { name: "f", arguments: args } }],
   });
@@ -201,8 +209,8 @@ test("reasoning and unfinished calls are signs of life without parts; a keepaliv
   const { signal } = new AbortController();
   const lots: (readonly ModelPart[])[] = [];
   for await (const parts of createProviderModel(settings).stream(REQUEST, signal)) lots.push(parts);
-  expect(lots.slice(0, -1)).toEqual([[], [], [], []]);
-  expect(lots.at(-1)).toEqual([{ type: "call", call: { id: "c", name: "f", params: "{}" } }]);
+  expect(lots.slice(0, -1)).toEqual([[{ type: "reasoning", delta: "hm" }], [], [], []]);
+  expect(lots.at(-1)).toEqual([{ type: "call", call: { id: "c", name: "f", params: "{}" } }, CALLED]);
 });
 
 test("whoever stops listening lets go of the connection", async () => {
@@ -223,7 +231,7 @@ test("whoever stops listening lets go of the connection", async () => {
 
 test("the address may end in a slash and bear a query; a server without usage tells none", async () => {
   const url = await served(answering(delta({ content: "Hi" }), STOP), "/v1/?version=2");
-  expect(await ask(url)).toEqual([{ type: "text", delta: "Hi" }]);
+  expect(await ask(url)).toEqual([{ type: "text", delta: "Hi" }, STOPPED]);
 });
 
 test("a turn that was stopped before the request is not sent, and waits for nobody", async () => {
@@ -265,6 +273,7 @@ test("calls that all bear the same number are told apart by their ids", async ()
   expect(await ask(url)).toEqual([
     { type: "call", call: { id: "a", name: "first", params: '{"n":1}' } },
     { type: "call", call: { id: "b", name: "second", params: '{"n":2}' } },
+    CALLED,
   ]);
 });
 
@@ -274,4 +283,29 @@ test("a redirect is a refusal that another try does not change", async () => {
     code: "model_refused",
     message: expect.stringContaining("308"),
   });
+});
+
+test.each([
+  ["stop", "stop"],
+  ["eos", "stop"],
+  ["length", "length"],
+  ["max_tokens", "length"],
+  ["content_filter", "content_filter"],
+  ["tool_calls", "stop"],
+])("an answer without calls that ends with %s has ended with %s", async (given, reason) => {
+  const url = await served(answering(delta({ content: "Hi" }), delta({}, given)));
+  expect(await ask(url)).toEqual([
+    { type: "text", delta: "Hi" },
+    { type: "finish", reason },
+  ]);
+});
+
+test("a call that was cut by the end of the tokens is not made", async () => {
+  const call = (index: number, text: string) =>
+    delta({ tool_calls: [{ index, id: `c${index}`, function: { name: "f", arguments: text } }] });
+  const url = await served(answering(call(0, '{"n":1}'), call(1, '{"n":'), delta({}, "length")));
+  expect(await ask(url)).toEqual([
+    { type: "call", call: { id: "c0", name: "f", params: '{"n":1}' } },
+    { type: "finish", reason: "length" },
+  ]);
 });

@@ -1,0 +1,87 @@
+/** What is learnt of a server while talking with it: compatible servers differ in what they take. */
+
+export type ThoughtField = "reasoning_content" | "reasoning";
+
+export interface Dialect {
+  /** Fields that it has refused as unknown; they are left out from then on. */
+  readonly refused: Set<string>;
+  /** By which name it sends its thoughts, and wants them back. */
+  thoughts: ThoughtField | undefined;
+  /** False where `tool_choice` is not read at all. */
+  readonly readsToolChoice: boolean;
+}
+
+/** An answer that is a refusal, in the shape in which `explain` reads those of the packages. */
+export class CallError extends Error {
+  readonly statusCode: number;
+  readonly responseHeaders: Readonly<Record<string, string>>;
+  readonly responseBody: string;
+
+  constructor(statusCode: number, responseHeaders: Readonly<Record<string, string>>, responseBody: string) {
+    super(wordsOf(responseBody, statusCode));
+    this.statusCode = statusCode;
+    this.responseHeaders = responseHeaders;
+    this.responseBody = responseBody;
+  }
+}
+
+/** What a refusal says, in whichever of the usual shapes. */
+function wordsOf(text: string, status: number): string {
+  const { error, detail, message } = parse(text);
+  const words = [error, detail, message].find((value) => value !== undefined);
+  if (words !== undefined) return messageOf(words);
+  return text.trim() === "" ? `HTTP ${status}` : text.trim().slice(0, 500);
+}
+
+export function messageOf(error: unknown): string {
+  if (typeof error === "string") return error;
+  const { message } = (error ?? {}) as { readonly message?: unknown };
+  return typeof message === "string" ? message : JSON.stringify(error);
+}
+
+function parse(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+// Of a refusal, what is searched: some servers repeat the whole request after it.
+const LONGEST_SEARCHED = 2000;
+const UNKNOWN =
+  /unknown|unrecogni[sz]ed|unexpected|unsupported|not support|not permitted|not allowed|cannot find|extra_forbidden/i;
+const WRONG_VALUE = /(?:unsupported|invalid)[ _]value/i;
+/** What a caller asked for by its value: a value that is out of range is the caller's to hear of. */
+const VALUES = new Set(["temperature", "top_p", "seed", "stop", "max_tokens", "max_completion_tokens"]);
+
+/** The field that a refusal is about, of those that the answer could do without. */
+export function refusedField(
+  error: unknown,
+  optional: readonly string[],
+): { readonly name: string; readonly isUnknown: boolean } | undefined {
+  if (!(error instanceof CallError) || (error.statusCode !== 400 && error.statusCode !== 422))
+    return undefined;
+  const text = error.responseBody.slice(0, LONGEST_SEARCHED);
+  const { param } = (parse(error.responseBody)["error"] ?? {}) as { readonly param?: unknown };
+  const found = optional
+    .map((name) => ({ name, at: name === param ? -1 : placeOf(name, text) }))
+    .filter(({ at }) => at !== undefined);
+  // The first one named: what follows may be a list of all that would be right.
+  const [first] = found.sort((one, other) => Number(one.at) - Number(other.at));
+  const isUnknown = UNKNOWN.test(text);
+  if (first === undefined || (!isUnknown && VALUES.has(first.name))) return undefined;
+  return { name: first.name, isUnknown: isUnknown && !WRONG_VALUE.test(text) };
+}
+
+/** Where a text has this name as a word of its own. */
+function placeOf(name: string, text: string): number | undefined {
+  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1))
+    if (!isPartOfName(text[at - 1]) && !isPartOfName(text[at + name.length])) return at;
+  return undefined;
+}
+
+function isPartOfName(character = ""): boolean {
+  return /\w/.test(character);
+}

@@ -1,0 +1,62 @@
+/** What a request comes down to for every provider, whatever its dialect. */
+import type { ModelAttachment, ModelMessage, ModelRequest, ModelTool } from "./model.ts";
+
+export interface Offer {
+  readonly tools: readonly ModelTool[];
+  readonly choice: "auto" | "none" | "required";
+}
+
+/** The tools to show; undefined where there is nothing to choose from. */
+export function offerTools({ tools, toolChoice = "auto", messages }: ModelRequest): Offer | undefined {
+  const isNamed = typeof toolChoice === "object";
+  const choice = isNamed ? toolChoice.mode : toolChoice;
+  // No server has to be trusted to leave alone what it is not shown. But some want the tools of earlier calls.
+  const isHidden = choice === "none" && !messages.some(({ role }) => role === "tool");
+  // A server that takes one name may not take several; all of them understand a shorter list.
+  const shown = isNamed ? tools.filter(({ name }) => toolChoice.names.includes(name)) : tools;
+  return isHidden || shown.length === 0 ? undefined : { tools: shown, choice };
+}
+
+/** Some servers refuse to answer with JSON unless they are told so in words, too. */
+export function systemOf({ system, format }: ModelRequest): string {
+  return format?.type === "json_object" ? `${system}\n\nAnswer with one JSON object.`.trimStart() : system;
+}
+
+/** Where this turn's answers begin: thoughts are wanted back only of these. */
+export function startOfTurn(messages: readonly ModelMessage[]): number {
+  return messages.findLastIndex(({ role }) => role === "user") + 1;
+}
+
+/**
+ * For providers whose tool results are only text: what results carry comes in a message of its own, after all of
+ * them, because nothing may stand between a call and its result.
+ */
+export function attachToUser(messages: readonly ModelMessage[]): readonly ModelMessage[] {
+  if (!messages.some((message) => message.role === "tool" && message.attachments !== undefined))
+    return messages;
+  const moved: ModelMessage[] = [];
+  let attachments: ModelAttachment[] = [];
+  let names: string[] = [];
+  const flush = (): void => {
+    if (attachments.length > 0)
+      moved.push({ role: "user", text: `Attached by the result of ${names.join(", ")}.`, attachments });
+    [attachments, names] = [[], []];
+  };
+  for (const message of messages) {
+    if (message.role !== "tool") flush();
+    moved.push(message);
+    if (message.role !== "tool" || !message.attachments?.length) continue;
+    attachments.push(...message.attachments);
+    names.push(message.call.name);
+  }
+  flush();
+  return moved;
+}
+
+export function toBase64({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString("base64");
+}
+
+export function toDataUrl({ mime, data }: ModelAttachment): string {
+  return `data:${mime};base64,${toBase64(data)}`;
+}
