@@ -1,4 +1,4 @@
-/** Tokens and what they cost. On the wire the total is counted too, and the prices stand together with their currency. */
+/** Tokens and what they cost. On the wire the total is counted too, and the price is a number beside its details. */
 import { type Declared, reshaped } from "./wire/form.ts";
 import { Type } from "./wire/type.ts";
 
@@ -20,7 +20,8 @@ export const WireUsage = Type.Object(
     total_tokens: Type.Integer(),
     cached_tokens: Type.Integer(),
     reasoning_tokens: Type.Integer(),
-    cost: Type.Object({
+    cost: Type.Number({ description: "In US dollars; 0 where the price is not known" }),
+    cost_details: Type.Object({
       input_cost_usd: Type.String(),
       output_cost_usd: Type.String(),
       total_cost_usd: Type.String(),
@@ -37,14 +38,15 @@ export const Usage = reshaped(Counted, WireUsage, {
     total_tokens: usage.inputTokens + usage.outputTokens,
     cached_tokens: usage.cachedTokens,
     reasoning_tokens: usage.reasoningTokens,
-    cost: {
+    cost: Number(usage.totalCost),
+    cost_details: {
       input_cost_usd: usage.inputCost,
       output_cost_usd: usage.outputCost,
       total_cost_usd: usage.totalCost,
       currency: "USD" as const,
     },
   }),
-  from: ({ cost, ...counts }) => ({
+  from: ({ cost_details: cost, ...counts }) => ({
     inputTokens: counts.input_tokens,
     outputTokens: counts.output_tokens,
     cachedTokens: counts.cached_tokens,

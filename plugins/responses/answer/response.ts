@@ -34,7 +34,7 @@ interface Progress {
   readonly completedAt?: number | null;
   readonly output?: readonly OutputItem[];
   readonly error?: WireError | null;
-  readonly usage?: WireUsage | null;
+  readonly usage?: WireUsage;
 }
 
 /** Where people open the gates that a program cannot. */
@@ -65,7 +65,8 @@ export function respond(id: ResponseId, model: string, echo: Echo, progress: Pro
     top_logprobs: 0,
     temperature: echo.temperature ?? 1,
     reasoning: null,
-    usage: progress.usage ?? null,
+    // Never absent and never null: one published schema forbids the one, another the other.
+    usage: progress.usage ?? NO_USAGE,
     max_output_tokens: null,
     max_tool_calls: null,
     store: true,
@@ -87,14 +88,13 @@ export function respondWith(
 ): ResponseObject {
   const error = overruled ?? errorOf(record, pageOf);
   const status = error ? "failed" : statusOf(record);
-  const isOpen = status === "in_progress" || status === "queued";
   return respond({ turn: record.id, thread: record.thread }, model, echo, {
     status,
     createdAt: inSeconds(record.createdAt),
     completedAt: record.completedAt === undefined ? null : inSeconds(record.completedAt),
     output: outputOf(record),
     error,
-    usage: isOpen ? null : usageOf(record.usage),
+    usage: usageOf(record.usage),
   });
 }
 
@@ -160,9 +160,22 @@ function errorOf(record: TurnRecord, pageOf: PageOf): WireError | null {
   // A person's gate outlives the turn: the response has failed, whatever the thread does afterwards.
   if (record.gate && record.gate.type !== "external_tool") return gateError(record.gate, pageOf);
   if (record.status !== "failed") return null;
-  const { code, message } = record.error ?? { code: "turn_failed", message: "The turn failed." };
-  return { type: "server_error", code, message };
+  const { code, message } = record.error ?? { code: "failed", message: "The turn failed." };
+  return { type: "server_error", code: PUBLISHED[code] ?? code, message };
 }
+
+/** Clients know these codes and what to do about them; where none fits, ours says more. */
+const PUBLISHED: Readonly<Record<string, string>> = {
+  model_limited: "rate_limit_exceeded",
+  daily_cap: "rate_limit_exceeded",
+  model_error: "server_error",
+  model_cut: "server_error",
+  model_gone: "server_error",
+  model_unreachable: "server_error",
+  empty_answer: "server_error",
+  failed: "server_error",
+  too_long: "context_length_exceeded",
+};
 
 /** Tells a program that a person is needed, and where. */
 export function gateError(gate: Exclude<Gate, { type: "external_tool" }>, pageOf: PageOf): WireError {
@@ -188,5 +201,15 @@ function usageOf(usage: Usage): WireUsage {
     output_tokens_details: { reasoning_tokens },
   };
 }
+
+const NO_USAGE = usageOf({
+  inputTokens: 0,
+  outputTokens: 0,
+  cachedTokens: 0,
+  reasoningTokens: 0,
+  inputCost: "0",
+  outputCost: "0",
+  totalCost: "0",
+});
 
 export const inSeconds = (time: string): number => Math.floor(Date.parse(time) / 1000);

@@ -106,7 +106,8 @@ export function createSequence(
         return [...fallSilent(last?.status), { type: "response.incomplete", response }];
       }
       default:
-        return [{ type: "response.failed", response }];
+        // An item that was announced has to end, or clients wait for the rest of it.
+        return [...fallSilent("incomplete"), { type: "response.failed", response }];
     }
   }
 

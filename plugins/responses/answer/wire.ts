@@ -54,7 +54,7 @@ export type WireTool = Declared<typeof WireTool>;
 const WireError = Type.Object({ type: Type.String(), code: Type.String(), message: Type.String() });
 export type WireError = Declared<typeof WireError>;
 
-const { input_tokens, output_tokens, total_tokens, cached_tokens, reasoning_tokens, cost } =
+const { input_tokens, output_tokens, total_tokens, cached_tokens, reasoning_tokens, cost, cost_details } =
   PlainUsage.properties;
 
 const WireUsage = Type.Object({
@@ -64,6 +64,7 @@ const WireUsage = Type.Object({
   output_tokens_details: Type.Object({ reasoning_tokens }),
   total_tokens,
   cost,
+  cost_details,
 });
 export type WireUsage = Declared<typeof WireUsage>;
 
@@ -94,7 +95,7 @@ export const ResponseObject = Type.Object(
     top_logprobs: Type.Literal(0),
     temperature: Type.Number(),
     reasoning: Type.Null(),
-    usage: orNull(WireUsage),
+    usage: WireUsage,
     max_output_tokens: Type.Null(),
     max_tool_calls: Type.Null(),
     store: Type.Literal(true),

@@ -79,7 +79,13 @@ const TURN_ON_WIRE: Wire<typeof turn.TurnRecord> = {
     total_tokens: 7,
     cached_tokens: 1,
     reasoning_tokens: 2,
-    cost: { input_cost_usd: "0.1", output_cost_usd: "0.2", total_cost_usd: "0.3", currency: "USD" },
+    cost: 0.3,
+    cost_details: {
+      input_cost_usd: "0.1",
+      output_cost_usd: "0.2",
+      total_cost_usd: "0.3",
+      currency: "USD",
+    },
   },
   created_at: "2026-01-02T03:04:05.000Z",
 };

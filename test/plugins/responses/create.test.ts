@@ -80,7 +80,8 @@ test("§4.3 POST /api/v1/responses answers the response object, with every key t
     output_tokens: 3,
     output_tokens_details: { reasoning_tokens: 0 },
     total_tokens: 15,
-    cost: { input_cost_usd: "0", output_cost_usd: "0", total_cost_usd: "0", currency: "USD" },
+    cost: 0,
+    cost_details: { input_cost_usd: "0", output_cost_usd: "0", total_cost_usd: "0", currency: "USD" },
   });
   expect(response.created_at).toBeLessThanOrEqual(Date.now() / 1000);
   expect(response.completed_at).toBeGreaterThanOrEqual(response.created_at);
@@ -219,20 +220,18 @@ test("an input of earlier turns begins a new thread with that history", async ()
   expect(response.output).toHaveLength(1);
 });
 
-test("usage.cost is the price of the turn in US dollars, as decimal strings", async () => {
+test("usage.cost is the price of the turn in US dollars, a number; the details are decimal strings", async () => {
   const model = await scriptedModel();
   model.script({ text: "ok", usage: { input: 1_000_000, output: 1_000_000 } });
   const service = await startService({ model, variables: { MODEL_NAME: "gpt-5" } });
   const { usage } = await service.create({ input: "Hi" });
-  expect(usage?.cost.currency).toBe("USD");
-  for (const amount of [
-    usage?.cost.input_cost_usd,
-    usage?.cost.output_cost_usd,
-    usage?.cost.total_cost_usd,
-  ]) {
+  const { input_cost_usd, output_cost_usd, total_cost_usd, currency } = usage.cost_details;
+  expect(currency).toBe("USD");
+  for (const amount of [input_cost_usd, output_cost_usd, total_cost_usd]) {
     expect(amount).toMatch(/^\d+(\.\d+)?$/);
     expect(Number(amount)).toBeGreaterThan(0);
   }
+  expect(usage.cost).toBe(Number(total_cost_usd));
 });
 
 test("GET /models lists the placeholder and the model that answers", async () => {

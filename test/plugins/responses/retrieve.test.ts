@@ -170,7 +170,7 @@ test("§4.3 a response that is still running is retrieved with what has been sai
   expect(await service.retrieve(id)).toMatchObject({
     status: "in_progress",
     output: [{ type: "message", status: "in_progress", content: [{ text: "Well," }] }],
-    usage: null,
+    usage: { total_tokens: 0, cost: 0 },
   });
   more.resolve(" so.");
   await rest;

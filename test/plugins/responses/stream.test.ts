@@ -72,7 +72,12 @@ test("§4.3 every event of a stream agrees with the others and with what is retr
   const events = await eventsOf(answer);
   const responses = events.flatMap(({ response }) => (response ? [response as ResponseObject] : []));
   expect(new Set(responses.map(({ id }) => id)).size).toBe(1);
-  expect(responses[0]).toMatchObject({ status: "in_progress", output: [], model: "gpt", usage: null });
+  expect(responses[0]).toMatchObject({
+    status: "in_progress",
+    output: [],
+    model: "gpt",
+    usage: { total_tokens: 0, cost: 0 },
+  });
   const final = responses.at(-1) as ResponseObject;
   const item = final.output[0];
   for (const event of events) {
@@ -140,7 +145,10 @@ test("a client that goes away cancels nothing: the turn ends, is stored and can 
   const text = await readUntil(stream, "Looking.");
   const id = /"id":"(resp_[0-9a-f]+)"/.exec(text)?.[1] as string;
   stream.destroy();
-  expect(await service.retrieve(id)).toMatchObject({ status: "in_progress", usage: null });
+  expect(await service.retrieve(id)).toMatchObject({
+    status: "in_progress",
+    usage: { total_tokens: 0, cost: 0 },
+  });
   finish();
   await expect.poll(async () => (await service.retrieve(id)).status).toBe("completed");
   expect(textOf(await service.retrieve(id))).toBe("Looking.It is on.");
@@ -165,18 +173,24 @@ test("a slow reader holds up its own stream only, and gets every byte in the end
   expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index));
 });
 
-test("a stream whose turn fails ends with response.failed alone", async () => {
+test("a stream whose turn fails closes its open item and ends with response.failed", async () => {
   const model = await scriptedModel();
   model.script({ text: "Well,", end: "error" });
   const service = await startService({ model });
   const events = await eventsOf(
     await service.send("POST", "/api/v1/responses", { model: "gpt", stream: true, input: "Hi" }),
   );
-  expect(events.slice(-2).map(({ type }) => type)).toEqual(["response.output_text.delta", "response.failed"]);
+  expect(events.slice(-4).map(({ type }) => type)).toEqual([
+    "response.output_text.done",
+    "response.content_part.done",
+    "response.output_item.done",
+    "response.failed",
+  ]);
+  expect(events.at(-2)).toMatchObject({ item: { status: "incomplete", content: [{ text: "Well," }] } });
   const { response } = events.at(-1) as unknown as { response: ResponseObject };
   expect(response).toMatchObject({
     status: "failed",
-    error: { code: expect.any(String), message: expect.any(String), type: "server_error" },
+    error: { code: "server_error", message: expect.stringContaining("scripted"), type: "server_error" },
   });
   expect(await service.retrieve(response.id)).toEqual({ ...response, model: "reborn" });
 });

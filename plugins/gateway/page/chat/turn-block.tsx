@@ -75,6 +75,6 @@ function useElapsed(turn: TurnView): number {
 
 function costWords({ usage }: TurnView): string | undefined {
   if (!usage || usage.total_tokens === 0) return undefined;
-  const cost = Number(usage.cost.total_cost_usd);
+  const { cost } = usage;
   return `${usage.total_tokens.toLocaleString()} tokens${cost > 0 ? ` · $${cost.toFixed(4)}` : ""}`;
 }

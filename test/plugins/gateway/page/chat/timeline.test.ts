@@ -14,7 +14,8 @@ const USAGE: Turn["usage"] = {
   total_tokens: 0,
   cached_tokens: 0,
   reasoning_tokens: 0,
-  cost: { input_cost_usd: "0", output_cost_usd: "0", total_cost_usd: "0", currency: "USD" },
+  cost: 0,
+  cost_details: { input_cost_usd: "0", output_cost_usd: "0", total_cost_usd: "0", currency: "USD" },
 };
 
 function pageOf(first: number, last: number): TurnPage {
