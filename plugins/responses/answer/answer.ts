@@ -19,12 +19,19 @@ export interface AnswerParts {
   readonly timeoutSecs: number;
 }
 
+/** How a request ended: `error` where there is no record, and where it overrules the record. */
+export type Settled =
+  | { readonly record: TurnRecord; readonly error: WireError | undefined }
+  | { readonly record: undefined; readonly error: WireError };
+
 export interface Answers {
   /** The response as it now is; undefined where its turn has gone with its thread. */
   current(taken: TakenRequest, model: string): Promise<ResponseObject | undefined>;
   /** When its turn has ended, wherever it runs. */
   ended(taken: TakenRequest): Promise<unknown>;
-  /** The response when its turn has ended, or has been cut because it took too long. */
+  /** When its turn has ended, or has been cut because it took too long. */
+  settled(begun: Begun): Promise<Settled>;
+  /** The response of a request that is settled. */
   whole(begun: Begun, model: string): Promise<ResponseObject>;
   /** Ends when the turn or the reader does; the turn does not care about the reader. */
   stream(begun: Begun, model: string, response: ServerResponse): Promise<void>;
@@ -48,18 +55,23 @@ export function createAnswers({ agent, threads, requests, log, pageOf, timeoutSe
 
   const turns = { agent, threads };
 
-  async function cut(
-    end: Promise<TurnRecord | undefined>,
-    taken: TakenRequest,
-    model: string,
-  ): Promise<ResponseObject> {
-    await agent.cancel(taken.user, taken.id);
+  async function cut(end: Promise<TurnRecord | undefined>, { user, id }: TakenRequest): Promise<Settled> {
+    await agent.cancel(user, id);
     const record = await end;
-    if (record === undefined) return failed(taken, model, GONE);
+    if (record === undefined) return { record, error: GONE };
     // A turn that came to its end in the meantime has an answer, which is better than none.
-    if (record.status !== "cancelled") return ended(taken, record, model);
-    await requests.setError(taken.id, timeout);
-    return ended({ ...taken, error: timeout }, record, model);
+    if (record.status !== "cancelled") return { record, error: undefined };
+    await requests.setError(id, timeout);
+    return { record, error: timeout };
+  }
+
+  async function settled({ taken, running }: Begun): Promise<Settled> {
+    const late = Promise.withResolvers<"late">();
+    const timer = setTimeout(() => late.resolve("late"), timeoutSecs * 1000);
+    const end = running?.record ?? turnEnd(turns, taken);
+    const record = await Promise.race([end, late.promise]).finally(() => clearTimeout(timer));
+    if (record === "late") return cut(end, taken);
+    return record ? { record, error: taken.error } : { record, error: taken.error ?? GONE };
   }
 
   async function* eventsOf({ taken, running }: Begun, model: string): AsyncGenerator<StreamEvent> {
@@ -82,24 +94,26 @@ export function createAnswers({ agent, threads, requests, log, pageOf, timeoutSe
     current,
     ended: (taken) => turnEnd(turns, taken),
 
-    async whole({ taken, running }, model) {
-      const late = Promise.withResolvers<"late">();
-      const timer = setTimeout(() => late.resolve("late"), timeoutSecs * 1000);
-      const end = running?.record ?? turnEnd(turns, taken);
-      const record = await Promise.race([end, late.promise]).finally(() => clearTimeout(timer));
-      if (record === "late") return cut(end, taken, model);
-      return record ? ended(taken, record, model) : failed(taken, model, taken.error ?? GONE);
+    settled,
+
+    async whole(begun, model) {
+      const { record, error } = await settled(begun);
+      const taken = { ...begun.taken, error };
+      return record ? ended(taken, record, model) : failed(taken, model, error);
     },
 
     async stream(begun, model, response) {
       const stream = openEventStream(response);
+      let sequence = 0;
+      const send = (event: StreamEvent) =>
+        stream.send(JSON.stringify({ ...event, sequence_number: sequence++ }), event.type);
       try {
-        for await (const event of eventsOf(begun, model)) if (!(await stream.send(event))) break;
+        for await (const event of eventsOf(begun, model)) if (!(await send(event))) break;
       } catch (error) {
         log.error({ error, response: begun.taken.id }, "a stream broke");
         const { message, type, code } = refusalOf(error, true).body.error;
         const broken = failed(begun.taken, model, { type, code, message });
-        await stream.send({ type: "response.failed", response: broken });
+        await send({ type: "response.failed", response: broken });
       } finally {
         stream.end();
       }

@@ -1,19 +1,17 @@
 /** Server-sent events on a Node response: headers at once, one write per frame, no faster than the reader reads. */
 import type { ServerResponse } from "node:http";
-import type { StreamEvent } from "./wire.ts";
 
 const KEEPALIVE_MILLIS = 15_000;
 // A comment, because clients choke on event types they do not know.
 const KEEPALIVE = ": keepalive\n\n";
 
 export interface EventStream {
-  /** Resolves when there is room for more; false once the reader has gone. */
-  send(event: StreamEvent): Promise<boolean>;
+  /** `data` on one line. Resolves when there is room for more; false once the reader has gone. */
+  send(data: string, event?: string): Promise<boolean>;
   end(): void;
 }
 
 export function openEventStream(response: ServerResponse): EventStream {
-  let sequence = 0;
   response.writeHead(200, {
     "content-type": "text/event-stream; charset=utf-8",
     // no-transform keeps proxies from compressing, X-Accel-Buffering from collecting what must flow.
@@ -28,10 +26,10 @@ export function openEventStream(response: ServerResponse): EventStream {
   response.once("close", () => clearInterval(keepalive));
 
   return {
-    async send(event) {
+    async send(data, event) {
       if (response.destroyed) return false;
-      const data = JSON.stringify({ ...event, sequence_number: sequence++ });
-      if (!response.write(`event: ${event.type}\ndata: ${data}\n\n`)) await drained(response);
+      const name = event === undefined ? "" : `event: ${event}\n`;
+      if (!response.write(`${name}data: ${data}\n\n`)) await drained(response);
       return !response.destroyed;
     },
     end() {
