@@ -22,7 +22,7 @@ export type * from "./vocabulary/thread.ts";
 export type * from "./vocabulary/tools.ts";
 export type * from "./vocabulary/turn.ts";
 export type * from "./vocabulary/usage.ts";
-export type { AccountKey, Accounts, Identity, PairingGate, User } from "./vocabulary/user.ts";
+export type { AccountKey, Accounts, Identity, PairingGate, TokenScope, User } from "./vocabulary/user.ts";
 
 export type ServiceName = keyof Services & string;
 

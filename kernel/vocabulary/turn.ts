@@ -4,6 +4,7 @@
  */
 
 import { Usage } from "./usage.ts";
+import { TokenScope } from "./user.ts";
 import { type Declared, hidden, named } from "./wire/form.ts";
 import { Time, Type } from "./wire/type.ts";
 
@@ -85,6 +86,8 @@ const opened = {
   user: Type.Optional(
     named("user_id", Type.String({ description: "Whose thread waits, where it is not the reader's" })),
   ),
+  /** Of the turn that opened it: they bind the turn that answers it, whoever answers. */
+  scopes: Type.Optional(hidden(Type.Array(TokenScope))),
 };
 
 /** Where another tool has taken the name since, the answer does not count. */
@@ -280,6 +283,8 @@ export interface Turn {
   readonly keepsPieces?: boolean;
   /** True: nothing of the turn, nor of its thread, is left when it ends. Only for a new thread. */
   readonly ephemeral?: boolean;
+  /** What the token that the turn came with may use: `user(context).scope` of the service `web`. */
+  readonly scope?: TokenScope;
   readonly temperature?: number;
 }
 

@@ -1,8 +1,22 @@
 /** Who is talking to the agent. */
-import { type Declared, nullable } from "./wire/form.ts";
+import { type Declared, hidden, nullable } from "./wire/form.ts";
 import { Time, Type } from "./wire/type.ts";
 
 const Role = Type.Enum(["operator", "user"]);
+
+/** What a token may use, where it may not use everything. Whatever is absent is not limited. */
+export const TokenScope = Type.Object(
+  {
+    token: Type.String({ description: "The id of the token" }),
+    /** The agent's own tools count too. None where it is empty. */
+    tools: Type.Optional(Type.Array(Type.String())),
+    /** Names of models, with or without their provider: `gpt-5-mini`, `openai/gpt-5-mini`. */
+    models: Type.Optional(Type.Array(Type.String())),
+    perDayUsd: Type.Optional(Type.Number({ description: "US dollars for models on one day (UTC)" })),
+  },
+  { $id: "TokenScope" },
+);
+export type TokenScope = Declared<typeof TokenScope>;
 
 export const User = Type.Object(
   {
@@ -10,6 +24,8 @@ export const User = Type.Object(
     role: Role,
     /** Shown in place of the id: the e-mail address that an identity provider has verified. */
     name: Type.Optional(Type.String()),
+    /** Of the token that was presented, or that the browser signed in with. A channel passes it on with every turn. */
+    scope: Type.Optional(hidden(TokenScope)),
   },
   { $id: "User" },
 );

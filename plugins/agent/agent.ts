@@ -106,7 +106,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
   }
 
   async function execute(entry: Entry): Promise<void> {
-    const { turn, beginning, writer, stopper } = entry;
+    const { turn, beginning, scopes, writer, stopper } = entry;
     const idle = setTimeout(
       () =>
         stopper.abort(
@@ -114,11 +114,14 @@ export function createAgent(parts: AgentParts): RunningAgent {
         ),
       idleSecs * 1000,
     );
-    const running = runner.open(turn, writer, {
-      signal: stopper.signal,
-      emit: (event) => emit(entry, event),
-      alive: () => void idle.refresh(),
-    });
+    const running = runner.open(
+      { turn, scopes, writer },
+      {
+        signal: stopper.signal,
+        emit: (event) => emit(entry, event),
+        alive: () => void idle.refresh(),
+      },
+    );
     let ending: Ending;
     try {
       await running.begin();
@@ -224,7 +227,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
 
   async function openAs(id: string, turn: Turn, alongside: Alongside | undefined): Promise<TurnStream> {
     const options = { isIdGiven: turn.id !== undefined, alongside };
-    const opened = await ledger.open({ ...turn, id }, runner.model(), options);
+    const opened = await ledger.open({ ...turn, id }, await runner.admit(turn), options);
     const { writer, hasToWait } = opened;
     const stream = createTurnStream(id, writer.thread, () => cancel(entry));
     const entry: Entry = { ...opened, stream, stopper: new AbortController() };

@@ -17,9 +17,10 @@ import { closeOrphans, followDeaths } from "./live/takeover.ts";
 import { createMemory } from "./memory/memory.ts";
 import { createBuiltinModel } from "./models/builtin/model.ts";
 import { createModels } from "./models/choose.ts";
+import type { Model } from "./models/model.ts";
 import { createApprovals } from "./safety/approvals.ts";
 import type { AgentSettings } from "./settings.ts";
-import { isFree, readPrices } from "./spending/cost.ts";
+import { readPrices } from "./spending/cost.ts";
 import { createSpending } from "./spending/spending.ts";
 import { createHistory } from "./threads/history.ts";
 import { createLedger } from "./threads/ledger.ts";
@@ -27,6 +28,9 @@ import { MIGRATIONS } from "./threads/tables.ts";
 import { createThreads } from "./threads/threads.ts";
 import { createTurnRunner } from "./turn/runner.ts";
 import { isReservedName } from "./turn/toolbox.ts";
+
+const NO_MEMORY = { readTexts: async () => new Map<string, string>() };
+const NO_MISSIONS = { prompt: "", requiredTools: [] };
 
 type Provided =
   | "agent"
@@ -69,6 +73,13 @@ export async function startAgent({
   const trusted = new Set(skills.tools.map((tool) => tool.name));
   const history = createHistory(sql, { mask, trusted });
   const sources = { own, host: use.tools, rules: config.approvals, approvals };
+  const warned = new Set<string>();
+  const warnUncounted = (cap: string, chain: readonly Model[]): void => {
+    const names = chain.flatMap(({ name }) => (prices.isUnknown(name) ? [name.name] : [])).join(", ");
+    if (names === "" || warned.has(`${cap} ${names}`)) return;
+    warned.add(`${cap} ${names}`);
+    log.warn(`${cap} does not count ${names}: add the price to ${join(home, "prices.json")}`);
+  };
   const runner = createTurnRunner({
     models,
     prices,
@@ -79,11 +90,12 @@ export async function startAgent({
     trusted,
     log,
     maxToolCalls: config.maxToolCalls,
-    preface: async (user) => {
+    onTokenCap: (chain) => warnUncounted("the daily cap of a token", chain),
+    preface: async (user, allows) => {
       const [identity, { prompt, requiredTools }, skill] = await Promise.all([
-        identityPrompt(files, memory, user),
-        missions.inForce(user),
-        skills.prompt(),
+        identityPrompt(files, allows("memory_read") ? memory : NO_MEMORY, user),
+        allows("mission_list") ? missions.inForce(user) : NO_MISSIONS,
+        allows("skill_load") ? skills.prompt() : "",
       ]);
       return { sections: [identity, prompt, skill], requiredTools };
     },
@@ -139,11 +151,7 @@ export async function startAgent({
   show();
   void models.current().then((chain) => {
     show();
-    const unpriced = chain.filter(({ name }) => !isFree(name) && prices.find(name) === undefined);
-    if (config.dailyUsdCap !== undefined && unpriced.length > 0)
-      log.warn(
-        `DAILY_USD_CAP does not count ${unpriced.map(({ name }) => name.name).join(", ")}: add the price to ${join(home, "prices.json")}`,
-      );
+    if (config.dailyUsdCap !== undefined) warnUncounted("DAILY_USD_CAP", chain);
   });
   const removeUser = createUserRemoval({
     sql,

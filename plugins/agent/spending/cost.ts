@@ -32,12 +32,14 @@ export const NO_USAGE: Usage = {
 
 export interface Prices {
   find(model: ModelName): Price | undefined;
+  /** It costs something, and nobody has said how much: no cap counts it. */
+  isUnknown(model: ModelName): boolean;
   /** The usage so far with these tokens of this model added. */
   add(usage: Usage, model: ModelName, tokens: TokenCount): Usage;
 }
 
 /** Runs on the operator's own machine. */
-export function isFree({ provider }: ModelName): boolean {
+function isFree({ provider }: ModelName): boolean {
   return provider === "builtin" || provider === "ollama";
 }
 
@@ -64,6 +66,7 @@ export async function readPrices(
   return {
     readAgain,
     find,
+    isUnknown: (model) => !isFree(model) && find(model) === undefined,
     add(usage, model, tokens) {
       const price = find(model);
       const counted = {

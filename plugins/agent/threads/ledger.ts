@@ -5,10 +5,12 @@ import type {
   ModelName,
   Node,
   Sql,
+  TokenScope,
   Transaction,
   Turn,
   TurnItem,
 } from "../../../kernel/plugin.ts";
+import { scopesOf } from "../safety/scope.ts";
 import type { Beginning } from "../turn/resume.ts";
 import { createTurnWriter, type TurnWriter } from "../turn/writer.ts";
 import { type OwnTurn, writeItem } from "./items.ts";
@@ -26,6 +28,8 @@ export interface LedgerTurn {
   /** With the tools that it may call. */
   readonly turn: Turn;
   readonly beginning: Beginning;
+  /** All of them bound it. */
+  readonly scopes: readonly TokenScope[];
   readonly writer: TurnWriter;
   /** Others of its thread are open: it has to wait for `writer.begin`. */
   readonly hasToWait: boolean;
@@ -100,6 +104,7 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">): Ledge
       return {
         turn: { ...turn, tools },
         beginning,
+        scopes: scopesOf(turn, before?.gate),
         writer: createTurnWriter({ sql, texts, node: node.id }, { turn, model, ...opened }),
         hasToWait: status === "queued",
       };

@@ -137,6 +137,11 @@ const SQLITE = [
   ALTER TABLE turns ADD COLUMN stop_asked INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE jobs ADD COLUMN node TEXT;
   CREATE UNIQUE INDEX jobs_one_running ON jobs (user, conversation) WHERE status = 'running';`,
+
+  // Of tokens that have a cap of their own.
+  `CREATE TABLE token_spending (
+    token TEXT NOT NULL, day TEXT NOT NULL, user TEXT NOT NULL, usd REAL NOT NULL, PRIMARY KEY (token, day)
+  ) STRICT, WITHOUT ROWID;`,
 ];
 
 const POSTGRES = [
@@ -268,6 +273,14 @@ const POSTGRES = [
     account TEXT COLLATE "C" NOT NULL,
     account_since TEXT COLLATE "C" NOT NULL,
     paired_at TEXT COLLATE "C" NOT NULL
+  );`,
+
+  `CREATE TABLE token_spending (
+    token TEXT COLLATE "C" NOT NULL,
+    day TEXT COLLATE "C" NOT NULL,
+    "user" TEXT COLLATE "C" NOT NULL,
+    usd DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (token, day)
   );`,
 ];
 

@@ -15,16 +15,17 @@ import type { Models } from "../models/choose.ts";
 import type { Model, ModelRequest } from "../models/model.ts";
 import { streamSteadily } from "../models/retry.ts";
 import { redact } from "../safety/redact.ts";
+import { allowedModels, allowsTool, refuseWidening, scopesOf } from "../safety/scope.ts";
 import { NO_USAGE, type Prices, type TokenCount } from "../spending/cost.ts";
 import type { Spending } from "../spending/spending.ts";
 import { type Preface, renderItems, type Show } from "../threads/history.ts";
+import type { LedgerTurn } from "../threads/ledger.ts";
 import type { Summary } from "../threads/thread-row.ts";
 import type { Ending } from "./ending.ts";
 import { runLoop } from "./loop.ts";
 import { createRequiredTools } from "./required-tools.ts";
 import type { Beginning } from "./resume.ts";
 import { openToolbox, type Toolbox, type ToolboxSources } from "./toolbox.ts";
-import type { TurnWriter } from "./writer.ts";
 
 export interface RunnerParts {
   readonly models: Models;
@@ -37,9 +38,15 @@ export interface RunnerParts {
   readonly trusted: ReadonlySet<string>;
   readonly log: Log;
   readonly maxToolCalls: number;
-  /** What is put before the model each turn: identity, missions, skills; and the tools that missions require. */
+  /** Told of the models that may answer a turn whose token has a cap. */
+  onTokenCap(chain: readonly Model[]): void;
+  /**
+   * What is put before the model each turn: identity, missions, skills; and the tools that missions require. Of what a tool
+   * of the agent's would tell, nothing where the turn may not use that tool.
+   */
   preface(
     user: string,
+    allows: (tool: string) => boolean,
   ): Promise<{ readonly sections: readonly string[]; readonly requiredTools: readonly string[] }>;
 }
 
@@ -61,7 +68,9 @@ export interface Listening {
 
 export interface TurnRunner {
   model(): ModelName;
-  open(turn: Turn, writer: TurnWriter, listening: Listening): OpenRun;
+  /** The model for a turn that is about to be opened. Rejects with a `Fault` where its token may not do this here. */
+  admit(turn: Turn): Promise<ModelName>;
+  open(opened: Pick<LedgerTurn, "turn" | "scopes" | "writer">, listening: Listening): OpenRun;
 }
 
 // Kept free for the answer.
@@ -74,7 +83,13 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
 
   return {
     model: () => models.name(),
-    open(turn, writer, { signal, emit, alive }) {
+    async admit(turn) {
+      refuseWidening(turn);
+      if (turn.scope === undefined) return models.name();
+      const [model] = allowedModels(await models.current(), scopesOf(turn));
+      return model?.name ?? models.name();
+    },
+    open({ turn, scopes, writer }, { signal, emit, alive }) {
       let usage = NO_USAGE;
       let chain: readonly Model[] = [];
 
@@ -83,7 +98,7 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
 
       const count = (model: ModelName, tokens: TokenCount): void => {
         const spent = prices.add(NO_USAGE, model, tokens);
-        writer.add((tx) => spending.add(tx, turn.user, spent));
+        writer.add((tx) => spending.add(tx, turn.user, spent, scopes));
         usage = prices.add(usage, model, tokens);
       };
 
@@ -160,7 +175,8 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
 
       return {
         async begin() {
-          chain = await models.current();
+          chain = allowedModels(await models.current(), scopes);
+          if (scopes.some(({ perDayUsd }) => perDayUsd !== undefined)) parts.onTokenCap(chain);
           const name = chain[0]?.name ?? models.name();
           writer.setModel(name);
           emit({ type: "started", turn: writer.id, thread: writer.thread, model: name });
@@ -174,6 +190,7 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
             thread: writer.thread,
             external: turn.tools ?? [],
             callersWin: turn.callersToolsWin ?? false,
+            allows: (tool: string) => allowsTool(scopes, tool),
             require: required.add,
           };
           // All that the store is asked for before the model is, in one go.
@@ -182,14 +199,14 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
               parts.log.warn(`continuing the turn without installed tools: ${why}`);
               notice("tools_unavailable", `The installed tools are not available: ${why}`);
             }),
-            parts.preface(turn.user),
+            parts.preface(turn.user, scope.allows),
             writer.isFirst ? nothingStored(writer.thread, writer.seq) : readPast(writer.summary),
           ]);
           required.add(requiredTools);
           const requestFor = composer(toolbox, redact(mask, systemText(new Date(), sections)), stored);
           let serving = chain[0];
           const ask = async () => {
-            await spending.assertLeft(turn.user);
+            await spending.assertLeft(turn.user, scopes);
             return streamSteadily(chain, requestFor, {
               signal,
               notice,
@@ -200,7 +217,7 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
               },
             });
           };
-          return runLoop({
+          const ending = await runLoop({
             writer,
             toolbox,
             mask,
@@ -217,6 +234,7 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
             ask,
             count: (tokens) => count(serving?.name ?? models.name(), tokens),
           });
+          return scopes.length > 0 && ending.gate ? { ...ending, gate: { ...ending.gate, scopes } } : ending;
         },
 
         usage: () => usage,

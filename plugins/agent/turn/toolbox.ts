@@ -58,7 +58,12 @@ export async function isReservedName({ own, host }: ToolboxSources, name: string
 /** A host that cannot say what it has costs the turn its installed tools, not its answer. */
 export async function openToolbox(
   sources: ToolboxSources,
-  scope: OwnToolContext & { readonly external: readonly ExternalTool[]; readonly callersWin: boolean },
+  scope: OwnToolContext & {
+    readonly external: readonly ExternalTool[];
+    readonly callersWin: boolean;
+    /** Whether the turn may use this tool of ours. */
+    allows(name: string): boolean;
+  },
   onTrouble: (why: string) => void,
 ): Promise<Toolbox> {
   const found = await sources.host?.list().catch((error: unknown) => onTrouble(reason(error)));
@@ -78,9 +83,9 @@ export async function openToolbox(
       .map((tool) => [tool.name, tool]),
   );
   const forModel: readonly ModelTool[] = [
-    ...own.values(),
+    ...own.values().filter(({ name }) => scope.allows(name)),
     // A call of one that is off, from earlier in the thread, still gets the reason from the host.
-    ...installed.values().filter(({ switchedOff }) => switchedOff === undefined),
+    ...installed.values().filter(({ name, switchedOff }) => switchedOff === undefined && scope.allows(name)),
     ...external.values().map(({ name, description = "", parameters = ANY_OBJECT }) => ({
       name,
       description,
@@ -125,6 +130,11 @@ export async function openToolbox(
     async plan(call, approved) {
       const mine = own.get(call.name);
       const tool = installed.get(call.name);
+      if ((mine || tool) && !scope.allows(call.name))
+        return refuse(
+          "tool_not_allowed",
+          `The token of this conversation may not use the tool ${call.name}. Do not try it again.`,
+        );
       if (tool) return planInstalled(call, tool, approved);
       if (mine === undefined && !external.has(call.name)) {
         const names = forModel.map(({ name }) => name).join(", ");

@@ -42,6 +42,7 @@ export async function openAgent(store: OpenStore, home: string) {
     trusted: new Set(),
     log: SILENT,
     maxToolCalls: 10,
+    onTokenCap: () => {},
     preface: async () => ({ sections: [], requiredTools: [] }),
   });
   const agent = createAgent({

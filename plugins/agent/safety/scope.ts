@@ -1,0 +1,49 @@
+/** What the tokens behind a turn may use: nothing of ours is offered, called or asked beyond it. */
+import { Fault, type Gate, type ModelName, type TokenScope, type Turn } from "../../../kernel/plugin.ts";
+
+/** The turn's own, and those of the turn that opened the gate it answers: whoever answers, it is still that turn's work. */
+export function scopesOf(
+  { input, scope }: Pick<Turn, "input" | "scope">,
+  gate?: Pick<Gate, "scopes">,
+): readonly TokenScope[] {
+  const inherited = input.type === "message" ? [] : (gate?.scopes ?? []);
+  return scope === undefined || inherited.some(({ token }) => token === scope.token)
+    ? inherited
+    : [...inherited, scope];
+}
+
+export function allowsTool(scopes: readonly TokenScope[], name: string): boolean {
+  return scopes.every(({ tools }) => tools === undefined || tools.includes(name));
+}
+
+/** Those of the chain that every scope allows, best first. Throws where there is none. */
+export function allowedModels<Candidate extends { readonly name: ModelName }>(
+  chain: readonly Candidate[],
+  scopes: readonly TokenScope[],
+): readonly Candidate[] {
+  const allowed = chain.filter(({ name }) => scopes.every((scope) => allowsModel(scope, name)));
+  if (allowed.length > 0 || chain.length === 0) return allowed;
+  const named = scopes.flatMap(({ models }) => (models === undefined ? [] : [models.join(", ")]));
+  const here = chain.map(({ name }) => name.name).join(", ");
+  throw new Fault(
+    "forbidden",
+    "model_not_allowed",
+    `This token may only use ${named.join(" and ")}, but the model here is ${here}. Use another token, or ask the operator for one.`,
+    { param: "model" },
+  );
+}
+
+function allowsModel({ models }: TokenScope, { provider, name }: ModelName): boolean {
+  return models === undefined || models.includes(name) || models.includes(`${provider}/${name}`);
+}
+
+/** An answer that stands for later turns too would reach beyond the token. */
+export function refuseWidening({ input, scope }: Turn): void {
+  if (scope === undefined || input.type !== "approval" || input.decision !== "always") return;
+  throw new Fault(
+    "forbidden",
+    "scoped_token",
+    'A token with a scope cannot allow a tool for good: answer "once", or sign in without a scope.',
+    { param: "decision" },
+  );
+}
