@@ -9,6 +9,7 @@ import { type AnyPlugin, Off, type ServiceName } from "./plugin.ts";
 import { createReadiness } from "./readiness.ts";
 import type { Kernel, Mask, PluginState } from "./vocabulary/kernel.ts";
 import type { Services } from "./vocabulary/services.ts";
+import type { OwnedTables } from "./vocabulary/store.ts";
 
 export interface BootOptions {
   readonly plugins: readonly AnyPlugin[];
@@ -85,6 +86,7 @@ export async function boot(options: BootOptions): Promise<Running> {
     mask,
     serving: options.only === undefined,
     plugins: states,
+    tables: () => tablesOf(options.plugins),
     lines: () => lines,
     readiness: readiness.run,
     recentLog: log.recent,
@@ -195,6 +197,10 @@ export async function boot(options: BootOptions): Promise<Running> {
 }
 
 /** Configures every plugin before reporting problems, so that the operator sees all of them. */
+export async function tablesOf(plugins: readonly AnyPlugin[]): Promise<readonly OwnedTables[]> {
+  return (await Promise.all(plugins.map(({ tables }) => tables?.() ?? []))).flat();
+}
+
 function configureAll(plugins: readonly AnyPlugin[], settings: Settings): ReadonlyMap<string, unknown> {
   const configs = new Map<string, unknown>();
   for (const plugin of plugins) {

@@ -6,7 +6,7 @@ import type { Command } from "commander";
 import type { Env } from "./env.ts";
 import type { Log } from "./log.ts";
 import type { Services } from "./vocabulary/services.ts";
-import type { Migrations, Sql, Store } from "./vocabulary/store.ts";
+import type { OwnedTables, Sql, Store } from "./vocabulary/store.ts";
 
 export type { Env } from "./env.ts";
 export { Fault, type FaultKind, reason } from "./fault.ts";
@@ -103,23 +103,6 @@ export interface Plugin<
   ): NoInfer<Provided<Provides>> | Promise<NoInfer<Provided<Provides>>>;
   /** Read-only: would `start` succeed with this config? Asked by `postern doctor`, with nothing started. */
   diagnose?(context: DiagnoseContext<Config>): Promise<readonly Finding[]>;
-}
-
-/** The tables of one owner, as `store.tables` is asked for them. */
-export interface OwnedTables {
-  readonly owner: string;
-  readonly migrations: Migrations;
-  /** Those that only help to find what others hold. They are not copied but filled again. */
-  readonly derived?: readonly string[];
-  /** Fills them from the others, whatever was in them. */
-  derive?(sql: Sql): Promise<void>;
-  /** What PostgreSQL keeps in tables and SQLite as files in the home. */
-  readonly files?: {
-    readonly tables: readonly string[];
-    /** From the home to the tables. */
-    push(home: string, sql: Sql): Promise<void>;
-    pull(home: string, sql: Sql): Promise<void>;
-  };
 }
 
 export interface DiagnoseContext<Config> {

@@ -1,6 +1,6 @@
 /** Runs a plugin's command: the services it names are started, used and stopped again. */
 
-import { boot } from "../kernel.ts";
+import { boot, tablesOf } from "../kernel.ts";
 import type { AnyPlugin, CommandContext } from "../plugin.ts";
 import { prepareHome } from "./home.ts";
 import { type Session, stderrSink } from "./session.ts";
@@ -20,10 +20,7 @@ export function createCommandContext(
       settings.assertSound();
       return config;
     },
-    async tables() {
-      const lists = (await load()).map(({ tables }) => tables?.() ?? []);
-      return (await Promise.all(lists)).flat();
-    },
+    tables: async () => tablesOf(await load()),
     async with(services, work) {
       prepareHome(home);
       const log = session.openLog(stderrSink());

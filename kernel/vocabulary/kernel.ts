@@ -1,4 +1,5 @@
 /** What the kernel offers every plugin, and what it says about them. */
+import type { OwnedTables } from "./store.ts";
 
 export interface Kernel {
   readonly version: string;
@@ -11,6 +12,8 @@ export interface Kernel {
    */
   readonly serving: boolean;
   plugins(): readonly PluginState[];
+  /** The tables of every plugin, also of those that are off: what they kept is still there. */
+  tables(): Promise<readonly OwnedTables[]>;
   /** What plugins print for the operator, for the plugin that owns the terminal. */
   lines(): readonly string[];
   /** Runs every named check. */

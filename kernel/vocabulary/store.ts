@@ -86,6 +86,25 @@ export type Migrations =
 /** SQL, or code where data has to be moved that SQL cannot compute. Runs once, in a transaction. */
 export type Migration = string | ((tx: Transaction) => Promise<void>);
 
+/** The tables of one owner, as `store.tables` is asked for them. */
+export interface OwnedTables {
+  readonly owner: string;
+  readonly migrations: Migrations;
+  /** Those that only help to find what others hold. They are not copied but filled again. */
+  readonly derived?: readonly string[];
+  /** Fills them from the others, whatever was in them. */
+  derive?(sql: Sql): Promise<void>;
+  /** Those with a column `"user"` whose rows go when that user is removed with all data. */
+  readonly personal?: readonly string[];
+  /** What PostgreSQL keeps in tables and SQLite as files in the home. */
+  readonly files?: {
+    readonly tables: readonly string[];
+    /** From the home to the tables. */
+    push(home: string, sql: Sql): Promise<void>;
+    pull(home: string, sql: Sql): Promise<void>;
+  };
+}
+
 export type SqlValue = string | number | bigint | null | Uint8Array;
 
 /**

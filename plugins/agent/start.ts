@@ -11,7 +11,7 @@ import { createContext } from "./context/window.ts";
 import { createIdentities } from "./jobs/identities.ts";
 import { createJobs } from "./jobs/jobs.ts";
 import { createJobTable } from "./jobs/table.ts";
-import { createUserRemoval } from "./jobs/user-removal.ts";
+import { createPersonalRemoval, createUserRemoval } from "./jobs/user-removal.ts";
 import { MIGRATIONS as WEBHOOK_IDENTITIES } from "./jobs/webhook-identities.ts";
 import { closeOrphans, followDeaths } from "./live/takeover.ts";
 import { createMemory } from "./memory/memory.ts";
@@ -158,6 +158,7 @@ export async function startAgent({
     threads,
     jobs,
     memory,
+    removeElsewhere: createPersonalRemoval(use.store, use.kernel),
     cancelThread: agent.cancelThread,
   });
   return {

@@ -5,6 +5,7 @@
 import type Router from "@koa/router";
 import type { Context } from "koa";
 import type { TSchema, TUnknown } from "typebox";
+import { createFormReader, type Form } from "../../kernel/net/form.ts";
 import { routerPath } from "../../kernel/net/web.ts";
 import { Fault, type RouteDescription, type User } from "../../kernel/plugin.ts";
 import { type Check, compileCheck } from "../../kernel/vocabulary/schema/check.ts";
@@ -13,7 +14,7 @@ import { fromWire, toWire } from "../../kernel/vocabulary/wire/convert.ts";
 import type { Declared } from "../../kernel/vocabulary/wire/form.ts";
 import { wireSchema } from "../../kernel/vocabulary/wire/schema.ts";
 import type { Identity } from "./auth/identity.ts";
-import { type Form, readForm } from "./middleware/form.ts";
+import { BODY_BYTES } from "./middleware/body-limits.ts";
 
 export interface Asked<Body, Query> {
   readonly user: User;
@@ -55,6 +56,8 @@ export function identityOf(context: Context): Identity {
   if (identity === undefined) throw new Error(`${context.path} was reached without authentication`);
   return identity;
 }
+
+const readForm = createFormReader(BODY_BYTES);
 
 export function mount(router: Router, routes: readonly Route[]): void {
   for (const definition of routes) {

@@ -1,12 +1,14 @@
 /** The Responses API: the whole agent behind a wire format that programs already speak. Mounted on the gateway. */
 import { definePlugin, Off } from "../../kernel/plugin.ts";
 
+const megabytes = (count: number): number => count * 1024 * 1024;
+
 export default definePlugin({
   name: "responses",
   kind: "channel",
   needs: ["web", "agent", "threads", "store", "chatLimit", "kernel"],
   wants: ["externalTools"],
-  tables: async () => [{ owner: "responses", migrations: (await import("./intake/requests.ts")).MIGRATIONS }],
+  tables: async () => (await import("./owned-tables.ts")).TABLES,
   configure(env) {
     const isOn = env.flag("RESPONSES_ENABLED", true, "The Responses API on the gateway");
     const config = {
@@ -21,6 +23,22 @@ export default definePlugin({
         true,
         "Accept input that replays a whole tool loop as the history of a new thread",
       ),
+      fileBytes: megabytes(
+        env.integer(
+          "RESPONSES_FILE_MB",
+          20,
+          { min: 1, max: 100 },
+          "How large an uploaded file may be, in MiB",
+        ),
+      ),
+      filesBytes: megabytes(
+        env.integer(
+          "RESPONSES_FILES_MB",
+          100,
+          { min: 1, max: 100_000 },
+          "How large the uploaded files of a user may be together, in MiB",
+        ),
+      ),
     };
     return isOn ? config : new Off("RESPONSES_ENABLED is false");
   },
@@ -30,22 +48,28 @@ export default definePlugin({
       { createAnswers },
       { createIntake },
       { createRequests },
+      { createStoredFiles },
       { mountRooms },
       { mountRoutes },
       { startSweep },
+      { startExpiry },
     ] = await Promise.all([
       import("./answer/answer.ts"),
       import("./intake/intake.ts"),
       import("./intake/requests.ts"),
+      import("./files/stored-files.ts"),
       import("./rooms.ts"),
       import("./routes.ts"),
       import("./intake/sweep.ts"),
+      import("./files/expiry.ts"),
     ]);
     const { web, agent, threads, store, chatLimit, kernel, externalTools } = use;
     const pageOf = (thread: string) => `${web.url}/#/chat/${thread}`;
     const { requests, sql } = await createRequests(store);
     onStop(startSweep({ store, requests, threads, log }));
-    const { replay, timeoutSecs } = config;
+    const { replay, timeoutSecs, fileBytes, filesBytes } = config;
+    const files = await createStoredFiles(store, { totalBytes: filesBytes });
+    onStop(startExpiry(store, files, log));
     mountRoutes({
       web,
       agent,
@@ -58,7 +82,7 @@ export default definePlugin({
       startedAt: kernel.startedAt,
       log,
     });
-    mountRooms({ web, agent, startedAt: kernel.startedAt, log });
+    mountRooms({ web, agent, startedAt: kernel.startedAt, log, files, fileBytes });
     announce(`${web.url}/api/v1/responses`);
   },
 });

@@ -1,12 +1,13 @@
 /** The endpoints beside `/responses` that clients of today expect under one base URL. */
 import { type Endpoint, type Mounting, mountEndpoints } from "./endpoint.ts";
+import { type FileParts, fileEndpoints } from "./files/endpoints.ts";
 import { type ModelParts, modelById, modelList } from "./models.ts";
 
 const PREFIX = "/openai/v1";
 
-export interface RoomParts extends Mounting, ModelParts {}
+export interface RoomParts extends Mounting, ModelParts, FileParts {}
 
 export function mountRooms(parts: RoomParts): void {
-  const endpoints: readonly Endpoint[] = [modelList(parts), modelById(parts)];
+  const endpoints: readonly Endpoint[] = [modelList(parts), modelById(parts), ...fileEndpoints(parts)];
   mountEndpoints(parts, [PREFIX], endpoints);
 }

@@ -1,5 +1,5 @@
 /** What becomes of a user's turns, jobs and data when the user is removed. */
-import type { Agent, Jobs, Sql } from "../../../kernel/plugin.ts";
+import type { Agent, Jobs, Kernel, Sql, Store } from "../../../kernel/plugin.ts";
 import type { OpenMemory } from "../memory/memory.ts";
 import type { StoredThreads } from "../threads/threads.ts";
 
@@ -8,6 +8,8 @@ export interface UserRemovalParts {
   readonly threads: Pick<StoredThreads, "removeAll">;
   readonly jobs: Pick<Jobs, "list" | "cancel">;
   readonly memory: Pick<OpenMemory, "removeAll">;
+  /** Deletes what other plugins keep of a user. */
+  removeElsewhere(user: string): Promise<void>;
   /** Stops what runs on a thread. */
   cancelThread(thread: string): Promise<void>;
 }
@@ -42,10 +44,26 @@ export function createUserRemoval(parts: UserRemovalParts): Agent["removeUser"] 
     await stopJobs(user);
     await stopTurns(user);
     if (!withData) return;
-    await Promise.all([threads.removeAll(user), memory.removeAll(user)]);
+    await Promise.all([threads.removeAll(user), memory.removeAll(user), parts.removeElsewhere(user)]);
     await sql.transaction(async (tx) => {
       const tables = ["jobs", "conversations", "approvals", "spending", "token_spending", "missions"];
       await Promise.all(tables.map((table) => tx.run(`DELETE FROM ${table} WHERE "user" = ?`, user)));
     });
+  };
+}
+
+/** Deletes the rows of the user in every table that its plugin declares to be personal. */
+export function createPersonalRemoval(
+  store: Pick<Store, "tables">,
+  kernel: Pick<Kernel, "tables">,
+): UserRemovalParts["removeElsewhere"] {
+  return async (user) => {
+    for (const { owner, migrations, personal = [] } of await kernel.tables()) {
+      if (personal.length === 0) continue;
+      const sql = await store.tables(owner, migrations);
+      await sql.transaction(async (tx) => {
+        await Promise.all(personal.map((table) => tx.run(`DELETE FROM ${table} WHERE "user" = ?`, user)));
+      });
+    }
   };
 }

@@ -1,10 +1,10 @@
 /** Installing, removing and setting up tools: the operator's. The grants are shown before anything happens. */
 import type { Context } from "koa";
+import type { Form } from "../../../kernel/net/form.ts";
 import type { Proxies } from "../../../kernel/net/proxies.ts";
 import { Fault, type ToolAdmin, type ToolUpload } from "../../../kernel/plugin.ts";
 import { ToolInfo, ToolProposal, ToolSetup } from "../../../kernel/vocabulary/tools.ts";
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";
-import type { Form } from "../middleware/form.ts";
 import { type Route, route } from "../route.ts";
 
 const CALLBACK_PATH = "/oauth/callback";

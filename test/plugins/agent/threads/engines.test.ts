@@ -37,7 +37,11 @@ async function nodeOn(place: StorePlace) {
     approvals: createApprovals(sql),
     history: createHistory(sql, { mask: createMask(), trusted: new Set() }),
     identities: createIdentities({ sql, jobs, giveMemory: memory.giveAll }),
-    removeUser: createUserRemoval({ sql, threads, jobs, memory, cancelThread: async () => {} }),
+    removeUser: createUserRemoval({
+      ...{ sql, threads, jobs, memory },
+      removeElsewhere: async () => {},
+      cancelThread: async () => {},
+    }),
     async say(text: string, thread?: string, user = "ann") {
       const turn = { id: randomUUIDv7(), user, channel: "test", input: message(text) };
       const { writer } = await ledger.open({ ...turn, ...(thread !== undefined && { thread }) }, MODEL, {

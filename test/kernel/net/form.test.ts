@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Koa from "koa";
 import { afterAll, expect, onTestFinished, test, vi } from "vitest";
-import { listen } from "../../../../kernel/net/listen.ts";
-import { type Form, readForm } from "../../../../plugins/gateway/middleware/form.ts";
-import { head } from "../../../support/servers/raw-socket.ts";
+import { createFormReader, type Form } from "../../../kernel/net/form.ts";
+import { listen } from "../../../kernel/net/listen.ts";
+import { head } from "../../support/servers/raw-socket.ts";
 
 // Where uploads would land; formidable looks it up once.
 const folder = mkdtempSync(join(tmpdir(), "postern-test-"));
@@ -17,6 +17,8 @@ afterAll(() => {
   vi.unstubAllEnvs();
   rmSync(folder, { recursive: true });
 });
+
+const readForm = createFormReader(14 * 1024 * 1024);
 
 const TYPE = "multipart/form-data; boundary=b";
 
