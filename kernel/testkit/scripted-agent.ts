@@ -51,7 +51,8 @@ export function createScriptedAgent(): ScriptedAgent {
       const id = turn.id ?? randomUUID();
       const thread = turn.thread ?? randomUUID();
       const script = scripted.script(turn);
-      if (alongside) await sql?.transaction((tx) => alongside(tx, { id, thread }));
+      if (alongside)
+        await sql?.transaction((tx) => alongside(tx, { id, thread, gate: Promise.resolve(undefined) }));
       const stop = new AbortController();
       running.set(id, () => stop.abort());
       const record: TurnRecord = {

@@ -17,7 +17,12 @@ export interface RunningTurn extends AsyncIterable<TurnEvent> {
 /** Writes a channel's own rows about a turn in the transaction that opens it. Where it throws, no turn was opened. */
 export type Alongside = (
   tx: Transaction,
-  turn: { readonly id: string; readonly thread: string },
+  turn: {
+    readonly id: string;
+    readonly thread: string;
+    /** What the thread waited for until then. */
+    readonly gate: Promise<Gate | undefined>;
+  },
 ) => Promise<void>;
 
 export interface Agent {

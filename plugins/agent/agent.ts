@@ -129,7 +129,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
       // A message that waited in line may find that the turn before it has opened a gate.
       const isLate = entry.hasToWait && turn.input.type === "message";
       const gate = isLate ? (await ledger.thread(turn.user, writer.thread))?.gate : undefined;
-      if (gate) throw gatePending(gate);
+      if (gate && (turn.after ?? gate.turn) === gate.turn) throw gatePending(gate);
       if (beginning.items.length > 0) await writer.put(...beginning.items);
       ending = await running.loop(beginning);
     } catch (error) {

@@ -5,6 +5,7 @@
 import { Fault, type Sql } from "../../../kernel/plugin.ts";
 import type { ModelMessage } from "../models/model.ts";
 import { capText, escapeTags } from "../safety/wrap.ts";
+import { isOnPath, type Path, readPath } from "../threads/branch.ts";
 import type { History, Past, RenderedTurn } from "../threads/history.ts";
 import { withoutResult } from "../threads/history.ts";
 import type { Summary } from "../threads/thread-row.ts";
@@ -16,7 +17,16 @@ export interface Stored {
   /** Turns from this number on are not history. */
   readonly before: number;
   readonly summary: Summary;
+  readonly path: Path;
   readonly past: Past;
+}
+
+/** A turn whose past is wanted. */
+export interface Present {
+  readonly thread: string;
+  readonly seq: number;
+  /** Not all that came before it on its thread is its past. */
+  readonly isBranched: boolean;
 }
 
 export interface Room {
@@ -35,7 +45,7 @@ const LEFT_OUT = "[An earlier result, removed to save space.]";
 
 export interface Context {
   /** `summary`: what is known to be the newest. */
-  read(thread: string, before: number, summary: Summary | undefined): Promise<Stored>;
+  read(turn: Present, summary: Summary | undefined): Promise<Stored>;
   /** History as it fits: a summary of the oldest, then whole turns. */
   fit(stored: Stored, room: Room): Promise<Past & { readonly summary: string | undefined }>;
 }
@@ -44,9 +54,12 @@ export interface Context {
 export const nothingStored = (thread: string, before: number): Stored => ({
   thread,
   before,
-  summary: { text: undefined, to: 0 },
+  summary: NO_SUMMARY,
+  path: [],
   past: { turns: [], open: [] },
 });
+
+const NO_SUMMARY: Summary = { text: undefined, to: 0 };
 
 export function createContext(sql: Sql, history: History): Context {
   const summaryOf = async (thread: string): Promise<Summary> => {
@@ -58,12 +71,17 @@ export function createContext(sql: Sql, history: History): Context {
   };
 
   return {
-    async read(thread, before, given) {
-      const summary = given ?? (await summaryOf(thread));
-      return { thread, before, summary, past: await history.read(thread, summary.to, before) };
+    async read({ thread, seq: before, isBranched }, given) {
+      const [known, path] = await Promise.all([
+        given ?? summaryOf(thread),
+        isBranched ? readPath(sql, thread, before) : [],
+      ]);
+      // Whose last turn is in this past tells of nothing else: every turn has one past.
+      const summary = isOnPath(path, known.to) ? known : NO_SUMMARY;
+      return { thread, before, summary, path, past: await history.read(thread, summary.to, before, path) };
     },
 
-    async fit({ thread, before, summary: known, past }, { budget, summarise }) {
+    async fit({ thread, before, summary: known, path, past }, { budget, summarise }) {
       const size = sumTokens(past.turns) + estimateText(known.text ?? "");
       if (size <= budget) return { ...past, summary: known.text };
       const cut = cutAt(past.turns, budget * KEEP_AFTER_SUMMARY);
@@ -82,7 +100,7 @@ export function createContext(sql: Sql, history: History): Context {
         },
         { flush: false },
       );
-      return { ...(await history.read(thread, last.seq, before)), summary: text };
+      return { ...(await history.read(thread, last.seq, before, path)), summary: text };
     },
   };
 }

@@ -14,6 +14,7 @@ import { renderContext } from "../context/user-context.ts";
 import type { ModelMessage } from "../models/model.ts";
 import { redact } from "../safety/redact.ts";
 import { escapeTags, wrapOutput } from "../safety/wrap.ts";
+import { type Gap, isOnPath, type Path } from "./branch.ts";
 
 export interface RenderedTurn {
   readonly seq: number;
@@ -168,6 +169,8 @@ function outputOf(item: TurnItem, call: ToolCall, outcome: ToolOutcome, show: Sh
 
 interface Kept {
   readonly maskSize: number;
+  /** Of one branch at a time. */
+  readonly path: string;
   readonly turns: RenderedTurn[];
   open: readonly ToolCall[];
   tokens: number;
@@ -181,8 +184,8 @@ export interface Past {
 }
 
 export interface History {
-  /** The turns of a thread between two numbers, both excluded. */
-  read(thread: string, from: number, before: number): Promise<Past>;
+  /** The turns of a thread between two numbers, both excluded, that are on the path. */
+  read(thread: string, from: number, before: number, path?: Path): Promise<Past>;
   forget(thread: string): void;
 }
 
@@ -195,16 +198,17 @@ export function createHistory(sql: Queries, show: Pick<Show, "mask" | "trusted">
   });
 
   return {
-    async read(thread, from, before) {
+    async read(thread, from, before, path = []) {
       let entry = kept.get(thread);
       kept.delete(thread);
+      const pathKey = path.map(({ after, before }) => `${after}-${before}`).join();
       // A value that has become a secret since must not be shown from what was rendered before.
-      if (entry === undefined || entry.maskSize !== mask.size) {
-        entry = { maskSize: mask.size, turns: [], open: [], tokens: 0 };
+      if (entry?.path !== pathKey || entry.maskSize !== mask.size) {
+        entry = { maskSize: mask.size, path: pathKey, turns: [], open: [], tokens: 0 };
       }
       // What another node has added since is read with what is new here.
       const after = Math.max(from, entry.turns.at(-1)?.seq ?? 0);
-      const rows = await readRows(sql, thread, after, before);
+      const rows = await readRows(sql, thread, { after, before }, path);
       // One that may still get items is shown as it is now, and neither it nor what follows is kept.
       const unfinished = rows.findIndex(({ status }) => OPEN.has(status));
       const finished = unfinished === -1 ? rows : rows.slice(0, unfinished);
@@ -258,8 +262,8 @@ interface Row {
 async function readRows(
   sql: Queries,
   thread: string,
-  after: number,
-  before: number,
+  { after, before }: Gap,
+  path: Path,
 ): Promise<readonly Row[]> {
   const rows = await sql.all<{
     seq: number;
@@ -277,6 +281,7 @@ async function readRows(
   );
   const turns: Row[] = [];
   for (const { seq, status, instructions, context, outside, body } of rows) {
+    if (!isOnPath(path, seq)) continue;
     let turn = turns.at(-1);
     if (turn?.seq !== seq) {
       const preface: Preface = {

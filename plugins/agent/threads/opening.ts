@@ -13,10 +13,12 @@ import {
   type TurnStatus,
 } from "../../../kernel/plugin.ts";
 import { type Beginning, beginningOf } from "../turn/resume.ts";
+import { findOrigin, followAnswers, moveTurn, type Origin, threadAt } from "./branch.ts";
 import { writeItem } from "./items.ts";
 import type { ThreadTexts } from "./texts.ts";
 import { lockThread, type ThreadRow } from "./thread-row.ts";
 import { titleOf } from "./title.ts";
+import { addTurn, countOpen, type Place } from "./turn-rows.ts";
 
 export interface OpenedTurn {
   readonly id: string;
@@ -30,11 +32,8 @@ export interface OpenedTurn {
   readonly beginning: Beginning;
   /** The thread as it was; undefined where it is new. */
   readonly before: ThreadRow | undefined;
-}
-
-interface Place {
-  readonly seq: number;
-  readonly status: TurnStatus;
+  /** Not all that came before it on its thread is its past. */
+  readonly isBranched: boolean;
 }
 
 // A thread is a conversation: more than this many messages ahead of the answer is a caller gone wrong.
@@ -56,45 +55,51 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
     const thread = turn.thread ?? randomUUIDv7();
     const isNew = turn.thread === undefined;
     const { id } = turn;
-    const items: TurnItem[] =
-      turn.input.type === "message" && turn.input.text !== ""
-        ? [{ type: "message", id: randomUUIDv7(), role: "user", text: turn.input.text }]
-        : [];
+    const items = itemsOf(turn.input);
     const plain = isNew ? beginningOf(turn, undefined) : undefined;
 
-    const { placed, ...opened } = await sql.transaction(async (tx) => {
+    const { placed, touched, ...opened } = await sql.transaction(async (tx) => {
       const found = isNew ? undefined : lockThread(tx, sql.engine, turn.user, thread);
       const ahead = isNew ? undefined : countOpen(tx, thread);
-      if (isNew) addThread(tx, thread, turn, model, now);
-      else touchThread(tx, thread, turn, now);
-      const placed = addTurn(tx, { id, thread, isNew, turn, input: turn.input, model, now, node });
+      const origin = turn.after === undefined ? undefined : findOrigin(tx, turn, turn.thread);
+      const touched = isNew ? undefined : touchThread(tx, thread, turn, now);
+      if (isNew) addThread(tx, thread, turn, now);
+      const imported = turn.history?.length ? importHistory(tx, thread, turn, model, now) : undefined;
+      // What was imported is what it goes on from.
+      const { after: _, ...next } = turn;
+      const row = { id, thread, input: turn.input, model, now, node, isOver: false, isNew };
+      const placed = addTurn(tx, { ...row, turn: imported === undefined ? turn : next });
       for (const item of items) void writeItem(tx, { id, node }, item);
-      const besides = alongside?.(tx, { id, thread });
+      const gate = (async () => (await found)?.gate)();
+      const besides = alongside?.(tx, { id, thread, gate });
       // Where one failed first, the answers of the others do not matter.
-      for (const answer of [found, ahead, placed, besides]) answer?.catch(() => {});
+      for (const answer of [found, ahead, origin, touched, placed, gate, besides]) answer?.catch(() => {});
       if (isIdGiven && (await placed) === undefined && (isNew || (await found) !== undefined))
         throw new Fault("invalid", "turn_exists", `The turn ${id} already exists.`, { param: "id" });
       let beginning = plain;
       const before = await found;
+      if (isNew) await origin;
       if (!isNew) {
         if (before === undefined)
           throw new Fault("missing", "thread_not_found", `There is no thread ${thread}.`, {
             param: "thread",
           });
-        beginning = beginningOf(turn, before);
+        const at = origin && (await goOn(tx, { id: imported ?? id, thread }, before, await origin));
+        beginning = beginningOf(turn, at ? threadAt(before, at, turn.input) : before);
         refuseBusy((await ahead) ?? 0);
-        if (turn.input.type !== "message") await closeGate(tx, thread, before.gate);
+        if (closes(turn, before.gate)) await closeGate(tx, thread, before.gate);
       }
       await besides;
-      return { placed, before, beginning: beginning as Beginning };
+      return { placed, touched, before, beginning: beginning as Beginning };
     });
     // Asked for after the commit, so that a new thread needs no answer before it.
     const { seq, status } = (await placed) as Place;
-    return { id, thread, seq, status, now, items, ...opened };
+    const isBranched = (await touched)?.branched === 1;
+    return { id, thread, seq, status, now, items, isBranched, ...opened };
   };
 
   /** A new thread with what the turn brings, which is a turn more where it brings history. */
-  function addThread(tx: Transaction, id: string, turn: Turn, model: ModelName, now: string): void {
+  function addThread(tx: Transaction, id: string, turn: Turn, now: string): void {
     const title = titleOf(turn);
     void tx.run(
       `INSERT INTO threads (id, "user", title, created_at, updated_at, turns, tools) VALUES (?, ?, ?, ?, ?, ?, ?)`,
@@ -103,90 +108,76 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
       title,
       now,
       now,
-      turn.history?.length ? 2 : 1,
+      turnsOf(turn),
       toolsOf(turn),
     );
     texts.addTitle(tx, id, title);
-    if (turn.history?.length) importHistory(tx, id, turn, model, now);
   }
 
   /** Earlier items that the caller brought are a turn of their own, so that this one holds only what is its. */
-  function importHistory(tx: Transaction, thread: string, turn: Turn, model: ModelName, now: string): void {
+  function importHistory(tx: Transaction, thread: string, turn: Turn, model: ModelName, now: string): string {
     const id = randomUUIDv7();
     const { instructions: _, context: __, outside: ___, ...bare } = turn;
     const input: TurnInput = { type: "message", text: "" };
-    void addTurn(tx, { id, thread, isNew: true, turn: bare, input, model, now, node, isOver: true });
+    const isNew = turn.thread === undefined;
+    void addTurn(tx, { id, thread, isNew, turn: bare, input, model, now, node, isOver: true });
     for (const given of turn.history ?? []) {
       const item = { ...given, id: randomUUIDv7() };
       void writeItem(tx, { id, node }, item);
       if (item.type === "message" && item.text !== "") texts.addMessage(tx, item.id, thread, item.text);
     }
+    return id;
   }
 }
 
-function touchThread(tx: Transaction, thread: string, turn: Turn, now: string): void {
+function itemsOf(input: TurnInput): TurnItem[] {
+  if (input.type !== "message") return [];
+  const { type, text, attachments } = input;
+  if (text === "" && !attachments?.length) return [];
+  return [{ type, id: randomUUIDv7(), role: "user", text, ...(attachments && { attachments }) }];
+}
+
+const turnsOf = ({ history }: Turn): number => (history?.length ? 2 : 1);
+
+const BRANCHES = `branched = CASE WHEN EXISTS (
+  SELECT 1 FROM turns AS later WHERE later.thread = threads.id AND later.seq > (
+    SELECT seq FROM turns AS origin WHERE origin.id = CAST(? AS TEXT))) THEN 1 ELSE branched END`;
+
+function touchThread(
+  tx: Transaction,
+  thread: string,
+  turn: Turn,
+  now: string,
+): Promise<{ readonly branched: number } | undefined> {
   // The catalog belongs to the thread: a resume that does not repeat it goes on with it.
   const keepsTools = turn.input.type !== "message" && turn.tools === undefined;
-  void tx.run(
-    `UPDATE threads SET turns = turns + 1, updated_at = ?${keepsTools ? "" : ", tools = ?"} WHERE id = ? AND "user" = ?`,
+  return tx.get(
+    `UPDATE threads SET turns = turns + ${turnsOf(turn)}, updated_at = ?${keepsTools ? "" : ", tools = ?"}
+       ${turn.after === undefined ? "" : `, ${BRANCHES}`} WHERE id = ? AND "user" = ? RETURNING branched`,
     now,
     ...(keepsTools ? [] : [toolsOf(turn)]),
+    ...(turn.after === undefined ? [] : [turn.after]),
     thread,
     turn.user,
   );
 }
 
-/** Runs at once where no other turn of its thread is open, and otherwise waits in line. */
-function addTurn(
+/** Where the person asked has answered since, the first of the new turns goes on from that. */
+async function goOn(
   tx: Transaction,
-  row: {
-    readonly id: string;
-    readonly thread: string;
-    readonly isNew: boolean;
-    readonly turn: Turn;
-    readonly input: TurnInput;
-    readonly model: ModelName;
-    readonly now: string;
-    readonly node: string;
-    readonly isOver?: boolean;
-  },
-): Promise<Place | undefined> {
-  const { turn, isOver = false } = row;
-  const values = [
-    row.id,
-    turn.channel,
-    JSON.stringify(row.input),
-    turn.instructions ?? null,
-    turn.context === undefined ? null : JSON.stringify(turn.context),
-    turn.outside === undefined ? null : JSON.stringify(turn.outside),
-    row.model.provider,
-    row.model.name,
-    row.node,
-    row.now,
-  ];
-  if (!row.isNew) return tx.get<Place>(ADD_TO_KNOWN, ...values, row.thread, turn.user);
-  const status = isOver ? "completed" : "running";
-  return tx.get<Place>(ADD_TO_NEW, ...values, row.thread, turn.user, status, isOver ? row.now : null);
+  first: { readonly id: string; readonly thread: string },
+  thread: ThreadRow,
+  origin: Origin,
+): Promise<Origin> {
+  const at = await followAnswers(tx, thread, origin);
+  if (at !== origin) await moveTurn(tx, first, at.seq);
+  return at;
 }
 
-const OPEN = "status IN ('queued', 'running')";
-
-const STATUS = `CASE WHEN EXISTS (
-  SELECT 1 FROM turns AS other INDEXED BY turns_open WHERE other.thread = threads.id AND other.${OPEN}
-) THEN 'queued' ELSE 'running' END`;
-
-const COLUMNS = "id, channel, input, instructions, context, outside, provider, model, node, created_at";
-const PLACE = "ON CONFLICT (id) DO NOTHING RETURNING seq, status";
-const ADD_TO_KNOWN = `INSERT INTO turns (${COLUMNS}, thread, "user", status)
-  SELECT ${COLUMNS.replaceAll(/\w+/g, "CAST(? AS TEXT)")}, id, "user", ${STATUS}
-  FROM threads WHERE id = ? AND "user" = ? ${PLACE}`;
-// A new thread has no other turn; plain values spare SQLite the copies of pages that it makes before it inserts a SELECT.
-const ADD_TO_NEW = `INSERT INTO turns (${COLUMNS}, thread, "user", status, completed_at)
-  VALUES (${COLUMNS.replaceAll(/\w+/g, "?")}, ?, ?, ?, ?) ${PLACE}`;
-
-async function countOpen(tx: Transaction, thread: string): Promise<number> {
-  const query = `SELECT count(*) AS count FROM turns INDEXED BY turns_open WHERE thread = ? AND ${OPEN}`;
-  return (await tx.get<{ count: number }>(query, thread))?.count ?? 0;
+/** A new branch does without the answer that another waits for, unless a person has to give it. */
+function closes({ after, input }: Turn, gate: Gate | undefined): boolean {
+  if (after === undefined) return input.type !== "message";
+  return gate?.type === "external_tool" || gate?.type === input.type;
 }
 
 function refuseBusy(open: number): void {

@@ -142,6 +142,11 @@ const SQLITE = [
   `CREATE TABLE token_spending (
     token TEXT NOT NULL, day TEXT NOT NULL, user TEXT NOT NULL, usd REAL NOT NULL, PRIMARY KEY (token, day)
   ) STRICT, WITHOUT ROWID;`,
+
+  // A turn that does not go on from the one before it on its thread: a branch.
+  `ALTER TABLE turns ADD COLUMN parent_seq INTEGER;
+  ALTER TABLE threads ADD COLUMN branched INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX turns_branching ON turns (thread, seq) WHERE parent_seq IS NOT NULL;`,
 ];
 
 const POSTGRES = [
@@ -282,6 +287,11 @@ const POSTGRES = [
     usd DOUBLE PRECISION NOT NULL,
     PRIMARY KEY (token, day)
   );`,
+
+  // A turn that does not go on from the one before it on its thread: a branch.
+  `ALTER TABLE turns ADD COLUMN parent_seq BIGINT;
+  ALTER TABLE threads ADD COLUMN branched BIGINT NOT NULL DEFAULT 0;
+  CREATE INDEX turns_branching ON turns (thread, seq) WHERE parent_seq IS NOT NULL;`,
 ];
 
 export const MIGRATIONS = { sqlite: SQLITE, postgres: POSTGRES };

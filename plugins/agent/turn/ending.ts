@@ -27,7 +27,7 @@ interface Next {
 /** Closes the turn of a thread, and answers where the turn that waits for it is. */
 export function closeTurn(
   tx: Transaction,
-  turn: OwnTurn & { readonly thread: string; readonly model: ModelName },
+  turn: OwnTurn & { readonly thread: string; readonly isBranched: boolean; readonly model: ModelName },
   { status, error, gate, pending, required }: Ending,
   usage: Usage,
   now: string,
@@ -49,6 +49,15 @@ export function closeTurn(
     id,
     node,
   );
+  // A thread has one gate: what another branch waited for is no longer asked.
+  if (gate && turn.isBranched)
+    void tx.run(
+      `UPDATE turns SET status = 'completed' WHERE thread = ? AND status = 'waiting'
+         AND EXISTS (SELECT 1 FROM turns AS own WHERE own.id = ? AND own.node = ?)`,
+      thread,
+      id,
+      node,
+    );
   void tx.run(
     `UPDATE turns SET status = ?, error = ?, gate = ?, usage = ?, provider = ?, model = ?, completed_at = ?
        WHERE id = ? AND node = ?`,

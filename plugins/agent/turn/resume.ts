@@ -40,29 +40,20 @@ const PLAIN: Beginning = {
 
 export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginning {
   const { input } = turn;
-  if (thread !== undefined && turn.history?.length)
-    throw invalid("history_on_thread", "Earlier items can only be added to a new thread.", "history");
+  if (thread !== undefined && turn.after === undefined && turn.history?.length)
+    throw invalid(
+      "history_on_thread",
+      "Earlier items can only be added to a new thread, or after a turn that is named.",
+      "history",
+    );
   if (input.type === "message") {
-    if (input.text.trim() === "" && !turn.history?.length)
+    if (input.text.trim() === "" && !input.attachments?.length && !turn.history?.length)
       throw invalid("empty_message", "The message is empty.", "message");
-    if (thread?.gate !== undefined) throw gatePending(thread.gate);
+    if (thread?.gate !== undefined && unanswered(turn, thread.gate).length > 0)
+      throw gatePending(thread.gate);
     return PLAIN;
   }
-  if (input.type === "tool_output") {
-    if (thread === undefined) return { ...PLAIN, items: [replayed(turn, input.call, input.output)] };
-    const { gate } = thread;
-    if (gate?.type !== "external_tool")
-      throw invalid("no_external_tool_gate", "The thread has no pending tool call.", "call_id");
-    if (gate.others?.length) return answered(turn, { type: "tool_outputs", outputs: [input] }, thread);
-    if (gate.call.id !== input.call)
-      throw invalid("call_mismatch", `The pending call of this thread is ${gate.call.id}.`, "call_id");
-    return {
-      ...PLAIN,
-      items: [resultOf(input.call, input.output)],
-      pending: thread.pending,
-      required: afterAnswer(thread.required, gate.call, { status: "ok", output: input.output }),
-    };
-  }
+  if (input.type === "tool_output") return answered(turn, { outputs: [input] }, thread);
   if (input.type === "tool_outputs") return answered(turn, input, thread);
   const gate = thread?.gate;
   if (gate?.type !== input.type || gate.id !== input.gate)
@@ -96,58 +87,62 @@ export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginnin
   };
 }
 
-/** All calls that surfaced together are answered together; what the person says besides comes after them. */
+/**
+ * All calls that surfaced together are answered together, by the outputs or in the history that comes with them; what the
+ * person says besides comes after. A caller that replays everything answers calls of the history it brings.
+ */
 function answered(
   turn: Turn,
-  { outputs, text, attachments }: Extract<TurnInput, { type: "tool_outputs" }>,
+  { outputs, text, attachments }: Omit<Extract<TurnInput, { type: "tool_outputs" }>, "type">,
   thread: ThreadRow | undefined,
 ): Beginning {
-  const gate = thread?.gate;
-  const message: TurnItem[] =
-    text === undefined && attachments === undefined
-      ? []
-      : [
-          {
-            type: "message",
-            id: randomUUIDv7(),
-            role: "user",
-            text: text ?? "",
-            ...(attachments && { attachments }),
-          },
-        ];
+  const gate = thread?.gate?.type === "external_tool" ? thread.gate : undefined;
+  const expected = gate ? unanswered(turn, gate) : [];
+  const brought = (turn.history ?? []).flatMap((item) => (item.type === "tool_call" ? [item.call.id] : []));
+  const known = new Set([...expected.map(({ id }) => id), ...brought]);
+  if (known.size === 0)
+    throw invalid(
+      "no_external_tool_gate",
+      thread ? "The thread has no pending tool call." : "There is no call with this call_id.",
+      "call_id",
+    );
+  const given = new Set(outputs.map(({ call }) => call));
+  const missing = expected.find(({ id }) => !given.has(id));
+  if (outputs.some(({ call }) => !known.has(call)) || given.size < outputs.length) {
+    const calls = expected.map(({ id }) => id).join(", ");
+    throw gate
+      ? invalid("call_mismatch", `The pending calls of this thread are ${calls}.`, "call_id")
+      : invalid("no_external_tool_gate", "There is no call with this call_id.", "call_id");
+  }
+  if (missing !== undefined)
+    throw invalid("call_mismatch", `The output of the pending call ${missing.id} is missing.`, "call_id");
   const results = outputs.map(
     ({ call, output, attachments }): TurnItem => ({
       ...settledItem(call, { status: "ok", output }),
       ...(attachments && { attachments }),
     }),
   );
-  if (thread === undefined) {
-    for (const { call } of outputs) assertBrought(turn, call);
-    return { ...PLAIN, items: [...results, ...message] };
-  }
-  if (gate?.type !== "external_tool")
-    throw invalid("no_external_tool_gate", "The thread has no pending tool call.", "call_id");
-  const calls = [gate.call, ...(gate.others ?? [])];
-  const given = new Set(outputs.map(({ call }) => call));
-  const missing = calls.find(({ id }) => !given.has(id));
-  if (missing !== undefined)
-    throw invalid("call_mismatch", `The output of the pending call ${missing.id} is missing.`, "call_id");
-  const stranger = outputs.find(({ call }) => !calls.some(({ id }) => id === call));
-  if (stranger !== undefined || given.size < outputs.length)
-    throw invalid(
-      "call_mismatch",
-      `The pending calls of this thread are ${calls.map(({ id }) => id).join(", ")}.`,
-      "call_id",
-    );
+  const isSaid = text !== undefined || attachments !== undefined;
+  const said = { type: "message", id: randomUUIDv7(), role: "user", text: text ?? "" } as const;
   return {
     ...PLAIN,
-    items: [...results, ...message],
-    pending: thread.pending,
-    required: calls.reduce(
+    items: [...results, ...(isSaid ? [{ ...said, ...(attachments && { attachments }) }] : [])],
+    pending: thread?.pending ?? [],
+    required: expected.reduce(
       (required, call) => afterAnswer(required, call, { status: "ok", output: "" }),
-      thread.required,
+      thread?.required ?? NOTHING_REQUIRED,
     ),
   };
+}
+
+/** The calls at a gate that the history brought along does not answer. */
+function unanswered({ history = [] }: Turn, gate: Gate): readonly ToolCall[] {
+  const others = gate.type === "external_tool" ? (gate.others ?? []) : [];
+  return [gate.call, ...others].filter(
+    ({ id }) =>
+      gate.type !== "external_tool" ||
+      !history.some((item) => item.type === "tool_result" && item.call === id),
+  );
 }
 
 export function gatePending(gate: Gate): Fault {
@@ -157,21 +152,6 @@ export function gatePending(gate: Gate): Fault {
     external_tool: `it is waiting for the output of call ${gate.call.id}`,
   }[gate.type];
   return invalid("gate_pending", `The thread is paused: ${what}. Answer that first.`, "thread");
-}
-
-/** A caller that replays everything ends with the output of a call that is in the history it brought. */
-function replayed(turn: Turn, call: string, output: string): TurnItem {
-  assertBrought(turn, call);
-  return resultOf(call, output);
-}
-
-function assertBrought(turn: Turn, call: string): void {
-  if (!turn.history?.some((item) => item.type === "tool_call" && item.call.id === call))
-    throw invalid("no_external_tool_gate", "There is no call with this call_id.", "call_id");
-}
-
-function resultOf(call: string, output: string): TurnItem {
-  return settledItem(call, { status: "ok", output });
 }
 
 function settledItem(call: string, outcome: ToolOutcome): TurnItem {

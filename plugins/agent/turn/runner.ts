@@ -132,7 +132,7 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
         return text.trim() === "" ? digest(transcript) : redact(mask, text);
       }
 
-      const readPast = (summary?: Summary) => parts.context.read(writer.thread, writer.seq, summary);
+      const readPast = (summary?: Summary) => parts.context.read(writer, summary);
 
       /** How a request to each model is made; history is read once for a turn. */
       function composer(

@@ -29,6 +29,8 @@ export interface TurnWriter {
   readonly summary: Summary | undefined;
   /** Nothing came before it on its thread. */
   readonly isFirst: boolean;
+  /** Not all that came before it on its thread is its past. */
+  readonly isBranched: boolean;
   /** Keeps text of a message that is not whole yet; `tell` is called when it is stored, in the order of the texts. */
   say(item: string, deltas: readonly string[], tell: (delta: string) => void): void;
   /** Appends items, or replaces those with the same ids. A message that was being said is whole with it. */
@@ -89,9 +91,10 @@ export function createTurnWriter(
     readonly status: TurnStatus;
     readonly model: ModelName;
     readonly before: ThreadRow | undefined;
+    readonly isBranched: boolean;
   },
 ): TurnWriter {
-  const { turn, id, thread, seq, items } = start;
+  const { turn, id, thread, seq, items, isBranched } = start;
   // Where it was taken over by another node, nothing of what this one still says counts.
   const own = { id, node };
   // Opening the turn has written what it came with.
@@ -227,7 +230,7 @@ export function createTurnWriter(
   }
 
   const writeEnd = (tx: Transaction, ending: Ending, usage: Usage, now: string) => {
-    const next = closeTurn(tx, { ...own, thread, model: current.model }, ending, usage, now);
+    const next = closeTurn(tx, { ...own, thread, isBranched, model: current.model }, ending, usage, now);
     for (const item of unstored()) void writeItem(tx, own, withPieces(item));
     // All that was said, also to begin with: the index is written once for a turn.
     for (const item of items)
@@ -253,6 +256,7 @@ export function createTurnWriter(
     items,
     summary: start.status === "queued" ? undefined : (start.before?.summary ?? { text: undefined, to: 0 }),
     isFirst: start.before === undefined && !turn.history?.length,
+    isBranched,
     say(item, deltas, tell) {
       if (isMute) return tellAll(asPieces([{ item, deltas, tell }]));
       said.push({ item, deltas, tell });

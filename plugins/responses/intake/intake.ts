@@ -12,7 +12,7 @@ import {
   type Turn,
 } from "../../../kernel/plugin.ts";
 import { bytesOf } from "../../../kernel/vocabulary/schema/check.ts";
-import { parseItemId } from "../answer/id.ts";
+import { parseItemId, parseResponseId } from "../answer/id.ts";
 import { gateError, outputOf, type PageOf } from "../answer/response.ts";
 import type { WireError } from "../answer/wire.ts";
 import { invalid } from "../refusal.ts";
@@ -54,7 +54,7 @@ class KeyTaken extends Error {}
 
 /** What a message cannot go on from as if nothing were the matter. */
 class NotPlain extends Error {}
-const NOT_PLAIN: ReadonlySet<string> = new Set(["thread_not_found", "gate_pending"]);
+const NOT_PLAIN: ReadonlySet<string> = new Set(["thread_not_found", "turn_not_found", "gate_pending"]);
 
 export function createIntake({ agent, threads, requests, sql, pageOf, replay }: IntakeParts): Intake {
   const live = new Map<string, RunningTurn>();
@@ -80,6 +80,23 @@ export function createIntake({ agent, threads, requests, sql, pageOf, replay }: 
     return earlier?.thread === previous.thread ? thread : undefined;
   }
 
+  /** The turn to go on from: a response that failed before it had one goes on from where its request did. */
+  async function previousTurn(
+    user: string,
+    { previous }: Pick<CreateRequest, "previous">,
+  ): Promise<string | undefined> {
+    for (let at = previous; at !== undefined; ) {
+      const [request, record] = await Promise.all([
+        requests.find(user, at.turn),
+        threads.turn(user, at.turn),
+      ]);
+      if (record?.thread === previous?.thread) return record?.id;
+      const earlier: string | null = request?.echo.previousResponseId ?? null;
+      at = earlier === null ? undefined : parseResponseId(earlier);
+    }
+    return undefined;
+  }
+
   const parse = (user: string, { items, previous }: CreateRequest) =>
     readInput(items, { continues: previous !== undefined, replay, resolve: (id) => resolve(user, id) });
 
@@ -97,14 +114,15 @@ export function createIntake({ agent, threads, requests, sql, pageOf, replay }: 
     };
     let taken: TakenRequest | undefined;
     try {
-      const turn = turnOf(user, request, ask, previous.thread);
-      const running = await agent.run(turn, async (tx, { id, thread }) => {
+      const turn = turnOf(user, request, ask, { thread: previous.thread, after: previous.turn });
+      const running = await agent.run(turn, async (tx, { id, thread, gate }) => {
         taken = takenAs({ id, thread });
-        const [earlier] = await Promise.all([
+        const [earlier, waitsFor] = await Promise.all([
           requests.find(user, previous.turn, tx),
+          gate,
           requests.add(tx, taken, undefined),
         ]);
-        if (earlier?.thread !== previous.thread) throw new NotPlain();
+        if (earlier?.thread !== previous.thread || waitsFor !== undefined) throw new NotPlain();
       });
       keep(running);
       return { taken: taken ?? takenAs(running), running };
@@ -119,9 +137,10 @@ export function createIntake({ agent, threads, requests, sql, pageOf, replay }: 
     const continues = request.previous !== undefined;
     const begun = continues && repeat === undefined ? await goOn(user, request) : undefined;
     if (begun) return begun;
-    const [known, thread] = await Promise.all([
+    const [known, thread, after] = await Promise.all([
       repeat && repeated(user, repeat),
       previousThread(user, request),
+      previousTurn(user, request),
     ]);
     if (known) return { taken: known, running: live.get(known.id) };
     const input = await parse(user, request);
@@ -147,7 +166,8 @@ export function createIntake({ agent, threads, requests, sql, pageOf, replay }: 
       return { taken: await sql.transaction((tx) => add(tx, takenAs(place))), running: undefined };
     }
     let taken: TakenRequest | undefined;
-    const running = await agent.run(turnOf(user, request, input.ask, thread?.id), async (tx, turn) => {
+    const turn = turnOf(user, request, input.ask, thread && { thread: thread.id, after });
+    const running = await agent.run(turn, async (tx, turn) => {
       taken = await add(tx, takenAs(turn));
     });
     keep(running);
@@ -201,7 +221,13 @@ export function createIntake({ agent, threads, requests, sql, pageOf, replay }: 
   }
 }
 
-function turnOf(user: string, request: CreateRequest, ask: Ask, thread: string | undefined): Turn {
+/** Where a request goes on: the thread, and the turn of it. */
+interface Place {
+  readonly thread: string;
+  readonly after: string | undefined;
+}
+
+function turnOf(user: string, request: CreateRequest, ask: Ask, place: Place | undefined): Turn {
   const { context, temperature, tools, requiredTools } = request;
   const said = ask.type === "message" ? ask.instructions : [];
   const instructions = [request.instructions ?? "", ...said].filter((text) => text !== "").join("\n\n");
@@ -214,7 +240,9 @@ function turnOf(user: string, request: CreateRequest, ask: Ask, thread: string |
     user,
     channel: CHANNEL,
     input: inputOf(ask),
-    ...(thread !== undefined && { thread }),
+    ...(place && { thread: place.thread }),
+    // An output answers what the thread waits for now, and only once.
+    ...(place?.after !== undefined && ask.type === "message" && { after: place.after }),
     ...(instructions !== "" && !standsAlone && { instructions }),
     ...(context !== undefined && { context }),
     ...(tools !== undefined && { tools: tools.map(externalTool) }),

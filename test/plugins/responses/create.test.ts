@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { ResponseObject } from "../../../plugins/responses/answer/wire.ts";
 import { scriptedModel } from "../../support/services/agent.ts";
 import { startService, textOf } from "../../support/services/responses.ts";
 
@@ -122,6 +123,26 @@ test("§3.3 rule 2: previous_response_id replays the stored history and runs the
     .filter(({ role }) => role !== "system")
     .map(({ content }) => content);
   expect(sent).toEqual(["I am Ada.", "Nice to meet you, Ada.", "Who am I?"]);
+});
+
+test("Continuing from an older response sees that response's history, not the other branch's", async () => {
+  const model = await scriptedModel();
+  const service = await startService({ model });
+  const first = await service.create({ input: "first" });
+  const second = await service.create({ input: "second", previous_response_id: first.id });
+  const key = { "idempotency-key": "once" };
+  const body = { model: "any", input: "other", previous_response_id: first.id };
+  const other = (await (await service.send("POST", "/api/v1/responses", body, key)).json()) as ResponseObject;
+  await service.create({ input: "third", previous_response_id: second.id });
+  await service.create({ input: "fourth", previous_response_id: other.id });
+  const asked = model.requests.map(({ messages }) =>
+    messages.filter(({ role }) => role === "user").map(({ content }) => content),
+  );
+  expect(asked.slice(2)).toEqual([
+    ["first", "other"],
+    ["first", "second", "third"],
+    ["first", "other", "fourth"],
+  ]);
 });
 
 test("§3.3 rule 5: instructions are a block before the message and stay visible on later turns", async () => {

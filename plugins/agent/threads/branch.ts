@@ -1,0 +1,109 @@
+/**
+ * Branches of a thread. A turn that goes on from an older one sees what led to that one, and nothing of what came after
+ * it: every turn has one past, whatever else happens on its thread.
+ */
+import { Fault, type Gate, type Queries, type Transaction, type Turn } from "../../../kernel/plugin.ts";
+import { NOTHING_REQUIRED } from "../turn/required-tools.ts";
+import type { ThreadRow } from "./thread-row.ts";
+
+/** Turns between these two numbers, both excluded, are another branch's. */
+export interface Gap {
+  readonly after: number;
+  readonly before: number;
+}
+
+/** What is left out of the past of a turn. */
+export type Path = readonly Gap[];
+
+export const isOnPath = (path: Path, seq: number): boolean =>
+  !path.some(({ after, before }) => seq > after && seq < before);
+
+/** The past of the turn with this number. */
+export async function readPath(queries: Queries, thread: string, seq: number): Promise<Path> {
+  const jumps = await queries.all<{ seq: number; parent_seq: number }>(
+    `SELECT seq, parent_seq FROM turns INDEXED BY turns_branching
+     WHERE thread = ? AND seq <= ? AND parent_seq IS NOT NULL ORDER BY seq DESC`,
+    thread,
+    seq,
+  );
+  const path: Gap[] = [];
+  let at = seq;
+  for (const jump of jumps) {
+    if (jump.seq > at) continue;
+    path.push({ after: jump.parent_seq, before: jump.seq });
+    at = jump.parent_seq;
+  }
+  return path;
+}
+
+/** The turn that another goes on from. */
+export interface Origin {
+  readonly seq: number;
+  readonly gate: Gate | undefined;
+}
+
+interface Columns {
+  readonly seq: number;
+  readonly gate: string | null;
+}
+
+const read = (row: Columns | undefined): Origin | undefined =>
+  row && { seq: row.seq, gate: row.gate === null ? undefined : (JSON.parse(row.gate) as Gate) };
+
+export async function findOrigin(
+  queries: Queries,
+  { user, after }: Pick<Turn, "user" | "after">,
+  thread: string | undefined,
+): Promise<Origin> {
+  const find = 'SELECT seq, gate FROM turns WHERE id = ? AND thread = ? AND "user" = ?';
+  const isKnown = after !== undefined && thread !== undefined;
+  const origin = isKnown ? read(await queries.get<Columns>(find, after, thread, user)) : undefined;
+  if (origin !== undefined) return origin;
+  throw new Fault("missing", "turn_not_found", `The thread has no turn ${after}.`, { param: "after" });
+}
+
+/**
+ * A person answers a gate on another channel, and whoever got no further than that gate goes on from what came of it.
+ * The caller of a function answers it where it was called, as often as they like.
+ */
+export async function followAnswers(queries: Queries, thread: ThreadRow, origin: Origin): Promise<Origin> {
+  for (let at = origin; ; ) {
+    const { gate } = at;
+    if (gate === undefined || gate.type === "external_tool" || gate.id === thread.gate?.id) return at;
+    const answer = read(
+      await queries.get<Columns>(
+        "SELECT seq, gate FROM turns WHERE thread = ? AND seq > ? AND input LIKE ? ORDER BY seq LIMIT 1",
+        thread.id,
+        at.seq,
+        `%"gate":"${gate.id}"%`,
+      ),
+    );
+    if (answer === undefined) return at;
+    at = answer;
+  }
+}
+
+/** The thread as a turn finds it that goes on from there: what another branch waits for is no concern of its. */
+export function threadAt(thread: ThreadRow, { gate }: Origin, input: Turn["input"]): ThreadRow {
+  if (gate !== undefined && gate.id === thread.gate?.id) return thread;
+  const answers = input.type === "tool_output" || input.type === "tool_outputs";
+  const counts = answers && gate?.type === "external_tool" ? gate : undefined;
+  return { ...thread, gate: counts, pending: [], required: NOTHING_REQUIRED };
+}
+
+/** Goes on from there, which is a branch where others have since. */
+export function moveTurn(
+  tx: Transaction,
+  { id, thread }: { readonly id: string; readonly thread: string },
+  origin: number,
+): Promise<number> {
+  return tx.run(
+    `UPDATE turns SET parent_seq = CASE WHEN EXISTS (
+       SELECT 1 FROM turns AS later WHERE later.thread = ? AND later.seq > ? AND later.seq < turns.seq
+     ) THEN CAST(? AS BIGINT) END WHERE id = ?`,
+    thread,
+    origin,
+    origin,
+    id,
+  );
+}
