@@ -112,6 +112,7 @@ export function createScriptedAgent(): ScriptedAgent {
           read: async () => undefined,
           write: async (_user, path) => ({ path, version: 1 }),
           remove: async () => false,
+          embed: async (texts) => texts.map(() => new Float32Array([1])),
         },
         identities: {
           account: async () => undefined,

@@ -109,6 +109,8 @@ export interface Memory {
     expected?: number,
   ): Promise<{ readonly path: string; readonly version: number }>;
   remove(user: string, path: string): Promise<boolean>;
+  /** A vector of length one for each text, by the built-in model: texts of like meaning have vectors that are near. */
+  embed(texts: readonly string[], signal?: AbortSignal): Promise<readonly Float32Array[]>;
 }
 
 export interface Approvals {

@@ -6,7 +6,7 @@ const megabytes = (count: number): number => count * 1024 * 1024;
 export default definePlugin({
   name: "responses",
   kind: "channel",
-  needs: ["web", "agent", "threads", "store", "chatLimit", "kernel"],
+  needs: ["web", "agent", "threads", "memory", "store", "chatLimit", "kernel"],
   wants: ["externalTools"],
   tables: async () => (await import("./owned-tables.ts")).TABLES,
   configure(env) {
@@ -63,7 +63,7 @@ export default definePlugin({
       import("./intake/sweep.ts"),
       import("./files/expiry.ts"),
     ]);
-    const { web, agent, threads, store, chatLimit, kernel, externalTools } = use;
+    const { web, agent, threads, memory, store, chatLimit, kernel, externalTools } = use;
     const pageOf = (thread: string) => `${web.url}/#/chat/${thread}`;
     const { requests, sql } = await createRequests(store);
     onStop(startSweep({ store, requests, threads, log }));
@@ -82,7 +82,7 @@ export default definePlugin({
       startedAt: kernel.startedAt,
       log,
     });
-    mountRooms({ web, agent, startedAt: kernel.startedAt, log, files, fileBytes });
+    mountRooms({ web, agent, startedAt: kernel.startedAt, log, files, fileBytes, memory, chatLimit });
     announce(`${web.url}/api/v1/responses`);
   },
 });

@@ -1,4 +1,5 @@
-/** Tokens of a text without asking its model: four bytes each, which is close for words and high for code. */
+/** Tokens of what a model is sent, without asking the model. */
+import { estimateText } from "../../../kernel/vocabulary/usage.ts";
 import type { ModelAttachment, ModelMessage, ModelTool } from "../models/model.ts";
 
 const BYTES_PER_TOKEN = 4;
@@ -8,9 +9,7 @@ const BYTES_PER_TOKEN_OF = { file: 50, audio: 200 };
 // What a message costs besides its text.
 const FRAME = 4;
 
-export function estimateText(text: string): number {
-  return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
-}
+export { estimateText };
 
 export function estimateTokens(message: ModelMessage): number {
   switch (message.role) {

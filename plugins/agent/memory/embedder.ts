@@ -2,7 +2,7 @@
 
 import { Worker } from "node:worker_threads";
 import { threadFile } from "../../../kernel/cli/thread-file.ts";
-import { type Log, reason } from "../../../kernel/plugin.ts";
+import { Fault, type Log, reason } from "../../../kernel/plugin.ts";
 
 export interface EmbeddingRequest {
   readonly id: number;
@@ -138,4 +138,61 @@ export function createEmbedder({
       await stop("memory is closed");
     },
   };
+}
+
+// The model reads 256 tokens: so many bytes of any language fit.
+const READ_AT_ONCE_BYTES = 720;
+
+/**
+ * Vectors of whole texts: that of a long one is the mean of its pieces'. One piece at a time, so that others who wait
+ * get theirs in between.
+ */
+export async function embedTexts(
+  embedder: Embedder,
+  texts: readonly string[],
+  signal?: AbortSignal,
+): Promise<readonly Float32Array[]> {
+  if (!(await embedder.whenReady())) throw unavailable("could not be loaded");
+  const vectors: Float32Array[] = [];
+  for (const text of texts) {
+    const pieces: Float32Array[] = [];
+    for (const piece of piecesOf(text)) {
+      signal?.throwIfAborted();
+      pieces.push(
+        await embedder.embed(piece).catch((cause: unknown) => {
+          throw unavailable("stopped", cause);
+        }),
+      );
+    }
+    vectors.push(meanOf(pieces));
+  }
+  return vectors;
+}
+
+const unavailable = (what: string, cause?: unknown) =>
+  new Fault("unavailable", "embeddings_unavailable", `The embedding model ${what}.`, { cause });
+
+/** Cut between words where there are any. */
+function piecesOf(text: string): readonly string[] {
+  const pieces: string[] = [];
+  let piece = "";
+  let bytes = 0;
+  for (const word of text.match(/\s*\S{1,120}/gu) ?? []) {
+    const more = Buffer.byteLength(word);
+    if (bytes + more > READ_AT_ONCE_BYTES) {
+      pieces.push(piece);
+      [piece, bytes] = ["", 0];
+    }
+    piece += word;
+    bytes += more;
+  }
+  return [...pieces, piece];
+}
+
+function meanOf(vectors: readonly Float32Array[]): Float32Array {
+  const [first = new Float32Array()] = vectors;
+  if (vectors.length <= 1) return first;
+  const mean = first.map((_, at) => vectors.reduce((sum, vector) => sum + (vector[at] ?? 0), 0));
+  const length = Math.hypot(...mean) || 1;
+  return mean.map((value) => value / length);
 }

@@ -1,8 +1,8 @@
 /** The agent's memory: documents of each user, searched by words and by meaning. */
-import type { Log, Memory, Store, Transaction } from "../../../kernel/plugin.ts";
+import { Fault, type Log, type Memory, type Store, type Transaction } from "../../../kernel/plugin.ts";
 import type { OwnTool } from "../turn/own-tool.ts";
 import { createDocuments, type Document, giveDocuments } from "./documents.ts";
-import { createEmbedder, type EmbedderOptions } from "./embedder.ts";
+import { createEmbedder, type EmbedderOptions, embedTexts } from "./embedder.ts";
 import { createIndexer } from "./indexer.ts";
 import { search } from "./search.ts";
 import { MIGRATIONS } from "./tables.ts";
@@ -70,6 +70,15 @@ export async function createMemory({ store, vectors: isOn, log }: MemoryOptions)
     search(user: string, q: string, limit = USUAL_HITS) {
       indexer?.wake();
       return search({ sql, documents, meaning }, user, q, limit);
+    },
+    async embed(texts: readonly string[], signal?: AbortSignal) {
+      if (embedder === undefined)
+        throw new Fault(
+          "invalid",
+          "embeddings_off",
+          "This service makes no embeddings: MEMORY_VECTORS is false. Ask its operator to turn it on.",
+        );
+      return embedTexts(embedder, texts, signal);
     },
   };
   return {
