@@ -1,8 +1,9 @@
 /** Which model answers: as configured, or with `auto` the first that is there. */
 import type { Env, Log, ModelName } from "../../../kernel/plugin.ts";
 import type { Prices } from "../spending/cost.ts";
-import type { Model } from "./model.ts";
-import { createProviderModel, type ProviderName } from "./provider.ts";
+import { readInputs } from "./inputs.ts";
+import type { Model, ProviderName } from "./model.ts";
+import { createProviderModel } from "./provider.ts";
 
 const PROVIDERS = ["auto", "builtin", "openai", "anthropic", "ollama", "openai-compatible"] as const;
 
@@ -17,6 +18,7 @@ export interface ModelChoice extends ModelSettings {
   readonly anthropicKey: string | undefined;
   readonly openaiKey: string | undefined;
   readonly window: number | undefined;
+  readonly inputs: Model["takes"] | undefined;
   readonly fallback: ModelSettings | undefined;
 }
 
@@ -54,6 +56,7 @@ export function readModelChoice(env: Env): ModelChoice {
     { min: 1000, max: 10_000_000 },
     "The model's context window in tokens, if it is not known from the name",
   );
+  const inputs = readInputs(env);
   if (provider === "openai-compatible" && baseUrl === undefined)
     env.refuse("MODEL_BASE_URL", "the server's URL, because MODEL_PROVIDER is openai-compatible");
   if (provider === "openai" && key === undefined && openaiKey === undefined && baseUrl === undefined)
@@ -84,6 +87,7 @@ export function readModelChoice(env: Env): ModelChoice {
     anthropicKey,
     openaiKey,
     window,
+    inputs,
     fallback: fallbackProvider === "none" ? undefined : { provider: fallbackProvider, ...fallback },
   };
 }
@@ -103,7 +107,7 @@ function ownKey(choice: ModelChoice, provider: string): string | undefined {
 }
 
 export function createModels(choice: ModelChoice, builtin: Model, prices: Prices, log: Log): Models {
-  const make = (settings: ModelSettings): Model => {
+  const make = (settings: ModelSettings, takes: Model["takes"] | undefined): Model => {
     if (settings.provider === "builtin" || settings.provider === "auto") return builtin;
     const provider: ProviderName = settings.provider;
     const name = settings.name ?? USUAL_NAMES[provider] ?? "llama3.2";
@@ -113,11 +117,12 @@ export function createModels(choice: ModelChoice, builtin: Model, prices: Prices
       baseUrl: settings.baseUrl ?? USUAL_URLS[provider] ?? "",
       key: settings.key ?? ownKey(choice, provider),
       window: choice.window ?? prices.find({ provider, name })?.window ?? USUAL_WINDOW,
+      takes,
     });
   };
-  const rest = choice.fallback === undefined ? [] : [make(choice.fallback)];
+  const rest = choice.fallback === undefined ? [] : [make(choice.fallback, undefined)];
   const sure = certain(choice);
-  let first = make(sure ?? choice);
+  let first = make(sure ?? choice, choice.inputs);
 
   // In the background: start-up does not wait for it, and by the first turn it is over.
   const settled =
@@ -125,7 +130,7 @@ export function createModels(choice: ModelChoice, builtin: Model, prices: Prices
       ? undefined
       : findOllama().then((name) => {
           if (name === undefined) return;
-          first = make({ ...choice, provider: "ollama", name: choice.name ?? name });
+          first = make({ ...choice, provider: "ollama", name: choice.name ?? name }, choice.inputs);
           log.info({ model: first.name.name }, "found a local Ollama server, using it");
         });
 

@@ -1,17 +1,23 @@
 /** A provider's failure as a fault whose code says whether another try makes sense. */
-import { Fault, type ModelName, reason } from "../../../kernel/plugin.ts";
+import { Fault, type Format, type ModelName, reason } from "../../../kernel/plugin.ts";
+
+/** The provider does not answer in the format that was asked for. */
+export const FORMAT_REFUSED = "model_format_refused";
+
+// Of a refusal, what is searched: some servers repeat the whole request after it.
+const LONGEST_SEARCHED = 2000;
 
 /** What errors of calls have in common, whoever makes them. */
 interface CallError {
   readonly statusCode?: number;
+  readonly responseBody?: string;
   readonly responseHeaders?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
 
-export function explain(error: unknown, { provider, name }: ModelName): Fault {
-  const { statusCode, responseHeaders, cause } = (
-    typeof error === "object" && error !== null ? error : {}
-  ) as CallError;
+/** `format`: what the answer was to be. */
+export function explain(error: unknown, { provider, name }: ModelName, format?: Format): Fault {
+  const { statusCode, responseHeaders, cause } = callErrorOf(error);
   const who = `The model ${name} (${provider})`;
   const words = textOf(error);
   const fault = (code: string, message: string, retryAfterSecs?: number) =>
@@ -28,6 +34,8 @@ export function explain(error: unknown, { provider, name }: ModelName): Fault {
       "model_unauthorized",
       `${who} rejected the API key (${statusCode}): ${words}. Check the API key.`,
     );
+  if (format !== undefined && isAboutFormat(error))
+    return fault(FORMAT_REFUSED, `${who} refused the format of the answer (${statusCode}): ${words}`);
   // Redirects included: none is followed, and another try would meet the same.
   if (statusCode !== undefined && statusCode >= 300)
     return fault("model_refused", `${who} refused the request (${statusCode}): ${words}`);
@@ -37,6 +45,19 @@ export function explain(error: unknown, { provider, name }: ModelName): Fault {
   return fault(
     "model_cut",
     `${who} stopped in the middle of its answer: ${words}${root === words ? "" : ` (${root})`}`,
+  );
+}
+
+function callErrorOf(error: unknown): CallError {
+  return (typeof error === "object" && error !== null ? error : {}) as CallError;
+}
+
+function isAboutFormat(error: unknown): boolean {
+  const { statusCode, responseBody = "" } = callErrorOf(error);
+  const text = `${textOf(error)} ${responseBody}`.slice(0, LONGEST_SEARCHED);
+  return (
+    (statusCode === 400 || statusCode === 422) &&
+    /response_format|json_schema|json_object|output_config|output_format|text\.format|grammar/i.test(text)
   );
 }
 

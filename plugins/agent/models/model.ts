@@ -16,7 +16,10 @@ export interface Model {
   readonly window: number;
   /** What it can be shown besides text. */
   readonly takes: ReadonlySet<InputKind>;
-  /** The formats of an answer it can be asked for; any other is only told to it in words. */
+  /**
+   * The formats of an answer it can be asked for; any other can only be told to it in words. No promise: a server may
+   * ignore what it is asked for, or take it only without tools, so that what comes has to be checked in any case.
+   */
   readonly formats: ReadonlySet<Format["type"]>;
   /**
    * Streams one answer, as many parts at a time as have come; none is a sign of life from a model that thinks, or
@@ -27,6 +30,8 @@ export interface Model {
 
 /** One answer of a server, its errors as they came. */
 export type Speak = (request: ModelRequest, signal: AbortSignal) => AsyncIterable<readonly ModelPart[]>;
+
+export type ProviderName = "openai" | "anthropic" | "ollama" | "openai-compatible";
 
 export interface Endpoint {
   /** The model's name there. */
@@ -49,7 +54,7 @@ export interface ModelRequest {
   readonly toolChoice?: ToolChoice;
   /** False: at most one call in an answer. */
   readonly parallelCalls?: boolean;
-  /** Only one that is in the model's `formats`. */
+  /** One of the model's `formats`. Where the provider refuses it after all, it is told to the model in words. */
   readonly format?: Format;
 }
 

@@ -1,13 +1,14 @@
 /** Models of the network: what speaks with each is loaded when first asked, errors are put into words. */
 import type { ModelName } from "../../../kernel/plugin.ts";
 import { explain } from "./explain.ts";
-import type { Endpoint, Model, Speak } from "./model.ts";
-
-export type ProviderName = "openai" | "anthropic" | "ollama" | "openai-compatible";
+import { formatsOf, inputsOf } from "./inputs.ts";
+import type { Endpoint, Model, ProviderName, Speak } from "./model.ts";
 
 export interface ProviderSettings extends Endpoint {
   readonly provider: ProviderName;
   readonly window: number;
+  /** Where the operator says so; the model's name tells otherwise. */
+  readonly takes?: Model["takes"] | undefined;
 }
 
 export function createProviderModel(settings: ProviderSettings): Model {
@@ -17,8 +18,8 @@ export function createProviderModel(settings: ProviderSettings): Model {
   return {
     name,
     window: settings.window,
-    takes: new Set(),
-    formats: new Set(),
+    takes: settings.takes ?? inputsOf(settings.provider, settings.name),
+    formats: formatsOf(settings.provider),
     async *stream(request, signal) {
       loading ??= load(settings);
       try {
@@ -26,7 +27,7 @@ export function createProviderModel(settings: ProviderSettings): Model {
         yield* speak(request, signal);
       } catch (error) {
         if (signal.aborted) throw signal.reason;
-        throw explain(error, name);
+        throw explain(error, name, request.format);
       }
     },
   };
@@ -35,9 +36,9 @@ export function createProviderModel(settings: ProviderSettings): Model {
 async function load(settings: ProviderSettings): Promise<Speak> {
   switch (settings.provider) {
     case "openai":
-      return (await import("./packages.ts")).speakOpenAI(settings);
+      return (await import("./packages/speak.ts")).speakOpenAI(settings);
     case "anthropic":
-      return (await import("./packages.ts")).speakAnthropic(settings);
+      return (await import("./packages/speak.ts")).speakAnthropic(settings);
     default: {
       const { speakChatCompletions } = await import("./chat-completions/speak.ts");
       // Ollama does not read `tool_choice`.

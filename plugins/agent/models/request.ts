@@ -1,4 +1,5 @@
 /** What a request comes down to for every provider, whatever its dialect. */
+import type { Format } from "../../../kernel/plugin.ts";
 import type { ModelAttachment, ModelMessage, ModelRequest, ModelTool } from "./model.ts";
 
 export interface Offer {
@@ -17,7 +18,22 @@ export function offerTools({ tools, toolChoice = "auto", messages }: ModelReques
   return isHidden || shown.length === 0 ? undefined : { tools: shown, choice };
 }
 
-/** Some servers refuse to answer with JSON unless they are told so in words, too. */
+/** The request with its format told to the model instead of being asked of the server. */
+export function inWords({ format, ...request }: ModelRequest): ModelRequest {
+  return format === undefined
+    ? request
+    : { ...request, system: `${request.system}\n\n${sayFormat(format)}`.trimStart() };
+}
+
+function sayFormat(format: Format): string {
+  const answer = "When you answer without calling a tool, answer only with";
+  if (format.type === "json_object") return `${answer} one JSON object, without any other text.`;
+  const { schema, description } = format;
+  const about = description === undefined ? "" : ` (${description})`;
+  return `${answer} JSON${about} that matches this JSON Schema, without any other text:\n${JSON.stringify(schema)}`;
+}
+
+/** Some servers refuse to answer with a JSON object unless a message has the word. */
 export function systemOf({ system, format }: ModelRequest): string {
   return format?.type === "json_object" ? `${system}\n\nAnswer with one JSON object.`.trimStart() : system;
 }

@@ -4,7 +4,9 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Fault } from "../../../kernel/plugin.ts";
+import { FORMAT_REFUSED } from "./explain.ts";
 import type { Model, ModelPart, ModelRequest } from "./model.ts";
+import { inWords } from "./request.ts";
 
 export interface RetryOptions {
   readonly signal: AbortSignal;
@@ -32,7 +34,7 @@ export async function* streamSteadily(
 ): AsyncGenerator<readonly ModelPart[]> {
   for (const [place, model] of models.entries()) {
     const next = models[place + 1];
-    const request = await requestFor(model);
+    let request = await requestFor(model);
     options.onModel(model);
     for (let attempt = 1; ; attempt++) {
       let begun = false;
@@ -49,6 +51,10 @@ export async function* streamSteadily(
         return;
       } catch (error) {
         if (begun || options.signal.aborted || !(error instanceof Fault)) throw error;
+        if (error.code === FORMAT_REFUSED && request.format !== undefined) {
+          request = inWords(request);
+          continue;
+        }
         const pause = pauseBefore(error, attempt, options.pauseMillis ?? PAUSE_MILLIS);
         if (pause === undefined && next === undefined) throw error;
         if (hasThought) yield NEW_THOUGHT;

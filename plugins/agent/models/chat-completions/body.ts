@@ -3,7 +3,7 @@ import type { Format } from "../../../../kernel/plugin.ts";
 import { describeForProvider } from "../flat-schema.ts";
 import type { ModelAttachment, ModelMessage, ModelRequest, ModelTool } from "../model.ts";
 import { objectText } from "../params.ts";
-import { attachToUser, offerTools, startOfTurn, systemOf, toBase64, toDataUrl } from "../request.ts";
+import { attachToUser, inWords, offerTools, startOfTurn, systemOf, toBase64, toDataUrl } from "../request.ts";
 import type { Dialect } from "./dialect.ts";
 
 export interface Body {
@@ -15,12 +15,14 @@ export interface Body {
 /** `without`: optional fields to leave out. */
 export function bodyOf(
   model: string,
-  request: ModelRequest,
+  given: ModelRequest,
   dialect: Dialect,
   without: ReadonlySet<string>,
 ): Body {
-  const offered = offerTools(request);
+  const offered = offerTools(given);
   const offer = dialect.readsToolChoice || offered?.choice !== "none" ? offered : undefined;
+  // Most of these servers hold every answer to the format, so that no tool is called any more; others refuse both at once.
+  const request = offer === undefined || offer.choice === "none" ? given : inWords(given);
   const hints = Object.entries(hintsOf(request, offer !== undefined, without)).filter(
     ([name, value]) => value !== undefined && !without.has(name),
   );

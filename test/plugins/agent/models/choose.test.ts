@@ -8,7 +8,7 @@ import { temporaryFolder } from "../../../support/home.ts";
 
 const LOG = { debug() {}, info() {}, warn() {}, error() {} };
 
-async function chosen(variables: Variables) {
+async function modelsOf(variables: Variables) {
   const settings = new Settings(variables);
   const choice = readModelChoice(settings.for("agent"));
   settings.assertSound();
@@ -18,7 +18,11 @@ async function chosen(variables: Variables) {
     await readPrices(openFolderFiles(temporaryFolder())),
     LOG,
   );
-  return (await models.current()).map(({ name, window }) => `${name.provider} ${name.name} ${window}`);
+  return models.current();
+}
+
+async function chosen(variables: Variables) {
+  return (await modelsOf(variables)).map(({ name, window }) => `${name.provider} ${name.name} ${window}`);
 }
 
 test("auto takes the first that is there: a base URL, Anthropic, OpenAI, else the builtin", async () => {
@@ -47,4 +51,35 @@ test("a provider without what it needs is a configuration problem that names the
   await expect(chosen({ MODEL_PROVIDER: "openai" })).rejects.toThrow("OPENAI_API_KEY");
   await expect(chosen({ MODEL_PROVIDER: "anthropic" })).rejects.toThrow("ANTHROPIC_API_KEY");
   await expect(chosen({ MODEL_PROVIDER: "gpt" })).rejects.toThrow("MODEL_PROVIDER");
+});
+
+test.each([
+  [{ OPENAI_API_KEY: "k" }, ["file", "image"], ["json_object", "json_schema"]],
+  [
+    { OPENAI_API_KEY: "k", MODEL_NAME: "gpt-audio" },
+    ["audio", "file", "image"],
+    ["json_object", "json_schema"],
+  ],
+  [{ ANTHROPIC_API_KEY: "k" }, ["file", "image"], ["json_schema"]],
+  [{ MODEL_PROVIDER: "ollama", MODEL_NAME: "llama3.2" }, [], ["json_object", "json_schema"]],
+  [{ MODEL_PROVIDER: "ollama", MODEL_NAME: "qwen2.5vl:7b" }, ["image"], ["json_object", "json_schema"]],
+  [{ MODEL_PROVIDER: "ollama", MODEL_NAME: "llama3.2-vision" }, ["image"], ["json_object", "json_schema"]],
+  [{ MODEL_BASE_URL: "http://127.0.0.1:1/v1" }, [], ["json_object", "json_schema"]],
+  [
+    { MODEL_BASE_URL: "http://127.0.0.1:1/v1", MODEL_INPUTS: "text, image,audio" },
+    ["audio", "image"],
+    ["json_object", "json_schema"],
+  ],
+  [{ OPENAI_API_KEY: "k", MODEL_INPUTS: "text" }, [], ["json_object", "json_schema"]],
+  [{ MODEL_PROVIDER: "builtin", MODEL_INPUTS: "image" }, [], []],
+])("%j takes %j besides text, and answers in %j", async (variables, takes, formats) => {
+  const [model] = await modelsOf(variables);
+  expect([...(model?.takes ?? [])].sort()).toEqual(takes);
+  expect([...(model?.formats ?? [])].sort()).toEqual(formats);
+});
+
+test("inputs that no model has are a configuration problem", async () => {
+  await expect(modelsOf({ MODEL_INPUTS: "text,video" })).rejects.toThrow(
+    /MODEL_INPUTS: got .*video.*, expected a list of text, image, audio, file/,
+  );
 });

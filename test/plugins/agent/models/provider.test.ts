@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import type { ModelPart, ModelRequest } from "../../../../plugins/agent/models/model.ts";
-import { createProviderModel, type ProviderName } from "../../../../plugins/agent/models/provider.ts";
+import type { ModelPart, ModelRequest, ProviderName } from "../../../../plugins/agent/models/model.ts";
+import { createProviderModel } from "../../../../plugins/agent/models/provider.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 
 const CALL = { id: "c1", name: "weather", params: '{"city":"Berlin"}' };

@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import { Fault } from "../../../../kernel/plugin.ts";
-import type { Model, ModelPart } from "../../../../plugins/agent/models/model.ts";
+import type { Model, ModelPart, ModelRequest } from "../../../../plugins/agent/models/model.ts";
+import { createProviderModel } from "../../../../plugins/agent/models/provider.ts";
 import { streamSteadily } from "../../../../plugins/agent/models/retry.ts";
+
+import { scriptedModel } from "../../../support/services/agent.ts";
 
 type Play = (attempt: number, signal: AbortSignal) => AsyncGenerator<readonly ModelPart[]>;
 
@@ -20,12 +23,15 @@ function playing(name: string, play: Play): Model & { attempts: number } {
   return model;
 }
 
-async function run(models: readonly Model[], options: { stallMillis?: number; signal?: AbortSignal } = {}) {
+async function run(
+  models: readonly Model[],
+  options: { stallMillis?: number; signal?: AbortSignal; request?: Partial<ModelRequest> } = {},
+) {
   const notices: string[] = [];
   const served: string[] = [];
   const parts: ModelPart[] = [];
   let signs = 0;
-  const request = { system: "", messages: [], tools: [], temperature: undefined };
+  const request = { system: "", messages: [], tools: [], temperature: undefined, ...options.request };
   const stream = streamSteadily(models, async () => request, {
     signal: options.signal ?? new AbortController().signal,
     notice: (code) => notices.push(code),
@@ -86,6 +92,25 @@ test("thoughts are passed on, and those of another try are a paragraph of their 
     { type: "reasoning", delta: "Try 2." },
     { type: "text", delta: "so" },
   ]);
+});
+
+test("a format that the provider refuses is told in words, at once and without a notice", async () => {
+  const server = await scriptedModel();
+  server.script({ status: 400, error: { message: "This response_format type is unavailable now" } });
+  const model = createProviderModel({
+    provider: "openai-compatible",
+    name: "m",
+    baseUrl: server.url,
+    key: undefined,
+    window: 1000,
+  });
+  const format = { type: "json_schema", name: "x", schema: { type: "object" }, strict: true } as const;
+  const { parts, notices } = await run([model], { request: { format } });
+  expect({ notices, first: parts[0] }).toEqual({ notices: [], first: { type: "text", delta: "ok" } });
+  expect(server.requests.map((request) => "response_format" in request)).toEqual([true, false]);
+  expect(server.requests[1]?.messages[0]?.content).toMatch(
+    /only with JSON that matches.*\n\{"type":"object"\}$/,
+  );
 });
 
 test("tries again until the first token has come, never after", async () => {

@@ -1,7 +1,12 @@
 /** Every field of a request as a compatible server sees it. */
 import { expect, test } from "vitest";
-import type { ModelMessage, ModelPart, ModelRequest } from "../../../../../plugins/agent/models/model.ts";
-import { createProviderModel, type ProviderName } from "../../../../../plugins/agent/models/provider.ts";
+import type {
+  ModelMessage,
+  ModelPart,
+  ModelRequest,
+  ProviderName,
+} from "../../../../../plugins/agent/models/model.ts";
+import { createProviderModel } from "../../../../../plugins/agent/models/provider.ts";
 import type { ModelServer } from "../../../../support/servers/model-server.ts";
 import { scriptedModel } from "../../../../support/services/agent.ts";
 
@@ -113,6 +118,19 @@ test("a format is asked for, a JSON object in words, too", async () => {
   await ask({ format: { type: "json_object" } });
   expect(server.requests[1]?.["response_format"]).toEqual({ type: "json_object" });
   expect(server.requests[1]?.messages[0]?.content).toMatch(/^Be brief\.\n\n.*JSON/);
+});
+
+test("with tools to call the format is told in words: it would keep such a server from calling any", async () => {
+  const server = await scriptedModel();
+  const ask = speaker(server);
+  const schema = { type: "object", properties: { city: { type: "string" } } };
+  const format = { type: "json_schema", name: "place", schema, strict: true } as const;
+  await ask({ tools: TOOLS, format });
+  expect(server.requests[0]).not.toHaveProperty("response_format");
+  expect(server.requests[0]?.messages[0]?.content).toContain(JSON.stringify(schema));
+  await ask({ tools: TOOLS, format, toolChoice: "none", messages: LOOP });
+  expect(server.requests[1]).toMatchObject({ response_format: { type: "json_schema" }, tool_choice: "none" });
+  expect(server.requests[1]?.messages[0]?.content).toBe("Be brief.");
 });
 
 test("images, audio and files go ahead of the words about them", async () => {

@@ -3,7 +3,7 @@
  * web platform's own, whose every request and header becomes an object of its own. It follows no redirect.
  */
 import { request } from "undici";
-import { agent } from "./connections.ts";
+import { agent } from "../connections.ts";
 
 export async function leanFetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
   // Only ever called with an address and a JSON text; anything else is not ours to guess.

@@ -1,9 +1,9 @@
 /** Providers whose models differ in what they take: their packages know. */
 import type { OpenAIProvider } from "@ai-sdk/openai";
-import { describeForProvider } from "./flat-schema.ts";
+import { describeForProvider } from "../flat-schema.ts";
+import type { Endpoint, ModelMessage, ModelPart, ModelRequest, Speak } from "../model.ts";
+import { objectText } from "../params.ts";
 import { leanFetch } from "./lean-fetch.ts";
-import type { Endpoint, ModelMessage, ModelPart, ModelRequest, Speak } from "./model.ts";
-import { objectText } from "./params.ts";
 
 type LanguageModel = Pick<ReturnType<OpenAIProvider["chat"]>, "doStream">;
 type CallOptions = Parameters<LanguageModel["doStream"]>[0];
