@@ -1,5 +1,6 @@
-/** The endpoints, under the prefix of the version and under the one that older clients are pinned to. */
+/** The endpoints of responses, under the prefixes of both doors. */
 import type { Context } from "koa";
+import type { TSchema } from "typebox";
 import { applyLimit } from "../../kernel/net/rate-limit.ts";
 import type { Agent, ExternalTools, Limiter, Log, Threads, Web } from "../../kernel/plugin.ts";
 import { Fault } from "../../kernel/plugin.ts";
@@ -8,15 +9,28 @@ import type { Answers } from "./answer/answer.ts";
 import { parseResponseId } from "./answer/id.ts";
 import { PLACEHOLDER_MODEL } from "./answer/response.ts";
 import { DeletedResponse, ResponseObject, SentEvent, type WireTool } from "./answer/wire.ts";
+import { DOORS, type Door, STRICT } from "./doors.ts";
 import { type Endpoint, mountEndpoints } from "./endpoint.ts";
 import { InputList, InputQuery, listInput } from "./intake/input-items.ts";
 import { CHANNEL, type Intake, repeatKeyOf } from "./intake/intake.ts";
-import { CreateBody, parseRequest } from "./intake/request.ts";
+import { OpenCreateBody } from "./intake/open/body.ts";
+import { ignoredHeader } from "./intake/open/ignored.ts";
+import { parseOpen } from "./intake/open/open.ts";
+import type { CreateRequest } from "./intake/request.ts";
 import type { Requests, TakenRequest } from "./intake/requests.ts";
+import { CreateBody, parseStrict } from "./intake/strict.ts";
 import { modelList } from "./models.ts";
 import { invalid } from "./refusal.ts";
 
-const PREFIXES = ["/api/v1", "/v1"];
+interface Body {
+  readonly schema: TSchema;
+  parse(body: unknown, wired: boolean): CreateRequest;
+}
+
+const BODIES: Readonly<Record<Door["name"], Body>> = {
+  strict: { schema: CreateBody, parse: parseStrict },
+  open: { schema: OpenCreateBody, parse: parseOpen },
+};
 
 export interface RouteParts {
   readonly web: Web;
@@ -35,19 +49,20 @@ export interface RouteParts {
 export function mountRoutes(parts: RouteParts): void {
   const { web, agent, threads, requests, intake, answers } = parts;
 
-  async function create(context: Context): Promise<void> {
-    const user = web.user(context).id;
-    applyLimit(await parts.chatLimit.take(user), context, { perRequests: true });
+  const createAt = (door: Door) => async (context: Context) => {
+    const user = web.user(context);
+    applyLimit(await parts.chatLimit.take(user.id), context, { perRequests: true });
     const { body } = context.request as { readonly body?: unknown };
-    const request = parseRequest(body, parts.externalTools !== undefined);
-    await refuseReserved(request.tools, parts.externalTools);
+    const request = BODIES[door.name].parse(body, parts.externalTools !== undefined);
+    if (!request.settings.callersToolsWin) await refuseReserved(request.tools, parts.externalTools);
+    if (request.ignored.length > 0) context.set("x-postern-ignored", ignoredHeader(request.ignored));
     const begun = await intake.take(user, request, repeatKeyOf(context.get("idempotency-key"), body));
     context.state["turnBegan"] = true;
     if (request.stream) {
       context.respond = false;
       await answers.stream(begun, request.model, context.res);
     } else context.body = await answers.whole(begun, request.model);
-  }
+  };
 
   async function find(context: Context): Promise<TakenRequest> {
     const id = parseResponseId(String(context["params"].id));
@@ -94,16 +109,19 @@ export function mountRoutes(parts: RouteParts): void {
     context.body = listInput(taken, context.query);
   }
 
-  const routes: readonly Endpoint[] = [
+  const endpointsOf = (door: Door): readonly Endpoint[] => [
     {
       method: "post",
       path: "/responses",
       summary: "Create a response; with `stream`, as server-sent events",
-      body: CreateBody,
+      body: BODIES[door.name].schema,
       answer: ResponseObject,
       events: SentEvent,
-      refusals: { 429: "Too many requests" },
-      handle: create,
+      refusals: {
+        429: "Too many requests",
+        ...(door.name === "open" && { 404: "There is no such response or conversation to go on from" }),
+      },
+      handle: createAt(door),
     },
     {
       method: "get",
@@ -138,9 +156,9 @@ export function mountRoutes(parts: RouteParts): void {
       refusals: MISSING,
       handle: inputItems,
     },
-    modelList(parts),
   ];
-  mountEndpoints(parts, PREFIXES, routes);
+  for (const door of DOORS) mountEndpoints(parts, door.prefixes, endpointsOf(door));
+  mountEndpoints(parts, STRICT.prefixes, [modelList(parts)]);
 }
 
 const MISSING = { 404: "There is no such response" };

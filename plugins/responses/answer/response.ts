@@ -23,6 +23,8 @@ export interface Echo {
   readonly temperature: number | null;
   readonly tools: readonly WireTool[];
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** Fields of the response, under their names on the wire, that are other than the defaults. */
+  readonly settings?: Readonly<Record<string, unknown>>;
 }
 
 /** Retrieval and cancelling name no model: settings chose it, and the request's hint is not kept. */

@@ -42,13 +42,32 @@ export type FunctionCallItem = Declared<typeof FunctionCallItem>;
 const OutputItem = Type.Union([MessageItem, FunctionCallItem], { $id: "ResponseOutputItem" });
 export type OutputItem = Declared<typeof OutputItem>;
 
-const WireTool = Type.Object({
+const FunctionTool = Type.Object({
   type: Type.Literal("function"),
   name: Type.String(),
   description: orNull(Type.String()),
   parameters: orNull(JsonSchema),
   strict: orNull(Type.Boolean()),
 });
+export type FunctionTool = Declared<typeof FunctionTool>;
+
+/** Takes a text instead of arguments. Only through the open door, as a namespace. */
+const CustomTool = Type.Object({
+  type: Type.Literal("custom"),
+  name: Type.String(),
+  description: Type.Optional(Type.String()),
+  format: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+});
+export type CustomTool = Declared<typeof CustomTool>;
+
+const NamespaceTool = Type.Object({
+  type: Type.Literal("namespace"),
+  name: Type.String(),
+  description: Type.String(),
+  tools: Type.Array(Type.Union([FunctionTool, CustomTool])),
+});
+
+const WireTool = Type.Union([FunctionTool, CustomTool, NamespaceTool]);
 export type WireTool = Declared<typeof WireTool>;
 
 const WireError = Type.Object({ type: Type.String(), code: Type.String(), message: Type.String() });

@@ -10,14 +10,17 @@ import {
   type Threads,
   type Transaction,
   type Turn,
+  type User,
 } from "../../../kernel/plugin.ts";
 import { bytesOf } from "../../../kernel/vocabulary/schema/check.ts";
 import { parseItemId, parseResponseId } from "../answer/id.ts";
 import { gateError, outputOf, type PageOf } from "../answer/response.ts";
 import type { WireError } from "../answer/wire.ts";
 import { invalid } from "../refusal.ts";
+import { offerTools } from "../tool-names.ts";
 import { type Ask, readInput } from "./input.ts";
-import { type CreateRequest, externalTool } from "./request.ts";
+import { previousNotFound } from "./open/refusals.ts";
+import type { CreateRequest } from "./request.ts";
 import type { RepeatKey, Requests, TakenRequest } from "./requests.ts";
 
 export interface IntakeParts {
@@ -37,7 +40,7 @@ export interface Begun {
 }
 
 export interface Intake {
-  take(user: string, request: CreateRequest, repeat: RepeatKey | undefined): Promise<Begun>;
+  take(user: User, request: CreateRequest, repeat: RepeatKey | undefined): Promise<Begun>;
 }
 
 export const CHANNEL = "responses";
@@ -104,7 +107,8 @@ export function createIntake({ agent, threads, requests, sql, pageOf, replay }: 
    * A message on a thread that is there and waits for nothing: what it goes on from is looked at in the step that opens its
    * turn. Undefined where it is not that simple.
    */
-  async function goOn(user: string, request: CreateRequest): Promise<Begun | undefined> {
+  async function goOn(sender: User, request: CreateRequest): Promise<Begun | undefined> {
+    const user = sender.id;
     const { previous, echo } = request;
     const { ask, items } = await parse(user, request);
     if (previous === undefined || ask.type !== "message") return undefined;
@@ -114,7 +118,7 @@ export function createIntake({ agent, threads, requests, sql, pageOf, replay }: 
     };
     let taken: TakenRequest | undefined;
     try {
-      const turn = turnOf(user, request, ask, { thread: previous.thread, after: previous.turn });
+      const turn = turnOf(sender, request, ask, { thread: previous.thread, after: previous.turn });
       const running = await agent.run(turn, async (tx, { id, thread, gate }) => {
         taken = takenAs({ id, thread });
         const [earlier, waitsFor] = await Promise.all([
@@ -133,9 +137,10 @@ export function createIntake({ agent, threads, requests, sql, pageOf, replay }: 
     }
   }
 
-  async function begin(user: string, request: CreateRequest, repeat: RepeatKey | undefined): Promise<Begun> {
+  async function begin(sender: User, request: CreateRequest, repeat: RepeatKey | undefined): Promise<Begun> {
+    const user = sender.id;
     const continues = request.previous !== undefined;
-    const begun = continues && repeat === undefined ? await goOn(user, request) : undefined;
+    const begun = continues && repeat === undefined ? await goOn(sender, request) : undefined;
     if (begun) return begun;
     const [known, thread, after] = await Promise.all([
       repeat && repeated(user, repeat),
@@ -143,6 +148,7 @@ export function createIntake({ agent, threads, requests, sql, pageOf, replay }: 
       previousTurn(user, request),
     ]);
     if (known) return { taken: known, running: live.get(known.id) };
+    if (continues && thread === undefined && request.door === "open") throw previousNotFound();
     const input = await parse(user, request);
     const gate = thread?.gate;
     const failure =
@@ -166,7 +172,7 @@ export function createIntake({ agent, threads, requests, sql, pageOf, replay }: 
       return { taken: await sql.transaction((tx) => add(tx, takenAs(place))), running: undefined };
     }
     let taken: TakenRequest | undefined;
-    const turn = turnOf(user, request, input.ask, thread && { thread: thread.id, after });
+    const turn = turnOf(sender, request, input.ask, thread && { thread: thread.id, after });
     const running = await agent.run(turn, async (tx, turn) => {
       taken = await add(tx, takenAs(turn));
     });
@@ -196,9 +202,9 @@ export function createIntake({ agent, threads, requests, sql, pageOf, replay }: 
     );
   }
 
-  async function take(user: string, request: CreateRequest, repeat: RepeatKey | undefined): Promise<Begun> {
+  async function take(user: User, request: CreateRequest, repeat: RepeatKey | undefined): Promise<Begun> {
     if (repeat === undefined) return await begin(user, request, repeat);
-    const name = JSON.stringify([user, repeat.key]);
+    const name = JSON.stringify([user.id, repeat.key]);
     for (let first = taking.get(name); first !== undefined; first = taking.get(name))
       await first.catch(() => {});
     const taken = begin(user, request, repeat).finally(() => taking.delete(name));
@@ -227,8 +233,8 @@ interface Place {
   readonly after: string | undefined;
 }
 
-function turnOf(user: string, request: CreateRequest, ask: Ask, place: Place | undefined): Turn {
-  const { context, temperature, tools, requiredTools } = request;
+function turnOf(user: User, request: CreateRequest, ask: Ask, place: Place | undefined): Turn {
+  const { tools, settings } = request;
   const said = ask.type === "message" ? ask.instructions : [];
   const instructions = [request.instructions ?? "", ...said].filter((text) => text !== "").join("\n\n");
   const history = ask.type === "message" ? ask.history : [];
@@ -237,18 +243,17 @@ function turnOf(user: string, request: CreateRequest, ask: Ask, place: Place | u
   const system = { type: "message", id: "", role: "system", text: instructions } as const;
   const brought = standsAlone ? [system, ...history] : history;
   return {
-    user,
+    user: user.id,
     channel: CHANNEL,
     input: inputOf(ask),
+    ...settings,
+    ...(user.scope && { scope: user.scope }),
     ...(place && { thread: place.thread }),
     // An output answers what the thread waits for now, and only once.
     ...(place?.after !== undefined && ask.type === "message" && { after: place.after }),
     ...(instructions !== "" && !standsAlone && { instructions }),
-    ...(context !== undefined && { context }),
-    ...(tools !== undefined && { tools: tools.map(externalTool) }),
-    ...(requiredTools !== undefined && { requiredTools }),
-    ...(brought.length > 0 && { history: brought }),
-    ...(temperature !== undefined && { temperature }),
+    ...(tools !== undefined && { tools: offerTools(tools).map(({ offer }) => offer) }),
+    ...(brought.length > 0 && { history: brought, isReplay: true }),
   };
 }
 

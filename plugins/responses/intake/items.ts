@@ -4,10 +4,35 @@ import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { invalid } from "../refusal.ts";
 import { compile } from "./check.ts";
 
+/** Bytes that came with a message or an output, or where they are. */
+export interface GivenAttachment {
+  readonly kind: "image" | "file" | "audio";
+  readonly name?: string;
+  /** How closely a model should look at an image. */
+  readonly detail?: string;
+  readonly source:
+    | { readonly type: "data"; readonly mime: string; readonly data: Uint8Array }
+    | { readonly type: "url"; readonly url: string }
+    | { readonly type: "file"; readonly id: string };
+  /** Where it stands in the request, for a refusal: `input[0].content[1]`. */
+  readonly at: string;
+}
+
 export type InputItem =
-  | { readonly type: "message"; readonly role: Role; readonly text: string }
+  | {
+      readonly type: "message";
+      readonly role: Role;
+      readonly text: string;
+      readonly attachments?: readonly GivenAttachment[];
+    }
+  /** The name is the one that a model knows the tool by. */
   | { readonly type: "function_call"; readonly call: string; readonly name: string; readonly params: string }
-  | { readonly type: "function_call_output"; readonly call: string; readonly output: string }
+  | {
+      readonly type: "function_call_output";
+      readonly call: string;
+      readonly output: string;
+      readonly attachments?: readonly GivenAttachment[];
+    }
   | { readonly type: "item_reference"; readonly id: string }
   /** A client's own bookkeeping, such as reasoning, which no turn can use. */
   | { readonly type: "skipped" };

@@ -1,155 +1,95 @@
-/** The body of a create request: every rule and limit that can be checked without asking anyone. */
+/** What a request asks for, whichever door and format it came by. Nothing of HTTP is in it. */
 import type { TSchema } from "typebox";
-import type { ExternalTool } from "../../../kernel/plugin.ts";
-import { bytesOf } from "../../../kernel/vocabulary/schema/check.ts";
-import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
+import type { Turn } from "../../../kernel/plugin.ts";
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";
-import { parseResponseId, type ResponseId } from "../answer/id.ts";
+import type { ResponseId } from "../answer/id.ts";
 import type { Echo } from "../answer/response.ts";
 import type { WireTool } from "../answer/wire.ts";
+import type { Door } from "../doors.ts";
 import { invalid } from "../refusal.ts";
-import { compile } from "./check.ts";
-import { parseItems } from "./input.ts";
-import { type InputItem, Item } from "./items.ts";
+import type { InputItem } from "./items.ts";
+
+/** What goes to the agent as it is. */
+export type TurnSettings = Pick<
+  Turn,
+  | "callersToolsWin"
+  | "context"
+  | "format"
+  | "generation"
+  | "maxToolCalls"
+  | "parallelCalls"
+  | "requiredTools"
+  | "temperature"
+  | "toolChoice"
+  | "truncation"
+>;
 
 export interface CreateRequest {
+  /** Decides how items may be mixed, whether `instructions` stay in the history, and what an unknown previous id answers. */
+  readonly door: Door["name"];
+  /** As the client wrote it. It is echoed, and no more. */
   readonly model: string;
   readonly stream: boolean;
+  /** The answer comes at once, `queued`; the turn runs on its own. */
+  readonly background: boolean;
+  /** False: nothing is left of the request, its turn and its thread when the answer is complete. */
+  readonly store: boolean;
+  /** The response to go on from. */
   readonly previous: ResponseId | undefined;
+  /** The id of the conversation to go on with, as the client wrote it. Never together with `previous`. */
+  readonly conversation: string | undefined;
+  /** All that was said, in order. What comes after the last word of the assistant is what the turn is about. */
   readonly items: readonly InputItem[];
   readonly instructions: string | undefined;
-  readonly context: Readonly<Record<string, unknown>> | undefined;
-  readonly temperature: number | undefined;
-  /** Undefined where the request said nothing about tools. */
+  /** The tools that the caller runs, as it named them; undefined where the request said nothing about tools. */
   readonly tools: readonly WireTool[] | undefined;
-  readonly requiredTools: readonly string[] | undefined;
+  readonly settings: TurnSettings;
+  /** What the answer should hold besides: `reasoning.encrypted_content`. */
+  readonly include: readonly string[];
+  /** What the response says again. */
   readonly echo: Echo;
+  /** Fields and kinds of tools that were left out: the caller is told their names. */
+  readonly ignored: readonly string[];
 }
-
-const MOST_METADATA = 16 * 1024;
 
 /** Absent and null are the same to clients. */
-const maybe = <Schema extends TSchema>(schema: Schema) => Type.Optional(Type.Union([schema, Type.Null()]));
+export const maybe = <Schema extends TSchema>(schema: Schema) =>
+  Type.Optional(Type.Union([schema, Type.Null()]));
 
-const Body = Type.Object(
-  {
-    model: Type.String({
-      minLength: 1,
-      maxBytes: 256,
-      pattern: "^(?!\\s)\\P{Cc}*(?<!\\s)$",
-      refusal: "must be a name of 1 to 256 bytes without surrounding whitespace or control characters",
-    }),
-    previous_response_id: maybe(
-      Type.String({
-        pattern: "^resp_[0-9a-f]{64}$",
-        refusal: "must be the id of an earlier response: resp_ and 64 hexadecimal digits",
-      }),
-    ),
-    stream: maybe(Type.Boolean({ refusal: "must be true or false" })),
-    temperature: maybe(Type.Number({ minimum: 0, maximum: 2, refusal: "must be a number from 0.0 to 2.0" })),
-    instructions: maybe(Type.String({ refusal: "must be a text" })),
-    x_context: maybe(
-      Type.Record(Type.String(), Type.Unknown(), {
-        maxBytes: 10 * 1024,
-        refusal: "must be an object of at most 10 KiB as JSON",
-      }),
-    ),
-    x_required_tools: maybe(
-      Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
-        maxItems: 64,
-        description: "Tools whose error fails the response, with the code `required_tool_failed`",
-        refusal: "must be an array of at most 64 tool names",
-      }),
-    ),
-    tools: maybe(
-      Type.Array(Type.Unknown(), {
-        maxBytes: 16 * 1024,
-        refusal: "must be an array of function tools, at most 16 KiB as JSON",
-      }),
-    ),
-    tool_choice: Type.Optional(Type.Unknown()),
-    input: Type.Optional(Type.Unknown()),
-    metadata: Type.Optional(Type.Unknown()),
-  },
-  { refusal: "must be a JSON object, sent as application/json" },
-);
-type Body = Declared<typeof Body>;
-
-const kind = Type.Literal("function", {
-  refusal: 'must be "function": other kinds of tools are not supported',
-});
-const tool = {
-  name: Type.String({
-    pattern: "^[A-Za-z0-9_-]{1,64}$",
-    refusal: "must be 1 to 64 letters, digits, underscores or hyphens",
+/** Fields that both doors know, with the same rules. */
+export const SHARED = {
+  model: Type.String({
+    minLength: 1,
+    maxBytes: 256,
+    pattern: "^(?!\\s)\\P{Cc}*(?<!\\s)$",
+    refusal: "must be a name of 1 to 256 bytes without surrounding whitespace or control characters",
   }),
-  description: maybe(Type.String({ refusal: "must be a text" })),
-  parameters: maybe(Type.Record(Type.String(), Type.Unknown(), { refusal: "must be a JSON Schema object" })),
-  strict: maybe(Type.Boolean({ refusal: "must be true or false" })),
+  stream: maybe(Type.Boolean({ refusal: "must be true or false" })),
+  temperature: maybe(Type.Number({ minimum: 0, maximum: 2, refusal: "must be a number from 0.0 to 2.0" })),
+  instructions: maybe(Type.String({ refusal: "must be a text" })),
+  x_context: maybe(
+    Type.Record(Type.String(), Type.Unknown(), {
+      maxBytes: 10 * 1024,
+      refusal: "must be an object of at most 10 KiB as JSON",
+    }),
+  ),
+  x_required_tools: maybe(
+    Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+      maxItems: 64,
+      description: "Tools whose error fails the response, with the code `required_tool_failed`",
+      refusal: "must be an array of at most 64 tool names",
+    }),
+  ),
 };
 
-const TOOL = { refusal: "must be an object with type, name and parameters" };
-const GivenTool = Type.Object(tool, TOOL);
-type GivenTool = Declared<typeof GivenTool>;
+export const BODY = { refusal: "must be a JSON object, sent as application/json" };
 
-/** The whole body. Tools and items are checked one by one, so that a mistake is named in the caller's words. */
-export const CreateBody = Type.Object(
-  {
-    ...Body.properties,
-    tools: maybe(Type.Array(Type.Object({ type: kind, ...tool }))),
-    input: Type.Union([Type.String(), Type.Array(Item)]),
-    metadata: maybe(Type.Record(Type.String(), Type.Unknown())),
-  },
-  { $id: "CreateResponse" },
-);
-
-const checkBody = compile(Body);
-const checkKind = compile(Type.Object({ type: kind }, TOOL));
-const checkGiven = compile(GivenTool);
-
-function checkTool(value: unknown, at: string): GivenTool {
-  // The type first: what another kind of tool lacks besides is of no interest.
-  checkKind(value, at);
-  return checkGiven(value, at);
-}
-
-/** `wired`: whether this composition can pause a turn for the caller's own tools. */
-export function parseRequest(value: unknown, wired: boolean): CreateRequest {
-  const body = checkBody(value);
-  if (!wired) refuseUnwired(body);
-  const given = body.tools ?? undefined;
-  const tools = given?.map((tool, index) => wireTool(checkTool(tool, `tools[${index}]`)));
-  if (tools) refuseDoubles(tools);
-  const temperature = body.temperature ?? undefined;
-  const instructions = body.instructions ?? undefined;
-  const previousResponseId = body.previous_response_id ?? undefined;
-  return {
-    model: body.model,
-    stream: body.stream ?? false,
-    previous: previousResponseId === undefined ? undefined : parseResponseId(previousResponseId),
-    items: parseItems(body.input),
-    instructions,
-    context: body.x_context ?? undefined,
-    temperature,
-    tools,
-    requiredTools: body.x_required_tools ?? undefined,
-    echo: {
-      previousResponseId: previousResponseId ?? null,
-      instructions: instructions ?? null,
-      temperature: temperature ?? null,
-      tools: tools ?? [],
-      metadata: metadataOf(body.metadata),
-    },
-  };
-}
-
-function refuseUnwired({ tools, tool_choice }: Body): void {
-  const field = tools?.length
-    ? "tools"
-    : tool_choice === undefined || tool_choice === null
-      ? undefined
-      : "tool_choice";
-  if (field === undefined) return;
+/** In a composition that cannot pause a turn for the caller's own tools. */
+export function refuseUnwired(body: { readonly tools?: unknown; readonly tool_choice?: unknown }): void {
+  const { tools, tool_choice } = body;
+  const hasTools = Array.isArray(tools) && tools.length > 0;
+  if (!hasTools && (tool_choice === undefined || tool_choice === null)) return;
+  const field = hasTools ? "tools" : "tool_choice";
   throw invalid(
     field,
     "external_tools_unavailable",
@@ -157,38 +97,10 @@ function refuseUnwired({ tools, tool_choice }: Body): void {
   );
 }
 
-function refuseDoubles(tools: readonly WireTool[]): void {
-  const seen = new Set<string>();
-  for (const [index, { name }] of tools.entries()) {
-    if (seen.has(name)) {
-      throw invalid(
-        `tools[${index}].name`,
-        "duplicate_tool_name",
-        `"tools[${index}].name": "${name}" is declared twice. Tool names must be unique.`,
-      );
-    }
-    seen.add(name);
+export function refuseDouble(at: string, name: string, seen: Set<string>): void {
+  if (seen.has(name)) {
+    const words = `"${at}.name": "${name}" is declared twice. Tool names must be unique.`;
+    throw invalid(`${at}.name`, "duplicate_tool_name", words);
   }
-}
-
-const wireTool = ({ name, description, parameters, strict }: GivenTool): WireTool => ({
-  type: "function",
-  name,
-  description: description ?? null,
-  parameters: parameters ?? null,
-  strict: strict ?? null,
-});
-
-export const externalTool = ({ name, description, parameters }: WireTool): ExternalTool => ({
-  name,
-  ...(description !== null && { description }),
-  ...(parameters !== null && { parameters }),
-});
-
-/** Said again, as far as it is something that can be: it is the caller's own note, never an error. */
-function metadataOf(value: unknown): Readonly<Record<string, unknown>> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return {};
-  return (bytesOf(value) ?? Number.POSITIVE_INFINITY) <= MOST_METADATA
-    ? (value as Record<string, unknown>)
-    : {};
+  seen.add(name);
 }
