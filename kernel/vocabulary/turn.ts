@@ -146,6 +146,9 @@ export const TurnInput = Type.Union(
 );
 export type TurnInput = Declared<typeof TurnInput>;
 
+/** How long each delta was, where the turn keeps them. */
+const pieces = Type.Optional(hidden(Type.Array(Type.Integer())));
+
 /** One entry of a turn, in the order in which it happened. */
 export const TurnItem = Type.Union(
   [
@@ -155,8 +158,7 @@ export const TurnItem = Type.Union(
       role: Type.Enum(["user", "assistant", "system"]),
       text: Type.String(),
       attachments,
-      /** How long each delta was, where the turn keeps them. */
-      pieces: Type.Optional(hidden(Type.Array(Type.Integer()))),
+      pieces,
     }),
     Type.Object({
       type: Type.Literal("tool_call"),
@@ -172,7 +174,7 @@ export const TurnItem = Type.Union(
       attachments,
     }),
     /** What the model thought before it spoke, as far as it tells. */
-    Type.Object({ type: Type.Literal("reasoning"), id: Type.String(), text: Type.String() }),
+    Type.Object({ type: Type.Literal("reasoning"), id: Type.String(), text: Type.String(), pieces }),
   ],
   { $id: "TurnItem" },
 );

@@ -17,6 +17,7 @@ import { createRelay, LAST_WORD } from "./live/relay.ts";
 import { createTurnStream, type TurnStream } from "./live/stream.ts";
 import { createWatchers } from "./live/watchers.ts";
 import { INTERRUPTED, type Ledger, type LedgerTurn, type TakenOver } from "./threads/ledger.ts";
+import type { Admit } from "./turn/admission.ts";
 import { type Ending, endingOf, STOPPED, TAKEN_OVER, unstoredEnding } from "./turn/ending.ts";
 import { createLanes } from "./turn/lanes.ts";
 import { gatePending } from "./turn/resume.ts";
@@ -31,6 +32,8 @@ export interface AgentParts {
   readonly log: Log;
   /** A turn may take as long as it needs while something happens; this much silence ends it. */
   readonly idleSecs: number;
+  /** Refuses a turn that asks for what cannot be had. */
+  readonly admit: Admit;
   /** Told of a thread whose stored turns have changed behind the runner's back. */
   forget(thread: string): void;
   remember(user: string, tool: string, fingerprint: string): void | Promise<void>;
@@ -226,6 +229,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
   }
 
   async function openAs(id: string, turn: Turn, alongside: Alongside | undefined): Promise<TurnStream> {
+    await parts.admit(turn);
     const options = { isIdGiven: turn.id !== undefined, alongside };
     const opened = await ledger.open({ ...turn, id }, await runner.admit(turn), options);
     const { writer, hasToWait } = opened;

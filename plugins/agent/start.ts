@@ -26,6 +26,7 @@ import { createHistory } from "./threads/history.ts";
 import { createLedger } from "./threads/ledger.ts";
 import { MIGRATIONS } from "./threads/tables.ts";
 import { createThreads } from "./threads/threads.ts";
+import { createAdmission } from "./turn/admission.ts";
 import { createTurnRunner } from "./turn/runner.ts";
 import { isReservedName } from "./turn/toolbox.ts";
 
@@ -107,6 +108,10 @@ export async function startAgent({
     signals,
     log,
     idleSecs: config.turnIdleSecs,
+    admit: createAdmission({
+      sources,
+      toolsOf: async (user, thread) => (await ledger.thread(user, thread))?.tools ?? [],
+    }),
     forget: history.forget,
     remember: (user, tool, fingerprint) => approvals.remember(user, tool, "allow", fingerprint),
   });

@@ -63,6 +63,8 @@ export function renderItems(
   const results = new Map<ToolCall, ModelMessage>();
   // The calls of the last message, while it can still take one.
   let answer: ToolCall[] | undefined;
+  // What was thought before the next answer.
+  let thoughts = "";
 
   // Calls that ran side by side end in any order; their results are told in the order of the calls.
   const flush = (): void => {
@@ -79,8 +81,15 @@ export function renderItems(
     waiting = [];
   };
 
+  const answerWith = (text: string, calls: ToolCall[]): void => {
+    const reasoning = redact(show.mask, thoughts);
+    thoughts = "";
+    messages.push({ role: "assistant", text, calls, ...(reasoning !== "" && { reasoning }) });
+  };
+
   for (const item of items) {
-    if (item.type === "tool_result") {
+    if (item.type === "reasoning") thoughts = item.text;
+    else if (item.type === "tool_result") {
       const call = waiting.find((other) => other.id === item.call && !results.has(other));
       if (call === undefined) continue;
       results.set(call, {
@@ -94,19 +103,16 @@ export function renderItems(
       if (answer === undefined) {
         close();
         answer = [];
-        messages.push({ role: "assistant", text: "", calls: answer });
+        answerWith("", answer);
       }
       answer.push(item.call);
       waiting.push(item.call);
       if (item.external) callers.add(item.call);
-    } else if (item.type === "message") {
+    } else {
       close();
       answer = item.role === "assistant" ? [] : undefined;
-      messages.push(
-        answer === undefined
-          ? renderUser(item, preface, show)
-          : { role: "assistant", text: redact(show.mask, item.text), calls: answer },
-      );
+      if (answer === undefined) messages.push(renderUser(item, preface, show));
+      else answerWith(redact(show.mask, item.text), answer);
     }
   }
   flush();

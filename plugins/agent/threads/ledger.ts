@@ -76,7 +76,7 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">): Ledge
 
   async function interrupt(tx: Transaction, turn: string, thread: string): Promise<void> {
     const said = await readPieces(tx, turn);
-    if (said) await writeItem(tx, { id: turn, node: node.id }, said);
+    for (const item of said) await writeItem(tx, { id: turn, node: node.id }, item);
     const [items] = await Promise.all([
       tx.all<{ body: string }>("SELECT body FROM turn_items WHERE turn = ? ORDER BY seq", turn),
       dropPieces(tx, turn),

@@ -1,6 +1,6 @@
 /**
- * The message a turn is just saying, piece by piece: stored before anybody hears it, so that a crash takes back
- * nothing that was streamed. When the message is whole it becomes an item, and its pieces go.
+ * What a turn is just thinking and saying, piece by piece: stored before anybody hears it, so that a crash takes back
+ * nothing that was streamed. When it is whole it becomes an item, and its pieces go.
  */
 import type { Queries, Transaction, TurnItem } from "../../../kernel/plugin.ts";
 import type { OwnTurn } from "./items.ts";
@@ -8,38 +8,44 @@ import type { OwnTurn } from "./items.ts";
 export interface Piece {
   readonly item: string;
   readonly text: string;
+  /** Null for what is said. */
+  readonly type: string | null;
 }
 
-const READ = "SELECT item, text FROM turn_pieces WHERE turn = ? ORDER BY seq";
+const READ = "SELECT item, text, type FROM turn_pieces WHERE turn = ? ORDER BY seq";
 
 /** Of a turn that has gone with its thread, or to another node, nothing is kept. */
-export function addPiece(tx: Transaction, { id, node }: OwnTurn, { item, text }: Piece): Promise<number> {
+export function addPiece(
+  tx: Transaction,
+  { id, node }: OwnTurn,
+  { item, text, type }: Piece,
+): Promise<number> {
   return tx.run(
-    "INSERT INTO turn_pieces (turn, item, text) SELECT id, CAST(? AS TEXT), CAST(? AS TEXT) FROM turns WHERE id = ? AND node = ?",
+    `INSERT INTO turn_pieces (turn, item, text, type)
+     SELECT id, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT) FROM turns WHERE id = ? AND node = ?`,
     item,
     text,
+    type,
     id,
     node,
   );
 }
 
-/** The message as far as it has been said; undefined where none is under way. */
-export async function readPieces(queries: Queries, turn: string): Promise<TurnItem | undefined> {
-  return messageOf(await queries.all<Piece>(READ, turn));
+/** The items as far as they have been told; none where none is under way. */
+export async function readPieces(queries: Queries, turn: string): Promise<readonly TurnItem[]> {
+  return itemsOf(await queries.all<Piece>(READ, turn));
 }
 
 export function dropPieces(tx: Transaction, turn: string): Promise<number> {
   return tx.run("DELETE FROM turn_pieces WHERE turn = ?", turn);
 }
 
-export function messageOf(pieces: readonly Piece[]): TurnItem | undefined {
-  const [first] = pieces;
-  if (first === undefined) return undefined;
-  return {
-    type: "message",
-    id: first.item,
-    role: "assistant",
-    text: pieces.map(({ text }) => text).join(""),
-    pieces: pieces.map(({ text }) => text.length),
-  };
+export function itemsOf(pieces: readonly Piece[]): readonly TurnItem[] {
+  return [...Map.groupBy(pieces, ({ item }) => item)].map(([id, told]): TurnItem => {
+    const text = told.map((piece) => piece.text).join("");
+    const whole = { id, text, pieces: told.map((piece) => piece.text.length) };
+    return told[0]?.type === "reasoning"
+      ? { type: "reasoning", ...whole }
+      : { type: "message", role: "assistant", ...whole };
+  });
 }

@@ -147,6 +147,10 @@ const SQLITE = [
   `ALTER TABLE turns ADD COLUMN parent_seq INTEGER;
   ALTER TABLE threads ADD COLUMN branched INTEGER NOT NULL DEFAULT 0;
   CREATE INDEX turns_branching ON turns (thread, seq) WHERE parent_seq IS NOT NULL;`,
+
+  // Why an answer is not whole; whether a piece is text or reasoning, null for text.
+  `ALTER TABLE turns ADD COLUMN incomplete TEXT;
+  ALTER TABLE turn_pieces ADD COLUMN type TEXT;`,
 ];
 
 const POSTGRES = [
@@ -292,6 +296,10 @@ const POSTGRES = [
   `ALTER TABLE turns ADD COLUMN parent_seq BIGINT;
   ALTER TABLE threads ADD COLUMN branched BIGINT NOT NULL DEFAULT 0;
   CREATE INDEX turns_branching ON turns (thread, seq) WHERE parent_seq IS NOT NULL;`,
+
+  // Why an answer is not whole; whether a piece is text or reasoning, null for text.
+  `ALTER TABLE turns ADD COLUMN incomplete TEXT COLLATE "C";
+  ALTER TABLE turn_pieces ADD COLUMN type TEXT COLLATE "C";`,
 ];
 
 export const MIGRATIONS = { sqlite: SQLITE, postgres: POSTGRES };

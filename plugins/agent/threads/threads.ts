@@ -15,7 +15,7 @@ import {
   type Usage,
 } from "../../../kernel/plugin.ts";
 import { NO_USAGE } from "../spending/cost.ts";
-import { messageOf, type Piece } from "./pieces.ts";
+import { itemsOf, type Piece } from "./pieces.ts";
 import { threadTexts } from "./texts.ts";
 import { clipTitle } from "./title.ts";
 
@@ -44,6 +44,7 @@ interface TurnColumns {
   readonly outside: string | null;
   readonly error: string | null;
   readonly gate: string | null;
+  readonly incomplete: TurnRecord["incomplete"] | null;
   readonly provider: string;
   readonly model: string;
   readonly usage: string | null;
@@ -75,20 +76,21 @@ export function createThreads(sql: Sql, onRemove: (thread: string) => void | Pro
 
   /** What was said in turns, each with what it is just saying: in one statement, so that a message is not in both. */
   async function readItems(turns: string, ...values: SqlValue[]): Promise<ReadonlyMap<string, TurnItem[]>> {
-    const rows = await sql.all<{ turn: string; body: string; item: string | null }>(
-      `SELECT turn, body, item FROM (
-         SELECT turn, body, NULL AS item, 0 AS piece, seq FROM turn_items WHERE turn IN (${turns})
-         UNION ALL SELECT turn, text, item, 1, seq FROM turn_pieces WHERE turn IN (${turns})) AS said
+    const rows = await sql.all<{ turn: string; body: string; item: string | null; type: string | null }>(
+      `SELECT turn, body, item, type FROM (
+         SELECT turn, body, NULL AS item, NULL AS type, 0 AS piece, seq FROM turn_items WHERE turn IN (${turns})
+         UNION ALL SELECT turn, text, item, type, 1, seq FROM turn_pieces WHERE turn IN (${turns})) AS said
        ORDER BY piece, seq`,
       ...values,
       ...values,
     );
     const items = new Map<string, TurnItem[]>();
     for (const [turn, said] of Map.groupBy(rows, (row) => row.turn)) {
-      const pieces = said.flatMap(({ item, body }): Piece[] => (item === null ? [] : [{ item, text: body }]));
+      const pieces = said.flatMap(({ item, body, type }): Piece[] =>
+        item === null ? [] : [{ item, text: body, type }],
+      );
       const whole = said.filter(({ item }) => item === null).map(({ body }) => JSON.parse(body) as TurnItem);
-      const saying = messageOf(pieces);
-      items.set(turn, saying ? [...whole, saying] : whole);
+      items.set(turn, [...whole, ...itemsOf(pieces)]);
     }
     return items;
   }
@@ -225,6 +227,7 @@ function recordOf(row: TurnColumns, items: readonly TurnItem[]): TurnRecord {
     ...(row.outside !== null && { outside: JSON.parse(row.outside) as Outside }),
     ...(row.error !== null && { error: JSON.parse(row.error) as { code: string; message: string } }),
     ...(row.gate !== null && { gate: JSON.parse(row.gate) as Gate }),
+    ...(row.incomplete && { incomplete: row.incomplete }),
     ...(row.completed_at !== null && { completedAt: row.completed_at }),
   };
 }

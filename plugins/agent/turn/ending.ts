@@ -18,6 +18,8 @@ export interface Ending {
   readonly gate?: Gate;
   readonly pending?: readonly ToolCall[];
   readonly required?: Carried;
+  /** Why the answer is not whole. */
+  readonly incomplete?: "max_output_tokens" | "content_filter";
 }
 
 interface Next {
@@ -28,7 +30,7 @@ interface Next {
 export function closeTurn(
   tx: Transaction,
   turn: OwnTurn & { readonly thread: string; readonly isBranched: boolean; readonly model: ModelName },
-  { status, error, gate, pending, required }: Ending,
+  { status, error, gate, pending, required, incomplete }: Ending,
   usage: Usage,
   now: string,
 ): Promise<Next | undefined> {
@@ -59,11 +61,12 @@ export function closeTurn(
       node,
     );
   void tx.run(
-    `UPDATE turns SET status = ?, error = ?, gate = ?, usage = ?, provider = ?, model = ?, completed_at = ?
+    `UPDATE turns SET status = ?, error = ?, gate = ?, incomplete = ?, usage = ?, provider = ?, model = ?, completed_at = ?
        WHERE id = ? AND node = ?`,
     status,
     error ? JSON.stringify(error) : null,
     gate ? JSON.stringify(gate) : null,
+    incomplete ?? null,
     JSON.stringify(usage),
     model.provider,
     model.name,

@@ -21,6 +21,7 @@ import type { Spending } from "../spending/spending.ts";
 import { type Preface, renderItems, type Show } from "../threads/history.ts";
 import type { LedgerTurn } from "../threads/ledger.ts";
 import type { Summary } from "../threads/thread-row.ts";
+import { createChoice } from "./answer/choice.ts";
 import type { Ending } from "./ending.ts";
 import { runLoop } from "./loop.ts";
 import { createRequiredTools } from "./required-tools.ts";
@@ -169,6 +170,7 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
             messages: assemble(known, present, budget),
             tools: toolbox.forModel,
             temperature: turn.temperature,
+            ...(turn.parallelCalls !== undefined && { parallelCalls: turn.parallelCalls }),
           };
         };
       }
@@ -203,10 +205,19 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
             writer.isFirst ? nothingStored(writer.thread, writer.seq) : readPast(writer.summary),
           ]);
           required.add(requiredTools);
-          const requestFor = composer(toolbox, redact(mask, systemText(new Date(), sections)), stored);
+          const choice = createChoice(turn, toolbox);
+          const compose = composer(toolbox, redact(mask, systemText(new Date(), sections)), stored);
           let serving = chain[0];
+          let spent = 0;
+          const { maxOutputTokens } = turn.generation ?? {};
           const ask = async () => {
             await spending.assertLeft(turn.user, scopes);
+            const offer = choice.offer();
+            const generation = {
+              ...turn.generation,
+              ...(maxOutputTokens !== undefined && { maxOutputTokens: maxOutputTokens - spent }),
+            };
+            const requestFor = async (model: Model) => ({ ...(await compose(model)), ...offer, generation });
             return streamSteadily(chain, requestFor, {
               signal,
               notice,
@@ -227,12 +238,17 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
             required,
             pending: beginning.pending,
             approved: beginning.approved,
+            refuse: choice.refuse,
+            isSpent: () => maxOutputTokens !== undefined && spent >= maxOutputTokens,
             emit: (event) => {
               alive();
               emit(event);
             },
             ask,
-            count: (tokens) => count(serving?.name ?? models.name(), tokens),
+            count: (tokens) => {
+              spent += tokens.outputTokens;
+              count(serving?.name ?? models.name(), tokens);
+            },
           });
           return scopes.length > 0 && ending.gate ? { ...ending, gate: { ...ending.gate, scopes } } : ending;
         },

@@ -26,6 +26,8 @@ export interface Settling {
   readonly together: boolean;
   /** The call that the user has just allowed. */
   readonly approved: Approved | undefined;
+  /** The outcome of a call that the request does not allow. */
+  refuse(call: ToolCall): ToolOutcome | undefined;
   emit(event: TurnEvent): void;
 }
 
@@ -44,10 +46,11 @@ export async function settle(run: Settling, calls: readonly ToolCall[]): Promise
   if (calls.length === 0) return undefined;
   const { toolbox, approved } = run;
   const planned = await Promise.all(
-    calls.map(async (call) => ({
-      call,
-      plan: await toolbox.plan(call, call.id === approved?.call ? approved : undefined),
-    })),
+    calls.map(async (call): Promise<{ readonly call: ToolCall; readonly plan: Plan }> => {
+      const outcome = run.refuse(call);
+      if (outcome !== undefined) return { call, plan: { type: "refuse", outcome } };
+      return { call, plan: await toolbox.plan(call, call.id === approved?.call ? approved : undefined) };
+    }),
   );
   // What is refused at once never surfaces, but the model has to see what it did wrong.
   for (const { call, plan } of planned)

@@ -31,8 +31,13 @@ export interface TurnWriter {
   readonly isFirst: boolean;
   /** Not all that came before it on its thread is its past. */
   readonly isBranched: boolean;
-  /** Keeps text of a message that is not whole yet; `tell` is called when it is stored, in the order of the texts. */
-  say(item: string, deltas: readonly string[], tell: (delta: string) => void): void;
+  /** Keeps text of an item that is not whole yet; `tell` is called when it is stored, in the order of the texts. */
+  say(
+    item: string,
+    deltas: readonly string[],
+    tell: (delta: string) => void,
+    type?: "text" | "reasoning",
+  ): void;
   /** Appends items, or replaces those with the same ids. A message that was being said is whole with it. */
   put(...items: TurnItem[]): Promise<void>;
   /** The same, but stored only with the next write of items or the turn's end: for what comes right before it. */
@@ -62,6 +67,7 @@ export interface TurnWriter {
 interface Said {
   readonly item: string;
   readonly deltas: readonly string[];
+  readonly type: "text" | "reasoning";
   tell(delta: string): void;
 }
 
@@ -99,7 +105,10 @@ export function createTurnWriter(
   const own = { id, node };
   // Opening the turn has written what it came with.
   const stored = new Set<TurnItem>(items);
-  let current: Pick<TurnRecord, "status" | "model" | "usage" | "error" | "gate" | "completedAt"> = {
+  let current: Pick<
+    TurnRecord,
+    "status" | "model" | "usage" | "error" | "gate" | "incomplete" | "completedAt"
+  > = {
     status: start.status,
     model: start.model,
     usage: NO_USAGE,
@@ -129,13 +138,13 @@ export function createTurnWriter(
     return [...Map.groupBy(given, ({ item }) => item)].map(([item, parts]) => {
       const delta = parts.flatMap(({ deltas }) => deltas).join("");
       lengths.set(item, [...(lengths.get(item) ?? []), delta.length]);
-      return { item, deltas: [delta], tell: (parts[0] as Said).tell };
+      return { ...(parts[0] as Said), deltas: [delta] };
     });
   }
 
   const withPieces = (item: TurnItem): TurnItem => {
     const pieces = lengths.get(item.id);
-    return item.type === "message" && pieces ? { ...item, pieces } : item;
+    return isTold(item) && pieces ? { ...item, pieces } : item;
   };
 
   const place = (item: TurnItem): void => {
@@ -187,12 +196,12 @@ export function createTurnWriter(
               along = besides;
             }
           }
-          const piece = writePieces(tx, batch.said, whole);
+          const pieces = writePieces(tx, batch.said, whole);
           const rows = whole.map((item) => writeItem(tx, own, withPieces(item)));
-          if (isSpeaking && whole.some(({ type }) => type === "message")) void dropPieces(tx, id);
+          if (isSpeaking && whole.some(isTold)) void dropPieces(tx, id);
           for (const write of along) write(tx);
           // Heard after the commit, so that a database on another machine is asked once; or never, where that fails.
-          const written = Promise.all(piece === undefined ? rows : [piece, ...rows]);
+          const written = Promise.all([...pieces, ...rows]);
           written.catch(() => {});
           return { written };
         },
@@ -201,7 +210,7 @@ export function createTurnWriter(
       if ((await written).includes(0)) foundGone();
       for (const item of whole) stored.add(item);
       besides = besides.filter((write) => !along.includes(write));
-      if (whole.some(({ type }) => type === "message")) isSpeaking = false;
+      if (whole.some(isTold)) isSpeaking = false;
       tellAll(batch?.said ?? []);
       for (const { resolve } of batch?.puts ?? []) resolve();
     } catch (error) {
@@ -216,17 +225,18 @@ export function createTurnWriter(
     }
   }
 
-  /** Of messages that become whole in the same step nothing has to be kept. */
+  /** Of items that become whole in the same step nothing has to be kept. */
   function writePieces(
     tx: Transaction,
     pieces: readonly Said[],
     whole: readonly TurnItem[],
-  ): Promise<number> | undefined {
-    const item = pieces.at(-1)?.item;
-    if (item === undefined || isMute || whole.some((other) => other.id === item)) return undefined;
-    isSpeaking = true;
-    const text = pieces.flatMap((piece) => (piece.item === item ? piece.deltas : [])).join("");
-    return addPiece(tx, own, { item, text });
+  ): readonly Promise<number>[] {
+    const kept = isMute ? [] : pieces.filter(({ item }) => !whole.some(({ id }) => id === item));
+    isSpeaking ||= kept.length > 0;
+    return [...Map.groupBy(kept, ({ item }) => item)].map(([item, parts]) => {
+      const type = parts[0]?.type === "reasoning" ? "reasoning" : null;
+      return addPiece(tx, own, { item, type, text: parts.flatMap(({ deltas }) => deltas).join("") });
+    });
   }
 
   const writeEnd = (tx: Transaction, ending: Ending, usage: Usage, now: string) => {
@@ -247,6 +257,7 @@ export function createTurnWriter(
     completedAt: now,
     ...(ending.error && { error: ending.error }),
     ...(ending.gate && { gate: ending.gate }),
+    ...(ending.incomplete && { incomplete: ending.incomplete }),
   });
 
   return {
@@ -257,9 +268,10 @@ export function createTurnWriter(
     summary: start.status === "queued" ? undefined : (start.before?.summary ?? { text: undefined, to: 0 }),
     isFirst: start.before === undefined && !turn.history?.length,
     isBranched,
-    say(item, deltas, tell) {
-      if (isMute) return tellAll(asPieces([{ item, deltas, tell }]));
-      said.push({ item, deltas, tell });
+    say(item, deltas, tell, type = "text") {
+      const next: Said = { item, deltas, type, tell };
+      if (isMute) return tellAll(asPieces([next]));
+      said.push(next);
       void drain();
     },
     put(...given) {
@@ -341,4 +353,9 @@ export function createTurnWriter(
 
 function tellAll(said: readonly Said[]): void {
   for (const { deltas, tell } of said) for (const delta of deltas) tell(delta);
+}
+
+/** Whether it may have been told piece by piece. */
+function isTold(item: TurnItem): item is Extract<TurnItem, { type: "message" | "reasoning" }> {
+  return item.type === "message" || item.type === "reasoning";
 }

@@ -52,6 +52,7 @@ export async function openAgent(store: OpenStore, home: string) {
     signals: store.signals,
     log: SILENT,
     idleSecs: 60,
+    admit: async () => {},
     forget: history.forget,
     remember: () => {},
   });

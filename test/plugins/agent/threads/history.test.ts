@@ -43,6 +43,27 @@ function assertWellFormed(messages: readonly ModelMessage[]): void {
   expect(waiting).toEqual([]);
 }
 
+test("a thought goes with the answer it was thought for, be it text or calls", () => {
+  const thought = (text: string): TurnItem => ({ type: "reasoning", id: text, text });
+  const items = [
+    said("user", "go"),
+    thought("Look first."),
+    called("a"),
+    result("a"),
+    thought("Now say it."),
+    said("assistant", "done"),
+    said("assistant", "really"),
+  ];
+  const { messages } = renderItems(items, PLAIN, [], SHOW);
+  expect(messages.map((message) => ("reasoning" in message ? message.reasoning : message.role))).toEqual([
+    "user",
+    "Look first.",
+    "tool",
+    "Now say it.",
+    "assistant",
+  ]);
+});
+
 test("results are told in the order of their calls, whichever ended first", () => {
   const items = [
     said("user", "go"),

@@ -1,0 +1,137 @@
+/** One answer of the model: told and stored as it comes, without secrets. */
+import { randomUUIDv7 } from "node:crypto";
+import type { Mask, ToolCall, TurnEvent } from "../../../../kernel/plugin.ts";
+import type { FinishReason, ModelPart } from "../../models/model.ts";
+import { createRedactStream } from "../../safety/redact.ts";
+import type { TokenCount } from "../../spending/cost.ts";
+import type { TurnWriter } from "../writer.ts";
+
+export interface Answering {
+  readonly writer: TurnWriter;
+  readonly mask: Mask;
+  emit(event: TurnEvent): void;
+  count(tokens: TokenCount): void;
+}
+
+export interface Answer {
+  readonly text: string;
+  /** Without one that was cut in the middle. */
+  readonly calls: readonly ToolCall[];
+  /** Why it is not whole. */
+  readonly incomplete: "max_output_tokens" | "content_filter" | undefined;
+}
+
+/** What was said before a failure is stored too. */
+export async function readAnswer(
+  answer: AsyncIterable<readonly ModelPart[]>,
+  run: Answering,
+): Promise<Answer> {
+  const thoughts = createTelling(run, "reasoning");
+  const speech = createTelling(run, "text");
+  const calls: { readonly call: ToolCall; readonly isWhole: boolean }[] = [];
+  let finish: FinishReason | undefined;
+  try {
+    for await (const parts of answer) {
+      for (const part of parts) {
+        if (part.type === "text") speech.push(part.delta);
+        // Thoughts belong before what is said: those that come after it began have no place any more.
+        else if (part.type === "reasoning") !speech.hasBegun() && thoughts.push(part.delta);
+        else if (part.type === "call") calls.push(readCall(part.call, calls, run.mask));
+        else if (part.type === "usage") run.count(part);
+        else finish = part.reason;
+      }
+      if (speech.hasBegun()) thoughts.end();
+      else thoughts.tell();
+      speech.tell();
+    }
+  } finally {
+    thoughts.end();
+    speech.end();
+    const thought = thoughts.text();
+    if (thought.trim() !== "") run.writer.hold({ type: "reasoning", id: thoughts.item, text: thought });
+    // Without calls the turn ends here, and its end writes the text along with everything else.
+    const text = speech.text();
+    if (text !== "") run.writer.hold({ type: "message", id: speech.item, role: "assistant", text });
+  }
+  const incomplete = incompleteFor(finish);
+  const kept = incomplete === undefined ? calls : calls.filter(({ isWhole }) => isWhole);
+  return {
+    text: speech.text(),
+    calls: incomplete === "content_filter" ? [] : kept.map(({ call }) => call),
+    incomplete,
+  };
+}
+
+interface Telling {
+  readonly item: string;
+  push(delta: string): void;
+  /** Tells what was pushed since. */
+  tell(): void;
+  /** There is no more. */
+  end(): void;
+  hasBegun(): boolean;
+  text(): string;
+}
+
+function createTelling({ writer, mask, emit }: Answering, type: "text" | "reasoning"): Telling {
+  const item = randomUUIDv7();
+  const redactor = createRedactStream(mask);
+  let text = "";
+  let fresh: string[] = [];
+  let hasBegun = false;
+
+  const add = (delta: string): void => {
+    if (delta !== "") fresh.push(delta);
+  };
+  const tell = (): void => {
+    if (fresh.length === 0) return;
+    const deltas = fresh;
+    fresh = [];
+    text += deltas.join("");
+    writer.say(item, deltas, (delta) => emit({ type, item, delta }), type);
+  };
+
+  return {
+    item,
+    push(delta) {
+      hasBegun = true;
+      add(redactor.push(delta));
+    },
+    tell,
+    end() {
+      add(redactor.end());
+      tell();
+    },
+    hasBegun: () => hasBegun,
+    text: () => text,
+  };
+}
+
+/** With an id of its own, arguments that are at least an empty object, and no known secret in it. */
+function readCall(
+  { id, name, params }: ToolCall,
+  others: readonly { readonly call: ToolCall }[],
+  mask: Mask,
+): { readonly call: ToolCall; readonly isWhole: boolean } {
+  const isTaken = id === "" || others.some(({ call }) => call.id === id);
+  const call = {
+    id: isTaken ? `call_${randomUUIDv7().replaceAll("-", "")}` : id,
+    name,
+    params: params.trim() === "" ? "{}" : mask.hide(params),
+  };
+  return { call, isWhole: isJson(params) };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function incompleteFor(finish: FinishReason | undefined): Answer["incomplete"] {
+  if (finish === "length") return "max_output_tokens";
+  return finish === "content_filter" ? finish : undefined;
+}
