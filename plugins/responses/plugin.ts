@@ -49,7 +49,7 @@ export default definePlugin({
       { createIntake },
       { createRequests },
       { createStoredFiles },
-      { mountRooms },
+      { mountResources },
       { mountRoutes },
       { startSweep },
       { startExpiry },
@@ -57,11 +57,11 @@ export default definePlugin({
       import("./answer/answer.ts"),
       import("./intake/intake.ts"),
       import("./intake/requests.ts"),
-      import("./files/stored-files.ts"),
-      import("./rooms.ts"),
+      import("./resources/files/stored-files.ts"),
+      import("./resources/resources.ts"),
       import("./routes.ts"),
       import("./intake/sweep.ts"),
-      import("./files/expiry.ts"),
+      import("./resources/files/expiry.ts"),
     ]);
     const { web, agent, threads, memory, store, chatLimit, kernel, externalTools } = use;
     const pageOf = (thread: string) => `${web.url}/#/chat/${thread}`;
@@ -82,7 +82,7 @@ export default definePlugin({
       startedAt: kernel.startedAt,
       log,
     });
-    mountRooms({ web, agent, startedAt: kernel.startedAt, log, files, fileBytes, memory, chatLimit });
+    mountResources({ web, agent, startedAt: kernel.startedAt, log, files, fileBytes, memory, chatLimit });
     announce(`${web.url}/api/v1/responses`);
   },
 });

@@ -19,8 +19,8 @@ import { parseOpen } from "./intake/open/open.ts";
 import type { CreateRequest } from "./intake/request.ts";
 import type { Requests, TakenRequest } from "./intake/requests.ts";
 import { CreateBody, parseStrict } from "./intake/strict.ts";
-import { modelList } from "./models.ts";
 import { invalid } from "./refusal.ts";
+import { modelList } from "./resources/models.ts";
 
 interface Body {
   readonly schema: TSchema;

@@ -1,6 +1,6 @@
 /** Files that users upload to name them in requests. They are kept in the store, in parts. */
 import { randomUUIDv7 } from "node:crypto";
-import { Fault, type Queries, type Store } from "../../../kernel/plugin.ts";
+import { Fault, type Queries, type Store } from "../../../../kernel/plugin.ts";
 import { cleanFileName, mimeOf } from "./name.ts";
 
 export interface StoredFile {

@@ -1,14 +1,14 @@
 /** `/files`: upload, list, get, read and delete. */
 import { Readable } from "node:stream";
 import type { Context } from "koa";
-import { createFormReader, type Form } from "../../../kernel/net/form.ts";
-import { Fault } from "../../../kernel/plugin.ts";
-import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
-import { inSeconds } from "../answer/response.ts";
-import type { Endpoint, Mounting } from "../endpoint.ts";
-import { compile } from "../intake/check.ts";
-import { invalid } from "../refusal.ts";
+import { createFormReader, type Form } from "../../../../kernel/net/form.ts";
+import { Fault } from "../../../../kernel/plugin.ts";
+import type { Declared } from "../../../../kernel/vocabulary/wire/form.ts";
+import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
+import { inSeconds } from "../../answer/response.ts";
+import type { Endpoint, Mounting } from "../../endpoint.ts";
+import { compile } from "../../intake/check.ts";
+import { invalid } from "../../refusal.ts";
 import { MOST_FILES, type StoredFile, type StoredFiles } from "./stored-files.ts";
 
 export interface FileParts extends Mounting {

@@ -1,5 +1,5 @@
 /** Deletes files whose time is over. */
-import type { Log, Store } from "../../../kernel/plugin.ts";
+import type { Log, Store } from "../../../../kernel/plugin.ts";
 import type { StoredFiles } from "./stored-files.ts";
 
 const ROUND_MILLIS = 10 * 60 * 1000;
