@@ -129,7 +129,11 @@ export function createScriptedAgent(): ScriptedAgent {
           pending: async () => [],
           pendingOfIdentities: async () => [],
         },
-        externalTools: { isReserved: async () => false, pending: async () => undefined },
+        externalTools: {
+          isReserved: async () => false,
+          names: async () => [],
+          pending: async () => undefined,
+        },
       };
     },
   });

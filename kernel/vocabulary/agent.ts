@@ -143,6 +143,8 @@ export interface Identities {
 export interface ExternalTools {
   /** Names a caller may not shadow, prefixes included. */
   isReserved(name: string): Promise<boolean>;
+  /** Our own tools: the agent's and the installed ones. */
+  names(): Promise<readonly string[]>;
   /** The live external-tool gate of this user's thread. */
   pending(user: string, thread: string): Promise<Extract<Gate, { type: "external_tool" }> | undefined>;
 }

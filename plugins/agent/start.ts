@@ -28,7 +28,7 @@ import { MIGRATIONS } from "./threads/tables.ts";
 import { createThreads } from "./threads/threads.ts";
 import { createAdmission } from "./turn/admission.ts";
 import { createTurnRunner } from "./turn/runner.ts";
-import { isReservedName } from "./turn/toolbox.ts";
+import { isReservedName, toolNames } from "./turn/toolbox.ts";
 
 const NO_MEMORY = { readTexts: async () => new Map<string, string>() };
 const NO_MISSIONS = { prompt: "", requiredTools: [] };
@@ -175,6 +175,7 @@ export async function startAgent({
     identities,
     externalTools: {
       isReserved: (tool) => isReservedName(sources, tool),
+      names: () => toolNames(sources),
       async pending(user, thread) {
         const gate = (await ledger.thread(user, thread))?.gate;
         return gate?.type === "external_tool" ? gate : undefined;

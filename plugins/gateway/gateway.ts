@@ -75,7 +75,7 @@ export async function openGateway({
     ...receiptRoutes(use.toolAdmin),
     ...logRoutes(kernel),
     ...webhookRoutes({ ...use, accounts: server.accounts, integrations: use.integrations }),
-    ...accountRoutes({ accounts: server.accounts, agent, onRevoked }),
+    ...accountRoutes({ accounts: server.accounts, agent, externalTools: use.externalTools, onRevoked }),
     documentRoute(describe),
   ];
   described.push(...routes);

@@ -14,6 +14,7 @@ import { fromWire, toWire } from "../../kernel/vocabulary/wire/convert.ts";
 import type { Declared } from "../../kernel/vocabulary/wire/form.ts";
 import { wireSchema } from "../../kernel/vocabulary/wire/schema.ts";
 import type { Identity } from "./auth/identity.ts";
+import { SCOPED_TOKEN } from "./auth/tokens/scope.ts";
 import { BODY_BYTES } from "./middleware/body-limits.ts";
 
 export interface Asked<Body, Query> {
@@ -28,6 +29,7 @@ export interface Asked<Body, Query> {
 }
 
 export interface Route extends RouteDescription {
+  readonly scoped?: boolean;
   handle(asked: Asked<unknown, unknown>): unknown;
 }
 
@@ -39,6 +41,11 @@ interface Definition<Body extends TSchema, Query extends TSchema, Answer extends
   readonly body?: Body;
   readonly query?: Query;
   readonly answer?: Answer;
+  /**
+   * True where a token with a scope may ask, though the route changes something: it has looked at the scope itself, or passes it
+   * on. Such a token may read otherwise, and nothing else.
+   */
+  readonly scoped?: boolean;
   handle(asked: Asked<Declared<Body>, Declared<Query>>): Given<Answer> | Promise<Given<Answer>>;
 }
 
@@ -48,7 +55,17 @@ export function route<
   Query extends TSchema = TUnknown,
   Answer extends TSchema | string = string,
 >(definition: Definition<Body, Query, Answer>): Route {
-  return definition as Route;
+  const { audience, refusals } = definition;
+  if (audience !== undefined || !isClosedToScoped(definition)) return definition as Route;
+  return { ...definition, refusals: { 403: "The token has a scope", ...refusals } } as Route;
+}
+
+function isClosedToScoped({
+  method,
+  audience,
+  scoped = false,
+}: Pick<Route, "method" | "audience" | "scoped">) {
+  return audience === "operator" || (method !== "get" && !scoped);
 }
 
 export function identityOf(context: Context): Identity {
@@ -66,6 +83,7 @@ export function mount(router: Router, routes: readonly Route[]): void {
     router[definition.method](routerPath(definition.path), async (context: Context) => {
       const { audience, status = 200, answer } = definition;
       const identity = audience === "anyone" ? undefined : identityOf(context);
+      if (identity?.user.scope && isClosedToScoped(definition)) throw SCOPED_TOKEN;
       if (audience === "operator" && identity?.user.role !== "operator")
         throw new Fault("forbidden", "operator_only", "Only an operator can do this.");
       const query = readQuery({ ...context.query });

@@ -118,6 +118,7 @@ export function mountRoutes(parts: RouteParts): void {
       answer: ResponseObject,
       events: SentEvent,
       refusals: {
+        403: "The token may not use the model",
         429: "Too many requests",
         ...(door.name === "open" && { 404: "There is no such response or conversation to go on from" }),
       },

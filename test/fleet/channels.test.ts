@@ -113,6 +113,30 @@ describePostgres("a fleet of three behind a balancer", () => {
     },
   );
 
+  test("a token's scope holds on every node, and for who answers its turn's gate on another", async () => {
+    const made = await post(`${fleet.nodes[0]?.url}/api/tokens`, {
+      user: "operator",
+      name: "codex",
+      tools: "none",
+    });
+    fleet.model.otherwise({ text: "Done." });
+    const before = fleet.model.requests.length;
+    const shell = [{ type: "function", name: "shell", parameters: { type: "object" } }];
+    for (const [at, { url }] of fleet.nodes.entries()) {
+      fleet.model.script({ calls: [{ id: "c1", name: "shell", arguments: {} }] });
+      const asked = { model: "reborn", input: "Go on", tools: shell };
+      const first = await post(`${url}/api/v1/responses`, asked, bearer(made.token));
+      const output = { type: "function_call_output", call_id: "c1", output: "ok" };
+      const other = fleet.nodes[(at + 1) % fleet.nodes.length]?.url;
+      const second = { model: "reborn", input: [output], previous_response_id: first.id };
+      expect(await post(`${other}/api/v1/responses`, second)).toMatchObject({ status: "completed" });
+    }
+    const offered = fleet.model.requests
+      .slice(before)
+      .map(({ tools = [] }) => tools.map((t) => t.function.name));
+    expect(offered).toEqual(Array(6).fill(["shell"]));
+  });
+
   test("a response that runs on one node is retrieved and cancelled at others", async () => {
     fleet.model.otherwise({ text: ["Well, "], end: "stall" });
     const before = fleet.model.requests.length;

@@ -49,10 +49,12 @@ export interface ToolboxSources {
 
 const ANY_OBJECT: JsonSchema = { type: "object" };
 
-export async function isReservedName({ own, host }: ToolboxSources, name: string): Promise<boolean> {
-  if (reservedPrefix(name) !== undefined) return true;
-  if (own.some((tool) => tool.name === name)) return true;
-  return ((await host?.list()) ?? []).some((tool) => tool.name === name);
+export async function isReservedName(sources: ToolboxSources, name: string): Promise<boolean> {
+  return reservedPrefix(name) !== undefined || (await toolNames(sources)).includes(name);
+}
+
+export async function toolNames({ own, host }: ToolboxSources): Promise<readonly string[]> {
+  return [...own, ...((await host?.list()) ?? [])].map(({ name }) => name);
 }
 
 /** A host that cannot say what it has costs the turn its installed tools, not its answer. */

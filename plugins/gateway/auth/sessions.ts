@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Sql, User } from "../../../kernel/plugin.ts";
 import { type Declared, nullable } from "../../../kernel/vocabulary/wire/form.ts";
 import { Time, Type } from "../../../kernel/vocabulary/wire/type.ts";
+import { boundBy, readScope } from "./tokens/scope.ts";
 import { digestOf, newSecret } from "./tokens/secret.ts";
 
 export const SessionInfo = Type.Object(
@@ -71,6 +72,9 @@ interface FoundColumns {
   readonly user_id: string;
   readonly role: User["role"];
   readonly name: string | null;
+  /** The one it was made from, where that is valid. */
+  readonly token: string | null;
+  readonly scope: string | null;
   readonly is_live: number;
 }
 
@@ -79,17 +83,18 @@ const LONGEST_BROWSER = 200;
 /** The session, its user and its credential in one look: nothing can be revoked between them. */
 const findSession = (living: string) => `
   SELECT sessions.source, sessions.expires_at, sessions.last_used_at, users.id AS user_id, users.role, users.name,
+    tokens.id AS token, tokens.scope,
     CASE
-      WHEN sessions.source LIKE 'token:%' THEN (
-        SELECT count(*) FROM gateway_tokens AS tokens
-        WHERE tokens.id = substr(sessions.source, 7)
-          AND tokens.revoked_at IS NULL AND (tokens.expires_at IS NULL OR tokens.expires_at > ?))
+      WHEN sessions.source LIKE 'token:%' THEN
+        CASE WHEN tokens.id IS NOT NULL THEN 1 ELSE 0 END
       WHEN sessions.source LIKE 'operator:%' THEN (
         SELECT count(*) FROM gateway_operator_tokens AS printed
         WHERE printed.source = sessions.source AND printed.node IN ${living})
       ELSE 1
     END AS is_live
   FROM gateway_sessions AS sessions JOIN gateway_users AS users ON users.id = sessions."user"
+    LEFT JOIN gateway_tokens AS tokens ON sessions.source LIKE 'token:%' AND tokens.id = substr(sessions.source, 7)
+      AND tokens.revoked_at IS NULL AND (tokens.expires_at IS NULL OR tokens.expires_at > ?)
   WHERE sessions.hash = ? AND sessions.expires_at > ?`;
 
 export function createSessions(sql: Sql, living: string): Sessions {
@@ -123,7 +128,11 @@ export function createSessions(sql: Sql, living: string): Sessions {
       const row = await sql.get<FoundColumns>(find, at, digest, at);
       return (
         row && {
-          user: { id: row.user_id, role: row.role, ...(row.name !== null && { name: row.name }) },
+          user: boundBy(
+            { id: row.user_id, role: row.role, ...(row.name !== null && { name: row.name }) },
+            row.token ?? "",
+            readScope(row.scope),
+          ),
           source: row.source,
           isSourceLive: row.is_live > 0,
           expiresAt: row.expires_at,

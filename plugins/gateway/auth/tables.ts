@@ -55,6 +55,9 @@ const SQLITE = [
   CREATE TABLE gateway_guesses (
     network TEXT PRIMARY KEY, failures INTEGER NOT NULL, next_at INTEGER NOT NULL, failed_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;`,
+
+  // What a token may use, as JSON; null for everything.
+  "ALTER TABLE gateway_tokens ADD COLUMN scope TEXT;",
 ];
 
 const POSTGRES = [
@@ -111,6 +114,8 @@ const POSTGRES = [
   CREATE TABLE gateway_guesses (
     network TEXT COLLATE "C" PRIMARY KEY, failures BIGINT NOT NULL, next_at BIGINT NOT NULL, failed_at BIGINT NOT NULL
   );`,
+
+  'ALTER TABLE gateway_tokens ADD COLUMN scope TEXT COLLATE "C";',
 ];
 
 export const MIGRATIONS = { sqlite: SQLITE, postgres: POSTGRES } satisfies Migrations;

@@ -1,22 +1,24 @@
 /** Users and their tokens: the operator's to give and to take. */
-import { type Agent, Fault } from "../../../kernel/plugin.ts";
+import { type Agent, type ExternalTools, Fault } from "../../../kernel/plugin.ts";
 import { User } from "../../../kernel/vocabulary/user.ts";
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { Account, type Accounts } from "../auth/accounts.ts";
 import { SessionInfo } from "../auth/sessions.ts";
+import { NewToken, scopeIn, warningsOf } from "../auth/tokens/scope.ts";
 import { TokenInfo } from "../auth/tokens/tokens.ts";
 import { type Route, route } from "../route.ts";
 
 export interface AccountParts {
   readonly accounts: Accounts;
-  readonly agent: Pick<Agent, "removeUser">;
+  readonly agent: Pick<Agent, "removeUser" | "model">;
+  readonly externalTools: ExternalTools | undefined;
   /** Told when a credential ended, so that what hangs on it ends too. */
   onRevoked(): Promise<void>;
 }
 
-const { id, user, name, createdAt, expiresAt } = TokenInfo.properties;
+const { id, user, name, tools, models, perDayUsd, createdAt, expiresAt } = TokenInfo.properties;
 
-export function accountRoutes({ accounts, agent, onRevoked }: AccountParts): readonly Route[] {
+export function accountRoutes({ accounts, agent, externalTools, onRevoked }: AccountParts): readonly Route[] {
   return [
     route({
       method: "get",
@@ -116,14 +118,19 @@ export function accountRoutes({ accounts, agent, onRevoked }: AccountParts): rea
       body: Type.Object({
         user: Type.String(),
         name: Type.String({ minLength: 1, maxLength: 100 }),
-        expiresInDays: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 36_500 })),
+        ...NewToken.properties,
       }),
       status: 201,
-      answer: Type.Object({ id, user, name, token: Type.String(), createdAt, expiresAt }),
+      answer: Type.Object({
+        ...{ id, user, name, token: Type.String(), tools, models, perDayUsd, createdAt, expiresAt },
+        warnings: Type.Array(Type.String(), { description: "Such as a tool that is not installed" }),
+      }),
       refusals: { 404: "There is no such user" },
       async handle({ body }) {
-        const { token, info } = await accounts.createToken(body.user, body.name, body.expiresInDays);
-        return { ...info, token };
+        const here = { tools: (await externalTools?.names()) ?? [], model: agent.model() };
+        const warnings = externalTools ? warningsOf(scopeIn(body) ?? {}, here) : [];
+        const { token, info } = await accounts.createToken(body.user, body.name, body);
+        return { ...info, token, warnings };
       },
     }),
     route({

@@ -12,6 +12,7 @@ import { PairingGate } from "../../../kernel/vocabulary/user.ts";
 import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { Accepted } from "../api/schemas.ts";
+import { assertTool } from "../auth/tokens/scope.ts";
 import { type Route, route } from "../route.ts";
 import { accepted } from "./chat.ts";
 
@@ -63,7 +64,11 @@ export function approvalRoutes({ agent, approvals, identities, follow }: Approva
       body: Type.Object({ decision: Decision }),
       status: 202,
       answer: Accepted,
-      refusals: { 404: "There is no such gate" },
+      scoped: true,
+      refusals: {
+        403: "The token may not use the tool or the model, or has a scope and cannot answer `always`",
+        404: "There is no such gate",
+      },
       async handle({ user, params, body }) {
         const gate = (await pendingFor(user)).find(({ id }) => id === params["gate"]);
         const pairings = !gate && user.role === "operator" ? await identities.pending() : [];
@@ -84,9 +89,18 @@ export function approvalRoutes({ agent, approvals, identities, follow }: Approva
             },
           );
         const input = inputOf(gate, body.decision);
+        if (body.decision !== "deny") assertTool(user, gate.call.name, "allow it");
         const owner = gate.user ?? user.id;
         if (owner === user.id) follow(user.id);
-        return accepted(await agent.run({ user: owner, channel: "gateway", thread: gate.thread, input }));
+        return accepted(
+          await agent.run({
+            user: owner,
+            channel: "gateway",
+            thread: gate.thread,
+            input,
+            ...(user.scope && { scope: user.scope }),
+          }),
+        );
       },
     }),
     route({

@@ -48,6 +48,8 @@ const Answered = Type.Object({
   gate,
 });
 
+const outOfScope = { 403: "The token may not use the model" };
+
 export const accepted = ({ thread, id }: RunningTurn) => ({ thread, id, status: "accepted" as const });
 
 export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): readonly Route[] {
@@ -65,6 +67,7 @@ export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): re
       input: { type: "message", text: said.message },
       ...(said.thread !== undefined && { thread: said.thread }),
       ...(outside !== undefined && { outside }),
+      ...(user.scope && { scope: user.scope }),
     });
   };
   const send = async (user: User, context: Context, said: Message, outside?: Outside) => {
@@ -86,7 +89,8 @@ export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): re
       summary: "Send a message and wait for the answer",
       body: Message,
       answer: Answered,
-      refusals: { 404: "There is no such thread", 429: "Too many messages" },
+      scoped: true,
+      refusals: { ...outOfScope, 404: "There is no such thread", 429: "Too many messages" },
       async handle({ user, context, body }) {
         const turn = await (await say(user, context, body)).record;
         // Whoever waits for the record gets it when the turn has ended.
@@ -102,7 +106,8 @@ export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): re
       body: Message,
       status: 202,
       answer: Accepted,
-      refusals: { 404: "There is no such thread", 429: "Too many messages" },
+      scoped: true,
+      refusals: { ...outOfScope, 404: "There is no such thread", 429: "Too many messages" },
       handle: ({ user, context, body }) => send(user, context, body),
     }),
     route({
@@ -119,6 +124,7 @@ export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): re
       path: "/api/turns/{id}/cancel",
       tag: "chat",
       summary: "Stop a turn; `cancelled` is false if it had already ended",
+      scoped: true,
       answer: Type.Object({ cancelled: Type.Boolean() }),
       refusals: { 404: "There is no such turn" },
       async handle({ user, params }) {
@@ -133,7 +139,8 @@ export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): re
       summary: "Send the message of a turn again, on the same thread",
       status: 202,
       answer: Accepted,
-      refusals: { 404: "There is no such turn", 429: "Too many messages" },
+      scoped: true,
+      refusals: { ...outOfScope, 404: "There is no such turn", 429: "Too many messages" },
       async handle({ user, context, params }) {
         const { input, thread, outside } = await findTurn(user, params["id"] ?? "");
         if (input.type !== "message")

@@ -2,6 +2,7 @@
 import { Fault, type Memory } from "../../../kernel/plugin.ts";
 import { MemoryEntry, MemoryFile, MemoryHit } from "../../../kernel/vocabulary/memory.ts";
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";
+import { assertTool } from "../auth/tokens/scope.ts";
 import { type Route, route } from "../route.ts";
 
 const Place = Type.Object({ path: Type.String({ minLength: 1, maxLength: 500 }) });
@@ -10,7 +11,9 @@ const Listed = Type.Object({
   bytes: Type.Optional(MemoryEntry.properties.bytes),
 });
 const { path, version } = MemoryFile.properties;
-const refusals = { 404: "There is no such file" };
+/** Each route does what a tool of the agent does; a token that may not use the tool may not ask here either. */
+const outOfScope = { 403: "The token may not use the tool that does this" };
+const refusals = { ...outOfScope, 404: "There is no such file" };
 
 export function memoryRoutes(memory: Memory): readonly Route[] {
   const missing = (name: string) =>
@@ -26,7 +29,9 @@ export function memoryRoutes(memory: Memory): readonly Route[] {
         limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
       }),
       answer: Type.Object({ results: Type.Array(Listed) }),
+      refusals: outOfScope,
       async handle({ user, query: { q, limit } }) {
+        assertTool(user, q ? "memory_search" : "memory_tree", q ? "search memory" : "list memory");
         if (q) return { results: await memory.search(user.id, q, limit) };
         const files = (await memory.tree(user.id)).slice(0, limit);
         return { results: files.map((file) => ({ ...file, snippet: "", score: 0 })) };
@@ -41,6 +46,7 @@ export function memoryRoutes(memory: Memory): readonly Route[] {
       answer: MemoryFile,
       refusals,
       async handle({ user, query }) {
+        assertTool(user, "memory_read", "read memory");
         const file = await memory.read(user.id, query.path);
         if (!file) throw missing(query.path);
         return file;
@@ -53,8 +59,13 @@ export function memoryRoutes(memory: Memory): readonly Route[] {
       summary: "Write a memory file; with `version`, only if it has not changed since you read it",
       query: Place,
       body: Type.Object({ text: Type.String(), version: Type.Optional(version) }),
+      scoped: true,
       answer: Type.Object({ path, version }),
-      handle: ({ user, query, body }) => memory.write(user.id, query.path, body.text, body.version),
+      refusals: outOfScope,
+      handle({ user, query, body }) {
+        assertTool(user, "memory_write", "write memory");
+        return memory.write(user.id, query.path, body.text, body.version);
+      },
     }),
     route({
       method: "delete",
@@ -63,8 +74,10 @@ export function memoryRoutes(memory: Memory): readonly Route[] {
       summary: "Delete a memory file",
       query: Place,
       status: 204,
+      scoped: true,
       refusals,
       async handle({ user, query }) {
+        assertTool(user, "memory_remove", "delete memory");
         if (!(await memory.remove(user.id, query.path))) throw missing(query.path);
       },
     }),

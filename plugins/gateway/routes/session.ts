@@ -109,6 +109,7 @@ export function sessionRoutes({
       path: "/api/session",
       tag: "session",
       summary: "Sign out and end the session",
+      scoped: true,
       status: 204,
       async handle({ identity, context }) {
         if (identity.session !== undefined) await accounts.closeSession(identity.session);

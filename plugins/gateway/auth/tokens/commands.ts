@@ -1,10 +1,18 @@
 /** `postern token …`; it also works while the service is running. */
+
 import { type Command, CommanderError, InvalidArgumentError } from "commander";
+import type { TSchema } from "typebox";
 import { table } from "../../../../kernel/cli/table.ts";
 import type { CommandContext } from "../../../../kernel/plugin.ts";
 import { Fault } from "../../../../kernel/plugin.ts";
+import { compileCheck } from "../../../../kernel/vocabulary/schema/check.ts";
+import { describeMistake } from "../../../../kernel/vocabulary/schema/mistake.ts";
 import { toWire } from "../../../../kernel/vocabulary/wire/convert.ts";
+import { wireSchema } from "../../../../kernel/vocabulary/wire/schema.ts";
+import { type Accounts, createAccounts } from "../accounts.ts";
 import { type JsonOption, print, verb, withAccounts } from "../commands.ts";
+import { NewToken, scopeIn, warningsOf } from "./scope.ts";
+import { scopeInWords } from "./scope-words.ts";
 import { TokenInfo } from "./tokens.ts";
 
 export function registerToken(group: Command, context: CommandContext): void {
@@ -13,17 +21,44 @@ export function registerToken(group: Command, context: CommandContext): void {
     "create <user>",
     "create a token for a user; it is shown only once",
     "token create alice --name laptop",
-    "token create ci --name build --expires-in-days 90 --json",
+    "token create alice --name codex --tools none --per-day-usd 5 --expires-in-days 90",
+    "token create ci --name build --tools weather,convert --models gpt-5-mini --json",
   )
     .option("--name <name>", "what it is for", "command line")
+    .option(
+      "--tools <names>",
+      "the tools it may use, separated by commas: all (default), none or names",
+      tools,
+    )
+    .option("--models <names>", "the models it may use, separated by commas; all by default", models)
+    .option(
+      "--per-day-usd <dollars>",
+      "US dollars it may spend on models per day (UTC); no limit by default",
+      usd,
+    )
     .option("--expires-in-days <days>", "when it expires; never by default", days)
-    .action((user: string, options: JsonOption & { name: string; expiresInDays?: number }) =>
-      withAccounts(context, async (accounts) => {
-        const { token, info } = await accounts.createToken(user, options.name, options.expiresInDays);
-        const value = { ...toWire(TokenInfo, info), token };
-        print(options, value, `${token}\n\nCopy it now: only its hash is stored. Its id is ${info.id}.`);
-      }),
-    );
+    .action((user: string, options: JsonOption & NewToken & { name: string }) => {
+      const scope = scopeIn(options);
+      const create = (here?: Parameters<typeof warningsOf>[1]) => async (accounts: Accounts) => {
+        const { token, info } = await accounts.createToken(user, options.name, options);
+        const warnings = scope && here ? warningsOf(scope, here) : [];
+        const value = { ...toWire(TokenInfo, info), token, warnings };
+        const lines = [
+          token,
+          "",
+          `Copy it now: only its hash is stored. Its id is ${info.id}.`,
+          ...(scope ? [`It may use ${scopeInWords(scope)}.`] : []),
+          ...warnings.map((warning) => `Warning: ${warning}`),
+        ];
+        print(options, value, lines.join("\n"));
+      };
+      // What there is to use is looked at only where the token names something.
+      return scope?.tools?.length || scope?.models
+        ? context.with(["store", "agent", "externalTools"], async ({ store, agent, externalTools }) =>
+            create({ tools: await externalTools.names(), model: agent.model() })(await createAccounts(store)),
+          )
+        : withAccounts(context, create());
+    });
 
   verb(group, "list", "list the tokens, never their secrets", "token list", "token list --json").action(
     (options: JsonOption) =>
@@ -35,8 +70,9 @@ export function registerToken(group: Command, context: CommandContext): void {
           token.name,
           stateOf(token),
           token.lastUsedAt ?? "never",
+          scopeInWords(token),
         ]);
-        const head = ["ID", "USER", "NAME", "STATE", "LAST USED"];
+        const head = ["ID", "USER", "NAME", "STATE", "LAST USED", "MAY USE"];
         print(
           options,
           { tokens: tokens.map((token) => toWire(TokenInfo, token)) },
@@ -87,10 +123,22 @@ function stateOf({ revokedAt, expiresAt }: TokenInfo): string {
   return Date.parse(expiresAt) > Date.now() ? `valid until ${expiresAt.slice(0, 10)}` : "expired";
 }
 
-function days(given: string): number {
-  const count = Number(given);
-  if (!isDays(count)) throw new InvalidArgumentError("Use a number of days, up to 36500.");
-  return count;
+const tools = (given: string) =>
+  checked(NewToken.properties.tools, given === "all" || given === "none" ? given : namesIn(given));
+const models = (given: string) =>
+  given === "all" ? undefined : checked(NewToken.properties.models, namesIn(given));
+const usd = (given: string) => checked(NewToken.properties.perDayUsd, numberIn(given));
+const days = (given: string) => checked(NewToken.properties.expiresInDays, numberIn(given));
+
+const namesIn = (given: string) => given.split(",").map((name) => name.trim());
+// An empty text is no zero.
+const numberIn = (given: string) => (given.trim() === "" ? Number.NaN : Number(given));
+
+/** The same rules as for the API. */
+function checked<Value>(declared: TSchema, value: Value): Value {
+  const [mistake] = compileCheck(wireSchema(declared))(value);
+  if (mistake) throw new InvalidArgumentError(`${describeMistake(mistake, "It")}.`);
+  return value;
 }
 
 function isDays(count: number): boolean {

@@ -4,6 +4,7 @@ import { Fault, type Sql } from "../../../../kernel/plugin.ts";
 import type { User } from "../../../../kernel/vocabulary/user.ts";
 import { type Declared, nullable } from "../../../../kernel/vocabulary/wire/form.ts";
 import { Time, Type } from "../../../../kernel/vocabulary/wire/type.ts";
+import { boundBy, type NewToken, readScope, scopeIn } from "./scope.ts";
 import { digestOf, newSecret } from "./secret.ts";
 
 const DAY_MILLIS = 86_400_000;
@@ -19,6 +20,11 @@ export const TokenInfo = Type.Object(
     user: Type.String(),
     name: Type.String(),
     createdAt: Time,
+    tools: nullable(
+      Type.Array(Type.String(), { description: "The tools it may use; none where empty, null for all" }),
+    ),
+    models: nullable(Type.Array(Type.String(), { description: "The models it may use; null for all" })),
+    perDayUsd: nullable(Type.Number({ description: "US dollars a day (UTC); null for no limit" })),
     expiresAt: nullable(Time),
     lastUsedAt: nullable(Time),
     revokedAt: nullable(Time),
@@ -40,7 +46,7 @@ export interface Tokens {
   createToken(
     user: string,
     name: string,
-    expiresInDays?: number,
+    options?: NewToken,
   ): Promise<{ readonly token: string; readonly info: TokenInfo }>;
   listTokens(): Promise<readonly TokenInfo[]>;
   revokeToken(id: string): Promise<boolean>;
@@ -61,6 +67,7 @@ interface TokenColumns {
   readonly expires_at: string | null;
   readonly last_used_at: string | null;
   readonly revoked_at: string | null;
+  readonly scope: string | null;
 }
 
 /** A token with its user, or one that a node printed and that has only a source. */
@@ -71,40 +78,44 @@ interface FoundColumns extends TokenColumns {
 }
 
 const TOKEN_SOURCE = "token:";
-const TOKEN = 'id, "user", name, created_at, expires_at, last_used_at, revoked_at';
+const TOKEN = 'id, "user", name, created_at, expires_at, last_used_at, revoked_at, scope';
 const LIVE = "revoked_at IS NULL AND (tokens.expires_at IS NULL OR tokens.expires_at > ?)";
 
 /** Both kinds of token in one look: the one who asks does not say which it is. */
 const findToken = (living: string) => `
   SELECT tokens.id, tokens."user", tokens.name, tokens.created_at, tokens.expires_at, tokens.last_used_at,
-    tokens.revoked_at, users.role, users.name AS user_name, NULL AS source
+    tokens.revoked_at, tokens.scope, users.role, users.name AS user_name, NULL AS source
   FROM gateway_tokens AS tokens JOIN gateway_users AS users ON users.id = tokens."user"
   WHERE tokens.hash = ? AND ${LIVE}
   UNION ALL
-  SELECT '', '', '', '', NULL, NULL, NULL, '', NULL, source
+  SELECT '', '', '', '', NULL, NULL, NULL, NULL, '', NULL, source
   FROM gateway_operator_tokens WHERE hash = ? AND node IN ${living}`;
 
 export function createTokens(sql: Sql, living: string): Tokens {
   const find = findToken(living);
   const now = () => new Date().toISOString();
   return {
-    async createToken(user, name, expiresInDays) {
+    async createToken(user, name, options = {}) {
+      const scope = scopeIn(options);
+      const { expiresInDays } = options;
       const token = newSecret("postern_");
       const info: TokenInfo = {
         id: randomUUID(),
         user,
         name,
+        ...scope,
         createdAt: now(),
-        ...(expiresInDays !== undefined && { expiresAt: inDays(expiresInDays) }),
+        ...(typeof expiresInDays === "number" && { expiresAt: inDays(expiresInDays) }),
       };
       const added = await sql.run(
-        `INSERT INTO gateway_tokens (id, "user", name, hash, created_at, expires_at)
-         SELECT ?, id, ?, ?, ?, ? FROM gateway_users WHERE id = ?`,
+        `INSERT INTO gateway_tokens (id, "user", name, hash, created_at, expires_at, scope)
+         SELECT ?, id, ?, ?, ?, ?, ? FROM gateway_users WHERE id = ?`,
         info.id,
         name,
         digestOf(token),
         info.createdAt,
         info.expiresAt ?? null,
+        scope === undefined ? null : JSON.stringify(scope),
         user,
       );
       if (added === 0)
@@ -166,7 +177,11 @@ function foundToken(row: FoundColumns): FoundToken {
   const info = tokenInfo(row);
   return {
     info,
-    user: { id: row.user, role: row.role, ...(row.user_name !== null && { name: row.user_name }) },
+    user: boundBy(
+      { id: row.user, role: row.role, ...(row.user_name !== null && { name: row.user_name }) },
+      row.id,
+      readScope(row.scope),
+    ),
     source: `${TOKEN_SOURCE}${info.id}`,
     ...(info.expiresAt !== undefined && { expiresAt: info.expiresAt }),
   };
@@ -179,6 +194,7 @@ function tokenInfo(row: TokenColumns): TokenInfo {
     id: row.id,
     user: row.user,
     name: row.name,
+    ...readScope(row.scope),
     createdAt: row.created_at,
     ...(row.expires_at !== null && { expiresAt: row.expires_at }),
     ...(row.last_used_at !== null && { lastUsedAt: row.last_used_at }),

@@ -5,6 +5,7 @@ import { openSession } from "../../../../kernel/cli/session.ts";
 import type { AnyPlugin } from "../../../../kernel/plugin.ts";
 import { openStore } from "../../../../kernel/store/sqlite/store.ts";
 import store from "../../../../kernel/store/store.ts";
+import agent from "../../../../plugins/agent/plugin.ts";
 import { createAccounts } from "../../../../plugins/gateway/auth/accounts.ts";
 import {
   registerSession,
@@ -18,9 +19,9 @@ import { temporaryFolder } from "../../../support/home.ts";
 import { printedBy } from "../../../support/services/printed.ts";
 
 /** Runs a command as main.ts would and answers what it printed. */
-function commandLine(home: string) {
-  const session = openSession({ POSTERN_HOME: home }, home);
-  const context = createCommandContext(session, async () => [store as AnyPlugin], "0.0.0-test");
+function commandLine(home: string, more: readonly AnyPlugin[] = []) {
+  const session = openSession({ POSTERN_HOME: home, MODEL_PROVIDER: "builtin" }, home);
+  const context = createCommandContext(session, async () => [store as AnyPlugin, ...more], "0.0.0-test");
   return async (...argv: string[]): Promise<string> => {
     const program = new Command("postern").exitOverride();
     const user = program.command("user");
@@ -75,6 +76,45 @@ test("a token is shown once, kept as a hash, listed without its secret, and revo
   await expect(run("token", "revoke", made.id)).rejects.toThrow("already revoked");
   expect(await run("token", "list")).toContain("revoked");
   await expect(run("token", "create", "alice", "--expires-in-days", "soon")).rejects.toThrow();
+});
+
+test("a token's scope is given by flags, listed in words, and checked", async () => {
+  const run = commandLine(temporaryFolder(), [agent as AnyPlugin]);
+  await run("user", "add", "ann");
+  const create = (...flags: string[]) => run("token", "create", "ann", ...flags);
+  const made = JSON.parse(
+    await create("--tools", "memory_read, weather", "--models", "builtin", "--per-day-usd", "2.5", "--json"),
+  );
+  expect(made).toMatchObject({
+    tools: ["memory_read", "weather"],
+    models: ["builtin"],
+    per_day_usd: 2.5,
+    warnings: ["There is no tool weather here now."],
+  });
+  const printed = await create("--name", "codex", "--tools", "none", "--expires-in-days", "90");
+  expect(printed).toContain("It may use no tools.");
+  await create("--tools", "all", "--models", "all");
+  const listed = await run("token", "list");
+  expect(listed).toContain("only memory_read, weather; model builtin; $2.50 a day\n");
+  expect(listed).toContain("no tools\n");
+  expect(listed).toContain("everything\n");
+  expect(JSON.parse(await run("token", "list", "--json")).tokens).toContainEqual(
+    expect.objectContaining({ name: "codex", tools: [], models: null, per_day_usd: null }),
+  );
+  for (const [flag, value, words] of [
+    ["--tools", "", "name of a tool"],
+    ["--tools", "a,,b", "name of a tool"],
+    ["--tools", Array(101).fill("a").join(","), "at most 100"],
+    ["--models", "a b", "name of a model"],
+    ["--models", Array(51).fill("a").join(","), "1 to 50"],
+    ["--per-day-usd", "-1", "above 0"],
+    ["--per-day-usd", "much", "US dollars"],
+    ["--per-day-usd", "NaN", "US dollars"],
+    ["--per-day-usd", "", "US dollars"],
+    ["--expires-in-days", "0", "above 0"],
+  ] as const)
+    await expect(create(flag, value), `${flag} ${value}`).rejects.toThrow(words);
+  expect(JSON.parse(await run("token", "list", "--json")).tokens).toHaveLength(3);
 });
 
 test("roles and expiry are changed, sessions listed and ended", async () => {

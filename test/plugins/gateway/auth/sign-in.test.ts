@@ -134,7 +134,7 @@ test("a per-user token is its user; revoked or expired it is 401 like an unknown
   const { url, door } = await openGateway();
   await door.accounts.addUser("alice", "user");
   const { token, info } = await door.accounts.createToken("alice", "laptop");
-  const gone = await door.accounts.createToken("alice", "old", -1);
+  const gone = await door.accounts.createToken("alice", "old", { expiresInDays: -1 });
   const answer = await fetch(`${url}/whoami`, bearer(token));
   expect(await answer.json()).toEqual({ id: "alice", role: "user" });
   const lastUse = async () => (await door.accounts.listTokens()).find(({ id }) => id === info.id)?.lastUsedAt;
