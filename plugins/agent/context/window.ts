@@ -2,14 +2,15 @@
  * Fits a thread into a model's window. What no longer fits is summarised once and the summary kept beside
  * the thread; the turns themselves stay as they are.
  */
-import { Fault, type Sql } from "../../../kernel/plugin.ts";
+import { Fault, type Sql, type Turn } from "../../../kernel/plugin.ts";
 import type { ModelMessage } from "../models/model.ts";
 import { capText, escapeTags } from "../safety/wrap.ts";
 import { isOnPath, type Path, readPath } from "../threads/branch.ts";
 import type { History, Past, RenderedTurn } from "../threads/history.ts";
-import { withoutResult } from "../threads/history.ts";
+import { orphansOf, withoutResult } from "../threads/history.ts";
 import type { Summary } from "../threads/thread-row.ts";
 import { estimateText, estimateTokens } from "./tokens.ts";
+import { leaveOut, tooLong } from "./truncation.ts";
 
 /** What is stored of a thread before a turn. */
 export interface Stored {
@@ -30,8 +31,10 @@ export interface Present {
 }
 
 export interface Room {
-  /** Tokens for everything but the answer, the system text and the tools. */
+  /** Tokens for history. */
   readonly budget: number;
+  /** How many of the newest turns are never summarised. */
+  readonly kept: number;
   /** Puts a transcript into a few paragraphs; where it cannot, a digest takes its place. */
   summarise(transcript: string): Promise<string>;
 }
@@ -47,8 +50,10 @@ export interface Context {
   /** `summary`: what is known to be the newest. */
   read(turn: Present, summary: Summary | undefined): Promise<Stored>;
   /** History as it fits: a summary of the oldest, then whole turns. */
-  fit(stored: Stored, room: Room): Promise<Past & { readonly summary: string | undefined }>;
+  fit(stored: Stored, room: Room): Promise<Fitted>;
 }
+
+export type Fitted = Past & { readonly summary: string | undefined };
 
 /** Of a thread that is new. */
 export const nothingStored = (thread: string, before: number): Stored => ({
@@ -59,7 +64,7 @@ export const nothingStored = (thread: string, before: number): Stored => ({
   past: { turns: [], open: [] },
 });
 
-const NO_SUMMARY: Summary = { text: undefined, to: 0 };
+export const NO_SUMMARY: Summary = { text: undefined, to: 0 };
 
 export function createContext(sql: Sql, history: History): Context {
   const summaryOf = async (thread: string): Promise<Summary> => {
@@ -81,14 +86,14 @@ export function createContext(sql: Sql, history: History): Context {
       return { thread, before, summary, path, past: await history.read(thread, summary.to, before, path) };
     },
 
-    async fit({ thread, before, summary: known, path, past }, { budget, summarise }) {
+    async fit({ thread, before, summary: known, path, past }, { budget, kept, summarise }) {
       const size = sumTokens(past.turns) + estimateText(known.text ?? "");
       if (size <= budget) return { ...past, summary: known.text };
-      const cut = cutAt(past.turns, budget * KEEP_AFTER_SUMMARY);
-      const old = past.turns.slice(0, cut);
-      const last = old.at(-1);
+      const cut = cutAt(past.turns, budget * KEEP_AFTER_SUMMARY, kept);
+      const last = past.turns[cut - 1];
       if (last === undefined) return { ...past, summary: known.text };
-      const text = await condense(known.text, old, budget, summarise);
+      const old = past.turns.slice(0, cut).map(({ messages }) => messages);
+      const text = await condense(known.text, [...old, orphansOf(past.turns[cut])], budget, summarise);
       await sql.transaction(
         async (tx) => {
           await tx.run(
@@ -105,21 +110,20 @@ export function createContext(sql: Sql, history: History): Context {
   };
 }
 
-/** How many of the oldest turns have to go for the rest to fit; turns that belong together stay so. */
-function cutAt(turns: readonly RenderedTurn[], room: number): number {
-  let tokens = 0;
-  let cut = turns.length;
+/** How many of the oldest turns have to go for the rest to fit. */
+function cutAt(turns: readonly RenderedTurn[], room: number, kept: number): number {
+  let cut = Math.max(0, turns.length - kept);
+  let tokens = sumTokens(turns.slice(cut));
   while (cut > 0 && tokens + (turns[cut - 1] as RenderedTurn).tokens <= room) {
     cut--;
     tokens += (turns[cut] as RenderedTurn).tokens;
   }
-  while (cut < turns.length && !(turns[cut] as RenderedTurn).isWhole) cut++;
   return cut;
 }
 
 async function condense(
   known: string | undefined,
-  turns: readonly RenderedTurn[],
+  turns: readonly (readonly ModelMessage[])[],
   budget: number,
   summarise: (transcript: string) => Promise<string>,
 ): Promise<string> {
@@ -131,7 +135,7 @@ async function condense(
     summary = capText(await summarise(transcript), Math.max(1000, budget));
     part = "";
   };
-  for (const { messages } of turns) {
+  for (const messages of turns) {
     const lines = messages.map(transcribe).filter((line) => line !== "");
     if (part !== "" && part.length + lines.join("\n").length > longest) await fold();
     part += `${lines.join("\n")}\n`;
@@ -164,30 +168,48 @@ export function digest(transcript: string): string {
   return [...(gone > 0 ? [`(${gone} earlier lines are only in the stored turns.)`] : []), ...kept].join("\n");
 }
 
+/** What of a request may not be summarised or shortened. */
+export interface Sent {
+  /** How many of the newest stored turns came with it. */
+  readonly turns: number;
+  /** Calls whose results came with it. */
+  readonly calls: ReadonlySet<string>;
+  /** Absent: it fails only where the turn alone does not fit. */
+  readonly truncation: Turn["truncation"];
+}
+
 /** The messages of one request: summary, history, this turn; its own oldest results give way first. */
 export function assemble(
-  past: Past & { readonly summary: string | undefined },
+  past: Fitted,
   present: { readonly messages: readonly ModelMessage[]; readonly open: Past["open"] },
-  budget: number,
+  { budget, window }: { readonly budget: number; readonly window: number },
+  { turns, calls, truncation }: Sent,
 ): readonly ModelMessage[] {
   const summary: readonly ModelMessage[] =
     past.summary === undefined
       ? []
       : [{ role: "user", text: `<summary>\n${escapeTags(past.summary)}\n</summary>` }];
   const own = [...present.messages];
-  const before = [...summary, ...past.turns.flatMap(({ messages }) => messages)];
-  let left = budget - sumTokens(past.turns) - estimateText(past.summary ?? "");
-  for (const message of own) left -= estimateTokens(message);
+  const from = past.turns.length - turns;
+  const before = [...summary, ...past.turns.slice(0, from).flatMap(({ messages }) => messages)];
+  let brought = past.turns.slice(from).flatMap(({ messages }) => messages);
+  let left = budget - sumTokens(past.turns) - estimateText(past.summary ?? "") - estimateOf(own);
   for (let at = 0; left < 0 && at < own.length - 1; at++) {
     const message = own[at] as ModelMessage;
-    if (message.role !== "tool" || message.output === LEFT_OUT) continue;
+    if (message.role !== "tool" || message.output === LEFT_OUT || calls.has(message.call.id)) continue;
     const shorter = { ...message, output: LEFT_OUT };
     left += estimateTokens(message) - estimateTokens(shorter);
     own[at] = shorter;
   }
-  if (left < 0 && estimateOf(own) > budget)
-    throw new Fault("turn", "too_long", "The message is too long for the model. Shorten it.");
-  return [...before, ...own, ...withoutResult(present.open)];
+  const size = estimateOf(brought) + estimateOf(own);
+  if (left < 0 && size > budget) {
+    if (truncation === undefined)
+      throw new Fault("turn", "too_long", "The message is too long for the model. Shorten it.");
+    const fitting = truncation === "auto" ? leaveOut(brought, size - budget) : undefined;
+    if (fitting === undefined) throw tooLong(size, budget, window);
+    brought = fitting;
+  }
+  return [...before, ...brought, ...own, ...withoutResult(present.open)];
 }
 
 function estimateOf(messages: readonly ModelMessage[]): number {

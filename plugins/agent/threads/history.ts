@@ -20,7 +20,7 @@ export interface RenderedTurn {
   readonly seq: number;
   readonly messages: readonly ModelMessage[];
   readonly tokens: number;
-  /** False where it answers calls of the turn before, from which it must not be parted. */
+  /** False where it begins with the results of calls that the turn before made. */
   readonly isWhole: boolean;
 }
 
@@ -225,6 +225,11 @@ export function createHistory(sql: Queries, show: Pick<Show, "mask" | "trusted">
       const first = entry.turns.findIndex(({ seq }) => seq > from);
       const gone = entry.turns.splice(0, first === -1 ? entry.turns.length : first);
       entry.tokens -= sumTokens(gone);
+      const [eldest] = entry.turns;
+      if (eldest !== undefined && gone.length > 0) {
+        entry.turns[0] = withoutOrphans(eldest);
+        entry.tokens += entry.turns[0].tokens - eldest.tokens;
+      }
       // A thread's first turn has nothing to keep, and most threads have no second.
       if (entry.turns.length > 0) kept.set(thread, entry);
       const passing = render(rows.slice(finished.length), entry.open, show);
@@ -243,12 +248,26 @@ function render(
   let open = before;
   const turns = rows.map(({ seq, items, preface }): RenderedTurn => {
     const rendered = renderItems(items, preface, open, show);
-    const { messages } = rendered;
     open = rendered.open;
-    const tokens = messages.reduce((sum, message) => sum + estimateTokens(message), 0);
-    return { seq, messages, tokens, isWhole: messages[0]?.role !== "tool" };
+    return turnOf(seq, rendered.messages);
   });
   return { turns, open };
+}
+
+function turnOf(seq: number, messages: readonly ModelMessage[]): RenderedTurn {
+  const tokens = messages.reduce((sum, message) => sum + estimateTokens(message), 0);
+  return { seq, messages, tokens, isWhole: messages[0]?.role !== "tool" };
+}
+
+/** The results at its beginning, of calls that the turn before it made. */
+export function orphansOf(turn: RenderedTurn | undefined): readonly ModelMessage[] {
+  const end = turn?.messages.findIndex(({ role }) => role !== "tool") ?? 0;
+  return turn?.messages.slice(0, end === -1 ? undefined : end) ?? [];
+}
+
+/** Without them: the calls have gone into a summary, and no model takes a result without its call. */
+function withoutOrphans(turn: RenderedTurn): RenderedTurn {
+  return turn.isWhole ? turn : turnOf(turn.seq, turn.messages.slice(orphansOf(turn).length));
 }
 
 function sumTokens(turns: readonly RenderedTurn[]): number {

@@ -104,7 +104,7 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">): Ledge
       return {
         turn: { ...turn, tools },
         beginning,
-        scopes: scopesOf(turn, before?.gate),
+        scopes: scopesOf(turn, opened.gate),
         writer: createTurnWriter({ sql, texts, node: node.id }, { turn, model, ...opened }),
         hasToWait: status === "queued",
       };

@@ -32,6 +32,8 @@ export interface OpenedTurn {
   readonly beginning: Beginning;
   /** The thread as it was; undefined where it is new. */
   readonly before: ThreadRow | undefined;
+  /** What the turn it goes on from waited for, which it answers or which is no concern of its. */
+  readonly gate: Gate | undefined;
   /** Not all that came before it on its thread is its past. */
   readonly isBranched: boolean;
 }
@@ -77,6 +79,7 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
       if (isIdGiven && (await placed) === undefined && (isNew || (await found) !== undefined))
         throw new Fault("invalid", "turn_exists", `The turn ${id} already exists.`, { param: "id" });
       let beginning = plain;
+      let answered: Gate | undefined;
       const before = await found;
       if (isNew) await origin;
       if (!isNew) {
@@ -85,12 +88,14 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
             param: "thread",
           });
         const at = origin && (await goOn(tx, { id: imported ?? id, thread }, before, await origin));
-        beginning = beginningOf(turn, at ? threadAt(before, at, turn.input) : before);
+        const row = at ? threadAt(before, at, turn.input) : before;
+        answered = row.gate;
+        beginning = beginningOf(turn, row);
         refuseBusy((await ahead) ?? 0);
         if (closes(turn, before.gate)) await closeGate(tx, thread, before.gate);
       }
       await besides;
-      return { placed, touched, before, beginning: beginning as Beginning };
+      return { placed, touched, before, gate: answered, beginning: beginning as Beginning };
     });
     // Asked for after the commit, so that a new thread needs no answer before it.
     const { seq, status } = (await placed) as Place;

@@ -8,9 +8,9 @@ import {
   type TurnEvent,
   type Usage,
 } from "../../../kernel/plugin.ts";
+import { createComposer } from "../context/composer.ts";
 import { SUMMARY_SYSTEM, systemText } from "../context/prompt.ts";
-import { estimateText, estimateTokens, estimateTools } from "../context/tokens.ts";
-import { assemble, type Context, digest, nothingStored, type Stored } from "../context/window.ts";
+import { type Context, digest, NO_SUMMARY, nothingStored } from "../context/window.ts";
 import type { Models } from "../models/choose.ts";
 import type { Model, ModelRequest } from "../models/model.ts";
 import { streamSteadily } from "../models/retry.ts";
@@ -18,7 +18,6 @@ import { redact } from "../safety/redact.ts";
 import { allowedModels, allowsTool, refuseWidening, scopesOf } from "../safety/scope.ts";
 import { NO_USAGE, type Prices, type TokenCount } from "../spending/cost.ts";
 import type { Spending } from "../spending/spending.ts";
-import { type Preface, renderItems, type Show } from "../threads/history.ts";
 import type { LedgerTurn } from "../threads/ledger.ts";
 import type { Summary } from "../threads/thread-row.ts";
 import { createChoice } from "./answer/choice.ts";
@@ -26,7 +25,7 @@ import type { Ending } from "./ending.ts";
 import { runLoop } from "./loop.ts";
 import { createRequiredTools } from "./required-tools.ts";
 import type { Beginning } from "./resume.ts";
-import { openToolbox, type Toolbox, type ToolboxSources } from "./toolbox.ts";
+import { openToolbox, type ToolboxSources } from "./toolbox.ts";
 
 export interface RunnerParts {
   readonly models: Models;
@@ -73,11 +72,6 @@ export interface TurnRunner {
   admit(turn: Turn): Promise<ModelName>;
   open(opened: Pick<LedgerTurn, "turn" | "scopes" | "writer">, listening: Listening): OpenRun;
 }
-
-// Kept free for the answer.
-const LONGEST_ANSWER = 8192;
-// Of the room for messages, what history leaves to the turn itself.
-const SHARE_OF_TURN = 0.25;
 
 export function createTurnRunner(parts: RunnerParts): TurnRunner {
   const { models, prices, spending, mask } = parts;
@@ -133,47 +127,9 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
         return text.trim() === "" ? digest(transcript) : redact(mask, text);
       }
 
-      const readPast = (summary?: Summary) => parts.context.read(writer, summary);
-
-      /** How a request to each model is made; history is read once for a turn. */
-      function composer(
-        toolbox: Toolbox,
-        system: string,
-        stored: Stored,
-      ): (model: Model) => Promise<ModelRequest> {
-        const preface: Preface = {
-          instructions: turn.instructions,
-          context: turn.context,
-          outside: turn.outside,
-        };
-        const pasts = new Map<Model, ReturnType<Context["fit"]>>();
-        const show: Show = { mask, trusted: parts.trusted, outputs: new WeakMap() };
-        const fixed = estimateText(system) + estimateTools(toolbox.forModel);
-        return async (model) => {
-          const budget = Math.max(
-            0,
-            model.window - fixed - Math.min(LONGEST_ANSWER, Math.floor(model.window / 4)),
-          );
-          const alone = renderItems(writer.items, preface, [], show).messages;
-          const size = alone.reduce((sum, message) => sum + estimateTokens(message), 0);
-          const compose = async () =>
-            parts.context.fit(pasts.size === 0 ? stored : await readPast(), {
-              budget: budget - Math.max(size, budget * SHARE_OF_TURN),
-              summarise: (transcript) => summarise(model, transcript),
-            });
-          const past = pasts.get(model) ?? compose();
-          pasts.set(model, past);
-          const known = await past;
-          const present = renderItems(writer.items, preface, known.open, show);
-          return {
-            system,
-            messages: assemble(known, present, budget),
-            tools: toolbox.forModel,
-            temperature: turn.temperature,
-            ...(turn.parallelCalls !== undefined && { parallelCalls: turn.parallelCalls }),
-          };
-        };
-      }
+      // What the caller has sent whole is not shown as a summary.
+      const readPast = (summary?: Summary) =>
+        parts.context.read(writer, turn.isReplay ? NO_SUMMARY : summary);
 
       return {
         async begin() {
@@ -206,7 +162,18 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
           ]);
           required.add(requiredTools);
           const choice = createChoice(turn, toolbox);
-          const compose = composer(toolbox, redact(mask, systemText(new Date(), sections)), stored);
+          const compose = createComposer({
+            turn,
+            items: writer.items,
+            system: redact(mask, systemText(new Date(), sections)),
+            tools: toolbox.forModel,
+            stored,
+            context: parts.context,
+            mask,
+            trusted: parts.trusted,
+            readAgain: readPast,
+            summarise,
+          });
           let serving = chain[0];
           let spent = 0;
           const { maxOutputTokens } = turn.generation ?? {};

@@ -1,0 +1,87 @@
+/** Makes the requests of one turn to its models: what they are shown, as it fits the window of each. */
+import type { Mask, Turn, TurnItem } from "../../../kernel/plugin.ts";
+import type { Model, ModelRequest, ModelTool } from "../models/model.ts";
+import { type Preface, renderItems, type Show } from "../threads/history.ts";
+import { estimateText, estimateTokens, estimateTools } from "./tokens.ts";
+import { tooLong } from "./truncation.ts";
+import { assemble, type Context, type Fitted, type Sent, type Stored } from "./window.ts";
+
+export interface Composing {
+  readonly turn: Turn;
+  /** What it has to show so far, which grows; to begin with, what it came with. */
+  readonly items: readonly TurnItem[];
+  readonly system: string;
+  readonly tools: readonly ModelTool[];
+  readonly stored: Stored;
+  readonly context: Context;
+  readonly mask: Mask;
+  readonly trusted: ReadonlySet<string>;
+  /** What is stored, once a model with a smaller window has had the oldest summarised. */
+  readAgain(): Promise<Stored>;
+  summarise(model: Model, transcript: string): Promise<string>;
+}
+
+export type Compose = (model: Model) => Promise<ModelRequest>;
+
+// Kept free for the answer.
+const LONGEST_ANSWER = 8192;
+// Of the room for messages, what history leaves to the turn itself.
+const SHARE_OF_TURN = 0.25;
+
+/** History is read once for a turn. */
+export function createComposer(composing: Composing): Compose {
+  const { turn, items, system, tools, stored, context, mask, trusted } = composing;
+  const { instructions, context: about, outside } = turn;
+  const preface: Preface = { instructions, context: about, outside };
+  const show: Show = { mask, trusted, outputs: new WeakMap() };
+  const fitted = new Map<Model, Promise<Fitted>>();
+  const sent = sentWith(turn, items, stored);
+  const fixed = estimateText(system) + estimateTools(tools);
+
+  async function fitPast(model: Model, budget: number, own: number): Promise<Fitted> {
+    const now = fitted.size === 0 ? stored : await composing.readAgain();
+    const { turns } = now.past;
+    const from = turns.length - sent.turns;
+    const brought = own + turns.slice(from).reduce((sum, { tokens }) => sum + tokens, 0);
+    if (turn.truncation === "disabled" && brought > budget) throw tooLong(brought, budget, model.window);
+    // Results stay with their calls, which the turn before has made.
+    const isParted = sent.turns > 0 ? turns[from]?.isWhole === false : items[0]?.type === "tool_result";
+    return context.fit(now, {
+      budget: budget - Math.max(own, budget * SHARE_OF_TURN),
+      kept: sent.turns + (isParted ? 1 : 0),
+      summarise: (transcript) => composing.summarise(model, transcript),
+    });
+  }
+
+  return async (model) => {
+    const { window } = model;
+    const budget = Math.max(0, window - fixed - Math.min(LONGEST_ANSWER, Math.floor(window / 4)));
+    const alone = renderItems(items, preface, stored.past.open, show).messages;
+    const own = alone.reduce((sum, message) => sum + estimateTokens(message), 0);
+    const past = fitted.get(model) ?? fitPast(model, budget, own);
+    fitted.set(model, past);
+    const known = await past;
+    const present = renderItems(items, preface, known.open, show);
+    return {
+      system,
+      messages: assemble(known, present, { budget, window }, sent),
+      tools,
+      temperature: turn.temperature,
+      ...(turn.parallelCalls !== undefined && { parallelCalls: turn.parallelCalls }),
+    };
+  };
+}
+
+function sentWith(turn: Turn, items: readonly TurnItem[], { past }: Stored): Sent {
+  const { truncation } = turn;
+  const isBrought = turn.isReplay || turn.history?.length;
+  return {
+    turns: truncation === undefined || !isBrought ? 0 : turn.isReplay ? past.turns.length : 1,
+    calls: new Set(
+      truncation === undefined
+        ? []
+        : items.flatMap((item) => (item.type === "tool_result" ? [item.call] : [])),
+    ),
+    truncation,
+  };
+}
