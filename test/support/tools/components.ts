@@ -104,9 +104,10 @@ export function toComponent(bytes: Uint8Array, memoryMb = 64, compared = false):
 
 /** Spares every home the seconds it takes to transpile the same component again. */
 export async function copyCode(bytes: Uint8Array, home: string): Promise<void> {
-  await alone(() => toComponent(bytes).load());
+  const component = toComponent(bytes);
+  await alone(() => component.load());
   for (const entry of await readdir(CACHE)) {
-    if (!entry.startsWith(sha256(bytes)) || entry.endsWith(".draft")) continue;
+    if (!entry.startsWith(component.sha256) || entry.endsWith(".draft")) continue;
     await cp(join(CACHE, entry), join(home, "cache", entry), { recursive: true });
   }
 }
