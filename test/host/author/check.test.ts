@@ -2,15 +2,12 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { stop } from "esbuild";
 import { afterAll, describe, expect, test } from "vitest";
-import { buildProject } from "../../../host/author/build/build.ts";
-import { installedToolchain } from "../../../host/author/build/toolchain.ts";
 import { checkConformance } from "../../../host/author/conformance/check.ts";
 import { reviewSchema } from "../../../host/author/conformance/schema.ts";
-import { openProject } from "../../../host/author/project.ts";
 import { temporaryFolder } from "../../support/home.ts";
 import { postern } from "../../support/processes/postern.ts";
 import { fixture } from "../../support/tools/components.ts";
-import { newProject } from "../../support/tools/projects.ts";
+import { buildOnce, newProject } from "../../support/tools/projects.ts";
 
 const MINUTES = { timeout: 240_000 };
 
@@ -26,12 +23,6 @@ async function report(component: Uint8Array, capabilitiesText = PLAIN, recording
   return { ...made, about };
 }
 
-const quickly = {
-  engine: "quickjs",
-  progress: () => {},
-  openToolchain: async () => installedToolchain(),
-} as const;
-
 test("the report of a project that is as tool new made it, in words and as JSON", MINUTES, async () => {
   const folder = await newProject();
   const tool = (...args: string[]) =>
@@ -42,7 +33,7 @@ test("the report of a project that is as tool new made it, in words and as JSON"
   const early = await tool("check", "countdown");
   expect(early.stderr).toContain('does not exist yet: run "postern tool build countdown"');
 
-  await buildProject(openProject(folder), quickly);
+  await buildOnce(folder, "quickjs");
   const { code, stdout } = await tool("check", "countdown");
   expect(code).toBe(0);
   for (const line of [
@@ -227,7 +218,7 @@ test("a tool whose execute crashes on a probe fails, and the command ends with 1
   );
   for (const name of ["date.json", "next-holiday.json"]) rmSync(join(folder, "recordings", name));
   writeFileSync(join(folder, "recordings", "ada.json"), '{"params":{"name":"Ada"},"exchanges":[]}');
-  await buildProject(openProject(folder), quickly);
+  await buildOnce(folder, "quickjs");
   const { code, stdout } = await postern(["tool", "check", folder], {
     env: { POSTERN_HOME: join(temporaryFolder(), "home") },
   });

@@ -1,7 +1,7 @@
 /** npm packages that know nothing of Postern, inside a tool. */
 import { expect, test } from "vitest";
 import { trackedUpstream } from "../../support/services/brokerage.ts";
-import { buildAlone } from "../../support/tools/components.ts";
+import { builtScript } from "../../support/tools/components.ts";
 import { BEARER, install, toolHost } from "../../support/tools/tool-host.ts";
 
 const SOURCE = `import { Octokit } from "@octokit/core";
@@ -66,7 +66,7 @@ test("octokit and openai work, with credentials that they never see", async () =
     },
     auth: { ...BEARER.auth, env_var: "PROBE_TOKEN" },
   };
-  await install(host, "packages", await buildAlone(SOURCE), JSON.stringify(capabilities));
+  await install(host, "packages", await builtScript("npm-packages.js", SOURCE), JSON.stringify(capabilities));
   const run = (params: object) =>
     host.run({ id: "call", name: "packages", params: JSON.stringify(params) }, { user: "operator" });
 

@@ -1,14 +1,11 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { stop } from "esbuild";
 import { afterAll, expect, test } from "vitest";
-import { buildProject } from "../../../host/author/build/build.ts";
-import { installedToolchain } from "../../../host/author/build/toolchain.ts";
-import { openProject } from "../../../host/author/project.ts";
 import { embedMap, readMap } from "../../../host/author/trace/source-map.ts";
 import { postern } from "../../support/processes/postern.ts";
-import { fixture } from "../../support/tools/components.ts";
-import { newProject } from "../../support/tools/projects.ts";
+import { copyCode, fixture } from "../../support/tools/components.ts";
+import { buildOnce, newProject } from "../../support/tools/projects.ts";
 
 // The bundler leaves a process running for the next build.
 afterAll(() => stop());
@@ -44,11 +41,12 @@ test.each(["spidermonkey", "quickjs"] as const)(
     const folder = await newProject();
     writeFileSync(join(folder, "tool.ts"), TOOL);
     writeFileSync(join(folder, "part.ts"), PART);
-    const options = { engine, progress: () => {}, openToolchain: async () => installedToolchain() };
-    const { file } = await buildProject(openProject(folder), options);
+    const file = await buildOnce(folder, engine);
     const cwd = dirname(folder);
-    const tool = (...args: string[]) =>
-      postern(["tool", ...args], { cwd, env: { POSTERN_HOME: join(cwd, "home") } });
+    const home = join(cwd, "home");
+    mkdirSync(home, { mode: 0o700 });
+    await copyCode(readFileSync(file), home);
+    const tool = (...args: string[]) => postern(["tool", ...args], { cwd, env: { POSTERN_HOME: home } });
     const capabilities = "countdown/capabilities.json";
     await tool("install", file, "--capabilities", capabilities, "--name", "sinker");
 
@@ -100,12 +98,7 @@ test("a component that throws while it describes itself is explained with the au
     file,
     source.replace("schema: () => JSON", "schema: () => /** @type {any} */ (null).x ?? JSON"),
   );
-  const options = {
-    engine: "quickjs",
-    progress: () => {},
-    openToolchain: async () => installedToolchain(),
-  } as const;
-  await buildProject(openProject(folder), options);
+  await buildOnce(folder, "quickjs");
   const line = source.slice(0, source.indexOf("schema: ()")).split("\n").length;
   const run = (...args: string[]) =>
     postern(["tool", ...args], { cwd: folder, env: { POSTERN_HOME: join(folder, "home") } });

@@ -2,17 +2,7 @@
  * The components of test/fixtures/components. Each is built from its source the first time it is wanted and kept in
  * test/.cache: `.js` with the QuickJS toolchain, `.wat` as a core module, `.wit` as a world whose every export traps.
  */
-import { createHash } from "node:crypto";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { cp, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
@@ -20,31 +10,29 @@ import { type Component, createComponent, sha256 } from "../../../host/compile/t
 import { ROOT } from "../clone.ts";
 import { postern } from "../processes/postern.ts";
 import { alone, CACHE } from "./alone.ts";
+import { builderInputs, kept } from "./kept.ts";
 
 const FIXTURES = join(ROOT, "test", "fixtures", "components");
 const WIT = join(ROOT, "wit");
-
-/** Counts the changes to how fixtures are built. */
-const REVISION = "1";
 
 /** Each language has a folder, named as its files end. */
 const fixtureFile = (name: string) => join(FIXTURES, extname(name).slice(1), name);
 
 export async function fixture(name: string): Promise<Uint8Array> {
   const source = readFileSync(fixtureFile(name));
-  return kept(name, source, () => build(name, source.toString()));
+  return kept(name, [source], () => build(name, source.toString()));
 }
 
 /** With one place of its source replaced. */
 export async function fixtureWith(name: string, place: string, replacement: string): Promise<Uint8Array> {
   const source = readFileSync(fixtureFile(name), "utf8").replace(place, replacement);
-  return kept(name, Buffer.from(source), () => build(name, source));
+  return kept(name, [source], () => build(name, source));
 }
 
 /** The same tool as `echo.js`, built the way the shipped tools are. */
 export async function componentizeJsFixture(name: string): Promise<Uint8Array> {
   const source = readFileSync(fixtureFile(name));
-  return kept(`componentize-js-${name}`, source, async () => {
+  return kept(`componentize-js-${name}`, [source], async () => {
     const { componentize } = await import("@bytecodealliance/componentize-js");
     const options = {
       sourcePath: fixtureFile(name),
@@ -59,13 +47,16 @@ export async function componentizeJsFixture(name: string): Promise<Uint8Array> {
 
 /** A script that may use `fetch`, made the way `postern tool build` makes it. */
 export async function builtFixture(name: string): Promise<Uint8Array> {
-  const source = readFileSync(fixtureFile(name));
-  const added = readFileSync(join(WIT, "fetch.js"));
-  return kept(`built-${name}`, Buffer.concat([source, added]), () => buildAlone(source.toString()));
+  return builtScript(name, readFileSync(fixtureFile(name), "utf8"));
+}
+
+/** The same from a source that a test has; it may import npm packages. */
+export async function builtScript(name: string, source: string): Promise<Uint8Array> {
+  return kept(`built-${name}`, [source, ...builderInputs()], () => buildAlone(source));
 }
 
 /** In a process of its own: the bundler leaves one running beside it. */
-export async function buildAlone(source: string): Promise<Uint8Array> {
+async function buildAlone(source: string): Promise<Uint8Array> {
   const parent = mkdtempSync(join(tmpdir(), "postern-built-"));
   try {
     const folder = join(parent, "built");
@@ -110,21 +101,6 @@ export async function copyCode(bytes: Uint8Array, home: string): Promise<void> {
     if (!entry.startsWith(component.sha256) || entry.endsWith(".draft")) continue;
     await cp(join(CACHE, entry), join(home, "cache", entry), { recursive: true });
   }
-}
-
-async function kept(name: string, source: Uint8Array, make: () => Promise<Uint8Array>): Promise<Uint8Array> {
-  const wit = readFileSync(join(WIT, "tool.wit"));
-  const digest = createHash("sha256").update(REVISION).update(source).update(wit).digest("hex").slice(0, 16);
-  const file = join(CACHE, `${name}-${digest}.wasm`);
-  if (!existsSync(file))
-    await alone(async () => {
-      if (existsSync(file)) return;
-      // Moved into place when it is whole.
-      const draft = `${file}.draft`;
-      writeFileSync(draft, await make());
-      renameSync(draft, file);
-    });
-  return new Uint8Array(readFileSync(file));
 }
 
 async function build(name: string, source: string): Promise<Uint8Array> {

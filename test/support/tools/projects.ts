@@ -1,10 +1,15 @@
 /** Authors' projects in temporary folders, as `tool new` makes them. */
 
-import { mkdirSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
+import { globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { buildProject } from "../../../host/author/build/build.ts";
+import type { Engine } from "../../../host/author/build/engines.ts";
+import { installedToolchain } from "../../../host/author/build/toolchain.ts";
+import { openProject } from "../../../host/author/project.ts";
 import { BIN } from "../clone.ts";
 import { temporaryFolder } from "../home.ts";
 import { postern } from "../processes/postern.ts";
+import { builderInputs, kept } from "./kept.ts";
 
 /** Answers the folder of a new project called `countdown`, whatever the template makes it do. */
 export async function newProject(
@@ -21,6 +26,30 @@ export async function newProject(
   );
   if (code !== 0) throw new Error(stderr);
   return join(cwd, "countdown");
+}
+
+/**
+ * Answers the component of a project, which is built where no equal one was before: for tests of what was built, not of
+ * building. The bundler leaves a process running, which the test's file must stop.
+ */
+export async function buildOnce(folder: string, engine: Engine): Promise<string> {
+  const project = openProject(folder);
+  const files = globSync("**", { cwd: folder, withFileTypes: true, exclude: ({ name }) => name === "dist" })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .toSorted();
+  const inputs = files.flatMap((file) => [file.slice(folder.length), readFileSync(file)]);
+  const component = await kept(
+    `${project.name}-${engine}`,
+    [engine, ...inputs, ...builderInputs()],
+    async () => {
+      const options = { engine, progress: () => {}, openToolchain: async () => installedToolchain() };
+      return readFileSync((await buildProject(project, options)).file);
+    },
+  );
+  mkdirSync(dirname(project.component), { recursive: true });
+  writeFileSync(project.component, component);
+  return project.component;
 }
 
 /** A PATH on which `postern` and the pinned Node are found first, as after `npm install`; then what is in `next`. */
