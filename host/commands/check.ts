@@ -4,6 +4,7 @@ import { relative, resolve } from "node:path";
 import type { CommandContext } from "../../kernel/plugin.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import { listRecordings, openProject } from "../author/project.ts";
+import { codeFolder } from "../compile/code-cache.ts";
 import { WIT_VERSION } from "../compile/component.ts";
 import { readInput } from "./input.ts";
 import { readPrivateHosts } from "./opening.ts";
@@ -32,6 +33,7 @@ export async function check(context: CommandContext, target: string, options: Ch
     capabilitiesText,
     recordings,
     privateHosts,
+    codeFolder: codeFolder(context.home),
     progress,
   });
   print(options, { file: wasm, ...report }, () => {

@@ -13,8 +13,10 @@ export interface CodeCache {
 
 const STALE_MILLIS = 24 * 60 * 60 * 1000;
 
+export const codeFolder = (home: string): string => join(home, "cache");
+
 export function openCodeCache(home: string, catalog: Catalog): CodeCache {
-  const folder = join(home, "cache");
+  const folder = codeFolder(home);
 
   async function remove(isDoomed: (entry: string) => boolean | Promise<boolean>): Promise<void> {
     const used = (await catalog.list()).map(({ digest }) => digest);

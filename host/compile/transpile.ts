@@ -4,6 +4,7 @@
  * crash leaves no half entry and two installs at once do not disturb each other.
  */
 import { createHash, randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { MANIFEST as PACKAGE } from "../../kernel/cli/package.ts";
@@ -50,6 +51,11 @@ export function createComponent(source: ComponentSource): Component {
     memoryBytes: source.memoryMb * 2 ** 20,
     load: () => prepare(source),
   };
+}
+
+/** Whether its cache has an entry for it; one that turns out to be damaged is made again. */
+export function isPrepared(source: ComponentSource): boolean {
+  return existsSync(join(source.cache, entryName(source)));
 }
 
 interface Manifest {

@@ -8,7 +8,12 @@ import { Fault } from "../../../kernel/plugin.ts";
 import { type Candidate, digestOf } from "../../catalog/catalog.ts";
 import { examine, type Introduce } from "../../catalog/install.ts";
 import { inspect } from "../../compile/component.ts";
-import { type Component, createComponent } from "../../compile/transpile.ts";
+import {
+  type Component,
+  type ComponentSource,
+  createComponent,
+  isPrepared,
+} from "../../compile/transpile.ts";
 import { createPool, type Pool } from "../../sandbox/pool.ts";
 import { readable } from "../trace/crash.ts";
 import { locateFault } from "../trace/located.ts";
@@ -25,6 +30,8 @@ export interface CheckOptions {
   readonly recordings: readonly string[];
   /** The operator's exceptions, as in a call. */
   readonly privateHosts: PrivateHosts;
+  /** A code cache that may have the component's code already; nothing is added to it. */
+  readonly codeFolder: string;
   readonly progress: (line: string) => void;
 }
 
@@ -83,16 +90,20 @@ const SUBJECTS: Readonly<Record<string, string>> = {
 
 /** Every check of an install, with what it shows on the way. */
 async function load(
-  { component: bytes, capabilitiesText, progress, privateHosts }: CheckOptions,
+  { component: bytes, capabilitiesText, progress, privateHosts, codeFolder }: CheckOptions,
   pool: Pool,
   cache: string,
   found: Finding[],
 ): Promise<{ readonly candidate: Candidate; readonly component: Component }> {
-  const made = (sha256: string, { limits: { memoryMb } }: Capabilities) =>
-    createComponent({ sha256, read: async () => bytes, cache, memoryMb, onProgress: progress });
+  const sourceOf = (sha256: string, { limits: { memoryMb } }: Capabilities): ComponentSource => {
+    const source = { sha256, read: async () => bytes, cache: codeFolder, memoryMb, onProgress: progress };
+    return isPrepared(source) ? source : { ...source, cache };
+  };
   const introduce: Introduce = async (_, sha256, capabilities) => {
     found.push(...(await describeShape(bytes, await inspect(bytes))));
-    const component = made(sha256, capabilities);
+    const source = sourceOf(sha256, capabilities);
+    const component = createComponent(source);
+    const wasPrepared = isPrepared(source);
     const began = performance.now();
     const code = await component.load();
     const loaded = performance.now();
@@ -101,12 +112,14 @@ async function load(
     found.push({
       subject: "start",
       verdict: millis > SLOW_START_MILLIS ? "warn" : "ok",
-      detail: `${millis} ms to the first answer; prepared at install in ${((loaded - began) / 1000).toFixed(1)} s`,
+      detail: `${millis} ms to the first answer; ${
+        wasPrepared ? "prepared before" : `prepared at install in ${((loaded - began) / 1000).toFixed(1)} s`
+      }`,
     });
     return introduction;
   };
   const candidate = await examine(bytes, capabilitiesText, introduce, privateHosts);
-  return { candidate, component: made(candidate.digest, candidate.capabilities) };
+  return { candidate, component: createComponent(sourceOf(candidate.digest, candidate.capabilities)) };
 }
 
 async function behave(

@@ -1,6 +1,7 @@
 /** The shipped tool built with QuickJS, in the real host. */
 import { expect, test } from "vitest";
 import { checkConformance } from "../../../host/author/conformance/check.ts";
+import { CACHE } from "../../support/tools/alone.ts";
 import { builtComponent, capabilitiesOf, installShipped } from "../../support/tools/shipped.ts";
 
 const MINUTES = { timeout: 240_000 };
@@ -33,6 +34,7 @@ test("it passes the conformance check, at a fraction of the other engine's size"
     capabilitiesText,
     recordings: [],
     privateHosts: new Set(),
+    codeFolder: CACHE,
     progress: () => {},
   });
   const problems = report.findings.filter(

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { checkConformance } from "../../../host/author/conformance/check.ts";
 import { credentialsFor } from "../../../host/broker/credentials.ts";
 import { parseCapabilities } from "../../../host/catalog/capabilities-file.ts";
+import { CACHE } from "../../support/tools/alone.ts";
 import { builtComponent, capabilitiesOf, installShipped, recordingOf } from "../../support/tools/shipped.ts";
 
 const MINUTES = { timeout: 240_000 };
@@ -73,6 +74,7 @@ test(
       capabilitiesText,
       recordings: ["list", "create", "comment"].map(tape),
       privateHosts: new Set(),
+      codeFolder: CACHE,
       progress: () => {},
     });
     const problems = report.findings.filter(

@@ -6,7 +6,8 @@ import { checkConformance } from "../../../host/author/conformance/check.ts";
 import { reviewSchema } from "../../../host/author/conformance/schema.ts";
 import { temporaryFolder } from "../../support/home.ts";
 import { postern } from "../../support/processes/postern.ts";
-import { fixture } from "../../support/tools/components.ts";
+import { CACHE } from "../../support/tools/alone.ts";
+import { fixture, toComponent } from "../../support/tools/components.ts";
 import { buildOnce, newProject } from "../../support/tools/projects.ts";
 
 const MINUTES = { timeout: 240_000 };
@@ -18,7 +19,18 @@ const PLAIN = JSON.stringify({ version: "1.0.0", wit_version: "0.1.0" });
 async function report(component: Uint8Array, capabilitiesText = PLAIN, recordings: readonly string[] = []) {
   const privateHosts = new Set<string>();
   const progress = () => {};
-  const made = await checkConformance({ component, capabilitiesText, recordings, privateHosts, progress });
+  // Transpiling is not what is tested here; what cannot be transpiled is tried again by the check.
+  await toComponent(component)
+    .load()
+    .catch(() => {});
+  const made = await checkConformance({
+    component,
+    capabilitiesText,
+    recordings,
+    privateHosts,
+    codeFolder: CACHE,
+    progress,
+  });
   const about = (subject: string) => made.findings.filter((finding) => finding.subject === subject);
   return { ...made, about };
 }
