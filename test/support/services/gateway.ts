@@ -9,7 +9,7 @@ import gatewayPlugin from "../../../plugins/gateway/plugin.ts";
 import type { ModelServer } from "../servers/model-server.ts";
 import { type TestTool, toolsPlugin } from "./agent.ts";
 import { type BootedKernel, bootKernel } from "./kernel.ts";
-import { createChecks } from "./openapi.ts";
+import { checksFor } from "./openapi.ts";
 
 export const OPERATOR_TOKEN = "the-operator-of-tests";
 
@@ -99,7 +99,7 @@ export async function openGateway(options: GatewayOptions = {}): Promise<TestGat
   };
   const [line = ""] = service.lines;
   const token = /\?token=(.+)$/.exec(line)?.[1] ?? OPERATOR_TOKEN;
-  const checks = createChecks((await fetchJson("/api/openapi.json", { token })).body);
+  const checks = checksFor((await fetchJson("/api/openapi.json", { token })).body);
   const ask: TestGateway["ask"] = async (path, asking = {}) => {
     const answer = await fetchJson(path, asking);
     checks.answer(asking.method ?? "GET", path, answer);

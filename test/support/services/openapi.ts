@@ -19,7 +19,17 @@ export interface Checks {
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it has checked
 type Document = any;
 
-export function createChecks(document: Document): Checks {
+const made = new Map<string, Checks>();
+
+/** Hundreds of services have the same document, and compiling its schemas takes longer than most tests of one. */
+export function checksFor(document: Document): Checks {
+  const text = JSON.stringify(document);
+  const checks = made.get(text) ?? createChecks(document);
+  made.set(text, checks);
+  return checks;
+}
+
+function createChecks(document: Document): Checks {
   const ajv = new Ajv({ strict: false });
   formats.default(ajv);
   ajv.addSchema(document, "api");

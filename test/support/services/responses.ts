@@ -10,7 +10,7 @@ import responses from "../../../plugins/responses/plugin.ts";
 import type { ModelServer } from "../servers/model-server.ts";
 import { type TestTool, toolsPlugin } from "./agent.ts";
 import { type BootedKernel, bootKernel } from "./kernel.ts";
-import { type Checks, createChecks } from "./openapi.ts";
+import { type Checks, checksFor } from "./openapi.ts";
 
 // No text of a test ends with its first letter: what might be the beginning of a secret is held back by the agent,
 // and tests that look at single deltas would depend on it.
@@ -72,7 +72,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       headers: { ...bearer(TOKEN), "content-type": "application/json", ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-  const checks = createChecks(await (await ask("GET", "/api/openapi.json")).json());
+  const checks = checksFor(await (await ask("GET", "/api/openapi.json")).json());
   const send: Service["send"] = async (method, path, body, headers) => {
     const answer = await ask(method, path, body, headers);
     const isJson = answer.headers.get("content-type")?.startsWith("application/json");
