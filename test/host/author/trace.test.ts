@@ -82,6 +82,8 @@ $`,
 
     const checked = await tool("check", "countdown");
     expect(checked.code).toBe(1);
+    // It is installed, so its code need not be compiled again.
+    expect(checked.stdout).toMatch(/ start +\d+ ms to the first answer; prepared before$/m);
     expect(checked.stdout).toMatch(
       /^FAIL +empty params +.*but it crashed: The tool threw: the bottom \(part\.ts:6:\d+\)$/m,
     );
