@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from "node:fs";
+import { globSync, readFileSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,6 +7,7 @@ import { findBinaries } from "./support/processes/postgres/server.ts";
 import Contained from "./support/run/contained.ts";
 import LeftOut from "./support/run/left-out.ts";
 import LongestFirst from "./support/run/longest-first.ts";
+import { bootsService, isOfSomethingElse } from "./support/run/store-tests.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
@@ -18,13 +19,41 @@ const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
 /** Starts processes or runs components, as its imports show: so no list has to be kept. */
 const isSlow = (file: string) =>
   /from "(?:node:child_process|[./]+\/support\/(?:processes|tools)\/[^"]+)"/.test(read(file));
-/** Starts a whole service in its own process: what holds on SQLite has to hold on PostgreSQL. */
-const bootsService = (file: string) =>
-  file.startsWith("test/plugins/") &&
-  /from "[./]+\/support\/services\/(?:kernel|agent|gateway|responses|webhook)\.ts"/.test(read(file));
 const files = Map.groupBy(globSync("test/**/*.test.ts", { cwd: ROOT }), (file) =>
   isSlow(file) ? "slow" : "quick",
 );
+
+const onPostgres = Map.groupBy(
+  findBinaries() === undefined
+    ? []
+    : (files.get("quick")?.filter((file) => bootsService(file, read(file))) ?? []),
+  (file) => (isOfSomethingElse(file) ? "rest" : "store"),
+);
+
+/** Each commit to a store waits for the disk: where there is room, the stores of services in the tests' own process are in memory. */
+const MEMORY = "/dev/shm";
+const env = hasRoom(MEMORY) ? { TMPDIR: MEMORY } : {};
+
+function hasRoom(folder: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize > 2 ** 30;
+  } catch {
+    return false;
+  }
+}
+
+const postgres = (name: string, include: readonly string[] = []) => ({
+  extends: true as const,
+  test: {
+    name,
+    include: [...include],
+    isolate: false,
+    env,
+    provide: { storeEngine: "postgres" as const },
+    globalSetup: ["test/support/run/postgres.ts"],
+  },
+});
 
 export default defineConfig({
   root: ROOT,
@@ -42,7 +71,7 @@ export default defineConfig({
     maxWorkers: 2,
     projects: [
       // What all of them import is loaded once for each process, not once for each file.
-      { extends: true, test: { name: "quick", include: files.get("quick") ?? [], isolate: false } },
+      { extends: true, test: { name: "quick", include: files.get("quick") ?? [], isolate: false, env } },
       {
         extends: true,
         test: {
@@ -51,16 +80,9 @@ export default defineConfig({
           globalSetup: ["test/support/run/postgres.ts"],
         },
       },
-      {
-        extends: true,
-        test: {
-          name: "postgres",
-          include: findBinaries() === undefined ? [] : (files.get("quick")?.filter(bootsService) ?? []),
-          isolate: false,
-          provide: { storeEngine: "postgres" },
-          globalSetup: ["test/support/run/postgres.ts"],
-        },
-      },
+      postgres("postgres", onPostgres.get("store")),
+      // Only `npm run test:postgres` runs it.
+      postgres("postgres-rest", onPostgres.get("rest")),
     ],
   },
 });

@@ -1,0 +1,33 @@
+/** Which tests run a second time on PostgreSQL. */
+
+/** Starts a whole service in its own process: what holds on SQLite has to hold on PostgreSQL. */
+export const bootsService = (file: string, text: string): boolean =>
+  file.startsWith("test/plugins/") &&
+  /from "[./]+\/support\/services\/(?:kernel|agent|gateway|responses|webhook)\.ts"/.test(text);
+
+/** Why a file asks the store for nothing that another does not ask it for: `npm run test:postgres` alone runs them. */
+const OF_SOMETHING_ELSE: Readonly<Record<string, string>> = {
+  "agent/models/diagnose": "models",
+  "agent/models/provider": "models",
+  "gateway/diagnosis": "settings",
+  "gateway/middleware/body": "request bodies",
+  "gateway/odd-requests": "HTTP",
+  "gateway/readme": "a page",
+  "gateway/reverse-proxy": "HTTP",
+  "gateway/routes/status": "what is on",
+  "gateway/socket/sockets": "how many sockets there may be",
+  "http-answers": "HTTP",
+  "responses/openai-client": "the client's requests, which other files send too",
+  "responses/openapi": "the shape of answers",
+  "responses/random": "request bodies",
+  "responses/request": "request bodies",
+  "responses/stream": "how events are sent",
+  "responses/vercel-client": "the client's requests, which other files send too",
+  "webhook/body": "request bodies",
+  "webhook/fuzz": "request bodies",
+  "webhook/load": "this process's memory",
+  "webhook/plugin": "settings",
+};
+
+export const isOfSomethingElse = (file: string): boolean =>
+  file.replace(/^test\/plugins\/|\.test\.ts$/g, "") in OF_SOMETHING_ELSE;
