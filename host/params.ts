@@ -1,7 +1,17 @@
-/** What a model wrote, checked against the schema that a tool gave. */
+/** What a model wrote, checked against the schema that a tool, or somebody who wants an answer of that shape, gave. */
 import { type JsonSchema, reason } from "../kernel/plugin.ts";
 import { compileBoundedCheck } from "../kernel/vocabulary/schema/bounded.ts";
+import { describeMistake } from "../kernel/vocabulary/schema/mistake.ts";
 import { judgeParams, type ParamsVerdict } from "../kernel/vocabulary/schema/params.ts";
+
+/** The mistakes in words, for a value and how long it is as JSON. */
+export type ValueCheck = (value: unknown, size: number) => readonly string[];
+
+/** Throws, as the check does, where the schema cannot be used, with the reason. */
+export function compileValueCheck(schema: JsonSchema): ValueCheck {
+  const check = compileBoundedCheck(schema);
+  return (value, size) => check(value, size).map((mistake) => describeMistake(mistake, "the answer"));
+}
 
 export type ParamsCheck = (params: string) => ParamsVerdict;
 

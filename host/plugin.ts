@@ -133,6 +133,7 @@ export default definePlugin({
           }
         },
         refusal: async (call) => (await open()).refusal(call),
+        checkJson: async (...args) => (await open()).checkJson(...args),
       },
     };
   },

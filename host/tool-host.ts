@@ -18,6 +18,7 @@ import { inspect } from "./compile/component.ts";
 import { type ComponentSource, createComponent, prepare } from "./compile/transpile.ts";
 import { openReceipts, type Receipts } from "./receipts.ts";
 import { createRunner, type Runner } from "./runner.ts";
+import { type CheckJson, createJsonCheck } from "./sandbox/json-check.ts";
 import { createPool } from "./sandbox/pool.ts";
 import { type Authorized, authorizeTool, type Prompt, setUpTool } from "./secrets/auth.ts";
 import { type Holder, holderOf } from "./secrets/holder.ts";
@@ -67,6 +68,7 @@ export interface ToolHost {
   readonly run: Runner["run"];
   readonly refusal: Runner["refusal"];
   readonly warmUp: Runner["warmUp"];
+  readonly checkJson: CheckJson;
   /** A text without the values of known secrets. */
   readonly hide: Mask["hide"];
   readonly code: CodeCache;
@@ -194,6 +196,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     catalog,
     receipts,
     ...runner,
+    checkJson: createJsonCheck(pool),
     hide: mask.hide,
     code,
     switches,

@@ -55,6 +55,16 @@ export interface Pool {
   call(call: PoolCall): Promise<PoolOutcome>;
   /** What is wrong with params, in words; undefined where they match the schema. */
   check(component: Component, schema: string, params: string): Promise<string | undefined>;
+  /** The mistakes of a value, both as JSON, against a schema that is no tool's: `component` only names the process. */
+  validate(
+    component: Component,
+    schema: string,
+    value: string,
+    signal: AbortSignal,
+  ): Promise<
+    | { readonly ok: true; readonly mistakes: readonly string[] }
+    | { readonly ok: false; readonly code: PoolCode; readonly message: string }
+  >;
   /** Asks a component for its description and schema. Throws a `Fault` where it cannot say. */
   describe(component: Component): Promise<Description>;
   /** Ends the process of a component that was removed or replaced; calls in flight finish. */
@@ -153,6 +163,12 @@ export function createPool(options: PoolOptions = {}): Pool {
       const { outcome } = await run({ type: "check", params }, call);
       return outcome.ok ? undefined : outcome.message;
     },
+    async validate(component, schema, value, signal) {
+      const call = { component, schema, timeoutMs: DESCRIBE_MILLIS, http: refuse, secrets: [], signal };
+      const { outcome } = await run({ type: "validate", value }, call);
+      if (!outcome.ok) return outcome;
+      return "output" in outcome ? { ok: true, mistakes: readTexts(outcome.output) } : ANOTHER_ANSWER;
+    },
     async describe(component) {
       const call = { component, timeoutMs: DESCRIBE_MILLIS, http: refuse, secrets: [] };
       const { outcome } = await run({ type: "describe" }, call);
@@ -167,6 +183,12 @@ export function createPool(options: PoolOptions = {}): Pool {
       await processes.close();
     },
   };
+}
+
+/** A stranger's code may have written it. */
+function readTexts(json: string): readonly string[] {
+  const texts: unknown = JSON.parse(json);
+  return Array.isArray(texts) ? texts.filter((text) => typeof text === "string") : [];
 }
 
 function halfOfMemory(): number {

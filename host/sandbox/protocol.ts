@@ -14,6 +14,8 @@ export type Ask =
   | { readonly type: "execute"; readonly params: string }
   /** Only what is wrong with the params. */
   | { readonly type: "check"; readonly params: string }
+  /** What is wrong with a value that is no tool's params, as JSON. */
+  | { readonly type: "validate"; readonly value: string }
   | { readonly type: "describe" };
 
 /** One call on its way to a thread. Of secrets only names: those that are set and that this tool may ask for. */
@@ -44,6 +46,7 @@ export type CodeBytes = Omit<ComponentCode, "modules" | "memoryBytes"> & {
 
 export type FailureCode =
   | "invalid_params"
+  | "bad_schema"
   | "tool_error"
   | "bad_response"
   | "trap"

@@ -46,6 +46,15 @@ export interface Tools {
   ): Promise<ToolOutcome>;
   /** The outcome of a call that would be refused before the tool runs; asked before a person is asked to approve it. */
   refusal?(call: ToolCall): Promise<ToolOutcome | undefined>;
+  /**
+   * What is wrong with a value, in words, where a stranger's schema describes it; the schema is only ever used in a sandbox.
+   * Throws the fault `invalid_json_schema` where it cannot be used, or takes too long.
+   */
+  checkJson?(
+    schema: JsonSchema,
+    value: unknown,
+    options: { readonly signal: AbortSignal },
+  ): Promise<readonly string[]>;
 }
 
 /** A component with its capabilities file, as it was handed over. */

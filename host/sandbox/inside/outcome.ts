@@ -6,6 +6,7 @@ import type { FailureCode, Outcome } from "../protocol.ts";
 import { ToolExit } from "./wasi/wasi.ts";
 
 const MAX_OUTPUT_BYTES = 1 << 20;
+const MOST_MISTAKES = 10;
 
 export function judgeOutput({ output, error }: { output?: string; error?: string }): Outcome {
   if (output !== undefined && error !== undefined) return bad("it set both output and error");
@@ -26,6 +27,11 @@ export function judgeDescription(description: string, schema: string): Outcome {
     return bad("its description and schema are over 1 MiB");
   const problem = problemOf(schema);
   return { ok: true, description, schema, ...(problem !== undefined && { problem }) };
+}
+
+/** The first mistakes in words, as a JSON list. */
+export function describeAll(mistakes: readonly string[]): string {
+  return JSON.stringify([...new Set(mistakes)].slice(0, MOST_MISTAKES).map((text) => text.slice(0, 300)));
 }
 
 /** Why params cannot be checked against this schema. What is not even a JSON object is for the reader to refuse. */

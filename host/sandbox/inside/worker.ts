@@ -6,7 +6,7 @@ import { compileFunction } from "node:vm";
 import { MessageChannel, parentPort, threadId } from "node:worker_threads";
 import { reason } from "../../../kernel/fault.ts";
 import type { ToolReply } from "../../broker/grant.ts";
-import { compileParamsCheck, type ParamsCheck } from "../../params.ts";
+import { compileParamsCheck, compileValueCheck, type ParamsCheck, type ValueCheck } from "../../params.ts";
 import type {
   Ask,
   ComponentCode,
@@ -19,7 +19,7 @@ import type {
 import { GLUE_WEBASSEMBLY } from "./glue.ts";
 import { type Caller, createImports, type Imports } from "./imports.ts";
 import { type Instance, type Instantiate, type Linkable, openInstance } from "./instance.ts";
-import { explainFailure, judgeDescription, judgeOutput } from "./outcome.ts";
+import { describeAll, explainFailure, judgeDescription, judgeOutput } from "./outcome.ts";
 import { shutThread } from "./shut.ts";
 
 /** Instances that no call needed for so long are dropped. */
@@ -44,6 +44,12 @@ interface Loaded {
   readonly begun: Int32Array<SharedArrayBuffer>;
 }
 
+/** Compiled when it is first used. Throws where it cannot be. */
+interface Schema {
+  params(): ParamsCheck;
+  value(): ValueCheck;
+}
+
 const CANCELLED = Symbol("cancelled");
 
 shutThread();
@@ -60,14 +66,18 @@ const clean: Room[] = [];
 /** The fewest that lay unused since the last look: so many were not needed. */
 let unused = 0;
 /** By number; a call may come before its schema. */
-const checks = new Map<number, PromiseWithResolvers<() => ParamsCheck>>();
+const schemas = new Map<number, PromiseWithResolvers<Schema>>();
 
 line.on("message", (message: ToThread) => {
   if (message.type === "component") loaded.resolve(load(message.code, message.begun));
   else if (message.type === "schema") {
     const { number, schema } = message;
-    let check: ParamsCheck | undefined;
-    checkOf(number).resolve(() => (check ??= compileParamsCheck(JSON.parse(schema))));
+    let params: ParamsCheck | undefined;
+    let value: ValueCheck | undefined;
+    schemaOf(number).resolve({
+      params: () => (params ??= compileParamsCheck(JSON.parse(schema))),
+      value: () => (value ??= compileValueCheck(JSON.parse(schema))),
+    });
   } else if (message.type === "cancel") {
     const call = running.get(message.call);
     if (call === undefined) cancelledEarly.add(message.call);
@@ -98,12 +108,12 @@ export default async function work({ number, call, ask, secrets, schema }: Place
   const { linkable, memoryBytes, begun } = await loaded.promise;
   if (Atomics.compareExchange(begun, 0, number - 1, number) !== number - 1) return;
   if (cancelledEarly.delete(call)) return send({ type: "cancelled", call });
+  const end = (outcome: Outcome): void =>
+    send({ type: "ended", call, outcome, droppedLogs: 0, memoryPeakBytes: 0, secretsAsked: [] });
+  if (ask.type === "validate") return end(await validate(ask.value, schema));
   const isChecked = schema !== undefined && ask.type !== "describe";
   const refusal = isChecked ? await refuse(ask.params, schema) : undefined;
-  if (refusal !== undefined || ask.type === "check") {
-    const outcome: Outcome = refusal ?? { ok: true, output: "" };
-    return send({ type: "ended", call, outcome, droppedLogs: 0, memoryPeakBytes: 0, secretsAsked: [] });
-  }
+  if (refusal !== undefined || ask.type === "check") return end(refusal ?? { ok: true, output: "" });
   const cancelled = Promise.withResolvers<typeof CANCELLED>();
   const replies: Running["replies"] = new Map();
   running.set(call, { cancel: () => cancelled.resolve(CANCELLED), replies });
@@ -142,15 +152,25 @@ export default async function work({ number, call, ask, secrets, schema }: Place
   else if (clean.length === 0 && running.size === 0) await open(linkable).then(keep, () => {});
 }
 
-function checkOf(number: number): PromiseWithResolvers<() => ParamsCheck> {
-  const known = checks.get(number) ?? Promise.withResolvers<() => ParamsCheck>();
-  checks.set(number, known);
+function schemaOf(number: number): PromiseWithResolvers<Schema> {
+  const known = schemas.get(number) ?? Promise.withResolvers<Schema>();
+  schemas.set(number, known);
   return known;
+}
+
+/** The mistakes, as JSON. */
+async function validate(text: string, number = 0): Promise<Outcome> {
+  const schema = await schemaOf(number).promise;
+  try {
+    return { ok: true, output: describeAll(schema.value()(JSON.parse(text), text.length)) };
+  } catch (error) {
+    return { ok: false, code: "bad_schema", message: reason(error).slice(0, 500) };
+  }
 }
 
 async function refuse(params: string, schema: number): Promise<Outcome | undefined> {
   const refused = (message: string): Outcome => ({ ok: false, code: "invalid_params", message });
-  const compile = await checkOf(schema).promise;
+  const { params: compile } = await schemaOf(schema).promise;
   try {
     const verdict = compile()(params);
     return verdict.ok ? undefined : refused(verdict.detail);
@@ -159,7 +179,10 @@ async function refuse(params: string, schema: number): Promise<Outcome | undefin
   }
 }
 
-async function answer(ask: Exclude<Ask, { type: "check" }>, { tool }: Instance): Promise<Outcome> {
+async function answer(
+  ask: Exclude<Ask, { type: "check" | "validate" }>,
+  { tool }: Instance,
+): Promise<Outcome> {
   if (ask.type === "execute") return judgeOutput(await tool.execute({ params: ask.params }));
   return judgeDescription(await tool.description(), await tool.schema());
 }

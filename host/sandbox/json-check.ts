@@ -1,0 +1,84 @@
+/**
+ * Values checked against strangers' schemas that belong to no tool. It is done as params of tools are checked: in a process
+ * of its own, against a clock and within bounds of memory, because a schema can be made to take for ever.
+ */
+import { Fault, type JsonSchema, type Tools } from "../../kernel/plugin.ts";
+import type { Component } from "../compile/transpile.ts";
+import type { Pool } from "./pool.ts";
+
+export type CheckJson = NonNullable<Tools["checkJson"]>;
+
+const LARGEST_SCHEMA = 256 * 1024;
+const LARGEST_VALUE = 1 << 20;
+/** A process keeps what it has compiled: after so many schemas a new one takes its place. */
+const SCHEMAS_PER_PROCESS = 64;
+const MEMORY_BYTES = 64 * 2 ** 20;
+const DRAFTS = /draft-07|2020-12/;
+/** One may have gone down with another's schema. */
+const WORTH_ANOTHER_TRY = new Set(["worker_lost", "out_of_memory"]);
+
+export function createJsonCheck(pool: Pick<Pool, "validate" | "forget">): CheckJson {
+  let number = 0;
+  let component = emptyComponent(number);
+  let seen = new Set<string>();
+
+  function processFor(schema: string): Component {
+    if (seen.size >= SCHEMAS_PER_PROCESS && !seen.has(schema)) {
+      pool.forget(component);
+      component = emptyComponent(++number);
+      seen = new Set();
+    }
+    seen.add(schema);
+    return component;
+  }
+
+  return async (given, value, { signal }) => {
+    const schema = writeSchema(given);
+    const text = writeValue(value);
+    if (text === undefined) return ["the answer is nested too deeply"];
+    if (text.length > LARGEST_VALUE) return [`the answer is longer than ${LARGEST_VALUE} characters`];
+    const check = () => pool.validate(processFor(schema), schema, text, signal);
+    let checked = await check();
+    if (!checked.ok && WORTH_ANOTHER_TRY.has(checked.code)) checked = await check();
+    if (checked.ok) return checked.mistakes;
+    signal.throwIfAborted();
+    if (checked.code === "unavailable" || checked.code === "cancelled")
+      throw new Fault("unavailable", "schema_check_unavailable", checked.message, { retryAfterSecs: 5 });
+    throw unusable(checked.code === "bad_schema" ? checked.message : "it takes too long or too much memory");
+  };
+}
+
+/** Undefined for what nests too deeply to be written. */
+function writeValue(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value) ?? "null";
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+function writeSchema({ $schema, ...schema }: JsonSchema): string {
+  // Other drafts are close enough to be read as the newest.
+  const isKnown = typeof $schema === "string" && DRAFTS.test($schema);
+  const text = writeValue(isKnown ? { $schema, ...schema } : schema);
+  if (text === undefined) throw unusable("it is nested too deeply");
+  if (text.length > LARGEST_SCHEMA) throw unusable(`it is longer than ${LARGEST_SCHEMA} characters`);
+  return text;
+}
+
+function unusable(why: string): Fault {
+  return new Fault("invalid", "invalid_json_schema", `The JSON Schema cannot be used: ${why}.`, {
+    param: "schema",
+  });
+}
+
+/** There is no tool in the process, only what checks. */
+function emptyComponent(number: number): Component {
+  return {
+    key: `schemas of answers, ${number}`,
+    sha256: "",
+    memoryBytes: MEMORY_BYTES,
+    load: async () => ({ modules: [], glue: "", restorable: false, plain: true }),
+  };
+}
