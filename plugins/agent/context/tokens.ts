@@ -1,6 +1,7 @@
 /** Tokens of what a model is sent, without asking the model. */
 import { estimateText } from "../../../kernel/vocabulary/usage.ts";
 import type { ModelAttachment, ModelMessage, ModelTool } from "../models/model.ts";
+import { isTextual } from "../models/request.ts";
 
 const BYTES_PER_TOKEN = 4;
 const TOKENS_OF_IMAGE = 1000;
@@ -32,12 +33,8 @@ function estimateAttachments(attachments: readonly ModelAttachment[] = []): numb
 function estimateAttachment({ kind, mime, data }: ModelAttachment): number {
   // Providers scale an image down, so it costs much the same at any size.
   if (kind === "image") return TOKENS_OF_IMAGE;
-  const bytes = kind === "file" && isText(mime) ? BYTES_PER_TOKEN : BYTES_PER_TOKEN_OF[kind];
+  const bytes = kind === "file" && isTextual(mime) ? BYTES_PER_TOKEN : BYTES_PER_TOKEN_OF[kind];
   return Math.ceil(data.byteLength / bytes);
-}
-
-function isText(mime: string): boolean {
-  return mime.startsWith("text/") || mime.startsWith("application/json");
 }
 
 /** A tool is the same object from turn to turn, and is counted once. */

@@ -6,6 +6,7 @@ export const FORMAT_REFUSED = "model_format_refused";
 
 // Of a refusal, what is searched: some servers repeat the whole request after it.
 const LONGEST_SEARCHED = 2000;
+const FORMAT = /response_format|json_schema|json_object|output_config|output_format|text\.format|grammar/i;
 
 /** What errors of calls have in common, whoever makes them. */
 interface CallError {
@@ -34,11 +35,14 @@ export function explain(error: unknown, { provider, name }: ModelName, format?: 
       "model_unauthorized",
       `${who} rejected the API key (${statusCode}): ${words}. Check the API key.`,
     );
-  if (format !== undefined && isAboutFormat(error))
+  if (format !== undefined && FORMAT.test(refusalText(error)))
     return fault(FORMAT_REFUSED, `${who} refused the format of the answer (${statusCode}): ${words}`);
   // Redirects included: none is followed, and another try would meet the same.
   if (statusCode !== undefined && statusCode >= 300)
     return fault("model_refused", `${who} refused the request (${statusCode}): ${words}`);
+  // What a package does not even send.
+  if (error instanceof Error && /^AI_(?:Unsupported|InvalidPrompt|InvalidArgument)/.test(error.name))
+    return fault("model_refused", `${who} does not take this: ${words}`);
   const root = rootCause(cause ?? error);
   if (/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|CONNECT_TIMEOUT/.test(root))
     return fault("model_unreachable", `${who} cannot be reached: ${root}. Is its server running?`);
@@ -52,13 +56,11 @@ function callErrorOf(error: unknown): CallError {
   return (typeof error === "object" && error !== null ? error : {}) as CallError;
 }
 
-function isAboutFormat(error: unknown): boolean {
+/** What a refusal of the request as such says; empty for every other failure. */
+export function refusalText(error: unknown): string {
   const { statusCode, responseBody = "" } = callErrorOf(error);
-  const text = `${textOf(error)} ${responseBody}`.slice(0, LONGEST_SEARCHED);
-  return (
-    (statusCode === 400 || statusCode === 422) &&
-    /response_format|json_schema|json_object|output_config|output_format|text\.format|grammar/i.test(text)
-  );
+  if (statusCode !== 400 && statusCode !== 422) return "";
+  return `${textOf(error)} ${responseBody}`.slice(0, LONGEST_SEARCHED);
 }
 
 function textOf(error: unknown): string {

@@ -6,3 +6,13 @@ export function objectText(params: string): string {
   } catch {}
   return JSON.stringify({ malformed: params });
 }
+
+/** False for arguments that broke off while the model wrote them. */
+export function isWhole(params: string): boolean {
+  try {
+    JSON.parse(params);
+    return true;
+  } catch {
+    return false;
+  }
+}

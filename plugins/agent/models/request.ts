@@ -43,13 +43,39 @@ export function startOfTurn(messages: readonly ModelMessage[]): number {
   return messages.findLastIndex(({ role }) => role === "user") + 1;
 }
 
+/** The messages with files that are text as text, which every provider takes. */
+export function readFiles(messages: readonly ModelMessage[]): readonly ModelMessage[] {
+  return messages.some(hasAttachments) ? messages.map(readFilesOf) : messages;
+}
+
+function hasAttachments(message: ModelMessage): boolean {
+  return message.role !== "assistant" && message.attachments !== undefined;
+}
+
+function readFilesOf(message: ModelMessage): ModelMessage {
+  if (message.role === "assistant" || message.attachments === undefined) return message;
+  const isText = ({ kind, mime }: ModelAttachment) => kind === "file" && isTextual(mime);
+  const files = message.attachments.filter(isText).map(({ name = "file", data }) => {
+    const text = Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("utf8");
+    return `File ${JSON.stringify(name)}:\n\n${text}`;
+  });
+  if (files.length === 0) return message;
+  const attachments = message.attachments.filter((attachment) => !isText(attachment));
+  return message.role === "user"
+    ? { ...message, text: [...files, message.text].join("\n\n"), attachments }
+    : { ...message, output: [message.output, ...files].join("\n\n"), attachments };
+}
+
+export function isTextual(mime: string): boolean {
+  return /^text\/|^application\/(?:json|xml|yaml|x-yaml|toml|javascript|sql)\b|\+(?:json|xml)\b/.test(mime);
+}
+
 /**
  * For providers whose tool results are only text: what results carry comes in a message of its own, after all of
  * them, because nothing may stand between a call and its result.
  */
 export function attachToUser(messages: readonly ModelMessage[]): readonly ModelMessage[] {
-  if (!messages.some((message) => message.role === "tool" && message.attachments !== undefined))
-    return messages;
+  if (!messages.some((message) => message.role === "tool" && hasAttachments(message))) return messages;
   const moved: ModelMessage[] = [];
   let attachments: ModelAttachment[] = [];
   let names: string[] = [];
@@ -59,11 +85,15 @@ export function attachToUser(messages: readonly ModelMessage[]): readonly ModelM
     [attachments, names] = [[], []];
   };
   for (const message of messages) {
-    if (message.role !== "tool") flush();
-    moved.push(message);
-    if (message.role !== "tool" || !message.attachments?.length) continue;
-    attachments.push(...message.attachments);
-    names.push(message.call.name);
+    if (message.role !== "tool") {
+      flush();
+      moved.push(message);
+      continue;
+    }
+    const { attachments: own = [], ...result } = message;
+    moved.push(result);
+    attachments.push(...own);
+    if (own.length > 0) names.push(message.call.name);
   }
   flush();
   return moved;

@@ -3,7 +3,16 @@ import type { Format } from "../../../../kernel/plugin.ts";
 import { describeForProvider } from "../flat-schema.ts";
 import type { ModelAttachment, ModelMessage, ModelRequest, ModelTool } from "../model.ts";
 import { objectText } from "../params.ts";
-import { attachToUser, inWords, offerTools, startOfTurn, systemOf, toBase64, toDataUrl } from "../request.ts";
+import {
+  attachToUser,
+  inWords,
+  offerTools,
+  readFiles,
+  startOfTurn,
+  systemOf,
+  toBase64,
+  toDataUrl,
+} from "../request.ts";
 import type { Dialect } from "./dialect.ts";
 
 export interface Body {
@@ -32,7 +41,7 @@ export function bodyOf(
     model,
     messages: [
       { role: "system", content: systemOf(request) },
-      ...attachToUser(request.messages).map((message) => ({
+      ...attachToUser(readFiles(request.messages)).map((message) => ({
         ...wireMessage(message),
         ...(thoughts !== undefined && thinkers.has(message) && { [thoughts]: thinkers.get(message) }),
       })),

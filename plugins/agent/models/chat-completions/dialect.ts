@@ -1,4 +1,5 @@
 /** What is learnt of a server while talking with it: compatible servers differ in what they take. */
+import { refusalText } from "../explain.ts";
 
 export type ThoughtField = "reasoning_content" | "reasoning";
 
@@ -48,8 +49,6 @@ function parse(text: string): Record<string, unknown> {
   }
 }
 
-// Of a refusal, what is searched: some servers repeat the whole request after it.
-const LONGEST_SEARCHED = 2000;
 const UNKNOWN =
   /unknown|unrecogni[sz]ed|unexpected|unsupported|not support|not permitted|not allowed|cannot find|extra_forbidden/i;
 const WRONG_VALUE = /(?:unsupported|invalid)[ _]value/i;
@@ -61,9 +60,8 @@ export function refusedField(
   error: unknown,
   optional: readonly string[],
 ): { readonly name: string; readonly isUnknown: boolean } | undefined {
-  if (!(error instanceof CallError) || (error.statusCode !== 400 && error.statusCode !== 422))
-    return undefined;
-  const text = error.responseBody.slice(0, LONGEST_SEARCHED);
+  const text = refusalText(error);
+  if (text === "" || !(error instanceof CallError)) return undefined;
   const { param } = (parse(error.responseBody)["error"] ?? {}) as { readonly param?: unknown };
   const found = optional
     .map((name) => ({ name, at: name === param ? -1 : placeOf(name, text) }))

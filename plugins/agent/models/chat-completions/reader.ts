@@ -1,6 +1,7 @@
 /** The events of an answer, put together as they come. */
 import { createParser } from "eventsource-parser";
 import type { FinishReason, ModelPart } from "../model.ts";
+import { isWhole } from "../params.ts";
 import { type Dialect, messageOf, type ThoughtField } from "./dialect.ts";
 
 /** As much of an event as we read; servers leave out or add what they like. */
@@ -129,7 +130,7 @@ export function createReader(
       if (finish === undefined) throw new Error("The stream ended without a finish reason.");
       const cut = FINISH_REASONS.get(finish);
       // The call that was being written when the tokens ran out is not one to make.
-      const whole = cut === undefined ? calls : calls.filter(({ params }) => isJson(params));
+      const whole = cut === undefined ? calls : calls.filter(({ params }) => isWhole(params));
       for (const { id, name, params } of whole) emit({ type: "call", call: { id, name, params } });
       // The reason for a proper end is not to be relied on: some servers end calls with "stop", too.
       emit({ type: "finish", reason: cut ?? (whole.length > 0 ? "tool_calls" : "stop") });
@@ -143,13 +144,4 @@ export function createReader(
       });
     },
   };
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

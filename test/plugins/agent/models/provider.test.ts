@@ -38,7 +38,7 @@ test.each(["openai", "openai-compatible", "ollama"] as const)(
       { type: "text", delta: "It is " },
       { type: "text", delta: "fine." },
       { type: "call", call: { id: "c3", name: "weather", params: '{"city":"Rome"}' } },
-      ...(provider === "openai" ? [] : [{ type: "finish", reason: "tool_calls" }]),
+      { type: "finish", reason: "tool_calls" },
       { type: "usage", inputTokens: 30, outputTokens: 7, cachedTokens: 10, reasoningTokens: 0 },
     ]);
     const [asked] = server.requests;
@@ -96,6 +96,7 @@ test("anthropic: text, calls and usage", async () => {
   expect(await partsOf("anthropic", url)).toEqual([
     { type: "text", delta: "It is fine." },
     { type: "call", call: { id: "c3", name: "weather", params: '{"city":"Rome"}' } },
+    { type: "finish", reason: "tool_calls" },
     { type: "usage", inputTokens: 30, outputTokens: 7, cachedTokens: 10, reasoningTokens: 0 },
   ]);
   expect(bodies[0]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);

@@ -1,0 +1,42 @@
+/**
+ * A server that answers every POST with the next list of server-sent events, for the providers that do not speak chat
+ * completions. An answer may be a refusal instead.
+ */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterThisTest } from "../undo.ts";
+
+export type Play = readonly { readonly type: string }[] | { readonly status: number; readonly error: object };
+
+export interface EventServer {
+  /** The base URL, with /v1. */
+  readonly url: string;
+  readonly requests: readonly { readonly path: string; readonly body: Readonly<Record<string, unknown>> }[];
+}
+
+/** The last answer is given to every request after it. */
+export async function startEventServer(...plays: readonly Play[]): Promise<EventServer> {
+  const requests: { path: string; body: Readonly<Record<string, unknown>> }[] = [];
+  const server = createServer(async (request, response) => {
+    let text = "";
+    for await (const chunk of request.setEncoding("utf8")) text += String(chunk);
+    requests.push({ path: request.url ?? "", body: JSON.parse(text) as Record<string, unknown> });
+    const play = plays[Math.min(requests.length, plays.length) - 1] ?? [];
+    if ("status" in play) {
+      response.writeHead(play.status, { "content-type": "application/json" });
+      response.end(JSON.stringify({ error: play.error }));
+      return;
+    }
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    for (const event of play) response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    response.end();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  afterThisTest(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, requests };
+}
