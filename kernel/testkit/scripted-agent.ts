@@ -42,7 +42,7 @@ type Listener = Parameters<Agent["watch"]>[1];
 export function createScriptedAgent(): ScriptedAgent {
   const turns: Turn[] = [];
   const records = new Map<string, TurnRecord>();
-  const running = new Map<string, () => void>();
+  const running = new Map<string, RunningTurn>();
   const listeners = new Map<Listener, string>();
   let sql: Sql | undefined;
   const agent: Agent = {
@@ -54,7 +54,6 @@ export function createScriptedAgent(): ScriptedAgent {
       if (alongside)
         await sql?.transaction((tx) => alongside(tx, { id, thread, gate: Promise.resolve(undefined) }));
       const stop = new AbortController();
-      running.set(id, () => stop.abort());
       const record: TurnRecord = {
         id,
         thread,
@@ -75,12 +74,15 @@ export function createScriptedAgent(): ScriptedAgent {
         }
         for (const [listener, user] of listeners) if (user === turn.user) listener(event, { id, thread });
       });
-      return { ...events, id, thread, cancel: () => stop.abort() };
+      const begun = { ...events, id, thread, cancel: () => stop.abort() };
+      if (records.get(id)?.status === "running") running.set(id, begun);
+      return begun;
     },
+    running: (user, id) => (records.get(id)?.user === user ? running.get(id) : undefined),
     async cancel(user, id) {
-      const stop = records.get(id)?.user === user ? running.get(id) : undefined;
-      stop?.();
-      return stop !== undefined;
+      const turn = agent.running(user, id);
+      turn?.cancel();
+      return turn !== undefined;
     },
     watch(user, listener) {
       listeners.set(listener, user);
@@ -99,7 +101,7 @@ export function createScriptedAgent(): ScriptedAgent {
     async start({ use, onStop }) {
       sql = await use.store.tables("scripted-agent", []);
       onStop(() => {
-        for (const stop of running.values()) stop();
+        for (const turn of running.values()) turn.cancel();
       });
       return {
         agent,

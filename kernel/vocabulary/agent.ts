@@ -31,6 +31,8 @@ export interface Agent {
    * begin (foreign thread, no such gate, busy).
    */
   run(turn: Turn, alongside?: Alongside): Promise<RunningTurn>;
+  /** That turn of this user while this node runs it, from its first event on. */
+  running(user: string, turn: string): RunningTurn | undefined;
   /**
    * Stops that turn of this user; one that waits for the caller's function waits no longer, and its thread is free
    * again. True where there was something to stop.

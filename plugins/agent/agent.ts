@@ -264,6 +264,11 @@ export function createAgent(parts: AgentParts): RunningAgent {
       }
     },
 
+    running(user, turn) {
+      const entry = active.get(turn);
+      return entry?.turn.user === user ? entry.stream : undefined;
+    },
+
     async cancel(user, turn) {
       const entry = active.get(turn);
       if (entry === undefined)

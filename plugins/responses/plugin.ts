@@ -51,6 +51,7 @@ export default definePlugin({
       { createStoredFiles },
       { mountResources },
       { mountRoutes },
+      { createSeals },
       { startSweep },
       { startExpiry },
     ] = await Promise.all([
@@ -60,6 +61,7 @@ export default definePlugin({
       import("./resources/files/stored-files.ts"),
       import("./resources/resources.ts"),
       import("./routes.ts"),
+      import("./seal.ts"),
       import("./intake/sweep.ts"),
       import("./resources/files/expiry.ts"),
     ]);
@@ -70,6 +72,7 @@ export default definePlugin({
     const { replay, timeoutSecs, fileBytes, filesBytes } = config;
     const files = await createStoredFiles(store, { totalBytes: filesBytes });
     onStop(startExpiry(store, files, log));
+    const { seal } = await createSeals(store);
     mountRoutes({
       web,
       agent,
@@ -78,7 +81,7 @@ export default definePlugin({
       chatLimit,
       externalTools,
       intake: createIntake({ agent, threads, requests, sql, pageOf, replay }),
-      answers: createAnswers({ agent, threads, requests, log, pageOf, timeoutSecs }),
+      answers: createAnswers({ agent, threads, requests, log, pageOf, timeoutSecs, seal }),
       startedAt: kernel.startedAt,
       log,
     });

@@ -5,12 +5,21 @@ import { applyLimit } from "../../kernel/net/rate-limit.ts";
 import type { Agent, ExternalTools, Limiter, Log, Threads, Web } from "../../kernel/plugin.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import type { Declared } from "../../kernel/vocabulary/wire/form.ts";
+import { Type } from "../../kernel/vocabulary/wire/type.ts";
 import type { Answers } from "./answer/answer.ts";
 import { parseResponseId } from "./answer/id.ts";
 import { PLACEHOLDER_MODEL } from "./answer/response.ts";
-import { DeletedResponse, ResponseObject, SentEvent, type WireTool } from "./answer/wire.ts";
+import {
+  DeletedResponse,
+  ResponseObject,
+  SentEvent,
+  StrictEvent,
+  StrictResponse,
+  type WireTool,
+} from "./answer/wire.ts";
 import { DOORS, type Door, STRICT } from "./doors.ts";
 import { type Endpoint, mountEndpoints } from "./endpoint.ts";
+import { compile } from "./intake/check.ts";
 import { InputList, InputQuery, listInput } from "./intake/input-items.ts";
 import { CHANNEL, type Intake, repeatKeyOf } from "./intake/intake.ts";
 import { OpenCreateBody } from "./intake/open/body.ts";
@@ -31,6 +40,19 @@ const BODIES: Readonly<Record<Door["name"], Body>> = {
   strict: { schema: CreateBody, parse: parseStrict },
   open: { schema: OpenCreateBody, parse: parseOpen },
 };
+
+const ANSWERS = {
+  strict: { answer: StrictResponse, events: StrictEvent },
+  open: { answer: ResponseObject, events: SentEvent },
+} as const;
+
+const RetrievalQuery = Type.Object({
+  stream: Type.Optional(Type.Enum(["true", "false"], { refusal: "must be true or false" })),
+  starting_after: Type.Optional(
+    Type.String({ pattern: "^\\d{1,9}$", refusal: "must be the sequence_number of an event" }),
+  ),
+});
+const checkRetrieval = compile(RetrievalQuery);
 
 export interface RouteParts {
   readonly web: Web;
@@ -58,10 +80,11 @@ export function mountRoutes(parts: RouteParts): void {
     if (request.ignored.length > 0) context.set("x-postern-ignored", ignoredHeader(request.ignored));
     const begun = await intake.take(user, request, repeatKeyOf(context.get("idempotency-key"), body));
     context.state["turnBegan"] = true;
+    const wanted = { door: door.name, model: request.model };
     if (request.stream) {
       context.respond = false;
-      await answers.stream(begun, request.model, context.res);
-    } else context.body = await answers.whole(begun, request.model);
+      await answers.stream(begun, wanted, context.res);
+    } else context.body = await answers.whole(begun, wanted);
   };
 
   async function find(context: Context): Promise<TakenRequest> {
@@ -71,21 +94,31 @@ export function mountRoutes(parts: RouteParts): void {
     return taken;
   }
 
-  async function show(taken: TakenRequest): Promise<ResponseObject> {
-    const response = await answers.current(taken, PLACEHOLDER_MODEL);
+  async function show(taken: TakenRequest, door: Door): Promise<ResponseObject> {
+    const response = await answers.current(taken, { door: door.name, model: PLACEHOLDER_MODEL });
     if (response === undefined) throw notFound();
     return response;
   }
 
-  async function retrieve(context: Context): Promise<void> {
-    context.body = await show(await find(context));
-  }
+  const retrieveAt = (door: Door) => async (context: Context) => {
+    const query = checkRetrieval({ ...context.query });
+    const taken = await find(context);
+    const response = await show(taken, door);
+    if (query.stream !== "true") {
+      context.body = response;
+      return;
+    }
+    context.respond = false;
+    const begun = { taken, running: agent.running(taken.user, taken.id) };
+    const after = query.starting_after === undefined ? undefined : Number(query.starting_after);
+    await answers.stream(begun, { door: door.name, model: PLACEHOLDER_MODEL }, context.res, after);
+  };
 
-  async function cancel(context: Context): Promise<void> {
+  const cancelAt = (door: Door) => async (context: Context) => {
     const taken = await find(context);
     if (await agent.cancel(taken.user, taken.id)) await answers.ended(taken);
-    context.body = await show(taken);
-  }
+    context.body = await show(taken, door);
+  };
 
   /** The conversation goes with the last of its responses; until then the others build on it. */
   async function remove(context: Context): Promise<void> {
@@ -105,7 +138,7 @@ export function mountRoutes(parts: RouteParts): void {
 
   async function inputItems(context: Context): Promise<void> {
     const taken = await find(context);
-    await show(taken);
+    await show(taken, STRICT);
     context.body = listInput(taken, context.query);
   }
 
@@ -115,8 +148,7 @@ export function mountRoutes(parts: RouteParts): void {
       path: "/responses",
       summary: "Create a response; with `stream`, as server-sent events",
       body: BODIES[door.name].schema,
-      answer: ResponseObject,
-      events: SentEvent,
+      ...ANSWERS[door.name],
       refusals: {
         403: "The token may not use the model",
         429: "Too many requests",
@@ -127,10 +159,11 @@ export function mountRoutes(parts: RouteParts): void {
     {
       method: "get",
       path: "/responses/{id}",
-      summary: "Get a response",
-      answer: ResponseObject,
+      summary: "Get a response; with `stream=true` its events, from the one after `starting_after` on",
+      query: RetrievalQuery,
+      ...ANSWERS[door.name],
       refusals: MISSING,
-      handle: retrieve,
+      handle: retrieveAt(door),
     },
     {
       method: "delete",
@@ -144,9 +177,9 @@ export function mountRoutes(parts: RouteParts): void {
       method: "post",
       path: "/responses/{id}/cancel",
       summary: "Cancel a response that is still running",
-      answer: ResponseObject,
+      answer: ANSWERS[door.name].answer,
       refusals: MISSING,
-      handle: cancel,
+      handle: cancelAt(door),
     },
     {
       method: "get",

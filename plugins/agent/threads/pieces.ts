@@ -10,22 +10,25 @@ export interface Piece {
   readonly text: string;
   /** Null for what is said. */
   readonly type: string | null;
+  /** A JSON array: how long each delta in it is, where the turn keeps them. */
+  readonly cuts: string | null;
 }
 
-const READ = "SELECT item, text, type FROM turn_pieces WHERE turn = ? ORDER BY seq";
+const READ = "SELECT item, text, type, cuts FROM turn_pieces WHERE turn = ? ORDER BY seq";
 
 /** Of a turn that has gone with its thread, or to another node, nothing is kept. */
 export function addPiece(
   tx: Transaction,
   { id, node }: OwnTurn,
-  { item, text, type }: Piece,
+  { item, text, type, cuts }: Piece,
 ): Promise<number> {
   return tx.run(
-    `INSERT INTO turn_pieces (turn, item, text, type)
-     SELECT id, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT) FROM turns WHERE id = ? AND node = ?`,
+    `INSERT INTO turn_pieces (turn, item, text, type, cuts)
+     SELECT id, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT) FROM turns WHERE id = ? AND node = ?`,
     item,
     text,
     type,
+    cuts,
     id,
     node,
   );
@@ -43,7 +46,8 @@ export function dropPieces(tx: Transaction, turn: string): Promise<number> {
 export function itemsOf(pieces: readonly Piece[]): readonly TurnItem[] {
   return [...Map.groupBy(pieces, ({ item }) => item)].map(([id, told]): TurnItem => {
     const text = told.map((piece) => piece.text).join("");
-    const whole = { id, text, pieces: told.map((piece) => piece.text.length) };
+    const cuts = told.flatMap((piece) => (piece.cuts === null ? [] : (JSON.parse(piece.cuts) as number[])));
+    const whole = { id, text, ...(cuts.length > 0 && { pieces: cuts }) };
     return told[0]?.type === "reasoning"
       ? { type: "reasoning", ...whole }
       : { type: "message", role: "assistant", ...whole };

@@ -151,6 +151,9 @@ const SQLITE = [
   // Why an answer is not whole; whether a piece is text or reasoning, null for text.
   `ALTER TABLE turns ADD COLUMN incomplete TEXT;
   ALTER TABLE turn_pieces ADD COLUMN type TEXT;`,
+
+  // How long the deltas in it are, as a JSON array, where the turn keeps them.
+  "ALTER TABLE turn_pieces ADD COLUMN cuts TEXT;",
 ];
 
 const POSTGRES = [
@@ -300,6 +303,8 @@ const POSTGRES = [
   // Why an answer is not whole; whether a piece is text or reasoning, null for text.
   `ALTER TABLE turns ADD COLUMN incomplete TEXT COLLATE "C";
   ALTER TABLE turn_pieces ADD COLUMN type TEXT COLLATE "C";`,
+
+  'ALTER TABLE turn_pieces ADD COLUMN cuts TEXT COLLATE "C";',
 ];
 
 export const MIGRATIONS = { sqlite: SQLITE, postgres: POSTGRES };

@@ -87,7 +87,7 @@ export function createThreads(sql: Sql, onRemove: (thread: string) => void | Pro
     const items = new Map<string, TurnItem[]>();
     for (const [turn, said] of Map.groupBy(rows, (row) => row.turn)) {
       const pieces = said.flatMap(({ item, body, type }): Piece[] =>
-        item === null ? [] : [{ item, text: body, type }],
+        item === null ? [] : [{ item, text: body, type, cuts: null }],
       );
       const whole = said.filter(({ item }) => item === null).map(({ body }) => JSON.parse(body) as TurnItem);
       items.set(turn, [...whole, ...itemsOf(pieces)]);

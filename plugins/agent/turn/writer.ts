@@ -132,14 +132,11 @@ export function createTurnWriter(
   /** How long the pieces of each message were, where they are kept. */
   const lengths = new Map<string, number[]>();
 
-  /** What is stored together is told together where the pieces are kept: after a crash they are the rows. */
-  function asPieces(given: readonly Said[]): readonly Said[] {
-    if (!turn.keepsPieces) return given;
-    return [...Map.groupBy(given, ({ item }) => item)].map(([item, parts]) => {
-      const delta = parts.flatMap(({ deltas }) => deltas).join("");
-      lengths.set(item, [...(lengths.get(item) ?? []), delta.length]);
-      return { ...(parts[0] as Said), deltas: [delta] };
-    });
+  function keepLengths(given: readonly Said[]): readonly Said[] {
+    if (turn.keepsPieces)
+      for (const { item, deltas } of given)
+        lengths.set(item, [...(lengths.get(item) ?? []), ...deltas.map(({ length }) => length)]);
+    return given;
   }
 
   const withPieces = (item: TurnItem): TurnItem => {
@@ -154,7 +151,7 @@ export function createTurnWriter(
   };
 
   function take(): Batch {
-    const batch = { said: asPieces(said), puts };
+    const batch = { said: keepLengths(said), puts };
     said = [];
     puts = [];
     return batch;
@@ -235,7 +232,9 @@ export function createTurnWriter(
     isSpeaking ||= kept.length > 0;
     return [...Map.groupBy(kept, ({ item }) => item)].map(([item, parts]) => {
       const type = parts[0]?.type === "reasoning" ? "reasoning" : null;
-      return addPiece(tx, own, { item, type, text: parts.flatMap(({ deltas }) => deltas).join("") });
+      const deltas = parts.flatMap((part) => part.deltas);
+      const cuts = turn.keepsPieces ? JSON.stringify(deltas.map(({ length }) => length)) : null;
+      return addPiece(tx, own, { item, type, text: deltas.join(""), cuts });
     });
   }
 
@@ -270,7 +269,7 @@ export function createTurnWriter(
     isBranched,
     say(item, deltas, tell, type = "text") {
       const next: Said = { item, deltas, type, tell };
-      if (isMute) return tellAll(asPieces([next]));
+      if (isMute) return tellAll(keepLengths([next]));
       said.push(next);
       void drain();
     },

@@ -1,14 +1,17 @@
 /** How a taken request is answered: whole when its turn has ended, or event by event while it runs. */
 import type { ServerResponse } from "node:http";
 import type { Agent, Log, Threads, TurnRecord } from "../../../kernel/plugin.ts";
+import type { Door } from "../doors.ts";
 import type { Begun } from "../intake/intake.ts";
 import type { Requests, TakenRequest } from "../intake/requests.ts";
 import { refusalOf } from "../refusal.ts";
 import { turnEnd } from "./ending.ts";
+import { type Followed, follow, type NumberedEvent } from "./follow.ts";
+import type { View } from "./output.ts";
 import { inSeconds, type PageOf, respond, respondWith } from "./response.ts";
 import { createSequence } from "./sequence.ts";
 import { openEventStream } from "./sse.ts";
-import type { ResponseObject, StreamEvent, WireError } from "./wire.ts";
+import type { ResponseObject, WireError } from "./wire.ts";
 
 export interface AnswerParts {
   readonly agent: Agent;
@@ -17,6 +20,14 @@ export interface AnswerParts {
   readonly log: Log;
   readonly pageOf: PageOf;
   readonly timeoutSecs: number;
+  /** What only we can read again, and only for this user. */
+  seal(user: string, text: string): string;
+}
+
+/** How the caller wants it: through which door, and under which name of the model. */
+export interface Wanted {
+  readonly door: Door["name"];
+  readonly model: string;
 }
 
 /** How a request ended: `error` where there is no record, and where it overrules the record. */
@@ -26,34 +37,48 @@ export type Settled =
 
 export interface Answers {
   /** The response as it now is; undefined where its turn has gone with its thread. */
-  current(taken: TakenRequest, model: string): Promise<ResponseObject | undefined>;
+  current(taken: TakenRequest, wanted: Wanted): Promise<ResponseObject | undefined>;
   /** When its turn has ended, wherever it runs. */
   ended(taken: TakenRequest): Promise<unknown>;
   /** When its turn has ended, or has been cut because it took too long. */
   settled(begun: Begun): Promise<Settled>;
   /** The response of a request that is settled. */
-  whole(begun: Begun, model: string): Promise<ResponseObject>;
-  /** Ends when the turn or the reader does; the turn does not care about the reader. */
-  stream(begun: Begun, model: string, response: ServerResponse): Promise<void>;
+  whole(begun: Begun, wanted: Wanted): Promise<ResponseObject>;
+  /** The events of its stream, from the one after this number on. The turn does not care who listens. */
+  events(begun: Begun, wanted: Wanted, after?: number): AsyncIterable<NumberedEvent>;
+  /** Sends them; ends when the turn or the reader does. */
+  stream(begun: Begun, wanted: Wanted, response: ServerResponse, after?: number): Promise<void>;
 }
 
-export function createAnswers({ agent, threads, requests, log, pageOf, timeoutSecs }: AnswerParts): Answers {
+export function createAnswers(parts: AnswerParts): Answers {
+  const { agent, threads, requests, log, pageOf, timeoutSecs, seal } = parts;
+  const turns = { agent, threads };
   const timeout: WireError = {
     type: "server_error",
     code: "turn_timeout",
     message: `The turn took longer than ${timeoutSecs} s and was cut. Send long work with "stream": true, which has no such limit.`,
   };
 
-  const ended = (taken: TakenRequest, record: TurnRecord, model: string): ResponseObject =>
-    respondWith(record, model, taken.echo, pageOf, taken.error);
+  const viewOf = ({ user, echo }: TakenRequest, { door }: Wanted): View => ({
+    isOpen: door === "open",
+    tools: echo.tools,
+    ...(echo.sealsReasoning && { seal: (text: string) => seal(user, text) }),
+  });
 
-  async function current(taken: TakenRequest, model: string): Promise<ResponseObject | undefined> {
-    const record = await threads.turn(taken.user, taken.id);
-    if (record) return ended(taken, record, model);
-    return taken.error && failed(taken, model, taken.error);
+  const ended = (taken: TakenRequest, record: TurnRecord, wanted: Wanted): ResponseObject =>
+    respondWith(record, wanted.model, taken.echo, viewOf(taken, wanted), pageOf, taken.error);
+
+  function failed(taken: TakenRequest, { door, model }: Wanted, error: WireError): ResponseObject {
+    const at = inSeconds(taken.createdAt);
+    const progress = { status: "failed", createdAt: at, completedAt: at, error } as const;
+    return respond(idOf(taken), model, taken.echo, door === "open", progress);
   }
 
-  const turns = { agent, threads };
+  async function current(taken: TakenRequest, wanted: Wanted): Promise<ResponseObject | undefined> {
+    const record = await threads.turn(taken.user, taken.id);
+    if (record) return ended(taken, record, wanted);
+    return taken.error && failed(taken, wanted, taken.error);
+  }
 
   async function cut(end: Promise<TurnRecord | undefined>, { user, id }: TakenRequest): Promise<Settled> {
     await agent.cancel(user, id);
@@ -74,47 +99,53 @@ export function createAnswers({ agent, threads, requests, log, pageOf, timeoutSe
     return record ? { record, error: taken.error } : { record, error: taken.error ?? GONE };
   }
 
-  async function* eventsOf({ taken, running }: Begun, model: string): AsyncGenerator<StreamEvent> {
-    const head = respond(idOf(taken), model, taken.echo, {
+  function events({ taken, running }: Begun, wanted: Wanted, after?: number): AsyncIterable<NumberedEvent> {
+    const { user, id, echo } = taken;
+    const head = respond(idOf(taken), wanted.model, echo, wanted.door === "open", {
       status: "in_progress",
       createdAt: inSeconds(taken.createdAt),
     });
-    const sequence = createSequence(taken.id, head, (record) => ended(taken, record, model));
-    yield* sequence.open();
-    if (running) {
-      for await (const event of running) yield* sequence.next(event);
-      return;
-    }
-    const record = await turnEnd(turns, taken);
-    if (record) yield* sequence.replay(record);
-    else yield { type: "response.failed", response: failed(taken, model, taken.error ?? GONE) };
+    const followed: Followed = {
+      user,
+      id,
+      running,
+      sequence: () =>
+        createSequence(id, head, viewOf(taken, wanted), (record) => ended(taken, record, wanted)),
+      gone: () => ({ type: "response.failed", response: failed(taken, wanted, taken.error ?? GONE) }),
+    };
+    return follow(turns, followed, after);
   }
 
   return {
     current,
     ended: (taken) => turnEnd(turns, taken),
+    events,
 
     settled,
 
-    async whole(begun, model) {
+    async whole(begun, wanted) {
       const { record, error } = await settled(begun);
       const taken = { ...begun.taken, error };
-      return record ? ended(taken, record, model) : failed(taken, model, error);
+      return record ? ended(taken, record, wanted) : failed(taken, wanted, error);
     },
 
-    async stream(begun, model, response) {
+    async stream(begun, wanted, response, after) {
       const stream = openEventStream(response);
-      let sequence = 0;
-      const send = (event: StreamEvent) =>
-        stream.send(JSON.stringify({ ...event, sequence_number: sequence++ }), event.type);
+      let sent = after ?? -1;
       try {
-        for await (const event of eventsOf(begun, model)) if (!(await send(event))) break;
+        for await (const event of events(begun, wanted, after)) {
+          sent = event.sequence_number;
+          if (!(await stream.send(JSON.stringify(event), event.type))) break;
+        }
       } catch (error) {
         log.error({ error, response: begun.taken.id }, "a stream broke");
         const { message, type, code } = refusalOf(error, true).body.error;
-        const broken = failed(begun.taken, model, { type, code, message });
-        await send({ type: "response.failed", response: broken });
+        const broken = failed(begun.taken, wanted, { type, code, message });
+        const event = { type: "response.failed", response: broken, sequence_number: sent + 1 } as const;
+        await stream.send(JSON.stringify(event), event.type);
       } finally {
+        // Some clients wait for it; the specification's do not know it.
+        if (wanted.door === "open") await stream.send("[DONE]");
         stream.end();
       }
     },
@@ -128,8 +159,3 @@ const GONE: WireError = {
 };
 
 const idOf = ({ id, thread }: TakenRequest) => ({ turn: id, thread });
-
-function failed(taken: TakenRequest, model: string, error: WireError): ResponseObject {
-  const at = inSeconds(taken.createdAt);
-  return respond(idOf(taken), model, taken.echo, { status: "failed", createdAt: at, completedAt: at, error });
-}

@@ -1,6 +1,5 @@
 /** The end of a turn that another node may be running. */
 import type { Agent, Threads, TurnRecord } from "../../../kernel/plugin.ts";
-import type { TakenRequest } from "../intake/requests.ts";
 
 // The end is told by an event, which can be missed.
 const LOOK_MILLIS = 1000;
@@ -8,7 +7,7 @@ const LOOK_MILLIS = 1000;
 /** Resolves when the turn of a request has ended, with nothing where there is none. */
 export async function turnEnd(
   { agent, threads }: { readonly agent: Agent; readonly threads: Threads },
-  { user, id }: TakenRequest,
+  { user, id }: { readonly user: string; readonly id: string },
 ): Promise<TurnRecord | undefined> {
   let look = () => {};
   // Before the first look, so that an end in between is not missed.

@@ -8,7 +8,7 @@ export interface ResponseId {
 }
 
 const RESPONSE = /^resp_([0-9a-f]{32})([0-9a-f]{32})$/;
-const ITEM = /^(?:msg|fc)_([0-9a-f]{32})([0-9a-f]{4})$/;
+const ITEM = /^(?:msg|fc|ctc)_([0-9a-f]{32})([0-9a-f]{4})$/;
 
 export function formatResponseId({ turn, thread }: ResponseId): string {
   return `resp_${hex(turn)}${hex(thread)}`;
@@ -19,7 +19,7 @@ export function parseResponseId(text: string): ResponseId | undefined {
   return turn === undefined || thread === undefined ? undefined : { turn: uuid(turn), thread: uuid(thread) };
 }
 
-export function formatItemId(kind: "msg" | "fc", turn: string, index: number): string {
+export function formatItemId(kind: "msg" | "fc" | "ctc" | "rs", turn: string, index: number): string {
   return `${kind}_${hex(turn)}${index.toString(16).padStart(4, "0")}`;
 }
 

@@ -1,20 +1,10 @@
 /** A stored turn and what its request asked for, as the response object of the wire. */
-import type { Gate, TurnItem, TurnRecord } from "../../../kernel/plugin.ts";
+import type { Gate, TurnRecord } from "../../../kernel/plugin.ts";
 import { Usage } from "../../../kernel/vocabulary/usage.ts";
 import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
-import { formatItemId, formatResponseId, type ResponseId } from "./id.ts";
-import type {
-  FunctionCallItem,
-  ItemStatus,
-  MessageItem,
-  OutputItem,
-  ResponseObject,
-  ResponseStatus,
-  TextPart,
-  WireError,
-  WireTool,
-  WireUsage,
-} from "./wire.ts";
+import { formatResponseId, type ResponseId } from "./id.ts";
+import { outputOf, type View } from "./output.ts";
+import type { OutputItem, ResponseObject, ResponseStatus, WireError, WireTool, WireUsage } from "./wire.ts";
 
 /** What the request said that the response says again. */
 export interface Echo {
@@ -25,6 +15,8 @@ export interface Echo {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Fields of the response, under their names on the wire, that are other than the defaults. */
   readonly settings?: Readonly<Record<string, unknown>>;
+  /** The caller asked for reasoning that it can bring back. */
+  readonly sealsReasoning?: boolean;
 }
 
 /** Retrieval and cancelling name no model: settings chose it, and the request's hint is not kept. */
@@ -37,20 +29,27 @@ interface Progress {
   readonly output?: readonly OutputItem[];
   readonly error?: WireError | null;
   readonly usage?: WireUsage;
+  readonly incomplete?: TurnRecord["incomplete"];
 }
 
 /** Where people open the gates that a program cannot. */
 export type PageOf = (thread: string) => string;
 
-export function respond(id: ResponseId, model: string, echo: Echo, progress: Progress): ResponseObject {
+export function respond(
+  id: ResponseId,
+  model: string,
+  echo: Echo,
+  isOpen: boolean,
+  progress: Progress,
+): ResponseObject {
+  const { truncation, store, ...more } = (echo.settings ?? {}) as Partial<ResponseObject>;
   return {
     id: formatResponseId(id),
     object: "response",
     created_at: progress.createdAt,
     completed_at: progress.completedAt ?? null,
     status: progress.status,
-    // Said in words, or clients take the end of a cancelled stream for a whole answer.
-    incomplete_details: progress.status === "cancelled" ? { reason: "cancelled" } : null,
+    incomplete_details: incompleteOf(progress),
     model,
     previous_response_id: echo.previousResponseId,
     instructions: echo.instructions,
@@ -58,7 +57,7 @@ export function respond(id: ResponseId, model: string, echo: Echo, progress: Pro
     error: progress.error ?? null,
     tools: echo.tools,
     tool_choice: "auto",
-    truncation: "disabled",
+    truncation: truncation ?? "disabled",
     parallel_tool_calls: false,
     text: { format: { type: "text" } },
     top_p: 1,
@@ -71,13 +70,21 @@ export function respond(id: ResponseId, model: string, echo: Echo, progress: Pro
     usage: progress.usage ?? NO_USAGE,
     max_output_tokens: null,
     max_tool_calls: null,
-    store: true,
+    store: store ?? true,
     background: false,
     service_tier: "default",
     metadata: echo.metadata,
     safety_identifier: null,
     prompt_cache_key: null,
+    // Through the other door the specification says what each of them is.
+    ...(isOpen && more),
   };
+}
+
+/** Said in words, or clients take the end of a cancelled stream for a whole answer. */
+function incompleteOf({ status, incomplete }: Progress): ResponseObject["incomplete_details"] {
+  if (status === "cancelled") return { reason: "cancelled" };
+  return status === "incomplete" && incomplete ? { reason: incomplete } : null;
 }
 
 /** `overruled` is an error of ours that the turn does not know of: it was cut because it took too long. */
@@ -85,76 +92,28 @@ export function respondWith(
   record: TurnRecord,
   model: string,
   echo: Echo,
+  view: View,
   pageOf: PageOf,
   overruled?: WireError,
 ): ResponseObject {
   const error = overruled ?? errorOf(record, pageOf);
-  const status = error ? "failed" : statusOf(record);
-  return respond({ turn: record.id, thread: record.thread }, model, echo, {
+  // The specification knows no incomplete answers.
+  const incomplete = view.isOpen ? record.incomplete : undefined;
+  const status = error ? "failed" : statusOf(record.status, incomplete);
+  return respond({ turn: record.id, thread: record.thread }, model, echo, view.isOpen, {
     status,
+    ...(incomplete && { incomplete }),
     createdAt: inSeconds(record.createdAt),
     completedAt: record.completedAt === undefined ? null : inSeconds(record.completedAt),
-    output: outputOf(record),
+    output: outputOf(record, view),
     error,
     usage: usageOf(record.usage),
   });
 }
 
-export function outputOf(record: TurnRecord): readonly OutputItem[] {
-  const lastStatus: ItemStatus =
-    record.status === "running" || record.status === "queued"
-      ? "in_progress"
-      : record.status === "failed" || record.status === "cancelled"
-        ? "incomplete"
-        : "completed";
-  const said = record.items.filter(isSaid);
-  const last = record.items.at(-1);
-  const messages = said.map((item, index) =>
-    message(record.id, index, item.text, item === last ? lastStatus : "completed"),
-  );
-  return record.gate?.type === "external_tool"
-    ? [...messages, functionCall(record.gate, messages.length, "completed")]
-    : messages;
-}
-
-/** What the assistant said, as far as it said anything: an empty message is no output. */
-export const isSaid = (item: TurnItem): item is Extract<TurnItem, { type: "message" }> =>
-  item.type === "message" && item.role === "assistant" && item.text !== "";
-
-export function message(turn: string, index: number, text: string, status: ItemStatus): MessageItem {
-  return {
-    type: "message",
-    id: formatItemId("msg", turn, index),
-    status,
-    role: "assistant",
-    content: status === "in_progress" && text === "" ? [] : [textPart(text)],
-  };
-}
-
-export const textPart = (text: string): TextPart => ({
-  type: "output_text",
-  text,
-  annotations: [],
-  logprobs: [],
-});
-
-export function functionCall(
-  gate: Extract<Gate, { type: "external_tool" }>,
-  index: number,
-  status: ItemStatus,
-): FunctionCallItem {
-  return {
-    type: "function_call",
-    id: formatItemId("fc", gate.turn, index),
-    call_id: gate.call.id,
-    name: gate.call.name,
-    arguments: status === "in_progress" ? "" : gate.call.params,
-    status,
-  };
-}
-
-function statusOf({ status }: TurnRecord): ResponseStatus {
+function statusOf(status: TurnRecord["status"], incomplete: TurnRecord["incomplete"]): ResponseStatus {
   if (status === "running") return "in_progress";
+  if (status === "completed" && incomplete) return "incomplete";
   return status === "waiting" ? "completed" : status;
 }
 

@@ -1,7 +1,7 @@
 /** The events of a turn as the events of a stream. Pure: the same turn events give the same stream events. */
-import type { TurnEvent, TurnRecord } from "../../../kernel/plugin.ts";
+import type { ToolCall, TurnEvent, TurnItem, TurnRecord } from "../../../kernel/plugin.ts";
 import { formatItemId } from "./id.ts";
-import { functionCall, isSaid, message, textPart } from "./response.ts";
+import { callItem, callsOf, isSaid, isThought, message, reasoning, textPart, type View } from "./output.ts";
 import type { ItemStatus, ResponseObject, StreamEvent } from "./wire.ts";
 
 export interface Sequence {
@@ -12,87 +12,99 @@ export interface Sequence {
   replay(record: TurnRecord): readonly StreamEvent[];
 }
 
-interface Place {
-  readonly item_id: string;
-  readonly output_index: number;
-  readonly content_index: 0;
+/** The item that is being said, or thought. */
+interface Open {
+  readonly kind: "said" | "thought";
+  readonly item: string;
+  readonly index: number;
+  readonly place: { readonly item_id: string; readonly output_index: number };
+  text: string;
 }
-
-const deltaAt = (place: Place, delta: string): StreamEvent => ({
-  type: "response.output_text.delta",
-  ...place,
-  delta,
-  logprobs: [],
-});
 
 export function createSequence(
   turn: string,
   head: ResponseObject,
+  view: View,
   finish: (record: TurnRecord) => ResponseObject,
 ): Sequence {
   let items = 0;
-  let speaking: { readonly item: string; readonly place: Place; text: string } | undefined;
+  const counts = { said: 0, thought: 0 };
+  let open: Open | undefined;
 
-  function speak(item: string, delta: string): readonly StreamEvent[] {
-    // An empty message is no output item, so it is not announced either.
+  function speak(kind: Open["kind"], item: string, delta: string): readonly StreamEvent[] {
+    // An empty item is no output, so it is not announced either.
     if (delta === "") return [];
-    if (speaking?.item === item) {
-      speaking.text += delta;
-      return [deltaAt(speaking.place, delta)];
+    if (open?.item === item) {
+      open.text += delta;
+      return [deltaOf(open, delta)];
     }
     const before = fallSilent();
-    const output_index = items++;
-    const place: Place = { item_id: formatItemId("msg", turn, output_index), output_index, content_index: 0 };
-    speaking = { item, place, text: delta };
-    return [
-      ...before,
-      {
-        type: "response.output_item.added",
-        output_index,
-        item: message(turn, output_index, "", "in_progress"),
-      },
-      { type: "response.content_part.added", ...place, part: textPart("") },
-      deltaAt(place, delta),
-    ];
+    const index = counts[kind]++;
+    const item_id = formatItemId(kind === "said" ? "msg" : "rs", turn, index);
+    open = { kind, item, index, place: { item_id, output_index: items++ }, text: delta };
+    return [...before, ...beginningOf(open), deltaOf(open, delta)];
+  }
+
+  function beginningOf({ kind, index, place }: Open): readonly StreamEvent[] {
+    const { output_index } = place;
+    return kind === "said"
+      ? [
+          {
+            type: "response.output_item.added",
+            output_index,
+            item: message(turn, index, "", "in_progress"),
+          },
+          { type: "response.content_part.added", ...place, content_index: 0, part: textPart("") },
+        ]
+      : [
+          { type: "response.output_item.added", output_index, item: reasoning(turn, index, "", view) },
+          { type: "response.reasoning_summary_part.added", ...place, summary_index: 0, part: summary("") },
+        ];
   }
 
   function fallSilent(status: ItemStatus = "completed"): readonly StreamEvent[] {
-    if (speaking === undefined) return [];
-    const { place, text } = speaking;
+    if (open === undefined) return [];
+    const { kind, index, place, text } = open;
     const { output_index } = place;
-    speaking = undefined;
-    return [
-      { type: "response.output_text.done", ...place, text, logprobs: [] },
-      { type: "response.content_part.done", ...place, part: textPart(text) },
-      {
-        type: "response.output_item.done",
-        output_index,
-        item: message(turn, output_index, text, status),
-      },
-    ];
+    open = undefined;
+    return kind === "said"
+      ? [
+          { type: "response.output_text.done", ...place, content_index: 0, text, logprobs: [] },
+          { type: "response.content_part.done", ...place, content_index: 0, part: textPart(text) },
+          { type: "response.output_item.done", output_index, item: message(turn, index, text, status) },
+        ]
+      : [
+          { type: "response.reasoning_summary_text.done", ...place, summary_index: 0, text },
+          { type: "response.reasoning_summary_part.done", ...place, summary_index: 0, part: summary(text) },
+          { type: "response.output_item.done", output_index, item: reasoning(turn, index, text, view) },
+        ];
   }
 
-  function call(record: TurnRecord): readonly StreamEvent[] {
-    if (record.gate?.type !== "external_tool") return [];
-    const index = items++;
-    const done = functionCall(record.gate, index, "completed");
-    const { id: item_id, name } = done;
-    const { arguments: text } = done;
+  function call(given: ToolCall): readonly StreamEvent[] {
+    const index = counts.said++;
+    const output_index = items++;
+    const done = callItem(turn, given, index, "completed", view);
+    const place = { item_id: done.id, output_index };
+    const written: readonly StreamEvent[] =
+      done.type === "custom_tool_call"
+        ? [
+            { type: "response.custom_tool_call_input.delta", ...place, delta: done.input },
+            { type: "response.custom_tool_call_input.done", ...place, input: done.input },
+          ]
+        : [
+            { type: "response.function_call_arguments.delta", ...place, delta: done.arguments },
+            {
+              type: "response.function_call_arguments.done",
+              ...place,
+              name: done.name,
+              arguments: done.arguments,
+            },
+          ];
+    const begun = callItem(turn, given, index, "in_progress", view);
     return [
-      {
-        type: "response.output_item.added",
-        output_index: index,
-        item: functionCall(record.gate, index, "in_progress"),
-      },
-      { type: "response.function_call_arguments.delta", item_id, output_index: index, delta: text },
-      {
-        type: "response.function_call_arguments.done",
-        item_id,
-        output_index: index,
-        name,
-        arguments: text,
-      },
-      { type: "response.output_item.done", output_index: index, item: done },
+      { type: "response.output_item.added", output_index, item: begun },
+      ...written,
+      { type: "response.output_item.done", output_index, item: done },
     ];
   }
 
@@ -100,15 +112,27 @@ export function createSequence(
     const response = finish(record);
     switch (response.status) {
       case "completed":
-        return [...fallSilent(), ...call(record), { type: "response.completed", response }];
-      case "cancelled": {
-        const last = response.output.find(({ id }) => id === speaking?.place.item_id);
-        return [...fallSilent(last?.status), { type: "response.incomplete", response }];
+        return [...fallSilent(), ...callsOf(record).flatMap(call), { type: "response.completed", response }];
+      case "cancelled":
+      case "incomplete": {
+        const last = response.output.find(({ id }) => id === open?.place.item_id);
+        const status = last?.type === "message" ? last.status : undefined;
+        return [
+          ...fallSilent(status),
+          ...callsOf(record).flatMap(call),
+          { type: "response.incomplete", response },
+        ];
       }
       default:
         // An item that was announced has to end, or clients wait for the rest of it.
         return [...fallSilent("incomplete"), { type: "response.failed", response }];
     }
+  }
+
+  function tellAgain(item: TurnItem): readonly StreamEvent[] {
+    if (isSaid(item)) return piecesOf(item).flatMap((delta) => speak("said", item.id, delta));
+    if (!view.isOpen || !isThought(item)) return [];
+    return piecesOf(item).flatMap((delta) => speak("thought", item.id, delta));
   }
 
   return {
@@ -117,12 +141,31 @@ export function createSequence(
       { type: "response.in_progress", response: head },
     ],
     next(event) {
-      if (event.type === "text") return speak(event.item, event.delta);
+      if (event.type === "text") return speak("said", event.item, event.delta);
+      if (event.type === "reasoning") return view.isOpen ? speak("thought", event.item, event.delta) : [];
       return event.type === "done" || event.type === "failed" ? end(event.record) : [];
     },
-    replay: (record) => [
-      ...record.items.filter(isSaid).flatMap(({ id, text }) => speak(id, text)),
-      ...end(record),
-    ],
+    replay: (record) => [...record.items.flatMap(tellAgain), ...end(record)],
   };
+}
+
+function deltaOf({ kind, place }: Open, delta: string): StreamEvent {
+  return kind === "said"
+    ? { type: "response.output_text.delta", ...place, content_index: 0, delta, logprobs: [] }
+    : { type: "response.reasoning_summary_text.delta", ...place, summary_index: 0, delta };
+}
+
+const summary = (text: string) => ({ type: "summary_text", text }) as const;
+
+/** A text in the pieces in which it was told, where it remembers them. */
+function piecesOf({
+  text,
+  pieces = [],
+}: Extract<TurnItem, { type: "message" | "reasoning" }>): readonly string[] {
+  let from = 0;
+  const told = pieces.map((length) => {
+    from += length;
+    return text.slice(from - length, from);
+  });
+  return told.join("") === text ? told : [text];
 }

@@ -37,9 +37,38 @@ const FunctionCallItem = Type.Object({
   arguments: Type.String({ description: "A JSON text" }),
   status: ItemStatus,
 });
-export type FunctionCallItem = Declared<typeof FunctionCallItem>;
 
-const OutputItem = Type.Union([MessageItem, FunctionCallItem], { $id: "ResponseOutputItem" });
+const StrictOutputItem = Type.Union([MessageItem, FunctionCallItem], { $id: "ResponseOutputItem" });
+
+const namespace = Type.Optional(Type.String());
+
+const CallItem = Type.Union([
+  Type.Object({ ...FunctionCallItem.properties, namespace }),
+  Type.Object({
+    type: Type.Literal("custom_tool_call"),
+    id: Type.String(),
+    call_id: Type.String(),
+    name: Type.String(),
+    namespace,
+    input: Type.String(),
+    status: ItemStatus,
+  }),
+]);
+export type CallItem = Declared<typeof CallItem>;
+
+const SummaryPart = Type.Object({ type: Type.Literal("summary_text"), text: Type.String() });
+
+const ReasoningItem = Type.Object({
+  type: Type.Literal("reasoning"),
+  id: Type.String(),
+  summary: Type.Array(SummaryPart),
+  encrypted_content: Type.Optional(
+    Type.String({ description: "The same, sealed: for requests whose history is not stored here" }),
+  ),
+});
+export type ReasoningItem = Declared<typeof ReasoningItem>;
+
+const OutputItem = Type.Union([MessageItem, ...CallItem.anyOf, ReasoningItem], { $id: "OpenOutputItem" });
 export type OutputItem = Declared<typeof OutputItem>;
 
 const FunctionTool = Type.Object({
@@ -87,67 +116,96 @@ const WireUsage = Type.Object({
 });
 export type WireUsage = Declared<typeof WireUsage>;
 
-const ResponseStatus = Type.Enum(["queued", "in_progress", "completed", "failed", "cancelled"]);
+const ResponseStatus = Type.Enum(["queued", "in_progress", "completed", "incomplete", "failed", "cancelled"]);
 export type ResponseStatus = Declared<typeof ResponseStatus>;
 
-export const ResponseObject = Type.Object(
+const whole = {
+  id: Type.String(),
+  object: Type.Literal("response"),
+  created_at: seconds,
+  completed_at: orNull(seconds),
+  status: ResponseStatus,
+  model: Type.String(),
+  previous_response_id: orNull(Type.String()),
+  instructions: orNull(Type.String()),
+  error: orNull(WireError),
+  temperature: Type.Number(),
+  usage: WireUsage,
+  metadata: Type.Record(Type.String(), Type.Unknown()),
+  truncation: Type.Enum(["auto", "disabled"]),
+  store: Type.Boolean(),
+  service_tier: Type.Literal("default"),
+};
+
+/** As the specification has it. */
+export const StrictResponse = Type.Object(
   {
-    id: Type.String(),
-    object: Type.Literal("response"),
-    created_at: seconds,
-    completed_at: orNull(seconds),
-    status: ResponseStatus,
+    ...whole,
     incomplete_details: orNull(Type.Object({ reason: Type.Literal("cancelled") })),
-    model: Type.String(),
-    previous_response_id: orNull(Type.String()),
-    instructions: orNull(Type.String()),
-    output: Type.Array(OutputItem),
-    error: orNull(WireError),
-    tools: Type.Array(WireTool),
+    output: Type.Array(StrictOutputItem),
+    tools: Type.Array(FunctionTool),
     tool_choice: Type.Literal("auto"),
-    truncation: Type.Literal("disabled"),
     parallel_tool_calls: Type.Literal(false),
     text: Type.Object({ format: Type.Object({ type: Type.Literal("text") }) }),
     top_p: Type.Literal(1),
     presence_penalty: Type.Literal(0),
     frequency_penalty: Type.Literal(0),
     top_logprobs: Type.Literal(0),
-    temperature: Type.Number(),
     reasoning: Type.Null(),
-    usage: WireUsage,
     max_output_tokens: Type.Null(),
     max_tool_calls: Type.Null(),
-    store: Type.Literal(true),
     background: Type.Literal(false),
-    service_tier: Type.Literal("default"),
-    metadata: Type.Record(Type.String(), Type.Unknown()),
     safety_identifier: Type.Null(),
     prompt_cache_key: Type.Null(),
   },
   { $id: "Response" },
+);
+
+const asGiven = Type.Record(Type.String(), Type.Unknown());
+
+/** As the clients of today expect it: what the request asked for is said again. */
+export const ResponseObject = Type.Object(
+  {
+    ...whole,
+    incomplete_details: orNull(
+      Type.Object({ reason: Type.Enum(["cancelled", "max_output_tokens", "content_filter"]) }),
+    ),
+    output: Type.Array(OutputItem),
+    tools: Type.Array(WireTool),
+    tool_choice: Type.Union([Type.String(), asGiven]),
+    parallel_tool_calls: Type.Boolean(),
+    text: asGiven,
+    top_p: Type.Number(),
+    presence_penalty: Type.Number(),
+    frequency_penalty: Type.Number(),
+    top_logprobs: Type.Integer(),
+    reasoning: orNull(asGiven),
+    max_output_tokens: orNull(Type.Integer()),
+    max_tool_calls: orNull(Type.Integer()),
+    background: Type.Boolean(),
+    safety_identifier: orNull(Type.String()),
+    prompt_cache_key: orNull(Type.String()),
+    conversation: Type.Optional(orNull(Type.Object({ id: Type.String() }))),
+  },
+  { $id: "OpenResponse" },
 );
 export type ResponseObject = Declared<typeof ResponseObject>;
 
 const inItem = { item_id: Type.String(), output_index: Type.Integer() };
 const inPart = { ...inItem, content_index: Type.Literal(0) };
 
-/** One event of a stream, before it gets its `sequence_number`. */
-const StreamEvent = Type.Union([
-  Type.Object({
-    type: Type.Enum([
-      "response.created",
-      "response.in_progress",
-      "response.completed",
-      "response.incomplete",
-      "response.failed",
-    ]),
-    response: ResponseObject,
-  }),
-  Type.Object({
-    type: Type.Enum(["response.output_item.added", "response.output_item.done"]),
-    output_index: Type.Integer(),
-    item: OutputItem,
-  }),
+const inSummary = { ...inItem, summary_index: Type.Literal(0) };
+
+const TELLING = Type.Enum([
+  "response.created",
+  "response.in_progress",
+  "response.completed",
+  "response.incomplete",
+  "response.failed",
+]);
+const ITEM = Type.Enum(["response.output_item.added", "response.output_item.done"]);
+
+const saying = [
   Type.Object({
     type: Type.Enum(["response.content_part.added", "response.content_part.done"]),
     part: TextPart,
@@ -176,16 +234,52 @@ const StreamEvent = Type.Union([
     arguments: Type.String(),
     ...inItem,
   }),
+] as const;
+
+const StrictStreamEvent = Type.Union([
+  Type.Object({ type: TELLING, response: StrictResponse }),
+  Type.Object({ type: ITEM, output_index: Type.Integer(), item: StrictOutputItem }),
+  ...saying,
+]);
+
+/** One event of a stream, before it gets its `sequence_number`. */
+const StreamEvent = Type.Union([
+  Type.Object({ type: TELLING, response: ResponseObject }),
+  Type.Object({ type: ITEM, output_index: Type.Integer(), item: OutputItem }),
+  ...saying,
+  Type.Object({
+    type: Type.Enum(["response.reasoning_summary_part.added", "response.reasoning_summary_part.done"]),
+    part: SummaryPart,
+    ...inSummary,
+  }),
+  Type.Object({
+    type: Type.Literal("response.reasoning_summary_text.delta"),
+    delta: Type.String(),
+    ...inSummary,
+  }),
+  Type.Object({
+    type: Type.Literal("response.reasoning_summary_text.done"),
+    text: Type.String(),
+    ...inSummary,
+  }),
+  Type.Object({
+    type: Type.Literal("response.custom_tool_call_input.delta"),
+    delta: Type.String(),
+    ...inItem,
+  }),
+  Type.Object({
+    type: Type.Literal("response.custom_tool_call_input.done"),
+    input: Type.String(),
+    ...inItem,
+  }),
 ]);
 export type StreamEvent = Declared<typeof StreamEvent>;
 
-/** An event as it is sent. */
-export const SentEvent = Type.Union(
-  StreamEvent.anyOf.map(({ properties }: TObject) =>
-    Type.Object({ ...properties, sequence_number: Type.Integer() }),
-  ),
-  { $id: "ResponseEvent" },
-);
+const sent = ({ properties }: TObject) => Type.Object({ ...properties, sequence_number: Type.Integer() });
+
+/** Events as they are sent. */
+export const StrictEvent = Type.Union(StrictStreamEvent.anyOf.map(sent), { $id: "ResponseEvent" });
+export const SentEvent = Type.Union(StreamEvent.anyOf.map(sent), { $id: "OpenResponseEvent" });
 
 export const DeletedResponse = Type.Object({
   id: Type.String(),

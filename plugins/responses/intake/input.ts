@@ -110,10 +110,10 @@ const tooMany = (index: number) =>
   );
 
 function asSaid(item: OutputItem | undefined): SaidItem | undefined {
-  if (item === undefined) return undefined;
-  return item.type === "message"
-    ? { type: "message", role: "assistant", text: item.content.map(({ text }) => text).join("") }
-    : { type: "function_call", call: item.call_id, name: item.name, params: item.arguments };
+  if (item?.type === "message")
+    return { type: "message", role: "assistant", text: item.content.map(({ text }) => text).join("") };
+  if (item?.type !== "function_call") return undefined;
+  return { type: "function_call", call: item.call_id, name: item.name, params: item.arguments };
 }
 
 /** Every output has its call earlier in the same array: this is no resume but a history. */

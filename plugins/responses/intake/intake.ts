@@ -14,7 +14,8 @@ import {
 } from "../../../kernel/plugin.ts";
 import { bytesOf } from "../../../kernel/vocabulary/schema/check.ts";
 import { parseItemId, parseResponseId } from "../answer/id.ts";
-import { gateError, outputOf, type PageOf } from "../answer/response.ts";
+import { outputOf } from "../answer/output.ts";
+import { gateError, type PageOf } from "../answer/response.ts";
 import type { WireError } from "../answer/wire.ts";
 import { invalid } from "../refusal.ts";
 import { offerTools } from "../tool-names.ts";
@@ -67,7 +68,7 @@ export function createIntake({ agent, threads, requests, sql, pageOf, replay }: 
   async function resolve(user: string, id: string) {
     const place = parseItemId(id);
     const record = place && (await requests.find(user, place.turn)) && (await threads.turn(user, place.turn));
-    return record && outputOf(record)[place.index];
+    return record && outputOf(record, { isOpen: false, tools: [] })[place.index];
   }
 
   /** The thread to go on with; undefined where there is none, whoever's it may be. */
@@ -247,6 +248,8 @@ function turnOf(user: User, request: CreateRequest, ask: Ask, place: Place | und
     channel: CHANNEL,
     input: inputOf(ask),
     ...settings,
+    // Followed by a stream, perhaps by a second one that goes on where the first broke off.
+    ...((request.stream || request.background) && { keepsPieces: true }),
     ...(user.scope && { scope: user.scope }),
     ...(place && { thread: place.thread }),
     // An output answers what the thread waits for now, and only once.

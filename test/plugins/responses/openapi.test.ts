@@ -101,9 +101,10 @@ test.each(PREFIXES)("what %s really answers fits its schemas", async (prefix) =>
     await eventsOf(await post({ input: "Hi", stream: true })),
     await eventsOf(await post({ input: "search it", tools: [SEARCH], stream: true })),
   ].flat();
-  for (const event of streamed) service.checks.event(event);
+  const name = prefix === OPEN ? "OpenResponseEvent" : "ResponseEvent";
+  for (const event of streamed) service.checks.event(event, name);
   expect(new Set(streamed.map(({ type }) => type)).size).toBeGreaterThanOrEqual(11);
-  expect(() => service.checks.event({ ...streamed[0], sequence_number: "1" })).toThrow("does not fit");
+  expect(() => service.checks.event({ ...streamed[0], sequence_number: "1" }, name)).toThrow("does not fit");
 
   for (const [method, path, status] of [
     ["GET", "/models", 200],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { FunctionCallItem, ResponseObject } from "../../../plugins/responses/answer/wire.ts";
+import type { CallItem, ResponseObject } from "../../../plugins/responses/answer/wire.ts";
 import type { ModelServer } from "../../support/servers/model-server.ts";
 import { scriptedModel } from "../../support/services/agent.ts";
 import { bearer, eventsOf, type Service, startService, textOf } from "../../support/services/responses.ts";
@@ -16,7 +16,7 @@ const output = (call_id: string, text = "shipped") => ({
   output: text,
 });
 
-function callOf({ output }: ResponseObject): FunctionCallItem {
+function callOf({ output }: ResponseObject): Extract<CallItem, { type: "function_call" }> {
   const item = output.at(-1);
   if (item?.type !== "function_call") throw new Error("the response does not end with a function call");
   return item;

@@ -8,6 +8,7 @@ import {
   parseItemId,
   parseResponseId,
 } from "../../../plugins/responses/answer/id.ts";
+import type { View } from "../../../plugins/responses/answer/output.ts";
 import { respond, respondWith } from "../../../plugins/responses/answer/response.ts";
 import { createSequence } from "../../../plugins/responses/answer/sequence.ts";
 import type { OutputItem, StreamEvent } from "../../../plugins/responses/answer/wire.ts";
@@ -23,37 +24,60 @@ const USAGE = {
   totalCost: "0",
 };
 
-/** A turn that said these messages, each in these pieces, and perhaps called a function at the end. */
-function turnOf(
-  messages: readonly (readonly string[])[],
-  calls: boolean,
-): { events: TurnEvent[]; record: TurnRecord } {
+interface Said {
+  readonly kind: "message" | "reasoning";
+  readonly pieces: readonly string[];
+}
+
+/** A turn that said or thought this, each in these pieces, and perhaps called functions at the end. */
+function turnOf(said: readonly Said[], calls: number): { events: TurnEvent[]; record: TurnRecord } {
   const [id, thread] = [randomUUID(), randomUUID()];
   const at = new Date().toISOString();
-  const items = messages.map(
-    (pieces): TurnItem => ({ type: "message", id: randomUUID(), role: "assistant", text: pieces.join("") }),
+  const items = said.map(({ kind, pieces }): TurnItem => {
+    const text = pieces.join("");
+    return kind === "message"
+      ? { type: kind, id: randomUUID(), role: "assistant", text, pieces: pieces.map(({ length }) => length) }
+      : { type: kind, id: randomUUID(), text, pieces: pieces.map(({ length }) => length) };
+  });
+  const [call, ...others] = Array.from({ length: calls }, (_, index) =>
+    index % 2 === 0
+      ? { id: `call_${index}`, name: "find", params: "{}" }
+      : { id: `call_${index}`, name: "patch", params: '{"input":"*** Begin"}' },
   );
-  const call = { id: "call_1", name: "find", params: "{}" };
-  const gate: Gate = { type: "external_tool", id: randomUUID(), turn: id, thread, openedAt: at, call };
+  const gate: Gate | undefined = call && {
+    type: "external_tool",
+    id: randomUUID(),
+    turn: id,
+    thread,
+    openedAt: at,
+    call,
+    others,
+  };
   const record: TurnRecord = {
     id,
     thread,
     user: "ada",
     channel: "responses",
-    status: calls ? "waiting" : "completed",
+    status: gate ? "waiting" : "completed",
     input: { type: "message", text: "Hi" },
     items,
-    ...(calls && { gate }),
+    ...(gate && { gate }),
     model: { provider: "test", name: "test" },
     usage: USAGE,
     createdAt: at,
     completedAt: at,
   };
-  const said = messages.flatMap((pieces, index) =>
-    pieces.map((delta): TurnEvent => ({ type: "text", item: items[index]?.id ?? "", delta })),
+  const told = said.flatMap(({ kind, pieces }, index) =>
+    pieces.map(
+      (delta): TurnEvent => ({
+        type: kind === "message" ? "text" : "reasoning",
+        item: items[index]?.id ?? "",
+        delta,
+      }),
+    ),
   );
-  const done: TurnEvent = { type: "done", status: calls ? "waiting" : "completed", record };
-  return { record, events: [{ type: "started", turn: id, thread, model: record.model }, ...said, done] };
+  const done: TurnEvent = { type: "done", status: gate ? "waiting" : "completed", record };
+  return { record, events: [{ type: "started", turn: id, thread, model: record.model }, ...told, done] };
 }
 
 /** What a client makes of a stream; anything out of order is an error. */
@@ -76,41 +100,90 @@ function accumulate(events: readonly StreamEvent[]): readonly OutputItem[] {
       open.delete(event.output_index);
       done.push(event.item);
     } else if ("delta" in event) at(event.output_index, event.item_id).text += event.delta;
-    else if (event.type === "response.output_text.done")
+    else if (
+      event.type === "response.output_text.done" ||
+      event.type === "response.reasoning_summary_text.done"
+    )
       at(event.output_index, event.item_id).finished = event.text;
     else if (event.type === "response.function_call_arguments.done")
       at(event.output_index, event.item_id).finished = event.arguments;
+    else if (event.type === "response.custom_tool_call_input.done")
+      at(event.output_index, event.item_id).finished = event.input;
   }
   if (open.size > 0) throw new Error("an item stayed open");
   return done;
 }
 
-const turns = fc.tuple(
-  fc.array(fc.array(fc.string(), { minLength: 1, maxLength: 4 }), { maxLength: 4 }),
-  fc.boolean(),
+const pieces = fc.array(fc.string(), { minLength: 1, maxLength: 4 });
+const messages = fc.array(fc.record({ kind: fc.constant("message" as const), pieces }), { maxLength: 4 });
+const thoughts = fc.array(
+  fc.record({ kind: fc.constantFrom("message" as const, "reasoning" as const), pieces }),
+  { maxLength: 5 },
 );
+
+function streamsOf(said: readonly Said[], calls: number, view: View) {
+  const { events, record } = turnOf(said, calls);
+  const finish = (ended: TurnRecord) => respondWith(ended, "any", ECHO, view, () => "");
+  const head = respond({ turn: record.id, thread: record.thread }, "any", ECHO, view.isOpen, {
+    status: "in_progress",
+    createdAt: 0,
+  });
+  const live = createSequence(record.id, head, view, finish);
+  const replayed = createSequence(record.id, head, view, finish);
+  return {
+    live: [...live.open(), ...events.flatMap((event) => live.next(event))],
+    replayed: [...replayed.open(), ...replayed.replay(record)],
+  };
+}
+
+function outputOf(stream: readonly StreamEvent[]): readonly OutputItem[] {
+  const last = stream.at(-1);
+  if (last?.type !== "response.completed") throw new Error(`it ends with ${last?.type}`);
+  return last.response.output;
+}
 
 test("§4.3 whatever a turn says, its events make the same items as the response, live and replayed", () => {
   fc.assert(
-    fc.property(turns, ([messages, calls]) => {
-      const { events, record } = turnOf(messages, calls);
-      const finish = (ended: TurnRecord) => respondWith(ended, "any", ECHO, () => "");
-      const head = respond({ turn: record.id, thread: record.thread }, "any", ECHO, {
-        status: "in_progress",
-        createdAt: 0,
-      });
-      const live = createSequence(record.id, head, finish);
-      const replayed = createSequence(record.id, head, finish);
-      for (const stream of [
-        [...live.open(), ...events.flatMap((event) => live.next(event))],
-        [...replayed.open(), ...replayed.replay(record)],
-      ]) {
-        const last = stream.at(-1);
-        if (last?.type !== "response.completed") throw new Error(`it ends with ${last?.type}`);
-        const { output } = last.response;
+    fc.property(messages, fc.boolean(), (said, calls) => {
+      const { live, replayed } = streamsOf(said, calls ? 1 : 0, { isOpen: false, tools: [] });
+      for (const stream of [live, replayed]) {
+        const output = outputOf(stream);
         expect(accumulate(stream)).toEqual(output);
         expect(output.findIndex(({ type }) => type === "function_call")).toBe(calls ? output.length - 1 : -1);
       }
+    }),
+  );
+});
+
+test("through the open door reasoning and several calls of any kind make the same items too", () => {
+  const view: View = {
+    isOpen: true,
+    tools: [{ type: "custom", name: "patch" }],
+    seal: (text) => `sealed ${text.length}`,
+  };
+  fc.assert(
+    fc.property(thoughts, fc.integer({ min: 0, max: 3 }), (said, calls) => {
+      const { live, replayed } = streamsOf(said, calls, view);
+      for (const stream of [live, replayed]) {
+        const output = outputOf(stream);
+        expect(accumulate(stream)).toEqual(output);
+        expect(output.filter(({ type }) => type.endsWith("_call"))).toHaveLength(calls);
+      }
+      expect(new Set(outputOf(live).map(({ id }) => id)).size).toBe(outputOf(live).length);
+    }),
+  );
+});
+
+test("a message that remembers its pieces is told again in the same events, under the same numbers", () => {
+  const spoken = fc.array(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 6 });
+  const turns = fc.array(
+    fc.record({ kind: fc.constantFrom("message" as const, "reasoning" as const), pieces: spoken }),
+    { maxLength: 3 },
+  );
+  fc.assert(
+    fc.property(turns, fc.integer({ min: 0, max: 2 }), (said, calls) => {
+      const { live, replayed } = streamsOf(said, calls, { isOpen: true, tools: [] });
+      expect(replayed).toEqual(live);
     }),
   );
 });

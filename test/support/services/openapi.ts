@@ -12,8 +12,8 @@ export interface Checks {
   /** Throws for an answer that the document does not describe. */
   answer(method: string, target: string, answer: JsonAnswer): void;
   frame(frame: unknown): void;
-  /** An event of a stream that a response was answered with. */
-  event(event: unknown): void;
+  /** An event of a stream that a response was answered with, by the name of its schema. */
+  event(event: unknown, name: "ResponseEvent" | "OpenResponseEvent"): void;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it has checked
@@ -52,7 +52,7 @@ function createChecks(document: Document): Checks {
   }));
   return {
     frame: (frame) => check("/components/schemas/SocketFrame", frame, "a frame"),
-    event: (event) => check("/components/schemas/ResponseEvent", event, "an event"),
+    event: (event, name) => check(`/components/schemas/${name}`, event, "an event"),
     answer(method, target, { status, body, headers }) {
       const [path = ""] = target.split("?");
       // The most literal path wins: /api/memory/file is no id.

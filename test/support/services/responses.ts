@@ -126,7 +126,7 @@ export interface WireEvent {
 export async function eventsOf(answer: Response): Promise<readonly WireEvent[]> {
   const frames = (await answer.text())
     .split("\n\n")
-    .filter((frame) => frame !== "" && !frame.startsWith(":"));
+    .filter((frame) => frame !== "" && !frame.startsWith(":") && frame !== "data: [DONE]");
   return frames.map((frame) => {
     const [, name, data] = /^event: (.+)\ndata: (.+)$/.exec(frame) ?? [];
     const event = JSON.parse(data ?? "null") as WireEvent;

@@ -101,6 +101,7 @@ function formatOf(given: GivenFormat | null | undefined): Format | undefined {
 function echoedSettings(body: OpenBody, conversation: string | undefined): Readonly<Record<string, unknown>> {
   const { text, reasoning } = body;
   return {
+    model: body.model,
     tool_choice: body.tool_choice ?? "auto",
     parallel_tool_calls: body.parallel_tool_calls ?? true,
     text: {

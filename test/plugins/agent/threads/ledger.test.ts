@@ -5,6 +5,7 @@ import type { Alongside, Sql, Store, Turn } from "../../../../kernel/plugin.ts";
 import { NO_USAGE } from "../../../../plugins/agent/spending/cost.ts";
 import { createLedger, type Ledger } from "../../../../plugins/agent/threads/ledger.ts";
 import { MIGRATIONS } from "../../../../plugins/agent/threads/tables.ts";
+import type { TurnWriter } from "../../../../plugins/agent/turn/writer.ts";
 import { describeEngines, openPostgres, type StorePlace } from "../../../support/processes/engines.ts";
 import { describePostgres, freshDatabase } from "../../../support/processes/postgres/database.ts";
 import { afterThisTest } from "../../../support/undo.ts";
@@ -151,29 +152,40 @@ describeEngines("turns", (engine, fresh) => {
     expect(items.map(({ body }) => JSON.parse(body))).toMatchObject([{ role: "user" }, said, result]);
   });
 
-  test("a turn that keeps its pieces tells what it stores, and its message says how long each was", async () => {
-    const ann = await node(await fresh());
+  test("a turn that keeps its pieces remembers how long each delta was, also after a crash", async () => {
+    const place = await fresh();
+    const ann = await node(place);
     const { writer } = await ann.open({ keepsPieces: true });
     const told: string[] = [];
-    const rows = () => ann.sql.all<{ text: string }>("SELECT text FROM turn_pieces ORDER BY seq");
-    const say = (...deltas: string[]) =>
+    const say = (to: TurnWriter, ...deltas: string[]) =>
       new Promise<void>((resolve) =>
-        writer.say("i1", deltas, (delta) => {
+        to.say("i1", deltas, (delta) => {
           told.push(delta);
           resolve();
         }),
       );
-    await Promise.race([say("One "), say("two")]);
-    await say(" and", " three");
-    expect((await rows()).map(({ text }) => text)).toEqual(told);
+    await say(writer, "One ", "two");
+    await say(writer, " and");
     writer.say("i1", ["."], (delta) => told.push(delta));
-    writer.hold({ type: "message", id: "i1", role: "assistant", text: "One two and three." });
+    writer.hold({ type: "message", id: "i1", role: "assistant", text: "One two and." });
     await writer.finish(COMPLETED, NO_USAGE);
-    expect(told.join("")).toBe("One two and three.");
-    const kept = { id: "i1", pieces: told.map(({ length }) => length) };
+    expect(told).toEqual(["One ", "two", " and", "."]);
+    const kept = { id: "i1", pieces: [4, 3, 4, 1] };
     expect(writer.record().items).toMatchObject([{ role: "user" }, kept]);
-    const [body] = await ann.sql.all<{ body: string }>("SELECT body FROM turn_items WHERE id = 'i1'");
-    expect(JSON.parse(body?.body ?? "")).toMatchObject(kept);
+    const stored = async (item: string) =>
+      JSON.parse(
+        (await ann.sql.get<{ body: string }>("SELECT body FROM turn_items WHERE id = ?", item))?.body ?? "",
+      );
+    expect(await stored("i1")).toMatchObject(kept);
+
+    const store = await place.open();
+    const killed = nodeOn(await store.tables("agent", MIGRATIONS), store.node, "a node that is gone");
+    const { writer: cut } = await killed.open({ keepsPieces: true });
+    const said = Promise.withResolvers<void>();
+    cut.say("i2", ["Once", " upon"], () => said.resolve());
+    await said.promise;
+    await ann.ledger.takeOver(() => false);
+    expect(await stored("i2")).toMatchObject({ text: "Once upon", pieces: [4, 5] });
   });
 
   test("of a thread that was removed nothing is written any more, which is no failure but is found out", async () => {
