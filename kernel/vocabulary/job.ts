@@ -1,5 +1,5 @@
 /** A job, and what of it is shown where. */
-import { Failure, type Outside } from "./turn.ts";
+import { Failure, type Outside, type Turn, type TurnInput } from "./turn.ts";
 import { type Declared, hidden, named, nullable } from "./wire/form.ts";
 import { Time, Type } from "./wire/type.ts";
 
@@ -16,6 +16,8 @@ export const Job = Type.Object(
     waitingFor: Type.Optional(Type.Literal("pairing")),
     createdAt: Time,
     thread: Type.Optional(named("thread_id", Type.String())),
+    /** The turn it runs, or ran, as: another one where it has to be run again. */
+    turn: Type.Optional(hidden(Type.String())),
     conversation: Type.Optional(named("conversation_id", Type.String())),
     response: Type.Optional(Type.String()),
     error: Type.Optional(Failure),
@@ -74,6 +76,14 @@ export interface NewJob {
    * 24 hours answers the first submission's job, whatever its key.
    */
   readonly canBeReplayed?: boolean;
+  readonly turn?: JobTurn;
+}
+
+/** What its turn needs beyond user, channel and message. It is stored with the job, as JSON. */
+export interface JobTurn extends Omit<Turn, "user" | "channel" | "id" | "input" | "attached" | "ephemeral"> {
+  /** In place of the message. */
+  readonly input?: TurnInput;
+  readonly attached?: readonly { readonly id: string; readonly base64: string }[];
 }
 
 /** A sender of the webhook channel with a secret of its own, which speaks for one user. */

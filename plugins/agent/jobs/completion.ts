@@ -29,6 +29,8 @@ export function refusal(error: unknown): Completion {
 
 export function completionOf(record: TurnRecord): Completion {
   if (record.status === "cancelled") return failure(CANCELLED);
+  // Calls of the caller's functions are an answer too: whoever gave the job reads them from its turn.
+  if (record.gate?.type === "external_tool") return { response: textOf(record) };
   if (record.gate !== undefined && record.status === "waiting") {
     const { type, call } = record.gate;
     const code = type === "authentication" ? "authentication_required" : "approval_required";

@@ -7,7 +7,6 @@ import {
   type Job,
   type Jobs,
   type Log,
-  type Outside,
   type Store,
   type Transaction,
   type TurnRecord,
@@ -15,7 +14,7 @@ import {
 import { oneAtATime } from "../live/one-at-a-time.ts";
 import { INTERRUPTED } from "../threads/ledger.ts";
 import { CANCELLED, type Completion, completionOf, failure, isCutShort, refusal } from "./completion.ts";
-import { type JobRow, jobOf } from "./row.ts";
+import { type JobRow, jobOf, turnOf } from "./row.ts";
 import type { Claimed, From, JobTable } from "./table.ts";
 
 export interface JobsParts {
@@ -162,17 +161,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
   async function work(row: Claimed): Promise<void> {
     let record: TurnRecord;
     try {
-      const run = await agent.run(
-        {
-          id: row.turn as string,
-          user: row.user,
-          channel: row.channel,
-          input: { type: "message", text: row.message },
-          ...(row.goesOn !== undefined && { thread: row.goesOn }),
-          ...((row.metadata !== null || row.spans !== null) && { outside: outsideOf(row) }),
-        },
-        (tx, { thread }) => assertClaimed(tx, row, thread),
-      );
+      const run = await agent.run(turnOf(row), (tx, { thread }) => assertClaimed(tx, row, thread));
       record = await run.record;
     } catch (error) {
       if (!isOpen) return;
@@ -284,13 +273,5 @@ export function createJobs(parts: JobsParts): RunningJobs {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-  };
-}
-
-function outsideOf({ channel, origin, metadata, spans }: JobRow): Outside {
-  return {
-    origin: origin ?? channel,
-    ...(metadata !== null && { data: JSON.parse(metadata) as unknown }),
-    ...(spans !== null && { spans: JSON.parse(spans) as NonNullable<Outside["spans"]> }),
   };
 }

@@ -1,7 +1,7 @@
 /** Jobs that were submitted before: under the same key, or as the same signed message. */
 import { createHash } from "node:crypto";
 import { Fault, type NewJob, type Sql, type Transaction } from "../../../kernel/plugin.ts";
-import type { JobRow } from "./row.ts";
+import { COLUMNS, type JobRow } from "./row.ts";
 
 const DAY_MILLIS = 86_400_000;
 
@@ -37,7 +37,7 @@ async function lock(tx: Transaction, engine: Sql["engine"], name: string): Promi
 async function findReplayed(tx: Transaction, job: NewJob, fingerprint: string): Promise<JobRow | undefined> {
   if (job.canBeReplayed !== true) return undefined;
   return await tx.get<JobRow>(
-    `SELECT * FROM jobs WHERE fingerprint = ? AND channel = ? AND sender = ? AND created_at > ?
+    `SELECT ${COLUMNS} FROM jobs WHERE fingerprint = ? AND channel = ? AND sender = ? AND created_at > ?
      ORDER BY seq DESC LIMIT 1`,
     fingerprint,
     job.channel,
@@ -49,7 +49,7 @@ async function findReplayed(tx: Transaction, job: NewJob, fingerprint: string): 
 async function findRepeated(tx: Transaction, job: NewJob, fingerprint: string): Promise<JobRow | undefined> {
   if (job.idempotencyKey === undefined) return undefined;
   const known = await tx.get<JobRow>(
-    `SELECT * FROM jobs WHERE "user" = ? AND idempotency_key = ? AND channel = ? AND sender = ? AND created_at > ?
+    `SELECT ${COLUMNS} FROM jobs WHERE "user" = ? AND idempotency_key = ? AND channel = ? AND sender = ? AND created_at > ?
      ORDER BY seq DESC LIMIT 1`,
     job.user,
     job.idempotencyKey,
@@ -66,9 +66,9 @@ async function findRepeated(tx: Transaction, job: NewJob, fingerprint: string): 
   );
 }
 
-export function fingerprintOf({ message, conversation, metadata }: NewJob): string {
+export function fingerprintOf({ message, conversation, metadata, turn }: NewJob): string {
   return createHash("sha256")
-    .update(JSON.stringify([message, conversation, metadata]))
+    .update(JSON.stringify([message, conversation, metadata, ...(turn ? [turn] : [])]))
     .digest("hex");
 }
 

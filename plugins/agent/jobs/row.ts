@@ -1,5 +1,5 @@
 /** A job as its row says it is. */
-import type { Job, JobStatus } from "../../../kernel/plugin.ts";
+import type { Job, JobStatus, JobTurn, Outside, Turn } from "../../../kernel/plugin.ts";
 
 export interface JobRow {
   readonly seq: number;
@@ -23,6 +23,37 @@ export interface JobRow {
   readonly completed_at: string | null;
 }
 
+/** All that is shown of it, and not what its turn is made of, which may be large. */
+export const COLUMNS = `seq, id, "user", channel, sender, fingerprint, message, conversation, metadata, status, held,
+  origin, spans, thread, turn, response, error, created_at, completed_at`;
+
+/** The turn that a claimed job is run as. */
+export function turnOf(
+  row: JobRow & { readonly request: string | null; readonly goesOn: string | undefined },
+): Turn {
+  const { input, attached, ...given } = (row.request === null ? {} : JSON.parse(row.request)) as JobTurn;
+  return {
+    ...given,
+    id: row.turn as string,
+    user: row.user,
+    channel: row.channel,
+    input: input ?? { type: "message", text: row.message },
+    ...(row.goesOn !== undefined && { thread: row.goesOn }),
+    ...((row.metadata !== null || row.spans !== null) && { outside: outsideOf(row) }),
+    ...(attached && {
+      attached: attached.map(({ id, base64 }) => ({ id, data: Buffer.from(base64, "base64") })),
+    }),
+  };
+}
+
+function outsideOf({ channel, origin, metadata, spans }: JobRow): Outside {
+  return {
+    origin: origin ?? channel,
+    ...(metadata !== null && { data: JSON.parse(metadata) as unknown }),
+    ...(spans !== null && { spans: JSON.parse(spans) as NonNullable<Outside["spans"]> }),
+  };
+}
+
 export function jobOf(row: JobRow): Job {
   return {
     id: row.id,
@@ -33,6 +64,7 @@ export function jobOf(row: JobRow): Job {
     ...(row.held === 1 && row.status === "queued" && { waitingFor: "pairing" as const }),
     createdAt: row.created_at,
     ...(row.thread !== null && { thread: row.thread }),
+    ...(row.turn !== null && { turn: row.turn }),
     ...(row.conversation !== null && { conversation: row.conversation }),
     ...(row.response !== null && { response: row.response }),
     ...(row.error !== null && { error: JSON.parse(row.error) as { code: string; message: string } }),

@@ -4,12 +4,14 @@ import type { Job, JobStatus, NewJob, Node, Page, Sql, Transaction } from "../..
 import { pageOf, pageSize, readNumber } from "../threads/threads.ts";
 import type { Completion } from "./completion.ts";
 import { daysAgo, findEarlier, fingerprintOf } from "./repeats.ts";
-import { type JobRow, jobOf } from "./row.ts";
+import { COLUMNS, type JobRow, jobOf } from "./row.ts";
 
 /** One that was taken to be run. */
 export interface Claimed extends JobRow {
   /** The thread of its conversation. */
   readonly goesOn: string | undefined;
+  /** What its turn is made of, as JSON. */
+  readonly request: string | null;
 }
 
 interface Inserted {
@@ -46,8 +48,8 @@ export function createJobTable(sql: Sql, node: Pick<Node, "id" | "living">) {
     if (known !== undefined) return { row: known, isNew: false };
     const row = await tx.get<JobRow>(
       `INSERT INTO jobs (id, "user", channel, sender, fingerprint, message, conversation, metadata, idempotency_key, held,
-         origin, spans, status, created_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?) RETURNING *`,
+         origin, spans, request, status, created_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?) RETURNING ${COLUMNS}`,
       randomUUIDv7(),
       job.user,
       job.channel,
@@ -60,14 +62,16 @@ export function createJobTable(sql: Sql, node: Pick<Node, "id" | "living">) {
       job.waitsForPairing === true ? 1 : 0,
       job.origin ?? null,
       job.spans?.length ? JSON.stringify(job.spans) : null,
+      job.turn === undefined ? null : JSON.stringify(job.turn),
       new Date().toISOString(),
     );
     return { row: row as JobRow, isNew: true };
   }
 
   async function claimOne(tx: Transaction, user: string, turn: string): Promise<Claimed | undefined> {
-    const first = await tx.get<JobRow>(claim, turn, node.id, user);
-    const row = first ?? (user === "" ? undefined : await tx.get<JobRow>(claim, turn, node.id, ""));
+    const first = await tx.get<Omit<Claimed, "goesOn">>(claim, turn, node.id, user);
+    const row =
+      first ?? (user === "" ? undefined : await tx.get<Omit<Claimed, "goesOn">>(claim, turn, node.id, ""));
     if (row === undefined) return undefined;
     return { ...row, goesOn: row.conversation === null ? undefined : await threadOf(tx, row) };
   }
@@ -77,12 +81,13 @@ export function createJobTable(sql: Sql, node: Pick<Node, "id" | "living">) {
     insert: (job: NewJob, tx?: Transaction): Promise<Inserted> =>
       tx === undefined ? sql.transaction((own) => insert(own, job)) : insert(tx, job),
 
-    find: (id: string): Promise<JobRow | undefined> => sql.get<JobRow>("SELECT * FROM jobs WHERE id = ?", id),
+    find: (id: string): Promise<JobRow | undefined> =>
+      sql.get<JobRow>(`SELECT ${COLUMNS} FROM jobs WHERE id = ?`, id),
 
     async list({ user, status, limit, before }: JobQuery): Promise<Page<Job>> {
       const most = pageSize(limit);
       const rows = await sql.all<JobRow>(
-        `SELECT * FROM jobs WHERE seq < ? ${user === undefined ? "" : 'AND "user" = ?'}
+        `SELECT ${COLUMNS} FROM jobs WHERE seq < ? ${user === undefined ? "" : 'AND "user" = ?'}
          ${status === undefined ? "" : "AND status = ?"} ORDER BY seq DESC LIMIT ?`,
         before === undefined ? Number.MAX_SAFE_INTEGER : readNumber(before),
         ...(user === undefined ? [] : [user]),
@@ -124,9 +129,9 @@ export function createJobTable(sql: Sql, node: Pick<Node, "id" | "living">) {
       { status, turn }: From,
     ): Promise<JobRow | undefined> =>
       sql.get<JobRow>(
-        `UPDATE jobs SET status = 'completed', response = ?, error = ?, completed_at = ?
+        `UPDATE jobs SET status = 'completed', response = ?, error = ?, completed_at = ?, request = NULL
          WHERE id = ? AND status <> 'completed' ${status === undefined ? "" : "AND status = ?"}
-         ${turn === undefined ? "" : "AND turn = ?"} RETURNING *`,
+         ${turn === undefined ? "" : "AND turn = ?"} RETURNING ${COLUMNS}`,
         response ?? null,
         error === undefined ? null : JSON.stringify(error),
         new Date().toISOString(),
@@ -138,12 +143,15 @@ export function createJobTable(sql: Sql, node: Pick<Node, "id" | "living">) {
     /** Those that nodes ran which are gone. */
     orphaned: (): Promise<readonly JobRow[]> =>
       sql.all<JobRow>(
-        `SELECT * FROM jobs WHERE status = 'running' AND (node IS NULL OR node NOT IN ${node.living}) ORDER BY seq`,
+        `SELECT ${COLUMNS} FROM jobs WHERE status = 'running' AND (node IS NULL OR node NOT IN ${node.living}) ORDER BY seq`,
       ),
 
     /** Those that this node runs. */
     own: (): Promise<readonly JobRow[]> =>
-      sql.all<JobRow>("SELECT * FROM jobs WHERE status = 'running' AND node = ? ORDER BY seq", node.id),
+      sql.all<JobRow>(
+        `SELECT ${COLUMNS} FROM jobs WHERE status = 'running' AND node = ? ORDER BY seq`,
+        node.id,
+      ),
 
     /** For whoever runs it, which may be another process. */
     async askToStop(id: string): Promise<void> {
@@ -151,7 +159,7 @@ export function createJobTable(sql: Sql, node: Pick<Node, "id" | "living">) {
     },
 
     askedToStop: (): Promise<readonly JobRow[]> =>
-      sql.all<JobRow>("SELECT * FROM jobs WHERE status = 'running' AND stop_asked = 1"),
+      sql.all<JobRow>(`SELECT ${COLUMNS} FROM jobs WHERE status = 'running' AND stop_asked = 1`),
 
     /** False where it is no longer to be run as it was claimed. */
     async setThread(tx: Transaction, row: JobRow, thread: string): Promise<boolean> {

@@ -154,6 +154,9 @@ const SQLITE = [
 
   // How long the deltas in it are, as a JSON array, where the turn keeps them.
   "ALTER TABLE turn_pieces ADD COLUMN cuts TEXT;",
+
+  // What the turn of a job is made of, as JSON, where it is more than a message.
+  "ALTER TABLE jobs ADD COLUMN request TEXT;",
 ];
 
 const POSTGRES = [
@@ -305,6 +308,9 @@ const POSTGRES = [
   ALTER TABLE turn_pieces ADD COLUMN type TEXT COLLATE "C";`,
 
   'ALTER TABLE turn_pieces ADD COLUMN cuts TEXT COLLATE "C";',
+
+  // What the turn of a job is made of, as JSON, where it is more than a message.
+  'ALTER TABLE jobs ADD COLUMN request TEXT COLLATE "C";',
 ];
 
 export const MIGRATIONS = { sqlite: SQLITE, postgres: POSTGRES };
