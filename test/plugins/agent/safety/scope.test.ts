@@ -109,6 +109,25 @@ describe("tools", () => {
     expect(offered(model.requests.at(-1))).toEqual(["weather", "shell"]);
   });
 
+  test("a branch that answers the call of an older turn is bound by that turn", async () => {
+    const { model, run } = await boot();
+    const tools = [{ name: "shell" }];
+    const call = { calls: [{ id: "c1", name: "shell", arguments: {} }] };
+    model.script(call);
+    const first = await (await run(scoped({ tools: ["weather"] }), { tools })).record;
+    const answer = async () =>
+      (
+        await run(undefined, {
+          thread: first.thread,
+          after: first.id,
+          input: { type: "tool_output", call: "c1", output: "ok" },
+        })
+      ).record;
+    expect((await answer()).status).toBe("completed");
+    expect((await answer()).status).toBe("completed");
+    expect(model.requests.map(offered)).toEqual(Array(3).fill(["weather", "shell"]));
+  });
+
   test("a token with a scope cannot allow a tool for good, and the gate stays", async () => {
     const { model, kernel, run } = await boot();
     model.script({ calls: [{ id: "c1", name: "mailer", arguments: {} }] });
