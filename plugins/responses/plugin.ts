@@ -73,19 +73,12 @@ export default definePlugin({
     const files = await createStoredFiles(store, { totalBytes: filesBytes });
     onStop(startExpiry(store, files, log));
     const { seal } = await createSeals(store);
-    mountRoutes({
-      web,
-      agent,
-      threads,
-      requests,
-      chatLimit,
-      externalTools,
-      intake: createIntake({ agent, threads, requests, sql, pageOf, replay }),
-      answers: createAnswers({ agent, threads, requests, log, pageOf, timeoutSecs, seal }),
-      startedAt: kernel.startedAt,
-      log,
-    });
-    mountResources({ web, agent, startedAt: kernel.startedAt, log, files, fileBytes, memory, chatLimit });
+    const intake = createIntake({ agent, threads, requests, sql, pageOf, replay });
+    const answers = createAnswers({ agent, threads, requests, log, pageOf, timeoutSecs, seal });
+    const { startedAt } = kernel;
+    const taking = { web, chatLimit, externalTools, intake, answers, log };
+    mountRoutes({ ...taking, agent, threads, requests, startedAt });
+    mountResources({ ...taking, agent, pageOf, startedAt, files, fileBytes, memory });
     announce(`${web.url}/api/v1/responses`);
   },
 });

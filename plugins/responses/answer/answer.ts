@@ -39,7 +39,7 @@ export interface Answers {
   /** The response as it now is; undefined where its turn has gone with its thread. */
   current(taken: TakenRequest, wanted: Wanted): Promise<ResponseObject | undefined>;
   /** When its turn has ended, wherever it runs. */
-  ended(taken: TakenRequest): Promise<unknown>;
+  ended(taken: TakenRequest): Promise<TurnRecord | undefined>;
   /** When its turn has ended, or has been cut because it took too long. */
   settled(begun: Begun): Promise<Settled>;
   /** The response of a request that is settled. */
@@ -152,7 +152,7 @@ export function createAnswers(parts: AnswerParts): Answers {
   };
 }
 
-const GONE: WireError = {
+export const GONE: WireError = {
   type: "not_found_error",
   code: "response_not_found",
   message: "The response is no longer there: its thread was deleted.",

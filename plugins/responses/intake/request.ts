@@ -84,12 +84,15 @@ export const SHARED = {
 
 export const BODY = { refusal: "must be a JSON object, sent as application/json" };
 
+const FOR_TOOLS = ["tools", "functions", "tool_choice", "function_call"];
+
 /** In a composition that cannot pause a turn for the caller's own tools. */
-export function refuseUnwired(body: { readonly tools?: unknown; readonly tool_choice?: unknown }): void {
-  const { tools, tool_choice } = body;
-  const hasTools = Array.isArray(tools) && tools.length > 0;
-  if (!hasTools && (tool_choice === undefined || tool_choice === null)) return;
-  const field = hasTools ? "tools" : "tool_choice";
+export function refuseUnwired(body: Readonly<Record<string, unknown>>): void {
+  const field = FOR_TOOLS.find((name) => {
+    const value = body[name];
+    return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null;
+  });
+  if (field === undefined) return;
   throw invalid(
     field,
     "external_tools_unavailable",

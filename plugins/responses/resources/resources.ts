@@ -1,13 +1,12 @@
 /** The endpoints beside `/responses` that clients of today expect under one base URL. */
-
+import { type CompletionParts, completionEndpoints } from "../completions/routes.ts";
+import { OPEN } from "../doors.ts";
 import { type Endpoint, type Mounting, mountEndpoints } from "../endpoint.ts";
 import { type EmbeddingParts, embeddingEndpoint } from "./embeddings.ts";
 import { type FileParts, fileEndpoints } from "./files/endpoints.ts";
 import { type ModelParts, modelById, modelList } from "./models.ts";
 
-const PREFIX = "/openai/v1";
-
-export interface ResourceParts extends Mounting, ModelParts, FileParts, EmbeddingParts {}
+export interface ResourceParts extends Mounting, ModelParts, FileParts, EmbeddingParts, CompletionParts {}
 
 export function mountResources(parts: ResourceParts): void {
   const endpoints: readonly Endpoint[] = [
@@ -15,6 +14,7 @@ export function mountResources(parts: ResourceParts): void {
     modelById(parts),
     ...fileEndpoints(parts),
     embeddingEndpoint(parts),
+    ...completionEndpoints(parts),
   ];
-  mountEndpoints(parts, [PREFIX], endpoints);
+  mountEndpoints(parts, OPEN.prefixes, endpoints);
 }

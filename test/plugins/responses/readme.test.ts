@@ -8,8 +8,8 @@ import { startService, TOKEN } from "../../support/services/responses.ts";
 const README = readFileSync(new URL("../../../plugins/responses/README.md", import.meta.url), "utf8");
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
-function example(language: string): string {
-  const [, code] = new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "s").exec(README) ?? [];
+function example(language: string, place = 0): string {
+  const [, code] = [...README.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "gs"))][place] ?? [];
   if (code === undefined) throw new Error(`no example in ${language}`);
   return code;
 }
@@ -36,6 +36,12 @@ test("the curl example of the README streams an answer", async () => {
   expect(printed).toMatch(/^event: response\.created\ndata: \{/);
   expect(printed).toMatch(/"delta":"[^"]*42/);
   expect(printed.trimEnd().split("\n").at(-2)).toBe("event: response.completed");
+});
+
+test("the curl example of chat completions answers", async () => {
+  const { url } = await startService();
+  const completion = JSON.parse((await run("sh", ["-s"], example("sh", 1), url)).replace(/^[^{]*/s, ""));
+  expect(completion.choices[0].message.content).toContain("42");
 });
 
 test("the openai example of the README talks, calls a function, answers and retrieves", async () => {

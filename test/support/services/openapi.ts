@@ -14,6 +14,8 @@ export interface Checks {
   frame(frame: unknown): void;
   /** An event of a stream that a response was answered with, by the name of its schema. */
   event(event: unknown, name: "ResponseEvent" | "OpenResponseEvent"): void;
+  /** A chunk of a completion. */
+  chunk(chunk: unknown): void;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it has checked
@@ -52,6 +54,7 @@ function createChecks(document: Document): Checks {
   }));
   return {
     frame: (frame) => check("/components/schemas/SocketFrame", frame, "a frame"),
+    chunk: (chunk) => check("/components/schemas/ChatCompletionChunk", chunk, "a chunk"),
     event: (event, name) => check(`/components/schemas/${name}`, event, "an event"),
     answer(method, target, { status, body, headers }) {
       const [path = ""] = target.split("?");

@@ -1,0 +1,134 @@
+/** The events of a turn as the chunks of a completion. Pure: the same events give the same chunks. */
+import type { ErrorEnvelope, HttpFault } from "../../../kernel/net/http-fault.ts";
+import type { TurnEvent, TurnRecord } from "../../../kernel/plugin.ts";
+import { isSaid, isThought } from "../answer/output.ts";
+import type { TakenRequest } from "../intake/requests.ts";
+import { BETWEEN, callsFor, finishOf, headOf, posternOf, usageOf } from "./completion.ts";
+import type { Form } from "./request.ts";
+import type { Chunk, Delta, FinishReason, ToolCall } from "./wire.ts";
+
+/** What a frame of the stream holds: a chunk, or the error that ends it. */
+export type Frame = Chunk | ErrorEnvelope;
+
+export interface Chunks {
+  /** What to send before the turn's first event. */
+  open(): readonly Frame[];
+  next(event: TurnEvent): readonly Frame[];
+  /** All that follows the opening, of a turn that has ended. */
+  replay(record: TurnRecord): readonly Frame[];
+}
+
+export function createChunks(
+  taken: TakenRequest,
+  form: Form,
+  failureOf: (record: TurnRecord) => HttpFault | undefined,
+): Chunks {
+  const head = headOf(taken, form);
+  const thinking = createFlow();
+  const speaking = createFlow();
+  /** Of an answer in JSON: what was said that does not look like it, which is sent only where nothing follows it. */
+  let held = "";
+  let looks: Looks | undefined;
+
+  const chunkOf = (delta: Delta, finish_reason: FinishReason | null = null): Chunk => ({
+    ...head,
+    object: "chat.completion.chunk",
+    choices: [{ index: 0, delta, logprobs: null, finish_reason }],
+    ...(form.includesUsage && { usage: null }),
+  });
+
+  const think = (item: string, delta: string): readonly Chunk[] =>
+    delta === "" ? [] : [chunkOf({ reasoning_content: thinking.take(item, delta) })];
+
+  function speak(item: string, delta: string): readonly Chunk[] {
+    if (delta === "") return [];
+    if (!form.isJson) return [chunkOf({ content: speaking.take(item, delta) })];
+    if (!speaking.isIn(item)) {
+      held = "";
+      looks = undefined;
+    }
+    held += speaking.take(item, delta, "");
+    looks ??= looksOf(delta);
+    return looks === "json" ? release() : [];
+  }
+
+  function release(): readonly Chunk[] {
+    const content = held;
+    held = "";
+    return content === "" ? [] : [chunkOf({ content })];
+  }
+
+  function call(made: ToolCall, index: number): readonly Chunk[] {
+    const begun =
+      made.type === "function" ? { ...made.function, arguments: "" } : { ...made.custom, input: "" };
+    const rest =
+      made.type === "function"
+        ? { index, function: { arguments: made.function.arguments } }
+        : { index, custom: { input: made.custom.input } };
+    return [
+      chunkOf({ tool_calls: [{ index, id: made.id, type: made.type, [made.type]: begun }] }),
+      chunkOf({ tool_calls: [rest] }),
+    ];
+  }
+
+  function calls(record: TurnRecord): readonly Chunk[] {
+    const made = callsFor(taken, record);
+    if (!form.isLegacy) return made.flatMap(call);
+    const [first] = made;
+    if (first?.type !== "function") return [];
+    const { name, arguments: params } = first.function;
+    return [
+      chunkOf({ function_call: { name, arguments: "" } }),
+      chunkOf({ function_call: { arguments: params } }),
+    ];
+  }
+
+  function end(record: TurnRecord): readonly Frame[] {
+    const failure = failureOf(record);
+    if (failure) return [failure.body];
+    const x_postern = posternOf(record);
+    const last = chunkOf({}, finishOf(form, record));
+    const ending = form.includesUsage
+      ? [last, { ...last, choices: [], usage: usageOf(record), x_postern }]
+      : [{ ...last, x_postern }];
+    return [...release(), ...calls(record), ...ending];
+  }
+
+  return {
+    open: () => [chunkOf({ role: "assistant", content: "", refusal: null })],
+    next(event) {
+      if (event.type === "text") return speak(event.item, event.delta);
+      if (event.type === "reasoning") return think(event.item, event.delta);
+      return event.type === "done" || event.type === "failed" ? end(event.record) : [];
+    },
+    replay: (record) => [
+      ...record.items.flatMap((item) => {
+        if (isThought(item)) return think(item.id, item.text);
+        return isSaid(item) ? speak(item.id, item.text) : [];
+      }),
+      ...end(record),
+    ],
+  };
+}
+
+type Looks = "json" | "words";
+
+/** Undefined as long as there is nothing to see. */
+function looksOf(text: string): Looks | undefined {
+  const first = text.trimStart().at(0);
+  if (first === undefined) return undefined;
+  return first === "{" || first === "[" ? "json" : "words";
+}
+
+/** Texts of several items as one, with something between them. */
+function createFlow() {
+  let current: string | undefined;
+  return {
+    isIn: (item: string): boolean => item === current,
+    take(item: string, delta: string, between = BETWEEN): string {
+      const follows = current !== undefined && current !== item;
+      current = item;
+      return follows ? between + delta : delta;
+    },
+  };
+}

@@ -1,0 +1,230 @@
+/**
+ * The messages of a chat as the items of the Responses format, in order. What a whole conversation has to keep to is
+ * checked on the way: every call has its output, every output its call, and somebody has asked something.
+ */
+import { Type } from "../../../kernel/vocabulary/wire/type.ts";
+import { compile } from "../intake/check.ts";
+import { maybe } from "../intake/request.ts";
+import { invalid } from "../refusal.ts";
+import { customParams } from "../tool-names.ts";
+import { Content, contentOf, type GivenContent, Texts, textsOf } from "./content.ts";
+
+export interface Conversation {
+  /** What the system or the developer says before anybody else does. */
+  readonly instructions: string | undefined;
+  readonly items: readonly PlacedItem[];
+}
+
+export interface PlacedItem {
+  /** The message it is from, such as `messages[3]`. */
+  readonly at: string;
+  readonly item: GivenItem;
+}
+
+type GivenItem =
+  | { readonly type: "message"; readonly role: string; readonly content: GivenContent }
+  | {
+      readonly type: "function_call";
+      readonly call_id: string;
+      readonly name: string;
+      readonly arguments: string;
+    }
+  | { readonly type: "function_call_output"; readonly call_id: string; readonly output: GivenContent };
+type Called = Extract<GivenItem, { type: "function_call" }>;
+
+const ROLES = ["system", "developer", "user", "assistant", "tool", "function"] as const;
+
+const CallId = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  refusal: "must be the id of a tool call: 1 to 256 characters",
+});
+const Name = Type.String({ minLength: 1, maxLength: 128, refusal: "must be a name of 1 to 128 characters" });
+const FunctionCall = Type.Object(
+  { name: Name, arguments: Type.String({ refusal: "must be a JSON text" }) },
+  { refusal: "must be an object with name and arguments" },
+);
+const CustomCall = Type.Object(
+  { name: Name, input: Type.String({ refusal: "must be a text" }) },
+  { refusal: "must be an object with name and input" },
+);
+const ToolCall = Type.Union([
+  Type.Object({ id: CallId, type: Type.Literal("function"), function: FunctionCall }),
+  Type.Object({ id: CallId, type: Type.Literal("custom"), custom: CustomCall }),
+]);
+
+const given = Type.Unknown();
+const assistant = {
+  role: Type.Literal("assistant"),
+  refusal: maybe(Type.String({ refusal: "must be a text" })),
+  function_call: maybe(FunctionCall),
+};
+const Assistant = Type.Object({
+  ...assistant,
+  content: Type.Optional(given),
+  tool_calls: maybe(Type.Array(given, { maxItems: 128, refusal: "must be an array of at most 128 calls" })),
+});
+const tool = { role: Type.Literal("tool"), tool_call_id: CallId };
+const Tool = Type.Object({ ...tool, content: Type.Optional(given) });
+const legacy = { role: Type.Literal("function"), name: Name };
+const Legacy = Type.Object({ ...legacy, content: Type.Optional(given) });
+
+/** What `messages` may hold. */
+export const Message = Type.Union(
+  [
+    Type.Object({ role: Type.Enum(["system", "developer"]), content: Texts }),
+    Type.Object({ role: Type.Literal("user"), content: Content }),
+    Type.Object({
+      ...assistant,
+      content: maybe(Texts),
+      tool_calls: maybe(Type.Array(ToolCall, { maxItems: 128 })),
+    }),
+    Type.Object({ ...tool, content: maybe(Content) }),
+    Type.Object({ ...legacy, content: maybe(Texts) }),
+  ],
+  { $id: "ChatMessage" },
+);
+
+const checkRole = compile(
+  Type.Object(
+    {
+      role: Type.Enum([...ROLES], {
+        refusal: "must be system, developer, user, assistant, tool or function",
+      }),
+      content: Type.Optional(given),
+    },
+    { refusal: "must be a message: an object with role and content" },
+  ),
+);
+const checkAssistant = compile(Assistant);
+const checkTool = compile(Tool);
+const checkLegacy = compile(Legacy);
+const checkCall = compile(
+  Type.Object(
+    {
+      id: CallId,
+      type: maybe(Type.Enum(["function", "custom"], { refusal: "must be function or custom" })),
+    },
+    { refusal: "must be a tool call: an object with id, type and function or custom" },
+  ),
+);
+const checkFunctionCall = compile(Type.Object({ function: FunctionCall }));
+const checkCustomCall = compile(Type.Object({ custom: CustomCall }));
+
+export function parseMessages(values: readonly unknown[]): Conversation {
+  const instructions: string[] = [];
+  const items: PlacedItem[] = [];
+  /** The calls of the assistant's last message that have no output yet. */
+  let open: readonly Called[] = [];
+  let calledAt = "";
+  let legacyCalls = 0;
+
+  function readAssistant(value: unknown, at: string): void {
+    const message = checkAssistant(value, at);
+    const said = message.content ?? message.refusal ?? "";
+    const text = textsOf(said, `${at}.content`);
+    if (text !== "") items.push({ at, item: { type: "message", role: "assistant", content: text } });
+    const calls = (message.tool_calls ?? []).map((call, index) => callOf(call, `${at}.tool_calls[${index}]`));
+    // These had no ids yet.
+    const older = message.function_call;
+    if (older) calls.push({ type: "function_call", call_id: `call_function_${++legacyCalls}`, ...older });
+    refuseDoubles(calls, at);
+    items.push(...calls.map((item) => ({ at, item })));
+    open = calls;
+    calledAt = `${at}.${message.tool_calls?.length ? "tool_calls" : "function_call"}`;
+  }
+
+  function answer(call: Called | undefined, at: string, param: string, output: GivenContent): void {
+    if (call === undefined) {
+      const words = `"${at}.${param}" names no call of the assistant's message before it that still needs an output.`;
+      throw invalid(`${at}.${param}`, "unknown_tool_call", words);
+    }
+    open = open.filter((other) => other !== call);
+    items.push({ at, item: { type: "function_call_output", call_id: call.call_id, output } });
+  }
+
+  function refuseOpen(): void {
+    if (open.length === 0) return;
+    const ids = open.map(({ call_id }) => `"${call_id}"`).join(", ");
+    const words = `"${calledAt}" must be followed by the output of each call. There is none for ${ids}.`;
+    throw invalid(calledAt, "missing_tool_output", words);
+  }
+
+  for (const [index, value] of values.entries()) {
+    const at = `messages[${index}]`;
+    const { role, content } = checkRole(value, at);
+    const place = `${at}.content`;
+    if (role === "tool") {
+      const { tool_call_id } = checkTool(value, at);
+      const call = open.find(({ call_id }) => call_id === tool_call_id);
+      answer(call, at, "tool_call_id", contentOf(content ?? "", place));
+    } else if (role === "function") {
+      const { name } = checkLegacy(value, at);
+      const call = open.find((known) => known.name === name);
+      answer(call, at, "name", textsOf(content ?? "", place));
+    } else {
+      refuseOpen();
+      if (role === "assistant") readAssistant(value, at);
+      else if (role === "user")
+        items.push({ at, item: { type: "message", role, content: contentOf(content, place) } });
+      else {
+        const text = textsOf(content, place);
+        if (items.length === 0) instructions.push(text);
+        else items.push({ at, item: { type: "message", role, content: text } });
+      }
+    }
+  }
+  refuseOpen();
+  const asked = withQuestion(items, instructions);
+  const said = instructions.filter((text) => text.trim() !== "");
+  return { instructions: said.length > 0 ? said.join("\n\n") : undefined, items: asked };
+}
+
+function callOf(value: unknown, at: string): Called {
+  const { id, type } = checkCall(value, at);
+  if (type === "custom") {
+    const { name, input } = checkCustomCall(value, at).custom;
+    return { type: "function_call", call_id: id, name, arguments: customParams(input) };
+  }
+  const { name, arguments: params } = checkFunctionCall(value, at).function;
+  return { type: "function_call", call_id: id, name, arguments: params };
+}
+
+function refuseDoubles(calls: readonly Called[], at: string): void {
+  const seen = new Set<string>();
+  for (const [index, { call_id }] of calls.entries()) {
+    const param = `${at}.tool_calls[${index}].id`;
+    if (seen.has(call_id)) throw invalid(param, "duplicate_call_id", `"${param}" is the id of two calls.`);
+    seen.add(call_id);
+  }
+}
+
+/**
+ * Something has to be asked: by a user, or by an output that the model is to answer. Some programs put their whole
+ * question into a system message; then it is the last of those that asks.
+ */
+function withQuestion(items: readonly PlacedItem[], instructions: string[]): readonly PlacedItem[] {
+  const isRequest = ({ item }: PlacedItem) => item.type === "message" && item.role !== "assistant";
+  const start = items.findLastIndex((placed) => !isRequest(placed)) + 1;
+  const before = items[start - 1]?.item;
+  const asks = items.slice(start);
+  if (before && before.type !== "message") return items;
+  if (asks.some(({ item }) => item.type === "message" && item.role === "user" && says(item.content)))
+    return items;
+  const last = asks.at(-1);
+  if (last?.item.type === "message" && last.item.role !== "user" && says(last.item.content))
+    return [...items.slice(0, -1), { ...last, item: { ...last.item, role: "user" } }];
+  const alone = items.length === 0 ? instructions.pop() : undefined;
+  if (alone !== undefined && says(alone))
+    return [{ at: "messages[0]", item: { type: "message", role: "user", content: alone } }];
+  throw invalid(
+    "messages",
+    "question_required",
+    '"messages" must end with something to answer: a message of the user, or the outputs of tool calls. An answer that the assistant has begun cannot be continued.',
+  );
+}
+
+const says = (content: GivenContent): boolean =>
+  typeof content === "string"
+    ? content.trim() !== ""
+    : content.some((part) => !("text" in part) || (part.text as string).trim() !== "");
