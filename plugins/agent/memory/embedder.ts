@@ -177,7 +177,7 @@ function piecesOf(text: string): readonly string[] {
   const pieces: string[] = [];
   let piece = "";
   let bytes = 0;
-  for (const word of text.match(/\s*\S{1,120}/gu) ?? []) {
+  for (const word of text.match(/\s{1,120}|\S{1,120}/gu) ?? []) {
     const more = Buffer.byteLength(word);
     if (bytes + more > READ_AT_ONCE_BYTES) {
       pieces.push(piece);
