@@ -1,12 +1,13 @@
 /** The page for plugin authors, followed word for word against the packed package. */
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { installPacked } from "../support/processes/packed.ts";
+import { installPacked, PREPACK } from "../support/processes/packed.ts";
 import { postern, startPostern } from "../support/processes/postern.ts";
+import { prepareShipped } from "../support/tools/shipped.ts";
 
 const PAGE = readFileSync(new URL("../../plugins/README.md", import.meta.url), "utf8");
 const MOOD = fileURLToPath(new URL("../fixtures/third-party/mood.ts", import.meta.url));
@@ -17,6 +18,8 @@ const FILES = [...PAGE.matchAll(/```js\n\/\/ file: (\S+)\n([\s\S]*?)```/g)].map(
 test("a third-party channel of under 60 lines runs on the packed package, which is whole, and keeps the contract", {
   timeout: 240_000,
 }, async () => {
+  const { scripts } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  expect(scripts.prepack).toBe(PREPACK);
   const { folder, bin } = await installPacked();
   expect(undeclaredImports(join(folder, "node_modules", "postern"))).toEqual([]);
   expect(FILES.map(([name]) => name)).toEqual(["line-channel.js", "line-channel.test.js"]);
@@ -52,7 +55,10 @@ test("a third-party channel of under 60 lines runs on the packed package, which 
   expect(tested.stdout).toContain("lines: a message reaches the agent word for word");
   expect(tested.status).toBe(0);
 
-  const fresh = { POSTERN_HOME: join(folder, "another-home"), TOOLS_SHIPPED: "true" };
+  const home = join(folder, "another-home");
+  mkdirSync(home, { mode: 0o700 });
+  await prepareShipped(home);
+  const fresh = { POSTERN_HOME: home, TOOLS_SHIPPED: "true" };
   const { stdout } = await postern(["tool", "list", "--json"], { env: fresh, cwd: folder, bin });
   const { tools } = JSON.parse(stdout) as { tools: { name: string }[] };
   expect(tools.map(({ name }) => name)).toEqual(["convert", "weather"]);

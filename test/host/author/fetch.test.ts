@@ -4,14 +4,13 @@ import { join } from "node:path";
 import { stop } from "esbuild";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { buildProject } from "../../../host/author/build/build.ts";
-import type { Engine } from "../../../host/author/build/engines.ts";
 import { installedToolchain } from "../../../host/author/build/toolchain.ts";
 import { openProject } from "../../../host/author/project.ts";
 import type { ToolRequest } from "../../../host/broker/grant.ts";
 import { inspect } from "../../../host/compile/component.ts";
 import { createPool } from "../../../host/sandbox/pool.ts";
 import { toComponent } from "../../support/tools/components.ts";
-import { newProject } from "../../support/tools/projects.ts";
+import { buildOnce, newProject } from "../../support/tools/projects.ts";
 import { builtComponent } from "../../support/tools/shipped.ts";
 
 const MINUTES = { timeout: 240_000 };
@@ -19,9 +18,9 @@ const MINUTES = { timeout: 240_000 };
 // The bundler leaves a process running for the next build.
 afterAll(() => stop());
 
-const build = (folder: string, engine: Engine) =>
+const buildWithQuickJs = (folder: string) =>
   buildProject(openProject(folder), {
-    engine,
+    engine: "quickjs",
     progress: () => {},
     openToolchain: async () => installedToolchain(),
   });
@@ -56,8 +55,7 @@ test(
   async () => {
     const folder = await newProject();
     writeFileSync(join(folder, "tool.ts"), EVERYTHING);
-    const { file } = await build(folder, "spidermonkey");
-    const bytes = readFileSync(file);
+    const bytes = readFileSync(await buildOnce(folder, "spidermonkey"));
     const { imports } = await inspect(bytes);
     expect(imports).toContainEqual(expect.stringMatching(/^wasi:http\/outgoing-handler@0\.2\./));
     const pool = createPool({ size: 1 });
@@ -99,15 +97,15 @@ test("with QuickJS, fetch and an async execute are refused in words", MINUTES, a
       `${more}export const tool = { description: () => "Tries to fetch.", schema: () => "{}", ${execute} };`,
     );
   write('execute() { globalThis.fetch("https://api.test/"); return { output: "1" }; }');
-  await expect(build(folder, "quickjs")).rejects.toThrow(
+  await expect(buildWithQuickJs(folder)).rejects.toThrow(
     "tool.js: it uses fetch, which QuickJS does not have: use httpRequest of postern:tool/host, or build it without --engine quickjs",
   );
   write('async execute() { return { output: "1" }; }');
-  await expect(build(folder, "quickjs")).rejects.toThrow("execute is async, and QuickJS cannot wait");
+  await expect(buildWithQuickJs(folder)).rejects.toThrow("execute is async, and QuickJS cannot wait");
   // Neither a method nor a word of that name is the global, and a library may ask whether there is one.
   write(
     'execute: () => ({ output: JSON.stringify([cache.fetch("fetch"), typeof fetch]) })',
     "const cache = { fetch: (key) => key };",
   );
-  await build(folder, "quickjs");
+  await buildOnce(folder, "quickjs");
 });

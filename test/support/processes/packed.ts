@@ -1,10 +1,11 @@
 /** Postern as `npm install` would lay it out: packed, unpacked, its dependencies linked instead of fetched. */
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import { ROOT } from "../clone.ts";
 import { temporaryFolder } from "../home.ts";
+import { builtComponent } from "../tools/shipped.ts";
 
 const run = promisify(execFile);
 
@@ -14,11 +15,21 @@ export interface Installed {
   readonly bin: string;
 }
 
+/** What publishing runs first. `installPacked` does the same, but builds a component only where it has changed. */
+export const PREPACK =
+  "npm run build && node components/build.ts convert && node components/build.ts weather";
+
 export async function installPacked(): Promise<Installed> {
   const folder = temporaryFolder();
-  // Built by its own script, as a publisher would; from a copy, since other tests use what is built in the clone.
+  // From a copy, since other tests use what is built in the clone.
   const cwd = copyOfClone();
-  await run("npm", ["pack", "--silent", "--pack-destination", folder], { cwd });
+  await run("npm", ["run", "--silent", "build"], { cwd });
+  for (const name of ["convert", "weather"]) {
+    const dist = join(cwd, "components", name, "dist");
+    mkdirSync(dist);
+    writeFileSync(join(dist, `${name}.wasm`), await builtComponent(name));
+  }
+  await run("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder], { cwd });
   const tarball = readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? "";
   const modules = join(folder, "node_modules");
   const home = join(modules, "postern");

@@ -23,7 +23,14 @@ export const recordingOf = (tool: string, name: string) =>
 export async function builtComponent(name: string): Promise<Uint8Array> {
   const wasm = join(ROOT, "components", name, "dist", `${name}.wasm`);
   const sources = globSync(
-    [`components/${name}/*.ts`, "components/build.ts", "host/author/build/*.ts", "wit/tool.wit", "wit/*.js"],
+    [
+      `components/${name}/*.ts`,
+      "components/build.ts",
+      "host/author/build/*.ts",
+      "wit/tool.wit",
+      "wit/*.js",
+      "package-lock.json",
+    ],
     { cwd: ROOT },
   );
   const timeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
