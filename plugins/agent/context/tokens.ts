@@ -1,4 +1,6 @@
 /** Tokens of what a model is sent, without asking the model. */
+
+import { StringDecoder } from "node:string_decoder";
 import { estimateText } from "../../../kernel/vocabulary/usage.ts";
 import type { ModelAttachment, ModelMessage, ModelTool } from "../models/model.ts";
 import { isTextual } from "../models/request.ts";
@@ -11,6 +13,14 @@ const BYTES_PER_TOKEN_OF = { file: 50, audio: 200 };
 const FRAME = 4;
 
 export { estimateText };
+
+/** The beginning of a text that has at most so many tokens. */
+export function clipTokens(text: string, most: number): string {
+  const bytes = most * BYTES_PER_TOKEN;
+  if (text.length <= bytes && Buffer.byteLength(text) <= bytes) return text;
+  // A letter that is cut in the middle is left out.
+  return new StringDecoder("utf8").write(Buffer.from(text.slice(0, bytes)).subarray(0, bytes));
+}
 
 export function estimateTokens(message: ModelMessage): number {
   switch (message.role) {

@@ -18,6 +18,14 @@ export function offerTools({ tools, toolChoice = "auto", messages }: ModelReques
   return isHidden || shown.length === 0 ? undefined : { tools: shown, choice };
 }
 
+/** For providers that want the tools of earlier calls described, also where none may be called. */
+export function offerPast(messages: readonly ModelMessage[]): Offer | undefined {
+  const calls = messages.flatMap((message) => (message.role === "assistant" ? message.calls : []));
+  const names = new Set(calls.map(({ name }) => name));
+  const tools = [...names].map((name) => ({ name, description: "", schema: { type: "object" } }));
+  return tools.length === 0 ? undefined : { tools, choice: "none" };
+}
+
 /** The request with its format told to the model instead of being asked of the server. */
 export function inWords({ format, ...request }: ModelRequest): ModelRequest {
   return format === undefined

@@ -1,8 +1,9 @@
 /** What to answer: a pure function of the messages, the tools and the clock. */
 import type { ModelMessage, ModelRequest, ModelTool } from "../model.ts";
+import { offerTools } from "../request.ts";
 import { answerSum } from "./arithmetic.ts";
 import { isoTime, sayDay, sayDistance } from "./dates.ts";
-import { fill } from "./fill.ts";
+import { fill, fillFormat, guess } from "./fill.ts";
 import { type Intent, intentOf } from "./intent.ts";
 import { type Candidate, choose, weigh } from "./match.ts";
 import { bestNotes, notePath, sayNotes } from "./memory.ts";
@@ -25,7 +26,21 @@ const LONGEST = 2000;
 /** How many questions that answer one another are followed back. */
 const LONGEST_CHAIN = 8;
 
-export function decide(request: ModelRequest, now: Date): Reply {
+export function decide(given: ModelRequest, now: Date): Reply {
+  const { tools = [], choice = "none" } = offerTools(given) ?? {};
+  const request = { ...given, tools: choice === "none" ? [] : tools };
+  const reply = replyTo(request, now);
+  if (reply.calls.length > 0) return reply;
+  const last = given.messages.at(-1);
+  if (choice === "required" && last?.role === "user") return callAny(wordsOfUser(last), tools, now);
+  const question = wordsOfUser(given.messages.findLast(({ role }) => role === "user"));
+  const { format } = given;
+  return format
+    ? { ...reply, text: fillFormat(format, hear(question.slice(0, LONGEST), now), reply.text) }
+    : reply;
+}
+
+function replyTo(request: ModelRequest, now: Date): Reply {
   const { messages, tools } = request;
   const at = messages.findLastIndex(({ role }) => role !== "tool");
   const results = messages.slice(at + 1).filter((message) => message.role === "tool");
@@ -60,6 +75,19 @@ function say(text: string): Reply {
 function call(tools: readonly ModelTool[], name: string, params: Params): Reply {
   if (tools.some((tool) => tool.name === name)) return { text: "", calls: [{ name, params }] };
   return say("I have no memory here, so I cannot do that.");
+}
+
+/** A call in any case: of the tool that is nearest, or else of the last, which is the caller's where there is one. */
+function callAny(words: string, tools: readonly ModelTool[], now: Date): Reply {
+  const heard = hear(words.slice(0, LONGEST), now);
+  const weighed = tools.flatMap((tool) => weigh(tool, heard) ?? []);
+  const [best] = weighed.sort((one, other) => other.score - one.score);
+  const tool = best?.tool ?? tools.at(-1);
+  const branch = best?.branch ?? (tool && branchesOf(tool.schema)[0]);
+  if (!tool || !branch) return say(talk.noMatch(tools));
+  const { params, missing } = best?.filled ?? fill(tool, branch, heard);
+  const guessed = missing.map((one) => [one.name, guess(one, heard.text)]);
+  return { text: "", calls: [{ name: tool.name, params: { ...params, ...Object.fromEntries(guessed) } }] };
 }
 
 /** The reply to the user's message at this place. */

@@ -1,7 +1,8 @@
 /** Reads a tool's parameters out of what the user wrote. */
+import type { Format } from "../../../../kernel/plugin.ts";
 import type { ModelTool } from "../model.ts";
 import { type Heard, Reading } from "./reading.ts";
-import { type Branch, fits, type Params, type Property, parseRecord, textOf } from "./schema.ts";
+import { type Branch, branchesOf, fits, type Params, type Property, parseRecord, textOf } from "./schema.ts";
 import * as values from "./values.ts";
 import { contentStems, stem, wordsOfName } from "./words.ts";
 
@@ -45,6 +46,41 @@ export function fill(tool: ModelTool, branch: Branch, heard: Heard, known: Param
   const params = Object.fromEntries(given.map(({ name }) => [name, { ...known, ...found }[name]]));
   const missing = branch.properties.filter((one) => one.required && !given.includes(one));
   return { params: { ...branch.fixed, ...params }, missing };
+}
+
+/** For a parameter that has to have a value although none was said. */
+export function guess({ type, choices, least, most }: Property, text: string): unknown {
+  const values: Readonly<Record<string, unknown>> = {
+    choice: choices[0],
+    string: text.slice(0, most),
+    number: Math.max(0, least),
+    integer: Math.max(0, Math.ceil(least)),
+    boolean: false,
+    array: [],
+  };
+  return values[type] ?? {};
+}
+
+const ANSWER = /answer|response|reply|message|text|result|summary|content/i;
+
+/**
+ * An answer as JSON: what the user said fills the schema, and the answer itself is the text that is named so, or the
+ * only one that nothing was said for. Where more is missing it says so, in words.
+ */
+export function fillFormat(format: Format, heard: Heard, answer: string): string {
+  if (format.type === "json_object") return JSON.stringify({ answer });
+  const { name, description = "", schema } = format;
+  const tool = { name, description, schema };
+  const [branch] = branchesOf(schema);
+  if (branch === undefined) return answer;
+  const isAnswer = (one: Property) => values.isText(one) && ANSWER.test(one.name);
+  const said = branch.properties.find((one) => one.required && isAnswer(one));
+  const rest = { ...branch, properties: branch.properties.filter((one) => one !== said) };
+  const { params, missing } = fill(tool, rest, heard);
+  const [first, ...others] = said === undefined ? missing : [said, ...missing];
+  if (first === undefined) return JSON.stringify(params);
+  if (others.length === 0 && values.isText(first)) return JSON.stringify({ ...params, [first.name]: answer });
+  return `I am a small built-in model and found nothing for ${missing.map((one) => one.name).join(", ")}.`;
 }
 
 /** Parameters written out as JSON are taken as they stand. */

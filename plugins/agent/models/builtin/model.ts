@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { setImmediate as breathe } from "node:timers/promises";
+import { clipTokens } from "../../context/tokens.ts";
 import type { Model } from "../model.ts";
 
 const WINDOW = 128_000;
@@ -14,22 +15,33 @@ export function createBuiltinModel(options: { readonly now?: () => Date } = {}):
     name: { provider: "builtin", name: "builtin" },
     window: WINDOW,
     takes: new Set(),
-    formats: new Set(),
+    // As far as it can: an answer that does not fit is said in words.
+    formats: new Set(["json_object", "json_schema"]),
     async *stream(request, signal) {
       signal.throwIfAborted();
       // Loaded with the first message: the date parser would slow down every start.
       const { decide } = await import("./decide.ts");
       const reply = decide(request, now());
-      for (const delta of reply.text.match(/^\s+|\S+\s*/g) ?? []) {
+      const { stop, maxOutputTokens = Number.POSITIVE_INFINITY } = request.generation ?? {};
+      const whole = untilStop(reply.text, stop);
+      const text = clipTokens(whole, maxOutputTokens);
+      for (const delta of text.match(/^\s+|\S+\s*/g) ?? []) {
         yield [{ type: "text", delta }];
         // Lets the listener's socket drain and a cancellation arrive between two words.
         await breathe();
         signal.throwIfAborted();
       }
-      yield reply.calls.map(({ name, params }) => ({
-        type: "call",
+      const calls = reply.calls.map(({ name, params }) => ({
+        type: "call" as const,
         call: { id: `call_${randomUUID().replaceAll("-", "")}`, name, params: JSON.stringify(params) },
       }));
+      const reason = text !== whole ? "length" : calls.length > 0 ? "tool_calls" : "stop";
+      yield [...calls, { type: "finish", reason }];
     },
   };
+}
+
+function untilStop(text: string, stop: readonly string[] = []): string {
+  const places = stop.map((mark) => (mark === "" ? -1 : text.indexOf(mark))).filter((at) => at >= 0);
+  return text.slice(0, Math.min(text.length, ...places));
 }

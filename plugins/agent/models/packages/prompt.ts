@@ -3,7 +3,7 @@ import type { Format } from "../../../../kernel/plugin.ts";
 import { describeForProvider } from "../flat-schema.ts";
 import type { ModelAttachment, ModelMessage, ModelRequest } from "../model.ts";
 import { objectText } from "../params.ts";
-import { attachToUser, offerTools, readFiles, startOfTurn, systemOf } from "../request.ts";
+import { attachToUser, offerPast, offerTools, readFiles, startOfTurn, systemOf } from "../request.ts";
 import type { CallOptions, FilePart, PromptMessage } from "./language-model.ts";
 import type { Thoughts } from "./thoughts.ts";
 
@@ -13,6 +13,8 @@ export interface Manner {
   readonly resultsCarryFiles: boolean;
   /** True where a model that is to think needs its earlier thoughts of the turn back. */
   readonly needsThoughts: boolean;
+  /** True where the tools of earlier calls have to be described in any case. */
+  readonly wantsPastTools: boolean;
   /** The least it takes as a limit. */
   readonly leastTokens: number;
   providerOptions(request: ModelRequest): NonNullable<CallOptions["providerOptions"]>;
@@ -28,7 +30,7 @@ export function callOptions(
 ): CallOptions {
   const { generation = {}, format } = request;
   const temperature = generation.temperature ?? request.temperature;
-  const offer = offerTools(request);
+  const offer = offerTools(request) ?? (manner.wantsPastTools ? offerPast(request.messages) : undefined);
   const files = readFiles(request.messages);
   const messages = manner.resultsCarryFiles ? files : attachToUser(files);
   const start = startOfTurn(request.messages);

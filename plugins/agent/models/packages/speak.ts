@@ -47,6 +47,7 @@ function needsResponses(name: string, { generation }: ModelRequest): boolean {
 const CHAT: Manner = {
   resultsCarryFiles: false,
   needsThoughts: false,
+  wantsPastTools: false,
   leastTokens: 1,
   providerOptions: ({ tools, parallelCalls, format, generation = {} }) => ({
     openai: {
@@ -75,6 +76,7 @@ const RESPONSES: Manner = {
 const ANTHROPIC: Manner = {
   resultsCarryFiles: true,
   needsThoughts: true,
+  wantsPastTools: true,
   leastTokens: 1,
   providerOptions: ({ parallelCalls, generation = {} }) => ({
     anthropic: {

@@ -71,7 +71,7 @@ test.each([
     ["json_object", "json_schema"],
   ],
   [{ OPENAI_API_KEY: "k", MODEL_INPUTS: "text" }, [], ["json_object", "json_schema"]],
-  [{ MODEL_PROVIDER: "builtin", MODEL_INPUTS: "image" }, [], []],
+  [{ MODEL_PROVIDER: "builtin", MODEL_INPUTS: "image" }, [], ["json_object", "json_schema"]],
 ])("%j takes %j besides text, and answers in %j", async (variables, takes, formats) => {
   const [model] = await modelsOf(variables);
   expect([...(model?.takes ?? [])].sort()).toEqual(takes);

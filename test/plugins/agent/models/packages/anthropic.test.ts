@@ -150,6 +150,21 @@ test("images and PDFs are shown where they are, also in a result; a text file is
   ]);
 });
 
+test("without tools to call, those of earlier calls are still described, and none may be called", async () => {
+  const server = await startEventServer(ANSWER);
+  await speaker(server)({
+    messages: [
+      USER,
+      { role: "assistant", text: "", calls: [CALL] },
+      { role: "tool", call: CALL, output: "sunny", failed: false },
+    ],
+  });
+  expect(server.requests[0]?.body).toMatchObject({
+    tools: [{ name: "weather" }],
+    tool_choice: { type: "none" },
+  });
+});
+
 test("a schema is asked for as the format of the answer", async () => {
   const server = await startEventServer(ANSWER);
   const schema = {
