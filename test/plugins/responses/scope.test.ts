@@ -14,6 +14,7 @@ test("a request is answered within the scope of its token on every prefix, and s
   const service = await startService({ model, tools: { weather } });
   const accounts = await createAccounts(service.kernel.service("store"));
   const { token } = await accounts.createToken("operator", "codex", { tools: "none" });
+  const other = await accounts.createToken("operator", "app", { models: ["gpt-9"] });
   const ask = async (prefix: string, body: object, as = token) => {
     const answer = await service.send("POST", `${prefix}/responses`, { model: "any", ...body }, bearer(as));
     return { status: answer.status, body: (await answer.json()) as { id: string; error: { code: string } } };
@@ -29,8 +30,17 @@ test("a request is answered within the scope of its token on every prefix, and s
   const offered = model.requests.map(({ tools }) => tools?.map(({ function: { name } }) => name));
   expect(offered).toEqual(Array(PREFIXES.length * 2).fill(["shell"]));
 
-  const other = await accounts.createToken("operator", "app", { models: ["gpt-9"] });
+  const complete = (as: string) => {
+    const tools = [{ type: "function", function: { name: "shell" } }];
+    const body = { model: "any", messages: [{ role: "user", content: "Hello" }], tools };
+    return service.send("POST", "/openai/v1/chat/completions", body, bearer(as));
+  };
+  expect((await complete(token)).status).toBe(200);
+  expect(model.requests.at(-1)?.tools?.map(({ function: { name } }) => name)).toEqual(["shell"]);
+
+  const asked = model.requests.length;
   const refused = await ask("/api/v1", { input: "Hello" }, other.token);
   expect([refused.status, refused.body.error.code]).toEqual([403, "model_not_allowed"]);
-  expect(model.requests).toHaveLength(PREFIXES.length * 2);
+  expect((await complete(other.token)).status).toBe(403);
+  expect(model.requests).toHaveLength(asked);
 });

@@ -6,7 +6,6 @@ import { table } from "../../../../kernel/cli/table.ts";
 import type { CommandContext } from "../../../../kernel/plugin.ts";
 import { Fault } from "../../../../kernel/plugin.ts";
 import { compileCheck } from "../../../../kernel/vocabulary/schema/check.ts";
-import { describeMistake } from "../../../../kernel/vocabulary/schema/mistake.ts";
 import { toWire } from "../../../../kernel/vocabulary/wire/convert.ts";
 import { wireSchema } from "../../../../kernel/vocabulary/wire/schema.ts";
 import { type Accounts, createAccounts } from "../accounts.ts";
@@ -137,7 +136,8 @@ const numberIn = (given: string) => (given.trim() === "" ? Number.NaN : Number(g
 /** The same rules as for the API. */
 function checked<Value>(declared: TSchema, value: Value): Value {
   const [mistake] = compileCheck(wireSchema(declared))(value);
-  if (mistake) throw new InvalidArgumentError(`${describeMistake(mistake, "It")}.`);
+  if (mistake)
+    throw new InvalidArgumentError(`${mistake.path === "" ? "It" : "Each name"} ${mistake.problem}.`);
   return value;
 }
 

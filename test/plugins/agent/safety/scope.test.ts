@@ -128,6 +128,21 @@ describe("tools", () => {
     expect(model.requests.map(offered)).toEqual(Array(3).fill(["weather", "shell"]));
   });
 
+  test("a job is bound by the scope of its turn, and completes with the error where that refuses it", async () => {
+    const { model, kernel } = await boot();
+    const jobs = kernel.service("jobs");
+    const done = async (scope: TokenScope) => {
+      const job = { user: "ann", channel: "test", message: "Go on", turn: { scope } };
+      return await jobs.wait((await jobs.submit(job)).id, 20_000);
+    };
+    expect(await done(scoped({ tools: ["weather"] }))).toMatchObject({
+      status: "completed",
+      response: "Done.",
+    });
+    expect(model.requests.map(offered)).toEqual([["weather"]]);
+    expect((await done(scoped({ models: ["gpt-9"] })))?.error?.code).toBe("model_not_allowed");
+  });
+
   test("a token with a scope cannot allow a tool for good, and the gate stays", async () => {
     const { model, kernel, run } = await boot();
     model.script({ calls: [{ id: "c1", name: "mailer", arguments: {} }] });
