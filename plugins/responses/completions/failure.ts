@@ -13,6 +13,7 @@ import { refusalOf } from "../refusal.ts";
 const KINDS: Readonly<Record<string, FaultKind>> = {
   approval_required: "forbidden",
   authentication_required: "forbidden",
+  model_not_allowed: "forbidden",
   response_not_found: "missing",
   // Another try would end the same, or nobody wants it.
   cancelled: "invalid",

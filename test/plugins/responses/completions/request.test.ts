@@ -1,5 +1,7 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Fault } from "../../../../kernel/plugin.ts";
+import { CompletionBody } from "../../../../plugins/responses/completions/body.ts";
 import { parseCompletion } from "../../../../plugins/responses/completions/request.ts";
 
 const USER = { role: "user", content: "Hi" };
@@ -389,4 +391,41 @@ test("fields that ask for something that is not done are named, and those that a
     "web_search_options",
     "top_k",
   ]);
+});
+
+const json = fc.jsonValue({ maxDepth: 3 }).map((value) => value as unknown);
+const field = fc.constantFrom(...Object.keys(CompletionBody.properties));
+const role = fc.constantFrom("system", "developer", "user", "assistant", "tool", "function");
+const strange = fc.record(
+  {
+    role,
+    content: json,
+    tool_calls: json,
+    tool_call_id: json,
+    name: json,
+    function_call: json,
+    refusal: json,
+  },
+  { requiredKeys: ["role"] },
+);
+
+test("no body, however strange, is anything but taken or refused with its field", () => {
+  const bodies = fc.oneof(
+    fc.record({ model: fc.constant("any"), messages: fc.array(strange, { minLength: 1, maxLength: 4 }) }),
+    fc
+      .dictionary(field, json, { maxKeys: 4 })
+      .map((fields) => ({ model: "any", messages: [USER], ...fields })),
+    json,
+  );
+  fc.assert(
+    fc.property(bodies, (body) => {
+      try {
+        parseCompletion(body, true);
+      } catch (error) {
+        expect(error).toBeInstanceOf(Fault);
+        expect((error as Fault).kind).toBe("invalid");
+      }
+    }),
+    { numRuns: 500 },
+  );
 });
