@@ -2,6 +2,7 @@
 import type { Mask, Turn, TurnItem } from "../../../kernel/plugin.ts";
 import type { Model, ModelRequest, ModelTool } from "../models/model.ts";
 import { type Preface, renderItems, type Show } from "../threads/history.ts";
+import { withOnce } from "./once.ts";
 import { estimateText, estimateTokens, estimateTools } from "./tokens.ts";
 import { tooLong } from "./truncation.ts";
 import { assemble, type Context, type Fitted, type Sent, type Stored } from "./window.ts";
@@ -16,6 +17,8 @@ export interface Composing {
   readonly context: Context;
   readonly mask: Mask;
   readonly trusted: ReadonlySet<string>;
+  /** Said to this model with this turn only. */
+  once(model: Model): readonly string[];
   /** What is stored, once a model with a smaller window has had the oldest summarised. */
   readAgain(): Promise<Stored>;
   summarise(model: Model, transcript: string): Promise<string>;
@@ -56,12 +59,14 @@ export function createComposer(composing: Composing): Compose {
   return async (model) => {
     const { window } = model;
     const budget = Math.max(0, window - fixed - Math.min(LONGEST_ANSWER, Math.floor(window / 4)));
-    const alone = renderItems(items, preface, stored.past.open, show).messages;
+    const render = (open: Stored["past"]["open"]) =>
+      withOnce(renderItems(items, preface, open, show), composing.once(model));
+    const alone = render(stored.past.open).messages;
     const own = alone.reduce((sum, message) => sum + estimateTokens(message), 0);
     const past = fitted.get(model) ?? fitPast(model, budget, own);
     fitted.set(model, past);
     const known = await past;
-    const present = renderItems(items, preface, known.open, show);
+    const present = render(known.open);
     return {
       system,
       messages: assemble(known, present, { budget, window }, sent),

@@ -159,7 +159,7 @@ function renderWords(
   return `${pieces.join("")}${show(text.slice(end))}`;
 }
 
-function renderBlock(tag: string, text: string): string {
+export function renderBlock(tag: string, text: string): string {
   return `<${tag}>\n${escapeTags(text)}\n</${tag}>`;
 }
 

@@ -1,4 +1,6 @@
 /** What a turn asks for, looked at before it is opened: what cannot be had is refused, and nothing is stored. */
+import { createHash } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import type { ExternalTool, Turn } from "../../../kernel/plugin.ts";
 import { allowsTool, scopesOf } from "../safety/scope.ts";
 import { assertChoosable } from "./answer/choice.ts";
@@ -10,9 +12,14 @@ export interface AdmissionParts {
   toolsOf(user: string, thread: string): Promise<readonly ExternalTool[]>;
 }
 
+const MOST_SCHEMAS = 1000;
+
 export type Admit = (turn: Turn) => Promise<void>;
 
 export function createAdmission({ sources, toolsOf }: AdmissionParts): Admit {
+  /** Digests of schemas that were used before: most callers send the same few again and again. */
+  const usable = new LRUCache<string, true>({ max: MOST_SCHEMAS });
+
   async function admitChoice(turn: Turn): Promise<void> {
     const { user, thread, toolChoice, tools, input } = turn;
     if (typeof toolChoice !== "object") return;
@@ -27,7 +34,16 @@ export function createAdmission({ sources, toolsOf }: AdmissionParts): Admit {
     assertChoosable(toolChoice, new Set([...ours, ...callers].map(({ name }) => name)));
   }
 
+  async function admitFormat({ format }: Turn): Promise<void> {
+    const { host } = sources;
+    if (format?.type !== "json_schema" || host?.checkJson === undefined) return;
+    const digest = createHash("sha256").update(JSON.stringify(format.schema)).digest("base64");
+    if (usable.has(digest)) return;
+    await host.checkJson(format.schema, null, { signal: new AbortController().signal });
+    usable.set(digest, true);
+  }
+
   return async (turn) => {
-    await admitChoice(turn);
+    await Promise.all([admitChoice(turn), admitFormat(turn)]);
   };
 }

@@ -12,7 +12,7 @@ import { createComposer } from "../context/composer.ts";
 import { SUMMARY_SYSTEM, systemText } from "../context/prompt.ts";
 import { type Context, digest, NO_SUMMARY, nothingStored } from "../context/window.ts";
 import type { Models } from "../models/choose.ts";
-import type { Model, ModelRequest } from "../models/model.ts";
+import type { Model, ModelMessage, ModelRequest } from "../models/model.ts";
 import { streamSteadily } from "../models/retry.ts";
 import { redact } from "../safety/redact.ts";
 import { allowedModels, allowsTool, refuseWidening, scopesOf } from "../safety/scope.ts";
@@ -21,6 +21,7 @@ import type { Spending } from "../spending/spending.ts";
 import type { LedgerTurn } from "../threads/ledger.ts";
 import type { Summary } from "../threads/thread-row.ts";
 import { createChoice } from "./answer/choice.ts";
+import { createFormat } from "./answer/format.ts";
 import type { Ending } from "./ending.ts";
 import { runLoop } from "./loop.ts";
 import { createRequiredTools } from "./required-tools.ts";
@@ -162,6 +163,9 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
           ]);
           required.add(requiredTools);
           const choice = createChoice(turn, toolbox);
+          const { host } = parts.sources;
+          const format = turn.format && createFormat(turn.format, host?.checkJson?.bind(host));
+          const once = turn.instructionsOnce ? [redact(mask, turn.instructionsOnce)] : [];
           const compose = createComposer({
             turn,
             items: writer.items,
@@ -171,20 +175,32 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
             context: parts.context,
             mask,
             trusted: parts.trusted,
+            once: (model) =>
+              format === undefined || format.isKeptBy(model) ? once : [...once, redact(mask, format.words)],
             readAgain: readPast,
             summarise,
           });
           let serving = chain[0];
           let spent = 0;
           const { maxOutputTokens } = turn.generation ?? {};
-          const ask = async () => {
+          const ask = async (besides: readonly ModelMessage[]) => {
             await spending.assertLeft(turn.user, scopes);
             const offer = choice.offer();
             const generation = {
               ...turn.generation,
               ...(maxOutputTokens !== undefined && { maxOutputTokens: maxOutputTokens - spent }),
             };
-            const requestFor = async (model: Model) => ({ ...(await compose(model)), ...offer, generation });
+            const requestFor = async (model: Model): Promise<ModelRequest> => {
+              const composed = await compose(model);
+              const isAsked = turn.format !== undefined && format?.canBeAskedOf(model);
+              return {
+                ...composed,
+                ...offer,
+                messages: [...composed.messages, ...besides],
+                generation,
+                ...(isAsked && { format: turn.format }),
+              };
+            };
             return streamSteadily(chain, requestFor, {
               signal,
               notice,
@@ -206,6 +222,8 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
             pending: beginning.pending,
             approved: beginning.approved,
             refuse: choice.refuse,
+            format,
+            holdsBack: () => format !== undefined && !format.isKeptBy(serving),
             isSpent: () => maxOutputTokens !== undefined && spent >= maxOutputTokens,
             emit: (event) => {
               alive();

@@ -11,6 +11,8 @@ export interface Answering {
   readonly mask: Mask;
   emit(event: TurnEvent): void;
   count(tokens: TokenCount): void;
+  /** Whether the text of the answer that is coming is told only when it has been looked at. */
+  holdsBack(): boolean;
 }
 
 export interface Answer {
@@ -19,6 +21,9 @@ export interface Answer {
   readonly calls: readonly ToolCall[];
   /** Why it is not whole. */
   readonly incomplete: "max_output_tokens" | "content_filter" | undefined;
+  readonly wasHeld: boolean;
+  /** Tells the text that was held back, or what it is to be in its place. */
+  release(text?: string): void;
 }
 
 /** What was said before a failure is stored too. */
@@ -30,6 +35,11 @@ export async function readAnswer(
   const speech = createTelling(run, "text");
   const calls: { readonly call: ToolCall; readonly isWhole: boolean }[] = [];
   let finish: FinishReason | undefined;
+  let wasHeld: boolean | undefined;
+  const keepMessage = (): void => {
+    const text = speech.text();
+    if (text !== "") run.writer.hold({ type: "message", id: speech.item, role: "assistant", text });
+  };
   try {
     for await (const parts of answer) {
       for (const part of parts) {
@@ -40,25 +50,35 @@ export async function readAnswer(
         else if (part.type === "usage") run.count(part);
         else finish = part.reason;
       }
-      if (speech.hasBegun()) thoughts.end();
-      else thoughts.tell();
-      speech.tell();
+      if (speech.hasBegun()) {
+        wasHeld ??= run.holdsBack();
+        thoughts.end();
+      } else thoughts.tell();
+      if (!wasHeld) speech.tell();
     }
   } finally {
     thoughts.end();
-    speech.end();
     const thought = thoughts.text();
     if (thought.trim() !== "") run.writer.hold({ type: "reasoning", id: thoughts.item, text: thought });
     // Without calls the turn ends here, and its end writes the text along with everything else.
-    const text = speech.text();
-    if (text !== "") run.writer.hold({ type: "message", id: speech.item, role: "assistant", text });
+    if (!wasHeld) {
+      speech.end();
+      keepMessage();
+    }
   }
+  const held = wasHeld ? speech.take() : undefined;
   const incomplete = incompleteFor(finish);
   const kept = incomplete === undefined ? calls : calls.filter(({ isWhole }) => isWhole);
   return {
-    text: speech.text(),
+    text: held ?? speech.text(),
     calls: incomplete === "content_filter" ? [] : kept.map(({ call }) => call),
     incomplete,
+    wasHeld: held !== undefined,
+    release(text = held) {
+      if (held === undefined || text === undefined) return;
+      speech.say(text);
+      keepMessage();
+    },
   };
 }
 
@@ -69,6 +89,10 @@ interface Telling {
   tell(): void;
   /** There is no more. */
   end(): void;
+  /** What was pushed and not told, to its end. */
+  take(): string;
+  /** Without looking for secrets again. */
+  say(text: string): void;
   hasBegun(): boolean;
   text(): string;
 }
@@ -100,6 +124,14 @@ function createTelling({ writer, mask, emit }: Answering, type: "text" | "reason
     tell,
     end() {
       add(redactor.end());
+      tell();
+    },
+    take() {
+      add(redactor.end());
+      return fresh.splice(0).join("");
+    },
+    say(given) {
+      add(given);
       tell();
     },
     hasBegun: () => hasBegun,

@@ -1,0 +1,87 @@
+/**
+ * What the text of an answer has to be. A model that can be asked for it is, others are told in words; in any case the
+ * text is checked, and the caller's schema only in a sandbox.
+ */
+import { Fault, type Format, type Tools } from "../../../../kernel/plugin.ts";
+import type { Model, ModelMessage } from "../../models/model.ts";
+
+export interface Judged {
+  /** As the caller gets it. */
+  readonly text: string;
+  /** In words; none where it is what was asked for. */
+  readonly mistakes: readonly string[];
+}
+
+export interface AnswerFormat {
+  /** Whether this model can be asked for it. */
+  canBeAskedOf(model: Model): boolean;
+  /** Whether it then gives it: its words need not be held back until they have been looked at. */
+  isKeptBy(model: Model | undefined): boolean;
+  /** For a model that may not. */
+  readonly words: string;
+  /** `wasHeld`: nobody has heard it yet, so that what a model put around it can go. */
+  judge(text: string, wasHeld: boolean, signal: AbortSignal): Promise<Judged>;
+}
+
+const LONGEST_ANSWER = 1 << 20;
+const SHOWN_MISTAKES = 3;
+/** Any other server may take the wish and ignore it. */
+const KEEPS_WORD: ReadonlySet<string> = new Set(["openai", "anthropic"]);
+
+export function createFormat(format: Format, checkJson: Tools["checkJson"]): AnswerFormat {
+  return {
+    canBeAskedOf: (model) => model.formats.has(format.type),
+    isKeptBy: (model) => model?.formats.has(format.type) === true && KEEPS_WORD.has(model.name.provider),
+    words: wordsFor(format),
+    async judge(given, wasHeld, signal) {
+      const text = wasHeld ? withoutFence(given) : given;
+      if (text.length > LONGEST_ANSWER) return { text, mistakes: ["it is longer than 1 MiB"] };
+      let value: unknown;
+      try {
+        value = JSON.parse(text);
+      } catch (error) {
+        return { text, mistakes: [`it is not JSON: ${(error as Error).message}`] };
+      }
+      if (format.type === "json_object") {
+        const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+        return { text, mistakes: isObject ? [] : ["it is not a JSON object"] };
+      }
+      return { text, mistakes: (await checkJson?.(format.schema, value, { signal })) ?? [] };
+    },
+  };
+}
+
+function wordsFor(format: Format): string {
+  const alone = "Answer with JSON alone: nothing before or after it, and no Markdown fence around it.";
+  if (format.type === "json_object") return `${alone} It must be one JSON object.`;
+  const what = format.description === undefined ? "" : ` It is: ${format.description}`;
+  return `${alone} It must match this JSON Schema, which is named ${format.name}.${what}\n${JSON.stringify(format.schema)}`;
+}
+
+/** Models like to wrap JSON as they would for people. */
+function withoutFence(text: string): string {
+  const trimmed = text.trim();
+  const start = trimmed.indexOf("\n");
+  const isFenced = trimmed.startsWith("```") && trimmed.endsWith("```") && start !== -1;
+  return isFenced ? trimmed.slice(start, -3).trim() : trimmed;
+}
+
+/** Shows a model what was wrong with its answer, and asks once more. */
+export function correction(text: string, mistakes: readonly string[]): readonly ModelMessage[] {
+  return [
+    { role: "assistant", text, calls: [] },
+    {
+      role: "user",
+      text: `Your answer does not fit the format that was asked for: ${mistakes.join("; ")}. Answer again with the corrected JSON alone.`,
+    },
+  ];
+}
+
+export function misformatted(mistakes: readonly string[]): Fault {
+  const first = mistakes.slice(0, SHOWN_MISTAKES).join("; ");
+  return new Fault(
+    "turn",
+    "invalid_format",
+    `The model's answer does not fit the format that was asked for: ${first}.`,
+  );
+}
