@@ -22,14 +22,15 @@ export function clipTokens(text: string, most: number): string {
   return new StringDecoder("utf8").write(Buffer.from(text.slice(0, bytes)).subarray(0, bytes));
 }
 
-export function estimateTokens(message: ModelMessage): number {
+/** `isPast`: of an earlier turn, whose thoughts no model is sent again. */
+export function estimateTokens(message: ModelMessage, { isPast = false } = {}): number {
   switch (message.role) {
     case "user":
       return FRAME + estimateText(message.text) + estimateAttachments(message.attachments);
     case "assistant":
       return message.calls.reduce(
         (sum, { name, params }) => sum + FRAME + estimateText(name) + estimateText(params),
-        FRAME + estimateText(message.text) + estimateText(message.reasoning ?? ""),
+        FRAME + estimateText(message.text) + (isPast ? 0 : estimateText(message.reasoning ?? "")),
       );
     case "tool":
       return FRAME + estimateText(message.output) + estimateAttachments(message.attachments);

@@ -255,7 +255,7 @@ function render(
 }
 
 function turnOf(seq: number, messages: readonly ModelMessage[]): RenderedTurn {
-  const tokens = messages.reduce((sum, message) => sum + estimateTokens(message), 0);
+  const tokens = messages.reduce((sum, message) => sum + estimateTokens(message, { isPast: true }), 0);
   return { seq, messages, tokens, isWhole: messages[0]?.role !== "tool" };
 }
 

@@ -41,10 +41,11 @@ export function bodyOf(
     model,
     messages: [
       { role: "system", content: systemOf(request) },
-      ...attachToUser(readFiles(request.messages)).map((message) => ({
-        ...wireMessage(message),
-        ...(thoughts !== undefined && thinkers.has(message) && { [thoughts]: thinkers.get(message) }),
-      })),
+      ...attachToUser(readFiles(request.messages)).map((message) =>
+        thoughts !== undefined && thinkers.has(message)
+          ? { ...wireMessage(message), [thoughts]: thinkers.get(message) }
+          : wireMessage(message),
+      ),
     ],
     stream: true,
     ...Object.fromEntries(hints),

@@ -20,5 +20,7 @@ test("what a tool's result carries and what an assistant thought count too", () 
   const image = { kind: "image", mime: "image/png", data: new Uint8Array(1) } as const;
   expect(estimateTokens({ ...result, attachments: [image] })).toBeGreaterThan(estimateTokens(result) + 900);
   const answer = { role: "assistant", text: "Yes.", calls: [] } as const;
-  expect(estimateTokens({ ...answer, reasoning: "x".repeat(400) })).toBe(estimateTokens(answer) + 100);
+  const thoughtful = { ...answer, reasoning: "x".repeat(400) };
+  expect(estimateTokens(thoughtful)).toBe(estimateTokens(answer) + 100);
+  expect(estimateTokens(thoughtful, { isPast: true })).toBe(estimateTokens(answer));
 });
