@@ -110,6 +110,7 @@ export async function startAgent({
     idleSecs: config.turnIdleSecs,
     admit: createAdmission({
       sources,
+      models,
       toolsOf: async (user, thread) => (await ledger.thread(user, thread))?.tools ?? [],
     }),
     forget: history.forget,

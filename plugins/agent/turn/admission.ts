@@ -2,12 +2,15 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { ExternalTool, Turn } from "../../../kernel/plugin.ts";
-import { allowsTool, scopesOf } from "../safety/scope.ts";
+import type { Models } from "../models/choose.ts";
+import { allowedModels, allowsTool, scopesOf } from "../safety/scope.ts";
 import { assertChoosable } from "./answer/choice.ts";
+import { ableModels, bringsOnlyText } from "./answer/inputs.ts";
 import type { ToolboxSources } from "./toolbox.ts";
 
 export interface AdmissionParts {
   readonly sources: ToolboxSources;
+  readonly models: Pick<Models, "current">;
   /** The caller's tools that a thread remembers. */
   toolsOf(user: string, thread: string): Promise<readonly ExternalTool[]>;
 }
@@ -16,7 +19,7 @@ const MOST_SCHEMAS = 1000;
 
 export type Admit = (turn: Turn) => Promise<void>;
 
-export function createAdmission({ sources, toolsOf }: AdmissionParts): Admit {
+export function createAdmission({ sources, models, toolsOf }: AdmissionParts): Admit {
   /** Digests of schemas that were used before: most callers send the same few again and again. */
   const usable = new LRUCache<string, true>({ max: MOST_SCHEMAS });
 
@@ -43,7 +46,12 @@ export function createAdmission({ sources, toolsOf }: AdmissionParts): Admit {
     usable.set(digest, true);
   }
 
+  async function admitInputs(turn: Turn): Promise<void> {
+    if (bringsOnlyText(turn)) return;
+    ableModels(allowedModels(await models.current(), scopesOf(turn)), turn);
+  }
+
   return async (turn) => {
-    await Promise.all([admitChoice(turn), admitFormat(turn)]);
+    await Promise.all([admitChoice(turn), admitFormat(turn), admitInputs(turn)]);
   };
 }

@@ -22,6 +22,7 @@ import type { LedgerTurn } from "../threads/ledger.ts";
 import type { Summary } from "../threads/thread-row.ts";
 import { createChoice } from "./answer/choice.ts";
 import { createFormat } from "./answer/format.ts";
+import { ableModels, withoutUntaken } from "./answer/inputs.ts";
 import type { Ending } from "./ending.ts";
 import { runLoop } from "./loop.ts";
 import { createRequiredTools } from "./required-tools.ts";
@@ -134,7 +135,7 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
 
       return {
         async begin() {
-          chain = allowedModels(await models.current(), scopes);
+          chain = ableModels(allowedModels(await models.current(), scopes), turn);
           if (scopes.some(({ perDayUsd }) => perDayUsd !== undefined)) parts.onTokenCap(chain);
           const name = chain[0]?.name ?? models.name();
           writer.setModel(name);
@@ -196,7 +197,7 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
               return {
                 ...composed,
                 ...offer,
-                messages: [...composed.messages, ...besides],
+                messages: withoutUntaken([...composed.messages, ...besides], model),
                 generation,
                 ...(isAsked && { format: turn.format }),
               };
