@@ -2,6 +2,7 @@
 import type Router from "@koa/router";
 import type { Context } from "koa";
 import type { TSchema } from "typebox";
+import type { WebSocket } from "ws";
 import type { User } from "../vocabulary/user.ts";
 
 /** A path of OpenAPI's as the router writes it: /api/threads/:id */
@@ -37,12 +38,25 @@ export interface RefusalDescription {
   readonly answer: TSchema | string;
 }
 
+/** A WebSocket that a plugin takes, at a path without parameters. */
+export interface MountedSocket extends Pick<RouteDescription, "path" | "summary" | "tag"> {
+  /** In bytes: a larger message closes the socket with 1009. */
+  readonly largestMessage: number;
+  /**
+   * Somebody who has signed in opened one. The gateway pings it, and closes it when it stops (1001) or when the sign-in
+   * ends (1008).
+   */
+  accept(socket: WebSocket, user: User): void;
+}
+
 /** Plugins mount routes on it instead of opening a listener. */
 export interface Web {
   /** Routes here are reached only with a valid token; errors thrown become the JSON envelope. */
   readonly router: Router;
   /** Adds what was mounted to the OpenAPI document. */
   describe(routes: readonly RouteDescription[]): void;
+  /** Takes WebSockets, under the same sign-in as routes and only from pages that may use this gateway. */
+  mountSocket(socket: MountedSocket): void;
   /** Who sent this request. */
   user(context: Context): User;
   /** Where people reach the gateway, without a slash at the end. */

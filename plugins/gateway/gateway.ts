@@ -1,6 +1,7 @@
 /** The gateway at work: the server, the routes and the sockets behind it. */
 import { isLoopback } from "../../kernel/net/address.ts";
 import { showWeaknesses } from "../../kernel/net/weak-secret.ts";
+import type { MountedSocket } from "../../kernel/net/web.ts";
 import type { JsonSchema, RouteDescription, StartContext, Web } from "../../kernel/plugin.ts";
 import { Type } from "../../kernel/vocabulary/wire/type.ts";
 import { describeApi } from "./api/openapi.ts";
@@ -23,6 +24,7 @@ import { webhookRoutes } from "./routes/webhooks.ts";
 import { buildServer } from "./server.ts";
 import type { GatewayConfig, Needed, Wanted } from "./settings.ts";
 import { SocketFrame } from "./socket/frame.ts";
+import { createMountedSockets } from "./socket/mounted.ts";
 import { followRevoked, tellRevoked } from "./socket/revocations.ts";
 import { createSockets } from "./socket/sockets.ts";
 import { acceptSockets, SOCKET_PATH } from "./socket/upgrade.ts";
@@ -46,12 +48,16 @@ export async function openGateway({
   const server = await buildServer({ config, home, log, store: use.store, kernel });
   const { app, metrics } = server;
   const sockets = createSockets(agent, server.authenticator, log);
+  const mounted = createMountedSockets(server.authenticator, log);
   const { follow } = sockets;
-  onStop(followRevoked(use.store, sockets.recheck));
-  const onRevoked = async (): Promise<void> => {
-    await Promise.all([sockets.recheck(), tellRevoked(use.store)]);
+  const recheck = async (): Promise<void> => {
+    await Promise.all([sockets.recheck(), mounted.recheck()]);
   };
-  metrics.gauge("postern_sockets", "Open sockets", () => sockets.count);
+  onStop(followRevoked(use.store, recheck));
+  const onRevoked = async (): Promise<void> => {
+    await Promise.all([recheck(), tellRevoked(use.store)]);
+  };
+  metrics.gauge("postern_sockets", "Open sockets", () => sockets.count + mounted.count);
   metrics.gauge("postern_streams", "Users whose events are kept for a socket", () => sockets.streams);
   metrics.gauge("postern_jobs_queued", "Queued jobs", async () => (await jobs.counts()).queued);
   metrics.gauge("postern_jobs_running", "Running jobs", async () => (await jobs.counts()).running);
@@ -88,8 +94,9 @@ export async function openGateway({
 
   const listener = await server.listen();
   onStop(() => listener.close(GRACE_MILLIS));
-  acceptSockets(listener.server, { ...server, sockets, log });
+  acceptSockets(listener.server, { ...server, sockets, mounted, log });
   onStop(() => sockets.close());
+  onStop(() => mounted.close());
   announce(listener.url + showWeaknesses(chosenTokens(config, home)));
   tell(
     server.freshToken === undefined
@@ -110,6 +117,11 @@ export async function openGateway({
   const web: Web = {
     router: app.router,
     describe: (more) => void described.push(...more),
+    mountSocket(socket) {
+      mounted.mount(socket);
+      app.router.get(socket.path, (context) => context.throw(426));
+      described.push(describeSocket(socket));
+    },
     user: (context) => identityOf(context).user,
     url: listener.url,
   };
@@ -121,21 +133,15 @@ function isOpen({ audience }: Route): boolean {
 }
 
 const SOCKET: RouteDescription = {
-  method: "get",
-  path: SOCKET_PATH,
-  tag: "chat",
-  summary: "Open a WebSocket that streams every turn of this user as `SocketFrame`s",
+  ...describeSocket({
+    path: SOCKET_PATH,
+    tag: "chat",
+    summary: "Open a WebSocket that streams every turn of this user as `SocketFrame`s",
+  }),
   query: Type.Object({
     stream: Type.Optional(Type.String({ description: "The `stream` of the `hello` frame before the drop" })),
     after: Type.Optional(Type.Integer({ description: "The `id` of the last frame seen in it" })),
   }),
-  status: 101,
-  refusals: {
-    403: { means: "A foreign page asked", answer: "text/plain" },
-    426: "The request is not a WebSocket upgrade",
-    429: { means: "You have too many open sockets", answer: "text/plain" },
-    503: { means: "Too many sockets are open", answer: "text/plain" },
-  },
 };
 
 function documentRoute(describe: () => JsonSchema): Route {
@@ -147,4 +153,20 @@ function documentRoute(describe: () => JsonSchema): Route {
     answer: Type.Record(Type.String(), Type.Unknown()),
     handle: describe,
   });
+}
+
+function describeSocket({
+  path,
+  tag,
+  summary,
+}: Pick<MountedSocket, "path" | "tag" | "summary">): RouteDescription {
+  return {
+    ...{ method: "get", path, tag, summary, status: 101 },
+    refusals: {
+      403: { means: "A foreign page asked", answer: "text/plain" },
+      426: "The request is not a WebSocket upgrade",
+      429: { means: "You have too many open sockets", answer: "text/plain" },
+      503: { means: "Too many sockets are open", answer: "text/plain" },
+    },
+  };
 }

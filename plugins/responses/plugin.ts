@@ -47,6 +47,7 @@ export default definePlugin({
     const [
       { createAnswers },
       { createIntake },
+      { parseOpen },
       { createRequests },
       { createStoredFiles },
       { mountResources },
@@ -57,6 +58,7 @@ export default definePlugin({
     ] = await Promise.all([
       import("./answer/answer.ts"),
       import("./intake/intake.ts"),
+      import("./intake/open/open.ts"),
       import("./intake/requests.ts"),
       import("./resources/files/stored-files.ts"),
       import("./resources/resources.ts"),
@@ -78,7 +80,11 @@ export default definePlugin({
     const { startedAt } = kernel;
     const taking = { web, chatLimit, externalTools, intake, answers, log };
     mountRoutes({ ...taking, agent, threads, requests, startedAt });
-    mountResources({ ...taking, agent, pageOf, startedAt, files, fileBytes, memory });
+    mountResources({
+      ...{ ...taking, agent, pageOf, startedAt, files, fileBytes, memory },
+      read: async (body) => parseOpen(body, externalTools !== undefined),
+      take: (user, request) => intake.take(user, request, undefined),
+    });
     announce(`${web.url}/api/v1/responses`);
   },
 });

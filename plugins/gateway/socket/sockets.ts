@@ -1,8 +1,9 @@
 /** All sockets and the streams they read. A stream stays for a while without readers, so that one can come back. */
 import type { WebSocket } from "ws";
-import { type Agent, type Log, reason } from "../../../kernel/plugin.ts";
+import type { Agent, Log } from "../../../kernel/plugin.ts";
 import type { Authenticator, Identity } from "../auth/identity.ts";
 import { CLOSE, type Connection, createConnection, type ResumePoint } from "./connection.ts";
+import { createStanding } from "./standing.ts";
 import { openStream, type UserStream } from "./stream.ts";
 
 export interface SocketTimes {
@@ -69,15 +70,7 @@ export function createSockets(
   };
   const all = (): readonly Connection[] => [...seats.values()].flatMap(({ connections }) => [...connections]);
 
-  const stands = async (identity: Identity): Promise<boolean> => {
-    try {
-      return await authenticator.stands(identity);
-    } catch (error) {
-      // A store that does not answer signs nobody out.
-      log.warn(`who is signed in could not be checked: ${reason(error)}`);
-      return true;
-    }
-  };
+  const stands = createStanding(authenticator, log);
   const check = async (connection: Connection): Promise<void> => {
     if (!(await stands(connection.identity))) connection.close(CLOSE.signedOut, "signed out");
   };

@@ -3,10 +3,11 @@ import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import type { Proxies } from "../../../kernel/net/proxies.ts";
-import type { Log } from "../../../kernel/plugin.ts";
+import type { Log, MountedSocket } from "../../../kernel/plugin.ts";
 import { type Authenticator, FOREIGN_ORIGIN, Refusal } from "../auth/identity.ts";
 import type { OriginCheck } from "../auth/origin.ts";
 import type { ResumePoint } from "./connection.ts";
+import type { MountedSockets } from "./mounted.ts";
 import type { Sockets } from "./sockets.ts";
 
 export const SOCKET_PATH = "/api/chat/ws";
@@ -18,6 +19,8 @@ const LARGEST_MESSAGE = 1024;
 
 export interface UpgradeParts {
   readonly sockets: Sockets;
+  /** Those of other plugins. */
+  readonly mounted: MountedSockets;
   readonly authenticator: Authenticator;
   readonly proxies: Proxies;
   readonly isOwnOrigin: OriginCheck;
@@ -26,14 +29,13 @@ export interface UpgradeParts {
 
 export function acceptSockets(
   server: Server,
-  { sockets, authenticator, proxies, isOwnOrigin, log }: UpgradeParts,
+  { sockets, mounted, authenticator, proxies, isOwnOrigin, log }: UpgradeParts,
 ): void {
-  const upgrader = new WebSocketServer({
-    noServer: true,
-    maxPayload: LARGEST_MESSAGE,
-    perMessageDeflate: false,
-    clientTracking: false,
-  });
+  const upgraderOf = (maxPayload: number) =>
+    new WebSocketServer({ noServer: true, maxPayload, perMessageDeflate: false, clientTracking: false });
+  const upgraders = new Map<MountedSocket | undefined, WebSocketServer>([
+    [undefined, upgraderOf(LARGEST_MESSAGE)],
+  ]);
 
   const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     const url = URL.parse(request.url ?? "/", "http://localhost");
@@ -42,17 +44,23 @@ export function acceptSockets(
       log.info({ address, status }, `a socket was refused: ${text}`);
       refuse(socket, status, text);
     };
-    if (url?.pathname !== SOCKET_PATH) return no(404, "There is no socket at this address");
+    const elsewhere = mounted.at(url?.pathname ?? "");
+    if (url === null || (url.pathname !== SOCKET_PATH && elsewhere === undefined))
+      return no(404, "There is no socket at this address");
     if (!isOwnOrigin(request)) return no(403, FOREIGN_ORIGIN.message);
     const verdict = await authenticator.identify(request, address);
     if (verdict instanceof Refusal) return no(verdict.status, verdict.message);
     const { user } = verdict;
-    if (sockets.countOf(user.id) >= MOST_PER_USER)
+    const held = elsewhere === undefined ? sockets : mounted;
+    if (held.countOf(user.id) >= MOST_PER_USER)
       return no(429, `You have ${MOST_PER_USER} sockets open: close one`);
-    if (sockets.count >= MOST) return no(503, "Too many sockets are open");
+    if (held.count >= MOST) return no(503, "Too many sockets are open");
+    const upgrader = upgraders.get(elsewhere) ?? upgraderOf(elsewhere?.largestMessage ?? LARGEST_MESSAGE);
+    upgraders.set(elsewhere, upgrader);
     upgrader.handleUpgrade(request, socket, head, (opened) => {
       log.info({ user: user.id, address }, "a socket opened");
-      sockets.connect(opened, verdict, resumePoint(url));
+      if (elsewhere === undefined) sockets.connect(opened, verdict, resumePoint(url));
+      else mounted.connect(elsewhere, opened, verdict);
     });
   };
 

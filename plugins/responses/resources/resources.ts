@@ -5,8 +5,15 @@ import { type Endpoint, type Mounting, mountEndpoints } from "../endpoint.ts";
 import { type EmbeddingParts, embeddingEndpoint } from "./embeddings.ts";
 import { type FileParts, fileEndpoints } from "./files/endpoints.ts";
 import { type ModelParts, modelById, modelList } from "./models.ts";
+import { mountResponseSocket, type SocketParts } from "./socket/socket.ts";
 
-export interface ResourceParts extends Mounting, ModelParts, FileParts, EmbeddingParts, CompletionParts {}
+export interface ResourceParts
+  extends Mounting,
+    ModelParts,
+    FileParts,
+    EmbeddingParts,
+    CompletionParts,
+    SocketParts {}
 
 export function mountResources(parts: ResourceParts): void {
   const endpoints: readonly Endpoint[] = [
@@ -17,4 +24,5 @@ export function mountResources(parts: ResourceParts): void {
     ...completionEndpoints(parts),
   ];
   mountEndpoints(parts, OPEN.prefixes, endpoints);
+  for (const prefix of OPEN.prefixes) mountResponseSocket(parts, `${prefix}/responses`);
 }
