@@ -1,9 +1,14 @@
 /** What this plugin keeps in the store. */
 import type { OwnedTables } from "../../kernel/plugin.ts";
 import { MIGRATIONS as REQUESTS } from "./intake/requests.ts";
+import {
+  OWNER as CONVERSATION_OWNER,
+  MIGRATIONS as CONVERSATIONS,
+} from "./resources/conversations/stored-conversations.ts";
 import { OWNER as FILE_OWNER, MIGRATIONS as FILES } from "./resources/files/stored-files.ts";
 
 export const TABLES: readonly OwnedTables[] = [
   { owner: "responses", migrations: REQUESTS, personal: ["responses"] },
   { owner: FILE_OWNER, migrations: FILES, personal: ["response_files"] },
+  { owner: CONVERSATION_OWNER, migrations: CONVERSATIONS, personal: ["response_conversations"] },
 ];

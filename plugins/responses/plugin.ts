@@ -50,6 +50,8 @@ export default definePlugin({
       { parseOpen },
       { createRequests },
       { createStoredFiles },
+      { createStoredConversations },
+      { createGoingOn },
       { mountResources },
       { mountRoutes },
       { createSeals },
@@ -61,6 +63,8 @@ export default definePlugin({
       import("./intake/open/open.ts"),
       import("./intake/requests.ts"),
       import("./resources/files/stored-files.ts"),
+      import("./resources/conversations/stored-conversations.ts"),
+      import("./resources/conversations/going-on.ts"),
       import("./resources/resources.ts"),
       import("./routes.ts"),
       import("./seal.ts"),
@@ -77,13 +81,15 @@ export default definePlugin({
     const { seal } = await createSeals(store);
     const intake = createIntake({ agent, threads, requests, sql, pageOf, replay });
     const answers = createAnswers({ agent, threads, requests, log, pageOf, timeoutSecs, seal });
+    const conversations = await createStoredConversations(store, threads);
+    const goingOn = createGoingOn({ threads, conversations });
     const { startedAt } = kernel;
-    const taking = { web, chatLimit, externalTools, intake, answers, log };
+    const taking = { web, chatLimit, externalTools, intake, goingOn, answers, log };
     mountRoutes({ ...taking, agent, threads, requests, startedAt });
     mountResources({
-      ...{ ...taking, agent, pageOf, startedAt, files, fileBytes, memory },
-      read: async (body) => parseOpen(body, externalTools !== undefined),
-      take: (user, request) => intake.take(user, request, undefined),
+      ...{ ...taking, agent, threads, requests, pageOf, startedAt, files, fileBytes, conversations, memory },
+      read: (body) => parseOpen(body, externalTools !== undefined),
+      take: (user, request, place) => intake.take(user, request, undefined, place),
     });
     announce(`${web.url}/api/v1/responses`);
   },

@@ -11,7 +11,7 @@ const RESPONSES_RULES: ChannelRules = {
     // A 200 is read as a response object; a turn that failed inside one says so there.
     turn: [500, "server_error"],
   },
-  codes: { file_too_large: 413 },
+  codes: { file_too_large: 413, conversation_locked: 409 },
 };
 
 /** `turnBegan`: clients retry a 5xx on their own, and then the turn would run twice. */

@@ -29,6 +29,7 @@ import type { CreateRequest } from "./intake/request.ts";
 import type { Requests, TakenRequest } from "./intake/requests.ts";
 import { CreateBody, parseStrict } from "./intake/strict.ts";
 import { invalid } from "./refusal.ts";
+import type { GoingOn } from "./resources/conversations/going-on.ts";
 import { modelList } from "./resources/models.ts";
 
 interface Body {
@@ -63,6 +64,8 @@ export interface RouteParts {
   /** Absent in a composition that cannot pause a turn for the caller's own tools. */
   readonly externalTools: ExternalTools | undefined;
   readonly intake: Intake;
+  /** Goes on with the conversation that a body names. */
+  goingOn(user: string, body: unknown): Promise<GoingOn>;
   readonly answers: Answers;
   readonly startedAt: Date;
   readonly log: Log;
@@ -75,10 +78,12 @@ export function mountRoutes(parts: RouteParts): void {
     const user = web.user(context);
     applyLimit(await parts.chatLimit.take(user.id), context, { perRequests: true });
     const { body } = context.request as { readonly body?: unknown };
-    const request = BODIES[door.name].parse(body, parts.externalTools !== undefined);
+    const going = door.name === "open" ? await parts.goingOn(user.id, body) : { body, place: undefined };
+    const request = BODIES[door.name].parse(going.body, parts.externalTools !== undefined);
     if (!request.settings.callersToolsWin) await refuseReserved(request.tools, parts.externalTools);
     if (request.ignored.length > 0) context.set("x-postern-ignored", ignoredHeader(request.ignored));
-    const begun = await intake.take(user, request, repeatKeyOf(context.get("idempotency-key"), body));
+    const repeat = repeatKeyOf(context.get("idempotency-key"), body);
+    const begun = await intake.take(user, request, repeat, going.place);
     context.state["turnBegan"] = true;
     const wanted = { door: door.name, model: request.model };
     if (request.stream) {

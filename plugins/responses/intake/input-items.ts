@@ -65,7 +65,7 @@ export const InputList = Type.Object({
 
 export function listInput({ id, input }: TakenRequest, query: ParsedUrlQuery): Declared<typeof InputList> {
   const { limit = USUAL, order = "desc", after } = checkQuery({ ...query });
-  const items = input.map((item, index) => wireItem(item, id, FIRST + index));
+  const items = input.map((item, index) => inputItem(item, id, index));
   if (order === "desc") items.reverse();
   const start = after === undefined ? 0 : items.findIndex((item) => item.id === after) + 1;
   const data = items.slice(start, start + Number(limit));
@@ -77,6 +77,10 @@ export function listInput({ id, input }: TakenRequest, query: ParsedUrlQuery): D
     has_more: start + data.length < items.length,
   };
 }
+
+/** An item that the request of this turn brought, at this place. */
+export const inputItem = (item: SaidItem, turn: string, place: number): Declared<typeof ListedItem> =>
+  wireItem(item, turn, FIRST + place);
 
 function wireItem(item: SaidItem, turn: string, index: number): Declared<typeof ListedItem> {
   const place = {

@@ -40,8 +40,25 @@ export interface Begun {
   readonly running: RunningTurn | undefined;
 }
 
+/** The conversation that a request goes on with, in place of a response. */
+export interface ConversationPlace {
+  /** Undefined before its first response. */
+  readonly thread: string | undefined;
+  /** The newest turn of the thread. */
+  readonly after: string | undefined;
+  /** What comes before the message is history that the thread does not have yet. */
+  readonly bringsHistory: boolean;
+  /** Makes the turn the conversation's, in the transaction that opens it. */
+  claim(tx: Transaction, turn: { readonly id: string; readonly thread: string }): Promise<void>;
+}
+
 export interface Intake {
-  take(user: User, request: CreateRequest, repeat: RepeatKey | undefined): Promise<Begun>;
+  take(
+    user: User,
+    request: CreateRequest,
+    repeat: RepeatKey | undefined,
+    place?: ConversationPlace,
+  ): Promise<Begun>;
 }
 
 export const CHANNEL = "responses";
@@ -101,8 +118,8 @@ export function createIntake({ agent, threads, requests, sql, pageOf, replay }: 
     return undefined;
   }
 
-  const parse = (user: string, { items, previous }: CreateRequest) =>
-    readInput(items, { continues: previous !== undefined, replay, resolve: (id) => resolve(user, id) });
+  const parse = (user: string, { items }: CreateRequest, continues: boolean) =>
+    readInput(items, { continues, replay, resolve: (id) => resolve(user, id) });
 
   /**
    * A message on a thread that is there and waits for nothing: what it goes on from is looked at in the step that opens its
@@ -111,7 +128,7 @@ export function createIntake({ agent, threads, requests, sql, pageOf, replay }: 
   async function goOn(sender: User, request: CreateRequest): Promise<Begun | undefined> {
     const user = sender.id;
     const { previous, echo } = request;
-    const { ask, items } = await parse(user, request);
+    const { ask, items } = await parse(user, request, true);
     if (previous === undefined || ask.type !== "message") return undefined;
     const takenAs = (turn: Pick<TakenRequest, "id" | "thread">): TakenRequest => {
       const createdAt = new Date().toISOString();
@@ -138,19 +155,28 @@ export function createIntake({ agent, threads, requests, sql, pageOf, replay }: 
     }
   }
 
-  async function begin(sender: User, request: CreateRequest, repeat: RepeatKey | undefined): Promise<Begun> {
+  const findThread = async (user: string, thread: string | undefined) =>
+    thread === undefined ? undefined : await threads.find(user, thread);
+
+  async function begin(
+    sender: User,
+    request: CreateRequest,
+    repeat: RepeatKey | undefined,
+    place: ConversationPlace | undefined,
+  ): Promise<Begun> {
     const user = sender.id;
-    const continues = request.previous !== undefined;
-    const begun = continues && repeat === undefined ? await goOn(sender, request) : undefined;
+    const isPlain = request.previous !== undefined && repeat === undefined && place === undefined;
+    const begun = isPlain ? await goOn(sender, request) : undefined;
     if (begun) return begun;
+    const continues = request.previous !== undefined || place?.thread !== undefined;
     const [known, thread, after] = await Promise.all([
       repeat && repeated(user, repeat),
-      previousThread(user, request),
-      previousTurn(user, request),
+      place ? findThread(user, place.thread) : previousThread(user, request),
+      place ? place.after : previousTurn(user, request),
     ]);
     if (known) return { taken: known, running: live.get(known.id) };
     if (continues && thread === undefined && request.door === "open") throw previousNotFound();
-    const input = await parse(user, request);
+    const input = await parse(user, request, continues && !place?.bringsHistory);
     const gate = thread?.gate;
     const failure =
       continues && thread === undefined ? NOT_FOUND : gate && refuseGate(gate, input.ask, pageOf);
@@ -166,6 +192,7 @@ export function createIntake({ agent, threads, requests, sql, pageOf, replay }: 
       // Without a key there is nothing to wait for: where it fails, so does the transaction.
       if (repeat === undefined) added.catch(() => {});
       else if (!(await added)) throw new KeyTaken();
+      await place?.claim(tx, taken);
       return taken;
     };
     if (failure) {
@@ -203,18 +230,23 @@ export function createIntake({ agent, threads, requests, sql, pageOf, replay }: 
     );
   }
 
-  async function take(user: User, request: CreateRequest, repeat: RepeatKey | undefined): Promise<Begun> {
-    if (repeat === undefined) return await begin(user, request, repeat);
+  async function take(
+    user: User,
+    request: CreateRequest,
+    repeat: RepeatKey | undefined,
+    place?: ConversationPlace,
+  ): Promise<Begun> {
+    if (repeat === undefined) return await begin(user, request, repeat, place);
     const name = JSON.stringify([user.id, repeat.key]);
     for (let first = taking.get(name); first !== undefined; first = taking.get(name))
       await first.catch(() => {});
-    const taken = begin(user, request, repeat).finally(() => taking.delete(name));
+    const taken = begin(user, request, repeat, place).finally(() => taking.delete(name));
     taking.set(name, taken);
     try {
       return await taken;
     } catch (error) {
       // On another node: what it has written is there to be found now.
-      if (error instanceof KeyTaken) return await take(user, request, repeat);
+      if (error instanceof KeyTaken) return await take(user, request, repeat, place);
       throw error;
     }
   }

@@ -2,6 +2,7 @@
 import { type CompletionParts, completionEndpoints } from "../completions/routes.ts";
 import { OPEN } from "../doors.ts";
 import { type Endpoint, type Mounting, mountEndpoints } from "../endpoint.ts";
+import { type ConversationParts, conversationEndpoints } from "./conversations/endpoints.ts";
 import { type EmbeddingParts, embeddingEndpoint } from "./embeddings.ts";
 import { type FileParts, fileEndpoints } from "./files/endpoints.ts";
 import { type ModelParts, modelById, modelList } from "./models.ts";
@@ -13,6 +14,7 @@ export interface ResourceParts
     FileParts,
     EmbeddingParts,
     CompletionParts,
+    ConversationParts,
     SocketParts {}
 
 export function mountResources(parts: ResourceParts): void {
@@ -22,6 +24,7 @@ export function mountResources(parts: ResourceParts): void {
     ...fileEndpoints(parts),
     embeddingEndpoint(parts),
     ...completionEndpoints(parts),
+    ...conversationEndpoints(parts),
   ];
   mountEndpoints(parts, OPEN.prefixes, endpoints);
   for (const prefix of OPEN.prefixes) mountResponseSocket(parts, `${prefix}/responses`);

@@ -47,7 +47,7 @@ const Format = Type.Object(
 );
 export type GivenFormat = Declared<typeof Format>;
 
-const Metadata = Type.Record(
+export const Metadata = Type.Record(
   Type.String(),
   Type.String({ maxLength: 512, refusal: "must be a text of at most 512 characters" }),
   {

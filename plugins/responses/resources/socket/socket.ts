@@ -6,9 +6,10 @@ import type { RawData, WebSocket } from "ws";
 import { applyLimit } from "../../../../kernel/net/rate-limit.ts";
 import { Fault, type Limiter, type Log, type User, type Web } from "../../../../kernel/plugin.ts";
 import type { Answers } from "../../answer/answer.ts";
-import type { Begun } from "../../intake/intake.ts";
+import type { Begun, ConversationPlace } from "../../intake/intake.ts";
 import type { CreateRequest } from "../../intake/request.ts";
 import { refusalOf } from "../../refusal.ts";
+import type { GoingOn } from "../conversations/going-on.ts";
 import { type Body, createChain } from "./chain.ts";
 import { type CreateFrame, laneOf, readFrame, readJsonFrame } from "./frame.ts";
 import { warmUp } from "./warm-up.ts";
@@ -18,10 +19,12 @@ export interface SocketParts {
   readonly log: Log;
   readonly chatLimit: Limiter;
   readonly answers: Answers;
+  /** Goes on with the conversation that a body names. */
+  goingOn(user: string, body: unknown): Promise<GoingOn>;
   /** Reads a body as `POST /responses` does. */
-  read(body: unknown): Promise<CreateRequest>;
+  read(body: unknown): CreateRequest;
   /** Starts its turn. */
-  take(user: User, request: CreateRequest): Promise<Begun>;
+  take(user: User, request: CreateRequest, place: ConversationPlace | undefined): Promise<Begun>;
 }
 
 /** As of a body that is posted. */
@@ -64,14 +67,16 @@ function serve(parts: SocketParts, socket: WebSocket, user: User): void {
   async function run({ lane, generates, body: given }: CreateFrame): Promise<void> {
     applyLimit(await parts.chatLimit.take(user.id), { set: () => {} });
     const body = chain.expand(given);
-    const request = await parts.read(body);
     if (!generates) {
+      const request = parts.read(body);
       const events = warmUp(request);
       chain.remember(events.id, body, []);
       for (const event of events.list) await send(event, lane);
       return;
     }
-    const begun = await parts.take(user, request);
+    const going = await parts.goingOn(user.id, body);
+    const request = parts.read(going.body);
+    const begun = await parts.take(user, request, going.place);
     try {
       await follow(begun, request, body, lane);
     } catch (error) {
