@@ -89,6 +89,8 @@ export function createScriptedAgent(): ScriptedAgent {
       return () => void listeners.delete(listener);
     },
     model: () => MODEL,
+    measure: async () => 1,
+    condense: async () => ({ text: "", usage: USAGE }),
     removeUser: async () => {},
   };
   const scripted: { script: Script } = { script: echo };

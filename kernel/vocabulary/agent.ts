@@ -4,6 +4,7 @@ import type { MemoryEntry, MemoryFile, MemoryHit } from "./memory.ts";
 import type { Transaction } from "./store.ts";
 import type { ThreadSummary } from "./thread.ts";
 import type { Gate, ModelName, Turn, TurnEvent, TurnRecord } from "./turn.ts";
+import type { Usage } from "./usage.ts";
 import type { AccountKey, Identity, PairingGate } from "./user.ts";
 
 /** A running turn. Nobody has to listen: it runs, ends and is stored anyway. */
@@ -48,6 +49,10 @@ export interface Agent {
     lost?: () => void,
   ): () => void;
   model(): ModelName;
+  /** How many tokens a model would be sent with this turn, by estimate. Nothing runs, and nothing is stored. */
+  measure(turn: Turn): Promise<number>;
+  /** All that this turn would know, in a few paragraphs by the model. Nothing is stored but what it cost. */
+  condense(turn: Turn, signal?: AbortSignal): Promise<{ readonly text: string; readonly usage: Usage }>;
   /**
    * The user is gone: what runs or waits to run for them stops. With data, all that is kept of them goes: threads, jobs,
    * memory, missions and remembered answers. Receipts of tool calls, which hold nothing that was said, stay.

@@ -39,7 +39,7 @@ export interface AgentParts {
   remember(user: string, tool: string, fingerprint: string): void | Promise<void>;
 }
 
-export interface RunningAgent extends Omit<Agent, "removeUser"> {
+export interface RunningAgent extends Omit<Agent, "condense" | "measure" | "removeUser"> {
   /** Ends every turn of a thread that is about to go. */
   cancelThread(thread: string): Promise<void>;
   /** Whether this node has that turn in hand. */

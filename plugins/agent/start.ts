@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { reason, type Services, type StartContext } from "../../kernel/plugin.ts";
 import { createLimiter } from "../../kernel/store/limits/limiter.ts";
 import { createAgent } from "./agent.ts";
+import { createCondensing } from "./context/condensing.ts";
 import { openOperatorFiles } from "./context/files/open.ts";
 import { identityPrompt } from "./context/identity.ts";
 import { createMissions } from "./context/missions.ts";
@@ -27,7 +28,7 @@ import { createLedger } from "./threads/ledger.ts";
 import { MIGRATIONS } from "./threads/tables.ts";
 import { createThreads } from "./threads/threads.ts";
 import { createAdmission } from "./turn/admission.ts";
-import { createTurnRunner } from "./turn/runner.ts";
+import { createTurnRunner, type RunnerParts } from "./turn/runner.ts";
 import { isReservedName, toolNames } from "./turn/toolbox.ts";
 
 const NO_MEMORY = { readTexts: async () => new Map<string, string>() };
@@ -81,25 +82,23 @@ export async function startAgent({
     warned.add(`${cap} ${names}`);
     log.warn(`${cap} does not count ${names}: add the price to ${join(home, "prices.json")}`);
   };
+  const preface: RunnerParts["preface"] = async (user, allows) => {
+    const [identity, { prompt, requiredTools }, skill] = await Promise.all([
+      identityPrompt(files, allows("memory_read") ? memory : NO_MEMORY, user),
+      allows("mission_list") ? missions.inForce(user) : NO_MISSIONS,
+      allows("skill_load") ? skills.prompt() : "",
+    ]);
+    return { sections: [identity, prompt, skill], requiredTools };
+  };
+  const shared = { models, prices, spending: createSpending(sql, config.dailyUsdCap), sources, preface };
   const runner = createTurnRunner({
-    models,
-    prices,
-    spending: createSpending(sql, config.dailyUsdCap),
+    ...shared,
     context: createContext(sql, history),
-    sources,
     mask,
     trusted,
     log,
     maxToolCalls: config.maxToolCalls,
     onTokenCap: (chain) => warnUncounted("the daily cap of a token", chain),
-    preface: async (user, allows) => {
-      const [identity, { prompt, requiredTools }, skill] = await Promise.all([
-        identityPrompt(files, allows("memory_read") ? memory : NO_MEMORY, user),
-        allows("mission_list") ? missions.inForce(user) : NO_MISSIONS,
-        allows("skill_load") ? skills.prompt() : "",
-      ]);
-      return { sections: [identity, prompt, skill], requiredTools };
-    },
   });
   const agent = createAgent({
     ledger,
@@ -168,7 +167,7 @@ export async function startAgent({
     cancelThread: agent.cancelThread,
   });
   return {
-    agent: { ...agent, removeUser },
+    agent: { ...agent, ...createCondensing({ ...shared, sql, history, mask, trusted }), removeUser },
     threads,
     jobs,
     memory,

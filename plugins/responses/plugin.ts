@@ -87,7 +87,19 @@ export default definePlugin({
     const taking = { web, chatLimit, externalTools, intake, goingOn, answers, log };
     mountRoutes({ ...taking, agent, threads, requests, startedAt });
     mountResources({
-      ...{ ...taking, agent, threads, requests, pageOf, startedAt, files, fileBytes, conversations, memory },
+      ...{
+        ...taking,
+        agent,
+        threads,
+        requests,
+        pageOf,
+        startedAt,
+        files,
+        fileBytes,
+        conversations,
+        memory,
+        seal,
+      },
       read: (body) => parseOpen(body, externalTools !== undefined),
       take: (user, request, place) => intake.take(user, request, undefined, place),
     });

@@ -93,7 +93,7 @@ export function createContext(sql: Sql, history: History): Context {
       const last = past.turns[cut - 1];
       if (last === undefined) return { ...past, summary: known.text };
       const old = past.turns.slice(0, cut).map(({ messages }) => messages);
-      const text = await condense(known.text, [...old, orphansOf(past.turns[cut])], budget, summarise);
+      const text = await summariseTurns(known.text, [...old, orphansOf(past.turns[cut])], budget, summarise);
       await sql.transaction(
         async (tx) => {
           await tx.run(
@@ -121,7 +121,8 @@ function cutAt(turns: readonly RenderedTurn[], room: number, kept: number): numb
   return cut;
 }
 
-async function condense(
+/** Puts what was said into a few paragraphs, in as many steps as the budget needs. */
+export async function summariseTurns(
   known: string | undefined,
   turns: readonly (readonly ModelMessage[])[],
   budget: number,

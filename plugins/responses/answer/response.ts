@@ -154,7 +154,7 @@ export function gateError(gate: Exclude<Gate, { type: "external_tool" }>, pageOf
       };
 }
 
-function usageOf(usage: Usage): WireUsage {
+export function usageOf(usage: Usage): WireUsage {
   const { cached_tokens, reasoning_tokens, ...counted } = toWire(Usage, usage);
   return {
     ...counted,

@@ -105,7 +105,7 @@ export type WireError = Declared<typeof WireError>;
 const { input_tokens, output_tokens, total_tokens, cached_tokens, reasoning_tokens, cost, cost_details } =
   PlainUsage.properties;
 
-const WireUsage = Type.Object({
+export const WireUsage = Type.Object({
   input_tokens,
   input_tokens_details: Type.Object({ cached_tokens }),
   output_tokens,

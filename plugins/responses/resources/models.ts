@@ -17,7 +17,7 @@ type Model = Declared<typeof Model>;
 const ModelList = Type.Object({ object: Type.Literal("list"), data: Type.Array(Model) });
 
 export interface ModelParts {
-  readonly agent: Pick<Agent, "model">;
+  readonly agent: Agent;
   readonly startedAt: Date;
 }
 

@@ -2,6 +2,7 @@
 import { type CompletionParts, completionEndpoints } from "../completions/routes.ts";
 import { OPEN } from "../doors.ts";
 import { type Endpoint, type Mounting, mountEndpoints } from "../endpoint.ts";
+import { type ContextParts, contextEndpoints } from "./context/endpoints.ts";
 import { type ConversationParts, conversationEndpoints } from "./conversations/endpoints.ts";
 import { type EmbeddingParts, embeddingEndpoint } from "./embeddings.ts";
 import { type FileParts, fileEndpoints } from "./files/endpoints.ts";
@@ -14,6 +15,7 @@ export interface ResourceParts
     FileParts,
     EmbeddingParts,
     CompletionParts,
+    ContextParts,
     ConversationParts,
     SocketParts {}
 
@@ -24,6 +26,7 @@ export function mountResources(parts: ResourceParts): void {
     ...fileEndpoints(parts),
     embeddingEndpoint(parts),
     ...completionEndpoints(parts),
+    ...contextEndpoints(parts),
     ...conversationEndpoints(parts),
   ];
   mountEndpoints(parts, OPEN.prefixes, endpoints);

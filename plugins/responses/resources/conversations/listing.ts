@@ -13,7 +13,7 @@ export interface ListedItem {
 
 export interface ListingParts {
   readonly threads: Pick<Threads, "turns">;
-  readonly requests: Pick<Requests, "find">;
+  readonly requests: Requests;
   readonly conversations: Pick<StoredConversations, "added">;
 }
 

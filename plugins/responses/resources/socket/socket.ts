@@ -28,7 +28,7 @@ export interface SocketParts {
 }
 
 /** As of a body that is posted. */
-export const LARGEST_MESSAGE = 14 * 1024 * 1024;
+const LARGEST_MESSAGE = 14 * 1024 * 1024;
 /** Requests that wait until the one before them has been answered. */
 const MOST_WAITING = 8;
 

@@ -1,0 +1,54 @@
+/** A request as the turn it would be, for those who only count or condense it. */
+import type { Turn, TurnItem, User } from "../../../../kernel/plugin.ts";
+import { CHANNEL, type ConversationPlace } from "../../intake/intake.ts";
+import type { InputItem } from "../../intake/items.ts";
+import { previousNotFound } from "../../intake/open/refusals.ts";
+import type { CreateRequest } from "../../intake/request.ts";
+import type { Requests } from "../../intake/requests.ts";
+import { offerTools } from "../../tool-names.ts";
+
+export interface ProspectParts {
+  readonly requests: Requests;
+}
+
+/** All items are history: which of them is the message makes no difference here. */
+export async function prospectOf(
+  { requests }: ProspectParts,
+  user: User,
+  request: CreateRequest,
+  place?: ConversationPlace,
+): Promise<Turn> {
+  const { previous, instructions, tools } = request;
+  if (previous !== undefined && (await requests.find(user.id, previous.turn))?.thread !== previous.thread)
+    throw previousNotFound();
+  const thread = previous?.thread ?? place?.thread;
+  const after = previous?.turn ?? place?.after;
+  return {
+    ...{ user: user.id, channel: CHANNEL, input: { type: "message", text: "" } },
+    ...{ history: request.items.flatMap(historyItem), callersToolsWin: true },
+    ...(user.scope && { scope: user.scope }),
+    ...(thread !== undefined && { thread }),
+    ...(after !== undefined && { after }),
+    ...(instructions !== undefined && { instructionsOnce: instructions }),
+    ...(tools !== undefined && { tools: offerTools(tools).map(({ offer }) => offer) }),
+  };
+}
+
+function historyItem(item: InputItem): readonly TurnItem[] {
+  switch (item.type) {
+    case "message": {
+      const role = item.role === "developer" ? "system" : item.role;
+      return [{ type: "message", id: "", role, text: item.text }];
+    }
+    case "function_call": {
+      const call = { id: item.call, name: item.name, params: item.params };
+      return [{ type: "tool_call", id: "", call, external: true }];
+    }
+    case "function_call_output":
+      return [
+        { type: "tool_result", id: "", call: item.call, outcome: { status: "ok", output: item.output } },
+      ];
+    default:
+      return [];
+  }
+}
