@@ -78,6 +78,11 @@ beforeAll(async () => {
     await attacked.send("POST", "/api/chat", { message: `Tell me of elephants, ${count}` });
   await attacked.send("PUT", "/api/memory/file?path=animals.md", { text: "Giraffes are tall." });
   await attacked.webhook.post({ user_id: "ann", message: "Hello" }, { prefer: "wait=20" });
+  await attacked.send("POST", "/openai/v1/conversations", { items: [{ role: "user", content: "Hello" }] });
+  const file = new FormData();
+  file.set("purpose", "user_data");
+  file.set("file", new Blob([Buffer.alloc(300_000, 7)]), "seven.bin");
+  await attacked.send("POST", "/openai/v1/files", file);
 });
 
 describePostgres("a store of SQLite", () => {
@@ -86,6 +91,8 @@ describePostgres("a store of SQLite", () => {
     const there = await copied(["copy", `sqlite://${join(home, "store.sqlite")}`, url]);
     expect(rowsOf(there, "threads")).toBe(4);
     expect(rowsOf(there, "memory_documents")).toBe(1);
+    expect(rowsOf(there, "response_conversation_items")).toBe(1);
+    expect(rowsOf(there, "response_file_parts")).toBe(3);
     expect(await execute(url, "SELECT name FROM tools")).toEqual([{ name: "notes" }]);
     expect(await execute(url, "SELECT path FROM home_files ORDER BY path")).toEqual([
       { path: "SOUL.md" },
@@ -106,6 +113,10 @@ describePostgres("a store of SQLite", () => {
       "jobs",
       "memory_documents",
       "memory_versions",
+      "response_conversations",
+      "response_conversation_items",
+      "response_files",
+      "response_file_parts",
       "keyed",
     ];
     for (const name of unchanged)

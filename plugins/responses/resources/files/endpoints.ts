@@ -40,7 +40,7 @@ const FileQuery = Type.Object({
   ),
   order: Type.Optional(Type.Enum(["asc", "desc"], { refusal: "must be asc or desc" })),
   after: Type.Optional(Type.String({ pattern: "^file-[0-9a-f]{32}$", refusal: "must be the id of a file" })),
-  purpose: Type.Optional(Type.String({ maxLength: 64, refusal: "must be a purpose" })),
+  purpose: Type.Optional(Type.String({ pattern: "^[a-z_-]{1,64}$", refusal: "must be a purpose" })),
 });
 
 const seconds = Type.Integer({ description: "Seconds since 1970" });

@@ -2,6 +2,8 @@
  * What a connection remembers of a response that is stored nowhere, so that the next request on it can go on from there by
  * its id: the items that led to it, and its own. Only of the last one; it goes with the connection.
  */
+import { bytesOf } from "../../../../kernel/vocabulary/schema/check.ts";
+
 export interface Chain {
   /** The body with what its `previous_response_id` stands for put before its input. */
   expand(body: Body): Body;
@@ -32,7 +34,7 @@ export function createChain(mostBytes: number): Chain {
     },
     remember(id, body, output) {
       const items = [...itemsOf(body["input"]), ...output];
-      const isSmall = Buffer.byteLength(JSON.stringify(items)) <= mostBytes;
+      const isSmall = (bytesOf(items) ?? Number.POSITIVE_INFINITY) <= mostBytes;
       last = isSmall ? { id, items, previous: body["previous_response_id"] ?? undefined } : undefined;
     },
     forget() {
