@@ -14,11 +14,11 @@ const FORMAT: Format = {
 };
 const TURN: Turn = { user: "ann", channel: "test", input: message("How old?") };
 
-async function boot() {
+async function boot(variables: Readonly<Record<string, string>> = { MODEL_NAME: "scripted" }) {
   const model = await scriptedModel();
   const kernel = await bootKernel(
     [store, tools, agentPlugin] as readonly AnyPlugin[],
-    { MODEL_BASE_URL: model.url, MODEL_NAME: "scripted", MEMORY_VECTORS: "false", TOOLS_SHIPPED: "false" },
+    { MODEL_BASE_URL: model.url, ...variables, MEMORY_VECTORS: "false", TOOLS_SHIPPED: "false" },
     { only: ["agent", "threads", "toolHost"] },
   );
   const agent = kernel.service("agent");
@@ -27,7 +27,9 @@ async function boot() {
     kernel,
     async run(turn: Partial<Turn>) {
       const running = await agent.run({ ...TURN, ...turn });
-      return { text: textIn(await eventsOf(running)), record: await running.record };
+      const events = await eventsOf(running);
+      const deltas = events.filter(({ type }) => type === "text").length;
+      return { text: textIn(events), deltas, record: await running.record };
     },
   };
 }
@@ -54,6 +56,25 @@ test("one that does not fit a second time fails the turn in words, and nothing o
   expect(record).toMatchObject({
     status: "failed",
     error: { code: "invalid_format", message: expect.stringContaining("'age'") },
+  });
+  expect(model.requests).toHaveLength(2);
+});
+
+test("a model that keeps to what it is asked is told as it comes; where it does not after all, the turn fails", async () => {
+  const openai = { MODEL_PROVIDER: "openai", MODEL_NAME: "gpt-4o", OPENAI_API_KEY: "k" };
+  const { model, kernel, run } = await boot(openai);
+  // The rest comes when the beginning has been told.
+  const { promise: rest, resolve } = Promise.withResolvers<string>();
+  kernel.service("agent").watch("ann", ({ type }) => type === "text" && resolve(" 41}"));
+  model.script({ text: ['{"age":', rest] }, { text: '{"age": "old"}' });
+  const fits = await run({ format: FORMAT });
+  expect(fits).toMatchObject({ text: '{"age": 41}', deltas: 2, record: { status: "completed" } });
+  expect(model.requests[0]).toMatchObject({ response_format: { type: "json_schema" } });
+  expect(JSON.stringify(model.requests[0]?.messages)).not.toContain("JSON Schema");
+  const wrong = await run({ format: FORMAT });
+  expect(wrong).toMatchObject({
+    text: '{"age": "old"}',
+    record: { status: "failed", error: { code: "invalid_format" } },
   });
   expect(model.requests).toHaveLength(2);
 });
