@@ -67,7 +67,7 @@ export function respond(
     temperature: echo.temperature ?? 1,
     reasoning: null,
     // Never absent and never null: one published schema forbids the one, another the other.
-    usage: progress.usage ?? NO_USAGE,
+    usage: isOpen ? withCacheWrites(progress.usage ?? NO_USAGE) : (progress.usage ?? NO_USAGE),
     max_output_tokens: null,
     max_tool_calls: null,
     store: store ?? true,
@@ -77,7 +77,7 @@ export function respond(
     safety_identifier: null,
     prompt_cache_key: null,
     // Through the other door the specification says what each of them is.
-    ...(isOpen && more),
+    ...(isOpen && { access_programs: null, ...more }),
   };
 }
 
@@ -162,6 +162,12 @@ export function usageOf(usage: Usage): WireUsage {
     output_tokens_details: { reasoning_tokens },
   };
 }
+
+/** The types that clients publish have the count of tokens written to a cache, which models do not tell. */
+export const withCacheWrites = (usage: WireUsage): WireUsage => ({
+  ...usage,
+  input_tokens_details: { ...usage.input_tokens_details, cache_write_tokens: 0 },
+});
 
 const NO_USAGE = usageOf({
   inputTokens: 0,

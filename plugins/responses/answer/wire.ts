@@ -105,7 +105,7 @@ export type WireError = Declared<typeof WireError>;
 const { input_tokens, output_tokens, total_tokens, cached_tokens, reasoning_tokens, cost, cost_details } =
   PlainUsage.properties;
 
-export const WireUsage = Type.Object({
+const StrictUsage = Type.Object({
   input_tokens,
   input_tokens_details: Type.Object({ cached_tokens }),
   output_tokens,
@@ -113,6 +113,14 @@ export const WireUsage = Type.Object({
   total_tokens,
   cost,
   cost_details,
+});
+
+export const WireUsage = Type.Object({
+  ...StrictUsage.properties,
+  input_tokens_details: Type.Object({
+    cached_tokens,
+    cache_write_tokens: Type.Optional(Type.Integer({ description: "0: it is not known" })),
+  }),
 });
 export type WireUsage = Declared<typeof WireUsage>;
 
@@ -130,7 +138,6 @@ const whole = {
   instructions: orNull(Type.String()),
   error: orNull(WireError),
   temperature: Type.Number(),
-  usage: WireUsage,
   metadata: Type.Record(Type.String(), Type.Unknown()),
   truncation: Type.Enum(["auto", "disabled"]),
   store: Type.Boolean(),
@@ -141,6 +148,7 @@ const whole = {
 export const StrictResponse = Type.Object(
   {
     ...whole,
+    usage: StrictUsage,
     incomplete_details: orNull(Type.Object({ reason: Type.Literal("cancelled") })),
     output: Type.Array(StrictOutputItem),
     tools: Type.Array(FunctionTool),
@@ -167,6 +175,7 @@ const asGiven = Type.Record(Type.String(), Type.Unknown());
 export const ResponseObject = Type.Object(
   {
     ...whole,
+    usage: WireUsage,
     incomplete_details: orNull(
       Type.Object({ reason: Type.Enum(["cancelled", "max_output_tokens", "content_filter"]) }),
     ),
@@ -186,6 +195,7 @@ export const ResponseObject = Type.Object(
     safety_identifier: orNull(Type.String()),
     prompt_cache_key: orNull(Type.String()),
     conversation: Type.Optional(orNull(Type.Object({ id: Type.String() }))),
+    access_programs: Type.Optional(Type.Null()),
   },
   { $id: "OpenResponse" },
 );

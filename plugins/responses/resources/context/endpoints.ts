@@ -5,7 +5,7 @@ import { applyLimit } from "../../../../kernel/net/rate-limit.ts";
 import type { Agent, Limiter } from "../../../../kernel/plugin.ts";
 import type { Declared } from "../../../../kernel/vocabulary/wire/form.ts";
 import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
-import { PLACEHOLDER_MODEL, usageOf } from "../../answer/response.ts";
+import { PLACEHOLDER_MODEL, usageOf, withCacheWrites } from "../../answer/response.ts";
 import { WireUsage } from "../../answer/wire.ts";
 import type { Endpoint, Mounting } from "../../endpoint.ts";
 import { inputItem } from "../../intake/input-items.ts";
@@ -104,7 +104,7 @@ export function contextEndpoints(parts: ContextParts): readonly Endpoint[] {
           encrypted_content: parts.seal(user.id, text),
         },
       ],
-      usage: usageOf(usage),
+      usage: withCacheWrites(usageOf(usage)),
     };
     context.body = compacted;
   }
