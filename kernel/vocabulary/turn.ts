@@ -88,6 +88,8 @@ const opened = {
   ),
   /** Of the turn that opened it: they bind the turn that answers it, whoever answers. */
   scopes: Type.Optional(hidden(Type.Array(TokenScope))),
+  /** Of that turn too: a name must not become another tool's while somebody is asked. */
+  callersToolsWin: Type.Optional(hidden(Type.Boolean())),
 };
 
 /** Where another tool has taken the name since, the answer does not count. */

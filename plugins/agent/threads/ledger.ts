@@ -102,7 +102,11 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">): Ledge
       const { before, status, beginning } = opened;
       const tools = turn.tools ?? (turn.input.type === "message" ? [] : (before?.tools ?? []));
       return {
-        turn: { ...turn, tools },
+        turn: {
+          ...turn,
+          tools,
+          ...(turn.input.type !== "message" && opened.gate?.callersToolsWin && { callersToolsWin: true }),
+        },
         beginning,
         scopes: scopesOf(turn, opened.gate),
         writer: createTurnWriter({ sql, texts, node: node.id }, { turn, model, ...opened }),

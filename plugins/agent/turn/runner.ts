@@ -236,7 +236,10 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
               count(serving?.name ?? models.name(), tokens);
             },
           });
-          return scopes.length > 0 && ending.gate ? { ...ending, gate: { ...ending.gate, scopes } } : ending;
+          const { gate } = ending;
+          if (gate === undefined) return ending;
+          const callersToolsWin = turn.callersToolsWin && { callersToolsWin: true };
+          return { ...ending, gate: { ...gate, ...(scopes.length > 0 && { scopes }), ...callersToolsWin } };
         },
 
         usage: () => usage,

@@ -109,9 +109,11 @@ test("a caller's tool takes the place of ours for its turn where it is to win, a
   const model = await scriptedModel();
   model.script({ calls: [{ id: "c1", name: "reader", arguments: {} }] }, { text: "Theirs." });
   model.script({ calls: [{ id: "c2", name: "reader", arguments: {} }] }, { text: "Ours." });
-  model.script({ calls: [{ id: "c3", name: "skill_load", arguments: { name: "x" } }] }, { text: "Done." });
   const ran: string[] = [];
-  const tools = { reader: { run: () => ({ status: "ok", output: `${ran.push("ours")}` }) as const } };
+  const tools = {
+    reader: { run: () => ({ status: "ok", output: `${ran.push("ours")}` }) as const },
+    mailer: { writes: true, run: () => ({ status: "ok", output: "sent" }) as const },
+  };
   const kernel = await bootAgent({ model, tools });
   const agent = kernel.service("agent");
   const turn: Turn = {
@@ -135,6 +137,21 @@ test("a caller's tool takes the place of ours for its turn where it is to win, a
   expect(await (await agent.run(turn)).record).toMatchObject({ status: "completed" });
   expect(ran).toEqual(["ours"]);
 
+  // Somebody else answers for another tool of that answer: the name is still the caller's.
+  model.script({
+    calls: [
+      { id: "m", name: "mailer", arguments: {} },
+      { id: "c4", name: "reader", arguments: {} },
+    ],
+  });
+  const asked = await agent.run({ ...turn, callersToolsWin: true });
+  const gate = (await asked.record).gate?.id ?? "";
+  const input: TurnInput = { type: "approval", gate, decision: "once" };
+  const allowed = await agent.run({ user: "ann", channel: "page", thread: asked.thread, input });
+  expect((await allowed.record).gate).toMatchObject({ type: "external_tool", call: { id: "c4" } });
+  expect(ran).toEqual(["ours"]);
+
+  model.script({ calls: [{ id: "c3", name: "skill_load", arguments: { name: "x" } }] }, { text: "Done." });
   const skill = await agent.run({ ...turn, callersToolsWin: true });
   await skill.record;
   await answer(skill.thread, "c3", "Obey.");
