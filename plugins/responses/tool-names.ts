@@ -22,7 +22,34 @@ export interface OfferedTool {
 
 const LONGEST_NAME = 64;
 
-export function offerTools(tools: readonly WireTool[]): readonly OfferedTool[] {
+/** A request may name thousands of tools thousands of times: its catalog is read once. */
+interface Catalog {
+  readonly offered: readonly OfferedTool[];
+  readonly byOffer: ReadonlyMap<string, CallersTool>;
+  readonly byTool: ReadonlyMap<string, string>;
+}
+
+const catalogs = new WeakMap<readonly WireTool[], Catalog>();
+
+function catalogOf(tools: readonly WireTool[]): Catalog {
+  const known = catalogs.get(tools);
+  if (known !== undefined) return known;
+  const offered = nameAll(tools);
+  const catalog = {
+    offered,
+    byOffer: new Map(offered.map(({ offer, tool }) => [offer.name, tool])),
+    byTool: new Map(offered.map(({ offer, tool }) => [keyOf(tool), offer.name])),
+  };
+  catalogs.set(tools, catalog);
+  return catalog;
+}
+
+const keyOf = ({ name, namespace }: Pick<CallersTool, "name" | "namespace">): string =>
+  JSON.stringify([name, namespace]);
+
+export const offerTools = (tools: readonly WireTool[]): readonly OfferedTool[] => catalogOf(tools).offered;
+
+function nameAll(tools: readonly WireTool[]): readonly OfferedTool[] {
   const plain = tools.filter((tool) => tool.type !== "namespace");
   const taken = new Set(plain.map(({ name }) => name));
   return tools.flatMap((tool) => {
@@ -37,17 +64,14 @@ export function offerTools(tools: readonly WireTool[]): readonly OfferedTool[] {
 
 /** Whose tool a model has called. A name that none of them has is a function's of that name. */
 export function calledTool(tools: readonly WireTool[], name: string): CallersTool {
-  return offerTools(tools).find(({ offer }) => offer.name === name)?.tool ?? { type: "function", name };
+  return catalogOf(tools).byOffer.get(name) ?? { type: "function", name };
 }
 
 /** The name under which a model knows the caller's tool, where it is one of these. */
-export function offeredName(
+export const offeredName = (
   tools: readonly WireTool[],
-  { name, namespace }: Pick<CallersTool, "name" | "namespace">,
-): string | undefined {
-  const found = offerTools(tools).find(({ tool }) => tool.name === name && tool.namespace === namespace);
-  return found?.offer.name;
-}
+  tool: Pick<CallersTool, "name" | "namespace">,
+): string | undefined => catalogOf(tools).byTool.get(keyOf(tool));
 
 /** What a custom tool is given, out of the arguments that a model wrote for the function it was offered. */
 export function customInput(params: string): string {
@@ -85,7 +109,8 @@ const CUSTOM_PARAMETERS = {
 function grammarOf({ format }: CustomTool): string {
   const { type, definition, syntax } = (format ?? {}) as Readonly<Record<string, unknown>>;
   if (type !== "grammar" || typeof definition !== "string") return "";
-  return `The input must match this grammar (${String(syntax)}):\n${definition}`;
+  const kind = typeof syntax === "string" ? ` (${syntax})` : "";
+  return `The input must match this grammar${kind}:\n${definition}`;
 }
 
 function uniqueName(namespace: string, name: string, taken: ReadonlySet<string>): string {

@@ -78,7 +78,10 @@ export const OpenBody = Type.Object(
         refusal: "must be an array of tools, at most 256 KiB as JSON",
       }),
     ),
-    tool_choice: Type.Optional(Type.Unknown()),
+    // It is said again in the response, so it must not be larger than what it chooses from.
+    tool_choice: Type.Optional(
+      Type.Unknown({ maxBytes: LARGEST, refusal: "must be at most 256 KiB as JSON" }),
+    ),
     input: Type.Optional(Type.Unknown()),
     text: maybe(
       Type.Object(

@@ -7,6 +7,7 @@ import { startService } from "../../../support/services/responses.ts";
 
 const parse = (fields: object) => parseOpen({ model: "any", input: "Hi", ...fields }, true);
 const schema = { type: "object", properties: { a: { type: "string" } } };
+const deep: unknown = JSON.parse("[".repeat(200_000) + "]".repeat(200_000));
 const find = { type: "function", name: "find", parameters: { type: "object" } };
 
 test("the strict door has the prefixes of the specification and the open one its own", () => {
@@ -134,6 +135,8 @@ test.each([
   [{ tools: [{ type: "namespace", name: "n", tools: [{ type: "function" }] }] }, "tools[0].tools[0].name"],
   [{ tools: ["x".repeat(256 * 1024)] }, "tools"],
   [{ tool_choice: "any" }, "tool_choice"],
+  [{ tool_choice: { ...find, x: "x".repeat(256 * 1024) } }, "tool_choice"],
+  [{ tool_choice: { ...find, x: deep } }, "tool_choice"],
   [{ tool_choice: { type: "function" } }, "tool_choice.name"],
   [{ tool_choice: { type: "allowed_tools", tools: [] } }, "tool_choice.mode"],
   [{ text: { format: { type: "xml" } } }, "text.format.type"],

@@ -37,6 +37,21 @@ test("the same tools have the same names in every request", () => {
   expect(offerTools(TOOLS)).toEqual(offerTools(structuredClone(TOOLS)));
 });
 
+test("a grammar whose syntax is no text is shown without it", () => {
+  const format = { type: "grammar", syntax: { toString: 1 }, definition: "start: x" };
+  const [offered] = offerTools([{ type: "custom", name: "patch", format }]);
+  expect(offered?.offer.description).toBe("The input must match this grammar:\nstart: x");
+});
+
+test("the largest catalog is read once, however often its tools are named", () => {
+  const tools = Array.from({ length: 6000 }, (_, index) => named(`f${index}`));
+  const catalog: readonly WireTool[] = [{ type: "namespace", name: "a.b", description: "", tools }];
+  const begun = performance.now();
+  for (const { name } of tools) offeredName(catalog, { name, namespace: "a.b" });
+  // Read again for each name it would take minutes.
+  expect(performance.now() - begun).toBeLessThan(10_000);
+});
+
 test("a custom tool is a function with one text, and the model reads its grammar", () => {
   const patch = offerTools(TOOLS).find(({ tool }) => tool.type === "custom");
   expect(patch?.offer.parameters).toMatchObject({ required: ["input"] });
