@@ -18,7 +18,14 @@ import { createTurnStream, type TurnStream } from "./live/stream.ts";
 import { createWatchers } from "./live/watchers.ts";
 import { INTERRUPTED, type Ledger, type LedgerTurn, type TakenOver } from "./threads/ledger.ts";
 import type { Admit } from "./turn/admission.ts";
-import { type Ending, endingOf, STOPPED, TAKEN_OVER, unstoredEnding } from "./turn/ending.ts";
+import {
+  type Ending,
+  endingOf,
+  STOPPED,
+  TAKEN_OVER,
+  unstoredEnding,
+  withoutQuestion,
+} from "./turn/ending.ts";
 import { createLanes } from "./turn/lanes.ts";
 import { gatePending } from "./turn/resume.ts";
 import type { TurnRunner } from "./turn/runner.ts";
@@ -83,7 +90,8 @@ export function createAgent(parts: AgentParts): RunningAgent {
     log,
     *running(user) {
       for (const { turn, writer, stream } of active.values())
-        if (turn.user === user) yield { id: writer.id, thread: writer.thread, events: stream.events };
+        if (turn.user === user && !turn.ephemeral)
+          yield { id: writer.id, thread: writer.thread, events: stream.events };
     },
     tell: watchers.tell,
     lost: watchers.tellLost,
@@ -103,6 +111,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
 
   function emit({ turn, writer, stream }: Entry, event: TurnEvent): void {
     const n = stream.push(event);
+    if (turn.ephemeral) return;
     const place = { id: writer.id, thread: writer.thread };
     watchers.tell(turn.user, event, place);
     relay.send(turn.user, place, n, event);
@@ -134,7 +143,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
       const gate = isLate ? (await ledger.thread(turn.user, writer.thread))?.gate : undefined;
       if (gate && (turn.after ?? gate.turn) === gate.turn) throw gatePending(gate);
       if (beginning.items.length > 0) await writer.put(...beginning.items);
-      ending = await running.loop(beginning);
+      ending = withoutQuestion(turn, await running.loop(beginning));
     } catch (error) {
       ending = endingOf(error, stopper.signal, log);
     }

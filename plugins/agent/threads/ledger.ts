@@ -17,7 +17,7 @@ import { type OwnTurn, writeItem } from "./items.ts";
 import { closeGate, createOpening } from "./opening.ts";
 import { dropPieces, readPieces } from "./pieces.ts";
 import { threadTexts } from "./texts.ts";
-import { findThread, lockThread, type ThreadRow } from "./thread-row.ts";
+import { findThread, lockThread, removeThread, type ThreadRow } from "./thread-row.ts";
 
 export const INTERRUPTED = {
   code: "interrupted",
@@ -94,6 +94,15 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">): Ledge
     }
   }
 
+  /** False for a thread that is to be kept. */
+  async function forget(tx: Transaction, thread: string): Promise<boolean> {
+    if ((await tx.get("SELECT 1 FROM threads WHERE id = ? AND ephemeral = 1", thread)) === undefined)
+      return false;
+    await texts.removeThreads(tx, [thread]);
+    await removeThread(tx, thread);
+    return true;
+  }
+
   return {
     thread: (user, id) => findThread(sql, user, id),
 
@@ -142,7 +151,7 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">): Ledge
             node.id,
             id,
           );
-          if (found !== undefined) await interrupt(tx, id, found.thread);
+          if (found !== undefined && !(await forget(tx, found.thread))) await interrupt(tx, id, found.thread);
           return found;
         });
         if (row !== undefined) taken.push({ id, ...row });

@@ -59,6 +59,15 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
     const { id } = turn;
     const items = itemsOf(turn.input);
     const plain = isNew ? beginningOf(turn, undefined) : undefined;
+    if (turn.ephemeral && !isNew)
+      throw new Fault(
+        "invalid",
+        "ephemeral_on_thread",
+        "A turn that leaves nothing behind needs a new thread.",
+        {
+          param: "thread",
+        },
+      );
 
     const { placed, touched, ...opened } = await sql.transaction(async (tx) => {
       const found = isNew ? undefined : lockThread(tx, sql.engine, turn.user, thread);
@@ -107,7 +116,8 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
   function addThread(tx: Transaction, id: string, turn: Turn, now: string): void {
     const title = titleOf(turn);
     void tx.run(
-      `INSERT INTO threads (id, "user", title, created_at, updated_at, turns, tools) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO threads (id, "user", title, created_at, updated_at, turns, tools, ephemeral)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       id,
       turn.user,
       title,
@@ -115,8 +125,9 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
       now,
       turnsOf(turn),
       toolsOf(turn),
+      turn.ephemeral ? 1 : 0,
     );
-    texts.addTitle(tx, id, title);
+    if (!turn.ephemeral) texts.addTitle(tx, id, title);
   }
 
   /** Earlier items that the caller brought are a turn of their own, so that this one holds only what is its. */
@@ -129,7 +140,8 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
     for (const given of turn.history ?? []) {
       const item = { ...given, id: randomUUIDv7() };
       void writeItem(tx, { id, node }, item);
-      if (item.type === "message" && item.text !== "") texts.addMessage(tx, item.id, thread, item.text);
+      if (item.type === "message" && item.text !== "" && !turn.ephemeral)
+        texts.addMessage(tx, item.id, thread, item.text);
     }
     return id;
   }

@@ -157,6 +157,8 @@ const SQLITE = [
 
   // What the turn of a job is made of, as JSON, where it is more than a message.
   "ALTER TABLE jobs ADD COLUMN request TEXT;",
+  // Threads that go when their turn ends.
+  "ALTER TABLE threads ADD COLUMN ephemeral INTEGER NOT NULL DEFAULT 0;",
 ];
 
 const POSTGRES = [
@@ -311,6 +313,8 @@ const POSTGRES = [
 
   // What the turn of a job is made of, as JSON, where it is more than a message.
   'ALTER TABLE jobs ADD COLUMN request TEXT COLLATE "C";',
+  // Threads that go when their turn ends.
+  "ALTER TABLE threads ADD COLUMN ephemeral BIGINT NOT NULL DEFAULT 0;",
 ];
 
 export const MIGRATIONS = { sqlite: SQLITE, postgres: POSTGRES };

@@ -1,5 +1,5 @@
 /** A thread as its row says it is: what it waits for, and what a new turn has to know. */
-import type { ExternalTool, Gate, Queries, Sql, ToolCall } from "../../../kernel/plugin.ts";
+import type { ExternalTool, Gate, Queries, Sql, ToolCall, Transaction } from "../../../kernel/plugin.ts";
 import { type Carried, NOTHING_REQUIRED } from "../turn/required-tools.ts";
 
 export interface ThreadRow {
@@ -32,7 +32,7 @@ interface Columns {
 }
 
 const FIND = `SELECT id, gate, pending, required, tools, summary, summarised_to FROM threads
-  WHERE id = ? AND "user" = ?`;
+  WHERE id = ? AND "user" = ? AND ephemeral = 0`;
 
 export async function findThread(queries: Queries, user: string, id: string): Promise<ThreadRow | undefined> {
   return read(user, await queries.get<Columns>(FIND, id, user));
@@ -46,6 +46,11 @@ export async function lockThread(
   id: string,
 ): Promise<ThreadRow | undefined> {
   return read(user, await tx.get<Columns>(engine === "postgres" ? `${FIND} FOR UPDATE` : FIND, id, user));
+}
+
+/** With all that is on it. Of a thread that is ephemeral nothing is in the index of words. */
+export function removeThread(tx: Transaction, id: string): Promise<number> {
+  return tx.run("DELETE FROM threads WHERE id = ?", id);
 }
 
 function read(user: string, row: Columns | undefined): ThreadRow | undefined {

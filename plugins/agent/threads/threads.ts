@@ -66,7 +66,7 @@ export function createThreads(sql: Sql, onRemove: (thread: string) => void | Pro
 
   const findRow = (user: string, thread: string) =>
     sql.get<ThreadColumns>(
-      'SELECT id, title, created_at, updated_at, turns, gate FROM threads WHERE id = ? AND "user" = ?',
+      'SELECT id, title, created_at, updated_at, turns, gate FROM threads WHERE id = ? AND "user" = ? AND ephemeral = 0',
       thread,
       user,
     );
@@ -118,7 +118,7 @@ export function createThreads(sql: Sql, onRemove: (thread: string) => void | Pro
       if (q !== undefined && match === undefined) return { items: [] };
       const rows = await sql.all<ThreadColumns>(
         `SELECT id, title, created_at, updated_at, turns, gate FROM threads
-         WHERE "user" = ? AND (updated_at, id) < (?, ?) ${match === undefined ? "" : `AND ${texts.matches}`}
+         WHERE "user" = ? AND ephemeral = 0 AND (updated_at, id) < (?, ?) ${match === undefined ? "" : `AND ${texts.matches}`}
          ORDER BY updated_at DESC, id DESC LIMIT ?`,
         user,
         at,
@@ -168,7 +168,12 @@ export function createThreads(sql: Sql, onRemove: (thread: string) => void | Pro
     },
 
     async turn(user, turn) {
-      const row = await sql.get<TurnColumns>('SELECT * FROM turns WHERE id = ? AND "user" = ?', turn, user);
+      const row = await sql.get<TurnColumns>(
+        `SELECT turns.* FROM turns JOIN threads ON threads.id = turns.thread
+         WHERE turns.id = ? AND turns."user" = ? AND ephemeral = 0`,
+        turn,
+        user,
+      );
       return row && recordOf(row, (await readItems("?", turn)).get(turn) ?? []);
     },
 

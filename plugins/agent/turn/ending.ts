@@ -7,6 +7,7 @@ import {
   reason,
   type ToolCall,
   type Transaction,
+  type Turn,
   type Usage,
 } from "../../../kernel/plugin.ts";
 import type { OwnTurn } from "../threads/items.ts";
@@ -91,6 +92,23 @@ export function endingOf(error: unknown, signal: AbortSignal, log: Log): Ending 
   return {
     status: "failed",
     error: { code: "internal", message: "Something went wrong in the service; the log has the details." },
+  };
+}
+
+/** Of a turn that leaves nothing behind nothing is there to be answered later, unless the caller brings it along. */
+export function withoutQuestion({ ephemeral }: Turn, ending: Ending): Ending {
+  const { gate } = ending;
+  if (!ephemeral || gate === undefined || gate.type === "external_tool") return ending;
+  const [needs, first] =
+    gate.type === "approval"
+      ? ["approval", "Allow the tool first"]
+      : [`the credential "${gate.secret}"`, "Provide it first"];
+  return {
+    status: "failed",
+    error: {
+      code: `${gate.type}_required`,
+      message: `The tool "${gate.call.name}" needs ${needs}, but nothing of this turn is kept that could be continued. ${first}, or send the request with store: true.`,
+    },
   };
 }
 

@@ -13,7 +13,7 @@ import { NO_USAGE } from "../spending/cost.ts";
 import { writeItem } from "../threads/items.ts";
 import { addPiece, dropPieces } from "../threads/pieces.ts";
 import type { ThreadTexts } from "../threads/texts.ts";
-import type { Summary, ThreadRow } from "../threads/thread-row.ts";
+import { removeThread, type Summary, type ThreadRow } from "../threads/thread-row.ts";
 import { closeTurn, type Ending } from "./ending.ts";
 
 /** "waiting" where an earlier turn of the thread is still open, "gone" where it was closed or removed by others. */
@@ -123,9 +123,9 @@ export function createTurnWriter(
   let gathering: NodeJS.Timeout | undefined;
   /** The transaction that has taken what it writes. */
   let underWay: Promise<void> | undefined;
-  // Whether text of a message is stored that has not become an item yet, and whether more of it can be kept.
+  // Whether text of a message is stored that has not become an item yet, and whether more of it can or shall be kept.
   let isSpeaking = false;
-  let isMute = false;
+  let isMute = turn.ephemeral ?? false;
   let hasWritten = false;
   const { promise: gone, resolve: foundGone } = Promise.withResolvers<void>();
 
@@ -239,6 +239,11 @@ export function createTurnWriter(
   }
 
   const writeEnd = (tx: Transaction, ending: Ending, usage: Usage, now: string) => {
+    if (turn.ephemeral) {
+      for (const write of besides) write(tx);
+      void removeThread(tx, thread);
+      return Promise.resolve(undefined);
+    }
     const next = closeTurn(tx, { ...own, thread, isBranched, model: current.model }, ending, usage, now);
     for (const item of unstored()) void writeItem(tx, own, withPieces(item));
     // All that was said, also to begin with: the index is written once for a turn.

@@ -44,6 +44,19 @@ const count = async ({ sql }: Node, table: string) =>
   (await sql.get<{ count: number }>(`SELECT count(*) AS count FROM ${table}`))?.count;
 
 describeEngines("turns", (engine, fresh) => {
+  test("of a turn that leaves nothing behind nothing is left when its node has died, either", async () => {
+    const place = await fresh();
+    const [dead, living] = [await node(place), await node(place)];
+    const gone = nodeOn(dead.sql, { living: "(SELECT 'nobody')" });
+    const history = [{ type: "message", id: "", role: "user", text: "Before" }] as const;
+    await gone.open({ ephemeral: true, history });
+    const kept = await gone.open();
+    const taken = await nodeOn(living.sql, { living: "(SELECT 'nobody')" }).ledger.takeOver(() => false);
+    expect(taken).toHaveLength(2);
+    expect(await living.sql.all("SELECT id FROM threads")).toEqual([{ id: kept.writer.thread }]);
+    expect([await count(living, "turns"), await count(living, "turn_items")]).toEqual([1, 1]);
+  });
+
   test("one runs in a thread of all nodes, four wait in line, and more are refused", async () => {
     const [one, other] = await twoNodes(fresh);
     const first = await one.open();
