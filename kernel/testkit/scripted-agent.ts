@@ -246,6 +246,7 @@ function threadsOf(records: ReadonlyMap<string, TurnRecord>): Threads {
     },
     turns: async (user, thread) => ({ items: of(user, thread) }),
     turn: async (user, id) => (records.get(id)?.user === user ? records.get(id) : undefined),
+    attachment: async () => undefined,
     rename: async () => {},
     remove: async () => {},
   };

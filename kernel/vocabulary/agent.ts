@@ -78,6 +78,13 @@ export interface Threads {
     query?: { readonly limit?: number; readonly before?: string },
   ): Promise<Page<TurnRecord>>;
   turn(user: string, turn: string): Promise<TurnRecord | undefined>;
+  /** What came with a message or an output, by the id that it is named by there. */
+  attachment(
+    user: string,
+    id: string,
+  ): Promise<
+    { readonly mime: string; readonly name: string | undefined; readonly data: Uint8Array } | undefined
+  >;
   rename(user: string, thread: string, title: string): Promise<void>;
   remove(user: string, thread: string): Promise<void>;
 }

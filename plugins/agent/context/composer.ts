@@ -2,6 +2,7 @@
 import type { Mask, Turn, TurnItem } from "../../../kernel/plugin.ts";
 import type { Model, ModelRequest, ModelTool } from "../models/model.ts";
 import { type Preface, renderItems, type Show } from "../threads/history.ts";
+import { createAttaching } from "./attaching.ts";
 import { withOnce } from "./once.ts";
 import { estimateText, estimateTokens, estimateTools } from "./tokens.ts";
 import { tooLong } from "./truncation.ts";
@@ -39,6 +40,7 @@ export function createComposer(composing: Composing): Compose {
   const show: Show = { mask, trusted, outputs: new WeakMap() };
   const fitted = new Map<Model, Promise<Fitted>>();
   const sent = sentWith(turn, items, stored);
+  const attach = createAttaching(turn, (ids) => context.attachments(stored.thread, ids));
   const fixed = estimateText(system) + estimateTools(tools);
 
   async function fitPast(model: Model, budget: number, own: number): Promise<Fitted> {
@@ -69,7 +71,7 @@ export function createComposer(composing: Composing): Compose {
     const present = render(known.open);
     return {
       system,
-      messages: assemble(known, present, { budget, window }, sent),
+      messages: await attach(assemble(known, present, { budget, window }, sent)),
       tools,
       temperature: turn.temperature,
       ...(turn.parallelCalls !== undefined && { parallelCalls: turn.parallelCalls }),

@@ -1,5 +1,5 @@
 /** What is said to the model with one turn only: it stands before the turn's message and is never stored. */
-import type { ModelMessage } from "../models/model.ts";
+import type { RenderedMessage } from "../models/model.ts";
 import { type Rendered, renderBlock } from "../threads/history.ts";
 
 /** `texts`: each is a block of its own. A turn without a message has them at its beginning, after the results it brings. */
@@ -10,7 +10,7 @@ export function withOnce({ messages, open }: Rendered, texts: readonly string[])
   const at = found === -1 ? messages.length : found;
   const first = messages[at];
   const isSpoken = first?.role === "user";
-  const said: ModelMessage = isSpoken
+  const said: RenderedMessage = isSpoken
     ? { ...first, text: `${block}\n\n${first.text}` }
     : { role: "user", text: block };
   return { messages: messages.toSpliced(at, isSpoken ? 1 : 0, said), open };

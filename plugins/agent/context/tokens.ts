@@ -1,8 +1,9 @@
 /** Tokens of what a model is sent, without asking the model. */
 
 import { StringDecoder } from "node:string_decoder";
+import type { Attachment } from "../../../kernel/plugin.ts";
 import { estimateText } from "../../../kernel/vocabulary/usage.ts";
-import type { ModelAttachment, ModelMessage, ModelTool } from "../models/model.ts";
+import type { ModelAttachment, ModelMessage, ModelTool, RenderedMessage } from "../models/model.ts";
 import { isTextual } from "../models/request.ts";
 
 const BYTES_PER_TOKEN = 4;
@@ -23,7 +24,7 @@ export function clipTokens(text: string, most: number): string {
 }
 
 /** `isPast`: of an earlier turn, whose thoughts no model is sent again. */
-export function estimateTokens(message: ModelMessage, { isPast = false } = {}): number {
+export function estimateTokens(message: ModelMessage | RenderedMessage, { isPast = false } = {}): number {
   switch (message.role) {
     case "user":
       return FRAME + estimateText(message.text) + estimateAttachments(message.attachments);
@@ -37,15 +38,16 @@ export function estimateTokens(message: ModelMessage, { isPast = false } = {}): 
   }
 }
 
-function estimateAttachments(attachments: readonly ModelAttachment[] = []): number {
+function estimateAttachments(attachments: readonly (ModelAttachment | Attachment)[] = []): number {
   return attachments.reduce((sum, attachment) => sum + FRAME + estimateAttachment(attachment), 0);
 }
 
-function estimateAttachment({ kind, mime, data }: ModelAttachment): number {
+function estimateAttachment(attachment: ModelAttachment | Attachment): number {
+  const { kind, mime } = attachment;
   // Providers scale an image down, so it costs much the same at any size.
   if (kind === "image") return TOKENS_OF_IMAGE;
   const bytes = kind === "file" && isTextual(mime) ? BYTES_PER_TOKEN : BYTES_PER_TOKEN_OF[kind];
-  return Math.ceil(data.byteLength / bytes);
+  return Math.ceil(("data" in attachment ? attachment.data.byteLength : attachment.size) / bytes);
 }
 
 /** A tool is the same object from turn to turn, and is counted once. */

@@ -1,6 +1,7 @@
 /** What is left out of input that does not fit a model's window: whole pairs, from the middle. */
+
 import { Fault } from "../../../kernel/plugin.ts";
-import type { ModelMessage } from "../models/model.ts";
+import type { RenderedMessage } from "../models/model.ts";
 import { estimateTokens } from "./tokens.ts";
 
 /**
@@ -8,8 +9,11 @@ import { estimateTokens } from "./tokens.ts";
  * application instructs and all that follows the assistant's last word stay. Calls go with their results, oldest first,
  * and only then the message they were made for, with its answer.
  */
-export function leaveOut(messages: readonly ModelMessage[], excess: number): ModelMessage[] | undefined {
-  const gone = new Set<ModelMessage>();
+export function leaveOut(
+  messages: readonly RenderedMessage[],
+  excess: number,
+): RenderedMessage[] | undefined {
+  const gone = new Set<RenderedMessage>();
   let left = excess;
   for (const unit of unitsOf(messages)) {
     if (left <= 0) break;
@@ -22,12 +26,12 @@ export function leaveOut(messages: readonly ModelMessage[], excess: number): Mod
 }
 
 /** What can go, in the order in which it goes. */
-function unitsOf(messages: readonly ModelMessage[]): readonly (readonly ModelMessage[])[] {
-  const units: ModelMessage[][] = [];
+function unitsOf(messages: readonly RenderedMessage[]): readonly (readonly RenderedMessage[])[] {
+  const units: RenderedMessage[][] = [];
   const first = messages.find(isSaidByUser);
-  let talk: ModelMessage[] = [];
-  let round: ModelMessage[] | undefined;
-  let last: ModelMessage | undefined;
+  let talk: RenderedMessage[] = [];
+  let round: RenderedMessage[] | undefined;
+  let last: RenderedMessage | undefined;
   for (const message of messages.slice(0, endOfMiddle(messages))) {
     if (message.role === "tool") (round ?? talk).push(message);
     else if (message.role === "assistant" && message.calls.length > 0) {
@@ -49,14 +53,14 @@ function unitsOf(messages: readonly ModelMessage[]): readonly (readonly ModelMes
 }
 
 /** Results belong to the calls before them. */
-function endOfMiddle(messages: readonly ModelMessage[]): number {
+function endOfMiddle(messages: readonly RenderedMessage[]): number {
   const at = messages.findLastIndex(({ role }) => role === "assistant");
   const message = messages[at];
   return message?.role === "assistant" && message.calls.length > 0 ? at : at + 1;
 }
 
 /** A message that is nothing but instructions has no words of the user: theirs cannot look like it. */
-function isSaidByUser(message: ModelMessage): boolean {
+function isSaidByUser(message: RenderedMessage): boolean {
   if (message.role !== "user") return false;
   const { text } = message;
   const end = "\n</instructions>";

@@ -2,9 +2,11 @@
  * Fits a thread into a model's window. What no longer fits is summarised once and the summary kept beside
  * the thread; the turns themselves stay as they are.
  */
+
 import { Fault, type Sql, type Turn } from "../../../kernel/plugin.ts";
-import type { ModelMessage } from "../models/model.ts";
+import type { RenderedMessage } from "../models/model.ts";
 import { capText, escapeTags } from "../safety/wrap.ts";
+import { readAttachments } from "../threads/attachments.ts";
 import { isOnPath, type Path, readPath } from "../threads/branch.ts";
 import type { History, Past, RenderedTurn } from "../threads/history.ts";
 import { orphansOf, withoutResult } from "../threads/history.ts";
@@ -51,6 +53,8 @@ export interface Context {
   read(turn: Present, summary: Summary | undefined): Promise<Stored>;
   /** History as it fits: a summary of the oldest, then whole turns. */
   fit(stored: Stored, room: Room): Promise<Fitted>;
+  /** The bytes of attachments of a thread, of those that are there. */
+  attachments(thread: string, ids: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>;
 }
 
 export type Fitted = Past & { readonly summary: string | undefined };
@@ -76,6 +80,8 @@ export function createContext(sql: Sql, history: History): Context {
   };
 
   return {
+    attachments: (thread, ids) => readAttachments(sql, thread, ids),
+
     async read({ thread, seq: before, isBranched }, given) {
       const [known, path] = await Promise.all([
         given ?? summaryOf(thread),
@@ -124,7 +130,7 @@ function cutAt(turns: readonly RenderedTurn[], room: number, kept: number): numb
 /** Puts what was said into a few paragraphs, in as many steps as the budget needs. */
 export async function summariseTurns(
   known: string | undefined,
-  turns: readonly (readonly ModelMessage[])[],
+  turns: readonly (readonly RenderedMessage[])[],
   budget: number,
   summarise: (transcript: string) => Promise<string>,
 ): Promise<string> {
@@ -145,10 +151,12 @@ export async function summariseTurns(
   return summary ?? "";
 }
 
-function transcribe(message: ModelMessage): string {
+function transcribe(message: RenderedMessage): string {
   switch (message.role) {
-    case "user":
-      return `User: ${capText(message.text, LONGEST_IN_TRANSCRIPT)}`;
+    case "user": {
+      const attached = (message.attachments ?? []).map(({ kind, name }) => `[${name ?? kind}]`);
+      return `User: ${capText([message.text, ...attached].join(" "), LONGEST_IN_TRANSCRIPT)}`;
+    }
     case "assistant": {
       const calls = message.calls.map(({ name, params }) => `called ${name} with ${params}`).join(", ");
       return `Assistant: ${capText([message.text, calls].filter(Boolean).join(" — "), LONGEST_IN_TRANSCRIPT)}`;
@@ -182,11 +190,11 @@ export interface Sent {
 /** The messages of one request: summary, history, this turn; its own oldest results give way first. */
 export function assemble(
   past: Fitted,
-  present: { readonly messages: readonly ModelMessage[]; readonly open: Past["open"] },
+  present: { readonly messages: readonly RenderedMessage[]; readonly open: Past["open"] },
   { budget, window }: { readonly budget: number; readonly window: number },
   { turns, calls, truncation }: Sent,
-): readonly ModelMessage[] {
-  const summary: readonly ModelMessage[] =
+): readonly RenderedMessage[] {
+  const summary: readonly RenderedMessage[] =
     past.summary === undefined
       ? []
       : [{ role: "user", text: `<summary>\n${escapeTags(past.summary)}\n</summary>` }];
@@ -196,7 +204,7 @@ export function assemble(
   let brought = past.turns.slice(from).flatMap(({ messages }) => messages);
   let left = budget - sumTokens(past.turns) - estimateText(past.summary ?? "") - estimateOf(own);
   for (let at = 0; left < 0 && at < own.length - 1; at++) {
-    const message = own[at] as ModelMessage;
+    const message = own[at] as RenderedMessage;
     if (message.role !== "tool" || message.output === LEFT_OUT || calls.has(message.call.id)) continue;
     const shorter = { ...message, output: LEFT_OUT };
     left += estimateTokens(message) - estimateTokens(shorter);
@@ -213,7 +221,7 @@ export function assemble(
   return [...before, ...brought, ...own, ...withoutResult(present.open)];
 }
 
-function estimateOf(messages: readonly ModelMessage[]): number {
+function estimateOf(messages: readonly RenderedMessage[]): number {
   return messages.reduce((sum, message) => sum + estimateTokens(message), 0);
 }
 

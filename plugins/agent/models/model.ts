@@ -1,5 +1,6 @@
 /** What the loop asks of a model, whoever makes it. */
 import type {
+  Attachment,
   Format,
   Generation,
   JsonSchema,
@@ -89,6 +90,18 @@ export type ModelMessage =
       readonly output: string;
       readonly failed: boolean;
       readonly attachments?: readonly ModelAttachment[];
+    };
+
+/** What a model is shown, with the names of what is attached: the bytes are read for those that fit its window. */
+export type RenderedMessage =
+  | { readonly role: "user"; readonly text: string; readonly attachments?: readonly Attachment[] }
+  | Extract<ModelMessage, { role: "assistant" }>
+  | {
+      readonly role: "tool";
+      readonly call: ToolCall;
+      readonly output: string;
+      readonly failed: boolean;
+      readonly attachments?: readonly Attachment[];
     };
 
 export type FinishReason = "stop" | "length" | "content_filter" | "tool_calls";

@@ -11,14 +11,14 @@ import type {
 } from "../../../kernel/plugin.ts";
 import { estimateTokens } from "../context/tokens.ts";
 import { renderContext } from "../context/user-context.ts";
-import type { ModelMessage } from "../models/model.ts";
+import type { RenderedMessage } from "../models/model.ts";
 import { redact } from "../safety/redact.ts";
 import { escapeTags, wrapOutput } from "../safety/wrap.ts";
 import { type Gap, isOnPath, type Path } from "./branch.ts";
 
 export interface RenderedTurn {
   readonly seq: number;
-  readonly messages: readonly ModelMessage[];
+  readonly messages: readonly RenderedMessage[];
   readonly tokens: number;
   /** False where it begins with the results of calls that the turn before made. */
   readonly isWhole: boolean;
@@ -47,7 +47,7 @@ export interface Show {
 }
 
 export interface Rendered {
-  readonly messages: ModelMessage[];
+  readonly messages: RenderedMessage[];
   /** Calls that still wait for their results. */
   readonly open: readonly ToolCall[];
 }
@@ -58,9 +58,9 @@ export function renderItems(
   open: readonly ToolCall[],
   show: Show,
 ): Rendered {
-  const messages: ModelMessage[] = [];
+  const messages: RenderedMessage[] = [];
   let waiting = [...open];
-  const results = new Map<ToolCall, ModelMessage>();
+  const results = new Map<ToolCall, RenderedMessage>();
   // The calls of the last message, while it can still take one.
   let answer: ToolCall[] | undefined;
   // What was thought before the next answer.
@@ -97,6 +97,7 @@ export function renderItems(
         call,
         output: outputOf(item, call, item.outcome, show),
         failed: item.outcome.status !== "ok",
+        ...(item.attachments?.length && { attachments: item.attachments }),
       });
       answer = undefined;
     } else if (item.type === "tool_call") {
@@ -120,7 +121,7 @@ export function renderItems(
 }
 
 /** Results that never came, so that what follows them is well-formed. */
-export function withoutResult(calls: readonly ToolCall[]): ModelMessage[] {
+export function withoutResult(calls: readonly ToolCall[]): RenderedMessage[] {
   return calls.map((call) => ({ role: "tool", call, output: NO_RESULT, failed: true }));
 }
 
@@ -128,7 +129,7 @@ function renderUser(
   item: Extract<TurnItem, { type: "message" }>,
   preface: Preface,
   { mask }: Show,
-): ModelMessage {
+): RenderedMessage {
   if (item.role === "system")
     return { role: "user", text: renderBlock("instructions", redact(mask, item.text)) };
   const blocks = [
@@ -137,7 +138,8 @@ function renderUser(
     ...(preface.outside?.data === undefined ? [] : [renderOutside(preface.outside, mask)]),
     renderWords(item.text, preface.outside?.spans ?? [], (text) => escapeTags(redact(mask, text))),
   ];
-  return { role: "user", text: blocks.join("\n\n") };
+  const { attachments } = item;
+  return { role: "user", text: blocks.join("\n\n"), ...(attachments?.length && { attachments }) };
 }
 
 function renderOutside({ data, origin }: Outside, mask: Mask): string {
@@ -254,13 +256,13 @@ function render(
   return { turns, open };
 }
 
-function turnOf(seq: number, messages: readonly ModelMessage[]): RenderedTurn {
+function turnOf(seq: number, messages: readonly RenderedMessage[]): RenderedTurn {
   const tokens = messages.reduce((sum, message) => sum + estimateTokens(message, { isPast: true }), 0);
   return { seq, messages, tokens, isWhole: messages[0]?.role !== "tool" };
 }
 
 /** The results at its beginning, of calls that the turn before it made. */
-export function orphansOf(turn: RenderedTurn | undefined): readonly ModelMessage[] {
+export function orphansOf(turn: RenderedTurn | undefined): readonly RenderedMessage[] {
   const end = turn?.messages.findIndex(({ role }) => role !== "tool") ?? 0;
   return turn?.messages.slice(0, end === -1 ? undefined : end) ?? [];
 }

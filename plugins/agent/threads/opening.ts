@@ -13,6 +13,7 @@ import {
   type TurnStatus,
 } from "../../../kernel/plugin.ts";
 import { type Beginning, beginningOf } from "../turn/resume.ts";
+import { writeAttachments } from "./attachments.ts";
 import { findOrigin, followAnswers, moveTurn, type Origin, threadAt } from "./branch.ts";
 import { writeItem } from "./items.ts";
 import type { ThreadTexts } from "./texts.ts";
@@ -103,6 +104,7 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
         refuseBusy((await ahead) ?? 0);
         if (closes(turn, before.gate)) await closeGate(tx, thread, before.gate);
       }
+      writeAttachments(tx, thread, turn);
       await besides;
       return { placed, touched, before, gate: answered, beginning: beginning as Beginning };
     });

@@ -159,6 +159,17 @@ const SQLITE = [
   "ALTER TABLE jobs ADD COLUMN request TEXT;",
   // Threads that go when their turn ends.
   "ALTER TABLE threads ADD COLUMN ephemeral INTEGER NOT NULL DEFAULT 0;",
+
+  // What came with messages and outputs besides their text.
+  `CREATE TABLE attachments (
+    id TEXT NOT NULL,
+    thread TEXT NOT NULL REFERENCES threads (id) ON DELETE CASCADE,
+    mime TEXT NOT NULL,
+    name TEXT,
+    data BLOB NOT NULL,
+    PRIMARY KEY (id, thread)
+  ) STRICT;
+  CREATE INDEX attachments_by_thread ON attachments (thread);`,
 ];
 
 const POSTGRES = [
@@ -315,6 +326,17 @@ const POSTGRES = [
   'ALTER TABLE jobs ADD COLUMN request TEXT COLLATE "C";',
   // Threads that go when their turn ends.
   "ALTER TABLE threads ADD COLUMN ephemeral BIGINT NOT NULL DEFAULT 0;",
+
+  // What came with messages and outputs besides their text.
+  `CREATE TABLE attachments (
+    id TEXT COLLATE "C" NOT NULL,
+    thread TEXT COLLATE "C" NOT NULL REFERENCES threads (id) ON DELETE CASCADE,
+    mime TEXT COLLATE "C" NOT NULL,
+    name TEXT COLLATE "C",
+    data BYTEA NOT NULL,
+    PRIMARY KEY (id, thread)
+  );
+  CREATE INDEX attachments_by_thread ON attachments (thread);`,
 ];
 
 export const MIGRATIONS = { sqlite: SQLITE, postgres: POSTGRES };

@@ -177,6 +177,16 @@ export function createThreads(sql: Sql, onRemove: (thread: string) => void | Pro
       return row && recordOf(row, (await readItems("?", turn)).get(turn) ?? []);
     },
 
+    async attachment(user, id) {
+      const row = await sql.get<{ mime: string; name: string | null; data: Uint8Array }>(
+        `SELECT mime, name, data FROM attachments JOIN threads ON threads.id = attachments.thread
+         WHERE attachments.id = ? AND "user" = ? AND ephemeral = 0 LIMIT 1`,
+        id,
+        user,
+      );
+      return row && { mime: row.mime, name: row.name ?? undefined, data: row.data };
+    },
+
     async rename(user, thread, title) {
       const clipped = clipTitle(title);
       if (clipped === "")

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Turn, TurnItem } from "../../../../kernel/plugin.ts";
 import { estimateTokens } from "../../../../plugins/agent/context/tokens.ts";
 import { leaveOut } from "../../../../plugins/agent/context/truncation.ts";
-import type { ModelMessage } from "../../../../plugins/agent/models/model.ts";
+import type { RenderedMessage } from "../../../../plugins/agent/models/model.ts";
 import type { ModelServer } from "../../../support/servers/model-server.ts";
 import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
 
@@ -140,13 +140,13 @@ test("what is stored before a request is still compacted for it, and the request
 test("whatever is left out, calls keep their results and the ends stay", () => {
   const call = (id: string) => ({ id, name: "find", params: "{}" });
   const unit = fc.oneof(
-    fc.constant<readonly ModelMessage[]>([{ role: "user", text: "question" }]),
-    fc.constant<readonly ModelMessage[]>([{ role: "assistant", text: "answer", calls: [] }]),
-    fc.integer({ min: 1, max: 3 }).map((count): readonly ModelMessage[] => {
+    fc.constant<readonly RenderedMessage[]>([{ role: "user", text: "question" }]),
+    fc.constant<readonly RenderedMessage[]>([{ role: "assistant", text: "answer", calls: [] }]),
+    fc.integer({ min: 1, max: 3 }).map((count): readonly RenderedMessage[] => {
       const calls = Array.from({ length: count }, (_, at) => call(`c${at}`));
       return [
         { role: "assistant", text: "", calls },
-        ...calls.map((each): ModelMessage => ({ role: "tool", call: each, output: "out", failed: false })),
+        ...calls.map((each): RenderedMessage => ({ role: "tool", call: each, output: "out", failed: false })),
       ];
     }),
   );
@@ -155,7 +155,7 @@ test("whatever is left out, calls keep their results and the ends stay", () => {
       // Each its own object, as in a request.
       const messages = units.flat().map((each) => ({ ...each }));
       const kept = leaveOut(messages, excess);
-      const size = (list: readonly ModelMessage[]) =>
+      const size = (list: readonly RenderedMessage[]) =>
         list.reduce((sum, each) => sum + estimateTokens(each), 0);
       const lastWord = messages.findLastIndex(({ role }) => role === "assistant");
       const first = messages.find(({ role }) => role === "user");

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createMask } from "../../../../kernel/mask/mask.ts";
 import type { ToolCall, TurnItem } from "../../../../kernel/plugin.ts";
-import type { ModelMessage } from "../../../../plugins/agent/models/model.ts";
+import type { RenderedMessage } from "../../../../plugins/agent/models/model.ts";
 import { renderItems, withoutResult } from "../../../../plugins/agent/threads/history.ts";
 
 const SHOW = { mask: createMask(), trusted: new Set(["skill_load"]) };
@@ -29,7 +29,7 @@ const said = (role: "user" | "assistant", text: string): TurnItem => ({
 });
 
 /** What every provider demands: each call is followed by its result before anything else is said. */
-function assertWellFormed(messages: readonly ModelMessage[]): void {
+function assertWellFormed(messages: readonly RenderedMessage[]): void {
   let waiting: string[] = [];
   for (const message of messages) {
     if (message.role === "tool") {
@@ -118,7 +118,7 @@ test("whatever was stored, and wherever a turn broke off, what a model gets is w
   );
   fc.assert(
     fc.property(fc.array(fc.array(item, { maxLength: 8 }), { maxLength: 4 }), (turns) => {
-      const messages: ModelMessage[] = [];
+      const messages: RenderedMessage[] = [];
       let open: readonly ToolCall[] = [];
       for (const items of turns) {
         // A model never gives two calls of one answer the same id; the loop sees to it.
