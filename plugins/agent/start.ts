@@ -110,7 +110,7 @@ export async function startAgent({
     admit: createAdmission({
       sources,
       models,
-      toolsOf: async (user, thread) => (await ledger.thread(user, thread))?.tools ?? [],
+      toolsOf: ledger.tools,
     }),
     forget: history.forget,
     remember: (user, tool, fingerprint) => approvals.remember(user, tool, "allow", fingerprint),

@@ -1,6 +1,7 @@
 /** Turns as they are opened and, after a crash, closed. What was written is never lost. */
 import type {
   Alongside,
+  ExternalTool,
   Gate,
   ModelName,
   Node,
@@ -17,7 +18,7 @@ import { type OwnTurn, writeItem } from "./items.ts";
 import { closeGate, createOpening } from "./opening.ts";
 import { dropPieces, readPieces } from "./pieces.ts";
 import { threadTexts } from "./texts.ts";
-import { findThread, lockThread, removeThread, type ThreadRow } from "./thread-row.ts";
+import { findThread, lockThread, readTools, removeThread, type ThreadRow } from "./thread-row.ts";
 
 export const INTERRUPTED = {
   code: "interrupted",
@@ -43,6 +44,8 @@ export interface TakenOver {
 
 export interface Ledger {
   thread(user: string, id: string): Promise<ThreadRow | undefined>;
+  /** The caller's tools, as the thread has them. */
+  tools(user: string, thread: string): Promise<readonly ExternalTool[]>;
   /** Opens the turn, and its thread where it has none; a resumed gate is closed in the same step. On disk when it resolves. */
   open(
     turn: Turn & { readonly id: string },
@@ -105,11 +108,12 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">): Ledge
 
   return {
     thread: (user, id) => findThread(sql, user, id),
+    tools: (user, thread) => readTools(sql, user, thread),
 
     async open(turn, model, options) {
       const opened = await openTurn(turn, model, options);
-      const { before, status, beginning } = opened;
-      const tools = turn.tools ?? (turn.input.type === "message" ? [] : (before?.tools ?? []));
+      const { status, beginning } = opened;
+      const tools = turn.tools ?? opened.tools ?? [];
       return {
         turn: {
           ...turn,

@@ -2,6 +2,7 @@
 import { randomUUIDv7 } from "node:crypto";
 import {
   type Alongside,
+  type ExternalTool,
   Fault,
   type Gate,
   type ModelName,
@@ -17,7 +18,7 @@ import { writeAttachments } from "./attachments.ts";
 import { findOrigin, followAnswers, moveTurn, type Origin, threadAt } from "./branch.ts";
 import { writeItem } from "./items.ts";
 import type { ThreadTexts } from "./texts.ts";
-import { lockThread, type ThreadRow } from "./thread-row.ts";
+import { keepsTools, lockThread, readTools, type ThreadRow, writeTools } from "./thread-row.ts";
 import { titleOf } from "./title.ts";
 import { addTurn, countOpen, type Place } from "./turn-rows.ts";
 
@@ -33,6 +34,8 @@ export interface OpenedTurn {
   readonly beginning: Beginning;
   /** The thread as it was; undefined where it is new. */
   readonly before: ThreadRow | undefined;
+  /** The caller's tools as the thread has them, where the turn says nothing of them and goes on with those. */
+  readonly tools: readonly ExternalTool[] | undefined;
   /** What the turn it goes on from waited for, which it answers or which is no concern of its. */
   readonly gate: Gate | undefined;
   /** Not all that came before it on its thread is its past. */
@@ -74,6 +77,7 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
       const found = isNew ? undefined : lockThread(tx, sql.engine, turn.user, thread);
       const ahead = isNew ? undefined : countOpen(tx, thread);
       const origin = turn.after === undefined ? undefined : findOrigin(tx, turn, turn.thread);
+      const tools = isNew || !keepsTools(turn) ? undefined : readTools(tx, turn.user, thread);
       const touched = isNew ? undefined : touchThread(tx, thread, turn, now);
       if (isNew) addThread(tx, thread, turn, now);
       const imported = turn.history?.length ? importHistory(tx, thread, turn, model, now) : undefined;
@@ -85,7 +89,8 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
       const gate = (async () => (await found)?.gate)();
       const besides = alongside?.(tx, { id, thread, gate });
       // Where one failed first, the answers of the others do not matter.
-      for (const answer of [found, ahead, origin, touched, placed, gate, besides]) answer?.catch(() => {});
+      for (const answer of [found, ahead, origin, tools, touched, placed, gate, besides])
+        answer?.catch(() => {});
       if (isIdGiven && (await placed) === undefined && (isNew || (await found) !== undefined))
         throw new Fault("invalid", "turn_exists", `The turn ${id} already exists.`, { param: "id" });
       let beginning = plain;
@@ -104,9 +109,11 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
         refuseBusy((await ahead) ?? 0);
         if (closes(turn, before.gate)) await closeGate(tx, thread, before.gate);
       }
+      writeTools(tx, thread, turn, isNew);
       writeAttachments(tx, thread, turn);
       await besides;
-      return { placed, touched, before, gate: answered, beginning: beginning as Beginning };
+      const kept = await tools;
+      return { placed, touched, before, gate: answered, tools: kept, beginning: beginning as Beginning };
     });
     // Asked for after the commit, so that a new thread needs no answer before it.
     const { seq, status } = (await placed) as Place;
@@ -118,15 +125,14 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
   function addThread(tx: Transaction, id: string, turn: Turn, now: string): void {
     const title = titleOf(turn);
     void tx.run(
-      `INSERT INTO threads (id, "user", title, created_at, updated_at, turns, tools, ephemeral)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO threads (id, "user", title, created_at, updated_at, turns, ephemeral)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
       id,
       turn.user,
       title,
       now,
       now,
       turnsOf(turn),
-      toolsOf(turn),
       turn.ephemeral ? 1 : 0,
     );
     if (!turn.ephemeral) texts.addTitle(tx, id, title);
@@ -168,13 +174,10 @@ function touchThread(
   turn: Turn,
   now: string,
 ): Promise<{ readonly branched: number } | undefined> {
-  // The catalog belongs to the thread: a resume that does not repeat it goes on with it.
-  const keepsTools = turn.input.type !== "message" && turn.tools === undefined;
   return tx.get(
-    `UPDATE threads SET turns = turns + ${turnsOf(turn)}, updated_at = ?${keepsTools ? "" : ", tools = ?"}
+    `UPDATE threads SET turns = turns + ${turnsOf(turn)}, updated_at = ?
        ${turn.after === undefined ? "" : `, ${BRANCHES}`} WHERE id = ? AND "user" = ? RETURNING branched`,
     now,
-    ...(keepsTools ? [] : [toolsOf(turn)]),
     ...(turn.after === undefined ? [] : [turn.after]),
     thread,
     turn.user,
@@ -212,8 +215,4 @@ export async function closeGate(tx: Transaction, thread: string, gate: Gate | un
     tx.run("UPDATE threads SET gate = NULL, pending = NULL, required = NULL WHERE id = ?", thread),
     tx.run("UPDATE turns SET status = 'completed' WHERE id = ? AND status = 'waiting'", gate.turn),
   ]);
-}
-
-function toolsOf({ tools }: Turn): string | null {
-  return tools?.length ? JSON.stringify(tools) : null;
 }

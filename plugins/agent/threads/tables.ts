@@ -170,6 +170,15 @@ const SQLITE = [
     PRIMARY KEY (id, thread)
   ) STRICT;
   CREATE INDEX attachments_by_thread ON attachments (thread);`,
+
+  // The caller's tools, apart from the thread: they are large, and a row is rewritten whole whatever changes in it.
+  `CREATE TABLE thread_tools (
+    thread TEXT NOT NULL PRIMARY KEY REFERENCES threads (id) ON DELETE CASCADE,
+    digest TEXT NOT NULL,
+    tools TEXT NOT NULL
+  ) STRICT;
+  INSERT INTO thread_tools (thread, digest, tools) SELECT id, '', tools FROM threads WHERE tools IS NOT NULL;
+  ALTER TABLE threads DROP COLUMN tools;`,
 ];
 
 const POSTGRES = [
@@ -337,6 +346,15 @@ const POSTGRES = [
     PRIMARY KEY (id, thread)
   );
   CREATE INDEX attachments_by_thread ON attachments (thread);`,
+
+  // The caller's tools, apart from the thread: they are large, and a row is rewritten whole whatever changes in it.
+  `CREATE TABLE thread_tools (
+    thread TEXT COLLATE "C" NOT NULL PRIMARY KEY REFERENCES threads (id) ON DELETE CASCADE,
+    digest TEXT COLLATE "C" NOT NULL,
+    tools TEXT COLLATE "C" NOT NULL
+  );
+  INSERT INTO thread_tools (thread, digest, tools) SELECT id, '', tools FROM threads WHERE tools IS NOT NULL;
+  ALTER TABLE threads DROP COLUMN tools;`,
 ];
 
 export const MIGRATIONS = { sqlite: SQLITE, postgres: POSTGRES };

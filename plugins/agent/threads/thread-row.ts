@@ -1,5 +1,14 @@
 /** A thread as its row says it is: what it waits for, and what a new turn has to know. */
-import type { ExternalTool, Gate, Queries, Sql, ToolCall, Transaction } from "../../../kernel/plugin.ts";
+import { createHash } from "node:crypto";
+import type {
+  ExternalTool,
+  Gate,
+  Queries,
+  Sql,
+  ToolCall,
+  Transaction,
+  Turn,
+} from "../../../kernel/plugin.ts";
 import { type Carried, NOTHING_REQUIRED } from "../turn/required-tools.ts";
 
 export interface ThreadRow {
@@ -10,8 +19,6 @@ export interface ThreadRow {
   readonly pending: readonly ToolCall[];
   /** What the turn at the gate had said about tools that must not fail. */
   readonly required: Carried;
-  /** The caller's tools, as last declared. */
-  readonly tools: readonly ExternalTool[];
   readonly summary: Summary;
 }
 
@@ -26,12 +33,11 @@ interface Columns {
   readonly gate: string | null;
   readonly pending: string | null;
   readonly required: string | null;
-  readonly tools: string | null;
   readonly summary: string | null;
   readonly summarised_to: number;
 }
 
-const FIND = `SELECT id, gate, pending, required, tools, summary, summarised_to FROM threads
+const FIND = `SELECT id, gate, pending, required, summary, summarised_to FROM threads
   WHERE id = ? AND "user" = ? AND ephemeral = 0`;
 
 export async function findThread(queries: Queries, user: string, id: string): Promise<ThreadRow | undefined> {
@@ -61,8 +67,43 @@ function read(user: string, row: Columns | undefined): ThreadRow | undefined {
       gate: row.gate === null ? undefined : (JSON.parse(row.gate) as Gate),
       pending: row.pending === null ? [] : (JSON.parse(row.pending) as ToolCall[]),
       required: row.required === null ? NOTHING_REQUIRED : (JSON.parse(row.required) as Carried),
-      tools: row.tools === null ? [] : (JSON.parse(row.tools) as ExternalTool[]),
       summary: { text: row.summary ?? undefined, to: row.summarised_to },
     }
+  );
+}
+
+/** They belong to the thread: an answer at a gate that does not repeat them goes on with them. */
+export const keepsTools = ({ input, tools }: Turn): boolean =>
+  input.type !== "message" && tools === undefined;
+
+/** The caller's tools, as the thread has them. */
+export async function readTools(
+  queries: Queries,
+  user: string,
+  thread: string,
+): Promise<readonly ExternalTool[]> {
+  const row = await queries.get<{ tools: string }>(
+    'SELECT tools FROM thread_tools JOIN threads ON threads.id = thread WHERE thread = ? AND "user" = ?',
+    thread,
+    user,
+  );
+  return row === undefined ? [] : (JSON.parse(row.tools) as readonly ExternalTool[]);
+}
+
+/** Clients send the same with every request, and may send a lot: only what has changed is written. */
+export function writeTools(tx: Transaction, thread: string, turn: Turn, isNew: boolean): void {
+  if (keepsTools(turn)) return;
+  if (!turn.tools?.length) {
+    if (!isNew) void tx.run("DELETE FROM thread_tools WHERE thread = ?", thread);
+    return;
+  }
+  const tools = JSON.stringify(turn.tools);
+  void tx.run(
+    `INSERT INTO thread_tools (thread, digest, tools) VALUES (?, ?, ?)
+     ON CONFLICT (thread) DO UPDATE SET digest = excluded.digest, tools = excluded.tools
+     WHERE thread_tools.digest <> excluded.digest`,
+    thread,
+    createHash("sha256").update(tools).digest("base64url"),
+    tools,
   );
 }

@@ -44,6 +44,24 @@ const count = async ({ sql }: Node, table: string) =>
   (await sql.get<{ count: number }>(`SELECT count(*) AS count FROM ${table}`))?.count;
 
 describeEngines("turns", (engine, fresh) => {
+  test("the caller's tools stay with the thread, and are written only where they have changed", async () => {
+    const [one] = await twoNodes(fresh);
+    const rows = () => one.sql.all("SELECT digest, tools FROM thread_tools");
+    const tools = [{ name: "find" }];
+    const first = await one.open({ tools });
+    const { thread } = first.writer;
+    await first.writer.finish(COMPLETED, NO_USAGE);
+    const [written] = (await rows()) as { digest: string }[];
+    await one.sql.run("UPDATE thread_tools SET tools = 'as it was'");
+    await (await one.open({ thread, tools })).writer.finish(COMPLETED, NO_USAGE);
+    expect(await rows()).toEqual([{ digest: written?.digest, tools: "as it was" }]);
+    await (await one.open({ thread, tools: [{ name: "seek" }] })).writer.finish(COMPLETED, NO_USAGE);
+    expect(await one.ledger.tools("ann", thread)).toEqual([{ name: "seek" }]);
+    expect(await one.ledger.tools("eve", thread)).toEqual([]);
+    await (await one.open({ thread })).writer.finish(COMPLETED, NO_USAGE);
+    expect(await rows()).toEqual([]);
+  });
+
   test("of a turn that leaves nothing behind nothing is left when its node has died, either", async () => {
     const place = await fresh();
     const [dead, living] = [await node(place), await node(place)];
