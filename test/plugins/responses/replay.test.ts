@@ -86,3 +86,53 @@ test("RESPONSES_STATELESS_REPLAY=false turns replays into 400", async () => {
   expect(answer.status).toBe(400);
   expect(await answer.json()).toMatchObject({ error: { param: "previous_response_id" } });
 });
+
+test("a loop of sixty rounds that replays 85 kB in a window of 32k ends, and nothing is summarised", async () => {
+  const model = await scriptedModel();
+  let rounds = 0;
+  model.otherwise(({ messages }) => {
+    const calls = messages.filter(({ role }) => role === "tool").map(({ content }) => String(content));
+    if (calls.length !== rounds || calls.some((output, at) => !output.includes(`result ${at + 1} `)))
+      return { text: "Lost." };
+    if (rounds === 60) return { text: "All found." };
+    rounds += 1;
+    return { calls: [{ id: `call_${rounds}`, name: "find_order", arguments: { number: rounds } }] };
+  });
+  const service = await startService({ model, variables: { MODEL_CONTEXT_TOKENS: "32000" } });
+  const input: unknown[] = [{ role: "user", content: "Find all of them." }];
+  for (;;) {
+    const response = await service.create({ input, tools: TOOLS });
+    const call = response.output.at(-1);
+    if (call?.type !== "function_call") {
+      expect(textOf(response)).toBe("All found.");
+      break;
+    }
+    const output = `result ${rounds} ${"word ".repeat(280)}`;
+    input.push(call, { type: "function_call_output", call_id: call.call_id, output });
+  }
+  expect(rounds).toBe(60);
+  expect(JSON.stringify(input).length).toBeGreaterThan(85_000);
+  expect(model.requests).toHaveLength(61);
+});
+
+test("§2.5 input that does not fit fails with context_length_exceeded; truncation auto leaves out the middle", async () => {
+  const model = await scriptedModel();
+  const service = await startService({ model, variables: { MODEL_CONTEXT_TOKENS: "8000" } });
+  const rounds = Array.from({ length: 30 }, (_, n) => [
+    { ...CALL, call_id: `call_${n}` },
+    { ...OUTPUT, call_id: `call_${n}`, output: `result ${n} ${"word ".repeat(280)}` },
+  ]);
+  const input = [ASK, ...rounds.flat()];
+  const failed = await service.create({ input, tools: TOOLS });
+  expect(failed).toMatchObject({
+    status: "failed",
+    truncation: "disabled",
+    error: { code: "context_length_exceeded", message: expect.stringContaining("8,000") },
+  });
+  expect(model.requests).toEqual([]);
+  const fitted = await service.create({ input, tools: TOOLS, truncation: "auto" });
+  expect(fitted).toMatchObject({ status: "completed", truncation: "auto" });
+  const asked = JSON.stringify(model.requests[0]?.messages);
+  expect([asked.includes("Where is order 7?"), asked.includes("result 29 ")]).toEqual([true, true]);
+  expect(asked).not.toContain("result 0 ");
+});
