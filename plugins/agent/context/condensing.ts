@@ -10,7 +10,7 @@ import {
   type TurnItem,
 } from "../../../kernel/plugin.ts";
 import type { Models } from "../models/choose.ts";
-import type { ModelMessage } from "../models/model.ts";
+import type { RenderedMessage } from "../models/model.ts";
 import { redact } from "../safety/redact.ts";
 import { allowedModels, allowsTool, refuseWidening, scopesOf } from "../safety/scope.ts";
 import { NO_USAGE, type Prices } from "../spending/cost.ts";
@@ -39,7 +39,7 @@ export function createCondensing(parts: CondensingParts): Pick<Agent, "measure" 
   const { sql, history, mask, trusted } = parts;
 
   /** All that was said, turn by turn: what is stored, what the turn brings, and what it says itself. */
-  async function said(turn: Turn): Promise<readonly (readonly ModelMessage[])[]> {
+  async function said(turn: Turn): Promise<readonly (readonly RenderedMessage[])[]> {
     const seq = await numberOf(sql, turn);
     const past =
       turn.thread === undefined || seq === undefined

@@ -19,7 +19,7 @@ export function leaveOut(
     if (left <= 0) break;
     for (const message of unit) {
       gone.add(message);
-      left -= estimateTokens(message);
+      left -= estimateTokens(message, { isPast: true });
     }
   }
   return left > 0 ? undefined : messages.filter((message) => !gone.has(message));

@@ -210,7 +210,7 @@ export function assemble(
     left += estimateTokens(message) - estimateTokens(shorter);
     own[at] = shorter;
   }
-  const size = estimateOf(brought) + estimateOf(own);
+  const size = estimateOf(brought, { isPast: true }) + estimateOf(own);
   if (left < 0 && size > budget) {
     if (truncation === undefined)
       throw new Fault("turn", "too_long", "The message is too long for the model. Shorten it.");
@@ -221,8 +221,8 @@ export function assemble(
   return [...before, ...brought, ...own, ...withoutResult(present.open)];
 }
 
-function estimateOf(messages: readonly RenderedMessage[]): number {
-  return messages.reduce((sum, message) => sum + estimateTokens(message), 0);
+function estimateOf(messages: readonly RenderedMessage[], options?: { readonly isPast: boolean }): number {
+  return messages.reduce((sum, message) => sum + estimateTokens(message, options), 0);
 }
 
 function sumTokens(turns: readonly RenderedTurn[]): number {

@@ -179,6 +179,8 @@ interface Kept {
   readonly maskSize: number;
   /** Of one branch at a time. */
   readonly path: string;
+  /** What is older has been let go. */
+  from: number;
   readonly turns: RenderedTurn[];
   open: readonly ToolCall[];
   tokens: number;
@@ -211,8 +213,9 @@ export function createHistory(sql: Queries, show: Pick<Show, "mask" | "trusted">
       kept.delete(thread);
       const pathKey = path.map(({ after, before }) => `${after}-${before}`).join();
       // A value that has become a secret since must not be shown from what was rendered before.
-      if (entry?.path !== pathKey || entry.maskSize !== mask.size) {
-        entry = { maskSize: mask.size, path: pathKey, turns: [], open: [], tokens: 0 };
+      const isPast = (entry?.turns.at(-1)?.seq ?? 0) < before;
+      if (entry?.path !== pathKey || entry.maskSize !== mask.size || entry.from > from || !isPast) {
+        entry = { maskSize: mask.size, path: pathKey, from, turns: [], open: [], tokens: 0 };
       }
       // What another node has added since is read with what is new here.
       const after = Math.max(from, entry.turns.at(-1)?.seq ?? 0);
@@ -227,6 +230,7 @@ export function createHistory(sql: Queries, show: Pick<Show, "mask" | "trusted">
       const first = entry.turns.findIndex(({ seq }) => seq > from);
       const gone = entry.turns.splice(0, first === -1 ? entry.turns.length : first);
       entry.tokens -= sumTokens(gone);
+      entry.from = from;
       const [eldest] = entry.turns;
       if (eldest !== undefined && gone.length > 0) {
         entry.turns[0] = withoutOrphans(eldest);

@@ -158,6 +158,18 @@ describeEngines("branches", (_engine, fresh) => {
     expect(await summaryOf(c.id)).toEqual(["of a and b", 1]);
   });
 
+  test("what is kept rendered is read again where a summary no longer stands for the oldest", async () => {
+    const node = await nodeOn(await fresh());
+    const a = await node.say("a");
+    const { thread } = a;
+    const b = await node.say("b", { thread });
+    await node.sql.run("UPDATE threads SET summary = 'of a', summarised_to = ?", a.seq);
+    expect((await node.say("c", { thread })).saw).toEqual(["b"]);
+    await node.sql.run("UPDATE threads SET summary = NULL, summarised_to = 0");
+    expect((await node.say("d", { thread })).saw).toEqual(["a", "b", "c"]);
+    expect((await node.say("e", { thread, after: b.id })).saw).toEqual(["a", "b"]);
+  });
+
   test("earlier items that come with a turn are added after the one it goes on from", async () => {
     const node = await nodeOn(await fresh());
     const a = await node.say("a");
