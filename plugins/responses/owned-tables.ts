@@ -1,6 +1,6 @@
 /** What this plugin keeps in the store. */
 import type { OwnedTables } from "../../kernel/plugin.ts";
-import { MIGRATIONS as REQUESTS } from "./intake/requests.ts";
+import { MIGRATIONS as REQUESTS } from "./intake/stored/tables.ts";
 import {
   OWNER as CONVERSATION_OWNER,
   MIGRATIONS as CONVERSATIONS,
@@ -8,7 +8,7 @@ import {
 import { OWNER as FILE_OWNER, MIGRATIONS as FILES } from "./resources/files/stored-files.ts";
 
 export const TABLES: readonly OwnedTables[] = [
-  { owner: "responses", migrations: REQUESTS, personal: ["responses"] },
+  { owner: "responses", migrations: REQUESTS, personal: ["responses", "response_texts"] },
   { owner: FILE_OWNER, migrations: FILES, personal: ["response_files"] },
   { owner: CONVERSATION_OWNER, migrations: CONVERSATIONS, personal: ["response_conversations"] },
 ];

@@ -46,6 +46,7 @@ export default definePlugin({
     // Read when it starts: whoever starts before it does not wait for the rules of the format.
     const [
       { createAnswers },
+      { createRemoteFiles },
       { createIntake },
       { parseOpen },
       { createRequests },
@@ -59,6 +60,7 @@ export default definePlugin({
       { startExpiry },
     ] = await Promise.all([
       import("./answer/answer.ts"),
+      import("./intake/attachments/remote.ts"),
       import("./intake/intake.ts"),
       import("./intake/open/open.ts"),
       import("./intake/requests.ts"),
@@ -68,7 +70,7 @@ export default definePlugin({
       import("./resources/resources.ts"),
       import("./routes.ts"),
       import("./seal.ts"),
-      import("./intake/sweep.ts"),
+      import("./intake/stored/sweep.ts"),
       import("./resources/files/expiry.ts"),
     ]);
     const { web, agent, threads, memory, store, chatLimit, kernel, externalTools } = use;
@@ -78,8 +80,12 @@ export default definePlugin({
     const { replay, timeoutSecs, fileBytes, filesBytes } = config;
     const files = await createStoredFiles(store, { totalBytes: filesBytes });
     onStop(startExpiry(store, files, log));
-    const { seal } = await createSeals(store);
-    const intake = createIntake({ agent, threads, requests, sql, pageOf, replay });
+    const { seal, unseal } = await createSeals(store);
+    const remote = createRemoteFiles({ privateHosts: new Set() });
+    onStop(remote.close);
+    const attachments = { remote, resolveFile: files.resolveFile };
+    const reading = { threads, requests, pageOf, replay, attachments, unseal };
+    const intake = createIntake({ agent, sql, ...reading });
     const answers = createAnswers({ agent, threads, requests, log, pageOf, timeoutSecs, seal });
     const conversations = await createStoredConversations(store, threads);
     const goingOn = createGoingOn({ threads, conversations });

@@ -25,6 +25,7 @@ import { CHANNEL, type Intake, repeatKeyOf } from "./intake/intake.ts";
 import { OpenCreateBody } from "./intake/open/body.ts";
 import { ignoredHeader } from "./intake/open/ignored.ts";
 import { parseOpen } from "./intake/open/open.ts";
+import { sentItems } from "./intake/replay/chain.ts";
 import type { CreateRequest } from "./intake/request.ts";
 import type { Requests, TakenRequest } from "./intake/requests.ts";
 import { CreateBody, parseStrict } from "./intake/strict.ts";
@@ -144,7 +145,7 @@ export function mountRoutes(parts: RouteParts): void {
   async function inputItems(context: Context): Promise<void> {
     const taken = await find(context);
     await show(taken, STRICT);
-    context.body = listInput(taken, context.query);
+    context.body = listInput(await sentItems(taken, parts), context.query);
   }
 
   const endpointsOf = (door: Door): readonly Endpoint[] => [

@@ -4,8 +4,7 @@ import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import type { CustomTool, WireTool } from "../answer/wire.ts";
 import { compile } from "../intake/check.ts";
-import { maybe, refuseDouble } from "../intake/request.ts";
-import { functionTool, GIVEN_FUNCTION, ToolName } from "../intake/tools.ts";
+import { functionTool, GIVEN_FUNCTION, maybe, refuseDouble, ToolName } from "../intake/request.ts";
 import { invalid } from "../refusal.ts";
 
 const FUNCTION = { refusal: "must be an object with name and parameters" };

@@ -3,9 +3,11 @@ import type { ParsedUrlQuery } from "node:querystring";
 import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { formatItemId } from "../answer/id.ts";
+import type { WireTool } from "../answer/wire.ts";
+import { calledTool, customInput } from "../tool-names.ts";
 import { compile } from "./check.ts";
-import { Role, type SaidItem } from "./items.ts";
-import type { TakenRequest } from "./requests.ts";
+import { type KeptAttachment, Role, type SaidItem } from "./items.ts";
+import type { Placed } from "./replay/chain.ts";
 
 // Beyond any output index, so that an input item is never taken for an output item.
 const FIRST = 0x8000;
@@ -24,6 +26,30 @@ const checkQuery = compile(InputQuery);
 
 const common = { id: Type.String(), status: Type.Literal("completed") };
 
+const called = {
+  call_id: Type.String(),
+  name: Type.String(),
+  namespace: Type.Optional(Type.String()),
+};
+
+const orNull = Type.Union([Type.String(), Type.Null()]);
+
+/** What came beside words. Bytes that stood in the request are not said again. */
+const Attached = Type.Union([
+  Type.Object({
+    type: Type.Literal("input_image"),
+    image_url: orNull,
+    file_id: orNull,
+    detail: Type.String(),
+  }),
+  Type.Object({
+    type: Type.Literal("input_file"),
+    file_url: orNull,
+    file_id: orNull,
+    filename: orNull,
+  }),
+]);
+
 const ListedItem = Type.Union([
   Type.Object({
     ...common,
@@ -37,21 +63,27 @@ const ListedItem = Type.Union([
           text: Type.String(),
         }),
         Type.Object({ type: Type.Literal("input_text"), text: Type.String() }),
+        Attached,
       ]),
     ),
   }),
   Type.Object({
     ...common,
     type: Type.Literal("function_call"),
-    call_id: Type.String(),
-    name: Type.String(),
+    ...called,
     arguments: Type.String(),
   }),
+  Type.Object({ ...common, type: Type.Literal("custom_tool_call"), ...called, input: Type.String() }),
   Type.Object({
     ...common,
     type: Type.Literal("function_call_output"),
     call_id: Type.String(),
-    output: Type.String(),
+    output: Type.Union([
+      Type.String(),
+      Type.Array(
+        Type.Union([Type.Object({ type: Type.Literal("input_text"), text: Type.String() }), Attached]),
+      ),
+    ]),
   }),
 ]);
 
@@ -63,9 +95,9 @@ export const InputList = Type.Object({
   has_more: Type.Boolean(),
 });
 
-export function listInput({ id, input }: TakenRequest, query: ParsedUrlQuery): Declared<typeof InputList> {
+export function listInput(sent: readonly Placed[], query: ParsedUrlQuery): Declared<typeof InputList> {
   const { limit = USUAL, order = "desc", after } = checkQuery({ ...query });
-  const items = input.map((item, index) => inputItem(item, id, index));
+  const items = sent.flatMap((placed) => wireItem(placed));
   if (order === "desc") items.reverse();
   const start = after === undefined ? 0 : items.findIndex((item) => item.id === after) + 1;
   const data = items.slice(start, start + Number(limit));
@@ -79,26 +111,53 @@ export function listInput({ id, input }: TakenRequest, query: ParsedUrlQuery): D
 }
 
 /** An item that the request of this turn brought, at this place. */
-export const inputItem = (item: SaidItem, turn: string, place: number): Declared<typeof ListedItem> =>
-  wireItem(item, turn, FIRST + place);
+export const inputItem = (
+  item: Exclude<SaidItem, { type: "reasoning" }>,
+  turn: string,
+  index: number,
+  tools: readonly WireTool[] = [],
+): Listed => wireItem({ item, turn, from: "input", index, tools })[0] as Listed;
 
-function wireItem(item: SaidItem, turn: string, index: number): Declared<typeof ListedItem> {
-  const place = {
-    id: formatItemId(item.type === "message" ? "msg" : "fc", turn, index),
-    status: "completed",
-  } as const;
+type Listed = Declared<typeof ListedItem>;
+
+function wireItem({ item, turn, from, index, tools }: Placed): readonly Listed[] {
+  const place = (kind: "msg" | "fc") =>
+    ({
+      id: formatItemId(kind, turn, from === "input" ? FIRST + index : index),
+      status: "completed",
+    }) as const;
   switch (item.type) {
     case "message": {
-      const { role, text } = item;
+      const { role, text, attachments } = item;
       const part =
         role === "assistant"
           ? ({ type: "output_text", annotations: [], text } as const)
           : ({ type: "input_text", text } as const);
-      return { ...place, type: item.type, role, content: [part] };
+      return [
+        { ...place("msg"), type: item.type, role, content: [part, ...(attachments ?? []).map(attachedPart)] },
+      ];
     }
-    case "function_call":
-      return { ...place, type: item.type, call_id: item.call, name: item.name, arguments: item.params };
-    case "function_call_output":
-      return { ...place, type: item.type, call_id: item.call, output: item.output };
+    case "function_call": {
+      const { type, name, namespace } = calledTool(tools, item.name);
+      const call = { call_id: item.call, name, ...(namespace !== undefined && { namespace }) };
+      return type === "custom"
+        ? [{ ...place("fc"), type: "custom_tool_call", ...call, input: customInput(item.params) }]
+        : [{ ...place("fc"), type: "function_call", ...call, arguments: item.params }];
+    }
+    case "function_call_output": {
+      const parts = (item.attachments ?? []).map(attachedPart);
+      const text = { type: "input_text", text: item.output } as const;
+      const output = parts.length === 0 ? item.output : [text, ...parts];
+      return [{ ...place("fc"), type: item.type, call_id: item.call, output }];
+    }
+    // The caller has it, and nobody else can read it.
+    case "reasoning":
+      return [];
   }
+}
+
+function attachedPart({ kind, url, file, name, detail }: KeptAttachment): Declared<typeof Attached> {
+  return kind === "image"
+    ? { type: "input_image", image_url: url ?? null, file_id: file ?? null, detail: detail ?? "auto" }
+    : { type: "input_file", file_url: url ?? null, file_id: file ?? null, filename: name ?? null };
 }

@@ -1,66 +1,43 @@
-/** What `input` asks of the agent: a message, perhaps with a history of its own, or the output of a pending call. */
-import type { TurnItem } from "../../../kernel/plugin.ts";
-import type { OutputItem } from "../answer/wire.ts";
+/** What `input` asks of the agent: a message, the outputs of calls that wait, and what was said before. */
+import type { Gate } from "../../../kernel/plugin.ts";
+import { gateError, type PageOf } from "../answer/response.ts";
+import type { WireError } from "../answer/wire.ts";
 import { invalid } from "../refusal.ts";
-import { type InputItem, parseItem, type SaidItem } from "./items.ts";
+import { type GivenItem, type InputItem, type KeptAttachment, parseItem, type SaidItem } from "./items.ts";
 
-export type Ask =
-  | {
-      readonly type: "message";
-      /** Empty where the history ends with the output of a call, which is what the model answers. */
-      readonly text: string;
-      /** Words of the system or developer roles that came with the message. */
-      readonly instructions: readonly string[];
-      readonly history: readonly TurnItem[];
-    }
-  | { readonly type: "resume"; readonly outputs: readonly CallOutput[] };
-
-export interface CallOutput {
-  readonly call: string;
-  readonly output: string;
+export interface Ask {
+  /** What was said before, as far as the thread does not have it. */
+  readonly history: readonly SaidItem[];
+  /** Answers to calls that the thread waits for. */
+  readonly outputs: readonly CallOutput[];
+  /** Empty where the last that was said is the output of a call, which is what the model answers. */
+  readonly text: string;
+  readonly attachments: readonly KeptAttachment[];
+  /** Words of the system or developer roles that came with the message. */
+  readonly instructions: readonly string[];
 }
 
-export interface InputRules {
-  /** The request has a `previous_response_id`. */
-  readonly continues: boolean;
-  /** Clients may replay a whole tool loop as the history of a new thread. */
-  readonly replay: boolean;
+export type CallOutput = Extract<SaidItem, { type: "function_call_output" }>;
+
+export interface ResolvingRules {
   /** The output item of an earlier response of this user. */
-  resolve(id: string): Promise<OutputItem | undefined>;
+  resolve(id: string): Promise<GivenItem | undefined>;
+  /** What this user was given to keep; undefined where it does not open. */
+  unseal(sealed: string): string | undefined;
 }
 
-export interface Input {
-  readonly ask: Ask;
-  /** What was sent, references resolved, as the listing of input items shows it. */
-  readonly items: readonly SaidItem[];
-}
+type ParseItem = (item: unknown, at: string) => InputItem;
 
 /** The items of a request, each by itself. */
-export function parseItems(value: unknown): readonly InputItem[] {
+export function parseItems(value: unknown, parse: ParseItem = parseItem): readonly InputItem[] {
   if (typeof value === "string") return [{ type: "message", role: "user", text: value }];
-  if (Array.isArray(value)) return value.map((item, index) => parseItem(item, `input[${index}]`));
+  if (Array.isArray(value)) return value.map((item, index) => parse(item, `input[${index}]`));
   if (value === undefined || value === null) throw nothing();
   throw invalid("input", "invalid_input", '"input" must be a text or an array of items.');
 }
 
-export async function readInput(given: readonly InputItem[], rules: InputRules): Promise<Input> {
-  const outputs = given.filter((item) => item.type === "function_call_output");
-  if (outputs.length > 0 && rules.continues) {
-    refuseMixture(given);
-    return { ask: { type: "resume", outputs }, items: outputs };
-  }
-  const items = await resolveAll(given, rules);
-  if (outputs.length > 0 && !(rules.replay && isReplay(items))) {
-    throw invalid(
-      "previous_response_id",
-      "previous_response_id_required",
-      '"previous_response_id" is required with function_call_output items: it names the response whose call they answer.',
-    );
-  }
-  return { ask: messageOf(items, rules.continues), items };
-}
-
-function refuseMixture(items: readonly InputItem[]): void {
+/** §3.2: a request that answers calls says nothing else. */
+export function refuseMixture(items: readonly InputItem[]): void {
   const other = items.findIndex(({ type }) => type !== "function_call_output");
   if (other === -1) return;
   throw invalid(
@@ -75,11 +52,12 @@ const MOST_REFERENCES = 1000;
 const MOST_REFERRED = 14 * 1024 * 1024;
 const LOOKED_UP_TOGETHER = 16;
 
-async function resolveAll(
+/** Follows references, opens what was sealed and drops what is of no use. */
+export async function resolveItems(
   given: readonly InputItem[],
-  { resolve }: InputRules,
-): Promise<readonly SaidItem[]> {
-  const items: SaidItem[] = [];
+  { resolve, unseal }: ResolvingRules,
+): Promise<readonly GivenItem[]> {
+  const items: GivenItem[] = [];
   let references = 0;
   let characters = 0;
   for (let from = 0; from < given.length; from += LOOKED_UP_TOGETHER) {
@@ -89,11 +67,16 @@ async function resolveAll(
     );
     for (const [at, item] of some.entries()) {
       if (item.type === "skipped") continue;
+      if (item.type === "sealed") {
+        const text = unseal(item.sealed);
+        if (text !== undefined) items.push(unsealed(item.holds, text));
+        continue;
+      }
       if (item.type !== "item_reference") {
         items.push(item);
         continue;
       }
-      const said = asSaid(found[at]);
+      const said = found[at];
       characters += said === undefined ? 0 : JSON.stringify(said).length;
       if (++references > MOST_REFERENCES || characters > MOST_REFERRED) throw tooMany(from + at);
       if (said !== undefined) items.push(said);
@@ -102,6 +85,9 @@ async function resolveAll(
   return items;
 }
 
+const unsealed = (holds: "reasoning" | "summary", text: string): GivenItem =>
+  holds === "reasoning" ? { type: "reasoning", text } : { type: "message", role: "user", text };
+
 const tooMany = (index: number) =>
   invalid(
     `input[${index}]`,
@@ -109,36 +95,81 @@ const tooMany = (index: number) =>
     `"input[${index}]" is one reference too many: a request may have ${MOST_REFERENCES}, which stand for at most ${MOST_REFERRED} characters together.`,
   );
 
-function asSaid(item: OutputItem | undefined): SaidItem | undefined {
-  if (item?.type === "message")
-    return { type: "message", role: "assistant", text: item.content.map(({ text }) => text).join("") };
-  if (item?.type !== "function_call") return undefined;
-  return { type: "function_call", call: item.call_id, name: item.name, params: item.arguments };
-}
-
-/** Every output has its call earlier in the same array: this is no resume but a history. */
-function isReplay(items: readonly SaidItem[]): boolean {
+/** Outputs belong to calls earlier in the same array, which then is no resume but a history. */
+export function refuseLoose(items: readonly GivenItem[], replay: boolean): void {
   const calls = new Set<string>();
-  for (const item of items) {
+  const isLoose = items.some((item) => {
     if (item.type === "function_call") calls.add(item.call);
-    if (item.type === "function_call_output" && !calls.has(item.call)) return false;
-  }
-  return true;
+    return item.type === "function_call_output" && !(replay && calls.has(item.call));
+  });
+  if (isLoose)
+    throw invalid(
+      "previous_response_id",
+      "previous_response_id_required",
+      '"previous_response_id" is required with function_call_output items: it names the response whose call they answer.',
+    );
 }
 
 /** What follows the last word of the assistant is the message; what came before it is history. */
-function messageOf(items: readonly SaidItem[], continues: boolean): Ask {
+export function askOf(items: readonly SaidItem[]): Ask {
   const start = items.findLastIndex((item) => !isRequest(item)) + 1;
-  const asked = items.slice(start).filter((item) => item.type === "message");
-  const text = joined(asked.filter(({ role }) => role === "user"));
-  const instructions = asked.filter(({ role }) => role !== "user").map((item) => item.text);
-  // A continued thread has its own history: what the caller repeats of it is not stored twice.
-  const history = continues ? [] : items.slice(0, start).map(historyItem);
-  if (text === "" && history.at(-1)?.type !== "tool_result") throw nothing();
-  return { type: "message", text, instructions, history };
+  const history = items.slice(0, start);
+  const ask = { history, outputs: [], ...requestOf(items.slice(start)) };
+  if (isEmpty(ask) && history.at(-1)?.type !== "function_call_output") throw nothing();
+  return ask;
+}
+
+/**
+ * What is asked after a turn that waits for these calls, or for none. All of them are answered first, and a message may
+ * follow; where the caller has gone on by itself, that is history.
+ */
+export function askAfter(items: readonly SaidItem[], pending: ReadonlySet<string>): Ask {
+  // Clients repeat the call that they answer.
+  const fresh = items.filter((item) => !(item.type === "function_call" && pending.has(item.call)));
+  const end = fresh.findIndex((item) => item.type !== "function_call_output" || !pending.has(item.call));
+  const answers = end === -1 ? fresh.length : end;
+  const rest = fresh.slice(answers);
+  if (!rest.every(isRequest)) return askOf(fresh);
+  const outputs = fresh.slice(0, answers) as readonly CallOutput[];
+  const ask = { history: [], outputs, ...requestOf(rest) };
+  if (outputs.length === 0 && isEmpty(ask)) throw nothing();
+  return ask;
+}
+
+/** Outputs and nothing else. */
+export const answersOf = (items: readonly SaidItem[]): Ask => ({
+  history: [],
+  outputs: items as readonly CallOutput[],
+  text: "",
+  attachments: [],
+  instructions: [],
+});
+
+/** Words of the system at the very beginning are instructions of this request. */
+export function takeInstructions<Item extends GivenItem>(
+  items: readonly Item[],
+): { readonly instructions: readonly string[]; readonly items: readonly Item[] } {
+  const first = items.findIndex(
+    (item) => item.type !== "message" || (item.role !== "system" && item.role !== "developer"),
+  );
+  const count = first === -1 ? items.length : first;
+  const instructions = items.slice(0, count).flatMap((item) => (item.type === "message" ? [item.text] : []));
+  return { instructions, items: items.slice(count) };
 }
 
 const isRequest = (item: SaidItem): boolean => item.type === "message" && item.role !== "assistant";
+
+const isEmpty = ({ text, attachments }: Pick<Ask, "text" | "attachments">): boolean =>
+  text === "" && attachments.length === 0;
+
+function requestOf(items: readonly SaidItem[]): Pick<Ask, "text" | "attachments" | "instructions"> {
+  const asked = items.filter((item) => item.type === "message");
+  return {
+    text: joined(asked.filter(({ role }) => role === "user")),
+    attachments: asked.flatMap(({ attachments }) => attachments ?? []),
+    instructions: asked.filter(({ role }) => role !== "user").map(({ text }) => text),
+  };
+}
 
 const joined = (messages: readonly { readonly text: string }[]): string =>
   messages
@@ -146,25 +177,62 @@ const joined = (messages: readonly { readonly text: string }[]): string =>
     .filter((text) => text.trim() !== "")
     .join("\n\n");
 
-// The store gives items ids of its own.
-function historyItem(item: SaidItem): TurnItem {
-  switch (item.type) {
-    case "message": {
-      const role = item.role === "developer" ? "system" : item.role;
-      return { type: "message", id: "", role, text: item.text };
-    }
-    case "function_call": {
-      const call = { id: item.call, name: item.name, params: item.params };
-      return { type: "tool_call", id: "", call, external: true };
-    }
-    case "function_call_output":
-      return { type: "tool_result", id: "", call: item.call, outcome: { status: "ok", output: item.output } };
-  }
-}
-
 const nothing = () =>
   invalid(
     "input",
     "input_required",
     '"input" must say something: a text, or an array of items with a user message.',
   );
+
+// —— what does not fit to what the thread waits for ———————————————————————————
+
+/** A gate of another kind fails the turn that would go on beside it; a pending call refuses it. */
+export function refuseGate(gate: Gate, ask: Ask, pageOf: PageOf): WireError | undefined {
+  if (gate.type !== "external_tool") return ask.outputs.length > 0 ? undefined : gateError(gate, pageOf);
+  if (ask.outputs.length === 0 && ask.history.length === 0) throw outputExpected([gate.call.id]);
+  return undefined;
+}
+
+const outputExpected = (calls: readonly string[]) =>
+  invalid(
+    "input",
+    "tool_output_expected",
+    `The thread is waiting for the output of call "${calls.join('", "')}". Send it as a function_call_output item first, then the message in a new request.`,
+  );
+
+export function refuseUnanswered({ outputs, history }: Ask, pending: ReadonlySet<string>): void {
+  const answers = [...outputs, ...history].filter((item) => item.type === "function_call_output");
+  const answered = new Set(answers.map(({ call }) => call));
+  const missing = [...pending].filter((call) => !answered.has(call));
+  if (missing.length > 0) throw outputExpected(missing);
+}
+
+/** An output answers a call that waits, or one that came with it. */
+export function refuseStray(items: readonly SaidItem[], pending: ReadonlySet<string>): void {
+  const known = new Set(pending);
+  for (const [index, item] of items.entries()) {
+    if (item.type === "function_call") known.add(item.call);
+    if (item.type === "function_call_output" && !known.has(item.call))
+      throw invalid(
+        `input[${index}].call_id`,
+        pending.size > 0 ? "call_id_mismatch" : "no_pending_call",
+        `"input[${index}].call_id": the previous response has no call "${item.call}".`,
+      );
+  }
+}
+
+export function refuseResume(gate: Gate | undefined, { outputs }: Ask): void {
+  if (gate?.type !== "external_tool") {
+    const instead = gate
+      ? ` It is waiting for something else (${gate.type}), which must be resolved first.`
+      : "";
+    throw invalid("input", "no_pending_call", `The thread has no pending function call.${instead}`);
+  }
+  const other = outputs.findIndex(({ call }, index) => call !== gate.call.id || index > 0);
+  if (other === -1) return;
+  throw invalid(
+    `input[${other}].call_id`,
+    "call_id_mismatch",
+    `"input[${other}].call_id" does not match: the pending function call is "${gate.call.id}".`,
+  );
+}

@@ -3,35 +3,23 @@ import { createHash, randomUUIDv7 } from "node:crypto";
 import {
   type Agent,
   Fault,
-  type Gate,
   type RunningTurn,
   type Sql,
-  type ThreadSummary,
-  type Threads,
   type Transaction,
-  type Turn,
   type User,
 } from "../../../kernel/plugin.ts";
 import { bytesOf } from "../../../kernel/vocabulary/schema/check.ts";
-import { parseItemId, parseResponseId } from "../answer/id.ts";
-import { outputOf } from "../answer/output.ts";
-import { gateError, type PageOf } from "../answer/response.ts";
-import type { WireError } from "../answer/wire.ts";
 import { invalid } from "../refusal.ts";
-import { offerTools } from "../tool-names.ts";
-import { type Ask, readInput } from "./input.ts";
-import { previousNotFound } from "./open/refusals.ts";
+import { createPreparation, type PreparationParts, type Prepared } from "./preparation.ts";
 import type { CreateRequest } from "./request.ts";
-import type { RepeatKey, Requests, TakenRequest } from "./requests.ts";
+import type { RepeatKey, TakenRequest } from "./requests.ts";
+import { CHANNEL, turnOf } from "./turn.ts";
 
-export interface IntakeParts {
+export { CHANNEL };
+
+export interface IntakeParts extends PreparationParts {
   readonly agent: Agent;
-  readonly threads: Threads;
-  readonly requests: Requests;
   readonly sql: Sql;
-  readonly pageOf: PageOf;
-  /** Whether a client may replay a whole tool loop instead of resuming it. */
-  readonly replay: boolean;
 }
 
 /** A request that was taken, and its turn where one is under way on this node. */
@@ -46,8 +34,6 @@ export interface ConversationPlace {
   readonly thread: string | undefined;
   /** The newest turn of the thread. */
   readonly after: string | undefined;
-  /** What comes before the message is history that the thread does not have yet. */
-  readonly bringsHistory: boolean;
   /** Makes the turn the conversation's, in the transaction that opens it. */
   claim(tx: Transaction, turn: { readonly id: string; readonly thread: string }): Promise<void>;
 }
@@ -61,15 +47,6 @@ export interface Intake {
   ): Promise<Begun>;
 }
 
-export const CHANNEL = "responses";
-
-const NOT_FOUND: WireError = {
-  type: "not_found_error",
-  code: "previous_response_not_found",
-  message:
-    '"previous_response_id" names no response of yours. Begin a new thread, or use the id of one that is there.',
-};
-
 /** Another request with the same key was first. */
 class KeyTaken extends Error {}
 
@@ -77,147 +54,130 @@ class KeyTaken extends Error {}
 class NotPlain extends Error {}
 const NOT_PLAIN: ReadonlySet<string> = new Set(["thread_not_found", "turn_not_found", "gate_pending"]);
 
-export function createIntake({ agent, threads, requests, sql, pageOf, replay }: IntakeParts): Intake {
+/** The thread of a replay changed in the meantime: it begins another. */
+const CHANGED: ReadonlySet<string> = new Set([
+  ...NOT_PLAIN,
+  "call_mismatch",
+  "no_external_tool_gate",
+  "thread_busy",
+]);
+
+const isFault = (error: unknown, codes: ReadonlySet<string>): boolean =>
+  error instanceof Fault && codes.has(error.code);
+
+export function createIntake(parts: IntakeParts): Intake {
+  const { agent, requests, sql } = parts;
+  const preparation = createPreparation(parts);
   const live = new Map<string, RunningTurn>();
   /** Requests with a key that are being taken here: another with the same key waits until its turn can be followed. */
   const taking = new Map<string, Promise<unknown>>();
 
-  async function resolve(user: string, id: string) {
-    const place = parseItemId(id);
-    const record = place && (await requests.find(user, place.turn)) && (await threads.turn(user, place.turn));
-    return record && outputOf(record, { isOpen: false, tools: [] })[place.index];
-  }
-
-  /** The thread to go on with; undefined where there is none, whoever's it may be. */
-  async function previousThread(
+  const takenAs = (
     user: string,
-    { previous }: CreateRequest,
-  ): Promise<ThreadSummary | undefined> {
-    if (previous === undefined) return undefined;
-    const [earlier, thread] = await Promise.all([
-      requests.find(user, previous.turn),
-      threads.find(user, previous.thread),
-    ]);
-    return earlier?.thread === previous.thread ? thread : undefined;
-  }
+    { echo, items, failure, goesOn, inputDigest }: Prepared,
+    { id, thread }: { readonly id: string; readonly thread: string },
+  ): TakenRequest => ({
+    id,
+    user,
+    thread,
+    createdAt: new Date().toISOString(),
+    echo,
+    // What the caller keeps for itself is not listed either.
+    input: items.filter(({ type }) => type !== "reasoning"),
+    goesOn,
+    inputDigest,
+    error: failure,
+  });
 
-  /** The turn to go on from: a response that failed before it had one goes on from where its request did. */
-  async function previousTurn(
-    user: string,
-    { previous }: Pick<CreateRequest, "previous">,
-  ): Promise<string | undefined> {
-    for (let at = previous; at !== undefined; ) {
-      const [request, record] = await Promise.all([
-        requests.find(user, at.turn),
-        threads.turn(user, at.turn),
-      ]);
-      if (record?.thread === previous?.thread) return record?.id;
-      const earlier: string | null = request?.echo.previousResponseId ?? null;
-      at = earlier === null ? undefined : parseResponseId(earlier);
+  /** Both the turn and the request are written, or neither. */
+  async function run(
+    user: User,
+    request: CreateRequest,
+    prepared: Prepared,
+    repeat: RepeatKey | undefined,
+    place?: ConversationPlace,
+  ): Promise<Begun> {
+    const add = async (tx: Transaction, taken: TakenRequest): Promise<void> => {
+      if (!request.store) return;
+      const added = requests.add(tx, taken, repeat);
+      // Without a key there is nothing to wait for: where it fails, so does the transaction.
+      if (repeat === undefined) added.catch(() => {});
+      else if (!(await added)) throw new KeyTaken();
+      await place?.claim(tx, taken);
+    };
+    if (prepared.failure) {
+      const thread = request.previous?.thread ?? randomUUIDv7();
+      const taken = takenAs(user.id, prepared, { id: randomUUIDv7(), thread });
+      if (request.store) await sql.transaction((tx) => add(tx, taken));
+      return { taken, running: undefined };
     }
-    return undefined;
+    let taken: TakenRequest | undefined;
+    const running = await agent.run(turnOf(user, request, prepared), async (tx, turn) => {
+      taken = takenAs(user.id, prepared, turn);
+      await add(tx, taken);
+    });
+    keep(running);
+    return { taken: taken ?? takenAs(user.id, prepared, running), running };
   }
-
-  const parse = (user: string, { items }: CreateRequest, continues: boolean) =>
-    readInput(items, { continues, replay, resolve: (id) => resolve(user, id) });
 
   /**
    * A message on a thread that is there and waits for nothing: what it goes on from is looked at in the step that opens its
    * turn. Undefined where it is not that simple.
    */
-  async function goOn(sender: User, request: CreateRequest): Promise<Begun | undefined> {
-    const user = sender.id;
-    const { previous, echo } = request;
-    const { ask, items } = await parse(user, request, true);
-    if (previous === undefined || ask.type !== "message") return undefined;
-    const takenAs = (turn: Pick<TakenRequest, "id" | "thread">): TakenRequest => {
-      const createdAt = new Date().toISOString();
-      return { ...turn, user, createdAt, echo, input: items };
-    };
+  async function goOnPlainly(user: User, request: CreateRequest): Promise<Begun | undefined> {
+    const { previous, items } = request;
+    const isPlain = items.every(
+      (item) => item.type === "message" && item.role !== "assistant" && !item.attachments?.length,
+    );
+    if (previous === undefined || !isPlain) return undefined;
+    const prepared = preparation.plain(request, previous);
     let taken: TakenRequest | undefined;
     try {
-      const turn = turnOf(sender, request, ask, { thread: previous.thread, after: previous.turn });
-      const running = await agent.run(turn, async (tx, { id, thread, gate }) => {
-        taken = takenAs({ id, thread });
+      const running = await agent.run(turnOf(user, request, prepared), async (tx, { id, thread, gate }) => {
+        taken = takenAs(user.id, prepared, { id, thread });
         const [earlier, waitsFor] = await Promise.all([
-          requests.find(user, previous.turn, tx),
+          requests.find(user.id, previous.turn, tx),
           gate,
           requests.add(tx, taken, undefined),
         ]);
         if (earlier?.thread !== previous.thread || waitsFor !== undefined) throw new NotPlain();
       });
       keep(running);
-      return { taken: taken ?? takenAs(running), running };
+      return { taken: taken ?? takenAs(user.id, prepared, running), running };
     } catch (error) {
-      if (error instanceof NotPlain || (error instanceof Fault && NOT_PLAIN.has(error.code)))
-        return undefined;
+      if (error instanceof NotPlain || isFault(error, NOT_PLAIN)) return undefined;
       throw error;
     }
   }
 
-  const findThread = async (user: string, thread: string | undefined) =>
-    thread === undefined ? undefined : await threads.find(user, thread);
-
   async function begin(
-    sender: User,
+    user: User,
     request: CreateRequest,
     repeat: RepeatKey | undefined,
     place: ConversationPlace | undefined,
   ): Promise<Begun> {
-    const user = sender.id;
-    const isPlain = request.previous !== undefined && repeat === undefined && place === undefined;
-    const begun = isPlain ? await goOn(sender, request) : undefined;
+    const { previous, store, door } = request;
+    if (!store) return await run(user, request, await preparation.copy(user.id, request), undefined);
+    const begun = repeat === undefined && !place ? await goOnPlainly(user, request) : undefined;
     if (begun) return begun;
-    const continues = request.previous !== undefined || place?.thread !== undefined;
-    const [known, thread, after] = await Promise.all([
-      repeat && repeated(user, repeat),
-      place ? findThread(user, place.thread) : previousThread(user, request),
-      place ? place.after : previousTurn(user, request),
-    ]);
+    const known = repeat && (await repeated(user.id, repeat));
     if (known) return { taken: known, running: live.get(known.id) };
-    if (continues && thread === undefined && request.door === "open") throw previousNotFound();
-    const input = await parse(user, request, continues && !place?.bringsHistory);
-    const gate = thread?.gate;
-    const failure =
-      continues && thread === undefined ? NOT_FOUND : gate && refuseGate(gate, input.ask, pageOf);
-    if (input.ask.type === "resume" && failure === undefined) refuseResume(gate, input.ask);
-    const echo = await echoOf(user, request, input.ask, gate);
-    const takenAs = ({ id, thread }: { readonly id: string; readonly thread: string }): TakenRequest => {
-      const createdAt = new Date().toISOString();
-      return { id, user, thread, createdAt, echo, input: input.items, error: failure };
-    };
-    /** Both the turn and the request are written, or neither. */
-    const add = async (tx: Transaction, taken: TakenRequest): Promise<TakenRequest> => {
-      const added = requests.add(tx, taken, repeat);
-      // Without a key there is nothing to wait for: where it fails, so does the transaction.
-      if (repeat === undefined) added.catch(() => {});
-      else if (!(await added)) throw new KeyTaken();
-      await place?.claim(tx, taken);
-      return taken;
-    };
-    if (failure) {
-      const place = { id: randomUUIDv7(), thread: request.previous?.thread ?? randomUUIDv7() };
-      return { taken: await sql.transaction((tx) => add(tx, takenAs(place))), running: undefined };
+    if (place)
+      return await run(user, request, await preparation.join(user.id, request, place), repeat, place);
+    if (previous !== undefined) {
+      const prepare = door === "strict" ? preparation.resume : preparation.goOn;
+      return await run(user, request, await prepare(user.id, request, previous), repeat);
     }
-    let taken: TakenRequest | undefined;
-    const turn = turnOf(sender, request, input.ask, thread && { thread: thread.id, after });
-    const running = await agent.run(turn, async (tx, turn) => {
-      taken = await add(tx, takenAs(turn));
-    });
-    keep(running);
-    return { taken: taken ?? takenAs(running), running };
-  }
-
-  /** The agent goes on with the thread's catalog where a resume does not repeat it, and so does the answer. */
-  async function echoOf(
-    user: string,
-    { echo, tools }: CreateRequest,
-    ask: Ask,
-    gate: Gate | undefined,
-  ): Promise<TakenRequest["echo"]> {
-    if (ask.type !== "resume" || tools !== undefined || gate === undefined) return echo;
-    const inherited = await requests.find(user, gate.turn);
-    return inherited ? { ...echo, tools: inherited.echo.tools } : echo;
+    const ways = await preparation.begin(user.id, request);
+    for (const prepare of ways.slice(0, -1)) {
+      try {
+        return await run(user, request, await prepare(), repeat);
+      } catch (error) {
+        if (!isFault(error, CHANGED)) throw error;
+      }
+    }
+    const prepare = ways.at(-1) as (typeof ways)[0];
+    return await run(user, request, await prepare(), repeat);
   }
 
   async function repeated(user: string, { key, digest }: RepeatKey): Promise<TakenRequest | undefined> {
@@ -236,7 +196,7 @@ export function createIntake({ agent, threads, requests, sql, pageOf, replay }: 
     repeat: RepeatKey | undefined,
     place?: ConversationPlace,
   ): Promise<Begun> {
-    if (repeat === undefined) return await begin(user, request, repeat, place);
+    if (repeat === undefined || !request.store) return await begin(user, request, undefined, place);
     const name = JSON.stringify([user.id, repeat.key]);
     for (let first = taking.get(name); first !== undefined; first = taking.get(name))
       await first.catch(() => {});
@@ -258,71 +218,6 @@ export function createIntake({ agent, threads, requests, sql, pageOf, replay }: 
     const forget = () => void live.delete(turn.id);
     turn.record.then(forget, forget);
   }
-}
-
-/** Where a request goes on: the thread, and the turn of it. */
-interface Place {
-  readonly thread: string;
-  readonly after: string | undefined;
-}
-
-function turnOf(user: User, request: CreateRequest, ask: Ask, place: Place | undefined): Turn {
-  const { tools, settings } = request;
-  const said = ask.type === "message" ? ask.instructions : [];
-  const instructions = [request.instructions ?? "", ...said].filter((text) => text !== "").join("\n\n");
-  const history = ask.type === "message" ? ask.history : [];
-  // A replay that ends with a call's output has no message for the instructions to stand before.
-  const standsAlone = instructions !== "" && ask.type === "message" && ask.text === "";
-  const system = { type: "message", id: "", role: "system", text: instructions } as const;
-  const brought = standsAlone ? [system, ...history] : history;
-  return {
-    user: user.id,
-    channel: CHANNEL,
-    input: inputOf(ask),
-    ...settings,
-    // Followed by a stream, perhaps by a second one that goes on where the first broke off.
-    ...((request.stream || request.background) && { keepsPieces: true }),
-    ...(user.scope && { scope: user.scope }),
-    ...(place && { thread: place.thread }),
-    // An output answers what the thread waits for now, and only once.
-    ...(place?.after !== undefined && ask.type === "message" && { after: place.after }),
-    ...(instructions !== "" && !standsAlone && { instructions }),
-    ...(tools !== undefined && { tools: offerTools(tools).map(({ offer }) => offer) }),
-    ...(brought.length > 0 && { history: brought, isReplay: true }),
-  };
-}
-
-function inputOf(ask: Ask): Turn["input"] {
-  if (ask.type === "message") return { type: "message", text: ask.text };
-  const [{ call, output }] = ask.outputs as [Extract<Ask, { type: "resume" }>["outputs"][0]];
-  return { type: "tool_output", call, output };
-}
-
-/** A gate of another kind fails the turn that would go on beside it; a pending call refuses it. */
-function refuseGate(gate: Gate, ask: Ask, pageOf: PageOf): WireError | undefined {
-  if (ask.type === "resume") return undefined;
-  if (gate.type !== "external_tool") return gateError(gate, pageOf);
-  throw invalid(
-    "input",
-    "tool_output_expected",
-    `The thread is waiting for the output of call "${gate.call.id}". Send it as a function_call_output item first, then the message in a new request.`,
-  );
-}
-
-function refuseResume(gate: Gate | undefined, { outputs }: Extract<Ask, { type: "resume" }>): void {
-  if (gate?.type !== "external_tool") {
-    const instead = gate
-      ? ` It is waiting for something else (${gate.type}), which must be resolved first.`
-      : "";
-    throw invalid("input", "no_pending_call", `The thread has no pending function call.${instead}`);
-  }
-  const other = outputs.findIndex(({ call }, index) => call !== gate.call.id || index > 0);
-  if (other === -1) return;
-  throw invalid(
-    `input[${other}].call_id`,
-    "call_id_mismatch",
-    `"input[${other}].call_id" does not match: the pending function call is "${gate.call.id}".`,
-  );
 }
 
 const LONGEST_KEY = 255;

@@ -1,4 +1,5 @@
 /** The items of `input`, each checked and reduced to what a turn can hold. */
+import type { Attachment } from "../../../kernel/plugin.ts";
 import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { invalid } from "../refusal.ts";
@@ -18,27 +19,55 @@ export interface GivenAttachment {
   readonly at: string;
 }
 
+/** An attachment as the request keeps it; the agent has its bytes. */
+export interface KeptAttachment extends Attachment {
+  readonly digest: string;
+  readonly url?: string;
+  /** The id of an uploaded file. */
+  readonly file?: string;
+}
+
+interface Message<Attached> {
+  readonly type: "message";
+  readonly role: Role;
+  readonly text: string;
+  readonly attachments?: readonly Attached[];
+}
+
+interface Output<Attached> {
+  readonly type: "function_call_output";
+  readonly call: string;
+  readonly output: string;
+  readonly attachments?: readonly Attached[];
+}
+
+/** The name is the one that a model knows the tool by. */
+interface Call {
+  readonly type: "function_call";
+  readonly call: string;
+  readonly name: string;
+  readonly params: string;
+}
+
+/** What a model thought, given back by the caller. */
+interface Reasoning {
+  readonly type: "reasoning";
+  readonly text: string;
+}
+
 export type InputItem =
-  | {
-      readonly type: "message";
-      readonly role: Role;
-      readonly text: string;
-      readonly attachments?: readonly GivenAttachment[];
-    }
-  /** The name is the one that a model knows the tool by. */
-  | { readonly type: "function_call"; readonly call: string; readonly name: string; readonly params: string }
-  | {
-      readonly type: "function_call_output";
-      readonly call: string;
-      readonly output: string;
-      readonly attachments?: readonly GivenAttachment[];
-    }
+  | GivenItem
   | { readonly type: "item_reference"; readonly id: string }
-  /** A client's own bookkeeping, such as reasoning, which no turn can use. */
+  /** What the caller keeps for us and cannot read: reasoning, or a conversation made shorter. */
+  | { readonly type: "sealed"; readonly holds: "reasoning" | "summary"; readonly sealed: string }
+  /** A client's own bookkeeping, which no turn can use. */
   | { readonly type: "skipped" };
 
 /** What is left of the items once references are followed and bookkeeping is dropped. */
-export type SaidItem = Extract<InputItem, { type: "message" | "function_call" | "function_call_output" }>;
+export type GivenItem = Message<GivenAttachment> | Call | Output<GivenAttachment> | Reasoning;
+
+/** The same with its attachments read. */
+export type SaidItem = Message<KeptAttachment> | Call | Output<KeptAttachment> | Reasoning;
 
 export const Role = Type.Enum(["user", "assistant", "system", "developer"], {
   refusal: "must be user, assistant, system or developer",
@@ -62,29 +91,32 @@ const Part = Type.Object(
 type Part = Declared<typeof Part>;
 
 const CONTENT = { refusal: "must be a text or an array of parts" };
-const Output = Type.Union([Type.String(), Type.Array(Part)], CONTENT);
+const OutputContent = Type.Union([Type.String(), Type.Array(Part)], CONTENT);
 const Content = Type.Union([Type.String(), Type.Array(Part), Type.Null()], CONTENT);
 type Content = Declared<typeof Content>;
 
-const CallId = Type.String({ minLength: 1, refusal: "must be the call_id of a function call, not empty" });
+export const CallId = Type.String({
+  minLength: 1,
+  refusal: "must be the call_id of a function call, not empty",
+});
 
-const Message = Type.Object({ role: Role, content: Content });
+const GivenMessage = Type.Object({ role: Role, content: Content });
 
-const Call = Type.Object({
+const GivenCall = Type.Object({
   call_id: CallId,
   name: Type.String({ minLength: 1, refusal: "must be the function's name" }),
   arguments: Type.String({ refusal: "must be a JSON text" }),
 });
 
-const CallOutput = Type.Object({ call_id: CallId, output: Output });
+const CallOutput = Type.Object({ call_id: CallId, output: OutputContent });
 
 const Reference = Type.Object({ id: Type.String({ refusal: "must be an item's id" }) });
 
 /** What `input` may hold. Clients leave the type out of messages, and out of references. */
 export const Item = Type.Union(
   [
-    Type.Object({ type: Type.Optional(Type.Literal("message")), ...Message.properties }),
-    Type.Object({ type: Type.Literal("function_call"), ...Call.properties }),
+    Type.Object({ type: Type.Optional(Type.Literal("message")), ...GivenMessage.properties }),
+    Type.Object({ type: Type.Literal("function_call"), ...GivenCall.properties }),
     Type.Object({ type: Type.Literal("function_call_output"), ...CallOutput.properties }),
     Type.Object({ type: Type.Optional(Type.Literal("item_reference")), ...Reference.properties }),
     Type.Object({ type: Type.Literal("reasoning") }),
@@ -92,8 +124,8 @@ export const Item = Type.Union(
   { $id: "ResponseInputItem" },
 );
 
-const checkMessage = compile(Message);
-const checkCall = compile(Call);
+const checkMessage = compile(GivenMessage);
+const checkCall = compile(GivenCall);
 const checkOutput = compile(CallOutput);
 const checkReference = compile(Reference);
 const checkObject = compile(

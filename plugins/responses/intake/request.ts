@@ -1,10 +1,11 @@
 /** What a request asks for, whichever door and format it came by. Nothing of HTTP is in it. */
 import type { TSchema } from "typebox";
 import type { Turn } from "../../../kernel/plugin.ts";
+import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import type { ResponseId } from "../answer/id.ts";
 import type { Echo } from "../answer/response.ts";
-import type { WireTool } from "../answer/wire.ts";
+import type { FunctionTool, WireTool } from "../answer/wire.ts";
 import type { Door } from "../doors.ts";
 import { invalid } from "../refusal.ts";
 import type { InputItem } from "./items.ts";
@@ -107,3 +108,30 @@ export function refuseDouble(at: string, name: string, seen: Set<string>): void 
   }
   seen.add(name);
 }
+
+// —— function tools, which both doors take ——————————————————————————————————
+
+export const TOOL = { refusal: "must be an object with type, name and parameters" };
+
+export const ToolName = Type.String({
+  pattern: "^[A-Za-z0-9_-]{1,64}$",
+  refusal: "must be 1 to 64 letters, digits, underscores or hyphens",
+});
+
+export const GIVEN_FUNCTION = {
+  name: ToolName,
+  description: maybe(Type.String({ refusal: "must be a text" })),
+  parameters: maybe(Type.Record(Type.String(), Type.Unknown(), { refusal: "must be a JSON Schema object" })),
+  strict: maybe(Type.Boolean({ refusal: "must be true or false" })),
+};
+
+export const GivenFunction = Type.Object(GIVEN_FUNCTION, TOOL);
+type GivenFunction = Declared<typeof GivenFunction>;
+
+export const functionTool = ({ name, description, parameters, strict }: GivenFunction): FunctionTool => ({
+  type: "function",
+  name,
+  description: description ?? null,
+  parameters: parameters ?? null,
+  strict: strict ?? null,
+});

@@ -1,8 +1,10 @@
 /** Requests as they were taken: what a response says again, and what keeps a repeated request from running twice. */
+import { hash } from "node:crypto";
 import type { Sql, SqlValue, Store, Transaction } from "../../../kernel/plugin.ts";
 import type { Echo } from "../answer/response.ts";
 import type { WireError } from "../answer/wire.ts";
 import type { SaidItem } from "./items.ts";
+import { MIGRATIONS } from "./stored/tables.ts";
 
 export interface TakenRequest {
   /** The response's UUID, which is its turn's too. */
@@ -11,7 +13,12 @@ export interface TakenRequest {
   readonly thread: string;
   readonly createdAt: string;
   readonly echo: Echo;
+  /** What is new in it, where it goes on from another. */
   readonly input: readonly SaidItem[];
+  /** The id of the request whose input and output it repeats before that. */
+  readonly goesOn?: string | undefined;
+  /** Of all that it sent, by which a later one finds it. */
+  readonly inputDigest?: string | undefined;
   /** Why no turn began, or why it was cut; the turn itself does not know. */
   readonly error?: WireError | undefined;
 }
@@ -28,7 +35,15 @@ export interface Requests {
   find(user: string, id: string, tx?: Transaction): Promise<TakenRequest | undefined>;
   /** The request that first came with this key, for as long as the key holds. */
   findRepeated(user: string, key: string): Promise<(TakenRequest & { readonly digest: string }) | undefined>;
+  /** Those whose whole input has one of these digests, the newest first; of each digest a few. */
+  findByDigest(
+    user: string,
+    digests: readonly string[],
+  ): Promise<readonly { readonly id: string; readonly digest: string }[]>;
+  /** This request and all that it goes on from, the oldest first. */
+  chainOf(user: string, id: string): Promise<readonly TakenRequest[]>;
   setError(id: string, error: WireError): Promise<void>;
+  /** Those that go on from it go on from where it did: what it said is gone from their listings too. */
   remove(id: string): Promise<void>;
   /** How many responses of this thread are left. */
   countOf(user: string, thread: string): Promise<number>;
@@ -38,48 +53,11 @@ export interface Requests {
     limit: number,
   ): Promise<readonly { readonly user: string; readonly thread: string }[]>;
   removeThread(user: string, thread: string): Promise<void>;
+  /** What no request of its thread says any longer. */
+  removeUnusedTexts(): Promise<void>;
 }
 
 const KEY_HOLDS_MILLIS = 24 * 60 * 60 * 1000;
-
-const SQLITE = [
-  `CREATE TABLE responses (
-    id TEXT PRIMARY KEY,
-    user TEXT NOT NULL,
-    thread TEXT NOT NULL,
-    created_at TEXT NOT NULL,
-    echo TEXT NOT NULL,
-    input TEXT NOT NULL,
-    error TEXT,
-    repeat_key TEXT,
-    digest TEXT
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX responses_by_thread ON responses (thread);
-  CREATE INDEX responses_by_key ON responses (user, repeat_key, created_at) WHERE repeat_key IS NOT NULL;`,
-
-  // A key is its first request's, for as long as it holds. The newest comes last, since ids are made in order of time.
-  `UPDATE responses SET repeat_key = NULL WHERE repeat_key IS NOT NULL AND EXISTS (
-    SELECT 1 FROM responses AS later
-    WHERE later.user = responses.user AND later.repeat_key = responses.repeat_key AND later.id > responses.id);
-  DROP INDEX responses_by_key;
-  CREATE UNIQUE INDEX responses_by_key ON responses (user, repeat_key) WHERE repeat_key IS NOT NULL;`,
-];
-
-const POSTGRES = [
-  `CREATE TABLE responses (
-    id TEXT COLLATE "C" PRIMARY KEY,
-    "user" TEXT COLLATE "C" NOT NULL,
-    thread TEXT COLLATE "C" NOT NULL,
-    created_at TEXT COLLATE "C" NOT NULL,
-    echo TEXT COLLATE "C" NOT NULL,
-    input TEXT COLLATE "C" NOT NULL,
-    error TEXT COLLATE "C",
-    repeat_key TEXT COLLATE "C",
-    digest TEXT COLLATE "C"
-  );
-  CREATE INDEX responses_by_thread ON responses (thread);
-  CREATE UNIQUE INDEX responses_by_key ON responses ("user", repeat_key) WHERE repeat_key IS NOT NULL;`,
-];
 
 interface Columns {
   readonly id: string;
@@ -90,9 +68,20 @@ interface Columns {
   readonly input: string;
   readonly error: string | null;
   readonly digest: string | null;
+  readonly goes_on: string | null;
+  readonly input_digest: string | null;
+  readonly tools_text: string | null;
+  readonly instructions_text: string | null;
+  readonly settings_text: string | null;
 }
 
-export const MIGRATIONS = { sqlite: SQLITE, postgres: POSTGRES };
+/** Fields of the echo that are long, and the same in many requests of a thread. */
+const SHARED = ["tools", "instructions", "settings"] as const;
+const SHORT = 64;
+const SAME_DIGEST = 4;
+
+const SELECT = `SELECT r.*, ${SHARED.map((field) => `${field}.text AS ${field}_text`).join(", ")} FROM responses AS r
+  ${SHARED.map((field) => `LEFT JOIN response_texts AS ${field} ON ${field}.thread = r.thread AND ${field}.digest = r.${field}`).join("\n  ")}`;
 
 export async function createRequests(
   store: Store,
@@ -104,8 +93,29 @@ export async function createRequests(
     await sql.run(statement, ...values);
   };
 
+  /** Writes what is long once for the thread; the answer is what the row holds of it. */
+  function share(tx: Transaction, { user, thread, echo }: TakenRequest) {
+    const inline: Record<string, unknown> = { ...echo };
+    const digests = SHARED.map((field) => {
+      const text = JSON.stringify(echo[field] ?? null);
+      if (text.length <= SHORT) return null;
+      delete inline[field];
+      const digest = hash("sha256", text, "base64url");
+      void tx.run(
+        `INSERT INTO response_texts (thread, digest, "user", text) VALUES (?, ?, ?, ?) ON CONFLICT (thread, digest) DO NOTHING`,
+        thread,
+        digest,
+        user,
+        text,
+      );
+      return digest;
+    });
+    return { inline: JSON.stringify(inline), digests };
+  }
+
   const requests: Requests = {
-    async add(tx, { id, user, thread, createdAt, echo, input, error }, repeat) {
+    async add(tx, request, repeat) {
+      const { id, user, thread, createdAt, input, error, goesOn, inputDigest } = request;
       if (repeat)
         void tx.run(
           `UPDATE responses SET repeat_key = NULL WHERE "user" = ? AND repeat_key = ? AND created_at <= ?`,
@@ -113,38 +123,73 @@ export async function createRequests(
           repeat.key,
           holdsSince(),
         );
+      const { inline, digests } = share(tx, request);
       const added = await tx.run(
-        `INSERT INTO responses (id, "user", thread, created_at, echo, input, error, repeat_key, digest)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        `INSERT INTO responses (id, "user", thread, created_at, echo, input, error, repeat_key, digest, goes_on,
+           input_digest, ${SHARED.join(", ")})
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT ("user", repeat_key) WHERE repeat_key IS NOT NULL DO NOTHING`,
         id,
         user,
         thread,
         createdAt,
-        JSON.stringify(echo),
+        inline,
         JSON.stringify(input),
         error ? JSON.stringify(error) : null,
         repeat?.key ?? null,
         repeat?.digest ?? null,
+        goesOn ?? null,
+        inputDigest ?? null,
+        ...digests,
       );
       return added > 0;
     },
     async find(user, id, tx) {
-      const query = 'SELECT * FROM responses WHERE id = ? AND "user" = ?';
-      const row = await (tx ?? sql).get<Columns>(query, id, user);
+      const row = await (tx ?? sql).get<Columns>(`${SELECT} WHERE r.id = ? AND r."user" = ?`, id, user);
       return row && read(row);
     },
     async findRepeated(user, key) {
       const row = await sql.get<Columns>(
-        'SELECT * FROM responses WHERE "user" = ? AND repeat_key = ? AND created_at > ?',
+        `${SELECT} WHERE r."user" = ? AND r.repeat_key = ? AND r.created_at > ?`,
         user,
         key,
         holdsSince(),
       );
       return row && { ...read(row), digest: row.digest ?? "" };
     },
+    async findByDigest(user, digests) {
+      if (digests.length === 0) return [];
+      // A limit for each: of a question that is asked every minute there may be any number.
+      const newest = `SELECT * FROM (SELECT id, input_digest AS digest FROM responses
+        WHERE "user" = ? AND input_digest = ? ORDER BY id DESC LIMIT ${SAME_DIGEST}) AS newest`;
+      return await sql.all(
+        digests.map(() => newest).join(" UNION ALL "),
+        ...digests.flatMap((digest) => [user, digest]),
+      );
+    },
+    async chainOf(user, id) {
+      const rows = await sql.all<Columns & { readonly depth: number }>(
+        `WITH RECURSIVE chain (id, goes_on, depth) AS (
+           SELECT id, goes_on, 0 FROM responses WHERE id = ? AND "user" = ?
+           UNION ALL SELECT earlier.id, earlier.goes_on, depth + 1 FROM responses AS earlier
+             JOIN chain ON earlier.id = chain.goes_on WHERE earlier."user" = ?
+         ) ${SELECT.replace("SELECT r.*", "SELECT chain.depth, r.*")} JOIN chain ON chain.id = r.id ORDER BY depth DESC`,
+        id,
+        user,
+        user,
+      );
+      return rows.map(read);
+    },
     setError: (id, error) => change("UPDATE responses SET error = ? WHERE id = ?", JSON.stringify(error), id),
-    remove: (id) => change("DELETE FROM responses WHERE id = ?", id),
+    remove: (id) =>
+      sql.transaction(async (tx) => {
+        void tx.run(
+          "UPDATE responses SET goes_on = (SELECT goes_on FROM responses WHERE id = ?) WHERE goes_on = ?",
+          id,
+          id,
+        );
+        await tx.run("DELETE FROM responses WHERE id = ?", id);
+      }),
     async countOf(user, thread) {
       const query = 'SELECT count(*) AS count FROM responses WHERE thread = ? AND "user" = ?';
       return (await sql.get<{ count: number }>(query, thread, user))?.count ?? 0;
@@ -156,17 +201,33 @@ export async function createRequests(
         limit,
       ),
     removeThread: (user, thread) =>
-      change('DELETE FROM responses WHERE thread = ? AND "user" = ?', thread, user),
+      sql.transaction(async (tx) => {
+        void tx.run('DELETE FROM response_texts WHERE thread = ? AND "user" = ?', thread, user);
+        await tx.run('DELETE FROM responses WHERE thread = ? AND "user" = ?', thread, user);
+      }),
+    removeUnusedTexts: () =>
+      change(
+        `DELETE FROM response_texts WHERE NOT EXISTS (
+           SELECT 1 FROM responses WHERE responses.thread = response_texts.thread)`,
+      ),
   };
   return { requests, sql };
 }
 
-const read = (row: Columns): TakenRequest => ({
-  id: row.id,
-  user: row.user,
-  thread: row.thread,
-  createdAt: row.created_at,
-  echo: JSON.parse(row.echo) as Echo,
-  input: JSON.parse(row.input) as SaidItem[],
-  error: row.error === null ? undefined : (JSON.parse(row.error) as WireError),
-});
+function read(row: Columns): TakenRequest {
+  const shared = SHARED.flatMap((field) => {
+    const text = row[`${field}_text`];
+    return text === null ? [] : [[field, JSON.parse(text)] as const];
+  });
+  return {
+    id: row.id,
+    user: row.user,
+    thread: row.thread,
+    createdAt: row.created_at,
+    echo: { ...(JSON.parse(row.echo) as Echo), ...Object.fromEntries(shared) },
+    input: JSON.parse(row.input) as SaidItem[],
+    ...(row.goes_on !== null && { goesOn: row.goes_on }),
+    ...(row.input_digest !== null && { inputDigest: row.input_digest }),
+    error: row.error === null ? undefined : (JSON.parse(row.error) as WireError),
+  };
+}

@@ -5,8 +5,18 @@ import { parseResponseId } from "../answer/id.ts";
 import { compile } from "./check.ts";
 import { parseItems } from "./input.ts";
 import { Item } from "./items.ts";
-import { BODY, type CreateRequest, maybe, refuseDouble, refuseUnwired, SHARED } from "./request.ts";
-import { functionTool, GIVEN_FUNCTION, GivenFunction, TOOL } from "./tools.ts";
+import {
+  BODY,
+  type CreateRequest,
+  functionTool,
+  GIVEN_FUNCTION,
+  GivenFunction,
+  maybe,
+  refuseDouble,
+  refuseUnwired,
+  SHARED,
+  TOOL,
+} from "./request.ts";
 
 const MOST_METADATA = 16 * 1024;
 

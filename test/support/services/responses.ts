@@ -1,6 +1,6 @@
 /** The Responses API over a real socket: the real kernel with gateway and agent, and a token for each user. */
 import type { Variables } from "../../../kernel/env.ts";
-import type { AnyPlugin } from "../../../kernel/plugin.ts";
+import type { AnyPlugin, Sql } from "../../../kernel/plugin.ts";
 import store from "../../../kernel/store/store.ts";
 import agent from "../../../plugins/agent/plugin.ts";
 import { createAccounts } from "../../../plugins/gateway/auth/accounts.ts";
@@ -98,6 +98,12 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       return (await accounts.createToken(user, "test")).token;
     },
   };
+}
+
+/** What an SQLite store holds, without what its log has room for. */
+export async function storeSize(sql: Sql): Promise<number> {
+  const query = "SELECT page_count * page_size AS size FROM pragma_page_count(), pragma_page_size()";
+  return (await sql.get<{ size: number }>(query))?.size ?? 0;
 }
 
 const picked = ({ status, headers }: Response) => ({ status, headers });

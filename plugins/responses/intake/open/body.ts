@@ -1,8 +1,8 @@
 /** The body of a create request through the open door: what today's clients send, each field honoured, echoed or named. */
 import type { Declared } from "../../../../kernel/vocabulary/wire/form.ts";
 import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
-import { Item } from "../items.ts";
 import { BODY, maybe, SHARED } from "../request.ts";
+import { OpenItem } from "./items.ts";
 import { OpenToolChoice } from "./tool-choice.ts";
 import { OpenTool } from "./tools.ts";
 
@@ -129,7 +129,7 @@ export const OpenCreateBody = Type.Object(
     ...OpenBody.properties,
     tools: maybe(Type.Array(OpenTool)),
     tool_choice: maybe(OpenToolChoice),
-    input: Type.Union([Type.String(), Type.Array(Item)]),
+    input: Type.Union([Type.String(), Type.Array(OpenItem)]),
   },
   { $id: "CreateOpenResponse" },
 );

@@ -7,6 +7,7 @@ import { parseItems } from "../input.ts";
 import { type CreateRequest, refuseUnwired, type TurnSettings } from "../request.ts";
 import { type GivenFormat, OpenBody } from "./body.ts";
 import { ignoredFields } from "./ignored.ts";
+import { parseOpenItem } from "./items.ts";
 import { previousNotFound } from "./refusals.ts";
 import { parseToolChoice } from "./tool-choice.ts";
 import { parseTools } from "./tools.ts";
@@ -33,7 +34,7 @@ export function parseOpen(value: unknown, wired: boolean): CreateRequest {
     store: body.store ?? true,
     previous,
     conversation,
-    items: parseItems(body.input),
+    items: parseItems(body.input, (item, at) => parseOpenItem(item, at, given?.tools ?? [])),
     instructions: body.instructions ?? undefined,
     tools: given?.tools,
     settings: settingsOf(body, choice.choice),

@@ -4,8 +4,15 @@ import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
 import type { CustomTool, FunctionTool, WireTool } from "../../answer/wire.ts";
 import { invalid } from "../../refusal.ts";
 import { compile } from "../check.ts";
-import { maybe, refuseDouble } from "../request.ts";
-import { functionTool, GIVEN_FUNCTION, GivenFunction, TOOL, ToolName } from "../tools.ts";
+import {
+  functionTool,
+  GIVEN_FUNCTION,
+  GivenFunction,
+  maybe,
+  refuseDouble,
+  TOOL,
+  ToolName,
+} from "../request.ts";
 
 const GIVEN_CUSTOM = {
   name: ToolName,

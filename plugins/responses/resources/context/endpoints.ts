@@ -89,9 +89,11 @@ export function contextEndpoints(parts: ContextParts): readonly Endpoint[] {
       throw invalid("input", "input_required", '"input" or "previous_response_id" must say what to compact.');
     const { text, usage } = await agent.condense(await prospectOf(parts, user, request), hangUp(context));
     const id = randomUUIDv7();
-    const kept = request.items.flatMap((item) =>
-      item.type === "message" && item.role === "user" ? [item] : [],
-    );
+    const kept = request.items.flatMap((item) => {
+      if (item.type !== "message" || item.role !== "user") return [];
+      const { attachments: _, ...words } = item;
+      return [words];
+    });
     const compacted: Declared<typeof Compaction> = {
       id: `resp_${id.replaceAll("-", "")}`,
       object: "response.compaction",

@@ -16,10 +16,6 @@ export interface GoingOn {
   readonly place: ConversationPlace | undefined;
 }
 
-/** What the assistant said or called, by the caller's account, comes before the message. */
-const isHistory = ({ type, role }: Readonly<Record<string, unknown>>): boolean =>
-  type === "function_call" || role === "assistant";
-
 export function createGoingOn({ threads, conversations }: GoingOnParts) {
   return async (user: string, body: unknown): Promise<GoingOn> => {
     const { conversation: given, input, store } = Object(body) as Record<string, unknown>;
@@ -43,7 +39,6 @@ export function createGoingOn({ threads, conversations }: GoingOnParts) {
       place: {
         thread,
         after: newest?.items.at(-1)?.id,
-        bringsHistory: thread !== undefined && items.some(isHistory),
         claim: (tx, turn) => conversations.claim(tx, conversation, waiting, turn),
       },
     };

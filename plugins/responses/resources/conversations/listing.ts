@@ -47,9 +47,10 @@ export async function* listItems(
       (record.input.type === "message"
         ? [{ type: "message", role: "user", text: record.input.text } as const]
         : []);
-    const brought = asked.map((item, place) => {
-      const listed = inputItem(item, record.id, place);
-      return { ...listed, id: names.get(`${record.id} ${place}`) ?? listed.id };
+    const brought = asked.flatMap((item, place) => {
+      if (item.type === "reasoning") return [];
+      const listed = inputItem(item, record.id, place, request?.echo.tools);
+      return [{ ...listed, id: names.get(`${record.id} ${place}`) ?? listed.id }];
     });
     const view = { isOpen: true, tools: request?.echo.tools ?? [] };
     return [...brought, ...outputOf(record, view)];

@@ -1,7 +1,7 @@
 /** Forgets the requests of threads that were deleted elsewhere: what they said must not outlive the conversation. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Log, Store, Threads } from "../../../kernel/plugin.ts";
-import type { Requests } from "./requests.ts";
+import type { Log, Store, Threads } from "../../../../kernel/plugin.ts";
+import type { Requests } from "../requests.ts";
 
 const PAGE = 200;
 // Between pages others get their turn; between rounds there is nothing to do.
@@ -25,10 +25,11 @@ export function startSweep({ store, requests, threads, log }: SweepParts): () =>
       const page = await requests.threadsAfter(after, PAGE);
       for (const { user, thread } of page)
         if (!(await threads.find(user, thread))) await requests.removeThread(user, thread);
-      if (page.length < PAGE) return;
+      if (page.length < PAGE) break;
       after = page.at(-1)?.thread ?? "";
       await sleep(PAUSE_MILLIS, undefined, { ref: false });
     }
+    if (!isOver) await requests.removeUnusedTexts();
   }
 
   const stop = store.repeat("sweep responses", ROUND_MILLIS, () => {
