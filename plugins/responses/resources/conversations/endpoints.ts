@@ -1,6 +1,7 @@
 /** `/conversations` and their items. */
 import type { Context } from "koa";
-import { Fault } from "../../../../kernel/plugin.ts";
+import { applyLimit } from "../../../../kernel/net/rate-limit.ts";
+import { Fault, type Limiter } from "../../../../kernel/plugin.ts";
 import type { Declared } from "../../../../kernel/vocabulary/wire/form.ts";
 import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
 import { inSeconds } from "../../answer/response.ts";
@@ -16,6 +17,7 @@ import { type Conversation, conversationNotFound, type StoredConversations } fro
 
 export interface ConversationParts extends Mounting, ListingParts {
   readonly conversations: StoredConversations;
+  readonly chatLimit: Limiter;
 }
 
 const items = (refusal: string) => Type.Array(Type.Unknown(), { minItems: 1, maxItems: 20, refusal });
@@ -68,10 +70,16 @@ const checkQuery = compile(InputQuery);
 
 const USUAL = "20";
 const MISSING = { 404: "There is no such conversation, or no such item in it" };
+const LIMITED = { 429: "Too many requests" };
 
 export function conversationEndpoints(parts: ConversationParts): readonly Endpoint[] {
   const { web, conversations } = parts;
   const bodyOf = (context: Context) => (context.request as { readonly body?: unknown }).body;
+
+  /** What is stored counts as a message: it may be as large as one. */
+  async function limit(context: Context): Promise<void> {
+    applyLimit(await parts.chatLimit.take(web.user(context).id), context, { perRequests: true });
+  }
 
   async function find(context: Context): Promise<Conversation> {
     const found = await conversations.find(web.user(context).id, String(context["params"].id));
@@ -128,7 +136,9 @@ export function conversationEndpoints(parts: ConversationParts): readonly Endpoi
       summary: "Create a conversation, with items to begin with",
       body: CreateConversation,
       answer: ConversationObject,
+      refusals: LIMITED,
       async handle(context) {
+        await limit(context);
         const { items, metadata } = checkCreate(bodyOf(context) ?? {});
         const given = (items ?? []).map(readItem);
         context.body = shown(await conversations.create(web.user(context).id, metadata ?? {}, given));
@@ -164,7 +174,9 @@ export function conversationEndpoints(parts: ConversationParts): readonly Endpoi
     {
       ...{ ...atItems, method: "post", body: AddItems, answer: ItemList },
       summary: "Add items, which go to the next response of the conversation",
+      refusals: { ...MISSING, ...LIMITED },
       async handle(context) {
+        await limit(context);
         const { items } = checkAdd(bodyOf(context));
         const given = items.map(readItem);
         const added = await conversations.add(await find(context), given);

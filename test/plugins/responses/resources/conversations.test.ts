@@ -44,6 +44,19 @@ test("openai: create, get, change and delete a conversation", async () => {
   });
 });
 
+test("what is added to conversations counts as a message, and the rest does not", async () => {
+  const service = await startService({ variables: { CHAT_RATE_LIMIT: "2" } });
+  const client = clientOf(service);
+  const { id } = await client.conversations.create({ items: [say("user", "Hi")] });
+  await client.conversations.items.create(id, { items: [say("user", "Ho")] });
+  for (const add of [
+    client.conversations.create({}),
+    client.conversations.items.create(id, { items: [say("user", "He")] }),
+  ])
+    await expect(add).rejects.toMatchObject({ status: 429, code: "rate_limit_exceeded" });
+  expect(await listed(client, id)).toHaveLength(2);
+});
+
 test("responses go on with a conversation: what was added comes first, and everything is listed", async () => {
   const model = await scriptedModel();
   model.script({ text: "You like red." }, { text: "Bikes, too." }, { text: "All right." });
