@@ -16,6 +16,8 @@ const MEMORY_BYTES = 64 * 2 ** 20;
 const DRAFTS = /draft-07|2020-12/;
 /** One may have gone down with another's schema. */
 const WORTH_ANOTHER_TRY = new Set(["worker_lost", "out_of_memory"]);
+/** A check is bounded by itself: where its time runs out all the same, it has waited for others. */
+const NOT_THE_SCHEMA = new Set(["unavailable", "cancelled", "timeout", "worker_lost"]);
 
 export function createJsonCheck(pool: Pick<Pool, "validate" | "forget">): CheckJson {
   let number = 0;
@@ -42,9 +44,14 @@ export function createJsonCheck(pool: Pick<Pool, "validate" | "forget">): CheckJ
     if (!checked.ok && WORTH_ANOTHER_TRY.has(checked.code)) checked = await check();
     if (checked.ok) return checked.mistakes;
     signal.throwIfAborted();
-    if (checked.code === "unavailable" || checked.code === "cancelled")
-      throw new Fault("unavailable", "schema_check_unavailable", checked.message, { retryAfterSecs: 5 });
-    throw unusable(checked.code === "bad_schema" ? checked.message : "it takes too long or too much memory");
+    if (NOT_THE_SCHEMA.has(checked.code))
+      throw new Fault(
+        "unavailable",
+        "schema_check_unavailable",
+        "The JSON Schema cannot be checked right now. Try again in a few seconds.",
+        { retryAfterSecs: 5 },
+      );
+    throw unusable(checked.code === "bad_schema" ? checked.message : "it takes too much memory");
   };
 }
 
