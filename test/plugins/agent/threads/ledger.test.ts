@@ -263,16 +263,21 @@ describePostgres("round trips", () => {
     const store = await openPostgres(await freshDatabase(afterThisTest));
     afterThisTest(() => store.close());
     const ann = nodeOn(await store.tables("agent", MIGRATIONS), store.node);
-    const turn = async (thread?: string) => {
+    const turn = async (more: Partial<Turn> = {}) => {
       const before = store.roundTrips();
-      const { writer } = await ann.open(thread === undefined ? {} : { thread });
+      const { writer } = await ann.open(more);
       await new Promise<void>((resolve) => writer.say("x", ["Some words"], () => resolve()));
       writer.hold({ type: "message", id: randomUUIDv7(), role: "assistant", text: "Some words" });
       await writer.finish(COMPLETED, NO_USAGE);
-      return { thread: writer.thread, took: store.roundTrips() - before };
+      return { id: writer.id, thread: writer.thread, took: store.roundTrips() - before };
     };
-    const { thread, took } = await turn();
+    const { id, thread, took } = await turn();
     expect(took).toBeLessThanOrEqual(3);
-    expect((await turn(thread)).took).toBeLessThanOrEqual(4);
+    expect((await turn({ thread })).took).toBeLessThanOrEqual(4);
+    // A branch, what it brings and its tools go along.
+    const history = [{ type: "message", id: "", role: "user", text: "Before" }] as const;
+    const brought = { thread, after: id, history, tools: [{ name: "find" }] };
+    expect((await turn(brought)).took).toBeLessThanOrEqual(4);
+    expect((await turn({ ephemeral: true })).took).toBeLessThanOrEqual(3);
   });
 });
