@@ -51,6 +51,8 @@ export const JobDetails = Type.Object({
 });
 
 export interface NewJob {
+  /** UUID minted by a channel that has to know the job's name beforehand. */
+  readonly id?: string;
   /** An account, or an identity of the channel's own such as webhook/ann: never a name as a stranger chose it. */
   readonly user: string;
   readonly message: string;

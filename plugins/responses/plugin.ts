@@ -6,7 +6,7 @@ const megabytes = (count: number): number => count * 1024 * 1024;
 export default definePlugin({
   name: "responses",
   kind: "channel",
-  needs: ["web", "agent", "threads", "memory", "store", "chatLimit", "kernel"],
+  needs: ["web", "agent", "jobs", "threads", "memory", "store", "chatLimit", "kernel"],
   wants: ["externalTools"],
   tables: async () => (await import("./owned-tables.ts")).TABLES,
   configure(env) {
@@ -46,6 +46,7 @@ export default definePlugin({
     // Read when it starts: whoever starts before it does not wait for the rules of the format.
     const [
       { createAnswers },
+      { createPlaces },
       { createRemoteFiles },
       { createIntake },
       { parseOpen },
@@ -60,6 +61,7 @@ export default definePlugin({
       { startExpiry },
     ] = await Promise.all([
       import("./answer/answer.ts"),
+      import("./answer/place.ts"),
       import("./intake/attachments/remote.ts"),
       import("./intake/intake.ts"),
       import("./intake/open/open.ts"),
@@ -73,10 +75,11 @@ export default definePlugin({
       import("./intake/stored/sweep.ts"),
       import("./resources/files/expiry.ts"),
     ]);
-    const { web, agent, threads, memory, store, chatLimit, kernel, externalTools } = use;
+    const { web, agent, jobs, threads, memory, store, chatLimit, kernel, externalTools } = use;
     const pageOf = (thread: string) => `${web.url}/#/chat/${thread}`;
     const { requests, sql } = await createRequests(store);
-    onStop(startSweep({ store, requests, threads, log }));
+    const places = createPlaces({ agent, jobs, requests });
+    onStop(startSweep({ store, requests, places, threads, log }));
     const { replay, timeoutSecs, fileBytes, filesBytes } = config;
     const files = await createStoredFiles(store, { totalBytes: filesBytes });
     onStop(startExpiry(store, files, log));
@@ -84,14 +87,14 @@ export default definePlugin({
     const remote = createRemoteFiles({ privateHosts: new Set() });
     onStop(remote.close);
     const attachments = { remote, resolveFile: files.resolveFile };
-    const reading = { threads, requests, pageOf, replay, attachments, unseal };
-    const intake = createIntake({ agent, sql, ...reading });
-    const answers = createAnswers({ agent, threads, requests, log, pageOf, timeoutSecs, seal });
+    const reading = { threads, requests, places, pageOf, replay, attachments, unseal };
+    const intake = createIntake({ agent, jobs, sql, ...reading });
+    const answers = createAnswers({ agent, threads, requests, places, log, pageOf, timeoutSecs, seal });
     const conversations = await createStoredConversations(store, threads);
     const goingOn = createGoingOn({ threads, conversations });
     const { startedAt } = kernel;
     const taking = { web, chatLimit, externalTools, intake, goingOn, answers, log };
-    mountRoutes({ ...taking, agent, threads, requests, startedAt });
+    mountRoutes({ ...taking, agent, threads, requests, places, startedAt });
     mountResources({
       ...{
         ...taking,

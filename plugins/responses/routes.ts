@@ -8,6 +8,7 @@ import type { Declared } from "../../kernel/vocabulary/wire/form.ts";
 import { Type } from "../../kernel/vocabulary/wire/type.ts";
 import type { Answers } from "./answer/answer.ts";
 import { parseResponseId } from "./answer/id.ts";
+import type { Places } from "./answer/place.ts";
 import { PLACEHOLDER_MODEL } from "./answer/response.ts";
 import {
   DeletedResponse,
@@ -67,13 +68,14 @@ export interface RouteParts {
   readonly intake: Intake;
   /** Goes on with the conversation that a body names. */
   goingOn(user: string, body: unknown): Promise<GoingOn>;
+  readonly places: Places;
   readonly answers: Answers;
   readonly startedAt: Date;
   readonly log: Log;
 }
 
 export function mountRoutes(parts: RouteParts): void {
-  const { web, agent, threads, requests, intake, answers } = parts;
+  const { web, agent, threads, requests, intake, places, answers } = parts;
 
   const createAt = (door: Door) => async (context: Context) => {
     const user = web.user(context);
@@ -90,7 +92,8 @@ export function mountRoutes(parts: RouteParts): void {
     if (request.stream) {
       context.respond = false;
       await answers.stream(begun, wanted, context.res);
-    } else context.body = await answers.whole(begun, wanted);
+    } else if (request.background) context.body = await show(begun.taken, door, request.model);
+    else context.body = await answers.whole(begun, wanted);
   };
 
   async function find(context: Context): Promise<TakenRequest> {
@@ -100,8 +103,12 @@ export function mountRoutes(parts: RouteParts): void {
     return taken;
   }
 
-  async function show(taken: TakenRequest, door: Door): Promise<ResponseObject> {
-    const response = await answers.current(taken, { door: door.name, model: PLACEHOLDER_MODEL });
+  async function show(
+    taken: TakenRequest,
+    door: Door,
+    model: string = PLACEHOLDER_MODEL,
+  ): Promise<ResponseObject> {
+    const response = await answers.current(taken, { door: door.name, model });
     if (response === undefined) throw notFound();
     return response;
   }
@@ -115,21 +122,29 @@ export function mountRoutes(parts: RouteParts): void {
       return;
     }
     context.respond = false;
-    const begun = { taken, running: agent.running(taken.user, taken.id) };
+    const { turn } = await places.find(taken);
+    const running = turn === undefined ? undefined : agent.running(taken.user, turn);
     const after = query.starting_after === undefined ? undefined : Number(query.starting_after);
-    await answers.stream(begun, { door: door.name, model: PLACEHOLDER_MODEL }, context.res, after);
+    await answers.stream(
+      { taken, running },
+      { door: door.name, model: PLACEHOLDER_MODEL },
+      context.res,
+      after,
+    );
   };
 
   const cancelAt = (door: Door) => async (context: Context) => {
     const taken = await find(context);
-    if (await agent.cancel(taken.user, taken.id)) await answers.ended(taken);
+    if (await places.cancel(taken)) await answers.ended(taken);
     context.body = await show(taken, door);
   };
 
   /** The conversation goes with the last of its responses; until then the others build on it. */
   async function remove(context: Context): Promise<void> {
-    const { id, user, thread } = await find(context);
-    await agent.cancel(user, id);
+    const taken = await find(context);
+    const { id, user } = taken;
+    await places.cancel(taken);
+    const { thread } = await places.find(taken);
     await requests.remove(id);
     const isEmpty =
       (await requests.countOf(user, thread)) === 0 && (await threads.find(user, thread)) !== undefined;

@@ -5,17 +5,22 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Dispatcher, Pool } from "undici";
-import type { Answer } from "../support/servers/model-server.ts";
+import { Pool } from "undici";
 import { freePort } from "../support/servers/port.ts";
+import {
+  CALLERS,
+  type Endpoint,
+  firstText,
+  post,
+  REQUESTS,
+  script,
+  TOKEN,
+  throughput,
+} from "./responses/load.ts";
 import { type Bench, compare, type Figure, interleave, type Progress, single } from "./support/bench.ts";
 import { endProgram, inFolder, type Program, startProgram } from "./support/programs.ts";
 import { openRivals, type Rivals } from "./support/rivals.ts";
 
-const TOKEN = "the-token-of-the-bench";
-const HEADERS = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
-const CALLERS = 32;
-const REQUESTS = 1280;
 const ROUNDS = 5;
 const FIRST_TOKENS = 60;
 const STREAMS = 500;
@@ -27,64 +32,10 @@ const WORDS = Array.from({ length: 20 }, (_, index) => `word${index} `);
 const PORTKEY = "@portkey-ai/gateway";
 const PATIENCE_MILLIS = 20_000;
 
-/** What the model answers from now on. */
-async function script({ child }: Program, answer: Answer): Promise<void> {
-  child.send(answer);
-  await once(child, "message");
-}
-
 async function memoryOf({ child }: Program): Promise<number> {
   child.send("memory");
   const [{ rss }] = (await once(child, "message")) as [{ rss: number }];
   return rss;
-}
-
-/** Somewhere to send a request, and what has to be said with it. */
-interface Endpoint {
-  readonly url: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-async function post(pool: Pool, { url, headers }: Endpoint, body: object): Promise<Dispatcher.ResponseData> {
-  const answer = await pool.request({
-    path: new URL(url).pathname,
-    method: "POST",
-    headers: { ...HEADERS, ...headers },
-    body: JSON.stringify(body),
-  });
-  if (answer.statusCode !== 200) throw new Error(`${url}: ${answer.statusCode} ${await answer.body.text()}`);
-  return answer;
-}
-
-/** Requests a second, so many callers at once, each waiting for its answer. */
-async function throughput(to: Endpoint, body: object, check: (text: string) => boolean): Promise<number> {
-  const pool = new Pool(new URL(to.url).origin, { connections: CALLERS });
-  let left = REQUESTS;
-  const began = performance.now();
-  await Promise.all(
-    Array.from({ length: CALLERS }, async () => {
-      while (left-- > 0) {
-        const text = await (await post(pool, to, body)).body.text();
-        if (!check(text)) throw new Error(`a wrong answer: ${text}`);
-      }
-    }),
-  );
-  const seconds = (performance.now() - began) / 1000;
-  await pool.close();
-  return REQUESTS / seconds;
-}
-
-/** Milliseconds from the request to the first piece of text. */
-async function firstText(pool: Pool, to: Endpoint, body: object): Promise<number> {
-  const began = performance.now();
-  const { body: stream } = await post(pool, to, body);
-  let took = Number.NaN;
-  let text = "";
-  for await (const chunk of stream.setEncoding("utf8")) {
-    text += chunk;
-    if (Number.isNaN(took) && text.includes("word0")) took = performance.now() - began;
-  }
-  return took;
 }
 
 /** Portkey's gateway, which passes a chat on to the provider that a header names. */

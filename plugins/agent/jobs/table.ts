@@ -50,7 +50,7 @@ export function createJobTable(sql: Sql, node: Pick<Node, "id" | "living">) {
       `INSERT INTO jobs (id, "user", channel, sender, fingerprint, message, conversation, metadata, idempotency_key, held,
          origin, spans, request, status, created_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?) RETURNING ${COLUMNS}`,
-      randomUUIDv7(),
+      job.id ?? randomUUIDv7(),
       job.user,
       job.channel,
       job.sender ?? "",

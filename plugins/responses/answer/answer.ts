@@ -1,13 +1,14 @@
 /** How a taken request is answered: whole when its turn has ended, or event by event while it runs. */
 import type { ServerResponse } from "node:http";
-import type { Agent, Log, Threads, TurnRecord } from "../../../kernel/plugin.ts";
+import type { Agent, Failure, Log, Threads, TurnRecord } from "../../../kernel/plugin.ts";
 import type { Door } from "../doors.ts";
 import type { Begun } from "../intake/intake.ts";
-import type { Requests, TakenRequest } from "../intake/requests.ts";
+import { isBackground, type Requests, type TakenRequest } from "../intake/requests.ts";
 import { refusalOf } from "../refusal.ts";
 import { turnEnd } from "./ending.ts";
 import { type Followed, follow, type NumberedEvent } from "./follow.ts";
 import type { View } from "./output.ts";
+import type { Places } from "./place.ts";
 import { inSeconds, type PageOf, respond, respondWith } from "./response.ts";
 import { createSequence } from "./sequence.ts";
 import { openEventStream } from "./sse.ts";
@@ -17,6 +18,7 @@ export interface AnswerParts {
   readonly agent: Agent;
   readonly threads: Threads;
   readonly requests: Requests;
+  readonly places: Places;
   readonly log: Log;
   readonly pageOf: PageOf;
   readonly timeoutSecs: number;
@@ -51,7 +53,7 @@ export interface Answers {
 }
 
 export function createAnswers(parts: AnswerParts): Answers {
-  const { agent, threads, requests, log, pageOf, timeoutSecs, seal } = parts;
+  const { agent, threads, requests, places, log, pageOf, timeoutSecs, seal } = parts;
   const turns = { agent, threads };
   const timeout: WireError = {
     type: "server_error",
@@ -65,8 +67,11 @@ export function createAnswers(parts: AnswerParts): Answers {
     ...(echo.sealsReasoning && { seal: (text: string) => seal(user, text) }),
   });
 
-  const ended = (taken: TakenRequest, record: TurnRecord, wanted: Wanted): ResponseObject =>
-    respondWith(record, wanted.model, taken.echo, viewOf(taken, wanted), pageOf, taken.error);
+  /** Under the name of the response, whichever turn it is. */
+  const ended = (taken: TakenRequest, turn: TurnRecord, wanted: Wanted): ResponseObject => {
+    const record = { ...turn, id: taken.id, thread: taken.thread };
+    return respondWith(record, wanted.model, taken.echo, viewOf(taken, wanted), pageOf, taken.error);
+  };
 
   function failed(taken: TakenRequest, { door, model }: Wanted, error: WireError): ResponseObject {
     const at = inSeconds(taken.createdAt);
@@ -74,10 +79,27 @@ export function createAnswers(parts: AnswerParts): Answers {
     return respond(idOf(taken), model, taken.echo, door === "open", progress);
   }
 
+  function waiting(taken: TakenRequest, { door, model }: Wanted): ResponseObject {
+    const status = isBackground(taken) ? "queued" : "in_progress";
+    const progress = { status, createdAt: inSeconds(taken.createdAt) } as const;
+    return respond(idOf(taken), model, taken.echo, door === "open", progress);
+  }
+
   async function current(taken: TakenRequest, wanted: Wanted): Promise<ResponseObject | undefined> {
-    const record = await threads.turn(taken.user, taken.id);
+    const { turn, job } = await places.find(taken);
+    const record = turn === undefined ? undefined : await threads.turn(taken.user, turn);
     if (record) return ended(taken, record, wanted);
-    return taken.error && failed(taken, wanted, taken.error);
+    if (taken.error) return failed(taken, wanted, taken.error);
+    if (job === undefined) return undefined;
+    return job.error ? unbegun(taken, job.error, wanted) : waiting(taken, wanted);
+  }
+
+  /** A job that ended before it had a turn. */
+  function unbegun(taken: TakenRequest, error: Failure, wanted: Wanted): ResponseObject {
+    if (error.code !== "cancelled") return failed(taken, wanted, { type: "server_error", ...error });
+    const at = inSeconds(taken.createdAt);
+    const progress = { status: "cancelled", createdAt: at, completedAt: at } as const;
+    return respond(idOf(taken), wanted.model, taken.echo, wanted.door === "open", progress);
   }
 
   async function cut(end: Promise<TurnRecord | undefined>, { user, id }: TakenRequest): Promise<Settled> {
@@ -100,25 +122,32 @@ export function createAnswers(parts: AnswerParts): Answers {
   }
 
   function events({ taken, running }: Begun, wanted: Wanted, after?: number): AsyncIterable<NumberedEvent> {
-    const { user, id, echo } = taken;
-    const head = respond(idOf(taken), wanted.model, echo, wanted.door === "open", {
-      status: "in_progress",
-      createdAt: inSeconds(taken.createdAt),
-    });
+    const { user, id } = taken;
+    const head = waiting(taken, wanted);
     const followed: Followed = {
-      user,
-      id,
-      running,
+      async begun() {
+        if (running) return { user, id: running.id, running };
+        const { turn } = await places.begun(taken);
+        return turn === undefined ? undefined : { user, id: turn, running: agent.running(user, turn) };
+      },
       sequence: () =>
         createSequence(id, head, viewOf(taken, wanted), (record) => ended(taken, record, wanted)),
-      gone: () => ({ type: "response.failed", response: failed(taken, wanted, taken.error ?? GONE) }),
+      async gone() {
+        const response = await current(taken, wanted);
+        return response?.status === "cancelled"
+          ? { type: "response.incomplete", response }
+          : { type: "response.failed", response: response ?? failed(taken, wanted, taken.error ?? GONE) };
+      },
     };
     return follow(turns, followed, after);
   }
 
   return {
     current,
-    ended: (taken) => turnEnd(turns, taken),
+    async ended(taken) {
+      const { turn } = await places.begun(taken);
+      return turn === undefined ? undefined : await turnEnd(turns, { user: taken.user, id: turn });
+    },
     events,
 
     settled,

@@ -12,14 +12,19 @@ interface Turns {
   readonly threads: Threads;
 }
 
-export interface Followed {
+interface TurnToFollow {
   readonly user: string;
   readonly id: string;
   readonly running: RunningTurn | undefined;
+}
+
+export interface Followed {
+  /** When it has begun; nothing where it never will. */
+  begun(): Promise<TurnToFollow | undefined>;
   /** A fresh one: what was told can be told again from the first event on. */
   sequence(): Sequence;
-  /** What is told where there is no such turn any more. */
-  gone(): StreamEvent;
+  /** What is told where there is no such turn, or no longer. */
+  gone(): Promise<StreamEvent>;
 }
 
 /**
@@ -44,7 +49,9 @@ export async function* follow(
 
   const sequence = followed.sequence();
   yield* number(sequence.open());
-  for await (const event of followed.running ?? runningElsewhere(turns, followed)) {
+  const turn = await followed.begun();
+  yield* number(turn ? sequence.begin() : []);
+  for await (const event of turn?.running ?? (turn ? runningElsewhere(turns, turn) : [])) {
     const events = sequence.next(event);
     if (!("record" in event)) yield* number(events);
     else {
@@ -54,9 +61,12 @@ export async function* follow(
     }
   }
   // Nobody tells it any more, or not all of it: what is stored does.
-  const record = await turnEnd(turns, followed);
+  const record = turn && (await turnEnd(turns, turn));
   const again = followed.sequence();
-  const events = [...again.open(), ...(record ? again.replay(record) : [followed.gone()])];
+  const events = [
+    ...again.open(),
+    ...(record ? [...again.begin(), ...again.replay(record)] : [await followed.gone()]),
+  ];
   next = 0;
   yield* number(events.slice(0, -1));
   yield* last(events);
@@ -68,7 +78,7 @@ export async function* follow(
 }
 
 /** Ends without the turn's end where its events cannot be had from the first one on, or some were lost. */
-async function* runningElsewhere(turns: Turns, { user, id }: Followed): AsyncGenerator<TurnEvent, void> {
+async function* runningElsewhere(turns: Turns, { user, id }: TurnToFollow): AsyncGenerator<TurnEvent, void> {
   const heard: TurnEvent[] = [];
   let isCut = false;
   let more = Promise.withResolvers<void>();

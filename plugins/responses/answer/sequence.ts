@@ -5,10 +5,12 @@ import { callItem, callsOf, isSaid, isThought, message, reasoning, textPart, typ
 import type { ItemStatus, ResponseObject, StreamEvent } from "./wire.ts";
 
 export interface Sequence {
-  /** What to send before the turn's first event. */
+  /** What to send before the turn has begun. */
   open(): readonly StreamEvent[];
+  /** What to send when it has, where it had to wait. */
+  begin(): readonly StreamEvent[];
   next(event: TurnEvent): readonly StreamEvent[];
-  /** All that follows the opening, of a turn that has ended. */
+  /** All that follows the beginning, of a turn that has ended. */
   replay(record: TurnRecord): readonly StreamEvent[];
 }
 
@@ -27,6 +29,7 @@ export function createSequence(
   view: View,
   finish: (record: TurnRecord) => ResponseObject,
 ): Sequence {
+  const isQueued = head.status === "queued";
   let items = 0;
   const counts = { said: 0, thought: 0 };
   let open: Open | undefined;
@@ -138,8 +141,10 @@ export function createSequence(
   return {
     open: () => [
       { type: "response.created", response: head },
-      { type: "response.in_progress", response: head },
+      { type: isQueued ? "response.queued" : "response.in_progress", response: head },
     ],
+    begin: () =>
+      isQueued ? [{ type: "response.in_progress", response: { ...head, status: "in_progress" } }] : [],
     next(event) {
       if (event.type === "text") return speak("said", event.item, event.delta);
       if (event.type === "reasoning") return view.isOpen ? speak("thought", event.item, event.delta) : [];

@@ -206,13 +206,14 @@ const inPart = { ...inItem, content_index: Type.Literal(0) };
 
 const inSummary = { ...inItem, summary_index: Type.Literal(0) };
 
-const TELLING = Type.Enum([
-  "response.created",
+const ends = [
   "response.in_progress",
   "response.completed",
   "response.incomplete",
   "response.failed",
-]);
+] as const;
+const TELLING = Type.Enum(["response.created", ...ends]);
+const OPEN_TELLING = Type.Enum(["response.created", "response.queued", ...ends]);
 const ITEM = Type.Enum(["response.output_item.added", "response.output_item.done"]);
 
 const saying = [
@@ -254,7 +255,7 @@ const StrictStreamEvent = Type.Union([
 
 /** One event of a stream, before it gets its `sequence_number`. */
 const StreamEvent = Type.Union([
-  Type.Object({ type: TELLING, response: ResponseObject }),
+  Type.Object({ type: OPEN_TELLING, response: ResponseObject }),
   Type.Object({ type: ITEM, output_index: Type.Integer(), item: OutputItem }),
   ...saying,
   Type.Object({

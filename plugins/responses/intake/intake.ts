@@ -3,6 +3,7 @@ import { createHash, randomUUIDv7 } from "node:crypto";
 import {
   type Agent,
   Fault,
+  type Jobs,
   type RunningTurn,
   type Sql,
   type Transaction,
@@ -13,12 +14,13 @@ import { invalid } from "../refusal.ts";
 import { createPreparation, type PreparationParts, type Prepared } from "./preparation.ts";
 import type { CreateRequest } from "./request.ts";
 import type { RepeatKey, TakenRequest } from "./requests.ts";
-import { CHANNEL, turnOf } from "./turn.ts";
+import { CHANNEL, jobOf, turnOf } from "./turn.ts";
 
 export { CHANNEL };
 
 export interface IntakeParts extends PreparationParts {
   readonly agent: Agent;
+  readonly jobs: Jobs;
   readonly sql: Sql;
 }
 
@@ -66,7 +68,7 @@ const isFault = (error: unknown, codes: ReadonlySet<string>): boolean =>
   error instanceof Fault && codes.has(error.code);
 
 export function createIntake(parts: IntakeParts): Intake {
-  const { agent, requests, sql } = parts;
+  const { agent, jobs, requests, sql } = parts;
   const preparation = createPreparation(parts);
   const live = new Map<string, RunningTurn>();
   /** Requests with a key that are being taken here: another with the same key waits until its turn can be followed. */
@@ -111,9 +113,26 @@ export function createIntake(parts: IntakeParts): Intake {
       if (request.store) await sql.transaction((tx) => add(tx, taken));
       return { taken, running: undefined };
     }
+    const turn = turnOf(user, request, prepared);
+    if (request.background) {
+      // A job makes its thread when it begins; until then the conversation would have none to go on with.
+      if (place && turn.thread === undefined)
+        throw invalid(
+          "background",
+          "conversation_is_empty",
+          "The first request of a conversation cannot run in the background. Send it without background, or without conversation.",
+        );
+      const job = { ...jobOf(turn), id: randomUUIDv7() };
+      const queued = takenAs(user.id, prepared, { id: job.id, thread: turn.thread ?? randomUUIDv7() });
+      await sql.transaction(async (tx) => {
+        await add(tx, queued);
+        await jobs.submit(job, tx);
+      });
+      return { taken: queued, running: undefined };
+    }
     let taken: TakenRequest | undefined;
-    const running = await agent.run(turnOf(user, request, prepared), async (tx, turn) => {
-      taken = takenAs(user.id, prepared, turn);
+    const running = await agent.run(turn, async (tx, opened) => {
+      taken = takenAs(user.id, prepared, opened);
       await add(tx, taken);
     });
     keep(running);
@@ -158,7 +177,8 @@ export function createIntake(parts: IntakeParts): Intake {
   ): Promise<Begun> {
     const { previous, store, door } = request;
     if (!store) return await run(user, request, await preparation.copy(user.id, request), undefined);
-    const begun = repeat === undefined && !place ? await goOnPlainly(user, request) : undefined;
+    const isPlain = repeat === undefined && !place && !request.background;
+    const begun = isPlain ? await goOnPlainly(user, request) : undefined;
     if (begun) return begun;
     const known = repeat && (await repeated(user.id, repeat));
     if (known) return { taken: known, running: live.get(known.id) };

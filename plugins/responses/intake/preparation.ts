@@ -1,6 +1,7 @@
 /** What a request is about: where it goes on, what is new in it, and what its row holds. Nothing is written here. */
 import type { Gate, ThreadSummary, Threads, TurnRecord } from "../../../kernel/plugin.ts";
 import { parseItemId, parseResponseId, type ResponseId } from "../answer/id.ts";
+import type { Places } from "../answer/place.ts";
 import type { Echo, PageOf } from "../answer/response.ts";
 import type { WireError } from "../answer/wire.ts";
 import { type AttachmentParts, resolveAttachments } from "./attachments/attachments.ts";
@@ -19,16 +20,17 @@ import {
   takeInstructions,
 } from "./input.ts";
 import type { GivenItem, SaidItem } from "./items.ts";
-import { previousNotFound } from "./open/refusals.ts";
+import { previousNotFinished, previousNotFound } from "./open/refusals.ts";
 import { conversationOf } from "./replay/chain.ts";
 import { answersMatch, type Match, matchReplay, outputItems, pendingOf } from "./replay/match.ts";
 import type { CreateRequest } from "./request.ts";
-import type { Requests } from "./requests.ts";
+import { isBackground, type Requests, type TakenRequest } from "./requests.ts";
 import type { Asked } from "./turn.ts";
 
 export interface PreparationParts {
   readonly threads: Threads;
   readonly requests: Requests;
+  readonly places: Places;
   readonly pageOf: PageOf;
   /** Whether a client may replay a whole tool loop instead of resuming it. */
   readonly replay: boolean;
@@ -74,15 +76,14 @@ const NOT_FOUND: WireError = {
 };
 
 export function createPreparation(parts: PreparationParts): Preparation {
-  const { threads, requests, pageOf, replay, attachments } = parts;
+  const { threads, requests, places, pageOf, replay, attachments } = parts;
 
   async function resolve(user: string, id: string): Promise<GivenItem | undefined> {
     const place = parseItemId(id);
     if (place === undefined) return undefined;
-    const [row, record] = await Promise.all([
-      requests.find(user, place.turn),
-      threads.turn(user, place.turn),
-    ]);
+    const row = await requests.find(user, place.turn);
+    const { turn } = row ? await places.find(row) : { turn: undefined };
+    const record = turn === undefined ? undefined : await threads.turn(user, turn);
     return row && record && outputItems(record, row.echo.tools)[place.index];
   }
 
@@ -114,7 +115,19 @@ export function createPreparation(parts: PreparationParts): Preparation {
       threads.find(user, previous.thread),
       previousRecord(user, previous),
     ]);
+    if (earlier && isBackground(earlier)) return await backgroundPlace(user, earlier);
     return earlier?.thread === previous.thread && thread !== undefined ? { thread, record } : undefined;
+  }
+
+  /** A job has a thread of its own, and an answer when it has ended. */
+  async function backgroundPlace(user: string, earlier: TakenRequest) {
+    const place = await places.find(earlier);
+    const [thread, record] = await Promise.all([
+      threads.find(user, place.thread),
+      place.turn === undefined ? undefined : threads.turn(user, place.turn),
+    ]);
+    if (place.job !== undefined && place.job.status !== "completed") throw previousNotFinished();
+    return thread && record && { thread, record };
   }
 
   /** The agent goes on with the thread's catalog where a resume does not repeat it, and so does the answer. */

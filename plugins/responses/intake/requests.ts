@@ -21,6 +21,8 @@ export interface TakenRequest {
   readonly inputDigest?: string | undefined;
   /** Why no turn began, or why it was cut; the turn itself does not know. */
   readonly error?: WireError | undefined;
+  /** The turn of one in the background, and its thread, once it has ended. */
+  readonly ran?: { readonly turn: string; readonly thread: string } | undefined;
 }
 
 /** The caller's key of a request, and a digest of the body it came with. */
@@ -43,6 +45,9 @@ export interface Requests {
   /** This request and all that it goes on from, the oldest first. */
   chainOf(user: string, id: string): Promise<readonly TakenRequest[]>;
   setError(id: string, error: WireError): Promise<void>;
+  setPlace(id: string, ran: NonNullable<TakenRequest["ran"]>): Promise<void>;
+  /** Those in the background whose ids name this thread, which need not be there. */
+  inBackground(user: string, thread: string): Promise<readonly TakenRequest[]>;
   /** Those that go on from it go on from where it did: what it said is gone from their listings too. */
   remove(id: string): Promise<void>;
   /** How many responses of this thread are left. */
@@ -57,6 +62,13 @@ export interface Requests {
   removeUnusedTexts(): Promise<void>;
 }
 
+/** In place of the turn of one in the background that has not ended. */
+const NOT_YET = "";
+
+/** Its turn is a job's. */
+export const isBackground = ({ echo }: Pick<TakenRequest, "echo">): boolean =>
+  echo.settings?.["background"] === true;
+
 const KEY_HOLDS_MILLIS = 24 * 60 * 60 * 1000;
 
 interface Columns {
@@ -70,6 +82,8 @@ interface Columns {
   readonly digest: string | null;
   readonly goes_on: string | null;
   readonly input_digest: string | null;
+  readonly ran_turn: string | null;
+  readonly ran_thread: string | null;
   readonly tools_text: string | null;
   readonly instructions_text: string | null;
   readonly settings_text: string | null;
@@ -126,8 +140,8 @@ export async function createRequests(
       const { inline, digests } = share(tx, request);
       const added = await tx.run(
         `INSERT INTO responses (id, "user", thread, created_at, echo, input, error, repeat_key, digest, goes_on,
-           input_digest, ${SHARED.join(", ")})
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+           input_digest, ran_turn, ${SHARED.join(", ")})
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT ("user", repeat_key) WHERE repeat_key IS NOT NULL DO NOTHING`,
         id,
         user,
@@ -140,6 +154,7 @@ export async function createRequests(
         repeat?.digest ?? null,
         goesOn ?? null,
         inputDigest ?? null,
+        isBackground(request) ? NOT_YET : null,
         ...digests,
       );
       return added > 0;
@@ -181,6 +196,12 @@ export async function createRequests(
       return rows.map(read);
     },
     setError: (id, error) => change("UPDATE responses SET error = ? WHERE id = ?", JSON.stringify(error), id),
+    setPlace: (id, { turn, thread }) =>
+      change("UPDATE responses SET ran_turn = ?, ran_thread = ? WHERE id = ?", turn, thread, id),
+    async inBackground(user, thread) {
+      const query = `${SELECT} WHERE r.thread = ? AND r."user" = ? AND r.ran_turn IS NOT NULL`;
+      return (await sql.all<Columns>(query, thread, user)).map(read);
+    },
     remove: (id) =>
       sql.transaction(async (tx) => {
         void tx.run(
@@ -227,6 +248,7 @@ function read(row: Columns): TakenRequest {
     echo: { ...(JSON.parse(row.echo) as Echo), ...Object.fromEntries(shared) },
     input: JSON.parse(row.input) as SaidItem[],
     ...(row.goes_on !== null && { goesOn: row.goes_on }),
+    ...(row.ran_turn && row.ran_thread && { ran: { turn: row.ran_turn, thread: row.ran_thread } }),
     ...(row.input_digest !== null && { inputDigest: row.input_digest }),
     error: row.error === null ? undefined : (JSON.parse(row.error) as WireError),
   };

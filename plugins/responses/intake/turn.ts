@@ -1,5 +1,5 @@
 /** A request as the turn that it asks for. */
-import type { AttachedBytes, Turn, TurnInput, TurnItem, User } from "../../../kernel/plugin.ts";
+import type { AttachedBytes, NewJob, Turn, TurnInput, TurnItem, User } from "../../../kernel/plugin.ts";
 import { offerTools } from "../tool-names.ts";
 import { plainAttachment } from "./attachments/attachments.ts";
 import type { Ask } from "./input.ts";
@@ -48,6 +48,14 @@ export function turnOf(user: User, request: CreateRequest, asked: Asked): Turn {
     ...((asked.isReplay || history.length > 0) && { isReplay: true }),
     ...(!request.store && { ephemeral: true }),
   };
+}
+
+/** The same turn as a job, which outlives the process that took it. */
+export function jobOf({ user, channel, id: _, ephemeral: __, attached, ...turn }: Turn): NewJob {
+  const { input } = turn;
+  const message = input.type === "message" ? input.text : "";
+  const bytes = attached?.map(({ id, data }) => ({ id, base64: Buffer.from(data).toString("base64") }));
+  return { user, channel, message, turn: { ...turn, ...(bytes && { attached: bytes }) } };
 }
 
 function withInstructions({ ask, instructions: given }: Asked): {

@@ -7,7 +7,11 @@ import type { ModelServer } from "../../support/servers/model-server.ts";
 import { scriptedModel } from "../../support/services/agent.ts";
 import { TOKEN } from "../../support/services/responses.ts";
 
-async function serve(home: string, model: ModelServer): Promise<{ client: OpenAI; process: PosternProcess }> {
+async function serve(
+  home: string,
+  model: ModelServer,
+  prefix = "/api/v1",
+): Promise<{ client: OpenAI; process: PosternProcess }> {
   const process = startPostern(["serve"], {
     cwd: home,
     env: {
@@ -19,8 +23,8 @@ async function serve(home: string, model: ModelServer): Promise<{ client: OpenAI
     },
   });
   await process.printed("ready in");
-  const [baseURL] = /http:\/\/\S+\/api\/v1(?=\/responses)/.exec(process.stdout()) ?? [];
-  return { process, client: new OpenAI({ apiKey: TOKEN, baseURL: baseURL as string, maxRetries: 0 }) };
+  const [origin] = /http:\/\/\S+(?=\/api\/v1\/responses)/.exec(process.stdout()) ?? [];
+  return { process, client: new OpenAI({ apiKey: TOKEN, baseURL: `${origin}${prefix}`, maxRetries: 0 }) };
 }
 
 test("§3.2 a pending call outlives a process that is killed, and so do the turns before it", async () => {
@@ -75,3 +79,34 @@ test("§3.2 a pending call outlives a process that is killed, and so do the turn
   for (const words of ["I am Ada.", "Hello Ada.", "Where is order 7?", "Let me look."])
     expect(sent).toContain(words);
 }, 60_000);
+
+test("a background response goes on after its process is killed, under the same id", async () => {
+  const model = await scriptedModel();
+  const home = temporaryFolder();
+  const first = await serve(home, model, "/openai/v1");
+  model.script({ text: "Well,", end: "stall" }, { text: "It is 42." });
+  const begun = await first.client.responses.create({ model: "any", input: "Think long", background: true });
+  expect(begun.status).toBe("queued");
+  await expect.poll(async () => (await first.client.responses.retrieve(begun.id)).output_text).toBe("Well,");
+  first.process.kill("SIGKILL");
+  await first.process.ended;
+
+  const second = await serve(home, model, "/openai/v1");
+  await expect.poll(async () => (await second.client.responses.retrieve(begun.id)).status).toBe("completed");
+  const done = await second.client.responses.retrieve(begun.id);
+  expect(done).toMatchObject({ id: begun.id, output_text: "It is 42." });
+  const events: string[] = [];
+  for await (const event of await second.client.responses.retrieve(begun.id, { stream: true }))
+    events.push(event.type);
+  expect(events.at(-1)).toBe("response.completed");
+  model.script({ text: "As I said." });
+  const next = await second.client.responses.create({
+    model: "any",
+    input: "Sure?",
+    previous_response_id: begun.id,
+  });
+  expect(next.output_text).toBe("As I said.");
+  expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain("It is 42.");
+  second.process.kill("SIGTERM");
+  await second.process.ended;
+});

@@ -9,3 +9,12 @@ export const previousNotFound = (): Fault =>
     '"previous_response_id" names no response of yours. Begin a new thread, or use the id of one that is there.',
     { param: "previous_response_id" },
   );
+
+/** Its answer is what the next request would go on from. */
+export const previousNotFinished = (): Fault =>
+  new Fault(
+    "invalid",
+    "previous_response_not_finished",
+    '"previous_response_id" names a background response that has not finished. Wait until its status is completed.',
+    { param: "previous_response_id" },
+  );

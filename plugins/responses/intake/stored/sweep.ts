@@ -1,6 +1,7 @@
 /** Forgets the requests of threads that were deleted elsewhere: what they said must not outlive the conversation. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log, Store, Threads } from "../../../../kernel/plugin.ts";
+import type { Places } from "../../answer/place.ts";
 import type { Requests } from "../requests.ts";
 
 const PAGE = 200;
@@ -11,20 +12,31 @@ const ROUND_MILLIS = 10 * 60 * 1000;
 export interface SweepParts {
   readonly store: Pick<Store, "repeat">;
   readonly requests: Requests;
+  readonly places: Places;
   readonly threads: Threads;
   readonly log: Log;
 }
 
 /** Answers its own end. */
-export function startSweep({ store, requests, threads, log }: SweepParts): () => Promise<void> {
+export function startSweep({ store, requests, places, threads, log }: SweepParts): () => Promise<void> {
   let isOver = false;
   let underWay: Promise<void> = Promise.resolve();
+
+  /** A job makes a thread when it begins. */
+  async function runsElsewhere(user: string, thread: string): Promise<boolean> {
+    for (const taken of await requests.inBackground(user, thread)) {
+      const { job, thread: own } = await places.find(taken);
+      if (job !== undefined || (await threads.find(user, own))) return true;
+    }
+    return false;
+  }
 
   async function sweep(): Promise<void> {
     for (let after = ""; !isOver; ) {
       const page = await requests.threadsAfter(after, PAGE);
       for (const { user, thread } of page)
-        if (!(await threads.find(user, thread))) await requests.removeThread(user, thread);
+        if (!(await threads.find(user, thread)) && !(await runsElsewhere(user, thread)))
+          await requests.removeThread(user, thread);
       if (page.length < PAGE) break;
       after = page.at(-1)?.thread ?? "";
       await sleep(PAUSE_MILLIS, undefined, { ref: false });

@@ -36,6 +36,10 @@ const SQLITE = [
     text TEXT NOT NULL,
     PRIMARY KEY (thread, digest)
   ) STRICT, WITHOUT ROWID;`,
+
+  // The turn of one in the background and its thread: empty until it has ended, null for others.
+  `ALTER TABLE responses ADD COLUMN ran_turn TEXT;
+  ALTER TABLE responses ADD COLUMN ran_thread TEXT;`,
 ];
 
 const POSTGRES = [
@@ -67,6 +71,9 @@ const POSTGRES = [
     text TEXT COLLATE "C" NOT NULL,
     PRIMARY KEY (thread, digest)
   );`,
+
+  `ALTER TABLE responses ADD COLUMN ran_turn TEXT COLLATE "C";
+  ALTER TABLE responses ADD COLUMN ran_thread TEXT COLLATE "C";`,
 ];
 
 export const MIGRATIONS = { sqlite: SQLITE, postgres: POSTGRES };

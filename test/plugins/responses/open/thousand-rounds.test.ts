@@ -1,4 +1,5 @@
 import { expect, vi } from "vitest";
+import { createPlaces } from "../../../../plugins/responses/answer/place.ts";
 import { createIntake } from "../../../../plugins/responses/intake/intake.ts";
 import type { InputItem } from "../../../../plugins/responses/intake/items.ts";
 import { parseOpen } from "../../../../plugins/responses/intake/open/open.ts";
@@ -15,10 +16,14 @@ testOnSqlite(
     const { requests, sql } = await createRequests(kernel.service("store"));
     const threads = kernel.service("threads");
     // At the door behind the parsers, which have nothing to do with it.
+    const agent = kernel.service("agent");
+    const jobs = kernel.service("jobs");
     const intake = createIntake({
-      agent: kernel.service("agent"),
+      agent,
+      jobs,
       threads,
       requests,
+      places: createPlaces({ agent, jobs, requests }),
       sql,
       pageOf: () => "",
       replay: true,
