@@ -45,6 +45,8 @@ export function createRemoteFiles({ privateHosts, lookup }: RemoteOptions): Remo
       try {
         const answer = await request(url, { dispatcher: agent, signal, headers: { accept: "*/*" } });
         const { statusCode, headers, body } = answer;
+        // What is thrown away ends with an error, which would end the process where nobody listens.
+        body.on("error", () => {});
         if (statusCode !== 200) {
           body.destroy();
           throw refused(at, `the server answered ${statusCode}; redirects are not followed`);
