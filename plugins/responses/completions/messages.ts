@@ -4,6 +4,7 @@
  */
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { compile } from "../intake/check.ts";
+import { MOST_ITEMS, tooManyItems } from "../intake/input.ts";
 import { maybe } from "../intake/request.ts";
 import { invalid } from "../refusal.ts";
 import { customParams } from "../tool-names.ts";
@@ -112,6 +113,7 @@ const checkFunctionCall = compile(Type.Object({ function: FunctionCall }));
 const checkCustomCall = compile(Type.Object({ custom: CustomCall }));
 
 export function parseMessages(values: readonly unknown[]): Conversation {
+  if (values.length > MOST_ITEMS) throw tooManyItems("messages");
   const instructions: string[] = [];
   const items: PlacedItem[] = [];
   /** The calls of the assistant's last message that have no output yet. */

@@ -28,10 +28,19 @@ export interface ResolvingRules {
 
 type ParseItem = (item: unknown, at: string) => InputItem;
 
+/** A body of the largest size could hold half a million, and be worked on for a minute while everybody else waits. */
+export const MOST_ITEMS = 10_000;
+
+export const tooManyItems = (param: string) =>
+  invalid(param, "too_many_items", `"${param}" may have at most ${MOST_ITEMS} items.`);
+
 /** The items of a request, each by itself. */
 export function parseItems(value: unknown, parse: ParseItem = parseItem): readonly InputItem[] {
   if (typeof value === "string") return [{ type: "message", role: "user", text: value }];
-  if (Array.isArray(value)) return value.map((item, index) => parse(item, `input[${index}]`));
+  if (Array.isArray(value)) {
+    if (value.length > MOST_ITEMS) throw tooManyItems("input");
+    return value.map((item, index) => parse(item, `input[${index}]`));
+  }
   if (value === undefined || value === null) throw nothing();
   throw invalid("input", "invalid_input", '"input" must be a text or an array of items.');
 }

@@ -80,10 +80,8 @@ async function saidInRows(
       const { tools } = echo;
       const record = records[at];
       const output = record ? (outputItems(record, tools) as readonly SaidItem[]) : [];
-      said.push(
-        ...input.map((item, index) => ({ item, turn, from: "input" as const, index, tools })),
-        ...output.map((item, index) => ({ item, turn, from: "output" as const, index, tools })),
-      );
+      for (const [index, item] of input.entries()) said.push({ item, turn, from: "input", index, tools });
+      for (const [index, item] of output.entries()) said.push({ item, turn, from: "output", index, tools });
     }
   }
   return said;

@@ -42,6 +42,7 @@ const REFUSED: readonly (readonly [title: string, param: string, body: object])[
   ["messages that are missing", "messages", { messages: undefined }],
   ["messages that are a text", "messages", { messages: "Hi" }],
   ["no messages", "messages", talk()],
+  ["more than 10,000 messages", "messages", talk(...Array.from({ length: 10_001 }, () => USER))],
   ["a message that is a text", "messages[0]", talk("Hi")],
   ["a message of no known role", "messages[1].role", talk(USER, { role: "king", content: "Hi" })],
   ["a message of the user without content", "messages[0].content", talk({ role: "user" })],

@@ -134,6 +134,7 @@ test.each([
   [{ tools: [{ name: "x" }] }, "tools[0].type"],
   [{ tools: [{ type: "namespace", name: "n", tools: [{ type: "function" }] }] }, "tools[0].tools[0].name"],
   [{ tools: ["x".repeat(256 * 1024)] }, "tools"],
+  [{ input: Array.from({ length: 10_001 }, () => ({ role: "user", content: "a" })) }, "input"],
   [{ tool_choice: "any" }, "tool_choice"],
   [{ tool_choice: { ...find, x: "x".repeat(256 * 1024) } }, "tool_choice"],
   [{ tool_choice: { ...find, x: deep } }, "tool_choice"],
