@@ -1,10 +1,10 @@
 /** Turns what a request brings beside words into bytes that a turn can hold, or refuses it in words. */
 import { hash, randomUUIDv7 } from "node:crypto";
 import type { AttachedBytes, Attachment } from "../../../../kernel/plugin.ts";
+import { mimeOfName, sniff, textOfFile, UNKNOWN } from "../../file-kinds.ts";
 import { invalid } from "../../refusal.ts";
 import type { GivenAttachment, GivenItem, KeptAttachment, SaidItem } from "../items.ts";
 import type { GivenBytes } from "./data.ts";
-import { mimeOfName, sniff, textOfFile } from "./kinds.ts";
 import { type RemoteFiles, tooLarge } from "./remote.ts";
 
 /** An uploaded file of this user. */
@@ -69,7 +69,7 @@ export async function resolveAttachments(
     const { kind, detail, source } = one;
     return {
       id,
-      kind: kind === "file" && mime.startsWith("image/") ? "image" : kind,
+      kind: kind === "file" && isImage(data) ? "image" : kind,
       mime,
       size: data.length,
       ...(name !== undefined && { name }),
@@ -107,6 +107,9 @@ function withTexts(item: object, texts: readonly string[]): object {
     : { ...bare, output: join(bare.output) };
 }
 
+/** Models take no other images, whatever a file says it is. */
+const isImage = (data: Uint8Array): boolean => IMAGES.has(sniff(data) ?? "");
+
 const IMAGES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
 function typeOf(
@@ -117,12 +120,12 @@ function typeOf(
 ): string {
   const seen = sniff(data);
   if (kind === "image") {
-    if (seen !== undefined && IMAGES.has(seen)) return seen;
+    if (seen !== undefined && isImage(data)) return seen;
     throw invalid(at, "invalid_image", `"${at}" must be a PNG, JPEG, GIF or WebP image.`);
   }
   if (kind === "audio") return said;
   if (seen !== undefined) return seen;
-  return said === "" || said === "application/octet-stream" ? mimeOfName(name) : said;
+  return said === "" || said === UNKNOWN ? mimeOfName(name) : said;
 }
 
 /** As the agent keeps it. */

@@ -1,9 +1,9 @@
 /** The content of messages and outputs through the open door: words, and what comes beside them. */
 import type { Declared } from "../../../../kernel/vocabulary/wire/form.ts";
 import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
+import { mimeOfName } from "../../file-kinds.ts";
 import { invalid } from "../../refusal.ts";
 import { isDataUrl, parseBase64, parseDataUrl } from "../attachments/data.ts";
-import { mimeOfName } from "../attachments/kinds.ts";
 import { compile } from "../check.ts";
 import type { GivenAttachment } from "../items.ts";
 import { maybe } from "../request.ts";

@@ -63,6 +63,22 @@ test("a file that is a text becomes part of the message; another stays a file", 
   ]);
 });
 
+test.each(["a.constructor", "a.__proto__", "a", "."])(
+  "a file called %s is one of an unknown kind",
+  async (filename) => {
+    const { items } = await resolver()({ type: "input_file", filename, file_data: "AAECAw==" });
+    expect(items).toMatchObject([{ attachments: [{ kind: "file", mime: "application/octet-stream" }] }]);
+  },
+);
+
+test("a file is an image where its bytes show it, not where it says so", async () => {
+  const file = (mime: string, data: Buffer | string) =>
+    resolver()({ type: "input_file", filename: "a", file_data: dataUrl(mime, data) });
+  expect((await file("application/pdf", PNG)).items).toMatchObject([{ attachments: [{ kind: "image" }] }]);
+  for (const data of ["<svg/>", "no image"])
+    expect((await file("image/svg+xml", data)).items).toMatchObject([{ attachments: [{ kind: "file" }] }]);
+});
+
 test("a URL is read at an address that may be dialled, up to the limit, and never followed", async () => {
   const { host, url } = await serve((path) => {
     if (path === "/moved") return { status: 302, body: "" };
