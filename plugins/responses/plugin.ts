@@ -108,6 +108,7 @@ export default definePlugin({
         conversations,
         memory,
         seal,
+        unseal,
       },
       read: (body) => parseOpen(body, externalTools !== undefined),
       take: (user, request, place) => intake.take(user, request, undefined, place),

@@ -5,14 +5,16 @@ import { applyLimit } from "../../../../kernel/net/rate-limit.ts";
 import type { Agent, Limiter } from "../../../../kernel/plugin.ts";
 import type { Declared } from "../../../../kernel/vocabulary/wire/form.ts";
 import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
+import { formatItemId } from "../../answer/id.ts";
 import { PLACEHOLDER_MODEL, usageOf, withCacheWrites } from "../../answer/response.ts";
 import { WireUsage } from "../../answer/wire.ts";
 import type { Endpoint, Mounting } from "../../endpoint.ts";
-import { inputItem } from "../../intake/input-items.ts";
 import type { CreateRequest } from "../../intake/request.ts";
 import type { Requests } from "../../intake/requests.ts";
 import { invalid } from "../../refusal.ts";
 import type { GoingOn } from "../conversations/going-on.ts";
+import { waitingItem } from "../conversations/listing.ts";
+import { refuseDeep } from "../depth.ts";
 import { prospectOf } from "./prospect.ts";
 
 export interface ContextParts extends Mounting {
@@ -24,6 +26,7 @@ export interface ContextParts extends Mounting {
   read(body: unknown): CreateRequest;
   /** What only we can read again, and only for this user. */
   seal(user: string, text: string): string;
+  unseal(user: string, sealed: string): string | undefined;
 }
 
 const CountBody = Type.Object(
@@ -87,19 +90,15 @@ export function contextEndpoints(parts: ContextParts): readonly Endpoint[] {
     const request = parts.read(withoutNulls({ input: [] }, body));
     if (request.items.length === 0 && request.previous === undefined)
       throw invalid("input", "input_required", '"input" or "previous_response_id" must say what to compact.');
-    const { text, usage } = await agent.condense(await prospectOf(parts, user, request), hangUp(context));
     const id = randomUUIDv7();
-    const kept = request.items.flatMap((item) => {
-      if (item.type !== "message" || item.role !== "user") return [];
-      const { attachments: _, ...words } = item;
-      return [words];
-    });
+    const kept = userMessages((body as { readonly input?: unknown }).input, id);
+    const { text, usage } = await agent.condense(await prospectOf(parts, user, request), hangUp(context));
     const compacted: Declared<typeof Compaction> = {
       id: `resp_${id.replaceAll("-", "")}`,
       object: "response.compaction",
       created_at: Math.floor(Date.now() / 1000),
       output: [
-        ...kept.map((item, place) => inputItem(item, id, place)),
+        ...kept,
         {
           type: "compaction",
           id: `cmp_${id.replaceAll("-", "")}`,
@@ -131,6 +130,17 @@ export function contextEndpoints(parts: ContextParts): readonly Endpoint[] {
       handle: compact,
     },
   ];
+}
+
+/** As they were sent: with them the input has been read already. */
+function userMessages(input: unknown, id: string): readonly Readonly<Record<string, unknown>>[] {
+  const given = typeof input === "string" ? [{ role: "user", content: input }] : ((input ?? []) as object[]);
+  return given.flatMap((item, index) => {
+    const { type = "message", role } = item as { readonly type?: unknown; readonly role?: unknown };
+    if (type !== "message" || role !== "user") return [];
+    refuseDeep(item, `input[${index}]`);
+    return [waitingItem({ id: formatItemId("msg", id, index), item: { ...item, type } })];
+  });
 }
 
 /** What is null was left out. */

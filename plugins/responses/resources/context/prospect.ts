@@ -1,7 +1,8 @@
 /** A request as the turn it would be, for those who only count or condense it. */
 import type { Turn, TurnItem, User } from "../../../../kernel/plugin.ts";
+import { resolveItems } from "../../intake/input.ts";
 import { CHANNEL, type ConversationPlace } from "../../intake/intake.ts";
-import type { InputItem } from "../../intake/items.ts";
+import type { GivenItem } from "../../intake/items.ts";
 import { previousNotFound } from "../../intake/open/refusals.ts";
 import type { CreateRequest } from "../../intake/request.ts";
 import type { Requests } from "../../intake/requests.ts";
@@ -9,11 +10,12 @@ import { offerTools } from "../../tool-names.ts";
 
 export interface ProspectParts {
   readonly requests: Requests;
+  unseal(user: string, sealed: string): string | undefined;
 }
 
 /** All items are history: which of them is the message makes no difference here. */
 export async function prospectOf(
-  { requests }: ProspectParts,
+  { requests, unseal }: ProspectParts,
   user: User,
   request: CreateRequest,
   place?: ConversationPlace,
@@ -21,11 +23,16 @@ export async function prospectOf(
   const { previous, instructions, tools } = request;
   if (previous !== undefined && (await requests.find(user.id, previous.turn))?.thread !== previous.thread)
     throw previousNotFound();
+  const items = await resolveItems(request.items, {
+    // A reference is to an item of a response, which is named by that.
+    resolve: async () => undefined,
+    unseal: (sealed) => unseal(user.id, sealed),
+  });
   const thread = previous?.thread ?? place?.thread;
   const after = previous?.turn ?? place?.after;
   return {
     ...{ user: user.id, channel: CHANNEL, input: { type: "message", text: "" } },
-    ...{ history: request.items.flatMap(historyItem), callersToolsWin: true },
+    ...{ history: items.flatMap(historyItem), callersToolsWin: true },
     ...(user.scope && { scope: user.scope }),
     ...(thread !== undefined && { thread }),
     ...(after !== undefined && { after }),
@@ -34,7 +41,7 @@ export async function prospectOf(
   };
 }
 
-function historyItem(item: InputItem): readonly TurnItem[] {
+function historyItem(item: GivenItem): readonly TurnItem[] {
   switch (item.type) {
     case "message": {
       const role = item.role === "developer" ? "system" : item.role;

@@ -12,6 +12,7 @@ import { parseItem } from "../../intake/items.ts";
 import { Metadata } from "../../intake/open/body.ts";
 import { maybe } from "../../intake/request.ts";
 import { invalid } from "../../refusal.ts";
+import { refuseDeep } from "../depth.ts";
 import { type ListedItem, type ListingParts, listItems, waitingItem } from "./listing.ts";
 import { type Conversation, conversationNotFound, type StoredConversations } from "./stored-conversations.ts";
 
@@ -205,14 +206,6 @@ export function conversationEndpoints(parts: ConversationParts): readonly Endpoi
 
 const KINDS = new Set(["message", "function_call", "function_call_output"]);
 
-// It is written and shown again, which takes a call for each level.
-const MOST_LEVELS = 64;
-
-const nestsBeyond = (levels: number, value: unknown): boolean =>
-  typeof value === "object" &&
-  value !== null &&
-  (levels === 0 || Object.values(value).some((inner) => nestsBeyond(levels - 1, inner)));
-
 /** Checked as the input of a request is, and kept as it was sent. */
 function readItem(value: unknown, index: number): Readonly<Record<string, unknown>> {
   const at = `items[${index}]`;
@@ -223,8 +216,7 @@ function readItem(value: unknown, index: number): Readonly<Record<string, unknow
       "invalid_type",
       `"${at}.type" must be message, function_call or function_call_output: a conversation holds nothing else.`,
     );
-  if (nestsBeyond(MOST_LEVELS, value))
-    throw invalid(at, "item_too_deep", `"${at}" nests more than ${MOST_LEVELS} levels deep.`);
+  refuseDeep(value, at);
   const { id: _, ...item } = value as Record<string, unknown>;
   return { ...item, type };
 }

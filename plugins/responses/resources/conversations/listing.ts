@@ -58,7 +58,7 @@ export async function* listItems(
 }
 
 /** As it was sent, in the form in which items are listed. */
-export function waitingItem({ id, item }: AddedItem): ListedItem {
+export function waitingItem({ id, item }: Pick<AddedItem, "id" | "item">): ListedItem {
   const { content, ...rest } = item ?? {};
   return {
     ...rest,

@@ -40,32 +40,38 @@ test("openai: input tokens grow with the input, the instructions, the tools and 
 test("openai: a compaction keeps the user's messages and puts the rest into one item that only we can read", async () => {
   const model = await scriptedModel();
   model.script({ text: "Ada likes red bikes." });
+  const picture = { type: "input_image", image_url: "data:image/png;base64,aGk=", detail: "auto" } as const;
   const { service, client } = await open(model);
   const compacted = await client.responses.compact({
     model: "any",
     input: [
       { role: "user", content: "I am Ada and like red." },
       { role: "assistant", content: "Noted. A red bike it is." },
-      { role: "user", content: "Two of them." },
+      { role: "user", content: [{ type: "input_text", text: "Two of them." }, picture] },
     ],
   });
   expect(compacted).toMatchObject({
     object: "response.compaction",
     output: [
       { type: "message", role: "user", content: [{ type: "input_text", text: "I am Ada and like red." }] },
-      { type: "message", role: "user", content: [{ type: "input_text", text: "Two of them." }] },
+      { type: "message", role: "user", content: [{ type: "input_text", text: "Two of them." }, picture] },
       { type: "compaction" },
     ],
   });
   expect(compacted.usage.total_tokens).toBeGreaterThan(0);
+  expect((await service.kernel.service("threads").list("operator")).items).toEqual([]);
   const item = compacted.output.at(-1) as unknown as { encrypted_content: string };
   const { unseal } = await createSeals(service.kernel.service("store"));
   expect(unseal("operator", item.encrypted_content)).toBe("Ada likes red bikes.");
   expect(unseal("eve", item.encrypted_content)).toBeUndefined();
   const seen = JSON.stringify(model.requests.at(-1));
+  await client.responses.create({
+    model: "any",
+    input: [item as OpenAI.Responses.ResponseInputItem, { role: "user", content: "What do I like?" }],
+  });
+  expect(JSON.stringify(model.requests.at(-1))).toContain("Ada likes red bikes.");
   for (const words of ["I am Ada and like red.", "A red bike it is.", "Two of them."])
     expect(seen).toContain(words);
-  expect((await service.kernel.service("threads").list("operator")).items).toEqual([]);
 });
 
 test("a stored response is compacted by its id, with its history and nothing of another branch", async () => {
