@@ -146,8 +146,10 @@ export function mountRoutes(parts: RouteParts): void {
     await places.cancel(taken);
     const { thread } = await places.find(taken);
     await requests.remove(id);
-    const isEmpty =
-      (await requests.countOf(user, thread)) === 0 && (await threads.find(user, thread)) !== undefined;
+    const isLast = (await requests.countOf(user, thread)) === 0;
+    // Its tools and instructions are kept beside it.
+    if (isLast) await requests.removeThread(user, thread);
+    const isEmpty = isLast && (await threads.find(user, thread)) !== undefined;
     if (isEmpty && (await isOursAlone(threads, user, thread))) await threads.remove(user, thread);
     const deleted: Declared<typeof DeletedResponse> = {
       id: String(context["params"].id),

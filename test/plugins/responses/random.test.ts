@@ -110,6 +110,114 @@ test.each([
   120_000,
 );
 
+const openPart = fc.record(
+  {
+    type: maybe(fc.constantFrom("input_text", "input_image", "input_file", "input_audio", "never_heard_of")),
+    text: maybe(text),
+    image_url: maybe(
+      fc.constantFrom("data:image/png;base64,iVBORw0KGgo=", "data:,x", "https://127.0.0.1/a.png", "x"),
+    ),
+    file_data: maybe(fc.constantFrom("aGk=", "data:text/plain;base64,aGk=", "?")),
+    file_id: maybe(fc.constantFrom(null, "file-1")),
+    filename: maybe(text),
+    input_audio: maybe(
+      fc.record({ data: fc.constantFrom("AAAA", "?"), format: fc.constantFrom("wav", "ogg") }),
+    ),
+  },
+  { requiredKeys: ["type"] },
+);
+const openContent = maybe(fc.oneof(text, fc.array(maybe(openPart), { maxLength: 3 })));
+
+const openItem = fc.oneof(
+  item,
+  fc.record({ role: maybe(fc.constantFrom("user", "assistant", "system")), content: openContent }),
+  fc.record({
+    type: fc.constant("custom_tool_call"),
+    call_id: callId,
+    name: maybe(text),
+    input: maybe(text),
+  }),
+  fc.record({
+    type: fc.constantFrom("function_call_output", "custom_tool_call_output"),
+    call_id: callId,
+    output: openContent,
+  }),
+  fc.record({ type: fc.constantFrom("reasoning", "compaction"), encrypted_content: maybe(text) }),
+  fc.record({ type: maybe(fc.constantFrom("web_search_call", "local_shell_call", "never_heard_of")) }),
+);
+
+const openTool = fc.oneof(
+  tool,
+  fc.record({
+    type: fc.constant("custom"),
+    name: maybe(fc.constantFrom("patch", "find")),
+    format: fc.jsonValue(),
+  }),
+  fc.record({
+    type: fc.constant("namespace"),
+    name: maybe(text),
+    tools: maybe(fc.array(maybe(tool), { maxLength: 2 })),
+  }),
+  fc.record({ type: maybe(fc.constantFrom("web_search", "mcp")) }),
+);
+
+const openBody = fc.record(
+  {
+    model: fc.constant("any"),
+    input: maybe(fc.oneof(text, fc.array(maybe(openItem), { maxLength: 6 }))),
+    previous_response_id: maybe(fc.constantFrom(null, `resp_${"0".repeat(64)}`, "resp_1")),
+    conversation: maybe(fc.constantFrom(null, "conv_1")),
+    store: maybe(fc.boolean()),
+    background: maybe(fc.boolean()),
+    tools: maybe(fc.array(maybe(openTool), { maxLength: 3 })),
+    tool_choice: maybe(
+      fc.constantFrom(
+        "auto",
+        "none",
+        "required",
+        { type: "function", name: "find" },
+        { type: "allowed_tools" },
+      ),
+    ),
+    text: maybe(fc.constantFrom({ format: { type: "json_object" } }, { format: { type: "json_schema" } })),
+    reasoning: maybe(fc.record({ effort: maybe(fc.constantFrom("low", "high")) })),
+    max_output_tokens: maybe(fc.integer({ min: 0, max: 100 })),
+    metadata: maybe(fc.dictionary(fc.string(), text)),
+    include: maybe(fc.array(text, { maxLength: 2 })),
+    truncation: maybe(fc.constantFrom("auto", "disabled")),
+  },
+  { requiredKeys: ["model"] },
+);
+
+test.each([
+  ["requests of valid and random parts", openBody, 200],
+  [
+    "sequences of items",
+    fc.record({ model: fc.constant("any"), input: fc.array(openItem, { maxLength: 8 }) }),
+    150,
+  ],
+] as const)(
+  "through the open door %s are answered by 200, 400 or 404",
+  async (_title, bodies, numRuns) => {
+    const model = await scriptedModel();
+    const service = await startService({ model, variables: { CHAT_RATE_LIMIT: "1000000" } });
+    await fc.assert(
+      fc.asyncProperty(bodies as fc.Arbitrary<unknown>, async (sent) => {
+        const answer = await service.send("POST", "/openai/v1/responses", sent);
+        const words = await answer.text();
+        expect([answer.status, [200, 400, 404].includes(answer.status) ? "" : words]).toEqual([
+          answer.status,
+          "",
+        ]);
+        if (answer.status === 200) expect(words).toMatch(/"object":"response"/);
+        else expect(JSON.parse(words)).toMatchObject({ error: { message: expect.any(String) } });
+      }),
+      { numRuns },
+    );
+  },
+  120_000,
+);
+
 test("§3.2 whatever sequence of requests comes, the gate is exactly where it should be", async () => {
   const model = await scriptedModel();
   let calls = 0;

@@ -46,6 +46,7 @@ export function parseOpen(value: unknown, wired: boolean): CreateRequest {
       tools: given?.tools ?? [],
       metadata: body.metadata ?? {},
       settings: echoedSettings(body, conversation),
+      ...(body.include?.includes("reasoning.encrypted_content") && { sealsReasoning: true }),
     },
     ignored: [
       ...(given?.ignored ?? []).map((kind) => `tools.${kind}`),
