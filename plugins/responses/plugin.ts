@@ -87,8 +87,10 @@ export default definePlugin({
     const remote = createRemoteFiles({ privateHosts: new Set() });
     onStop(remote.close);
     const attachments = { remote, resolveFile: files.resolveFile };
-    const reading = { threads, requests, places, pageOf, replay, attachments, unseal };
-    const intake = createIntake({ agent, jobs, sql, ...reading });
+    const reading = { agent, jobs, sql, threads, requests, places, pageOf, attachments, unseal };
+    const intake = createIntake({ ...reading, replay });
+    // A chat is always replayed: there is no other way to go on with it.
+    const chatIntake = createIntake({ ...reading, replay: true });
     const answers = createAnswers({ agent, threads, requests, places, log, pageOf, timeoutSecs, seal });
     const conversations = await createStoredConversations(store, threads);
     const goingOn = createGoingOn({ threads, conversations });
@@ -110,6 +112,7 @@ export default definePlugin({
         seal,
         unseal,
       },
+      intake: chatIntake,
       read: (body) => parseOpen(body, externalTools !== undefined),
       take: (user, request, place) => intake.take(user, request, undefined, place),
     });

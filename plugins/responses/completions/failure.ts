@@ -24,6 +24,7 @@ const KINDS: Readonly<Record<string, FaultKind>> = {
   thread_deleted: "invalid",
   too_long: "invalid",
   too_many_tool_calls: "invalid",
+  unsupported_input: "invalid",
   daily_cap: "limited",
   model_limited: "limited",
   empty_answer: "unavailable",

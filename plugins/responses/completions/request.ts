@@ -1,5 +1,5 @@
 /** The body of a chat completion as a request to the agent, and how its answer is to be written. */
-import { parseItem } from "../intake/items.ts";
+import { parseOpenItem } from "../intake/open/items.ts";
 import { type CreateRequest, refuseUnwired, type TurnSettings } from "../intake/request.ts";
 import { invalid } from "../refusal.ts";
 import { type Body, checkBody, formatOf, generationOf, ignoredIn } from "./body.ts";
@@ -44,7 +44,7 @@ export function parseCompletion(value: unknown, wired: boolean): CompletionReque
     store: body.store ?? true,
     previous: undefined,
     conversation: undefined,
-    items: items.map(({ item, at }) => parseItem(item, at)),
+    items: items.map(({ item, at }) => parseOpenItem(item, at, tools ?? [])),
     instructions,
     tools,
     settings: {

@@ -29,7 +29,8 @@ export function completionEndpoints(parts: CompletionParts): readonly Endpoint[]
     const { body } = context.request as { readonly body?: unknown };
     const { request, form } = parseCompletion(body, parts.externalTools !== undefined);
     if (request.ignored.length > 0) context.set("x-postern-ignored", ignoredHeader(request.ignored));
-    const begun = await intake.take(user, request, repeatKeyOf(context.get("idempotency-key"), body));
+    const repeat = repeatKeyOf(context.get("idempotency-key"), body);
+    const begun = await intake.take(user, request, repeat).catch(nameMessages);
     context.state["turnBegan"] = true;
     if (request.stream) {
       context.respond = false;
@@ -67,6 +68,16 @@ export function completionEndpoints(parts: CompletionParts): readonly Endpoint[]
       handle: notKept,
     },
   ];
+}
+
+/** What is the input to everybody else is called the messages here. */
+function nameMessages(error: unknown): never {
+  if (!(error instanceof Fault) || error.param !== "input") throw error;
+  const { kind, code, message } = error;
+  throw new Fault(kind, code, message.replaceAll('"input"', '"messages"'), {
+    param: "messages",
+    cause: error,
+  });
 }
 
 function notKept(): void {
