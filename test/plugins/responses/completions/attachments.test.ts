@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { scriptedModel } from "../../../support/services/agent.ts";
-import { complete, type SentError } from "../../../support/services/completions.ts";
+import { complete, completed, type SentError } from "../../../support/services/completions.ts";
 import { startService } from "../../../support/services/responses.ts";
 
 const PIXEL =
@@ -9,6 +9,18 @@ const IMAGE = { type: "image_url", image_url: { url: `data:image/png;base64,${PI
 
 const asking = (...parts: readonly object[]) => ({
   messages: [{ role: "user", content: [{ type: "text", text: "What is this?" }, ...parts] }],
+});
+
+test("an image reaches the model, and again when the conversation is replayed", async () => {
+  const model = await scriptedModel();
+  const service = await startService({ model, variables: { MODEL_INPUTS: "image" } });
+  const { messages } = asking(IMAGE);
+  const one = await completed(service, { messages });
+  expect(JSON.stringify(model.requests[0]?.messages)).toContain(PIXEL);
+  const again = [...messages, one.choices[0]?.message, { role: "user", content: "And now?" }];
+  const two = await completed(service, { messages: again });
+  expect(two.x_postern.thread_id).toBe(one.x_postern.thread_id);
+  expect(JSON.stringify(model.requests[1]?.messages).split(PIXEL)).toHaveLength(2);
 });
 
 test.each([

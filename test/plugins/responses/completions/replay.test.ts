@@ -77,6 +77,16 @@ test("an edited conversation is another thread, and the first one stays as it is
   expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain("Hello");
 });
 
+test.each([false, true])('"store": false leaves nothing behind, streamed: %s', async (stream) => {
+  const model = await scriptedModel();
+  const service = await startService({ model });
+  const body = { say: "Hi", store: false };
+  if (stream) expect(textIn(await streamed(service, body))).toBe("ok");
+  else expect((await completed(service, body)).choices[0]?.message.content).toBe("ok");
+  const threads = service.kernel.service("threads");
+  await expect.poll(async () => (await threads.list("operator")).items).toHaveLength(0);
+});
+
 test("a chat goes on also where Responses may not be replayed", async () => {
   const model = await scriptedModel();
   model.script({ calls: [{ id: "call_1", name: "find_order", arguments: {} }] }, { text: "Shipped." });
