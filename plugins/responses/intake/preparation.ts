@@ -237,7 +237,7 @@ export function createPreparation(parts: PreparationParts): Preparation {
     const { instructions, items } = leadOf(request, await given(user, request));
     refuseLoose(items, replay);
     const replayed = replay
-      ? await matchReplay(user, items, request.door, { requests, threads })
+      ? await matchReplay(user, items, seedOf(request), { requests, threads })
       : { digest: undefined, match: undefined };
     const { digest: inputDigest, match } = replayed;
     const key = inputDigest === undefined ? {} : { inputDigest };
@@ -316,6 +316,10 @@ export function createPreparation(parts: PreparationParts): Preparation {
 
   return { plain, resume, goOn, join, begin, copy };
 }
+
+/** What was said to another person, or about something else, is another conversation, though the words are the same. */
+const seedOf = ({ door, settings }: CreateRequest): string =>
+  JSON.stringify([door, settings.context, settings.generation?.safetyIdentifier]);
 
 /** Through the open door, what the system says at the very beginning holds for this request. */
 function leadOf(request: CreateRequest, items: readonly GivenItem[]) {

@@ -92,7 +92,8 @@ interface Columns {
 /** Fields of the echo that are long, and the same in many requests of a thread. */
 const SHARED = ["tools", "instructions", "settings"] as const;
 const SHORT = 64;
-const SAME_DIGEST = 4;
+/** So many requests of one digest are looked at, and perhaps there are more. */
+export const MOST_ALIKE = 4;
 
 const SELECT = `SELECT r.*, ${SHARED.map((field) => `${field}.text AS ${field}_text`).join(", ")} FROM responses AS r
   ${SHARED.map((field) => `LEFT JOIN response_texts AS ${field} ON ${field}.thread = r.thread AND ${field}.digest = r.${field}`).join("\n  ")}`;
@@ -176,7 +177,7 @@ export async function createRequests(
       if (digests.length === 0) return [];
       // A limit for each: of a question that is asked every minute there may be any number.
       const newest = `SELECT * FROM (SELECT id, input_digest AS digest FROM responses
-        WHERE "user" = ? AND input_digest = ? ORDER BY id DESC LIMIT ${SAME_DIGEST}) AS newest`;
+        WHERE "user" = ? AND input_digest = ? ORDER BY id DESC LIMIT ${MOST_ALIKE}) AS newest`;
       return await sql.all(
         digests.map(() => newest).join(" UNION ALL "),
         ...digests.flatMap((digest) => [user, digest]),

@@ -3,7 +3,7 @@ import type { Threads, TurnRecord } from "../../../../kernel/plugin.ts";
 import type { WireTool } from "../../answer/wire.ts";
 import { calledTool, customInput, customParams } from "../../tool-names.ts";
 import type { GivenItem } from "../items.ts";
-import type { Requests, TakenRequest } from "../requests.ts";
+import { MOST_ALIKE, type Requests, type TakenRequest } from "../requests.ts";
 import { digestsOf, type Entry, entriesOf } from "./digest.ts";
 
 export interface Match {
@@ -59,19 +59,32 @@ async function findMatch(
   );
   let looked = 0;
   for (const at of starts) {
-    for (const { id } of found.filter((row) => row.digest === digests[at])) {
+    const same = found.filter((row) => row.digest === digests[at]);
+    const matches: Match[] = [];
+    for (const { id } of same) {
       if (++looked > MOST_RECORDS) return undefined;
       const [row, record] = await Promise.all([requests.find(user, id), threads.turn(user, id)]);
       if (row === undefined || record === undefined) continue;
       const output = outputEntries(record, row.echo.tools);
       const follows =
         output.length > 0 && output.every((canon, index) => entries[at + index]?.canon === canon);
-      if (!follows) continue;
-      const rest = items.slice(entries[at + output.length - 1]?.end);
-      if (await isFree(user, record, threads)) return { row, record, rest };
+      if (follows) matches.push({ row, record, rest: items.slice(entries[at + output.length - 1]?.end) });
     }
+    const [match] = matches;
+    if (match === undefined) continue;
+    if (!isCertain(matches, same.length)) return undefined;
+    if (await isFree(user, match.record, threads)) return match;
   }
   return undefined;
+}
+
+/**
+ * Many conversations begin alike, and an application may have them for many people: each thread holds what the others must
+ * not see, such as what the agent's tools found. Calls have ids that no other conversation has; words have not.
+ */
+function isCertain(matches: readonly Match[], same: number): boolean {
+  if (new Set(matches.map(({ record }) => record.thread)).size > 1) return false;
+  return same < MOST_ALIKE || matches.some(({ record }) => pendingOf(record).size > 0);
 }
 
 /** A thread with a turn under way is not waited for. */

@@ -59,6 +59,29 @@ test.each(DOORS)("through %s a replay goes on with the thread that it repeats", 
   expect(items).toMatchObject([{ turns: 3 }]);
 });
 
+test.each([
+  ["alike", {}, {}],
+  ["of other people", { safety_identifier: "ann" }, { safety_identifier: "bob" }],
+  ["about other things", { x_context: { plan: "free" } }, { x_context: { plan: "paid" } }],
+])("a replay of a conversation %s goes on with none that it may not be", async (_, ann, bob) => {
+  const model = await scriptedModel();
+  const service = await startService({ model });
+  const send = async (body: object) => {
+    model.script({ text: "Hello!" });
+    return threadOf(await post(service, "/openai/v1", body));
+  };
+  const goOn = (last: string) => [user("Hi"), { role: "assistant", content: "Hello!" }, user(last)];
+  const own = await send({ input: [user("Hi")], ...ann });
+  const theirs = await send({ input: [user("Hi")], ...bob });
+  const asked = await send({ input: goOn("Who am I?"), ...ann });
+  expect(asked).not.toBe(theirs);
+  expect(JSON.stringify(model.requests.at(-1))).not.toContain("paid");
+  // Where it is certain, it is its own.
+  if (Object.keys(ann).length > 0) expect(asked).toBe(own);
+  const more = [...goOn("Who am I?"), { role: "assistant", content: "Hello!" }, user("Really?")];
+  expect(await send({ input: more, ...ann })).toBe(asked);
+});
+
 test("a replayed loop of calls stays one thread, and the outputs answer the calls that wait", async () => {
   const model = await scriptedModel();
   const service = await startService({ model });
