@@ -2,8 +2,8 @@
  * `/openai/v1` beside `/api/v1`, the same agent behind both: turns a second, the first piece of text, and what a client
  * that replays everything costs the store.
  */
-import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { Pool } from "undici";
 import { CALLERS, firstText, post, script, TOKEN, throughput } from "./responses/load.ts";
 import {
@@ -113,11 +113,15 @@ async function measureReplay(service: Program, model: Program, home: string): Pr
   ];
 }
 
-/** Of the store's files, the log included. */
-const sizeOf = (home: string): number =>
-  readdirSync(home)
-    .filter((file) => file.startsWith("store.sqlite"))
-    .reduce((sum, file) => sum + statSync(join(home, file)).size, 0);
+/** What is in the store, in bytes: the file itself may have room to spare. */
+function sizeOf(home: string): number {
+  const database = new DatabaseSync(join(home, "store.sqlite"), { readOnly: true });
+  const number = (pragma: string) =>
+    Number(Object.values(database.prepare(`PRAGMA ${pragma}`).get() ?? {})[0]);
+  const size = (number("page_count") - number("freelist_count")) * number("page_size");
+  database.close();
+  return size;
+}
 
 export const bench: Bench = {
   name: "openai",

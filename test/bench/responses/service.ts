@@ -20,6 +20,8 @@ const running = await boot({
       CHAT_RATE_LIMIT: "1000000",
       MODEL_BASE_URL: modelUrl,
       MODEL_NAME: "scripted",
+      // Nothing that is measured is to fail because it does not fit.
+      MODEL_CONTEXT_TOKENS: "1000000",
     },
     {},
     mask.add,
