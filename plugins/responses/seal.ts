@@ -2,19 +2,23 @@
 import type { Store } from "../../kernel/plugin.ts";
 import { seal, unseal } from "../../kernel/store/sealing.ts";
 
+/** What a text is: sealed as the one, it does not open as the other. */
+export type SealedKind = "reasoning" | "summary";
+
 export interface Seals {
-  seal(user: string, text: string): string;
-  /** Undefined where it is not ours, or not this user's. */
-  unseal(user: string, sealed: string): string | undefined;
+  seal(user: string, kind: SealedKind, text: string): string;
+  /** Undefined where it is not ours, not this user's or something else. */
+  unseal(user: string, kind: SealedKind, sealed: string): string | undefined;
 }
 
 export async function createSeals(store: Pick<Store, "keyFor">): Promise<Seals> {
   const key = await store.keyFor("responses sealed texts");
+  const nameOf = (user: string, kind: SealedKind) => `${kind} of ${user}`;
   return {
-    seal: (user, text) => seal(key, user, text),
-    unseal(user, sealed) {
+    seal: (user, kind, text) => seal(key, nameOf(user, kind), text),
+    unseal(user, kind, sealed) {
       try {
-        return unseal(key, user, sealed);
+        return unseal(key, nameOf(user, kind), sealed);
       } catch {
         return undefined;
       }

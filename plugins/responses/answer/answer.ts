@@ -5,6 +5,7 @@ import type { Door } from "../doors.ts";
 import type { Begun } from "../intake/intake.ts";
 import { isBackground, type Requests, type TakenRequest } from "../intake/requests.ts";
 import { refusalOf } from "../refusal.ts";
+import type { Seals } from "../seal.ts";
 import { turnEnd } from "./ending.ts";
 import { type Followed, follow, type NumberedEvent } from "./follow.ts";
 import type { View } from "./output.ts";
@@ -23,7 +24,7 @@ export interface AnswerParts {
   readonly pageOf: PageOf;
   readonly timeoutSecs: number;
   /** What only we can read again, and only for this user. */
-  seal(user: string, text: string): string;
+  readonly seal: Seals["seal"];
 }
 
 /** How the caller wants it: through which door, and under which name of the model. */
@@ -64,7 +65,7 @@ export function createAnswers(parts: AnswerParts): Answers {
   const viewOf = ({ user, echo }: TakenRequest, { door }: Wanted): View => ({
     isOpen: door === "open",
     tools: echo.tools,
-    ...(echo.sealsReasoning && { seal: (text: string) => seal(user, text) }),
+    ...(echo.sealsReasoning && { seal: (text: string) => seal(user, "reasoning", text) }),
   });
 
   /** Under the name of the response, whichever turn it is. */

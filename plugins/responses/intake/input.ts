@@ -3,6 +3,7 @@ import type { Gate } from "../../../kernel/plugin.ts";
 import { gateError, type PageOf } from "../answer/response.ts";
 import type { WireError } from "../answer/wire.ts";
 import { invalid } from "../refusal.ts";
+import type { SealedKind } from "../seal.ts";
 import { type GivenItem, type InputItem, type KeptAttachment, parseItem, type SaidItem } from "./items.ts";
 
 export interface Ask {
@@ -23,7 +24,7 @@ export interface ResolvingRules {
   /** The output item of an earlier response of this user. */
   resolve(id: string): Promise<GivenItem | undefined>;
   /** What this user was given to keep; undefined where it does not open. */
-  unseal(sealed: string): string | undefined;
+  unseal(kind: SealedKind, sealed: string): string | undefined;
 }
 
 type ParseItem = (item: unknown, at: string) => InputItem;
@@ -77,7 +78,7 @@ export async function resolveItems(
     for (const [at, item] of some.entries()) {
       if (item.type === "skipped") continue;
       if (item.type === "sealed") {
-        const text = unseal(item.sealed);
+        const text = unseal(item.holds, item.sealed);
         if (text !== undefined) items.push(unsealed(item.holds, text));
         continue;
       }
@@ -94,7 +95,7 @@ export async function resolveItems(
   return items;
 }
 
-const unsealed = (holds: "reasoning" | "summary", text: string): GivenItem =>
+const unsealed = (holds: SealedKind, text: string): GivenItem =>
   holds === "reasoning" ? { type: "reasoning", text } : { type: "message", role: "user", text };
 
 const tooMany = (index: number) =>

@@ -3,6 +3,7 @@ import type { Attachment } from "../../../kernel/plugin.ts";
 import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { invalid } from "../refusal.ts";
+import type { SealedKind } from "../seal.ts";
 import { compile } from "./check.ts";
 
 /** Bytes that came with a message or an output, or where they are. */
@@ -59,7 +60,7 @@ export type InputItem =
   | GivenItem
   | { readonly type: "item_reference"; readonly id: string }
   /** What the caller keeps for us and cannot read: reasoning, or a conversation made shorter. */
-  | { readonly type: "sealed"; readonly holds: "reasoning" | "summary"; readonly sealed: string }
+  | { readonly type: "sealed"; readonly holds: SealedKind; readonly sealed: string }
   /** A client's own bookkeeping, which no turn can use. */
   | { readonly type: "skipped" };
 

@@ -4,6 +4,7 @@ import { parseItemId, parseResponseId, type ResponseId } from "../answer/id.ts";
 import type { Places } from "../answer/place.ts";
 import type { Echo, PageOf } from "../answer/response.ts";
 import type { WireError } from "../answer/wire.ts";
+import type { Seals } from "../seal.ts";
 import { type AttachmentParts, resolveAttachments } from "./attachments/attachments.ts";
 import {
   type Ask,
@@ -36,7 +37,7 @@ export interface PreparationParts {
   readonly replay: boolean;
   readonly attachments: AttachmentParts;
   /** What this user was given to keep; undefined where it does not open. */
-  unseal(user: string, sealed: string): string | undefined;
+  readonly unseal: Seals["unseal"];
 }
 
 export interface Prepared extends Asked {
@@ -90,7 +91,7 @@ export function createPreparation(parts: PreparationParts): Preparation {
   const given = (user: string, { items }: CreateRequest) =>
     resolveItems(items, {
       resolve: (id) => resolve(user, id),
-      unseal: (sealed) => parts.unseal(user, sealed),
+      unseal: (kind, sealed) => parts.unseal(user, kind, sealed),
     });
 
   /** The turn to go on from: a response that failed before it had one goes on from where its request did. */

@@ -12,6 +12,7 @@ import type { Endpoint, Mounting } from "../../endpoint.ts";
 import type { CreateRequest } from "../../intake/request.ts";
 import type { Requests } from "../../intake/requests.ts";
 import { invalid } from "../../refusal.ts";
+import type { Seals } from "../../seal.ts";
 import type { GoingOn } from "../conversations/going-on.ts";
 import { waitingItem } from "../conversations/listing.ts";
 import { refuseDeep } from "../depth.ts";
@@ -25,8 +26,8 @@ export interface ContextParts extends Mounting {
   /** Reads a body as `POST /responses` does. */
   read(body: unknown): CreateRequest;
   /** What only we can read again, and only for this user. */
-  seal(user: string, text: string): string;
-  unseal(user: string, sealed: string): string | undefined;
+  readonly seal: Seals["seal"];
+  readonly unseal: Seals["unseal"];
 }
 
 const CountBody = Type.Object(
@@ -102,7 +103,7 @@ export function contextEndpoints(parts: ContextParts): readonly Endpoint[] {
         {
           type: "compaction",
           id: `cmp_${id.replaceAll("-", "")}`,
-          encrypted_content: parts.seal(user.id, text),
+          encrypted_content: parts.seal(user.id, "summary", text),
         },
       ],
       usage: withCacheWrites(usageOf(usage)),

@@ -6,11 +6,12 @@ import type { GivenItem } from "../../intake/items.ts";
 import { previousNotFound } from "../../intake/open/refusals.ts";
 import type { CreateRequest } from "../../intake/request.ts";
 import type { Requests } from "../../intake/requests.ts";
+import type { Seals } from "../../seal.ts";
 import { offerTools } from "../../tool-names.ts";
 
 export interface ProspectParts {
   readonly requests: Requests;
-  unseal(user: string, sealed: string): string | undefined;
+  readonly unseal: Seals["unseal"];
 }
 
 /** All items are history: which of them is the message makes no difference here. */
@@ -26,7 +27,7 @@ export async function prospectOf(
   const items = await resolveItems(request.items, {
     // A reference is to an item of a response, which is named by that.
     resolve: async () => undefined,
-    unseal: (sealed) => unseal(user.id, sealed),
+    unseal: (kind, sealed) => unseal(user.id, kind, sealed),
   });
   const thread = previous?.thread ?? place?.thread;
   const after = previous?.turn ?? place?.after;

@@ -62,8 +62,9 @@ test("openai: a compaction keeps the user's messages and puts the rest into one 
   expect((await service.kernel.service("threads").list("operator")).items).toEqual([]);
   const item = compacted.output.at(-1) as unknown as { encrypted_content: string };
   const { unseal } = await createSeals(service.kernel.service("store"));
-  expect(unseal("operator", item.encrypted_content)).toBe("Ada likes red bikes.");
-  expect(unseal("eve", item.encrypted_content)).toBeUndefined();
+  expect(unseal("operator", "summary", item.encrypted_content)).toBe("Ada likes red bikes.");
+  expect(unseal("eve", "summary", item.encrypted_content)).toBeUndefined();
+  expect(unseal("operator", "reasoning", item.encrypted_content)).toBeUndefined();
   const seen = JSON.stringify(model.requests.at(-1));
   await client.responses.create({
     model: "any",
