@@ -54,6 +54,7 @@ export function createScriptedJobs(agent: Agent): Jobs {
     find: async (id) => jobs.get(id),
     list: async () => ({ items: [...jobs.values()].reverse() }),
     cancel: async (id) => jobs.get(id),
+    remove: async (id) => void (jobs.get(id)?.status === "completed" && jobs.delete(id)),
     async wait(id, millis) {
       const late = new Promise<void>((resolve) => setTimeout(resolve, millis).unref());
       await Promise.race([waiting.get(id), late]);

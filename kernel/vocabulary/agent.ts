@@ -104,6 +104,8 @@ export interface Jobs {
    * (`postern jobs cancel`) asks. A completed one is left as it is.
    */
   cancel(id: string): Promise<Job | undefined>;
+  /** Forgets a job that has completed, before its time. Another is left as it is. */
+  remove(id: string): Promise<void>;
   /** The job as it is when it completes, or after so many milliseconds. */
   wait(id: string, millis: number): Promise<Job | undefined>;
   counts(): Promise<{ readonly queued: number; readonly running: number }>;

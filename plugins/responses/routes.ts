@@ -145,6 +145,7 @@ export function mountRoutes(parts: RouteParts): void {
     const { id, user } = taken;
     await places.cancel(taken);
     const { thread } = await places.find(taken);
+    await places.forget(taken);
     await requests.remove(id);
     const isLast = (await requests.countOf(user, thread)) === 0;
     // Its tools and instructions are kept beside it.

@@ -245,6 +245,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
       const after = await table.find(id);
       return after && jobOf(after);
     },
+    remove: (id) => table.remove(id),
     refuse: async (id, error) => void (await complete(id, failure(error))),
     async wait(id, millis) {
       const { promise, resolve } = Promise.withResolvers<void>();

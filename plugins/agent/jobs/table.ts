@@ -192,6 +192,10 @@ export function createJobTable(sql: Sql, node: Pick<Node, "id" | "living">) {
       return { queued, running };
     },
 
+    async remove(id: string): Promise<void> {
+      await sql.run("DELETE FROM jobs WHERE id = ? AND status = 'completed'", id);
+    },
+
     sweep: (days: number): Promise<number> =>
       sql.run("DELETE FROM jobs WHERE status = 'completed' AND completed_at < ?", daysAgo(days)),
   };

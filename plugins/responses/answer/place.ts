@@ -12,6 +12,8 @@ export interface Places {
   begun(taken: TakenRequest): Promise<Place>;
   /** True where there was something to stop. */
   cancel(taken: TakenRequest): Promise<boolean>;
+  /** Of one that was cancelled: what its job holds of it goes before jobs are forgotten anyway. */
+  forget(taken: TakenRequest): Promise<void>;
 }
 
 export interface Place {
@@ -23,6 +25,8 @@ export interface Place {
 
 // A job begins soon, or has to wait for others.
 const LOOK_MILLIS = 200;
+// Until one that is told to stop has stopped.
+const STOP_MILLIS = 5000;
 
 export function createPlaces(parts: {
   readonly agent: Agent;
@@ -57,6 +61,11 @@ export function createPlaces(parts: {
       const { turn, job } = await find(taken);
       if (job !== undefined && job.status !== "completed") return (await jobs.cancel(job.id)) !== undefined;
       return turn !== undefined && (await agent.cancel(taken.user, turn));
+    },
+    async forget(taken) {
+      if (!isBackground(taken)) return;
+      await jobs.wait(taken.id, STOP_MILLIS);
+      await jobs.remove(taken.id);
     },
   };
 }

@@ -50,7 +50,7 @@ export interface Requests {
   inBackground(user: string, thread: string): Promise<readonly TakenRequest[]>;
   /** Those that go on from it go on from where it did: what it said is gone from their listings too. */
   remove(id: string): Promise<void>;
-  /** How many responses of this thread are left. */
+  /** How many responses of this thread are left; one in the background that went on with it counts twice. */
   countOf(user: string, thread: string): Promise<number>;
   /** Threads with requests, in the order of their ids. */
   threadsAfter(
@@ -213,8 +213,10 @@ export async function createRequests(
         await tx.run("DELETE FROM responses WHERE id = ?", id);
       }),
     async countOf(user, thread) {
-      const query = 'SELECT count(*) AS count FROM responses WHERE thread = ? AND "user" = ?';
-      return (await sql.get<{ count: number }>(query, thread, user))?.count ?? 0;
+      const countBy = (column: string) =>
+        `(SELECT count(*) FROM responses WHERE ${column} = ? AND "user" = ?)`;
+      const query = `SELECT ${countBy("thread")} + ${countBy("ran_thread")} AS count`;
+      return (await sql.get<{ count: number }>(query, thread, user, thread, user))?.count ?? 0;
     },
     threadsAfter: (thread, limit) =>
       sql.all(

@@ -40,6 +40,8 @@ const SQLITE = [
   // The turn of one in the background and its thread: empty until it has ended, null for others.
   `ALTER TABLE responses ADD COLUMN ran_turn TEXT;
   ALTER TABLE responses ADD COLUMN ran_thread TEXT;`,
+
+  "CREATE INDEX responses_by_ran ON responses (ran_thread) WHERE ran_thread IS NOT NULL;",
 ];
 
 const POSTGRES = [
@@ -74,6 +76,8 @@ const POSTGRES = [
 
   `ALTER TABLE responses ADD COLUMN ran_turn TEXT COLLATE "C";
   ALTER TABLE responses ADD COLUMN ran_thread TEXT COLLATE "C";`,
+
+  "CREATE INDEX responses_by_ran ON responses (ran_thread) WHERE ran_thread IS NOT NULL;",
 ];
 
 export const MIGRATIONS = { sqlite: SQLITE, postgres: POSTGRES };

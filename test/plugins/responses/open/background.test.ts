@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { parseResponseId } from "../../../../plugins/responses/answer/id.ts";
 import type { ResponseObject } from "../../../../plugins/responses/answer/wire.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 import { eventsOf, type Service, startService, textOf } from "../../../support/services/responses.ts";
@@ -13,6 +14,8 @@ async function begin(service: Service, body: object): Promise<ResponseObject> {
 
 const get = async (service: Service, id: string): Promise<ResponseObject> =>
   (await (await service.send("GET", `${PATH}/${id}`)).json()) as ResponseObject;
+
+const jobOf = (id: string) => parseResponseId(id)?.turn ?? "";
 
 const begunToSpeak = (service: Service, id: string) =>
   expect.poll(async () => (await get(service, id)).output).not.toEqual([]);
@@ -35,6 +38,20 @@ test("a background response is answered at once and polled until it has complete
   const done = await finished(service, begun.id);
   expect(done).toMatchObject({ id: begun.id, status: "completed", background: true });
   expect(textOf(done)).toBe("Well, so.");
+});
+
+test("it stays when a response that goes on from it is deleted, and its words go with it", async () => {
+  const model = await scriptedModel();
+  model.script({ text: "A first answer" }, { text: "A second answer" });
+  const service = await startService({ model });
+  const { id } = await finished(service, (await begin(service, { input: "First" })).id);
+  const next = await service.send("POST", PATH, { model: "m", input: "Second", previous_response_id: id });
+  expect(next.status).toBe(200);
+  await service.send("DELETE", `${PATH}/${((await next.json()) as ResponseObject).id}`);
+  expect(textOf(await get(service, id))).toBe("A first answer");
+  expect((await service.send("DELETE", `${PATH}/${id}`)).status).toBe(200);
+  expect((await service.kernel.service("threads").list("operator")).items).toEqual([]);
+  expect(await service.kernel.service("jobs").find(jobOf(id))).toBeUndefined();
 });
 
 test("it is streamed while it runs and told again later, under the same numbers", async () => {
