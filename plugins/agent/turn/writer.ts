@@ -15,6 +15,7 @@ import { addPiece, dropPieces } from "../threads/pieces.ts";
 import type { ThreadTexts } from "../threads/texts.ts";
 import { removeThread, type Summary, type ThreadRow } from "../threads/thread-row.ts";
 import { closeTurn, type Ending } from "./ending.ts";
+import { createPieces, isTold, type Said, tellAll } from "./pieces.ts";
 
 /** "waiting" where an earlier turn of the thread is still open, "gone" where it was closed or removed by others. */
 export type Begun = "running" | "waiting" | "gone";
@@ -62,13 +63,6 @@ export interface TurnWriter {
   /** Whether its end is stored: a commit may have been made though its answer was lost. */
   hasEnded(): Promise<boolean>;
   record(): TurnRecord;
-}
-
-interface Said {
-  readonly item: string;
-  readonly deltas: readonly string[];
-  readonly type: "text" | "reasoning";
-  tell(delta: string): void;
 }
 
 interface Put {
@@ -129,20 +123,7 @@ export function createTurnWriter(
   let hasWritten = false;
   const { promise: gone, resolve: foundGone } = Promise.withResolvers<void>();
 
-  /** How long the pieces of each message were, where they are kept. */
-  const lengths = new Map<string, number[]>();
-
-  function keepLengths(given: readonly Said[]): readonly Said[] {
-    if (turn.keepsPieces)
-      for (const { item, deltas } of given)
-        lengths.set(item, [...(lengths.get(item) ?? []), ...deltas.map(({ length }) => length)]);
-    return given;
-  }
-
-  const withPieces = (item: TurnItem): TurnItem => {
-    const pieces = lengths.get(item.id);
-    return isTold(item) && pieces ? { ...item, pieces } : item;
-  };
+  const pieces = createPieces(turn.keepsPieces ?? false);
 
   const place = (item: TurnItem): void => {
     const at = items.findIndex((other) => other.id === item.id);
@@ -151,7 +132,7 @@ export function createTurnWriter(
   };
 
   function take(): Batch {
-    const batch = { said: keepLengths(said), puts };
+    const batch = { said: pieces.keep(said), puts };
     said = [];
     puts = [];
     return batch;
@@ -193,12 +174,12 @@ export function createTurnWriter(
               along = besides;
             }
           }
-          const pieces = writePieces(tx, batch.said, whole);
-          const rows = whole.map((item) => writeItem(tx, own, withPieces(item)));
+          const told = writePieces(tx, batch.said, whole);
+          const rows = whole.map((item) => writeItem(tx, own, pieces.with(item)));
           if (isSpeaking && whole.some(isTold)) void dropPieces(tx, id);
           for (const write of along) write(tx);
           // Heard after the commit, so that a database on another machine is asked once; or never, where that fails.
-          const written = Promise.all([...pieces, ...rows]);
+          const written = Promise.all([...told, ...rows]);
           written.catch(() => {});
           return { written };
         },
@@ -225,17 +206,12 @@ export function createTurnWriter(
   /** Of items that become whole in the same step nothing has to be kept. */
   function writePieces(
     tx: Transaction,
-    pieces: readonly Said[],
+    given: readonly Said[],
     whole: readonly TurnItem[],
   ): readonly Promise<number>[] {
-    const kept = isMute ? [] : pieces.filter(({ item }) => !whole.some(({ id }) => id === item));
+    const kept = isMute ? [] : given.filter(({ item }) => !whole.some(({ id }) => id === item));
     isSpeaking ||= kept.length > 0;
-    return [...Map.groupBy(kept, ({ item }) => item)].map(([item, parts]) => {
-      const type = parts[0]?.type === "reasoning" ? "reasoning" : null;
-      const deltas = parts.flatMap((part) => part.deltas);
-      const cuts = turn.keepsPieces ? JSON.stringify(deltas.map(({ length }) => length)) : null;
-      return addPiece(tx, own, { item, type, text: deltas.join(""), cuts });
-    });
+    return pieces.rows(kept).map((piece) => addPiece(tx, own, piece));
   }
 
   const writeEnd = (tx: Transaction, ending: Ending, usage: Usage, now: string) => {
@@ -245,7 +221,7 @@ export function createTurnWriter(
       return Promise.resolve(undefined);
     }
     const next = closeTurn(tx, { ...own, thread, isBranched, model: current.model }, ending, usage, now);
-    for (const item of unstored()) void writeItem(tx, own, withPieces(item));
+    for (const item of unstored()) void writeItem(tx, own, pieces.with(item));
     // All that was said, also to begin with: the index is written once for a turn.
     for (const item of items)
       if (item.type === "message" && item.text !== "") texts.addMessage(tx, item.id, thread, item.text);
@@ -274,7 +250,7 @@ export function createTurnWriter(
     isBranched,
     say(item, deltas, tell, type = "text") {
       const next: Said = { item, deltas, type, tell };
-      if (isMute) return tellAll(keepLengths([next]));
+      if (isMute) return tellAll(pieces.keep([next]));
       said.push(next);
       void drain();
     },
@@ -348,18 +324,9 @@ export function createTurnWriter(
       channel: turn.channel,
       input: turn.input,
       ...(turn.outside && { outside: turn.outside }),
-      items: items.map(withPieces),
+      items: items.map(pieces.with),
       createdAt: start.now,
       ...current,
     }),
   };
-}
-
-function tellAll(said: readonly Said[]): void {
-  for (const { deltas, tell } of said) for (const delta of deltas) tell(delta);
-}
-
-/** Whether it may have been told piece by piece. */
-function isTold(item: TurnItem): item is Extract<TurnItem, { type: "message" | "reasoning" }> {
-  return item.type === "message" || item.type === "reasoning";
 }
