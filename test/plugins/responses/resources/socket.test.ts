@@ -80,17 +80,23 @@ test("events are those of the stream, numbered from 0, with the lane that the re
   for (const { stream_id: _, ...event } of events) service.checks.event(event, "OpenResponseEvent");
 });
 
-test("what is not stored can be gone on from on the same connection", async () => {
+test("what is not stored can be gone on from on the same connection, and on no other", async () => {
   const model = await scriptedModel();
   model.script({ text: "Hello Ada." }, { text: "You are Ada." });
   const service = await startService({ model });
   const { send, next } = await connect(service);
   send({ input: "I am Ada.", store: false });
   const { id } = responseOf(await next());
+  const other = await connect(service);
+  other.send({ input: "Who am I?", store: false, previous_response_id: id });
+  expect(errorOf(await other.next())).toMatchObject({
+    ...{ type: "error", status: 404, error: { code: "previous_response_not_found" } },
+  });
   send({ input: "Who am I?", store: false, previous_response_id: id });
   expect(responseOf(await next()).output[0].content[0].text).toBe("You are Ada.");
   const seen = JSON.stringify(model.requests.at(-1));
   for (const words of ["I am Ada.", "Hello Ada.", "Who am I?"]) expect(seen).toContain(words);
+  await expect.poll(async () => (await service.kernel.service("threads").list("operator")).items).toEqual([]);
 });
 
 test("generate: false answers at once with an id that the next request on this connection goes on from", async () => {
