@@ -74,14 +74,22 @@ function serve(parts: SocketParts, socket: WebSocket, user: User): void {
       for (const event of events.list) await send(event, lane);
       return;
     }
-    const going = await parts.goingOn(user.id, body);
-    const request = parts.read(going.body);
-    const begun = await parts.take(user, request, going.place);
+    const { request, begun } = await begin(body).catch((error: unknown) => {
+      // The specification has a failed continuation forget what it went on from.
+      if (body !== given) chain.forget();
+      throw error;
+    });
     try {
       await follow(begun, request, body, lane);
     } catch (error) {
       await refuse(error, lane, true);
     }
+  }
+
+  async function begin(body: Body): Promise<{ request: CreateRequest; begun: Begun }> {
+    const going = await parts.goingOn(user.id, body);
+    const request = parts.read(going.body);
+    return { request, begun: await parts.take(user, request, going.place) };
   }
 
   async function follow(begun: Begun, request: CreateRequest, body: Body, lane?: string): Promise<void> {

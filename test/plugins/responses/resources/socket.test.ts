@@ -99,6 +99,18 @@ test("what is not stored can be gone on from on the same connection, and on no o
   await expect.poll(async () => (await service.kernel.service("threads").list("operator")).items).toEqual([]);
 });
 
+test("a refused request that went on from what is not stored makes the connection forget it", async () => {
+  const service = await startService({ model: await scriptedModel() });
+  const { send, next } = await connect(service);
+  send({ input: "I am Ada.", store: false });
+  const { id: previous_response_id } = responseOf(await next());
+  const output = { type: "function_call_output", call_id: "call_none", output: "Nothing" };
+  send({ input: [output], store: false, previous_response_id });
+  expect(errorOf(await next())).toMatchObject({ type: "error", status: 400 });
+  send({ input: "Who am I?", store: false, previous_response_id });
+  expect(errorOf(await next())).toMatchObject({ error: { code: "previous_response_not_found" } });
+});
+
 test("generate: false answers at once with an id that the next request on this connection goes on from", async () => {
   const model = await scriptedModel();
   const service = await startService({ model });
