@@ -20,7 +20,7 @@ const atLeast = (minimum: number) =>
 const words = (most: number) =>
   maybe(Type.String({ maxLength: most, refusal: `must be a text of at most ${most} characters` }));
 
-const LARGEST = 256 * 1024;
+export const LARGEST_FIELD = 256 * 1024;
 
 const Format = Type.Object(
   {
@@ -74,13 +74,13 @@ export const OpenBody = Type.Object(
     prompt: Type.Optional(Type.Unknown()),
     tools: maybe(
       Type.Array(Type.Unknown(), {
-        maxBytes: LARGEST,
+        maxBytes: LARGEST_FIELD,
         refusal: "must be an array of tools, at most 256 KiB as JSON",
       }),
     ),
     // It is said again in the response, so it must not be larger than what it chooses from.
     tool_choice: Type.Optional(
-      Type.Unknown({ maxBytes: LARGEST, refusal: "must be at most 256 KiB as JSON" }),
+      Type.Unknown({ maxBytes: LARGEST_FIELD, refusal: "must be at most 256 KiB as JSON" }),
     ),
     input: Type.Optional(Type.Unknown()),
     text: maybe(
@@ -89,7 +89,7 @@ export const OpenBody = Type.Object(
           format: maybe(Format),
           verbosity: maybe(Type.String({ maxLength: 32, refusal: "must be low, medium or high" })),
         },
-        { maxBytes: LARGEST, refusal: "must be an object with a format, at most 256 KiB as JSON" },
+        { maxBytes: LARGEST_FIELD, refusal: "must be an object with a format, at most 256 KiB as JSON" },
       ),
     ),
     reasoning: maybe(

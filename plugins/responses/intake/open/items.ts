@@ -29,7 +29,7 @@ const CallOutput = Type.Object({ call_id: CallId, output: Type.Unknown() });
 const Reference = Type.Object({ id: Type.String({ refusal: "must be an item's id" }) });
 const Sealed = Type.Object({ encrypted_content: sealed });
 
-/** What clients keep of tools that others run. No turn here can use it. */
+/** What clients keep of tools that others run: no turn here can use it. And tools, which are read with those of the request. */
 const SKIPPED: ReadonlySet<string> = new Set([
   "additional_tools",
   "apply_patch_call",

@@ -5,6 +5,7 @@ import { invalid } from "../../refusal.ts";
 import { compile } from "../check.ts";
 import { parseItems } from "../input.ts";
 import { type CreateRequest, refuseUnwired, type TurnSettings } from "../request.ts";
+import { allTools } from "./additional-tools.ts";
 import { type GivenFormat, OpenBody } from "./body.ts";
 import { ignoredFields } from "./ignored.ts";
 import { parseOpenItem } from "./items.ts";
@@ -17,9 +18,10 @@ const checkBody = compile(OpenBody);
 /** `wired`: whether this composition can pause a turn for the caller's own tools. */
 export function parseOpen(value: unknown, wired: boolean): CreateRequest {
   const body = checkBody(value);
-  if (!wired) refuseUnwired(body);
   refuseTogether(body);
-  const given = body.tools ? parseTools(body.tools) : undefined;
+  const brought = allTools(body.tools, body.input);
+  if (!wired) refuseUnwired({ ...body, tools: brought });
+  const given = brought && parseTools(brought);
   const choice = parseToolChoice(body.tool_choice, given?.tools ?? []);
   const previousId = body.previous_response_id ?? undefined;
   const previous = previousId === undefined ? undefined : parseResponseId(previousId);

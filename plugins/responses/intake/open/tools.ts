@@ -51,18 +51,23 @@ const checkFunction = compile(GivenFunction);
 const checkCustom = compile(GivenCustom);
 const checkNamespace = compile(GivenNamespace);
 
+export interface GivenTool {
+  readonly value: unknown;
+  /** Where it is in the request. */
+  readonly at: string;
+}
+
 export interface GivenTools {
   readonly tools: readonly WireTool[];
   /** Kinds that were left out. */
   readonly ignored: readonly string[];
 }
 
-export function parseTools(values: readonly unknown[]): GivenTools {
+export function parseTools(given: readonly GivenTool[]): GivenTools {
   const seen = new Set<string>();
   const ignored: string[] = [];
   const tools: WireTool[] = [];
-  for (const [index, value] of values.entries()) {
-    const at = `tools[${index}]`;
+  for (const { value, at } of given) {
     const { type } = checkKind(value, at);
     if (type === "namespace") tools.push(namespaceOf(value, at, ignored));
     else {

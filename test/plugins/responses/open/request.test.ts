@@ -176,3 +176,38 @@ test("the open door answers at its prefix, names what it left out, and does not 
     });
   }
 });
+
+const additional = (...tools: unknown[]) => ({ type: "additional_tools", role: "developer", tools });
+const question = { role: "user", content: "Hi" };
+
+test("tools among the items of the input are the request's too; a later one replaces one of its name", () => {
+  const exec = { type: "custom", name: "exec" };
+  const input = [
+    additional({ ...find, description: "Old" }, { type: "web_search" }),
+    additional({ ...find, description: "New" }, { type: "namespace", name: "shell", tools: [exec] }),
+    question,
+  ];
+  const { tools, items, ignored } = parse({ input, tools: [find, { ...find, name: "other" }] });
+  expect(tools).toMatchObject([
+    { type: "function", name: "other" },
+    { type: "function", name: "find", description: "New" },
+    { type: "namespace", name: "shell", tools: [exec] },
+  ]);
+  expect(items.filter(({ type }) => type !== "skipped")).toHaveLength(1);
+  expect(ignored).toEqual(["tools.web_search"]);
+});
+
+test.each([
+  ["no array", [{ type: "additional_tools", tools: "find" }], "input[0].tools"],
+  ["a tool without a name", [additional(find, { type: "function" })], "input[0].tools[1].name"],
+  ["256 KiB and more", [additional({ ...find, description: "x".repeat(256 * 1024) })], "input"],
+  ["a tool that nests too deeply", [additional(find, deep)], "input"],
+])("tools in the input: %s is 400 and named", (_title, given, param) => {
+  expect(() => parse({ input: [...given, question] })).toThrow(expect.objectContaining({ param }));
+});
+
+test("where external tools are not wired, tools in the input are refused too", () => {
+  expect(() => parseOpen({ model: "any", input: [additional(find), question] }, false)).toThrow(
+    /without external tools/,
+  );
+});
