@@ -29,7 +29,7 @@ import {
 import { createLanes } from "./turn/lanes.ts";
 import { gatePending } from "./turn/resume.ts";
 import type { TurnRunner } from "./turn/runner.ts";
-import { createSaving } from "./turn/saving.ts";
+import { createSaving } from "./turn/writing/saving.ts";
 
 export interface AgentParts {
   readonly ledger: Ledger;

@@ -13,7 +13,7 @@ import type {
 } from "../../../kernel/plugin.ts";
 import { scopesOf } from "../safety/scope.ts";
 import type { Beginning } from "../turn/resume.ts";
-import { createTurnWriter, type TurnWriter } from "../turn/writer.ts";
+import { createTurnWriter, type TurnWriter } from "../turn/writing/writer.ts";
 import { type OwnTurn, writeItem } from "./items.ts";
 import { closeGate, createOpening } from "./opening.ts";
 import { dropPieces, readPieces } from "./pieces.ts";

@@ -14,7 +14,7 @@ import type { Ending } from "./ending.ts";
 import type { RequiredTools } from "./required-tools.ts";
 import type { Approved } from "./resume.ts";
 import type { Plan, Toolbox } from "./toolbox.ts";
-import type { TurnWriter } from "./writer.ts";
+import type { TurnWriter } from "./writing/writer.ts";
 
 export interface Settling {
   readonly writer: TurnWriter;

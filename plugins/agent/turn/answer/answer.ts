@@ -4,7 +4,7 @@ import type { Mask, ToolCall, TurnEvent } from "../../../../kernel/plugin.ts";
 import type { FinishReason, ModelPart } from "../../models/model.ts";
 import { createRedactStream } from "../../safety/redact.ts";
 import type { TokenCount } from "../../spending/cost.ts";
-import type { TurnWriter } from "../writer.ts";
+import type { TurnWriter } from "../writing/writer.ts";
 
 export interface Answering {
   readonly writer: TurnWriter;

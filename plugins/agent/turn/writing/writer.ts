@@ -8,13 +8,13 @@ import type {
   TurnRecord,
   TurnStatus,
   Usage,
-} from "../../../kernel/plugin.ts";
-import { NO_USAGE } from "../spending/cost.ts";
-import { writeItem } from "../threads/items.ts";
-import { addPiece, dropPieces } from "../threads/pieces.ts";
-import type { ThreadTexts } from "../threads/texts.ts";
-import { removeThread, type Summary, type ThreadRow } from "../threads/thread-row.ts";
-import { closeTurn, type Ending } from "./ending.ts";
+} from "../../../../kernel/plugin.ts";
+import { NO_USAGE } from "../../spending/cost.ts";
+import { writeItem } from "../../threads/items.ts";
+import { addPiece, dropPieces } from "../../threads/pieces.ts";
+import type { ThreadTexts } from "../../threads/texts.ts";
+import { removeThread, type Summary, type ThreadRow } from "../../threads/thread-row.ts";
+import { closeTurn, type Ending } from "../ending.ts";
 import { createPieces, isTold, type Said, tellAll } from "./pieces.ts";
 
 /** "waiting" where an earlier turn of the thread is still open, "gone" where it was closed or removed by others. */
