@@ -2,6 +2,8 @@
 import type { Turn } from "../../../kernel/plugin.ts";
 
 const LONGEST = 80;
+// More than that is not looked at: a message may have megabytes.
+const LOOKED_AT = 8192;
 
 export function titleOf(turn: Turn): string {
   const first = turn.history?.find((item) => item.type === "message" && item.role === "user");
@@ -10,7 +12,11 @@ export function titleOf(turn: Turn): string {
 }
 
 export function clipTitle(text: string): string {
-  const line = text.replace(/[\s\p{Cc}]+/gu, " ").trim();
+  const line = text
+    .trimStart()
+    .slice(0, LOOKED_AT)
+    .replace(/[\s\p{Cc}]+/gu, " ")
+    .trim();
   if (line.length <= LONGEST) return line;
   const cut = line.slice(0, LONGEST);
   const space = cut.lastIndexOf(" ");
