@@ -135,6 +135,31 @@ const OF_RESPONSES: readonly Recipe[] = [
     },
   },
   {
+    name: "in the background",
+    answers: [{ text: "Done." }],
+    body: { input: "Hi", background: true },
+  },
+  {
+    name: "tools among the items",
+    answers: [{ calls: [asks("crm__lookup", "call_a")] }],
+    body: {
+      input: [{ type: "additional_tools", role: "developer", tools: [crm] }, message("user", "Who?")],
+      store: false,
+    },
+  },
+  {
+    name: "a file",
+    answers: [{ text: "Notes." }],
+    body: {
+      input: [
+        message("user", [
+          { type: "input_text", text: "What is it?" },
+          { type: "input_file", filename: "notes.txt", file_data: "data:text/plain;base64,Tm90ZXM=" },
+        ]),
+      ],
+    },
+  },
+  {
     name: "an image",
     answers: [{ text: "A dot." }],
     body: {
@@ -232,6 +257,11 @@ export async function recordStreams(): Promise<readonly RecordedStream[]> {
   });
   const previous = { previous_response_id: idIn(first), input: [output], tools: [find] };
   await record(RESPONSES, { name: "a previous id", answers: [{ text: "In Berlin." }], body: previous });
+
+  const created = await service.send("POST", "/openai/v1/conversations", {});
+  const { id: conversation } = (await created.json()) as { readonly id: string };
+  for (const name of ["a conversation", "a conversation that goes on"])
+    await record(RESPONSES, { name, answers: [{ text: "Hello." }], body: { input: "Hi", conversation } });
 
   streams.push(await recordCancelled(service, () => model.script({ text: "Well,", end: "stall" })));
   return streams;
