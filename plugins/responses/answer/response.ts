@@ -163,7 +163,7 @@ export function usageOf(usage: Usage): WireUsage {
   };
 }
 
-/** The types that clients publish have the count of tokens written to a cache, which models do not tell. */
+/** The types that clients publish have the count of tokens written to a cache, which the agent does not keep. */
 export const withCacheWrites = (usage: WireUsage): WireUsage => ({
   ...usage,
   input_tokens_details: { ...usage.input_tokens_details, cache_write_tokens: 0 },
