@@ -55,10 +55,14 @@ attack(
     service.served.model.script({ text });
     const first = await service.send("POST", "/v1/responses", { model: "reborn", input: "write" });
     const reference = { type: "item_reference", id: first.json.output.at(-1).id };
-    for (const count of [200, 100_000]) {
+    for (const [count, code] of [
+      [200, "too_many_references"],
+      [9_000, "too_many_references"],
+      [100_000, "too_many_items"],
+    ] as const) {
       const input = [...Array.from({ length: count }, () => reference), { role: "user", content: "go on" }];
       const answer = await service.send("POST", "/v1/responses", { model: "reborn", input });
-      expect(answer).toMatchObject({ status: 400, json: { error: { code: "too_many_references" } } });
+      expect(answer).toMatchObject({ status: 400, json: { error: { code } } });
     }
   },
 );
