@@ -16,8 +16,15 @@ process.env["NODE_COMPILE_CACHE"] ??= join(tmpdir(), "node-compile-cache");
 
 const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
 
-/** Starts processes or runs components, as its imports show: so no list has to be kept. */
+/** Takes more than ten seconds for another reason. */
+const LONG: ReadonlySet<string> = new Set([
+  "test/patterns.test.ts",
+  "test/plugins/responses/open/thousand-rounds.test.ts",
+  "test/plugins/responses/resources/embeddings.test.ts",
+]);
+/** Starts processes or runs components, as its imports show. */
 const isSlow = (file: string) =>
+  LONG.has(file) ||
   /from "(?:node:child_process|[./]+\/support\/(?:processes|tools)\/[^"]+)"/.test(read(file));
 const files = Map.groupBy(globSync("test/**/*.test.ts", { cwd: ROOT }), (file) =>
   isSlow(file) ? "slow" : "quick",
