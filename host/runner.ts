@@ -14,6 +14,7 @@ import type { Switches } from "./switches.ts";
 
 export interface RunOptions {
   readonly user: string;
+  readonly channel?: string;
   readonly signal?: AbortSignal;
   /** Keeps or plays back the HTTP exchanges. */
   readonly tape?: Tape;
@@ -151,6 +152,7 @@ export function createRunner(parts: RunnerParts): Runner {
       tool: tool.name,
       digest: tool.digest,
       user: options.user,
+      ...(options.channel && { channel: options.channel }),
       millis: Date.now() - at,
       ...summary(outcome),
       requests: traffic,

@@ -129,7 +129,7 @@ test("the environment is read in one place", () => {
 test.each([
   ["addresses are judged", /\.range\(\)|BlockList/, "kernel/net/address.ts"],
   ["known secrets are replaced", /= "\[secret\]"/, "kernel/mask/matcher.ts"],
-  ["reserved prefixes of tool names are listed", /"mission_"/, "kernel/vocabulary/tool-names.ts"],
+  ["reserved prefixes of tool names are listed", /"mission_"/, "kernel/vocabulary/tools/names.ts"],
   ["a kind of fault becomes an HTTP answer", /"rate_limit_error"/, "kernel/net/http-fault.ts"],
   ["a rate limit is put into headers", /x-ratelimit-/i, "kernel/net/rate-limit.ts"],
 ])("%s in one place", (_what, pattern, home) => {

@@ -4,7 +4,7 @@ import { compareCapabilities, describeCapabilities } from "../../capabilities/de
 import { CapabilitiesError } from "../../capabilities/parse.ts";
 import type { PrivateHosts } from "../../kernel/net/address.ts";
 import { Fault, type JsonSchema, reason } from "../../kernel/plugin.ts";
-import { reservedPrefix } from "../../kernel/vocabulary/tool-names.ts";
+import { reservedPrefix } from "../../kernel/vocabulary/tools/names.ts";
 import { WIT_VERSION } from "../compile/component.ts";
 import { parseCapabilities } from "./capabilities-file.ts";
 import { type Candidate, type Catalog, digestOf } from "./catalog.ts";

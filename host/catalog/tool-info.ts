@@ -23,11 +23,18 @@ export function describeTool(tool: {
 }): Omit<ToolInfo, "name"> {
   const { description, schema, capabilities, grants } = tool;
   const methods = capabilities.http?.allowlist.flatMap((rule) => rule.methods) ?? [];
+  const writes = methods.some((method) => method !== "GET" && method !== "HEAD");
   return {
     version: capabilities.version,
     description,
     schema,
     grants,
-    writes: methods.some((method) => method !== "GET" && method !== "HEAD"),
+    writes,
+    hints: {
+      readOnly: !writes,
+      // A POST may only add; these change or delete what is there already.
+      destructive: methods.some((method) => ["PUT", "PATCH", "DELETE"].includes(method)),
+      openWorld: methods.length > 0,
+    },
   };
 }

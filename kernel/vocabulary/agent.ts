@@ -3,9 +3,10 @@ import type { Job, JobStatus, NewJob } from "./job.ts";
 import type { MemoryEntry, MemoryFile, MemoryHit } from "./memory.ts";
 import type { Transaction } from "./store.ts";
 import type { ThreadSummary } from "./thread.ts";
-import type { Gate, ModelName, Turn, TurnEvent, TurnRecord } from "./turn.ts";
+import type { CallOutcome, ToolInfo } from "./tools/tools.ts";
+import type { Gate, ModelName, Reply, ToolCall, Turn, TurnEvent, TurnRecord } from "./turn.ts";
 import type { Usage } from "./usage.ts";
-import type { AccountKey, Identity, PairingGate } from "./user.ts";
+import type { AccountKey, Identity, PairingGate, TokenScope } from "./user.ts";
 
 /** A running turn. Nobody has to listen: it runs, ends and is stored anyway. */
 export interface RunningTurn extends AsyncIterable<TurnEvent> {
@@ -163,4 +164,39 @@ export interface ExternalTools {
   names(): Promise<readonly string[]>;
   /** The live external-tool gate of this user's thread. */
   pending(user: string, thread: string): Promise<Extract<Gate, { type: "external_tool" }> | undefined>;
+}
+
+/** Who calls a tool without a turn. */
+export interface Caller {
+  readonly user: string;
+  readonly channel: string;
+  readonly scope?: TokenScope;
+}
+
+/** The call was not made: the person has to allow it first. */
+export interface AskOutcome {
+  readonly status: "ask";
+  /** In words, what the tool may do. */
+  readonly grants: readonly string[];
+  readonly fingerprint: string;
+}
+
+/** Calls of installed tools by a channel itself, without a model: under the same rules as in a turn. */
+export interface ToolCalls {
+  /** Those that this caller may use, at once or when asked; none that is switched off or denied. */
+  list(caller: Caller): Promise<readonly (ToolInfo & { readonly asks: boolean })[]>;
+  /** `approved`: the fingerprint of the tool that the person has just allowed this very call of. */
+  call(
+    call: ToolCall,
+    caller: Caller,
+    options: { readonly signal?: AbortSignal; readonly approved?: string },
+  ): Promise<CallOutcome | AskOutcome>;
+  /** Goes on with a call that asked something. */
+  resume(
+    call: ToolCall,
+    resume: string,
+    replies: readonly Reply[],
+    caller: Caller,
+    options: { readonly signal?: AbortSignal },
+  ): Promise<CallOutcome>;
 }

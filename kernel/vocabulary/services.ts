@@ -5,11 +5,21 @@
  *   declare module "postern/plugin" { interface Services { clock: { now(): Date } } }
  */
 import type { Web } from "../net/web.ts";
-import type { Agent, Approvals, ExternalTools, Identities, Jobs, Memory, Threads } from "./agent.ts";
+import type {
+  Agent,
+  Approvals,
+  ExternalTools,
+  Identities,
+  Jobs,
+  Memory,
+  Threads,
+  ToolCalls,
+} from "./agent.ts";
 import type { Integrations } from "./job.ts";
 import type { Kernel } from "./kernel.ts";
 import type { Limiter, Store } from "./store.ts";
-import type { ToolAdmin, Tools } from "./tools.ts";
+import type { McpServers } from "./tools/mcp.ts";
+import type { ToolAdmin, Tools } from "./tools/tools.ts";
 import type { Accounts } from "./user.ts";
 
 export interface Services {
@@ -18,6 +28,7 @@ export interface Services {
   store: Store;
   tools: Tools;
   toolAdmin: ToolAdmin;
+  mcpServers: McpServers;
   agent: Agent;
   threads: Threads;
   jobs: Jobs;
@@ -27,6 +38,7 @@ export interface Services {
   accounts: Accounts;
   integrations: Integrations;
   externalTools: ExternalTools;
+  toolCalls: ToolCalls;
   chatLimit: Limiter;
   web: Web;
 }

@@ -92,6 +92,32 @@ const opened = {
   callersToolsWin: Type.Optional(hidden(Type.Boolean())),
 };
 
+/** What the server behind a tool asks a person in the middle of a call. Its words are a stranger's. */
+export const Question = Type.Object(
+  {
+    key: Type.String({ description: "What the answer is told apart by" }),
+    message: Type.String(),
+    schema: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: "Of the answer: an object whose properties are texts, numbers, booleans or choices",
+      }),
+    ),
+    url: Type.Optional(Type.String({ description: "A page to visit, in place of an answer" })),
+  },
+  { $id: "Question" },
+);
+export type Question = Declared<typeof Question>;
+
+export const Reply = Type.Object(
+  {
+    key: Type.String(),
+    action: Type.Enum(["accept", "decline", "cancel"]),
+    content: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  },
+  { $id: "Reply" },
+);
+export type Reply = Declared<typeof Reply>;
+
 /** Where another tool has taken the name since, the answer does not count. */
 const fingerprint = Type.Optional(Type.String({ description: "Of the tool that the question is about" }));
 
@@ -116,6 +142,15 @@ export const Gate = Type.Union(
       ...opened,
       secret: Type.String(),
       message: Type.String(),
+      fingerprint,
+    }),
+    Type.Object({
+      type: Type.Literal("question"),
+      ...opened,
+      server: Type.String({ description: "Who asks" }),
+      questions: Type.Array(Question),
+      /** For the host alone: with the replies it goes on with the call. */
+      resume: hidden(Type.String()),
       fingerprint,
     }),
   ],
@@ -143,6 +178,8 @@ export const TurnInput = Type.Union(
       gate: Type.String(),
       decision: Type.Enum(["done", "deny"]),
     }),
+    /** Resumes a thread that waits on a question gate. */
+    Type.Object({ type: Type.Literal("question"), gate: Type.String(), replies: Type.Array(Reply) }),
   ],
   { $id: "TurnInput" },
 );

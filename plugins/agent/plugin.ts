@@ -6,7 +6,17 @@ export default definePlugin({
   name: "agent",
   needs: ["store", "kernel"],
   wants: ["tools"],
-  provides: ["agent", "threads", "jobs", "memory", "approvals", "identities", "externalTools", "chatLimit"],
+  provides: [
+    "agent",
+    "threads",
+    "jobs",
+    "memory",
+    "approvals",
+    "identities",
+    "externalTools",
+    "toolCalls",
+    "chatLimit",
+  ],
   commands: [
     {
       name: "ask",

@@ -28,6 +28,7 @@ import { createLedger } from "./threads/ledger.ts";
 import { MIGRATIONS } from "./threads/tables.ts";
 import { createThreads } from "./threads/threads.ts";
 import { createAdmission } from "./turn/admission.ts";
+import { createToolCalls } from "./turn/direct-calls.ts";
 import { createTurnRunner, type RunnerParts } from "./turn/runner.ts";
 import { isReservedName, toolNames } from "./turn/toolbox.ts";
 
@@ -42,6 +43,7 @@ type Provided =
   | "approvals"
   | "identities"
   | "externalTools"
+  | "toolCalls"
   | "chatLimit";
 
 export async function startAgent({
@@ -181,6 +183,7 @@ export async function startAgent({
         return gate?.type === "external_tool" ? gate : undefined;
       },
     },
+    toolCalls: createToolCalls(sources),
     chatLimit,
   };
 }

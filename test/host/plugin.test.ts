@@ -35,6 +35,7 @@ describe("tools of the agent", () => {
     expect(await kernel.service("tools").list()).toEqual([
       {
         name: "prober",
+        hints: { readOnly: true, destructive: false, openWorld: true },
         version: "1.0.0",
         description: "Probes what its host lets it do.",
         schema: expect.objectContaining({ type: "object" }),
@@ -132,6 +133,7 @@ describe("tools of the agent", () => {
     const ask = async (times: number, user: string): Promise<(number | string)[]> => {
       const params = { url: `http://127.0.0.1:${port}/v1/x`, times };
       const outcome = await kernel.service("tools").call(probe(params), { user });
+      if (outcome.status === "question") throw new Error("a component asks no questions");
       return outcome.status === "ok" ? JSON.parse(outcome.output).answers : [outcome.message];
     };
     expect(new Set(await ask(50, "ada"))).toEqual(new Set([200]));

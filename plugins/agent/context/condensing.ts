@@ -58,6 +58,7 @@ export function createCondensing(parts: CondensingParts): Pick<Agent, "measure" 
       const allows = (tool: string) => allowsTool(scopes, tool);
       const scope = {
         user: turn.user,
+        channel: turn.channel,
         thread: turn.thread ?? "",
         external: turn.tools ?? [],
         callersWin: turn.callersToolsWin ?? false,

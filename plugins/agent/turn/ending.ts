@@ -99,10 +99,7 @@ export function endingOf(error: unknown, signal: AbortSignal, log: Log): Ending 
 export function withoutQuestion({ ephemeral }: Turn, ending: Ending): Ending {
   const { gate } = ending;
   if (!ephemeral || gate === undefined || gate.type === "external_tool") return ending;
-  const [needs, first] =
-    gate.type === "approval"
-      ? ["approval", "Allow the tool first"]
-      : [`the credential "${gate.secret}"`, "Provide it first"];
+  const [needs, first] = wanted(gate);
   return {
     status: "failed",
     error: {
@@ -110,6 +107,17 @@ export function withoutQuestion({ ephemeral }: Turn, ending: Ending): Ending {
       message: `The tool "${gate.call.name}" needs ${needs}, but nothing of this turn is kept that could be continued. ${first}, or send the request with store: true.`,
     },
   };
+}
+
+function wanted(gate: Exclude<Gate, { type: "external_tool" }>): readonly [string, string] {
+  switch (gate.type) {
+    case "approval":
+      return ["approval", "Allow the tool first"];
+    case "authentication":
+      return [`the credential "${gate.secret}"`, "Provide it first"];
+    case "question":
+      return ["an answer from a person", "Use another channel"];
+  }
 }
 
 export function unstoredEnding(error: unknown): Ending {

@@ -3,6 +3,7 @@ import { randomUUIDv7 } from "node:crypto";
 import {
   Fault,
   type Gate,
+  type Reply,
   type ToolCall,
   type ToolOutcome,
   type Turn,
@@ -28,6 +29,8 @@ export interface Beginning {
 export interface Approved {
   readonly call: string;
   readonly fingerprint: string | undefined;
+  /** Where the call has begun and asked something: what was said to that. */
+  readonly reply?: { readonly resume: string; readonly replies: readonly Reply[] };
 }
 
 const PLAIN: Beginning = {
@@ -63,6 +66,23 @@ export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginnin
       "gate",
     );
   const { pending, required } = thread as ThreadRow;
+  if (input.type === "question") {
+    const { call, fingerprint, questions, resume } = gate as Extract<Gate, { type: "question" }>;
+    const unasked = input.replies.find(({ key }) => !questions.some((question) => question.key === key));
+    const open = questions.find(({ key }) => !input.replies.some((reply) => reply.key === key));
+    if (unasked ?? open)
+      throw invalid(
+        "reply_mismatch",
+        unasked ? `There is no question "${unasked.key}".` : `The question "${open?.key}" has no reply.`,
+        "replies",
+      );
+    return {
+      ...PLAIN,
+      pending: [call, ...pending],
+      approved: { call: call.id, fingerprint, reply: { resume, replies: input.replies } },
+      required,
+    };
+  }
   if (input.decision === "deny") {
     const message =
       input.type === "approval"
@@ -149,6 +169,7 @@ export function gatePending(gate: Gate): Fault {
   const what = {
     approval: `the tool ${gate.call.name} is waiting for approval`,
     authentication: `the tool ${gate.call.name} is waiting for a credential`,
+    question: `the tool ${gate.call.name} is waiting for an answer to its question`,
     external_tool: `it is waiting for the output of call ${gate.call.id}`,
   }[gate.type];
   return invalid("gate_pending", `The thread is paused: ${what}. Answer that first.`, "thread");

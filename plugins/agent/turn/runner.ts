@@ -147,6 +147,7 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
           required.add(turn.requiredTools ?? []);
           const scope = {
             user: turn.user,
+            channel: turn.channel,
             thread: writer.thread,
             external: turn.tools ?? [],
             callersWin: turn.callersToolsWin ?? false,

@@ -1,6 +1,7 @@
 /** The calls of one answer: those that may run do, side by side, and what has to be waited for becomes a gate. */
 import { randomUUIDv7 } from "node:crypto";
 import {
+  type CallOutcome,
   Fault,
   type Gate,
   type Mask,
@@ -34,7 +35,7 @@ export interface Settling {
 interface Waiting {
   readonly call: ToolCall;
   readonly plan: Plan;
-  readonly outcome: ToolOutcome | undefined;
+  readonly outcome: CallOutcome | undefined;
 }
 
 export function itemOf(call: ToolCall, external: boolean): TurnItem {
@@ -64,12 +65,11 @@ export async function settle(run: Settling, calls: readonly ToolCall[]): Promise
   run.signal.throwIfAborted();
   for (const [at, { call }] of planned.entries()) {
     const outcome = outcomes[at];
-    // One that lacks a credential has not been made yet: it waits at a gate.
-    if (outcome && outcome.status !== "unauthenticated") run.required.settled(call.name, outcome);
+    if (outcome && !isOpen(outcome)) run.required.settled(call.name, outcome);
   }
   const waiting: readonly Waiting[] = planned
     .map(({ call, plan }, at) => ({ call, plan, outcome: outcomes[at] }))
-    .filter(({ outcome }) => outcome === undefined || outcome.status === "unauthenticated");
+    .filter(({ outcome }) => outcome === undefined || isOpen(outcome));
   // An external call waits for the caller, who cannot answer the other gates: those come first.
   const [first] = waiting.toSorted((a, b) => rank(a.plan) - rank(b.plan));
   if (first === undefined) return undefined;
@@ -87,8 +87,15 @@ function rank(plan: Plan): number {
   return plan.type === "external" ? 1 : 0;
 }
 
+type Open = Extract<CallOutcome, { status: "unauthenticated" | "question" }>;
+
+/** It lacks a credential, or asks something: the call waits at a gate. */
+function isOpen(outcome: CallOutcome): outcome is Open {
+  return outcome.status === "unauthenticated" || outcome.status === "question";
+}
+
 /** The outcome of a call that could be made; undefined where someone has to be waited for. */
-async function perform(run: Settling, call: ToolCall, plan: Plan): Promise<ToolOutcome | undefined> {
+async function perform(run: Settling, call: ToolCall, plan: Plan): Promise<CallOutcome | undefined> {
   if (plan.type === "ask" || plan.type === "external") return undefined;
   const { writer, emit, signal, mask } = run;
   const item = randomUUIDv7();
@@ -96,9 +103,11 @@ async function perform(run: Settling, call: ToolCall, plan: Plan): Promise<ToolO
   emit({ type: "tool_started", item, call });
   if (plan.type === "run" && plan.writes && !(await writer.markWrote()))
     throw new Fault("turn", "thread_deleted", "The thread was deleted while the turn ran.");
-  const outcome = hideIn(plan.type === "refuse" ? plan.outcome : await unlessAborted(plan.run, signal), mask);
-  if (outcome.status !== "unauthenticated")
-    await writer.put({ type: "tool_result", id: item, call: call.id, outcome });
+  const ended = plan.type === "refuse" ? plan.outcome : await unlessAborted(plan.run, signal);
+  // Not finished: the gate that follows names the call.
+  if (ended.status === "question") return ended;
+  const outcome = hideIn(ended, mask);
+  if (!isOpen(outcome)) await writer.put({ type: "tool_result", id: item, call: call.id, outcome });
   emit({ type: "tool_finished", item, call, outcome, millis: Math.round(performance.now() - begun) });
   return outcome;
 }
@@ -111,10 +120,10 @@ function hideIn(outcome: ToolOutcome, mask: Mask): ToolOutcome {
 
 /** A call that does not end when told to is left behind; one that has not begun by then is not made. */
 async function unlessAborted(
-  run: (signal: AbortSignal) => Promise<ToolOutcome>,
+  run: (signal: AbortSignal) => Promise<CallOutcome>,
   signal: AbortSignal,
-): Promise<ToolOutcome> {
-  const { promise, resolve } = Promise.withResolvers<ToolOutcome>();
+): Promise<CallOutcome> {
+  const { promise, resolve } = Promise.withResolvers<CallOutcome>();
   const stop = (): void =>
     resolve({ status: "error", code: "cancelled", message: "The turn ended before the call did." });
   if (signal.aborted) stop();
@@ -148,6 +157,10 @@ function openGate(
       message: outcome.message,
       ...about,
     };
+  if (outcome?.status === "question") {
+    const { server, questions, resume } = outcome;
+    return { ...base, type: "question", call, server, questions, resume, ...about };
+  }
   return plan.type === "ask"
     ? { ...base, type: "approval", call, grants: plan.grants, ...about }
     : {

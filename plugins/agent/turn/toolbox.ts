@@ -1,5 +1,6 @@
 /** The tools one turn may call: the agent's own, those of the tool host, and the caller's. */
 import type {
+  CallOutcome,
   ExternalTool,
   JsonSchema,
   ToolCall,
@@ -9,7 +10,7 @@ import type {
 } from "../../../kernel/plugin.ts";
 import { reason } from "../../../kernel/plugin.ts";
 import { invalidParams } from "../../../kernel/vocabulary/schema/params.ts";
-import { reservedPrefix } from "../../../kernel/vocabulary/tool-names.ts";
+import { reservedPrefix } from "../../../kernel/vocabulary/tools/names.ts";
 import type { ModelTool } from "../models/model.ts";
 import {
   type ApprovalRules,
@@ -28,7 +29,7 @@ export type Plan =
       readonly type: "run";
       readonly writes: boolean;
       readonly fingerprint?: string;
-      run(signal: AbortSignal): Promise<ToolOutcome>;
+      run(signal: AbortSignal): Promise<CallOutcome>;
     }
   | { readonly type: "ask"; readonly grants: readonly string[]; readonly fingerprint?: string }
   | { readonly type: "external" };
@@ -61,6 +62,7 @@ export async function toolNames({ own, host }: ToolboxSources): Promise<readonly
 export async function openToolbox(
   sources: ToolboxSources,
   scope: OwnToolContext & {
+    readonly channel: string;
     readonly external: readonly ExternalTool[];
     readonly callersWin: boolean;
     /** Whether the turn may use this tool of ours. */
@@ -95,37 +97,6 @@ export async function openToolbox(
     })),
   ];
 
-  const refuse = (code: string, message: string): Plan => ({
-    type: "refuse",
-    outcome: { status: "error", code, message },
-  });
-
-  async function planInstalled(
-    call: ToolCall,
-    tool: ToolInfo,
-    approved: Approved | undefined,
-  ): Promise<Plan> {
-    const fingerprint = fingerprintOf(tool);
-    const remembered = await sources.approvals.recall(scope.user, tool);
-    const verdict = judgeTool(tool, sources.rules, remembered);
-    if (verdict === "deny")
-      return refuse("denied", `The tool ${tool.name} is not allowed here. Do not try it again.`);
-    const { host } = sources;
-    if (verdict === "ask" && approved?.fingerprint !== fingerprint) {
-      // Nobody should be asked to approve a call that would be refused anyway. A host that cannot say so now will then.
-      const outcome = await host?.refusal?.(call).catch(() => undefined);
-      return outcome ? { type: "refuse", outcome } : { type: "ask", grants: tool.grants, fingerprint };
-    }
-    return {
-      type: "run",
-      writes: tool.writes,
-      fingerprint,
-      run: (signal) =>
-        host?.call(call, { user: scope.user, signal }) ??
-        Promise.resolve({ status: "error", code: "no_tools", message: "The tool host is off." }),
-    };
-  }
-
   return {
     forModel,
     isExternal: (name) => external.has(name),
@@ -137,7 +108,7 @@ export async function openToolbox(
           "tool_not_allowed",
           `The token of this conversation may not use the tool ${call.name}. Do not try it again.`,
         );
-      if (tool) return planInstalled(call, tool, approved);
+      if (tool) return planInstalled(sources, { call, tool, caller: scope, approved });
       if (mine === undefined && !external.has(call.name)) {
         const names = forModel.map(({ name }) => name).join(", ");
         return refuse("unknown_tool", `There is no tool "${call.name}". There are: ${names || "none"}.`);
@@ -155,6 +126,52 @@ export async function openToolbox(
       return { type: "run", writes: false, run };
     },
   };
+}
+
+/** What is to be done with a call of an installed tool. */
+export async function planInstalled(
+  { host, rules, approvals }: ToolboxSources,
+  {
+    call,
+    tool,
+    caller: { user, channel },
+    approved,
+  }: {
+    readonly call: ToolCall;
+    readonly tool: ToolInfo;
+    readonly caller: { readonly user: string; readonly channel: string };
+    readonly approved: Approved | undefined;
+  },
+): Promise<Plan> {
+  const fingerprint = fingerprintOf(tool);
+  const isApproved = approved?.fingerprint === fingerprint;
+  const verdict = judgeTool(tool, rules, await approvals.recall(user, tool));
+  if (verdict === "deny")
+    return refuse("denied", `The tool ${tool.name} is not allowed here. Do not try it again.`);
+  if (approved?.reply !== undefined && !isApproved)
+    return refuse("tool_changed", `The tool ${tool.name} changed while its question waited. Call it again.`);
+  if (verdict === "ask" && !isApproved) {
+    // Nobody should be asked to approve a call that would be refused anyway. A host that cannot say so now will then.
+    const outcome = await host?.refusal?.(call).catch(() => undefined);
+    return outcome ? { type: "refuse", outcome } : { type: "ask", grants: tool.grants, fingerprint };
+  }
+  return {
+    type: "run",
+    writes: tool.writes,
+    fingerprint,
+    async run(signal) {
+      const options = { user, channel, signal };
+      const { reply } = approved ?? {};
+      const outcome = reply
+        ? await host?.resume?.(call, reply.resume, reply.replies, options)
+        : await host?.call(call, options);
+      return outcome ?? { status: "error", code: "no_tools", message: "The tool host is off." };
+    },
+  };
+}
+
+function refuse(code: string, message: string): Plan {
+  return { type: "refuse", outcome: { status: "error", code, message } };
 }
 
 function failed(error: unknown): ToolOutcome {

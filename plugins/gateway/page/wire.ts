@@ -2,7 +2,7 @@
 import type * as job from "../../../kernel/vocabulary/job.ts";
 import type * as memory from "../../../kernel/vocabulary/memory.ts";
 import type { ThreadSummary } from "../../../kernel/vocabulary/thread.ts";
-import type * as tools from "../../../kernel/vocabulary/tools.ts";
+import type * as tools from "../../../kernel/vocabulary/tools/tools.ts";
 import type * as turn from "../../../kernel/vocabulary/turn.ts";
 import type { Usage as DeclaredUsage } from "../../../kernel/vocabulary/usage.ts";
 import type * as user from "../../../kernel/vocabulary/user.ts";

@@ -3,7 +3,7 @@ import type { Context } from "koa";
 import type { Form } from "../../../kernel/net/form.ts";
 import type { Proxies } from "../../../kernel/net/proxies.ts";
 import { Fault, type ToolAdmin, type ToolUpload } from "../../../kernel/plugin.ts";
-import { ToolInfo, ToolProposal, ToolSetup } from "../../../kernel/vocabulary/tools.ts";
+import { ToolInfo, ToolProposal, ToolSetup } from "../../../kernel/vocabulary/tools/tools.ts";
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { type Route, route } from "../route.ts";
 

@@ -141,17 +141,30 @@ const PUBLISHED: Readonly<Record<string, string>> = {
 /** Tells a program that a person is needed, and where. */
 export function gateError(gate: Exclude<Gate, { type: "external_tool" }>, pageOf: PageOf): WireError {
   const page = pageOf(gate.thread);
-  return gate.type === "approval"
-    ? {
-        type: "invalid_request_error",
-        code: "approval_required",
-        message: `The tool "${gate.call.name}" needs approval, which this API cannot ask for. Approve or deny it at ${page} or on another channel, then continue the thread.`,
-      }
-    : {
-        type: "invalid_request_error",
-        code: "authentication_required",
-        message: `The tool "${gate.call.name}" needs the credential "${gate.secret}", which this API cannot ask for. Provide it at ${page} or on another channel, then continue the thread.`,
-      };
+  const { name } = gate.call;
+  const then = `${page} or on another channel, then continue the thread.`;
+  const refuse = (code: string, message: string): WireError => ({
+    type: "invalid_request_error",
+    code,
+    message,
+  });
+  switch (gate.type) {
+    case "approval":
+      return refuse(
+        "approval_required",
+        `The tool "${name}" needs approval, which this API cannot ask for. Approve or deny it at ${then}`,
+      );
+    case "authentication":
+      return refuse(
+        "authentication_required",
+        `The tool "${name}" needs the credential "${gate.secret}", which this API cannot ask for. Provide it at ${then}`,
+      );
+    case "question":
+      return refuse(
+        "question_pending",
+        `The tool "${name}" has a question for a person, which this API cannot ask. Answer it at ${then}`,
+      );
+  }
 }
 
 export function usageOf(usage: Usage): WireUsage {

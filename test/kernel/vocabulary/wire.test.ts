@@ -5,7 +5,7 @@ import TypeBox from "typebox";
 import { describe, expect, test } from "vitest";
 import type { Gate, Job, ToolInfo, TurnRecord } from "../../../kernel/plugin.ts";
 import * as job from "../../../kernel/vocabulary/job.ts";
-import * as tools from "../../../kernel/vocabulary/tools.ts";
+import * as tools from "../../../kernel/vocabulary/tools/tools.ts";
 import * as turn from "../../../kernel/vocabulary/turn.ts";
 import { fromWire, toWire } from "../../../kernel/vocabulary/wire/convert.ts";
 import { nullable, type Wire } from "../../../kernel/vocabulary/wire/form.ts";
@@ -169,6 +169,8 @@ describe("on the wire", () => {
       "Attachment",
       "Gate",
       "ModelName",
+      "Question",
+      "Reply",
       "ToolCall",
       "ToolOutcome",
       "Turn",

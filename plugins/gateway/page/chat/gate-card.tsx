@@ -36,6 +36,15 @@ export function GateCard({ gate, onDecide = (decision) => void decide(gate, deci
           <Answers onDecide={onDecide} choices={{ done: "Done, continue", deny: "Continue without it" }} />
         </section>
       );
+    case "question":
+      return (
+        <section class="gate" aria-label="A question">
+          <strong>{gate.call.name} is asking</strong>
+          {gate.questions.map(({ key, message }) => (
+            <span key={key}>{message}</span>
+          ))}
+        </section>
+      );
     case "external_tool":
       return (
         <section class="gate" aria-label="Waiting for a program">

@@ -1,7 +1,24 @@
 /** What the tool host offers: calls for the agent, management for the page. */
-import { JsonSchema, type ToolCall, type ToolOutcome } from "./turn.ts";
-import type { Declared } from "./wire/form.ts";
-import { Time, Type } from "./wire/type.ts";
+import {
+  type Attachment,
+  JsonSchema,
+  type Question,
+  type Reply,
+  type ToolCall,
+  type ToolOutcome,
+} from "../turn.ts";
+import type { Declared } from "../wire/form.ts";
+import { Time, Type } from "../wire/type.ts";
+
+export const ToolHints = Type.Object(
+  {
+    readOnly: Type.Boolean(),
+    destructive: Type.Boolean({ description: "It may change or delete what is there already" }),
+    openWorld: Type.Boolean({ description: "It talks to systems outside" }),
+  },
+  { $id: "ToolHints" },
+);
+export type ToolHints = Declared<typeof ToolHints>;
 
 const facts = {
   version: Type.String(),
@@ -10,6 +27,7 @@ const facts = {
   schema: JsonSchema,
   grants: Type.Array(Type.String(), { description: "What the capabilities file grants, in words" }),
   writes: Type.Boolean({ description: "A grant goes beyond GET and HEAD" }),
+  hints: Type.Optional(ToolHints),
 };
 
 export const ToolInfo = Type.Object(
@@ -28,10 +46,49 @@ export const ToolInfo = Type.Object(
         { description: "It kept crashing: calls are refused until the operator switches it on again" },
       ),
     ),
+    server: Type.Optional(
+      Type.Object(
+        {
+          name: Type.String(),
+          tool: Type.String({ description: "The tool's name there" }),
+          warnings: Type.Array(Type.String(), {
+            description: "What in its description or schema reads like orders, in words",
+          }),
+        },
+        {
+          description: "It belongs to an MCP server: its name, description and schema are a stranger's words",
+        },
+      ),
+    ),
   },
   { $id: "Tool" },
 );
 export type ToolInfo = Declared<typeof ToolInfo>;
+
+/** What an outcome brings besides text: images, and what the tool said as data. */
+export interface Extras {
+  /** Each goes into the thread as an attachment of the call's result. */
+  readonly attached?: readonly { readonly attachment: Attachment; readonly data: Uint8Array }[];
+  readonly structured?: unknown;
+}
+
+/** The call is not over: a person is asked first. It becomes a gate, and is never stored as an outcome. */
+export interface QuestionOutcome {
+  readonly status: "question";
+  readonly server: string;
+  readonly questions: readonly Question[];
+  /** Opaque. Whoever holds it may go on with the call once. */
+  readonly resume: string;
+}
+
+export type CallOutcome = (ToolOutcome & Extras) | QuestionOutcome;
+
+export interface CallOptions {
+  readonly user: string;
+  /** The name of the channel, for the receipt. */
+  readonly channel?: string;
+  readonly signal?: AbortSignal;
+}
 
 export interface Tools {
   /** Those that are switched off too. */
@@ -40,10 +97,14 @@ export interface Tools {
    * Never throws for what a tool did; `signal` cancels the call. Whoever provides the tools checks the params against
    * their schemas: nobody does so before.
    */
-  call(
+  call(call: ToolCall, options: CallOptions): Promise<CallOutcome>;
+  /** Goes on with a call that asked something. */
+  resume?(
     call: ToolCall,
-    options: { readonly user: string; readonly signal?: AbortSignal },
-  ): Promise<ToolOutcome>;
+    resume: string,
+    replies: readonly Reply[],
+    options: CallOptions,
+  ): Promise<CallOutcome>;
   /** The outcome of a call that would be refused before the tool runs; asked before a person is asked to approve it. */
   refusal?(call: ToolCall): Promise<ToolOutcome | undefined>;
   /**
@@ -121,8 +182,9 @@ export const ToolReceipt = Type.Object(
     at: Time,
     tool: Type.String(),
     user: Type.String(),
+    channel: Type.Optional(Type.String()),
     millis: Type.Number(),
-    status: Type.Enum(["ok", "error", "unauthenticated"]),
+    status: Type.Enum(["ok", "error", "unauthenticated", "question"]),
     code: Type.Optional(Type.String()),
     message: Type.Optional(Type.String()),
     requests: Type.Array(

@@ -1,0 +1,67 @@
+/** Calls that a channel makes itself: no model, no thread, and the same rules as in a turn. */
+import type { Caller, ToolCalls, ToolInfo } from "../../../kernel/plugin.ts";
+import { fingerprintOf, judgeTool } from "../safety/approvals.ts";
+import { allowsTool } from "../safety/scope.ts";
+import type { Approved } from "./resume.ts";
+import { planInstalled, type ToolboxSources } from "./toolbox.ts";
+
+type Outcome = Awaited<ReturnType<ToolCalls["call"]>>;
+
+export function createToolCalls(sources: ToolboxSources): ToolCalls {
+  const { host, rules, approvals } = sources;
+  const mayUse = ({ scope }: Caller, { name }: ToolInfo) => allowsTool(scope ? [scope] : [], name);
+
+  async function run(
+    call: Parameters<ToolCalls["call"]>[0],
+    caller: Caller,
+    approved: Approved | undefined,
+    signal = new AbortController().signal,
+  ): Promise<Outcome> {
+    const tool = (await host?.list())?.find(({ name }) => name === call.name);
+    if (tool === undefined || !mayUse(caller, tool))
+      return { status: "error", code: "unknown_tool", message: `There is no tool "${call.name}".` };
+    const plan = await planInstalled(sources, { call, tool, caller, approved });
+    switch (plan.type) {
+      case "refuse":
+        return plan.outcome;
+      case "ask":
+        return { status: "ask", grants: plan.grants, fingerprint: plan.fingerprint ?? "" };
+      case "run":
+        return plan.run(signal);
+      case "external":
+        throw new Error("an installed tool is never the caller's");
+    }
+  }
+
+  return {
+    async list(caller) {
+      const tools = (await host?.list()) ?? [];
+      const judged = await Promise.all(
+        tools
+          .filter((tool) => tool.switchedOff === undefined && mayUse(caller, tool))
+          .map(async (tool) => ({
+            tool,
+            verdict: judgeTool(tool, rules, await approvals.recall(caller.user, tool)),
+          })),
+      );
+      return judged
+        .filter(({ verdict }) => verdict !== "deny")
+        .map(({ tool, verdict }) => ({ ...tool, asks: verdict === "ask" }));
+    },
+    call: (call, caller, { signal, approved }) =>
+      run(
+        call,
+        caller,
+        approved === undefined ? undefined : { call: call.id, fingerprint: approved },
+        signal,
+      ),
+    async resume(call, resume, replies, caller, { signal }) {
+      const tool = (await host?.list())?.find(({ name }) => name === call.name);
+      const reply = { resume, replies };
+      const fingerprint = tool && fingerprintOf(tool);
+      const outcome = await run(call, caller, { call: call.id, fingerprint, reply }, signal);
+      if (outcome.status === "ask") throw new Error("a call that has begun is not asked about again");
+      return outcome;
+    },
+  };
+}
