@@ -124,7 +124,7 @@ export interface SharedStore {
 
 export type PluginKind = "channel";
 
-/** A command that a plugin adds: `postern <name> …`. */
+/** A command that a plugin adds: `postern <name> …`. Plugins that Postern ships may add to the same one. */
 export interface PluginCommand {
   readonly name: string;
   readonly about: string;

@@ -28,6 +28,8 @@ export async function buildProgram({ argv, version, shippedPlugins }: ProgramOpt
     .description("A self-hosted agent service whose tools are sandboxed WebAssembly components.")
     .version(version, "-V, --version")
     .configureHelp({ sortSubcommands: true })
+    // An option belongs to the command it stands after: `mcp --user` and `mcp auth --user` are two.
+    .enablePositionalOptions()
     .addHelpText("after", EXAMPLES);
   const asked = argv.find((word) => !word.startsWith("-"));
   const open = async (options?: SessionOptions): Promise<Session> => {
@@ -140,7 +142,7 @@ export async function buildProgram({ argv, version, shippedPlugins }: ProgramOpt
     isWanted: boolean,
   ): Promise<void> {
     const { name, about, example, startsService = false, load } = offered;
-    const command = parent.command(name).description(about);
+    const command = sharedCommand(parent, name, about) ?? parent.command(name).description(about);
     if (example !== undefined) command.addHelpText("after", `\nExample:\n  $ ${example}`);
     // Completion and help describe every command; anything else loads only the one that was typed.
     if (!isWanted) return;
@@ -153,6 +155,12 @@ export async function buildProgram({ argv, version, shippedPlugins }: ProgramOpt
     const plugins = isShipped && !startsService ? shippedPlugins : () => allPlugins(session);
     register(command, createCommandContext(session, plugins, version));
   }
+}
+
+/** Two of our plugins may add to one command, such as `mcp`: one its action, the other its subcommands. */
+function sharedCommand(parent: Command, name: string, about: string): Command | undefined {
+  const command = parent.commands.find((existing) => existing.name() === name);
+  return command?.enablePositionalOptions().description(`${command.description()}; ${about}`);
 }
 
 interface OfferedCommand {
