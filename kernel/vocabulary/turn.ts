@@ -373,11 +373,13 @@ export const TurnEvent = Type.Union([
   /** What the model thinks, as far as it tells: as with text, deltas of one item concatenate. */
   Type.Object({ type: Type.Literal("reasoning"), item: Type.String(), delta: Type.String() }),
   Type.Object({ type: Type.Literal("tool_started"), item: Type.String(), call: ToolCall }),
+  /** Not of a call that asked a person something: a gate of type `question` names it, and it starts anew with the reply. */
   Type.Object({
     type: Type.Literal("tool_finished"),
     item: Type.String(),
     call: ToolCall,
     outcome: ToolOutcome,
+    attachments,
     millis: Type.Number(),
   }),
   Type.Object({ type: Type.Literal("gate"), gate: Gate }),

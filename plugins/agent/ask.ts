@@ -3,7 +3,7 @@ import { fstatSync } from "node:fs";
 import type { Command } from "commander";
 import { say, sayJson } from "../../kernel/cli/output.ts";
 import type { CommandContext } from "../../kernel/plugin.ts";
-import { Fault, type RunningTurn } from "../../kernel/plugin.ts";
+import { Fault, type Gate, type RunningTurn, type TurnEvent } from "../../kernel/plugin.ts";
 import { OPERATOR } from "../../kernel/vocabulary/user.ts";
 
 interface AskOptions {
@@ -67,8 +67,23 @@ async function readPiped(): Promise<string> {
 }
 
 async function printEvents(run: RunningTurn): Promise<void> {
-  for await (const event of run) sayJson(event);
+  for await (const event of run) sayJson(withoutResume(event));
 }
+
+/** What goes on with a call that asked something is for the host alone. */
+function withoutResume(event: TurnEvent): unknown {
+  const hide = (gate: Gate) => ({ ...gate, resume: undefined });
+  if (event.type === "gate") return { ...event, gate: hide(event.gate) };
+  const gate = "record" in event ? event.record.gate : undefined;
+  return gate && "record" in event ? { ...event, record: { ...event.record, gate: hide(gate) } } : event;
+}
+
+const WAITS: Readonly<Record<Gate["type"], string>> = {
+  approval: "an approval",
+  authentication: "a credential",
+  question: "an answer to its question",
+  external_tool: "the program that declared it",
+};
 
 async function printText(run: RunningTurn): Promise<void> {
   let item = "";
@@ -87,7 +102,7 @@ async function printText(run: RunningTurn): Promise<void> {
     throw new Fault(
       "turn",
       "gate_open",
-      `the tool ${gate.call.name} is waiting for ${gate.type === "authentication" ? "a credential" : "an approval"}: open the thread in "postern" or in the web UI`,
+      `the tool ${gate.call.name} is waiting for ${WAITS[gate.type]}: open the thread in "postern" or in the web UI`,
     );
   }
   if (status === "cancelled") throw new Fault("turn", "cancelled", "cancelled");

@@ -75,7 +75,7 @@ export async function openGateway({
     ...threadRoutes(threads),
     ...jobRoutes(jobs),
     ...memoryRoutes(memory),
-    ...approvalRoutes({ agent, approvals, identities: use.identities, follow }),
+    ...approvalRoutes({ agent, approvals, identities: use.identities, tools, follow }),
     ...toolRoutes(tools, use.toolAdmin),
     ...toolAdminRoutes(use.toolAdmin, server.proxies),
     ...receiptRoutes(use.toolAdmin),

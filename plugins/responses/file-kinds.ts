@@ -1,23 +1,6 @@
-/** What bytes are: by looking at them, by their name, and which of them are texts. */
+/** What a file is by its name, and which files are texts. */
 
 export const UNKNOWN = "application/octet-stream";
-
-const SIGNATURES: readonly (readonly [mime: string, bytes: string, at?: number])[] = [
-  ["image/png", "\x89PNG\r\n\x1a\n"],
-  ["image/jpeg", "\xff\xd8\xff"],
-  ["image/gif", "GIF87a"],
-  ["image/gif", "GIF89a"],
-  ["image/webp", "WEBP", 8],
-  ["application/pdf", "%PDF-"],
-  ["audio/wav", "WAVE", 8],
-  ["audio/mpeg", "ID3"],
-];
-
-/** The type that the first bytes show; undefined where they show none of those that matter here. */
-export function sniff(data: Uint8Array): string | undefined {
-  const head = Buffer.from(data.subarray(0, 16)).toString("latin1");
-  return SIGNATURES.find(([, bytes, at = 0]) => head.startsWith(bytes, at))?.[0];
-}
 
 // A map: a stranger's file may be called "x.constructor".
 const EXTENSIONS: ReadonlyMap<string, string> = new Map([

@@ -27,18 +27,20 @@ export function refusal(error: unknown): Completion {
   );
 }
 
+const NEEDS = {
+  approval: ["approval_required", "needs an approval"],
+  authentication: ["authentication_required", "needs a credential"],
+  question: ["question_pending", "has a question for a person"],
+} as const;
+
 export function completionOf(record: TurnRecord): Completion {
   if (record.status === "cancelled") return failure(CANCELLED);
   // Calls of the caller's functions are an answer too: whoever gave the job reads them from its turn.
   if (record.gate?.type === "external_tool") return { response: textOf(record) };
   if (record.gate !== undefined && record.status === "waiting") {
-    const { type, call } = record.gate;
-    const code = type === "authentication" ? "authentication_required" : "approval_required";
-    const what = type === "authentication" ? "a credential" : "an approval";
-    return failure({
-      code,
-      message: `The tool ${call.name} needs ${what}. ${whereToAnswer(record.user)}`,
-    });
+    const { call, type } = record.gate;
+    const [code, what] = NEEDS[type];
+    return failure({ code, message: `The tool ${call.name} ${what}. ${whereToAnswer(record.user)}` });
   }
   if (record.error !== undefined) return failure(record.error);
   return { response: textOf(record) };

@@ -1,6 +1,6 @@
 /** May this tool be called for this user: at once, after asking, or not at all. */
-import { createHash } from "node:crypto";
 import type { Approvals, Env, Gate, Sql, ToolInfo } from "../../../kernel/plugin.ts";
+import { fingerprintOf } from "../../../kernel/vocabulary/tools/fingerprint.ts";
 
 export type Verdict = "allow" | "ask" | "deny";
 
@@ -33,13 +33,6 @@ export function judgeTool(
 ): Verdict {
   const rule = rules.get(tool.name) ?? rules.get("*") ?? (tool.writes ? "ask" : "allow");
   return rule === "deny" ? "deny" : (remembered ?? rule);
-}
-
-/** What tells a tool from another of the same name. A provider that does not say is taken at its word about everything else. */
-export function fingerprintOf(tool: ToolInfo): string {
-  const { version, description, schema, grants, writes } = tool;
-  const facts = JSON.stringify([version, description, schema, grants, writes]);
-  return tool.fingerprint ?? createHash("sha256").update(facts).digest("hex");
 }
 
 export interface RememberedApprovals extends Approvals {

@@ -1,5 +1,16 @@
 /** Images, files and sound that came with what was said: kept beside their thread, read when a model is shown them. */
-import type { Attachment, Queries, Transaction, Turn, TurnItem } from "../../../kernel/plugin.ts";
+import { randomUUIDv7 } from "node:crypto";
+import type {
+  Attachment,
+  Extras,
+  Queries,
+  Sql,
+  Transaction,
+  Turn,
+  TurnItem,
+} from "../../../kernel/plugin.ts";
+import { sniffImage } from "../../../kernel/vocabulary/file-type.ts";
+import type { OwnTurn } from "./items.ts";
 
 /** Writes what the turn brings of the attachments that its input and its history name. */
 export function writeAttachments(tx: Transaction, thread: string, turn: Turn): void {
@@ -18,6 +29,65 @@ export function writeAttachments(tx: Transaction, thread: string, turn: Turn): v
       data,
     );
   }
+}
+
+export type Attached = NonNullable<Extras["attached"]>[number];
+
+const MOST_IMAGES = 8;
+const LARGEST_IMAGE = 5 * 2 ** 20;
+const LARGEST_TOGETHER = 16 * 2 ** 20;
+const LONGEST_NAME = 200;
+
+/**
+ * The images that came with the outcome of a call, as far as they are kept, and a line for each that is not. What they
+ * are shows in their bytes; what they are called there counts for nothing.
+ */
+export function takeImages(given: readonly Attached[]): {
+  readonly kept: readonly Attached[];
+  readonly notes: readonly string[];
+} {
+  const kept: Attached[] = [];
+  const notes: string[] = [];
+  let together = 0;
+  for (const { attachment, data } of given.slice(0, MOST_IMAGES)) {
+    const mime = sniffImage(data);
+    if (mime === undefined)
+      notes.push("[An attachment was left out: it is no PNG, JPEG, GIF or WebP image.]");
+    else if (data.byteLength > LARGEST_IMAGE || together + data.byteLength > LARGEST_TOGETHER)
+      notes.push("[An image was left out: it is too large.]");
+    else {
+      together += data.byteLength;
+      const { name } = attachment;
+      const about = { id: randomUUIDv7(), kind: "image", mime, size: data.byteLength } as const;
+      kept.push({
+        attachment: { ...about, ...(name && { name: name.slice(0, LONGEST_NAME).toWellFormed() }) },
+        data,
+      });
+    }
+  }
+  const more = given.length - MOST_IMAGES;
+  if (more > 0) notes.push(`[${more} more image${more === 1 ? " was" : "s were"} left out.]`);
+  return { kept, notes };
+}
+
+/** Of a turn that has gone with its thread, or that another node has taken over, nothing is kept. */
+export function writeAttached(
+  tx: Transaction,
+  engine: Sql["engine"],
+  { id, node }: OwnTurn,
+  { attachment, data }: Attached,
+): Promise<number> {
+  return tx.run(
+    `INSERT INTO attachments (id, thread, mime, name, data)
+     SELECT CAST(? AS TEXT), thread, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS ${engine === "postgres" ? "BYTEA" : "BLOB"})
+     FROM turns WHERE id = ? AND node = ?`,
+    attachment.id,
+    attachment.mime,
+    attachment.name ?? null,
+    data,
+    id,
+    node,
+  );
 }
 
 function namedIn({ input, history = [] }: Turn): readonly Attachment[] {

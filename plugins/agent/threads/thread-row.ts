@@ -11,12 +11,21 @@ import type {
 } from "../../../kernel/plugin.ts";
 import { type Carried, NOTHING_REQUIRED } from "../turn/required-tools.ts";
 
+/** A call of an answer that waits behind a gate. */
+export interface PendingCall extends ToolCall {
+  /** Where it has begun and asked something too: what its own gate will be. */
+  readonly asked?: Pick<
+    Extract<Gate, { type: "question" }>,
+    "server" | "questions" | "resume" | "fingerprint"
+  >;
+}
+
 export interface ThreadRow {
   readonly id: string;
   readonly user: string;
   readonly gate: Gate | undefined;
   /** Calls of the same answer that wait behind the gate. */
-  readonly pending: readonly ToolCall[];
+  readonly pending: readonly PendingCall[];
   /** What the turn at the gate had said about tools that must not fail. */
   readonly required: Carried;
   readonly summary: Summary;
@@ -65,7 +74,7 @@ function read(user: string, row: Columns | undefined): ThreadRow | undefined {
       id: row.id,
       user,
       gate: row.gate === null ? undefined : (JSON.parse(row.gate) as Gate),
-      pending: row.pending === null ? [] : (JSON.parse(row.pending) as ToolCall[]),
+      pending: row.pending === null ? [] : (JSON.parse(row.pending) as PendingCall[]),
       required: row.required === null ? NOTHING_REQUIRED : (JSON.parse(row.required) as Carried),
       summary: { text: row.summary ?? undefined, to: row.summarised_to },
     }

@@ -5,19 +5,19 @@ import {
   type Log,
   type ModelName,
   reason,
-  type ToolCall,
   type Transaction,
   type Turn,
   type Usage,
 } from "../../../kernel/plugin.ts";
 import type { OwnTurn } from "../threads/items.ts";
+import type { PendingCall } from "../threads/thread-row.ts";
 import type { Carried } from "./required-tools.ts";
 
 export interface Ending {
   readonly status: "completed" | "waiting" | "cancelled" | "failed";
   readonly error?: { readonly code: string; readonly message: string };
   readonly gate?: Gate;
-  readonly pending?: readonly ToolCall[];
+  readonly pending?: readonly PendingCall[];
   readonly required?: Carried;
   /** Why the answer is not whole. */
   readonly incomplete?: "max_output_tokens" | "content_filter";

@@ -1,6 +1,7 @@
 /** One turn: the model and its tools take turns until there is text to end with, or a gate to wait at. */
-import { Fault, type ToolCall } from "../../../kernel/plugin.ts";
+import { Fault } from "../../../kernel/plugin.ts";
 import type { ModelMessage, ModelPart } from "../models/model.ts";
+import type { PendingCall } from "../threads/thread-row.ts";
 import { type Answer, type Answering, readAnswer } from "./answer/answer.ts";
 import { type AnswerFormat, correction, misformatted } from "./answer/format.ts";
 import type { Ending } from "./ending.ts";
@@ -9,7 +10,7 @@ import { itemOf, type Settling, settle } from "./settle.ts";
 export interface LoopRun extends Settling, Answering {
   readonly maxToolCalls: number;
   /** Calls of an earlier answer that this turn has to settle first. */
-  readonly pending: readonly ToolCall[];
+  readonly pending: readonly PendingCall[];
   /** What the answer has to be, where it is more than text. */
   readonly format: AnswerFormat | undefined;
   /** Whether the turn may say nothing more. */

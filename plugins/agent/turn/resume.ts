@@ -10,14 +10,15 @@ import {
   type TurnInput,
   type TurnItem,
 } from "../../../kernel/plugin.ts";
-import type { ThreadRow } from "../threads/thread-row.ts";
+import { mistakeInReplies } from "../../../kernel/vocabulary/tools/questions.ts";
+import type { PendingCall, ThreadRow } from "../threads/thread-row.ts";
 import { type Carried, createRequiredTools, NOTHING_REQUIRED } from "./required-tools.ts";
 
 export interface Beginning {
   /** What the answer adds to the thread before the model is asked. */
   readonly items: readonly TurnItem[];
   /** Calls that have to be settled first. */
-  readonly pending: readonly ToolCall[];
+  readonly pending: readonly PendingCall[];
   readonly approved: Approved | undefined;
   /** Tools that must not fail, and how their last calls ended. */
   readonly required: Carried;
@@ -68,14 +69,8 @@ export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginnin
   const { pending, required } = thread as ThreadRow;
   if (input.type === "question") {
     const { call, fingerprint, questions, resume } = gate as Extract<Gate, { type: "question" }>;
-    const unasked = input.replies.find(({ key }) => !questions.some((question) => question.key === key));
-    const open = questions.find(({ key }) => !input.replies.some((reply) => reply.key === key));
-    if (unasked ?? open)
-      throw invalid(
-        "reply_mismatch",
-        unasked ? `There is no question "${unasked.key}".` : `The question "${open?.key}" has no reply.`,
-        "replies",
-      );
+    const mistake = mistakeInReplies(questions, input.replies);
+    if (mistake) throw invalid(mistake.code, mistake.message, mistake.param);
     return {
       ...PLAIN,
       pending: [call, ...pending],

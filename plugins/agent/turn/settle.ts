@@ -5,12 +5,16 @@ import {
   Fault,
   type Gate,
   type Mask,
+  type QuestionOutcome,
   type ToolCall,
   type ToolOutcome,
   type TurnEvent,
   type TurnItem,
 } from "../../../kernel/plugin.ts";
+import { refuseQuestions } from "../../../kernel/vocabulary/tools/questions.ts";
 import { redact } from "../safety/redact.ts";
+import { takeImages } from "../threads/attachments.ts";
+import type { PendingCall } from "../threads/thread-row.ts";
 import type { Ending } from "./ending.ts";
 import type { RequiredTools } from "./required-tools.ts";
 import type { Approved } from "./resume.ts";
@@ -32,10 +36,15 @@ export interface Settling {
   emit(event: TurnEvent): void;
 }
 
-interface Waiting {
+interface Planned {
   readonly call: ToolCall;
   readonly plan: Plan;
-  readonly outcome: CallOutcome | undefined;
+  /** Of a call that has begun and asked something. */
+  readonly asked?: QuestionOutcome;
+}
+
+interface Waiting extends Planned {
+  readonly outcome: ToolOutcome | QuestionOutcome | undefined;
 }
 
 export function itemOf(call: ToolCall, external: boolean): TurnItem {
@@ -43,21 +52,15 @@ export function itemOf(call: ToolCall, external: boolean): TurnItem {
 }
 
 /** Runs what may run, side by side; answers the gate where something has to be waited for. */
-export async function settle(run: Settling, calls: readonly ToolCall[]): Promise<Ending | undefined> {
+export async function settle(run: Settling, calls: readonly PendingCall[]): Promise<Ending | undefined> {
   if (calls.length === 0) return undefined;
-  const { toolbox, approved } = run;
-  const planned = await Promise.all(
-    calls.map(async (call): Promise<{ readonly call: ToolCall; readonly plan: Plan }> => {
-      const outcome = run.refuse(call);
-      if (outcome !== undefined) return { call, plan: { type: "refuse", outcome } };
-      return { call, plan: await toolbox.plan(call, call.id === approved?.call ? approved : undefined) };
-    }),
-  );
+  const { toolbox } = run;
+  const planned = await Promise.all(calls.map((call) => planCall(run, call)));
   // What is refused at once never surfaces, but the model has to see what it did wrong.
   for (const { call, plan } of planned)
     if (plan.type === "refuse" && toolbox.isExternal(call.name)) run.writer.hold(itemOf(call, false));
   // All of them end before the turn does, so that none writes into a turn that is closed.
-  const settled = await Promise.allSettled(planned.map(({ call, plan }) => perform(run, call, plan)));
+  const settled = await Promise.allSettled(planned.map((each) => perform(run, each)));
   const outcomes = settled.map((result) => {
     if (result.status === "rejected") throw result.reason;
     return result.value;
@@ -68,23 +71,47 @@ export async function settle(run: Settling, calls: readonly ToolCall[]): Promise
     if (outcome && !isOpen(outcome)) run.required.settled(call.name, outcome);
   }
   const waiting: readonly Waiting[] = planned
-    .map(({ call, plan }, at) => ({ call, plan, outcome: outcomes[at] }))
+    .map((each, at) => ({ ...each, outcome: outcomes[at] }))
     .filter(({ outcome }) => outcome === undefined || isOpen(outcome));
-  // An external call waits for the caller, who cannot answer the other gates: those come first.
-  const [first] = waiting.toSorted((a, b) => rank(a.plan) - rank(b.plan));
+  const [first] = waiting.toSorted((a, b) => rank(a) - rank(b));
   if (first === undefined) return undefined;
   const surfacing = first.plan.type === "external" && run.together ? waiting : [first];
   if (first.plan.type === "external") for (const { call } of surfacing) run.writer.hold(itemOf(call, true));
   return {
     status: "waiting",
     gate: openGate(run.writer, first, surfacing.slice(1)),
-    pending: waiting.filter((other) => !surfacing.includes(other)).map(({ call }) => call),
+    pending: waiting.filter((other) => !surfacing.includes(other)).map(pendingOf),
     required: run.required.carry(),
   };
 }
 
-function rank(plan: Plan): number {
-  return plan.type === "external" ? 1 : 0;
+async function planCall(
+  { toolbox, approved, refuse }: Settling,
+  { asked, ...call }: PendingCall,
+): Promise<Planned> {
+  if (asked) {
+    const { fingerprint, ...question } = asked;
+    const plan: Plan = { type: "ask", grants: [], ...(fingerprint !== undefined && { fingerprint }) };
+    return { call, plan, asked: { status: "question", ...question } };
+  }
+  const outcome = refuse(call);
+  if (outcome !== undefined) return { call, plan: { type: "refuse", outcome } };
+  return { call, plan: await toolbox.plan(call, call.id === approved?.call ? approved : undefined) };
+}
+
+/** A call that has asked something does not begin anew when its turn comes. */
+function pendingOf({ call, plan, outcome }: Waiting): PendingCall {
+  if (outcome?.status !== "question") return call;
+  const { status: _, ...question } = outcome;
+  return { ...call, asked: { ...question, ...aboutTool(plan) } };
+}
+
+/**
+ * A server that asked something waits for the answer, so it comes first. An external call waits for the caller, who
+ * cannot answer the other gates: it comes last.
+ */
+function rank({ plan, outcome }: Waiting): number {
+  return outcome?.status === "question" ? 0 : plan.type === "external" ? 2 : 1;
 }
 
 type Open = Extract<CallOutcome, { status: "unauthenticated" | "question" }>;
@@ -95,27 +122,45 @@ function isOpen(outcome: CallOutcome): outcome is Open {
 }
 
 /** The outcome of a call that could be made; undefined where someone has to be waited for. */
-async function perform(run: Settling, call: ToolCall, plan: Plan): Promise<CallOutcome | undefined> {
-  if (plan.type === "ask" || plan.type === "external") return undefined;
+async function perform(run: Settling, { call, plan, asked }: Planned): Promise<Waiting["outcome"]> {
+  if (plan.type === "ask" || plan.type === "external") return asked;
   const { writer, emit, signal, mask } = run;
   const item = randomUUIDv7();
   const begun = performance.now();
   emit({ type: "tool_started", item, call });
   if (plan.type === "run" && plan.writes && !(await writer.markWrote()))
     throw new Fault("turn", "thread_deleted", "The thread was deleted while the turn ran.");
-  const ended = plan.type === "refuse" ? plan.outcome : await unlessAborted(plan.run, signal);
+  const ended = askable(plan.type === "refuse" ? plan.outcome : await unlessAborted(plan.run, signal));
   // Not finished: the gate that follows names the call.
   if (ended.status === "question") return ended;
-  const outcome = hideIn(ended, mask);
-  if (!isOpen(outcome)) await writer.put({ type: "tool_result", id: item, call: call.id, outcome });
-  emit({ type: "tool_finished", item, call, outcome, millis: Math.round(performance.now() - begun) });
+  const { outcome, images } = withoutExtras(ended, mask);
+  const attachments = images.map(({ attachment }) => attachment);
+  const told = { item, call, outcome, ...(attachments.length > 0 && { attachments }) };
+  if (!isOpen(outcome)) {
+    writer.attach(images);
+    const { item: id, ...result } = { ...told, call: call.id };
+    await writer.put({ type: "tool_result", id, ...result });
+  }
+  emit({ type: "tool_finished", ...told, millis: Math.round(performance.now() - begun) });
   return outcome;
 }
 
-function hideIn(outcome: ToolOutcome, mask: Mask): ToolOutcome {
-  return outcome.status === "ok"
-    ? { ...outcome, output: redact(mask, outcome.output) }
-    : { ...outcome, message: redact(mask, outcome.message) };
+/** A server that asks what nobody can be asked has failed its call. */
+function askable(outcome: CallOutcome): CallOutcome {
+  const wrong = outcome.status === "question" ? refuseQuestions(outcome.questions) : undefined;
+  if (wrong === undefined) return outcome;
+  const message = `The server behind the tool has a question that cannot be put to the user: ${wrong}.`;
+  return { status: "error", code: "question_refused", message };
+}
+
+/** What is stored and told of an outcome, and the images beside it; without a secret that it may have quoted. */
+function withoutExtras(ended: Exclude<CallOutcome, QuestionOutcome>, mask: Mask) {
+  const { attached = [], structured: _, ...outcome } = ended;
+  if (outcome.status !== "ok")
+    return { outcome: { ...outcome, message: redact(mask, outcome.message) }, images: [] };
+  const { kept: images, notes } = takeImages(attached);
+  const output = [redact(mask, outcome.output), ...notes].filter((part) => part !== "").join("\n");
+  return { outcome: { ...outcome, output }, images };
 }
 
 /** A call that does not end when told to is left behind; one that has not begun by then is not made. */
@@ -135,6 +180,11 @@ async function unlessAborted(
   }
 }
 
+function aboutTool(plan: Plan): { readonly fingerprint?: string } {
+  const { fingerprint } = { fingerprint: undefined, ...plan };
+  return fingerprint === undefined ? {} : { fingerprint };
+}
+
 function openGate(
   writer: TurnWriter,
   { call, plan, outcome }: Waiting,
@@ -146,8 +196,7 @@ function openGate(
     thread: writer.thread,
     openedAt: new Date().toISOString(),
   };
-  const { fingerprint } = { fingerprint: undefined, ...plan };
-  const about = fingerprint === undefined ? {} : { fingerprint };
+  const about = aboutTool(plan);
   if (outcome?.status === "unauthenticated")
     return {
       ...base,

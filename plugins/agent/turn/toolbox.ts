@@ -10,14 +10,10 @@ import type {
 } from "../../../kernel/plugin.ts";
 import { reason } from "../../../kernel/plugin.ts";
 import { invalidParams } from "../../../kernel/vocabulary/schema/params.ts";
+import { fingerprintOf } from "../../../kernel/vocabulary/tools/fingerprint.ts";
 import { reservedPrefix } from "../../../kernel/vocabulary/tools/names.ts";
 import type { ModelTool } from "../models/model.ts";
-import {
-  type ApprovalRules,
-  fingerprintOf,
-  judgeTool,
-  type RememberedApprovals,
-} from "../safety/approvals.ts";
+import { type ApprovalRules, judgeTool, type RememberedApprovals } from "../safety/approvals.ts";
 import { checkCallersArguments, checkOwnArguments } from "./arguments.ts";
 import type { OwnTool, OwnToolContext } from "./own-tool.ts";
 import type { Approved } from "./resume.ts";

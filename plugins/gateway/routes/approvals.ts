@@ -4,10 +4,12 @@ import {
   type Approvals,
   Fault,
   type Identities,
+  type Tools,
   type TurnInput,
   type User,
 } from "../../../kernel/plugin.ts";
-import { ApprovalDecision, Gate } from "../../../kernel/vocabulary/turn.ts";
+import { fingerprintOf } from "../../../kernel/vocabulary/tools/fingerprint.ts";
+import { ApprovalDecision, Gate, Reply } from "../../../kernel/vocabulary/turn.ts";
 import { PairingGate } from "../../../kernel/vocabulary/user.ts";
 import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";
@@ -20,14 +22,19 @@ export interface ApprovalParts {
   readonly agent: Agent;
   readonly approvals: Approvals;
   readonly identities: Identities;
+  readonly tools: Tools | undefined;
   /** Told before a turn begins, so that no event of it is missed. */
   follow(user: string): void;
 }
 
-const Decision = Type.Enum([...ApprovalDecision.enum, "done"]);
-type Decision = Declared<typeof Decision>;
+const Answer = Type.Object({
+  decision: Type.Optional(Type.Enum([...ApprovalDecision.enum, "done"])),
+  replies: Type.Optional(Type.Array(Reply, { maxItems: 100, description: "To each of the questions" })),
+});
+type Answer = Declared<typeof Answer>;
 
-export function approvalRoutes({ agent, approvals, identities, follow }: ApprovalParts): readonly Route[] {
+export function approvalRoutes(parts: ApprovalParts): readonly Route[] {
+  const { agent, approvals, identities, follow } = parts;
   /** Webhook identities cannot sign in, so an operator answers for them. */
   const pendingFor = async (user: User): Promise<readonly Gate[]> => {
     const own = approvals.pending(user.id);
@@ -60,8 +67,8 @@ export function approvalRoutes({ agent, approvals, identities, follow }: Approva
       path: "/api/approvals/{gate}",
       tag: "approvals",
       summary:
-        "Answer a gate: `once`, `always` or `deny` for an approval, `done` or `deny` where a credential was missing",
-      body: Type.Object({ decision: Decision }),
+        "Answer a gate: `once`, `always` or `deny` for an approval, `done` or `deny` where a credential was missing, `replies` to questions, or `deny` to decline them all",
+      body: Answer,
       status: 202,
       answer: Accepted,
       scoped: true,
@@ -88,7 +95,7 @@ export function approvalRoutes({ agent, approvals, identities, follow }: Approva
               param: "gate",
             },
           );
-        const input = inputOf(gate, body.decision);
+        const input = inputOf(gate, body);
         if (body.decision !== "deny") assertTool(user, gate.call.name, "allow it");
         const owner = gate.user ?? user.id;
         if (owner === user.id) follow(user.id);
@@ -101,6 +108,33 @@ export function approvalRoutes({ agent, approvals, identities, follow }: Approva
             ...(user.scope && { scope: user.scope }),
           }),
         );
+      },
+    }),
+    route({
+      method: "put",
+      path: "/api/approvals/remembered/{tool}",
+      tag: "approvals",
+      summary:
+        "Decide beforehand: always allow or deny a tool for yourself. What the operator denies stays denied",
+      body: Type.Object({
+        decision: Type.Enum(["allow", "deny"]),
+        fingerprint: Type.Optional(
+          Type.String({ description: "Of the tool you saw: another of its name is refused" }),
+        ),
+      }),
+      status: 204,
+      refusals: { 404: "There is no such tool" },
+      async handle({ user, params, body: { decision, fingerprint } }) {
+        const name = params["tool"] ?? "";
+        const tool = (await parts.tools?.list())?.find((each) => each.name === name);
+        if (!tool)
+          throw new Fault("missing", "tool_not_found", `There is no tool ${name}.`, { param: "tool" });
+        const current = fingerprintOf(tool);
+        if (fingerprint !== undefined && fingerprint !== current)
+          throw new Fault("invalid", "tool_changed", `${name} has changed since. Look at it again.`, {
+            param: "fingerprint",
+          });
+        await approvals.remember(user.id, name, decision, current);
       },
     }),
     route({
@@ -121,16 +155,26 @@ export function approvalRoutes({ agent, approvals, identities, follow }: Approva
   ];
 }
 
-function inputOf(gate: Gate, decision: Decision): TurnInput {
-  if (gate.type === "approval" && decision !== "done") return { type: "approval", gate: gate.id, decision };
+function inputOf(gate: Gate, { decision, replies }: Answer): TurnInput {
+  const { id } = gate;
+  if (replies !== undefined) {
+    if (gate.type === "question" && decision === undefined) return { type: "question", gate: id, replies };
+    throw unfit(gate, "replies", "Replies are");
+  }
+  if (gate.type === "question" && decision === "deny")
+    return {
+      type: "question",
+      gate: id,
+      replies: gate.questions.map(({ key }) => ({ key, action: "decline" })),
+    };
+  if (gate.type === "approval" && decision !== undefined && decision !== "done")
+    return { type: "approval", gate: id, decision };
   if (gate.type === "authentication" && (decision === "done" || decision === "deny"))
-    return { type: "authentication", gate: gate.id, decision };
-  throw new Fault(
-    "invalid",
-    "decision_does_not_fit",
-    `"${decision}" is not a valid answer to a gate of type ${gate.type}.`,
-    {
-      param: "decision",
-    },
-  );
+    return { type: "authentication", gate: id, decision };
+  throw unfit(gate, "decision", decision === undefined ? "No decision is" : `"${decision}" is`);
+}
+
+function unfit({ type }: Gate, param: string, what: string): Fault {
+  const message = `${what} not a valid answer to a gate of type ${type}.`;
+  return new Fault("invalid", "decision_does_not_fit", message, { param });
 }

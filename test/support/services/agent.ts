@@ -2,9 +2,10 @@
 import type { Variables } from "../../../kernel/env.ts";
 import {
   type AnyPlugin,
+  type CallOutcome,
   definePlugin,
+  type Reply,
   type ToolInfo,
-  type ToolOutcome,
   type TurnEvent,
 } from "../../../kernel/plugin.ts";
 import store from "../../../kernel/store/store.ts";
@@ -14,7 +15,9 @@ import { afterThisTest } from "../undo.ts";
 import { type BootedKernel, bootKernel } from "./kernel.ts";
 
 export interface TestTool extends Partial<Omit<ToolInfo, "name">> {
-  run(params: unknown, signal: AbortSignal | undefined): ToolOutcome | Promise<ToolOutcome>;
+  run(params: unknown, signal: AbortSignal | undefined): CallOutcome | Promise<CallOutcome>;
+  /** Of one that asks something. */
+  resume?(resume: string, replies: readonly Reply[]): CallOutcome;
 }
 
 /** A plugin that provides `tools` from functions, as any third party could. */
@@ -26,7 +29,7 @@ export function toolsPlugin(tools: Readonly<Record<string, TestTool>>): AnyPlugi
     start: () => ({
       tools: {
         list: async () =>
-          Object.entries(tools).map(([name, { run: _, ...info }]) => ({
+          Object.entries(tools).map(([name, { run: _, resume: __, ...info }]) => ({
             name,
             version: "1.0.0",
             description: `The ${name} tool.`,
@@ -40,6 +43,12 @@ export function toolsPlugin(tools: Readonly<Record<string, TestTool>>): AnyPlugi
             status: "error",
             code: "missing",
             message: `no tool ${name}`,
+          },
+        resume: async ({ name }, resume, replies) =>
+          tools[name]?.resume?.(resume, replies) ?? {
+            status: "error",
+            code: "missing",
+            message: `${name} asked nothing`,
           },
       },
     }),

@@ -10,6 +10,7 @@ import type {
   Usage,
 } from "../../../../kernel/plugin.ts";
 import { NO_USAGE } from "../../spending/cost.ts";
+import { type Attached, writeAttached } from "../../threads/attachments.ts";
 import { writeItem } from "../../threads/items.ts";
 import { addPiece, dropPieces } from "../../threads/pieces.ts";
 import type { ThreadTexts } from "../../threads/texts.ts";
@@ -45,6 +46,8 @@ export interface TurnWriter {
   hold(item: TurnItem): void;
   /** Writes it along with the next items, or with the turn's end. */
   add(write: (tx: Transaction) => void): void;
+  /** Keeps bytes that an item names, along with that item. */
+  attach(attached: readonly Attached[]): void;
   /** Runs it if it is the first in line of its thread. */
   begin(model: ModelName): Promise<Begun>;
   /** The model that answers, should it be another. */
@@ -263,6 +266,9 @@ export function createTurnWriter(
     },
     hold: place,
     add: (write) => void besides.push(write),
+    attach(attached) {
+      for (const one of attached) besides.push((tx) => void writeAttached(tx, sql.engine, own, one));
+    },
     async begin(model) {
       const begun = await sql.run(
         `UPDATE turns SET status = 'running', provider = ?, model = ? WHERE id = ? AND node = ? AND status = 'queued' AND NOT EXISTS (

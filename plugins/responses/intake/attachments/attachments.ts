@@ -1,7 +1,8 @@
 /** Turns what a request brings beside words into bytes that a turn can hold, or refuses it in words. */
 import { hash, randomUUIDv7 } from "node:crypto";
 import type { AttachedBytes, Attachment } from "../../../../kernel/plugin.ts";
-import { mimeOfName, sniff, textOfFile, UNKNOWN } from "../../file-kinds.ts";
+import { sniff, sniffImage } from "../../../../kernel/vocabulary/file-type.ts";
+import { mimeOfName, textOfFile, UNKNOWN } from "../../file-kinds.ts";
 import { invalid } from "../../refusal.ts";
 import type { GivenAttachment, GivenItem, KeptAttachment, SaidItem } from "../items.ts";
 import type { GivenBytes } from "./data.ts";
@@ -69,7 +70,7 @@ export async function resolveAttachments(
     const { kind, detail, source } = one;
     return {
       id,
-      kind: kind === "file" && isImage(data) ? "image" : kind,
+      kind: kind === "file" && sniffImage(data) !== undefined ? "image" : kind,
       mime,
       size: data.length,
       ...(name !== undefined && { name }),
@@ -107,23 +108,19 @@ function withTexts(item: object, texts: readonly string[]): object {
     : { ...bare, output: join(bare.output) };
 }
 
-/** Models take no other images, whatever a file says it is. */
-const isImage = (data: Uint8Array): boolean => IMAGES.has(sniff(data) ?? "");
-
-const IMAGES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
-
 function typeOf(
   { kind, at }: GivenAttachment,
   said: string,
   name: string | undefined,
   data: Uint8Array,
 ): string {
-  const seen = sniff(data);
   if (kind === "image") {
-    if (seen !== undefined && isImage(data)) return seen;
+    const image = sniffImage(data);
+    if (image !== undefined) return image;
     throw invalid(at, "invalid_image", `"${at}" must be a PNG, JPEG, GIF or WebP image.`);
   }
   if (kind === "audio") return said;
+  const seen = sniff(data);
   if (seen !== undefined) return seen;
   return said === "" || said === UNKNOWN ? mimeOfName(name) : said;
 }

@@ -1,5 +1,6 @@
 /** What a stranger calls a file, and what kind it says it is: kept only as far as it can do no harm. */
-import { mimeOfName, sniff, UNKNOWN } from "../../file-kinds.ts";
+import { sniff } from "../../../../kernel/vocabulary/file-type.ts";
+import { mimeOfName, UNKNOWN } from "../../file-kinds.ts";
 
 const LONGEST_BYTES = 255;
 
