@@ -11,7 +11,7 @@ import type { OwnedTables, Sql, Store } from "./vocabulary/store.ts";
 export type { Env } from "./env.ts";
 export { Fault, type FaultKind, reason } from "./fault.ts";
 export type { Log } from "./log.ts";
-export type { MountedSocket, RouteDescription, Web } from "./net/web.ts";
+export type { MountedProtocol, MountedSocket, RouteDescription, Web } from "./net/web.ts";
 export type * from "./vocabulary/agent.ts";
 export type * from "./vocabulary/job.ts";
 export type * from "./vocabulary/kernel.ts";

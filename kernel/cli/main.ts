@@ -17,6 +17,7 @@ async function shippedPlugins(): Promise<readonly AnyPlugin[]> {
     import("../../plugins/gateway/auth/plugin.ts"),
     import("../../plugins/gateway/plugin.ts"),
     import("../../plugins/responses/plugin.ts"),
+    import("../../plugins/mcp/plugin.ts"),
     import("../../plugins/webhook/plugin.ts"),
   ]);
   return modules.map((module) => module.default as AnyPlugin);

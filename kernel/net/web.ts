@@ -1,4 +1,5 @@
 /** The gateway's listener as other plugins see it. */
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type Router from "@koa/router";
 import type { Context } from "koa";
 import type { TSchema } from "typebox";
@@ -49,6 +50,17 @@ export interface MountedSocket extends Pick<RouteDescription, "path" | "summary"
   accept(socket: WebSocket, user: User): void;
 }
 
+/** A protocol with rules of its own for bodies and errors, at one path: it gets every method, and the body unread. */
+export interface MountedProtocol {
+  readonly path: string;
+  /** For people who are asked to sign in. */
+  readonly title: string;
+  /** Its address as people outside know it, where that is not the listener's: what an identity provider's tokens are meant for. */
+  readonly resource?: string;
+  /** Answers the request. What it throws is answered as an error, if nothing has been sent yet. */
+  handle(request: IncomingMessage, response: ServerResponse, user: User): Promise<void>;
+}
+
 /** Plugins mount routes on it instead of opening a listener. */
 export interface Web {
   /** Routes here are reached only with a valid token; errors thrown become the JSON envelope. */
@@ -57,6 +69,12 @@ export interface Web {
   describe(routes: readonly RouteDescription[]): void;
   /** Takes WebSockets, under the same sign-in as routes and only from pages that may use this gateway. */
   mountSocket(socket: MountedSocket): void;
+  /**
+   * Takes a protocol. The sign-in is a bearer token, never a cookie, and a page of another origin is refused. Where an
+   * identity provider is configured, the metadata document that clients find it by is there too (RFC 9728). A stream ends with
+   * the sign-in that opened it.
+   */
+  mountProtocol(protocol: MountedProtocol): void;
   /** Who sent this request. */
   user(context: Context): User;
   /** Where people reach the gateway, without a slash at the end. */

@@ -37,6 +37,9 @@ const OPEN: Limiter = {
   peek: async () => ({ ok: true, limit: 1000, windowSecs: 60, remaining: 1000, resetSecs: 1 }),
 };
 
+const unknownTool = (name: string) =>
+  ({ status: "error", code: "unknown_tool", message: `There is no tool "${name}".` }) as const;
+
 type Listener = Parameters<Agent["watch"]>[1];
 
 export function createScriptedAgent(): ScriptedAgent {
@@ -98,7 +101,18 @@ export function createScriptedAgent(): ScriptedAgent {
   const plugin = definePlugin({
     name: "scripted-agent",
     needs: ["store"],
-    provides: ["agent", "threads", "jobs", "memory", "approvals", "identities", "externalTools", "chatLimit"],
+    provides: [
+      "agent",
+      "threads",
+      "jobs",
+      "memory",
+      "skills",
+      "approvals",
+      "identities",
+      "externalTools",
+      "toolCalls",
+      "chatLimit",
+    ],
     configure: () => ({}),
     async start({ use, onStop }) {
       sql = await use.store.tables("scripted-agent", []);
@@ -117,6 +131,12 @@ export function createScriptedAgent(): ScriptedAgent {
           write: async (_user, path) => ({ path, version: 1 }),
           remove: async () => false,
           embed: async (texts) => texts.map(() => new Float32Array([1])),
+        },
+        skills: { list: async () => [], read: async () => undefined },
+        toolCalls: {
+          list: async () => [],
+          call: async ({ name }) => unknownTool(name),
+          resume: async ({ name }) => unknownTool(name),
         },
         identities: {
           account: async () => undefined,

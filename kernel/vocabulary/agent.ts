@@ -166,6 +166,18 @@ export interface ExternalTools {
   pending(user: string, thread: string): Promise<Extract<Gate, { type: "external_tool" }> | undefined>;
 }
 
+/** What the operator taught the agent: a text for each kind of task, loaded when a task fits. */
+export interface Skill {
+  readonly name: string;
+  readonly description: string;
+}
+
+export interface Skills {
+  /** What there is now: they may come and go while the service runs. */
+  list(): Promise<readonly Skill[]>;
+  read(name: string): Promise<(Skill & { readonly text: string }) | undefined>;
+}
+
 /** Who calls a tool without a turn. */
 export interface Caller {
   readonly user: string;

@@ -12,6 +12,7 @@ import type {
   Identities,
   Jobs,
   Memory,
+  Skills,
   Threads,
   ToolCalls,
 } from "./agent.ts";
@@ -33,6 +34,7 @@ export interface Services {
   threads: Threads;
   jobs: Jobs;
   memory: Memory;
+  skills: Skills;
   approvals: Approvals;
   identities: Identities;
   accounts: Accounts;

@@ -11,6 +11,7 @@ export default definePlugin({
     "threads",
     "jobs",
     "memory",
+    "skills",
     "approvals",
     "identities",
     "externalTools",

@@ -40,6 +40,7 @@ type Provided =
   | "threads"
   | "jobs"
   | "memory"
+  | "skills"
   | "approvals"
   | "identities"
   | "externalTools"
@@ -173,6 +174,7 @@ export async function startAgent({
     threads,
     jobs,
     memory,
+    skills: { list: async () => (await skills.list()).skills, read: skills.read },
     approvals,
     identities,
     externalTools: {

@@ -14,6 +14,7 @@ import { answerErrors } from "./middleware/errors.ts";
 import { nameRequests, PAGE_POLICY } from "./middleware/headers.ts";
 import type { Metrics } from "./middleware/metrics.ts";
 import type { ServedPage } from "./middleware/page-files.ts";
+import type { Protocols } from "./middleware/protocols.ts";
 
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 
@@ -26,6 +27,7 @@ export interface AppParts {
   /** Beside our own. */
   readonly allowedOrigins: readonly string[];
   readonly page: ServedPage;
+  readonly protocols: Protocols;
 }
 
 export interface App {
@@ -53,6 +55,8 @@ export function createApp(parts: AppParts): App {
   open.use(readJson(OPEN_BODY_BYTES));
   koa.use(open.routes());
 
+  // With a sign-in of their own, and before a body is read.
+  koa.use(parts.protocols.middleware);
   koa.use(authenticate(authenticator, proxies));
   koa.use(refuseForeignPages(isOwnOrigin));
   koa.use(readJson(BODY_BYTES));

@@ -51,7 +51,7 @@ export async function openGateway({
   const mounted = createMountedSockets(server.authenticator, log);
   const { follow } = sockets;
   const recheck = async (): Promise<void> => {
-    await Promise.all([sockets.recheck(), mounted.recheck()]);
+    await Promise.all([sockets.recheck(), mounted.recheck(), server.protocols.recheck()]);
   };
   onStop(followRevoked(use.store, recheck));
   const onRevoked = async (): Promise<void> => {
@@ -97,6 +97,7 @@ export async function openGateway({
   acceptSockets(listener.server, { ...server, sockets, mounted, log });
   onStop(() => sockets.close());
   onStop(() => mounted.close());
+  onStop(() => server.protocols.close());
   announce(listener.url + showWeaknesses(chosenTokens(config, home)));
   tell(
     server.freshToken === undefined
@@ -122,6 +123,7 @@ export async function openGateway({
       app.router.get(socket.path, (context) => context.throw(426));
       described.push(describeSocket(socket));
     },
+    mountProtocol: (protocol) => server.protocols.mount(protocol, listener.url),
     user: (context) => identityOf(context).user,
     url: listener.url,
   };

@@ -12,11 +12,13 @@ import { provisionOperatorToken, shareOperatorTokens } from "./auth/tokens/opera
 import { digestOf, newSecret } from "./auth/tokens/secret.ts";
 import { createMetrics, type Metrics } from "./middleware/metrics.ts";
 import { type ServedPage, servePage } from "./middleware/page-files.ts";
+import { createProtocols, type Protocols } from "./middleware/protocols.ts";
 import type { GatewayConfig } from "./settings.ts";
 
 export interface GatewayServer {
   readonly app: App;
   readonly page: ServedPage;
+  readonly protocols: Protocols;
   readonly accounts: Accounts;
   readonly authenticator: Authenticator;
   readonly isOwnOrigin: OriginCheck;
@@ -66,18 +68,25 @@ export async function buildServer({ config, home, store, kernel, log }: ServerPa
     log,
   });
   const page = servePage();
+  const { host, allowedOrigins } = config;
+  const protocols = createProtocols({
+    ...{ authenticator, proxies, isOwnOrigin, allowedOrigins, host, log },
+    issuer: config.oidc?.issuer,
+  });
   const app = createApp({
     log,
     metrics,
     proxies,
     authenticator,
     isOwnOrigin,
-    allowedOrigins: config.allowedOrigins,
+    allowedOrigins,
     page,
+    protocols,
   });
   return {
     app,
     page,
+    protocols,
     accounts,
     authenticator,
     isOwnOrigin,

@@ -8,8 +8,10 @@ import {
 } from "../../kernel/testkit/channel-contract.ts";
 import accounts from "../../plugins/gateway/auth/plugin.ts";
 import gateway from "../../plugins/gateway/plugin.ts";
+import mcp from "../../plugins/mcp/plugin.ts";
 import responses from "../../plugins/responses/plugin.ts";
 import webhook from "../../plugins/webhook/plugin.ts";
+import { connectClient, REVISIONS, textOf } from "../support/services/mcp.ts";
 
 const TOKEN = "the-operator-of-the-contract";
 const GATEWAY = { GATEWAY_PORT: "0", GATEWAY_AUTH_TOKEN: TOKEN };
@@ -58,6 +60,25 @@ const CHANNELS: readonly ChannelUnderTest[] = [
         return [...texts, error?.message].join(" ");
       }),
   },
+  ...REVISIONS.map((revision) => ({
+    plugin: mcp as AnyPlugin,
+    companions: [gateway as AnyPlugin],
+    settings: GATEWAY,
+    off: { MCP_ENABLED: "false" },
+    connect: async ({ detail }: { readonly detail: string }) => {
+      const connected = await connectClient(new URL(detail), revision, { token: TOKEN });
+      return {
+        say: async (message: string) => {
+          try {
+            return textOf(await connected.callTool({ name: "ask", arguments: { message } }));
+          } catch (error) {
+            return (error as Error).message;
+          }
+        },
+        close: () => connected.close(),
+      };
+    },
+  })),
   {
     plugin: webhook as AnyPlugin,
     companions: [accounts as AnyPlugin],

@@ -2,14 +2,9 @@
  * Skills: folders with a SKILL.md. The model is told their names; the text is loaded when it asks.
  * A skill that cannot be read is reported and left out.
  */
-import { reason, type ToolOutcome } from "../../../kernel/plugin.ts";
+import { reason, type Skill, type ToolOutcome } from "../../../kernel/plugin.ts";
 import type { OwnTool } from "../turn/own-tool.ts";
 import type { OperatorFiles } from "./files/files.ts";
-
-export interface Skill {
-  readonly name: string;
-  readonly description: string;
-}
 
 export interface SkillProblem {
   readonly folder: string;
@@ -20,6 +15,7 @@ export interface Skills {
   readonly tools: readonly OwnTool[];
   /** What there is now: folders may come and go while the service runs. */
   list(): Promise<{ readonly skills: readonly Skill[]; readonly problems: readonly SkillProblem[] }>;
+  read(name: string): Promise<(Skill & { readonly text: string }) | undefined>;
   /** The section of the prompt; empty where there are none. */
   prompt(): Promise<string>;
 }
@@ -70,6 +66,10 @@ export function createSkills(files: Pick<OperatorFiles, "skills">): Skills {
     async list() {
       const { skills, problems } = await find();
       return { skills: skills.map(({ name, description }) => ({ name, description })), problems };
+    },
+    async read(name) {
+      const skill = (await find()).skills.find((one) => one.name === name);
+      return skill && { name, description: skill.description, text: skill.text };
     },
     async prompt() {
       const { skills } = await find();

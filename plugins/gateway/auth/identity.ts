@@ -50,8 +50,8 @@ const TRUST_HINT = "Set OIDC_TRUST_EMAIL=true if the identity provider verifies 
 export interface Authenticator {
   /** By the bearer header, else by the session cookie; never by the address. */
   identify(request: IncomingMessage, address: string): Promise<Identity | Refusal>;
-  /** The same for a token that came another way: the body of a sign-in. */
-  admit(token: string, address: string): Promise<Identity | Refusal>;
+  /** The same for a token that came another way, or to a place with an audience of its own: the `resource`. */
+  admit(token: string, address: string, resource?: string): Promise<Identity | Refusal>;
   /** Who the browser of a request is signed in as; nothing is counted or waited for. */
   signedIn(request: IncomingMessage): Promise<Identity | undefined>;
   /** Is what was proved still true? */
@@ -83,13 +83,17 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   /** This node's own tokens; those of the others are in the store. */
   const isOwn = (source: string): boolean => operatorTokens.some((known) => known.source === source);
 
-  const byToken = async (token: string, digest: string): Promise<Identity | Refusal> => {
+  const byToken = async (
+    token: string,
+    digest: string,
+    resource: string | undefined,
+  ): Promise<Identity | Refusal> => {
     const presented = Buffer.from(digest);
     // Every known token is compared, whichever matches: the time says nothing.
     const [match] = operatorTokens.filter((known) => timingSafeEqual(known.digest, presented));
     if (match) return { user: OPERATOR, source: match.source };
     if (oidc && looksLikeJwt(token)) {
-      const verdict = await oidc(token);
+      const verdict = await oidc(token, resource);
       if (verdict.type === "unknown") return UNKNOWN;
       if (verdict.type === "foreign_domain") return FOREIGN_DOMAIN;
       if (verdict.type === "unverified_email") {
@@ -143,15 +147,15 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     return verdict;
   };
 
-  const admit: Authenticator["admit"] = (token, address) =>
-    judge(token, address, (digest) => byToken(token, digest));
+  const admit: Authenticator["admit"] = (token, address, resource) =>
+    judge(token, address, (digest) => byToken(token, digest, resource));
 
   return {
     admit,
     async identify(request, address) {
       const { authorization, cookie } = request.headers;
       if (authorization !== undefined) {
-        const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
+        const token = readBearer(authorization);
         return token === undefined ? UNKNOWN : admit(token, address);
       }
       const session = readCookie(cookie, sessionCookie(proxies.host(request)));
@@ -172,6 +176,10 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       return isOwn(source) || accounts.isSourceLive(source);
     },
   };
+}
+
+export function readBearer(authorization: string): string | undefined {
+  return /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
 }
 
 function looksLikeJwt(token: string): boolean {

@@ -21,7 +21,8 @@ export type OidcVerdict =
   | { readonly type: "unverified_email" }
   | { readonly type: "unavailable"; readonly why: string };
 
-export type OidcCheck = (token: string) => Promise<OidcVerdict>;
+/** `resource`: another audience that counts where the token was presented. */
+export type OidcCheck = (token: string, resource?: string) => Promise<OidcVerdict>;
 
 const CLOCK_SKEW_SECS = 30;
 // A JWT without an end is still only believed for so long.
@@ -30,12 +31,12 @@ const LONGEST_MILLIS = 86_400_000;
 export function createOidcCheck(config: OidcConfig, keyed: Keyv): OidcCheck {
   const { issuer, audience, domains, trustsEmail } = config;
   const keys = createProviderKeys(issuer, keyed);
-  return async (token) => {
+  return async (token, resource) => {
     let payload: JWTPayload;
     try {
       ({ payload } = await jwtVerify(token, keys, {
         issuer,
-        audience,
+        audience: resource === undefined ? audience : [audience, resource],
         clockTolerance: CLOCK_SKEW_SECS,
       }));
     } catch (error) {

@@ -3,7 +3,14 @@ import type { Middleware } from "koa";
 import { RATE_LIMIT_HEADERS } from "../../../kernel/net/rate-limit.ts";
 
 const METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";
-const READABLE = ["x-request-id", "retry-after", "x-should-retry", ...RATE_LIMIT_HEADERS].join(", ");
+const READABLE = [
+  "x-request-id",
+  "retry-after",
+  "x-should-retry",
+  "www-authenticate",
+  "mcp-session-id",
+  ...RATE_LIMIT_HEADERS,
+].join(", ");
 const PREFLIGHT_SECS = "600";
 /** A list of header names, as browsers send it. */
 const NAMES = /^[\w-]+(?:,[ \t]*[\w-]+)*$/;

@@ -1,0 +1,155 @@
+/**
+ * Protocols that plugins mount: the gateway says who is there and lets them read and answer requests themselves. Clients that
+ * have no token yet find the identity provider by a metadata document (RFC 9728), the one thing here that needs none.
+ */
+import type { IncomingMessage } from "node:http";
+import type { Context, Middleware } from "koa";
+import { isLoopback } from "../../../kernel/net/address.ts";
+import type { Proxies } from "../../../kernel/net/proxies.ts";
+import type { Log, MountedProtocol } from "../../../kernel/plugin.ts";
+import {
+  type Authenticator,
+  FOREIGN_ORIGIN,
+  type Identity,
+  Refusal,
+  readBearer,
+  UNKNOWN,
+} from "../auth/identity.ts";
+import type { OriginCheck } from "../auth/origin.ts";
+import { createStanding } from "../socket/standing.ts";
+
+const METADATA_PATH = "/.well-known/oauth-protected-resource";
+const RECHECK_MILLIS = 30_000;
+
+export interface Protocols {
+  readonly middleware: Middleware;
+  mount(protocol: MountedProtocol, url: string): void;
+  /** Ends the streams of those who are no longer signed in. */
+  recheck(): Promise<void>;
+  close(): void;
+}
+
+export interface ProtocolParts {
+  readonly authenticator: Pick<Authenticator, "admit" | "stands">;
+  readonly proxies: Proxies;
+  readonly isOwnOrigin: OriginCheck;
+  /** Whose pages may call beside our own. */
+  readonly allowedOrigins: readonly string[];
+  /** Where the gateway listens. */
+  readonly host: string;
+  readonly issuer: string | undefined;
+  readonly log: Log;
+}
+
+interface Mounted extends MountedProtocol {
+  /** What a token of the identity provider may be meant for, besides the configured audience. */
+  readonly audience: string;
+}
+
+export function createProtocols(parts: ProtocolParts): Protocols {
+  const { authenticator, proxies, isOwnOrigin, issuer, log } = parts;
+  const mounted = new Map<string, Mounted>();
+  const open = new Map<Context, Identity>();
+  const stands = createStanding(authenticator, log);
+  const listed = new Set(parts.allowedOrigins);
+  const isLocal = isLoopback(parts.host);
+
+  const check = async ([context, identity]: readonly [Context, Identity]): Promise<void> => {
+    if (!(await stands(identity))) context.res.destroy();
+  };
+  const recheck = async (): Promise<void> => {
+    await Promise.all([...open].map(check));
+  };
+  const heart = setInterval(() => void recheck(), RECHECK_MILLIS);
+  heart.unref();
+
+  const originOf = (request: IncomingMessage) =>
+    `${proxies.isHttps(request) ? "https" : "http"}://${proxies.host(request)}`;
+  const resourceOf = ({ resource, path }: Mounted, request: IncomingMessage) =>
+    resource ?? originOf(request) + path;
+  const metadataOf = ({ resource, path }: Mounted, request: IncomingMessage) =>
+    (resource === undefined ? originOf(request) : new URL(resource).origin) + METADATA_PATH + path;
+
+  /** A name that leads to this machine by an attacker's DNS makes their page look like ours. */
+  const isRebound = (request: IncomingMessage): boolean => {
+    const { host = "", origin = "" } = request.headers;
+    const name = URL.parse(`http://${host}`)?.hostname ?? "";
+    return isLocal && proxies.host(request) === host && !listed.has(origin) && !isLoopback(name);
+  };
+  const isForeign = (request: IncomingMessage): boolean =>
+    request.headers.origin !== undefined && (!isOwnOrigin(request) || isRebound(request));
+
+  const identify = async (protocol: Mounted, { req }: Context): Promise<Identity | Refusal> => {
+    const token = readBearer(req.headers.authorization ?? "");
+    return token === undefined
+      ? UNKNOWN
+      : authenticator.admit(token, proxies.address(req), protocol.audience);
+  };
+
+  const challenge = (protocol: Mounted, context: Context, { status, message }: Refusal): void => {
+    context.status = status;
+    context.body = message;
+    if (status !== 401) return;
+    const metadata = `resource_metadata="${metadataOf(protocol, context.req)}"`;
+    const error = context.get("authorization") === "" ? [] : ['error="invalid_token"'];
+    const said = issuer === undefined ? [] : [...error, metadata];
+    context.set("WWW-Authenticate", ["Bearer", said.join(", ")].join(" ").trim());
+  };
+
+  const describe = (protocol: Mounted, context: Context): void => {
+    // For anyone, also for a page: it says nothing that a request without a token does not say.
+    context.set("Access-Control-Allow-Origin", "*");
+    context.body = {
+      resource: resourceOf(protocol, context.req),
+      authorization_servers: [issuer],
+      bearer_methods_supported: ["header"],
+      scopes_supported: ["openid", "email"],
+      resource_name: protocol.title,
+    };
+  };
+
+  const serve = async (protocol: Mounted, context: Context): Promise<void> => {
+    const { req, res } = context;
+    if (isForeign(req)) return challenge(protocol, context, FOREIGN_ORIGIN);
+    const identity = await identify(protocol, context);
+    if (identity instanceof Refusal) return challenge(protocol, context, identity);
+    context.state["identity"] = identity;
+    context["_matchedRoute"] = protocol.path;
+    open.set(context, identity);
+    res.once("close", () => open.delete(context));
+    // What was revoked after the token was checked and before the answer was among those that are rechecked.
+    void check([context, identity]);
+    context.respond = false;
+    try {
+      await protocol.handle(req, res, identity.user);
+    } catch (error) {
+      if (res.headersSent) res.destroy();
+      else context.respond = true;
+      throw error;
+    }
+  };
+
+  return {
+    async middleware(context, next) {
+      const protocol = mounted.get(context.path);
+      if (protocol) return serve(protocol, context);
+      const described = issuer === undefined ? undefined : describedAt(mounted, context);
+      return described ? describe(described, context) : next();
+    },
+    mount(protocol, url) {
+      mounted.set(protocol.path, { ...protocol, audience: protocol.resource ?? url + protocol.path });
+    },
+    recheck,
+    close() {
+      clearInterval(heart);
+      for (const { res } of open.keys()) res.destroy();
+    },
+  };
+}
+
+/** At the address for its path; the first that was mounted is also at the address without one. */
+function describedAt(mounted: ReadonlyMap<string, Mounted>, { method, path }: Context): Mounted | undefined {
+  if ((method !== "GET" && method !== "HEAD") || !path.startsWith(METADATA_PATH)) return undefined;
+  const at = path.slice(METADATA_PATH.length);
+  return at === "" ? [...mounted.values()][0] : mounted.get(at);
+}

@@ -1,0 +1,30 @@
+/** What a server is made of. */
+import type {
+  Agent,
+  Approvals,
+  Limiter,
+  Log,
+  Memory,
+  Skills,
+  Store,
+  Threads,
+  ToolCalls,
+} from "../../kernel/plugin.ts";
+
+/** Whose turns and calls they are, in threads and receipts. */
+export const CHANNEL = "mcp";
+
+export interface ServerParts {
+  readonly agent: Agent;
+  readonly threads: Threads;
+  readonly toolCalls: ToolCalls;
+  readonly memory: Memory;
+  readonly skills: Skills;
+  readonly approvals: Approvals;
+  readonly store: Store;
+  readonly chatLimit: Limiter;
+  readonly log: Log;
+  readonly version: string;
+  /** Where people approve and sign in, without a slash at the end; absent where no gateway is reached. */
+  readonly page: string | undefined;
+}

@@ -1,0 +1,31 @@
+/** The MCP channel: our tools, the agent, skills and memory for any MCP host. Mounted on the gateway. */
+import { definePlugin, Off } from "../../kernel/plugin.ts";
+
+export default definePlugin({
+  name: "mcp",
+  kind: "channel",
+  needs: [
+    "web",
+    "agent",
+    "threads",
+    "toolCalls",
+    "memory",
+    "skills",
+    "approvals",
+    "store",
+    "chatLimit",
+    "kernel",
+  ],
+  configure(env) {
+    const isOn = env.flag("MCP_ENABLED", true, "The MCP server on the gateway, at /mcp");
+    const config = {
+      url: env.url(
+        "MCP_URL",
+        undefined,
+        "The address of /mcp as clients outside know it; tokens of the identity provider may be meant for it",
+      ),
+    };
+    return isOn ? config : new Off("MCP_ENABLED is false");
+  },
+  start: async (context) => (await import("./start.ts")).startChannel(context),
+});

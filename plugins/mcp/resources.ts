@@ -1,0 +1,77 @@
+/** What the agent remembers for the caller, as resources to read. */
+import { ResourceNotFoundError } from "@modelcontextprotocol/server";
+import { type Caller, Fault, type Memory } from "../../kernel/plugin.ts";
+import type { Guarded } from "./guard.ts";
+import { pageOf } from "./paging.ts";
+
+export interface ResourceParts {
+  readonly memory: Memory;
+  readonly caller: Caller;
+}
+
+// No authority: what stands there is taken for a host's name and written in small letters.
+const SCHEME = "memory:///";
+
+const uriOf = (path: string): string => SCHEME + path.split("/").map(encodeURIComponent).join("/");
+
+export function serveResources({ handle }: Guarded, { memory, caller }: ResourceParts): void {
+  const mayRead = caller.scope?.tools?.includes("memory_read") ?? true;
+
+  handle("resources/list", async ({ params }) => {
+    const documents = mayRead ? await memory.tree(caller.user) : [];
+    const { page, next } = pageOf(documents, ({ path }) => path, params?.cursor);
+    return {
+      resources: page.map(({ path, bytes, updatedAt }) => ({
+        uri: uriOf(path),
+        name: path,
+        mimeType: mimeOf(path),
+        size: bytes,
+        annotations: { lastModified: updatedAt },
+      })),
+      ...next,
+    };
+  });
+
+  handle("resources/templates/list", async () => ({
+    resourceTemplates: mayRead
+      ? [
+          {
+            uriTemplate: `${SCHEME}{+path}`,
+            name: "memory",
+            title: "Memory document",
+            description: "A document that the agent keeps for you, by its path",
+          },
+        ]
+      : [],
+  }));
+
+  handle("resources/read", async ({ params: { uri } }) => {
+    const path = pathIn(uri);
+    const document = mayRead && path !== undefined ? await read(path) : undefined;
+    if (document === undefined) throw new ResourceNotFoundError(uri);
+    return { contents: [{ uri, mimeType: mimeOf(document.path), text: document.text }] };
+  });
+
+  async function read(path: string) {
+    try {
+      return await memory.read(caller.user, path);
+    } catch (error) {
+      // A path that cannot be one is one that is not there.
+      if (error instanceof Fault && error.kind === "invalid") return undefined;
+      throw error;
+    }
+  }
+}
+
+function pathIn(uri: string): string | undefined {
+  if (!uri.startsWith(SCHEME)) return undefined;
+  try {
+    return uri.slice(SCHEME.length).split("/").map(decodeURIComponent).join("/");
+  } catch {
+    return undefined;
+  }
+}
+
+function mimeOf(path: string): string {
+  return path.toLowerCase().endsWith(".md") ? "text/markdown" : "text/plain";
+}
