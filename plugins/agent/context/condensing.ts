@@ -71,7 +71,7 @@ export function createCondensing(parts: CondensingParts): Pick<Agent, "measure" 
         said(turn),
       ]);
       return [
-        estimateText(systemText(new Date(), sections)),
+        estimateText(systemText(new Date(), [...sections, ...toolbox.about])),
         estimateText(turn.instructionsOnce ?? ""),
         estimateTools(toolbox.forModel),
         ...turns.flat().map((message) => estimateTokens(message)),

@@ -171,7 +171,7 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
           const compose = createComposer({
             turn,
             items: writer.items,
-            system: redact(mask, systemText(new Date(), sections)),
+            system: redact(mask, systemText(new Date(), [...sections, ...toolbox.about])),
             tools: toolbox.forModel,
             stored,
             context: parts.context,

@@ -14,6 +14,7 @@ import { fingerprintOf } from "../../../kernel/vocabulary/tools/fingerprint.ts";
 import { reservedPrefix } from "../../../kernel/vocabulary/tools/names.ts";
 import type { ModelTool } from "../models/model.ts";
 import { type ApprovalRules, judgeTool, type RememberedApprovals } from "../safety/approvals.ts";
+import { ABOUT_FOREIGN, showTool } from "../safety/foreign.ts";
 import { checkCallersArguments, checkOwnArguments } from "./arguments.ts";
 import type { OwnTool, OwnToolContext } from "./own-tool.ts";
 import type { Approved } from "./resume.ts";
@@ -32,6 +33,8 @@ export type Plan =
 
 export interface Toolbox {
   readonly forModel: readonly ModelTool[];
+  /** What the system text has to say of them. */
+  readonly about: readonly string[];
   isExternal(name: string): boolean;
   /** `approved`: the user has just said yes to this very call, of the tool as it was then. */
   plan(call: ToolCall, approved: Approved | undefined): Promise<Plan>;
@@ -82,10 +85,13 @@ export async function openToolbox(
       .filter(({ name }) => !isOwn(name) && !installed.has(name))
       .map((tool) => [tool.name, tool]),
   );
+  // A call of one that is off, from earlier in the thread, still gets the reason from the host.
+  const usable = [...installed.values()].filter(
+    ({ name, switchedOff }) => switchedOff === undefined && scope.allows(name),
+  );
   const forModel: readonly ModelTool[] = [
     ...own.values().filter(({ name }) => scope.allows(name)),
-    // A call of one that is off, from earlier in the thread, still gets the reason from the host.
-    ...installed.values().filter(({ name, switchedOff }) => switchedOff === undefined && scope.allows(name)),
+    ...usable.map(showTool),
     ...external.values().map(({ name, description = "", parameters = ANY_OBJECT }) => ({
       name,
       description,
@@ -95,6 +101,7 @@ export async function openToolbox(
 
   return {
     forModel,
+    about: usable.some(({ server }) => server !== undefined) ? [ABOUT_FOREIGN] : [],
     isExternal: (name) => external.has(name),
     async plan(call, approved) {
       const mine = own.get(call.name);

@@ -17,6 +17,9 @@ const CONFIDENT = 2;
 /** Two tools nearer than this fit alike. */
 const CLOSE = 0.5;
 
+/** What marks the words of others is none of them. */
+const OUTSIDE = /<\/?outside\b[^<>]{0,80}>/g;
+
 /** The tool that is meant, or several that fit alike, or none. */
 export function choose(heard: Heard, tools: readonly ModelTool[]): readonly Candidate[] {
   const isAboutMemory = /\bmemory|\bnotes?\b|\.md\b/i.test(heard.text);
@@ -58,7 +61,8 @@ function scoreOf(tool: ModelTool, branch: Branch, heard: Heard): number {
   const inputs = stems(branch.properties.flatMap((one) => [one.name, ...one.choices.map(textOf)])).difference(
     names,
   );
-  const about = contentStems(`${tool.description.slice(0, 1000)} ${branch.description}`);
+  const description = tool.description.slice(0, 1000).replaceAll(OUTSIDE, " ");
+  const about = contentStems(`${description} ${branch.description}`);
   const said = (words: ReadonlySet<string>) =>
     [...words].filter((word) => heard.stems.has(word) && !/^\p{N}/u.test(word));
   // A tool called just "search" or "add" is meant by that word.
