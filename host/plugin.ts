@@ -105,9 +105,13 @@ export default definePlugin({
       await announceTools(host);
       await host.warmUp();
     };
-    if (kernel.serving) {
+    // Beside a running service it finds everything installed; warm processes and cleaning up are the service's.
+    const prepare = kernel.serving
+      ? warmUp
+      : async () => (await open()).provideShipped((line) => log.info(line), stopping.signal);
+    if (kernel.stays) {
       const timer = setTimeout(() => {
-        warmUp().catch((error) => {
+        prepare().catch((error) => {
           if (!stopping.signal.aborted)
             log.warn({ error }, `installing the shipped tools failed: ${reason(error)}`);
         });

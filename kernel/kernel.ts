@@ -20,6 +20,8 @@ export interface BootOptions {
   readonly version: string;
   /** Starts only what these services take; everything otherwise. */
   readonly only?: readonly ServiceName[];
+  /** A command that does not end by itself. */
+  readonly stays?: boolean;
   /** What `kernel.shutdown()` does. */
   readonly onShutdown?: () => void;
   readonly startMillis?: number;
@@ -32,6 +34,8 @@ export interface Running {
   readonly lines: readonly string[];
   /** A service by name; a fault where its plugin is off. */
   service<Name extends ServiceName>(name: Name): Services[Name];
+  /** Undefined where no plugin that is on provides it. */
+  find<Name extends ServiceName>(name: Name): Services[Name] | undefined;
   /**
    * Takes no new work and lets what runs end, for at most so long. Readiness is false from here on. Answers whether
    * everything has ended.
@@ -85,6 +89,7 @@ export async function boot(options: BootOptions): Promise<Running> {
     startedAt: new Date(),
     mask,
     serving: options.only === undefined,
+    stays: options.stays ?? options.only === undefined,
     plugins: states,
     tables: () => tablesOf(options.plugins),
     lines: () => lines,
@@ -170,6 +175,7 @@ export async function boot(options: BootOptions): Promise<Running> {
     get states() {
       return states();
     },
+    find: (name) => services.get(name) as Services[typeof name] | undefined,
     service: <Name extends ServiceName>(name: Name) => {
       const found = services.get(name);
       if (found === undefined) {

@@ -132,6 +132,8 @@ export interface PluginCommand {
   readonly example?: string;
   /** It answers as the service would: `.env` of the folder it is typed in counts, and every plugin is loaded. */
   readonly startsService?: boolean;
+  /** Third parties' plugins are loaded too: it offers what they add. */
+  readonly everyPlugin?: boolean;
   /** Loads its code, which is needed only when the command is typed. */
   load(): Promise<(command: Command, context: CommandContext) => void>;
 }
@@ -147,9 +149,15 @@ export interface CommandContext {
   tables(): Promise<readonly OwnedTables[]>;
   readonly version: string;
   /** Starts these services and what they need, does the work, and stops them again. */
-  with<Name extends ServiceName>(
+  with<Name extends ServiceName, Want extends ServiceName = never>(
     services: readonly Name[],
-    work: (use: { readonly [Key in Name]: Services[Key] }) => Promise<void>,
+    work: (use: Use<Name, Want>, log: Log) => Promise<void>,
+    options?: {
+      /** Started where there are any. */
+      readonly wants?: readonly Want[];
+      /** The command does not end by itself: what the service would prepare is prepared here too. */
+      readonly stays?: boolean;
+    },
   ): Promise<void>;
 }
 

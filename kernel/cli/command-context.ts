@@ -21,14 +21,18 @@ export function createCommandContext(
       return config;
     },
     tables: async () => tablesOf(await load()),
-    async with(services, work) {
+    async with(services, work, { wants = [], stays = false } = {}) {
       prepareHome(home);
       const log = session.openLog(stderrSink());
       const plugins = await load();
-      const running = await boot({ plugins, settings, home, log, mask, version, only: services });
+      const only = [...services, ...wants];
+      const running = await boot({ plugins, settings, home, log, mask, version, only, stays });
       try {
-        const use = Object.fromEntries(services.map((name) => [name, running.service(name)]));
-        await work(use as Parameters<typeof work>[0]);
+        const use = Object.fromEntries([
+          ...services.map((name) => [name, running.service(name)]),
+          ...wants.map((name) => [name, running.find(name)]),
+        ]);
+        await work(use as Parameters<typeof work>[0], log.child("command"));
       } finally {
         await running.stop();
       }

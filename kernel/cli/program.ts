@@ -141,7 +141,7 @@ export async function buildProgram({ argv, version, shippedPlugins }: ProgramOpt
     isShipped: boolean,
     isWanted: boolean,
   ): Promise<void> {
-    const { name, about, example, startsService = false, load } = offered;
+    const { name, about, example, startsService = false, everyPlugin = startsService, load } = offered;
     const command = sharedCommand(parent, name, about) ?? parent.command(name).description(about);
     if (example !== undefined) command.addHelpText("after", `\nExample:\n  $ ${example}`);
     // Completion and help describe every command; anything else loads only the one that was typed.
@@ -152,7 +152,7 @@ export async function buildProgram({ argv, version, shippedPlugins }: ProgramOpt
       load(),
     ]);
     // What only looks at tools, jobs or people needs our plugins alone, and runs nobody else's code.
-    const plugins = isShipped && !startsService ? shippedPlugins : () => allPlugins(session);
+    const plugins = isShipped && !everyPlugin ? shippedPlugins : () => allPlugins(session);
     register(command, createCommandContext(session, plugins, version));
   }
 }

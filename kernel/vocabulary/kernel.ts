@@ -11,6 +11,8 @@ export interface Kernel {
    * services beside it: such a process works no queue, recovers nothing and sweeps nothing.
    */
   readonly serving: boolean;
+  /** True also for a command that stays, such as `postern mcp`: what it offers is prepared as the service would. */
+  readonly stays: boolean;
   plugins(): readonly PluginState[];
   /** The tables of every plugin, also of those that are off: what they kept is still there. */
   tables(): Promise<readonly OwnedTables[]>;

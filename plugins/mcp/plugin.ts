@@ -16,6 +16,14 @@ export default definePlugin({
     "chatLimit",
     "kernel",
   ],
+  commands: [
+    {
+      name: "mcp",
+      about: "serve tools, the agent, skills and memory to an MCP host on standard input and output",
+      everyPlugin: true,
+      load: async () => (await import("./stdio.ts")).register,
+    },
+  ],
   configure(env) {
     const isOn = env.flag("MCP_ENABLED", true, "The MCP server on the gateway, at /mcp");
     const config = {

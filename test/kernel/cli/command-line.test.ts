@@ -38,6 +38,7 @@ describe("usage", () => {
       "ask",
       "jobs",
       "home",
+      "mcp",
       "tool",
       "user",
       "token",

@@ -1,0 +1,112 @@
+/** `postern mcp`: the channel on standard input and output, for hosts that start a command. */
+import { once } from "node:events";
+import { Writable } from "node:stream";
+import type { Command } from "commander";
+import { warn } from "../../kernel/cli/output.ts";
+import type { Accounts, CommandContext } from "../../kernel/plugin.ts";
+import { Fault } from "../../kernel/plugin.ts";
+import { OPERATOR } from "../../kernel/vocabulary/user.ts";
+import { CHANNEL } from "./parts.ts";
+
+interface StdioOptions {
+  readonly user: string;
+}
+
+const HELP = `
+Examples:
+  $ postern mcp
+  $ postern mcp --user ann
+
+A host, such as a desktop assistant or an editor, starts the command itself. Its configuration:
+  {
+    "mcpServers": {
+      "postern": { "command": "postern", "args": ["mcp"] },
+      "postern-ann": { "command": "npx", "args": ["-y", "postern", "mcp", "--user", "ann"] }
+    }
+  }
+POSTERN_HOME in its "env" names another home. A service may run on the same home, but does not have to. Over HTTP the
+same is served by "postern serve" at /mcp.`;
+
+export function register(command: Command, context: CommandContext): void {
+  command
+    .option("--user <id>", "act as this user", OPERATOR)
+    .addHelpText("after", HELP)
+    .action(async ({ user }: StdioOptions) => {
+      const wire = takeOutput();
+      await context.with(
+        [
+          "agent",
+          "threads",
+          "toolCalls",
+          "memory",
+          "skills",
+          "approvals",
+          "store",
+          "chatLimit",
+          "accounts",
+          "kernel",
+        ],
+        async (use, log) => {
+          await assertKnown(use.accounts, user);
+          const [{ serveStdio, StdioServerTransport }, { createServers }] = await Promise.all([
+            import("@modelcontextprotocol/server/stdio"),
+            import("./server.ts"),
+          ]);
+          const servers = await createServers({ ...use, log, version: context.version, page: undefined });
+          const ended = hostIsGone(wire);
+          if (process.stdin.isTTY)
+            warn("postern mcp: waiting for an MCP host on standard input; see postern mcp --help\n");
+          const handle = serveStdio(() => servers.create({ user, channel: CHANNEL }), {
+            transport: new StdioServerTransport(process.stdin, wire),
+            onerror: (error) => log.debug({ error }, "an MCP message was refused"),
+          });
+          await ended;
+          await handle.close();
+          process.stdin.destroy();
+        },
+        { stays: true },
+      );
+    });
+}
+
+/**
+ * Standard output belongs to the protocol: what anybody else in this process prints, a plugin of a third party for example,
+ * goes to standard error.
+ */
+function takeOutput(): Writable {
+  const write = process.stdout.write.bind(process.stdout);
+  process.stdout.write = process.stderr.write.bind(process.stderr);
+  return new Writable({
+    decodeStrings: false,
+    write: (chunk: string | Uint8Array, encoding, done) => void write(chunk as string, encoding, done),
+  });
+}
+
+/** The host closes our input, or no longer reads what we say, or wants us to end. */
+async function hostIsGone(wire: Writable): Promise<void> {
+  const over = new AbortController();
+  const { signal } = over;
+  try {
+    await Promise.race([
+      once(process.stdin, "end", { signal }),
+      once(process.stdin, "close", { signal }),
+      once(wire, "close", { signal }),
+      once(process, "SIGTERM", { signal }),
+      once(process, "SIGINT", { signal }),
+    ]);
+  } catch {
+    // An input that cannot be read says no more than one that has ended.
+  } finally {
+    over.abort();
+  }
+}
+
+async function assertKnown(accounts: Accounts, user: string): Promise<void> {
+  if (user === OPERATOR || (await accounts.find(user))) return;
+  throw new Fault(
+    "invalid",
+    "unknown_user",
+    `There is no user "${user}". "postern user list" shows them, "postern user add ${user}" adds one.`,
+    { usage: true },
+  );
+}
