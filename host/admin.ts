@@ -16,9 +16,10 @@ import type { CodeCache } from "./compile/code-cache.ts";
 import type { Receipts } from "./receipts.ts";
 import { secretsToEnter } from "./secrets/auth.ts";
 import { holderOf } from "./secrets/holder.ts";
-import { beginSignIn, finishSignIn, mergeScopes, type OAuthOptions } from "./secrets/oauth.ts";
+import { beginSignIn, finishSignIn, mergeScopes } from "./secrets/oauth.ts";
 import type { Vault } from "./secrets/secrets.ts";
-import type { SignIns } from "./secrets/sign-ins.ts";
+import type { SignIns, ToolSignIn } from "./secrets/sign-ins.ts";
+import type { OAuthOptions } from "./secrets/token-request.ts";
 import type { Switches } from "./switches.ts";
 
 export interface AdminParts extends Omit<OAuthOptions, "values"> {
@@ -27,7 +28,7 @@ export interface AdminParts extends Omit<OAuthOptions, "values"> {
   readonly switches: Switches;
   readonly receipts: Receipts;
   readonly vault: Vault;
-  readonly signIns: SignIns;
+  readonly signIns: SignIns<ToolSignIn>;
   readonly source: CredentialSource;
   readonly examine: (component: Uint8Array, capabilitiesText: string) => Promise<Candidate>;
   readonly describe: (tool: InstalledTool) => Promise<ToolInfo>;
@@ -126,7 +127,7 @@ export function createAdmin(parts: AdminParts): ToolAdmin {
         ),
         redirectUri,
       });
-      await signIns.keep(tool, signIn);
+      await signIns.keep(signIn.state, { tool: name, digest: tool.digest, signIn });
       return { url: signIn.url };
     },
     async finishSignIn(redirected) {

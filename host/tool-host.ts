@@ -6,6 +6,7 @@ import { loadKey } from "../kernel/store/secrets-key.ts";
 import { createAdmin } from "./admin.ts";
 import { createBroker } from "./broker/broker.ts";
 import { createCredentialSource } from "./broker/credentials.ts";
+import { createMcpAccess, type McpAccess } from "./broker/mcp-access.ts";
 import { createNetwork } from "./broker/network.ts";
 import { type Candidate, type Catalog, digestOf, type InstalledTool } from "./catalog/catalog.ts";
 import { examine, type Introduce } from "./catalog/install.ts";
@@ -74,6 +75,7 @@ export interface ToolHost {
   readonly code: CodeCache;
   readonly switches: Switches;
   readonly admin: ToolAdmin;
+  readonly mcpAccess: McpAccess;
   /** Every check of an install; installs nothing, and where it throws leaves nothing behind. */
   examine(
     component: Uint8Array,
@@ -113,6 +115,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   const refresh = createRefresh({ network, privateHosts, exclusive: store.exclusive });
   const source = createCredentialSource({ vault, environment: variable, refresh });
   const broker = createBroker({ network, source, privateHosts, store, log });
+  const mcpAccess = createMcpAccess({ vault, store, key, mask, network, privateHosts });
   const pool = createPool({
     ...(config.workers !== undefined && { size: config.workers }),
     ...(config.processes !== undefined && { processes: config.processes }),
@@ -200,6 +203,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     hide: mask.hide,
     code,
     switches,
+    mcpAccess,
     admin: createAdmin({
       catalog,
       code,
@@ -264,6 +268,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
       for (const stop of [...unfollow, catalog.close, switches.close]) stop();
       await pool.close();
       await broker.close();
+      await mcpAccess.close();
       await network.close();
     },
   };

@@ -62,7 +62,7 @@ export function createCredentialSource(options: CredentialSourceOptions): Creden
 }
 
 /** An expired token that nothing can renew is as good as none: the user has to sign in again. */
-function isSpent({ oauth }: SecretRecord): boolean {
+export function isSpent({ oauth }: SecretRecord): boolean {
   return oauth?.refreshToken === undefined && (oauth?.expiresAt ?? Number.POSITIVE_INFINITY) <= Date.now();
 }
 

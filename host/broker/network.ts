@@ -36,7 +36,7 @@ export interface NetworkOptions {
 
 export class NetworkError extends Error {}
 
-const MAX_REPLY_HEADER_BYTES = 16 * 1024;
+export const MAX_REPLY_HEADER_BYTES = 16 * 1024;
 
 const READS = new Set(["GET", "HEAD"]);
 const LOST = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
@@ -95,7 +95,8 @@ function isLost(error: unknown): boolean {
   );
 }
 
-function explain(error: unknown, host: string, timeoutMs: number): NetworkError {
+/** A sentence for what undici or the connector said. */
+export function explain(error: unknown, host: string, timeoutMs: number): NetworkError {
   if (error instanceof AnswerRefused) return new NetworkError(error.message);
   if (error instanceof AddressRefused) {
     return new NetworkError(

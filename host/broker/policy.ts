@@ -28,7 +28,8 @@ const MAX_URL_CHARS = 16 * 1024;
 const MAX_HEADER_CHARS = 8 * 1024;
 const MAX_DECODINGS = 5;
 
-class Refused extends Error {}
+/** The message is a sentence that says why. */
+export class Refused extends Error {}
 
 /** Decides on one request. `http` is undefined where the capabilities file grants no network. */
 export function rule(
@@ -50,7 +51,8 @@ export function rule(
   }
 }
 
-function readUrl(text: string, privateHosts: PrivateHosts): URL {
+/** The rule for every URL that somebody else gives us; throws `Refused`. */
+export function readUrl(text: string, privateHosts: PrivateHosts): URL {
   if (text.length > MAX_URL_CHARS) throw new Refused(`The URL is longer than ${MAX_URL_CHARS} characters.`);
   // Looked at before parsing: a URL parser drops or rewrites exactly the characters that fool the next reader.
   if (/[^!-~\u0080-\uffff]|\\/.test(text)) {

@@ -2,8 +2,9 @@
 import type { AuthSetup, Capabilities, OAuthSetup } from "../../capabilities/capabilities.ts";
 import { Fault } from "../../kernel/fault.ts";
 import { openCallback } from "./callback.ts";
-import { beginSignIn, finishSignIn, isAnswer, mergeScopes, type OAuthOptions, type SignIn } from "./oauth.ts";
+import { beginSignIn, finishSignIn, isAnswer, mergeScopes, type SignIn } from "./oauth.ts";
 import { type Secrets, type ToolVault, warnOfShort } from "./secrets.ts";
+import type { OAuthOptions } from "./token-request.ts";
 
 /** The person at the terminal. */
 export interface Prompt {

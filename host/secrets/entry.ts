@@ -11,6 +11,12 @@ export interface OAuthGrant {
   readonly clientId: string;
   /** The name of the secret that holds the client's secret. */
   readonly clientSecretSecret?: string;
+  /** Where an authorization server gave it to us itself, as an MCP server's does. */
+  readonly client?: { readonly secret?: string; readonly auth: "basic" | "post" | "none" };
+  /** Who gave the token out, where it is known: nobody else gets its refresh token. */
+  readonly issuer?: string;
+  /** What the token is good for (RFC 8707). */
+  readonly resource?: string;
   readonly scopes: readonly string[];
   readonly refreshToken?: string;
   /** Milliseconds since the epoch. */
@@ -53,5 +59,5 @@ export function recordOf(entry: Entry | undefined): SecretRecord | undefined {
 }
 
 export function valuesOf({ value, oauth }: Entry): string[] {
-  return [value, oauth?.refreshToken].filter((text) => text !== undefined);
+  return [value, oauth?.refreshToken, oauth?.client?.secret].filter((text) => text !== undefined);
 }

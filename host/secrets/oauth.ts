@@ -1,39 +1,28 @@
 /** OAuth 2: authorization code with PKCE (S256) and state, and the refresh of tokens before they expire. */
 import { createHash } from "node:crypto";
 import {
-  AuthorizationResponseError,
-  type AuthorizationServer,
-  allowInsecureRequests,
   authorizationCodeGrantRequest,
-  type Client,
-  type ClientAuth,
-  ClientSecretPost,
   calculatePKCECodeChallenge,
-  customFetch,
   generateRandomCodeVerifier,
   generateRandomState,
-  None,
   processAuthorizationCodeResponse,
   processRefreshTokenResponse,
-  ResponseBodyError,
   refreshTokenGrantRequest,
-  type TokenEndpointResponse,
   validateAuthResponse,
 } from "oauth4webapi";
 import type { Capabilities, OAuthSetup } from "../../capabilities/capabilities.ts";
-import { Fault, reason } from "../../kernel/fault.ts";
-import { createMatcher } from "../../kernel/mask/matcher.ts";
-import { hostAndPort, type PrivateHosts } from "../../kernel/net/address.ts";
+import { hostAndPort } from "../../kernel/net/address.ts";
 import type { Store } from "../../kernel/vocabulary/store.ts";
-import type { Network } from "../broker/network.ts";
 import type { OAuthGrant, SecretRecord } from "./entry.ts";
 import type { SecretValues } from "./secrets.ts";
-
-export interface OAuthOptions {
-  readonly values: SecretValues;
-  readonly network: Network;
-  readonly privateHosts: PrivateHosts;
-}
+import {
+  clientMissing,
+  createExchange,
+  insecure,
+  type OAuthOptions,
+  recordOf,
+  signedOut,
+} from "./token-request.ts";
 
 /** A sign-in under way: plain data, so that it can be kept until the browser comes back. */
 export interface SignIn {
@@ -47,7 +36,6 @@ export interface SignIn {
   readonly redirectUri: string;
 }
 
-const TOKEN_TIMEOUT_MILLIS = 30_000;
 // A token that ends within this time may end on its way.
 const REFRESH_EARLY_MILLIS = 60_000;
 
@@ -139,12 +127,13 @@ async function readClientId(values: SecretValues, { clientId, clientIdSecret }: 
   throw clientMissing("id", clientIdSecret);
 }
 
-function clientMissing(what: string, secretName: string | undefined): Fault {
-  const message = `The client ${what} \`${secretName}\` is not set: run "postern tool setup" for this tool first.`;
-  return new Fault("invalid", "oauth_client_missing", message);
-}
-
-export type Refresh = (values: SecretValues, name: string, record: SecretRecord) => Promise<SecretRecord>;
+/** `spent`: a value that a server no longer takes, whenever it was said to end. */
+export type Refresh = (
+  values: SecretValues,
+  name: string,
+  record: SecretRecord,
+  spent?: string,
+) => Promise<SecretRecord>;
 
 /**
  * Answers a record as it is, or renewed where its token is about to end. Many askers make one renewal, in whichever tool and on
@@ -154,20 +143,20 @@ export function createRefresh(
   options: Omit<OAuthOptions, "values"> & { readonly exclusive: Store["exclusive"] },
 ): Refresh {
   const underway = new Map<string, Promise<SecretRecord>>();
-  return async (values, name, record) => {
-    if (!isEnding(record, REFRESH_EARLY_MILLIS)) return record;
+  return async (values, name, record, spent) => {
+    if (!isEnding(record, REFRESH_EARLY_MILLIS) && record.value !== spent) return record;
     const token = record.oauth?.refreshToken ?? "";
     let renewal = underway.get(token);
     if (renewal === undefined) {
       const id = createHash("sha256").update(token).digest("base64url");
       renewal = options
-        .exclusive(`refresh ${id}`, () => renew({ ...options, values }, name, record))
+        .exclusive(`refresh ${id}`, () => renew({ ...options, values }, name, record, spent))
         .finally(() => underway.delete(token));
       underway.set(token, renewal);
     }
     // While the old token still holds, a server that is down for a moment stops nobody.
     return renewal.catch((error: unknown) => {
-      if (!isEnding(record, 0)) return record;
+      if (!isEnding(record, 0) && record.value !== spent) return record;
       throw error;
     });
   };
@@ -177,17 +166,27 @@ function isEnding({ oauth }: SecretRecord, earlyMillis: number): boolean {
   return (oauth?.expiresAt ?? Number.POSITIVE_INFINITY) - earlyMillis <= Date.now();
 }
 
-async function renew(options: OAuthOptions, name: string, seen: SecretRecord): Promise<SecretRecord> {
+async function renew(
+  options: OAuthOptions,
+  name: string,
+  seen: SecretRecord,
+  spent: string | undefined,
+): Promise<SecretRecord> {
   // Somebody else may have renewed it since it was read, and refresh tokens are good for one use.
   const record = (await options.values.read(name)) ?? seen;
   const { oauth } = record;
-  if (oauth === undefined || !isEnding(record, REFRESH_EARLY_MILLIS)) return record;
+  if (oauth === undefined || (!isEnding(record, REFRESH_EARLY_MILLIS) && record.value !== spent))
+    return record;
   const { refreshToken } = oauth;
-  if (refreshToken === undefined) throw signedOut(name, "its token has expired and cannot be renewed");
+  if (refreshToken === undefined)
+    throw signedOut(name, "its token has expired and cannot be renewed", options.signInWith);
   const exchange = await createExchange(options, oauth, [refreshToken]);
   try {
     const { server, client, auth, options: requestOptions } = exchange;
-    const response = await refreshTokenGrantRequest(server, client, auth, refreshToken, requestOptions);
+    const response = await refreshTokenGrantRequest(server, client, auth, refreshToken, {
+      ...requestOptions,
+      ...(oauth.resource !== undefined && { additionalParameters: { resource: oauth.resource } }),
+    });
     const token = await processRefreshTokenResponse(server, client, response);
     const renewed = recordOf(token, oauth, refreshToken);
     await options.values.renew(name, renewed);
@@ -195,99 +194,4 @@ async function renew(options: OAuthOptions, name: string, seen: SecretRecord): P
   } catch (error) {
     throw exchange.explain(error, name);
   }
-}
-
-interface Exchange {
-  readonly server: AuthorizationServer;
-  readonly client: Client;
-  readonly auth: ClientAuth;
-  readonly options: object;
-  /** A fault for what went wrong; it shows none of the values that were sent. */
-  explain(error: unknown, name: string): Fault;
-}
-
-async function createExchange(
-  { values, network, privateHosts }: OAuthOptions,
-  { tokenUrl, clientId, clientSecretSecret }: OAuthGrant,
-  sent: readonly string[] = [],
-): Promise<Exchange> {
-  const clientSecret = clientSecretSecret && (await values.read(clientSecretSecret))?.value;
-  if (clientSecretSecret !== undefined && clientSecret === undefined) {
-    throw clientMissing("secret", clientSecretSecret);
-  }
-  const url = new URL(tokenUrl);
-  const isPrivate = privateHosts.has(hostAndPort(url));
-  if (url.protocol !== "https:" && !isPrivate) throw insecure(url);
-  const secrets = createMatcher(clientSecret === undefined ? sent : [...sent, clientSecret]);
-  return {
-    server: { issuer: url.origin, token_endpoint: tokenUrl },
-    client: { client_id: clientId },
-    auth: clientSecret === undefined ? None() : ClientSecretPost(clientSecret),
-    options: { [customFetch]: tokenFetch(network), [allowInsecureRequests]: isPrivate },
-    explain(error, name) {
-      if (error instanceof Fault) return error;
-      const isRefusal = error instanceof ResponseBodyError || error instanceof AuthorizationResponseError;
-      const why = isRefusal
-        ? [error.error, error.error_description].filter(Boolean).join(": ")
-        : reason(error);
-      return signedOut(name, secrets.hide(why).slice(0, 500));
-    },
-  };
-}
-
-/** The token request goes out the way tools' requests do: checked address, no redirect, bounded answer. */
-function tokenFetch(network: Network) {
-  return async (
-    url: string,
-    { method, headers, body }: { method: string; headers: Record<string, string>; body: URLSearchParams },
-  ): Promise<Response> => {
-    const reply = await network.send(
-      { method, url: new URL(url), headers, body: Buffer.from(String(body)) },
-      { timeoutMs: TOKEN_TIMEOUT_MILLIS, signal: new AbortController().signal },
-    );
-    return new Response(withoutIdentity(reply.body), {
-      status: reply.status,
-      headers: { "content-type": "application/json" },
-    });
-  };
-}
-
-/** We ask for access, not for who the user is: an id token would only be something more to verify. */
-function withoutIdentity(body: Uint8Array): string {
-  const text = Buffer.from(body).toString();
-  try {
-    const { id_token: _, ...rest } = JSON.parse(text) as Record<string, unknown>;
-    return JSON.stringify(rest);
-  } catch {
-    return text;
-  }
-}
-
-function recordOf(token: TokenEndpointResponse, grant: OAuthGrant, oldRefreshToken?: string): SecretRecord {
-  const refreshToken = token.refresh_token ?? oldRefreshToken;
-  const { refreshToken: _, expiresAt: __, ...lasting } = grant;
-  return {
-    value: token.access_token,
-    oauth: {
-      ...lasting,
-      ...(refreshToken !== undefined && { refreshToken }),
-      ...(token.expires_in !== undefined && { expiresAt: Date.now() + token.expires_in * 1000 }),
-    },
-  };
-}
-
-function signedOut(name: string, why: string): Fault {
-  return new Fault(
-    "unauthenticated",
-    "oauth_failed",
-    `Sign-in for \`${name}\` failed: ${why}. Run "postern tool auth" for this tool.`,
-  );
-}
-
-function insecure(url: URL): Fault {
-  return new Fault(
-    "invalid",
-    "oauth_insecure",
-    `${url.origin} is not https, so sign-in is refused. An operator can allow a host in TOOLS_PRIVATE_HOSTS.`,
-  );
 }

@@ -65,6 +65,8 @@ export interface Vault {
   sharers(tool: string, name: string): Promise<readonly string[]>;
   /** After a replacement that a person agreed to: what the old version had the new one has. */
   pass(from: Holder, to: Holder): Promise<void>;
+  /** Removes everything that was given to this tool. */
+  forget(tool: string): Promise<void>;
   /** Gives secrets from before they had owners to the first of these tools that names each. */
   adopt(holders: readonly Holder[], names: (holder: Holder) => readonly string[]): Promise<void>;
 }
@@ -265,6 +267,9 @@ export async function openVault(options: {
         if (!had) continue;
         await put(placeOf(to.tool, name), { ...entry, use: { digest: to.digest, hosts: to.hostsOf(name) } });
       }
+    },
+    async forget(tool) {
+      for (const [place] of await all()) if (parsePlace(place).tool === tool) await keyed.delete(place);
     },
     async adopt(holders, namesOf) {
       for (const [name] of await all()) {

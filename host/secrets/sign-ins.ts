@@ -5,14 +5,15 @@ import { Fault } from "../../kernel/fault.ts";
 import { seal, unseal } from "../../kernel/store/sealing.ts";
 import type { SignIn } from "./oauth.ts";
 
-export interface SignIns {
-  /** For one version of a tool: another that took its place meanwhile does not get what the person agreed to. */
-  keep(tool: { readonly name: string; readonly digest: string }, signIn: SignIn): Promise<void>;
-  /** The sign-in that this address answers, and the tool it was begun for. Nobody gets it a second time. */
+export interface SignIns<Kept> {
+  /** Until the address that answers it carries this state. */
+  keep(state: string, kept: Kept): Promise<void>;
+  /** The sign-in that this address answers. Nobody gets it a second time. */
   take(redirected: URL): Promise<Kept | undefined>;
 }
 
-interface Kept {
+/** For one version of a tool: another that took its place meanwhile does not get what the person agreed to. */
+export interface ToolSignIn {
   readonly tool: string;
   readonly digest: string;
   readonly signIn: SignIn;
@@ -21,11 +22,11 @@ interface Kept {
 const LONGEST_MILLIS = 10 * 60 * 1000;
 
 /** Sealed like secrets: with the verifier, a code that somebody caught on its way could be used. */
-export function createSignIns(keyed: Keyv<string>, key: Uint8Array): SignIns {
+export function createSignIns<Kept>(keyed: Keyv<string>, key: Uint8Array): SignIns<Kept> {
   return {
-    async keep({ name: tool, digest }, signIn) {
-      const id = idOf(signIn.state);
-      await keyed.set(id, seal(key, id, JSON.stringify({ tool, digest, signIn })), LONGEST_MILLIS);
+    async keep(state, kept) {
+      const id = idOf(state);
+      await keyed.set(id, seal(key, id, JSON.stringify(kept)), LONGEST_MILLIS);
     },
     async take(redirected) {
       const id = idOf(redirected.searchParams.get("state") ?? "");

@@ -1,6 +1,7 @@
 /** Installing, removing and setting up tools: the operator's. The grants are shown before anything happens. */
 import type { Context } from "koa";
 import type { Form } from "../../../kernel/net/form.ts";
+import { clientDocument } from "../../../kernel/net/oauth-client.ts";
 import type { Proxies } from "../../../kernel/net/proxies.ts";
 import { Fault, type ToolAdmin, type ToolUpload } from "../../../kernel/plugin.ts";
 import { ToolInfo, ToolProposal, ToolSetup } from "../../../kernel/vocabulary/tools/tools.ts";
@@ -8,6 +9,7 @@ import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { type Route, route } from "../route.ts";
 
 const CALLBACK_PATH = "/oauth/callback";
+const CLIENT_PATH = "/oauth/client";
 
 const upload = {
   name: Type.String(),
@@ -139,6 +141,16 @@ export function toolAdminRoutes(given: ToolAdmin | undefined, proxies: Proxies):
         const { tool } = await admin().finishSignIn(redirected);
         return `${tool} is signed in. You can close this window.\n`;
       },
+    }),
+    route({
+      method: "get",
+      path: CLIENT_PATH,
+      tag: "tools",
+      summary:
+        "Describe this service to the authorization servers of MCP servers; its address is the client id",
+      audience: "anyone",
+      answer: Type.Record(Type.String(), Type.Unknown()),
+      handle: ({ context }) => ({ ...clientDocument(redirectUri(context)) }),
     }),
   ];
 }

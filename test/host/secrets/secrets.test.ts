@@ -174,9 +174,12 @@ test("only the broker's side of the host ever has a vault in its hands", async (
   expect(holders.sort()).toEqual([
     "admin.ts",
     "broker/credentials.ts",
+    "broker/mcp-access.ts",
+    "broker/mcp-sign-in.ts",
     "secrets/auth.ts",
     "secrets/oauth.ts",
     "secrets/secrets.ts",
+    "secrets/token-request.ts",
     "tool-host.ts",
   ]);
 });

@@ -180,6 +180,18 @@ test("a sign-in leaves by the address people use and comes back without a token,
   expect(gateway.service.logged.join("")).not.toContain("c0de");
 });
 
+test("the document that a client id points to names itself and the callback, and needs no token", async () => {
+  const { gateway } = await open();
+  const headers = { "x-forwarded-proto": "https", "x-forwarded-host": "chat.example.org" };
+  const { status, body } = await gateway.ask("/oauth/client", { token: "", headers });
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    client_id: "https://chat.example.org/oauth/client",
+    redirect_uris: ["https://chat.example.org/oauth/callback"],
+    token_endpoint_auth_method: "none",
+  });
+});
+
 test("a user sees the receipts of their own calls, an operator all", async () => {
   const { gateway } = await open();
   const token = await gateway.addUser("alice");

@@ -1,0 +1,169 @@
+/**
+ * A `fetch` for protocol code that is not ours: the rule for addresses, no redirects, answers that end at their cap (a stream at
+ * the cap of each event), and nothing in them of the secrets that were sent.
+ */
+import { Agent, fetch as dispatch } from "undici";
+import { createConnector } from "../../kernel/net/connector.ts";
+import type { Mask } from "../../kernel/vocabulary/kernel.ts";
+import { MAX_REPLY_BYTES } from "./exchange.ts";
+import { explain, MAX_REPLY_HEADER_BYTES, NetworkError, type NetworkOptions } from "./network.ts";
+import { Refused, readUrl } from "./policy.ts";
+import { readHeaders } from "./reply-headers.ts";
+
+export interface FetchBounds {
+  readonly maxBytes?: number;
+  /** For the whole answer; the caller's signal ends it anyway. */
+  readonly timeoutMs?: number;
+  /** Hides in what comes back the secrets that were sent along. */
+  readonly mask?: Pick<Mask, "hide" | "stream">;
+}
+
+export interface CheckedFetch {
+  /** Throws a `NetworkError` whose message is a sentence, or the reason of the caller's signal. */
+  (url: string | URL, init: RequestInit | undefined, bounds?: FetchBounds): Promise<Response>;
+  close(): Promise<void>;
+}
+
+const CONNECT_MILLIS = 10_000;
+// Whoever asks has a shorter time of its own; this ends what nobody waits for any more.
+const LONGEST_MILLIS = 15 * 60 * 1000;
+/** How many times the cap of an event all events of one answer may have. */
+const EVENTS_FACTOR = 8;
+
+export function createCheckedFetch({ privateHosts, lookup }: NetworkOptions): CheckedFetch {
+  const agent = new Agent({
+    connect: createConnector({ privateHosts, lookup, allowH2: false, timeout: CONNECT_MILLIS }),
+    headersTimeout: LONGEST_MILLIS,
+    bodyTimeout: 0,
+    maxHeaderSize: MAX_REPLY_HEADER_BYTES,
+  });
+
+  const checkedFetch = async (
+    given: string | URL,
+    init: RequestInit = {},
+    bounds: FetchBounds = {},
+  ): Promise<Response> => {
+    const url = parse(String(given), privateHosts);
+    const { timeoutMs, maxBytes = MAX_REPLY_BYTES, mask } = bounds;
+    const signals = [init.signal, timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs)];
+    const signal = AbortSignal.any(signals.filter((one) => one !== undefined && one !== null));
+    const fail = (error: unknown): unknown => {
+      if (error instanceof NetworkError) return error;
+      if (init.signal?.aborted === true) return init.signal.reason;
+      if (signal.aborted) {
+        return new NetworkError(
+          `${url.host} gave no complete answer within ${(timeoutMs ?? 0) / 1000} seconds.`,
+        );
+      }
+      return explain(error instanceof TypeError ? (error.cause ?? error) : error, url.host, 0);
+    };
+    try {
+      const answer = await dispatch(url, {
+        method: init.method ?? "GET",
+        headers: [...new Headers(init.headers)],
+        body: (init.body ?? null) as string | URLSearchParams | null,
+        dispatcher: agent,
+        redirect: "manual",
+        signal,
+      });
+      const { status, body } = answer;
+      if (status >= 300 && status < 400) {
+        await body?.cancel();
+        throw new NetworkError(`${url.host} answered with a redirect, which is not followed.`);
+      }
+      const isEvents = /^text\/event-stream\b/i.test(answer.headers.get("content-type") ?? "");
+      const count = isEvents
+        ? countEvents(maxBytes, init.method?.toUpperCase() === "POST")
+        : countBytes(maxBytes);
+      const headers = readHeaders(Object.fromEntries(answer.headers)).filter(([name]) => !SIZES.has(name));
+      return new Response(
+        body === null || status === 204
+          ? null
+          : (body as ReadableStream<Uint8Array>).pipeThrough(
+              bounded(
+                count,
+                `${url.host} answered with more than ${maxBytes} bytes${isEvents ? " in an event" : ""}, which is the most that is read.`,
+                mask,
+              ),
+            ),
+        {
+          status,
+          headers: headers.map(([name, value]): [string, string] => [name, mask?.hide(value) ?? value]),
+        },
+      );
+    } catch (error) {
+      throw fail(error);
+    }
+  };
+  return Object.assign(checkedFetch, { close: () => agent.destroy() });
+}
+
+/** Of the body as it came; ours is decoded and scrubbed. */
+const SIZES = new Set(["content-length", "content-encoding"]);
+
+function parse(text: string, privateHosts: NetworkOptions["privateHosts"]): URL {
+  try {
+    return readUrl(text, privateHosts);
+  } catch (error) {
+    throw error instanceof Refused ? new NetworkError(error.message) : error;
+  }
+}
+
+/** True while the answer may go on. */
+type Count = (chunk: Uint8Array) => boolean;
+
+function countBytes(most: number): Count {
+  let size = 0;
+  return (chunk) => {
+    size += chunk.length;
+    return size <= most;
+  };
+}
+
+const LF = 10;
+const CR = 13;
+
+/** An event ends with an empty line. What the answer to one request may have altogether is bounded too; a stream of news is not. */
+function countEvents(most: number, isAnswer: boolean): Count {
+  let inEvent = 0;
+  let inLine = 0;
+  let isAfterCr = false;
+  const total = countBytes(isAnswer ? most * EVENTS_FACTOR : Number.POSITIVE_INFINITY);
+  return (chunk) => {
+    for (const byte of chunk) {
+      inEvent += 1;
+      const isLineEnd = byte === LF || byte === CR;
+      if (!isLineEnd) inLine += 1;
+      else if (byte !== LF || !isAfterCr) {
+        if (inLine === 0) inEvent = 0;
+        inLine = 0;
+      }
+      isAfterCr = byte === CR;
+      if (inEvent > most) return false;
+    }
+    return total(chunk);
+  };
+}
+
+/** Answers of this protocol are text; only where something is to be hidden are they read as such. */
+function bounded(
+  mayGoOn: Count,
+  tooMuch: string,
+  mask: FetchBounds["mask"],
+): TransformStream<Uint8Array, Uint8Array> {
+  const decoder = new TextDecoder();
+  const encoder = new TextEncoder();
+  const hiding = mask?.stream();
+  return new TransformStream({
+    transform(chunk, controller) {
+      if (!mayGoOn(chunk)) throw new NetworkError(tooMuch);
+      if (hiding === undefined) return controller.enqueue(chunk);
+      const text = hiding.push(decoder.decode(chunk, { stream: true }));
+      if (text !== "") controller.enqueue(encoder.encode(text));
+    },
+    flush(controller) {
+      const text = hiding === undefined ? "" : hiding.push(decoder.decode()) + hiding.end();
+      if (text !== "") controller.enqueue(encoder.encode(text));
+    },
+  });
+}
