@@ -14,12 +14,13 @@ import { healthRoutes } from "./routes/health.ts";
 import { jobRoutes } from "./routes/jobs.ts";
 import { logRoutes } from "./routes/logs.ts";
 import { memoryRoutes } from "./routes/memory.ts";
-import { receiptRoutes } from "./routes/receipts.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { statusRoutes } from "./routes/status.ts";
 import { threadRoutes } from "./routes/threads.ts";
-import { toolAdminRoutes } from "./routes/tool-admin.ts";
-import { toolRoutes } from "./routes/tools.ts";
+import { mcpServerRoutes } from "./routes/tools/mcp-servers.ts";
+import { receiptRoutes } from "./routes/tools/receipts.ts";
+import { callbackOn, toolAdminRoutes } from "./routes/tools/tool-admin.ts";
+import { toolRoutes } from "./routes/tools/tools.ts";
 import { webhookRoutes } from "./routes/webhooks.ts";
 import { buildServer } from "./server.ts";
 import type { GatewayConfig, Needed, Wanted } from "./settings.ts";
@@ -62,6 +63,7 @@ export async function openGateway({
   metrics.gauge("postern_jobs_queued", "Queued jobs", async () => (await jobs.counts()).queued);
   metrics.gauge("postern_jobs_running", "Running jobs", async () => (await jobs.counts()).running);
 
+  const redirectUri = callbackOn(server.proxies);
   const described: RouteDescription[] = [SOCKET];
   const describe = () => describeApi({ version: kernel.version, routes: described, others: [SocketFrame] });
   const routes: readonly Route[] = [
@@ -77,7 +79,8 @@ export async function openGateway({
     ...memoryRoutes(memory),
     ...approvalRoutes({ agent, approvals, identities: use.identities, tools, follow }),
     ...toolRoutes(tools, use.toolAdmin),
-    ...toolAdminRoutes(use.toolAdmin, server.proxies),
+    ...toolAdminRoutes(use.toolAdmin, redirectUri),
+    ...mcpServerRoutes(use.mcpServers, redirectUri),
     ...receiptRoutes(use.toolAdmin),
     ...logRoutes(kernel),
     ...webhookRoutes({ ...use, accounts: server.accounts, integrations: use.integrations }),

@@ -15,7 +15,7 @@ export const NEEDS = [
   "identities",
   "chatLimit",
 ] as const;
-export const WANTS = ["tools", "toolAdmin", "integrations", "externalTools"] as const;
+export const WANTS = ["tools", "toolAdmin", "mcpServers", "integrations", "externalTools"] as const;
 export type Needed = (typeof NEEDS)[number];
 export type Wanted = (typeof WANTS)[number];
 

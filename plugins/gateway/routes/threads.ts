@@ -1,5 +1,6 @@
 /** The user's conversations. */
 import { Fault, type Threads, type User } from "../../../kernel/plugin.ts";
+import { sniffImage } from "../../../kernel/vocabulary/file-type.ts";
 import { ThreadSummary } from "../../../kernel/vocabulary/thread.ts";
 import { TurnRecord } from "../../../kernel/vocabulary/turn.ts";
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";
@@ -64,6 +65,26 @@ export function threadRoutes(threads: Threads): readonly Route[] {
       async handle({ user, params }) {
         const { id } = await find(user, params["id"]);
         await threads.remove(user.id, id);
+      },
+    }),
+    route({
+      method: "get",
+      path: "/api/attachments/{id}",
+      tag: "threads",
+      summary:
+        "Get what came with a message or a tool's result, by its id there; only images are shown as what they are",
+      answer: "application/octet-stream",
+      refusals: { 404: "There is no such attachment" },
+      async handle({ user, params, context }) {
+        const found = await threads.attachment(user.id, params["id"] ?? "");
+        if (!found)
+          throw new Fault("missing", "attachment_not_found", "There is no such attachment.", { param: "id" });
+        const image = sniffImage(found.data);
+        context.type = image ?? "application/octet-stream";
+        if (image === undefined) context.attachment(found.name);
+        // It never changes under its id.
+        context.set("Cache-Control", "private, max-age=3600, immutable");
+        return Buffer.from(found.data);
       },
     }),
   ];

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { definePlugin, Fault, type ToolReceipt, type ToolUpload } from "../../../../kernel/plugin.ts";
+import { definePlugin, Fault, type ToolReceipt, type ToolUpload } from "../../../../../kernel/plugin.ts";
 import {
   type Answered,
   OPERATOR_TOKEN,
   openGateway,
   type TestGateway,
-} from "../../../support/services/gateway.ts";
+} from "../../../../support/services/gateway.ts";
 
 const INFO = {
   version: "1.0.0",

@@ -1,9 +1,9 @@
 /** What tools did, as the host saw it. A user sees their own calls, an operator all. */
-import { Fault, type ToolAdmin, type User } from "../../../kernel/plugin.ts";
-import { ToolReceipt } from "../../../kernel/vocabulary/tools/tools.ts";
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
-import { pageQuery } from "../api/schemas.ts";
-import { type Route, route } from "../route.ts";
+import { Fault, type ToolAdmin, type User } from "../../../../kernel/plugin.ts";
+import { ToolReceipt } from "../../../../kernel/vocabulary/tools/tools.ts";
+import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
+import { pageQuery } from "../../api/schemas.ts";
+import { type Route, route } from "../../route.ts";
 
 export function receiptRoutes(admin: ToolAdmin | undefined): readonly Route[] {
   const isSeenBy = (user: User, owner: string) => user.role === "operator" || owner === user.id;

@@ -1,9 +1,9 @@
 /** The installed tools, as everybody may see them. */
-import { Fault, type ToolAdmin, type Tools } from "../../../kernel/plugin.ts";
-import { ToolInfo, ToolLimits } from "../../../kernel/vocabulary/tools/tools.ts";
-import { nullable } from "../../../kernel/vocabulary/wire/form.ts";
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
-import { type Route, route } from "../route.ts";
+import { Fault, type ToolAdmin, type Tools } from "../../../../kernel/plugin.ts";
+import { ToolInfo, ToolLimits } from "../../../../kernel/vocabulary/tools/tools.ts";
+import { nullable } from "../../../../kernel/vocabulary/wire/form.ts";
+import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
+import { type Route, route } from "../../route.ts";
 
 export function toolRoutes(tools: Tools | undefined, admin: ToolAdmin | undefined): readonly Route[] {
   const all = async () => (await tools?.list()) ?? [];

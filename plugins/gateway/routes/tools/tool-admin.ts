@@ -1,12 +1,12 @@
 /** Installing, removing and setting up tools: the operator's. The grants are shown before anything happens. */
 import type { Context } from "koa";
-import type { Form } from "../../../kernel/net/form.ts";
-import { clientDocument } from "../../../kernel/net/oauth-client.ts";
-import type { Proxies } from "../../../kernel/net/proxies.ts";
-import { Fault, type ToolAdmin, type ToolUpload } from "../../../kernel/plugin.ts";
-import { ToolInfo, ToolProposal, ToolSetup } from "../../../kernel/vocabulary/tools/tools.ts";
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
-import { type Route, route } from "../route.ts";
+import type { Form } from "../../../../kernel/net/form.ts";
+import { clientDocument } from "../../../../kernel/net/oauth-client.ts";
+import type { Proxies } from "../../../../kernel/net/proxies.ts";
+import { Fault, type ToolAdmin, type ToolUpload } from "../../../../kernel/plugin.ts";
+import { ToolInfo, ToolProposal, ToolSetup } from "../../../../kernel/vocabulary/tools/tools.ts";
+import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
+import { type Route, route } from "../../route.ts";
 
 const CALLBACK_PATH = "/oauth/callback";
 const CLIENT_PATH = "/oauth/client";
@@ -19,7 +19,16 @@ const upload = {
 
 const missing = { 404: "There is no such tool" };
 
-export function toolAdminRoutes(given: ToolAdmin | undefined, proxies: Proxies): readonly Route[] {
+/** Where a provider sends the browser back to. */
+export const callbackOn =
+  (proxies: Proxies) =>
+  ({ req }: Context): string =>
+    `${proxies.isHttps(req) ? "https" : "http"}://${proxies.host(req)}${CALLBACK_PATH}`;
+
+export function toolAdminRoutes(
+  given: ToolAdmin | undefined,
+  redirectUri: (context: Context) => string,
+): readonly Route[] {
   const admin = (): ToolAdmin => {
     if (!given)
       throw new Fault(
@@ -29,8 +38,6 @@ export function toolAdminRoutes(given: ToolAdmin | undefined, proxies: Proxies):
       );
     return given;
   };
-  const redirectUri = ({ req }: Context) =>
-    `${proxies.isHttps(req) ? "https" : "http"}://${proxies.host(req)}${CALLBACK_PATH}`;
 
   return [
     route({
