@@ -8,6 +8,7 @@ export interface AgentSettings {
   readonly approvals: ApprovalRules;
   readonly chatRateLimit: number;
   readonly maxToolCalls: number;
+  readonly toolsOffered: number;
   readonly turnIdleSecs: number;
   readonly dailyUsdCap: number | undefined;
   readonly memoryVectors: boolean;
@@ -30,6 +31,12 @@ export function readSettings(env: Env): AgentSettings {
       50,
       { min: 1, max: 10_000 },
       "Most tool calls in one turn",
+    ),
+    toolsOffered: env.integer(
+      "TOOLS_OFFERED",
+      40,
+      { min: 20, max: 1000 },
+      "With more tools than this a model is offered those that fit, and finds others by tool_search",
     ),
     turnIdleSecs: env.integer(
       "TURN_IDLE_SECS",

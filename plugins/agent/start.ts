@@ -31,6 +31,7 @@ import { createAdmission } from "./turn/admission.ts";
 import { createToolCalls } from "./turn/direct-calls.ts";
 import { createTurnRunner, type RunnerParts } from "./turn/runner.ts";
 import { isReservedName, toolNames } from "./turn/toolbox.ts";
+import { createToolIndexes } from "./turn/tools/tool-index.ts";
 
 const NO_MEMORY = { readTexts: async () => new Map<string, string>() };
 const NO_MISSIONS = { prompt: "", requiredTools: [] };
@@ -77,7 +78,14 @@ export async function startAgent({
   // A skill is there to be followed; memory and missions may hold what a page once said.
   const trusted = new Set(skills.tools.map((tool) => tool.name));
   const history = createHistory(sql, { mask, trusted });
-  const sources = { own, host: use.tools, rules: config.approvals, approvals };
+  const sources = {
+    own,
+    host: use.tools,
+    rules: config.approvals,
+    approvals,
+    mostOffered: config.toolsOffered,
+    index: createToolIndexes(),
+  };
   const warned = new Set<string>();
   const warnUncounted = (cap: string, chain: readonly Model[]): void => {
     const names = chain.flatMap(({ name }) => (prices.isUnknown(name) ? [name.name] : [])).join(", ");

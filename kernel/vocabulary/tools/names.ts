@@ -7,3 +7,11 @@ const RESERVED_PREFIXES = ["memory_", "skill_", "mission_"] as const;
 export function reservedPrefix(name: string): string | undefined {
   return RESERVED_PREFIXES.find((prefix) => name.startsWith(prefix));
 }
+
+/** The agent's tool that finds others. */
+export const TOOL_SEARCH = "tool_search";
+
+/** A name that only the agent's own tools may have. */
+export function isAgentsName(name: string): boolean {
+  return name === TOOL_SEARCH || reservedPrefix(name) !== undefined;
+}

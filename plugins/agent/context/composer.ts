@@ -13,7 +13,6 @@ export interface Composing {
   /** What it has to show so far, which grows; to begin with, what it came with. */
   readonly items: readonly TurnItem[];
   readonly system: string;
-  readonly tools: readonly ModelTool[];
   readonly stored: Stored;
   readonly context: Context;
   readonly mask: Mask;
@@ -25,7 +24,8 @@ export interface Composing {
   summarise(model: Model, transcript: string): Promise<string>;
 }
 
-export type Compose = (model: Model) => Promise<ModelRequest>;
+/** `tools`: what the model is offered, which may grow in the course of the turn. */
+export type Compose = (model: Model, tools: readonly ModelTool[]) => Promise<ModelRequest>;
 
 // Kept free for the answer.
 const LONGEST_ANSWER = 8192;
@@ -34,14 +34,14 @@ const SHARE_OF_TURN = 0.25;
 
 /** History is read once for a turn. */
 export function createComposer(composing: Composing): Compose {
-  const { turn, items, system, tools, stored, context, mask, trusted } = composing;
+  const { turn, items, system, stored, context, mask, trusted } = composing;
   const { instructions, context: about, outside } = turn;
   const preface: Preface = { instructions, context: about, outside };
   const show: Show = { mask, trusted, outputs: new WeakMap() };
   const fitted = new Map<Model, Promise<Fitted>>();
   const sent = sentWith(turn, items, stored);
   const attach = createAttaching(turn, (ids) => context.attachments(stored.thread, ids));
-  const fixed = estimateText(system) + estimateTools(tools);
+  const ofSystem = estimateText(system);
 
   async function fitPast(model: Model, budget: number, own: number): Promise<Fitted> {
     const now = fitted.size === 0 ? stored : await composing.readAgain();
@@ -58,8 +58,9 @@ export function createComposer(composing: Composing): Compose {
     });
   }
 
-  return async (model) => {
+  return async (model, tools) => {
     const { window } = model;
+    const fixed = ofSystem + estimateTools(tools);
     const budget = Math.max(0, window - fixed - Math.min(LONGEST_ANSWER, Math.floor(window / 4)));
     const render = (open: Stored["past"]["open"]) =>
       withOnce(renderItems(items, preface, open, show), composing.once(model));

@@ -56,6 +56,8 @@ export function createCondensing(parts: CondensingParts): Pick<Agent, "measure" 
       refuseWidening(turn);
       const scopes = scopesOf(turn);
       const allows = (tool: string) => allowsTool(scopes, tool);
+      const { toolChoice } = turn;
+      const named = typeof toolChoice === "object" ? new Set(toolChoice.names) : undefined;
       const scope = {
         user: turn.user,
         channel: turn.channel,
@@ -73,7 +75,12 @@ export function createCondensing(parts: CondensingParts): Pick<Agent, "measure" 
       return [
         estimateText(systemText(new Date(), [...sections, ...toolbox.about])),
         estimateText(turn.instructionsOnce ?? ""),
-        estimateTools(toolbox.forModel),
+        estimateTools(
+          toolbox.offer(
+            { summary: undefined, past: turns, items: [], required: turn.requiredTools ?? [] },
+            named,
+          ),
+        ),
         ...turns.flat().map((message) => estimateTokens(message)),
       ].reduce((sum, tokens) => sum + tokens, 0);
     },

@@ -172,7 +172,6 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
             turn,
             items: writer.items,
             system: redact(mask, systemText(new Date(), [...sections, ...toolbox.about])),
-            tools: toolbox.forModel,
             stored,
             context: parts.context,
             mask,
@@ -188,16 +187,26 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
           const ask = async (besides: readonly ModelMessage[]) => {
             await spending.assertLeft(turn.user, scopes);
             const offer = choice.offer();
+            const said = {
+              summary: stored.summary.text,
+              past: stored.past.turns.map(({ messages }) => messages),
+              items: writer.items,
+              required: required.carry().tools,
+            };
+            const offered = toolbox.offer(said, choice.names);
             const generation = {
               ...turn.generation,
               ...(maxOutputTokens !== undefined && { maxOutputTokens: maxOutputTokens - spent }),
             };
             const requestFor = async (model: Model): Promise<ModelRequest> => {
-              const composed = await compose(model);
+              // It reads no tokens, and looks at all of them itself.
+              const tools = model.name.provider === "builtin" ? toolbox.all : offered;
+              const offering = offer(tools);
+              const composed = await compose(model, offering.tools);
               const isAsked = turn.format !== undefined && format?.canBeAskedOf(model);
               return {
                 ...composed,
-                ...offer,
+                ...offering,
                 messages: withoutUntaken([...composed.messages, ...besides], model),
                 generation,
                 ...(isAsked && { format: turn.format }),

@@ -11,13 +11,16 @@ import type {
 import { reason } from "../../../kernel/plugin.ts";
 import { invalidParams } from "../../../kernel/vocabulary/schema/params.ts";
 import { fingerprintOf } from "../../../kernel/vocabulary/tools/fingerprint.ts";
-import { reservedPrefix } from "../../../kernel/vocabulary/tools/names.ts";
+import { isAgentsName, TOOL_SEARCH } from "../../../kernel/vocabulary/tools/names.ts";
 import type { ModelTool } from "../models/model.ts";
 import { type ApprovalRules, judgeTool, type RememberedApprovals } from "../safety/approvals.ts";
 import { ABOUT_FOREIGN, showTool } from "../safety/foreign.ts";
-import { checkCallersArguments, checkOwnArguments } from "./arguments.ts";
 import type { OwnTool, OwnToolContext } from "./own-tool.ts";
 import type { Approved } from "./resume.ts";
+import { checkCallersArguments, checkOwnArguments } from "./tools/arguments.ts";
+import { chooseTools, type Said } from "./tools/offering.ts";
+import { searchTool, searchTools } from "./tools/search-tool.ts";
+import type { IndexTools } from "./tools/tool-index.ts";
 
 /** What is to be done with a call. */
 export type Plan =
@@ -32,9 +35,15 @@ export type Plan =
   | { readonly type: "external" };
 
 export interface Toolbox {
-  readonly forModel: readonly ModelTool[];
   /** What the system text has to say of them. */
   readonly about: readonly string[];
+  /** All that the turn may call, as they are: for a model that follows nobody's orders. */
+  readonly all: readonly ModelTool[];
+  /**
+   * What a model is offered: all, or where ours are too many, those that fit what was said, and `tool_search` for the
+   * rest. The agent's own and the caller's are always among them, and those of these names.
+   */
+  offer(said: Said, named?: ReadonlySet<string>): readonly ModelTool[];
   isExternal(name: string): boolean;
   /** `approved`: the user has just said yes to this very call, of the tool as it was then. */
   plan(call: ToolCall, approved: Approved | undefined): Promise<Plan>;
@@ -45,16 +54,21 @@ export interface ToolboxSources {
   readonly host: Tools | undefined;
   readonly rules: ApprovalRules;
   readonly approvals: RememberedApprovals;
+  /** With more tools of ours than this a model is offered those that fit. */
+  readonly mostOffered: number;
+  readonly index: IndexTools;
 }
 
+// Of many, what a model that called one by a wrong name is told.
+const MOST_NEAR = 5;
 const ANY_OBJECT: JsonSchema = { type: "object" };
 
 export async function isReservedName(sources: ToolboxSources, name: string): Promise<boolean> {
-  return reservedPrefix(name) !== undefined || (await toolNames(sources)).includes(name);
+  return isAgentsName(name) || (await toolNames(sources)).includes(name);
 }
 
 export async function toolNames({ own, host }: ToolboxSources): Promise<readonly string[]> {
-  return [...own, ...((await host?.list()) ?? [])].map(({ name }) => name);
+  return [...own, { name: TOOL_SEARCH }, ...((await host?.list()) ?? [])].map(({ name }) => name);
 }
 
 /** A host that cannot say what it has costs the turn its installed tools, not its answer. */
@@ -76,7 +90,7 @@ export async function openToolbox(
   const own = new Map(
     sources.own.filter(({ name }) => !winning.has(name)).map((tool) => [tool.name, tool] as const),
   );
-  const isOwn = (name: string) => !winning.has(name) && (own.has(name) || reservedPrefix(name) !== undefined);
+  const isOwn = (name: string) => !winning.has(name) && (own.has(name) || isAgentsName(name));
   const installed = new Map(
     listed.filter(({ name }) => !winning.has(name) && !isOwn(name)).map((tool) => [tool.name, tool]),
   );
@@ -86,35 +100,54 @@ export async function openToolbox(
       .map((tool) => [tool.name, tool]),
   );
   // A call of one that is off, from earlier in the thread, still gets the reason from the host.
-  const usable = [...installed.values()].filter(
-    ({ name, switchedOff }) => switchedOff === undefined && scope.allows(name),
-  );
-  const forModel: readonly ModelTool[] = [
-    ...own.values().filter(({ name }) => scope.allows(name)),
-    ...usable.map(showTool),
-    ...external.values().map(({ name, description = "", parameters = ANY_OBJECT }) => ({
-      name,
-      description,
-      schema: parameters,
-    })),
-  ];
+  const usable = installed
+    .values()
+    .filter(({ name, switchedOff }) => switchedOff === undefined && scope.allows(name))
+    .toArray();
+  const index = sources.index(usable);
+  const search = searchTool(index);
+  // It finds nothing that the turn may not use.
+  if (!winning.has(TOOL_SEARCH)) own.set(TOOL_SEARCH, search);
+  const allows = (name: string) => own.get(name) === search || scope.allows(name);
+  const agents = own
+    .values()
+    .filter((tool) => tool !== search && scope.allows(tool.name))
+    .toArray();
+  const callers: readonly ModelTool[] = external
+    .values()
+    .map(({ name, description = "", parameters = ANY_OBJECT }) => ({ name, description, schema: parameters }))
+    .toArray();
+  const all: readonly ModelTool[] = [...agents, ...usable, ...callers];
+  const isMany = agents.length + usable.length > sources.mostOffered;
 
   return {
-    forModel,
+    all,
     about: usable.some(({ server }) => server !== undefined) ? [ABOUT_FOREIGN] : [],
+    offer(said, named = new Set()) {
+      // Those that the index knows are the same objects from turn to turn.
+      if (!isMany) return [...agents, ...index.tools.values().map(showTool), ...callers];
+      const beside = own.has(TOOL_SEARCH) ? [...agents, search] : agents;
+      const chosen = chooseTools(index, said, Math.max(0, sources.mostOffered - beside.length));
+      const names = new Set([...chosen, ...named]);
+      const shown = [...names].flatMap((name) => index.tools.get(name) ?? []).map(showTool);
+      return [...beside, ...callers, ...shown];
+    },
     isExternal: (name) => external.has(name),
     async plan(call, approved) {
       const mine = own.get(call.name);
       const tool = installed.get(call.name);
-      if ((mine || tool) && !scope.allows(call.name))
+      if ((mine || tool) && !allows(call.name))
         return refuse(
           "tool_not_allowed",
           `The token of this conversation may not use the tool ${call.name}. Do not try it again.`,
         );
       if (tool) return planInstalled(sources, { call, tool, caller: scope, approved });
       if (mine === undefined && !external.has(call.name)) {
-        const names = forModel.map(({ name }) => name).join(", ");
-        return refuse("unknown_tool", `There is no tool "${call.name}". There are: ${names || "none"}.`);
+        const near = isMany ? searchTools(index, { query: call.name, limit: MOST_NEAR }) : undefined;
+        const names = (near ?? all.map(({ name }) => name)).join(", ");
+        const there = near ? `Nearest are: ${names || "none"}. Others are found with` : "There are:";
+        const end = near ? TOOL_SEARCH : names || "none";
+        return refuse("unknown_tool", `There is no tool "${call.name}". ${there} ${end}.`);
       }
       const checked = mine ? checkOwnArguments(call.params, mine.schema) : checkCallersArguments(call.params);
       if (!checked.ok) return { type: "refuse", outcome: invalidParams(checked.detail) };

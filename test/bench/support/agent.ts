@@ -12,6 +12,7 @@ import { createHistory } from "../../../plugins/agent/threads/history.ts";
 import { createLedger } from "../../../plugins/agent/threads/ledger.ts";
 import { MIGRATIONS } from "../../../plugins/agent/threads/tables.ts";
 import { createTurnRunner } from "../../../plugins/agent/turn/runner.ts";
+import { createToolIndexes } from "../../../plugins/agent/turn/tools/tool-index.ts";
 
 export const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -37,7 +38,14 @@ export async function openAgent(store: OpenStore, home: string) {
     prices: await readPrices(openFolderFiles(home)),
     spending: createSpending(sql, undefined),
     context: createContext(sql, history),
-    sources: { own: [], host: undefined, rules: new Map(), approvals: createApprovals(sql) },
+    sources: {
+      own: [],
+      host: undefined,
+      rules: new Map(),
+      approvals: createApprovals(sql),
+      mostOffered: 40,
+      index: createToolIndexes(),
+    },
     mask,
     trusted: new Set(),
     log: SILENT,

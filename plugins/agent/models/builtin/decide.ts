@@ -1,4 +1,5 @@
 /** What to answer: a pure function of the messages, the tools and the clock. */
+import { ownWords } from "../../context/own-words.ts";
 import type { ModelMessage, ModelRequest, ModelTool } from "../model.ts";
 import { offerTools } from "../request.ts";
 import { answerSum } from "./arithmetic.ts";
@@ -53,18 +54,9 @@ function replyTo(request: ModelRequest, now: Date): Reply {
   return say(results.map((result) => answerFrom(result, question, tools)).join("\n\n"));
 }
 
-/** The user's own words, without the blocks a channel put ahead of them. */
+/** The user's own words of a message. */
 function wordsOfUser(message: ModelMessage | undefined): string {
-  let text = message?.role === "user" ? message.text : "";
-  for (;;) {
-    // What came from outside may have a line of caution ahead of it.
-    const [, name = ""] =
-      /^\s*(?:Caution: [^\n]*\n)?<(instructions|user-context|summary|tool-output)(?:\s[^>]*)?>/.exec(text) ??
-      [];
-    const end = name === "" ? -1 : text.indexOf(`</${name}>`);
-    if (end < 0) return text.replaceAll(/<\/?outside>/g, "").trim();
-    text = text.slice(end + name.length + 3);
-  }
+  return message?.role === "user" ? ownWords(message.text) : "";
 }
 
 function say(text: string): Reply {

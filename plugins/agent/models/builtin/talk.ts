@@ -1,5 +1,5 @@
 /** What the built-in model says about itself and about the tools it has. */
-import { reservedPrefix } from "../../../../kernel/vocabulary/tools/names.ts";
+import { isAgentsName } from "../../../../kernel/vocabulary/tools/names.ts";
 import type { ModelTool } from "../model.ts";
 import type { Property } from "./schema.ts";
 import { clip, listing, sayName } from "./words.ts";
@@ -12,7 +12,7 @@ const WHAT_I_AM =
   "I am the built-in model: a small program in this service, not a language model. I work offline and need no key.";
 
 /** The agent's own tools are shown by what they do rather than by name. */
-const isInstalled = ({ name }: ModelTool) => reservedPrefix(name) === undefined;
+const isInstalled = ({ name }: ModelTool) => !isAgentsName(name);
 
 export function greeting(tools: readonly ModelTool[]): string {
   const names = tools.filter(isInstalled).map(({ name }) => sayName(name));

@@ -16,34 +16,38 @@ export interface Offer {
 }
 
 export interface Choice {
-  /** For the next answer. */
-  offer(): Offer;
+  /** The names that may be called, where the caller chose some. */
+  readonly names: ReadonlySet<string> | undefined;
+  /** For the next answer, of the tools that its model is offered. */
+  offer(): (tools: readonly ModelTool[]) => Offer;
   /** Told of each call of an answer; the outcome of one that must not be made. */
   refuse(call: ToolCall): ToolOutcome | undefined;
 }
 
 export function createChoice(
   { toolChoice, maxToolCalls = Number.POSITIVE_INFINITY }: Pick<Turn, "toolChoice" | "maxToolCalls">,
-  toolbox: Pick<Toolbox, "forModel" | "isExternal">,
+  toolbox: Pick<Toolbox, "isExternal">,
 ): Choice {
   let isFirst = true;
   let left = maxToolCalls;
   const names = typeof toolChoice === "object" ? new Set(toolChoice.names) : undefined;
 
   return {
+    names,
     offer() {
       // What has to be called was called in the first answer: a model that had to go on would never come to an end.
       const isRequired =
         isFirst && (typeof toolChoice === "object" ? toolChoice.mode : toolChoice) === "required";
       isFirst = false;
-      if (toolChoice === "none") return { tools: [] };
-      const tools =
-        left > 0 ? toolbox.forModel : toolbox.forModel.filter(({ name }) => toolbox.isExternal(name));
       const mode = isRequired ? "required" : "auto";
-      if (names === undefined)
-        return tools.length === 0 || !toolChoice ? { tools } : { tools, toolChoice: mode };
-      const offered = tools.flatMap(({ name }) => (names.has(name) ? name : []));
-      return offered.length === 0 ? { tools: [] } : { tools, toolChoice: { mode, names: offered } };
+      return (given) => {
+        if (toolChoice === "none") return { tools: [] };
+        const tools = left > 0 ? given : given.filter(({ name }) => toolbox.isExternal(name));
+        if (names === undefined)
+          return tools.length === 0 || !toolChoice ? { tools } : { tools, toolChoice: mode };
+        const offered = tools.flatMap(({ name }) => (names.has(name) ? name : []));
+        return offered.length === 0 ? { tools: [] } : { tools, toolChoice: { mode, names: offered } };
+      };
     },
 
     refuse({ name }) {
