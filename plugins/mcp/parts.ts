@@ -2,6 +2,7 @@
 import type {
   Agent,
   Approvals,
+  Kernel,
   Limiter,
   Log,
   Memory,
@@ -24,7 +25,10 @@ export interface ServerParts {
   readonly store: Store;
   readonly chatLimit: Limiter;
   readonly log: Log;
+  readonly kernel: Kernel;
   readonly version: string;
+  /** A call that takes longer becomes a task, where the client knows them. */
+  readonly taskAfterMillis: number;
   /** Where people approve and sign in, without a slash at the end; absent where no gateway is reached. */
   readonly page: string | undefined;
 }

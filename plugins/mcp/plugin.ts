@@ -1,5 +1,6 @@
 /** The MCP channel: our tools, the agent, skills and memory for any MCP host. Mounted on the gateway. */
 import { definePlugin, Off } from "../../kernel/plugin.ts";
+import { readSettings } from "./settings.ts";
 
 export default definePlugin({
   name: "mcp",
@@ -24,15 +25,10 @@ export default definePlugin({
       load: async () => (await import("./stdio.ts")).register,
     },
   ],
+  tables: async () => (await import("./owned-tables.ts")).TABLES,
   configure(env) {
     const isOn = env.flag("MCP_ENABLED", true, "The MCP server on the gateway, at /mcp");
-    const config = {
-      url: env.url(
-        "MCP_URL",
-        undefined,
-        "The address of /mcp as clients outside know it; tokens of the identity provider may be meant for it",
-      ),
-    };
+    const config = readSettings(env);
     return isOn ? config : new Off("MCP_ENABLED is false");
   },
   start: async (context) => (await import("./start.ts")).startChannel(context),

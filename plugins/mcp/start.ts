@@ -1,6 +1,7 @@
 /** The channel on the gateway. The protocol's packages are large: they are loaded with the first request. */
 import type { StartContext } from "../../kernel/plugin.ts";
 import type { Endpoint } from "./http/endpoint.ts";
+import type { ChannelSettings } from "./settings.ts";
 
 const PATH = "/mcp";
 
@@ -16,17 +17,14 @@ type Needed =
   | "chatLimit"
   | "kernel";
 
-export interface ChannelConfig {
-  readonly url: string | undefined;
-}
-
 export function startChannel({
   config,
   use,
   log,
   onStop,
+  onDrain,
   announce,
-}: StartContext<ChannelConfig, Needed, never>): void {
+}: StartContext<ChannelSettings, Needed, never>): void {
   const { web, kernel } = use;
   let opened: Promise<Endpoint> | undefined;
   const page = config.url === undefined ? web.url : new URL(config.url).origin;
@@ -34,7 +32,7 @@ export function startChannel({
     opened ??= Promise.all([import("./http/endpoint.ts"), import("./server.ts")]).then(
       async ([{ createEndpoint }, { createServers }]) =>
         createEndpoint({
-          servers: await createServers({ ...use, log, version: kernel.version, page }),
+          servers: await createServers({ ...use, ...config, log, version: kernel.version, page }),
           log,
         }),
     );
@@ -45,6 +43,7 @@ export function startChannel({
     return opened;
   };
   onStop(async () => void (await (await opened?.catch(() => undefined))?.close()));
+  onDrain(async () => void (await (await opened?.catch(() => undefined))?.drain()));
   web.mountProtocol({
     path: PATH,
     title: "Postern",

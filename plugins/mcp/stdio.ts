@@ -7,6 +7,7 @@ import type { Accounts, CommandContext } from "../../kernel/plugin.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import { OPERATOR } from "../../kernel/vocabulary/user.ts";
 import { CHANNEL } from "./parts.ts";
+import { readSettings } from "./settings.ts";
 
 interface StdioOptions {
   readonly user: string;
@@ -32,6 +33,7 @@ export function register(command: Command, context: CommandContext): void {
     .option("--user <id>", "act as this user", OPERATOR)
     .addHelpText("after", HELP)
     .action(async ({ user }: StdioOptions) => {
+      const { taskAfterMillis } = context.settingsOf("mcp", readSettings);
       const wire = takeOutput();
       await context.with(
         [
@@ -52,16 +54,23 @@ export function register(command: Command, context: CommandContext): void {
             import("@modelcontextprotocol/server/stdio"),
             import("./server.ts"),
           ]);
-          const servers = await createServers({ ...use, log, version: context.version, page: undefined });
+          const servers = await createServers({
+            ...use,
+            log,
+            version: context.version,
+            page: undefined,
+            taskAfterMillis,
+          });
           const ended = hostIsGone(wire);
           if (process.stdin.isTTY)
             warn("postern mcp: waiting for an MCP host on standard input; see postern mcp --help\n");
-          const handle = serveStdio(() => servers.create({ user, channel: CHANNEL }), {
+          const handle = serveStdio(({ era }) => servers.create({ user, channel: CHANNEL }, era), {
             transport: new StdioServerTransport(process.stdin, wire),
             onerror: (error) => log.debug({ error }, "an MCP message was refused"),
           });
           await ended;
           await handle.close();
+          await servers.close();
           process.stdin.destroy();
         },
         { stays: true },

@@ -8,6 +8,8 @@ import type { Servers } from "../server.ts";
 
 export interface Endpoint {
   handle(request: IncomingMessage, response: ServerResponse, user: User): Promise<void>;
+  /** Waits for calls that go on without their request. */
+  drain(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -18,7 +20,7 @@ export interface EndpointParts {
 
 export function createEndpoint({ servers, log }: EndpointParts): Endpoint {
   const onerror = (error: Error) => log.debug({ error }, "an MCP request was refused");
-  const handler = createMcpHandler((context) => servers.create(callerOf(context)), { onerror });
+  const handler = createMcpHandler((context) => servers.create(callerOf(context), context.era), { onerror });
   const serve = toNodeHandler(handler, { onerror });
   return {
     async handle(request, response, { id, scope }) {
@@ -26,7 +28,11 @@ export function createEndpoint({ servers, log }: EndpointParts): Endpoint {
       const auth = { token: "", clientId: id, scopes: [], extra: { caller } };
       await serve(Object.assign(request as NodeIncomingMessageLike, { auth }), response);
     },
-    close: () => handler.close(),
+    drain: servers.drain,
+    async close() {
+      await handler.close();
+      await servers.close();
+    },
   };
 }
 

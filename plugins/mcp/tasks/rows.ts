@@ -1,0 +1,231 @@
+/** Tasks as the store has them: any node can say how one is, and take it up again when it was waiting for an answer. */
+import type { Node, Sql, SqlValue } from "../../../kernel/plugin.ts";
+
+export const OWNER = "mcp tasks";
+
+/** What became of a call, in the protocol's own words. */
+export type TaskState =
+  | { readonly status: "working" | "cancelled" }
+  | {
+      readonly status: "input_required";
+      readonly requests: Readonly<Record<string, unknown>>;
+      readonly answers: Readonly<Record<string, unknown>>;
+      readonly requestState?: string;
+    }
+  | { readonly status: "completed"; readonly result: Readonly<Record<string, unknown>> }
+  | { readonly status: "failed"; readonly error: { readonly code: number; readonly message: string } };
+
+/** A task is for the user who made it and, where the token had a scope, for that token. */
+export interface TaskOwner {
+  readonly user: string;
+  readonly token: string;
+}
+
+export type Task = TaskState & {
+  readonly id: string;
+  readonly owner: TaskOwner;
+  /** The call that it is, to go on with after an answer. */
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly ttlMillis: number;
+};
+
+export interface TaskRows {
+  /** False where this user has as many as anybody may have. */
+  add(task: Task): Promise<boolean>;
+  find(owner: TaskOwner, id: string): Promise<Task | undefined>;
+  /** False where it is no longer what it was. A task that works is this node's. */
+  change(task: Task, to: TaskState): Promise<boolean>;
+  /** Says that this node is still at its tasks. Answers those that nobody has cancelled and that have not expired. */
+  renew(): Promise<readonly string[]>;
+  /** Everything of this node that works has failed. */
+  abandon(): Promise<void>;
+  removeExpired(): Promise<void>;
+}
+
+interface Columns {
+  readonly id: string;
+  readonly status: Task["status"];
+  readonly detail: string;
+  readonly params: string;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly expires_at: number;
+  readonly is_lost: number;
+}
+
+const MOST_TASKS = 100;
+const INTERNAL_ERROR = -32603;
+/** A node that has not renewed its tasks for so long, and is none of those that live, is gone. */
+const LOST_AFTER_MILLIS = 15_000;
+
+const LOST = {
+  status: "failed",
+  error: { code: INTERNAL_ERROR, message: "The node that ran this call has stopped. Call the tool again." },
+} as const;
+
+export const MIGRATIONS = {
+  sqlite: [
+    `CREATE TABLE mcp_tasks (
+      id TEXT PRIMARY KEY,
+      user TEXT NOT NULL,
+      -- The id of a token with a scope, or empty.
+      token TEXT NOT NULL,
+      node TEXT NOT NULL,
+      status TEXT NOT NULL,
+      detail TEXT NOT NULL,
+      params TEXT NOT NULL,
+      created_at INTEGER NOT NULL,
+      updated_at INTEGER NOT NULL,
+      renewed_at INTEGER NOT NULL,
+      expires_at INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX mcp_tasks_by_user ON mcp_tasks (user);
+    CREATE INDEX mcp_tasks_by_expiry ON mcp_tasks (expires_at);`,
+  ],
+  postgres: [
+    `CREATE TABLE mcp_tasks (
+      id TEXT COLLATE "C" PRIMARY KEY,
+      "user" TEXT COLLATE "C" NOT NULL,
+      token TEXT COLLATE "C" NOT NULL,
+      node TEXT COLLATE "C" NOT NULL,
+      status TEXT COLLATE "C" NOT NULL,
+      detail TEXT COLLATE "C" NOT NULL,
+      params TEXT COLLATE "C" NOT NULL,
+      created_at BIGINT NOT NULL,
+      updated_at BIGINT NOT NULL,
+      renewed_at BIGINT NOT NULL,
+      expires_at BIGINT NOT NULL
+    );
+    CREATE INDEX mcp_tasks_by_user ON mcp_tasks ("user");
+    CREATE INDEX mcp_tasks_by_expiry ON mcp_tasks (expires_at);`,
+  ],
+};
+
+export function createTaskRows(sql: Sql, node: Node): TaskRows {
+  // On SQLite a command is a second process that no list of nodes has: what it renews is alive too.
+  const lost = `status = 'working' AND node NOT IN ${node.living} AND renewed_at < ?`;
+
+  async function change(id: string, from: TaskState, to: TaskState): Promise<boolean> {
+    const now = Date.now();
+    const values: SqlValue[] = [to.status, detailOf(to), node.id, now, now];
+    const changed = await sql.run(
+      `UPDATE mcp_tasks SET status = ?, detail = ?, node = ?, updated_at = ?, renewed_at = ?
+       WHERE id = ? AND status = ? AND detail = ?`,
+      ...values,
+      id,
+      from.status,
+      detailOf(from),
+    );
+    return changed > 0;
+  }
+
+  return {
+    add: (task) =>
+      sql.transaction(async (tx) => {
+        const kept = await tx.get<{ readonly count: number }>(
+          `SELECT count(*) AS count FROM mcp_tasks WHERE "user" = ? AND expires_at > ?`,
+          task.owner.user,
+          Date.now(),
+        );
+        if ((kept?.count ?? 0) >= MOST_TASKS) return false;
+        await tx.run(
+          `INSERT INTO mcp_tasks
+             (id, "user", token, node, status, detail, params, created_at, updated_at, renewed_at, expires_at)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          task.id,
+          task.owner.user,
+          task.owner.token,
+          node.id,
+          task.status,
+          detailOf(task),
+          JSON.stringify(task.params),
+          task.createdAt,
+          task.updatedAt,
+          task.createdAt,
+          task.createdAt + task.ttlMillis,
+        );
+        return true;
+      }),
+
+    async find(owner, id) {
+      const now = Date.now();
+      const row = await sql.get<Columns>(
+        `SELECT id, status, detail, params, created_at, updated_at, expires_at,
+           CASE WHEN ${lost} THEN 1 ELSE 0 END AS is_lost
+         FROM mcp_tasks WHERE id = ? AND "user" = ? AND token = ? AND expires_at > ?`,
+        now - LOST_AFTER_MILLIS,
+        id,
+        owner.user,
+        owner.token,
+        now,
+      );
+      if (row === undefined) return undefined;
+      const task = toTask(row, owner);
+      if (row.is_lost === 0) return task;
+      await change(id, task, LOST);
+      return { ...task, ...LOST };
+    },
+
+    change: (task, to) => change(task.id, task, to),
+
+    async renew() {
+      await sql.run(
+        "UPDATE mcp_tasks SET renewed_at = ? WHERE node = ? AND status = 'working'",
+        Date.now(),
+        node.id,
+      );
+      const still = await sql.all<{ readonly id: string }>(
+        "SELECT id FROM mcp_tasks WHERE node = ? AND status = 'working' AND expires_at > ?",
+        node.id,
+        Date.now(),
+      );
+      return still.map(({ id }) => id);
+    },
+
+    async abandon() {
+      await sql.run(
+        "UPDATE mcp_tasks SET status = ?, detail = ?, updated_at = ? WHERE node = ? AND status = 'working'",
+        LOST.status,
+        detailOf(LOST),
+        Date.now(),
+        node.id,
+      );
+    },
+
+    async removeExpired() {
+      await sql.run("DELETE FROM mcp_tasks WHERE expires_at <= ?", Date.now());
+    },
+  };
+}
+
+/** All of a state but its name. */
+function detailOf(state: TaskState): string {
+  switch (state.status) {
+    case "working":
+    case "cancelled":
+      return "{}";
+    case "input_required": {
+      const { requests, answers, requestState } = state;
+      return JSON.stringify({ requests, answers, requestState });
+    }
+    case "completed":
+      return JSON.stringify({ result: state.result });
+    case "failed":
+      return JSON.stringify({ error: state.error });
+  }
+}
+
+function toTask(row: Columns, owner: TaskOwner): Task {
+  return {
+    id: row.id,
+    owner,
+    params: JSON.parse(row.params),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    ttlMillis: row.expires_at - row.created_at,
+    status: row.status,
+    ...JSON.parse(row.detail),
+  };
+}

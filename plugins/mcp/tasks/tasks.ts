@@ -1,0 +1,191 @@
+/**
+ * Calls that go on after their request was answered. The node that began one runs it to its end; what it needs to know about a
+ * person's answers, and what came of it, is in the store.
+ */
+import { randomUUID } from "node:crypto";
+import { isInputRequiredResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import { type Log, reason, type Sql, type Store } from "../../../kernel/plugin.ts";
+import { createTaskRows, type Task, type TaskOwner, type TaskState } from "./rows.ts";
+
+/** A call under way: it ends in a result, or in what it has to ask first. */
+export interface RunningCall {
+  readonly result: Promise<object>;
+  abort(): void;
+}
+
+export interface TaskParts {
+  readonly sql: Sql;
+  readonly store: Pick<Store, "node" | "signals" | "repeat">;
+  readonly log: Log;
+  /** Whether this process deletes what has expired: one that only helps out does not. */
+  readonly sweeps: boolean;
+}
+
+export interface Tasks {
+  /** Undefined where this user has too many. The call is the task's from here on. */
+  begin(
+    owner: TaskOwner,
+    params: Task["params"],
+    ttlMillis: number,
+    call: () => RunningCall,
+  ): Promise<Task | undefined>;
+  find(owner: TaskOwner, id: string): Promise<Task | undefined>;
+  /** Waits until it has ended. */
+  settled(owner: TaskOwner, id: string, signal: AbortSignal): Promise<Task | undefined>;
+  /** Goes on where every question has its answer. Answers to what was not asked are ignored. */
+  answer(
+    task: Task,
+    answers: Readonly<Record<string, unknown>>,
+    goOn: (task: Extract<Task, { status: "input_required" }>) => RunningCall,
+  ): Promise<void>;
+  /** False where it had ended already. */
+  cancel(task: Task): Promise<boolean>;
+  /** Waits for what runs. */
+  drain(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface Followed {
+  abort(): void;
+  readonly done: Promise<void>;
+}
+
+const TOPIC = "mcp tasks";
+const RENEW_MILLIS = 4000;
+const LOOK_MILLIS = 500;
+const SWEEP_MILLIS = 60_000;
+const CANCELLED: TaskState = { status: "cancelled" };
+
+export function createTasks({ sql, store, log, sweeps }: TaskParts): Tasks {
+  const rows = createTaskRows(sql, store.node);
+  const running = new Map<string, Followed>();
+  const stopSweeping = sweeps ? store.repeat(TOPIC, SWEEP_MILLIS, rows.removeExpired) : () => {};
+  // Cancelled on another node.
+  const stopListening = store.signals.listen(TOPIC, (id) => running.get(id)?.abort());
+  let renewing: NodeJS.Timeout | undefined;
+
+  function follow(task: Task, call: RunningCall): void {
+    const done = ending(call.result).then(async (state) => {
+      try {
+        await rows.change({ ...task, status: "working" }, state);
+      } catch (error) {
+        log.error({ error }, `the result of an MCP task could not be kept: ${reason(error)}`);
+      } finally {
+        running.delete(task.id);
+        if (running.size === 0) clearInterval(renewing);
+      }
+    });
+    running.set(task.id, { abort: call.abort, done });
+    if (running.size === 1) renewing = setInterval(() => void renew(), RENEW_MILLIS).unref();
+  }
+
+  /** Where the store is away, the next one is soon. */
+  async function renew(): Promise<void> {
+    const mine = [...running];
+    const still = await rows.renew().catch(() => undefined);
+    if (still === undefined) return;
+    for (const [id, { abort }] of mine) if (!still.includes(id)) abort();
+  }
+
+  async function ending(result: Promise<object>): Promise<TaskState> {
+    try {
+      const value = await result;
+      if (!isInputRequiredResult(value)) return { status: "completed", result: { ...value } };
+      const { inputRequests = {}, requestState } = value;
+      const asked = {
+        requests: inputRequests,
+        answers: {},
+        ...(requestState !== undefined && { requestState }),
+      };
+      return { status: "input_required", ...asked };
+    } catch (error) {
+      if (error instanceof ProtocolError) {
+        const { code, message } = error;
+        return { status: "failed", error: { code, message } };
+      }
+      log.error({ error }, `an MCP task failed: ${reason(error)}`);
+      return {
+        status: "failed",
+        error: { code: ProtocolErrorCode.InternalError, message: "Internal error" },
+      };
+    }
+  }
+
+  return {
+    async begin(owner, params, ttlMillis, call) {
+      const now = Date.now();
+      const task: Task = {
+        id: randomUUID(),
+        owner,
+        params,
+        createdAt: now,
+        updatedAt: now,
+        ttlMillis,
+        status: "working",
+      };
+      if (!(await rows.add(task))) return undefined;
+      follow(task, call());
+      return task;
+    },
+
+    find: rows.find,
+
+    async settled(owner, id, signal) {
+      for (;;) {
+        const task = await rows.find(owner, id);
+        if (task === undefined || hasEnded(task) || signal.aborted) return task;
+        await Promise.race([running.get(id)?.done, pause(LOOK_MILLIS, signal)].filter(Boolean));
+      }
+    },
+
+    async answer(task, answers, goOn) {
+      if (task.status !== "input_required") return;
+      const asked = Object.entries(answers).filter(([key]) => Object.hasOwn(task.requests, key));
+      const answered = { ...task, answers: { ...task.answers, ...Object.fromEntries(asked) } };
+      const isComplete = Object.keys(task.requests).every((key) => Object.hasOwn(answered.answers, key));
+      if (!isComplete) await rows.change(task, answered);
+      // Two answers at once: one of them goes on.
+      else if (await rows.change(task, { status: "working" })) follow(task, goOn(answered));
+    },
+
+    async cancel(task) {
+      if (hasEnded(task)) return false;
+      if (!(await rows.change(task, CANCELLED))) return false;
+      running.get(task.id)?.abort();
+      await store.signals.send(TOPIC, task.id);
+      return true;
+    },
+
+    async drain() {
+      await Promise.all([...running.values()].map(({ done }) => done));
+    },
+
+    async stop() {
+      stopSweeping();
+      stopListening();
+      clearInterval(renewing);
+      const mine = [...running.values()];
+      if (mine.length === 0) return;
+      // First: what an aborted call says is not what came of it.
+      await rows.abandon();
+      for (const { abort } of mine) abort();
+      await Promise.all(mine.map(({ done }) => done));
+    },
+  };
+}
+
+export function hasEnded({ status }: TaskState): boolean {
+  return status === "completed" || status === "failed" || status === "cancelled";
+}
+
+function pause(millis: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(end, millis);
+    signal.addEventListener("abort", end, { once: true });
+    function end() {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    }
+  });
+}
