@@ -1,37 +1,17 @@
 /** Parses capabilities files. Pure; reports all problems at once. */
 import type { Capabilities, Credential, CredentialLocation } from "./capabilities.ts";
+import { createFileReader, FileError, type FileProblem, type SchemaChecker } from "./file.ts";
 import { isRefusedBesideCredential, RESERVED_HEADERS } from "./headers.ts";
 import schema from "./schema.json" with { type: "json" };
 import { refuseVariable } from "./variables.ts";
 
-export interface CapabilitiesProblem {
-  /** Where in the file, such as `http.allowlist[0].methods[1]`; empty for the whole file. */
-  readonly path: string;
-  /** What is wrong there and what is accepted, such as `must be between 1 and 600, given 0`. */
-  readonly problem: string;
-}
-
 /** Thrown by the parser; the message lists all problems. */
-export class CapabilitiesError extends Error {
-  readonly problems: readonly CapabilitiesProblem[];
-
-  constructor(problems: readonly CapabilitiesProblem[]) {
-    const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
-    const lines = problems.map(({ path, problem }) => `  ${path || "(the file)"}: ${problem}`);
-    super(`The capabilities file has ${count}.\n${lines.join("\n")}`);
+export class CapabilitiesError extends FileError {
+  constructor(problems: readonly FileProblem[]) {
+    super("The capabilities file", problems);
     this.name = "CapabilitiesError";
-    this.problems = problems;
   }
 }
-
-/** A part of a schema. */
-type SchemaNode = Readonly<Record<string, unknown>>;
-
-/** Compiles a schema into a check. Passed in, because this folder imports nothing of ours. */
-export type SchemaChecker = (
-  schema: SchemaNode,
-  options: { readonly authorWords: (node: SchemaNode) => string | undefined },
-) => (value: unknown) => readonly CapabilitiesProblem[];
 
 /** Parses a capabilities file, given as text or as parsed JSON. Throws a `CapabilitiesError`. */
 export type CapabilitiesParser = (source: unknown) => Capabilities;
@@ -41,64 +21,14 @@ export function createCapabilitiesParser(
   compile: SchemaChecker,
   show: (text: string) => string,
 ): CapabilitiesParser {
-  const check = compile(schema, { authorWords });
-  return (source) => {
-    const json = typeof source === "string" ? parseJson(source) : source;
-    // First of all: other problems say what was given.
-    const hidden = hiddenCharacters(json, show);
-    if (hidden.length > 0) throw new CapabilitiesError(hidden);
-    const mistakes = check(json);
-    if (mistakes.length > 0) throw new CapabilitiesError(mistakes);
-    const file = json as CapabilitiesFile;
-    const problems = contradictions(file);
-    if (problems.length > 0) throw new CapabilitiesError(problems);
-    return toCapabilities(file);
-  };
-}
-
-/** People agree to a file's words as they see them, so what they would not see is refused, in names and values. */
-function hiddenCharacters(file: unknown, show: (text: string) => string): CapabilitiesProblem[] {
-  const problems: CapabilitiesProblem[] = [];
-  const refuse = (path: string, text: string) => {
-    const shown = show(text);
-    if (shown !== text) {
-      const problem = `must not hold control, direction-changing or invisible characters, given "${shown}"`;
-      problems.push({ path, problem });
-    }
-  };
-  // A list instead of calls: a file may nest as deeply as it likes.
-  const waiting: { readonly value: unknown; readonly path: string }[] = [{ value: file, path: "" }];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const { value, path } = next;
-    if (typeof value === "string") refuse(path, value);
-    if (typeof value !== "object" || value === null) continue;
-    for (const [name, item] of Object.entries(value)) {
-      const at = Array.isArray(value) ? `${path}[${name}]` : `${path}${path === "" ? "" : "."}${show(name)}`;
-      refuse(at, name);
-      waiting.push({ value: item, path: at });
-    }
-  }
-  return problems;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, ""));
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CapabilitiesError([{ path: "", problem: `must be a JSON object: ${why}` }]);
-  }
-}
-
-/** Schema descriptions that start with an article say what the value must be; the others say what it is for. */
-function authorWords(node: SchemaNode): string | undefined {
-  const { $ref, description, enum: values } = node;
-  if (typeof $ref === "string") {
-    const name = $ref.slice("#/$defs/".length);
-    return authorWords((schema.$defs as Readonly<Record<string, SchemaNode>>)[name] ?? {});
-  }
-  if (typeof description !== "string" || !/^(?:an?|the) /.test(description)) return undefined;
-  return `must be ${description}${Array.isArray(values) ? `: one of ${values.join(", ")}` : ""}`;
+  const read = createFileReader<CapabilitiesFile>({
+    schema,
+    compile,
+    show,
+    contradictions,
+    refuse: (problems) => new CapabilitiesError(problems),
+  });
+  return (source) => toCapabilities(read(source));
 }
 
 /** The file's JSON once the schema has accepted it. */
@@ -140,8 +70,8 @@ type LocationInFile =
   | { type: "url_path"; placeholder: string };
 
 /** Checks that the schema cannot express. */
-function contradictions(file: CapabilitiesFile): CapabilitiesProblem[] {
-  const problems: CapabilitiesProblem[] = [];
+function contradictions(file: CapabilitiesFile): FileProblem[] {
+  const problems: FileProblem[] = [];
   const variable = file.auth?.env_var;
   const refusal = variable === undefined ? undefined : refuseVariable(variable);
   if (refusal !== undefined)

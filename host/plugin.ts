@@ -5,7 +5,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parsePrivateHosts } from "../kernel/net/address.ts";
-import { definePlugin, reason, type Store, type ToolAdmin } from "../kernel/plugin.ts";
+import { definePlugin, type McpServers, reason, type Store, type ToolAdmin } from "../kernel/plugin.ts";
 import { readSecretsKey } from "../kernel/store/secrets-key.ts";
 import { openToolTables } from "./catalog/tables.ts";
 import type { HostConfig, ToolHost } from "./tool-host.ts";
@@ -16,7 +16,7 @@ const WARM_UP_AFTER_MILLIS = 200;
 export default definePlugin({
   name: "tools",
   needs: ["kernel", "store"],
-  provides: ["tools", "toolAdmin", "toolHost"],
+  provides: ["tools", "toolAdmin", "mcpServers", "toolHost"],
   commands: [
     {
       name: "tool",
@@ -49,10 +49,16 @@ export default definePlugin({
       "Memory that all tools together may use, in MiB; 0: half of the machine's",
     );
     const shipped = env.flag("TOOLS_SHIPPED", true, "Install the shipped tools on first start");
+    const path = env.text(
+      "PATH",
+      "/usr/local/bin:/usr/bin:/bin",
+      "Where the commands of MCP servers are looked for",
+    );
     const secretsKey = readSecretsKey(env);
     return {
       privateHosts: privateHosts ?? new Set(),
       shipped,
+      path,
       secretsKey,
       workers: workers === 0 ? undefined : workers,
       processes,
@@ -69,7 +75,7 @@ export default definePlugin({
     const open = (): Promise<ToolHost> => {
       opened ??= import("./tool-host.ts").then(({ openToolHost }) =>
         openToolHost({
-          config: { ...config, keepsSpare: kernel.serving },
+          config: { ...config, keepsSpare: kernel.serving, version: kernel.version },
           home,
           store,
           mask: kernel.mask,
@@ -99,6 +105,7 @@ export default definePlugin({
     };
     const warmUp = async () => {
       const host = await open();
+      await host.foreign.reachAll();
       await announceTools(host);
       await host.code.sweep();
       await host.provideShipped((line) => log.info(line), stopping.signal);
@@ -121,15 +128,15 @@ export default definePlugin({
 
     return {
       toolHost: { open, privateHosts: config.privateHosts },
+      mcpServers: serversOf(async () => (await open()).foreign.servers),
       toolAdmin: adminOf(async () => (await open()).admin),
       tools: {
         async list() {
-          const { catalog, describe } = await open();
-          return Promise.all((await catalog.list()).map(describe));
+          return (await open()).list();
         },
         async call(call, options) {
           try {
-            return (await (await open()).run(call, options)).outcome;
+            return (await (await open()).call(call, options)).outcome;
           } catch (error) {
             log.error({ error, tool: call.name }, `a call of ${call.name} failed inside the tool host`);
             const message = `The tool host cannot run ${call.name}: ${kernel.mask.hide(reason(error))}`;
@@ -168,5 +175,21 @@ function adminOf(admin: () => Promise<ToolAdmin>): ToolAdmin {
     finishSignIn: async (...args) => (await admin()).finishSignIn(...args),
     receipts: async (...args) => (await admin()).receipts(...args),
     receipt: async (...args) => (await admin()).receipt(...args),
+  };
+}
+
+function serversOf(servers: () => Promise<McpServers>): McpServers {
+  return {
+    list: async (...args) => (await servers()).list(...args),
+    find: async (...args) => (await servers()).find(...args),
+    add: async (...args) => (await servers()).add(...args),
+    remove: async (...args) => (await servers()).remove(...args),
+    file: async (...args) => (await servers()).file(...args),
+    edit: async (...args) => (await servers()).edit(...args),
+    agree: async (...args) => (await servers()).agree(...args),
+    test: async (...args) => (await servers()).test(...args),
+    beginSignIn: async (...args) => (await servers()).beginSignIn(...args),
+    setToken: async (...args) => (await servers()).setToken(...args),
+    signOut: async (...args) => (await servers()).signOut(...args),
   };
 }

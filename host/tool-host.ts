@@ -1,7 +1,15 @@
 /** The parts of the tool host put together. Everything heavy is imported from here, and here only. */
 
 import type { PrivateHosts } from "../kernel/net/address.ts";
-import type { Log, Mask, Store, ToolAdmin, ToolInfo } from "../kernel/plugin.ts";
+import {
+  Fault,
+  type Log,
+  type Mask,
+  type Store,
+  type ToolAdmin,
+  type ToolCall,
+  type ToolInfo,
+} from "../kernel/plugin.ts";
 import { loadKey } from "../kernel/store/secrets-key.ts";
 import { createAdmin } from "./admin.ts";
 import { createBroker } from "./broker/broker.ts";
@@ -9,7 +17,7 @@ import { createCredentialSource } from "./broker/credentials.ts";
 import { createMcpAccess, type McpAccess } from "./broker/mcp-access.ts";
 import { createNetwork } from "./broker/network.ts";
 import { type Candidate, type Catalog, digestOf, type InstalledTool } from "./catalog/catalog.ts";
-import { examine, type Introduce } from "./catalog/install.ts";
+import { examine, type Introduce, isReservedName } from "./catalog/install.ts";
 import { openCatalog } from "./catalog/open.ts";
 import { provideShipped } from "./catalog/shipped.ts";
 import { openToolTables, TOPIC } from "./catalog/tables.ts";
@@ -17,8 +25,10 @@ import { toInfo } from "./catalog/tool-info.ts";
 import { type CodeCache, openCodeCache } from "./compile/code-cache.ts";
 import { inspect } from "./compile/component.ts";
 import { type ComponentSource, createComponent, prepare } from "./compile/transpile.ts";
+import type { ForeignRun } from "./mcp/calls/calls.ts";
+import { type ForeignTools, openForeignTools } from "./mcp/foreign-tools.ts";
 import { openReceipts, type Receipts } from "./receipts.ts";
-import { createRunner, type Runner } from "./runner.ts";
+import { createRunner, type Runner, type RunOptions } from "./runner.ts";
 import { type CheckJson, createJsonCheck } from "./sandbox/json-check.ts";
 import { createPool } from "./sandbox/pool.ts";
 import { type Authorized, authorizeTool, type Prompt, setUpTool } from "./secrets/auth.ts";
@@ -51,6 +61,10 @@ export interface HostConfig {
   readonly memoryBytes?: number | undefined;
   /** True where a process stands ready for the next tool. */
   readonly keepsSpare?: boolean;
+  /** Where the commands of MCP servers are looked for. */
+  readonly path?: string;
+  /** Of Postern, which it tells MCP servers. */
+  readonly version?: string;
   /** Reads the environment variable that a capabilities file names. */
   readonly variable: (name: string) => string | undefined;
 }
@@ -65,8 +79,13 @@ export interface HostParts {
 
 export interface ToolHost {
   readonly catalog: Catalog;
+  /** Tools of MCP servers that others run. */
+  readonly foreign: ForeignTools;
   readonly receipts: Receipts;
+  /** Of an installed tool. */
   readonly run: Runner["run"];
+  /** Of any tool. */
+  call(call: ToolCall, options: RunOptions): Promise<ForeignRun>;
   readonly refusal: Runner["refusal"];
   readonly warmUp: Runner["warmUp"];
   readonly checkJson: CheckJson;
@@ -82,6 +101,8 @@ export interface ToolHost {
     capabilitiesText: string,
     progress?: (line: string) => void,
   ): Promise<Candidate>;
+  /** All tools as others see them, installed or of an MCP server. */
+  list(): Promise<readonly ToolInfo[]>;
   /** A tool as others see it. */
   describe(tool: InstalledTool): Promise<ToolInfo>;
   /** Puts a candidate into the catalog; one that replaces a tool keeps the secrets that were given to it. */
@@ -131,6 +152,23 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   await adoptSecrets(vault, await catalog.list());
   const receipts = await openReceipts(store);
   const code = openCodeCache(home, catalog);
+  const checkJson = createJsonCheck(pool);
+  const foreign = await openForeignTools({
+    store,
+    vault,
+    key,
+    mask,
+    log,
+    access: mcpAccess,
+    receipts,
+    checkJson,
+    privateHosts,
+    isTaken: async (name) => isReservedName(name) || (await catalog.find(name)) !== undefined,
+    path: config.path ?? "",
+    folder: home,
+    version: config.version ?? "0",
+    serves: config.keepsSpare ?? false,
+  });
   const runner = createRunner({ cache: code.folder, catalog, pool, broker, receipts, switches, mask, log });
 
   const unfollow = [
@@ -167,6 +205,10 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   };
 
   const place: ToolHost["place"] = async (name, candidate, force) => {
+    if (await foreign.has(name))
+      throw new Fault("invalid", "tool_exists", `${name} is the name of an MCP server's tool.`, {
+        param: "name",
+      });
     const before = await catalog.find(name);
     const tool = await catalog.put(name, candidate, force ? before : undefined);
     if (before === undefined) return tool;
@@ -174,6 +216,10 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     if (before.digest !== tool.digest) await code.drop(before.digest);
     return tool;
   };
+
+  /** Where both have the name, it is the installed tool's. */
+  const isForeign = async (name: string) =>
+    (await catalog.find(name)) === undefined && (await foreign.has(name));
 
   const keeps: ToolHost["keeps"] = async (name) => {
     const tool = await catalog.find(name);
@@ -198,8 +244,17 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   return {
     catalog,
     receipts,
+    foreign,
     ...runner,
-    checkJson: createJsonCheck(pool),
+    call: async (call, options) =>
+      (await isForeign(call.name)) ? foreign.call(call, options) : runner.run(call, options),
+    refusal: async (call) => ((await isForeign(call.name)) ? foreign.refusal(call) : runner.refusal(call)),
+    async list() {
+      const installed = await Promise.all((await catalog.list()).map(describe));
+      const names = new Set(installed.map(({ name }) => name));
+      return [...installed, ...(await foreign.list()).filter(({ name }) => !names.has(name))];
+    },
+    checkJson,
     hide: mask.hide,
     code,
     switches,
@@ -266,6 +321,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     },
     async close() {
       for (const stop of [...unfollow, catalog.close, switches.close]) stop();
+      await foreign.close();
       await pool.close();
       await broker.close();
       await mcpAccess.close();

@@ -145,8 +145,10 @@ test("schemas are checked, and mistakes explained, in one place", () => {
 
 test("a stranger's schema is run in the stranger's process alone", () => {
   const importersOf = (target: string) => FILES.filter((file) => IMPORTS.get(file)?.includes(target));
-  expect(importersOf("kernel/vocabulary/schema/bounded.ts")).toEqual(["host/params.ts"]);
-  expect(importersOf("host/params.ts").filter((file) => !under("host/sandbox/inside")(file))).toEqual([]);
+  expect(importersOf("kernel/vocabulary/schema/bounded.ts")).toEqual(["host/sandbox/inside/params.ts"]);
+  expect(
+    importersOf("host/sandbox/inside/params.ts").filter((file) => !under("host/sandbox/inside")(file)),
+  ).toEqual([]);
 });
 
 test("only what makes strangers' text visible writes to a terminal, and the log, which does so itself", () => {

@@ -83,7 +83,8 @@ export function createMcpAccess(parts: McpAccessParts): McpAccess {
         isHeader ? location.name : "authorization",
         isHeader ? `${location.prefix}${record.value}` : `Bearer ${record.value}`,
       );
-    return checked(url, { ...init, headers }, { mask });
+    const { answerBytes: maxBytes } = server;
+    return checked(url, { ...init, headers }, { mask, ...(maxBytes !== undefined && { maxBytes }) });
   };
 
   async function renewAfterRefusal(

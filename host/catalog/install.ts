@@ -52,7 +52,11 @@ export function checkName(name: string): void {
   const prefix = reservedPrefix(lower);
   if (prefix !== undefined) refuse(`names starting with ${prefix} are reserved for the agent`);
   if (lower === TOOL_SEARCH) refuse("it is reserved for the agent");
-  if (RESERVED_NAMES.includes(lower)) refuse("common clients use that name for their own tool");
+  if (isReservedName(name)) refuse("common clients use that name for their own tool");
+}
+
+export function isReservedName(name: string): boolean {
+  return RESERVED_NAMES.includes(name.toLowerCase());
 }
 
 export async function examine(

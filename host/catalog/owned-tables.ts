@@ -1,5 +1,6 @@
 /** The tool host's tables, by owner. */
 import type { OwnedTables } from "../../kernel/plugin.ts";
+import { TABLES as MCP, OWNER as MCP_OWNER } from "../mcp/tools/rows.ts";
 import { MIGRATIONS as RECEIPTS } from "../receipts.ts";
 import { TABLES as DEATHS } from "../switches.ts";
 import { pullTools, pushTools } from "./carrying.ts";
@@ -8,6 +9,7 @@ import { TABLES as CATALOG } from "./tables.ts";
 export const TABLES: readonly OwnedTables[] = [
   { owner: "tools", migrations: RECEIPTS },
   { owner: "tool-deaths", migrations: DEATHS },
+  { owner: MCP_OWNER, migrations: MCP },
   {
     owner: "catalog",
     migrations: CATALOG,

@@ -9,6 +9,8 @@ export interface McpTarget {
   readonly url: string;
   /** Each user has a credential of their own. */
   readonly perUser: boolean;
+  /** The largest answer that is read. */
+  readonly answerBytes?: number;
   readonly credential?: {
     readonly secretName?: string;
     readonly location?:

@@ -1,8 +1,8 @@
 /** What a component answered, or how it failed, as an outcome in words. */
 import { reason } from "../../../kernel/fault.ts";
 import type { JsonSchema } from "../../../kernel/vocabulary/turn.ts";
-import { compileParamsCheck } from "../../params.ts";
 import type { FailureCode, Outcome } from "../protocol.ts";
+import { compileParamsCheck } from "./params.ts";
 import { ToolExit } from "./wasi/wasi.ts";
 
 const MAX_OUTPUT_BYTES = 1 << 20;

@@ -6,7 +6,6 @@ import { compileFunction } from "node:vm";
 import { MessageChannel, parentPort, threadId } from "node:worker_threads";
 import { reason } from "../../../kernel/fault.ts";
 import type { ToolReply } from "../../broker/grant.ts";
-import { compileParamsCheck, compileValueCheck, type ParamsCheck, type ValueCheck } from "../../params.ts";
 import type {
   Ask,
   ComponentCode,
@@ -20,6 +19,7 @@ import { GLUE_WEBASSEMBLY } from "./glue.ts";
 import { type Caller, createImports, type Imports } from "./imports.ts";
 import { type Instance, type Instantiate, type Linkable, openInstance } from "./instance.ts";
 import { describeAll, explainFailure, judgeDescription, judgeOutput } from "./outcome.ts";
+import { compileParamsCheck, compileValueCheck, type ParamsCheck, type ValueCheck } from "./params.ts";
 import { shutThread } from "./shut.ts";
 
 /** Instances that no call needed for so long are dropped. */

@@ -46,6 +46,12 @@ export const ToolInfo = Type.Object(
         { description: "It kept crashing: calls are refused until the operator switches it on again" },
       ),
     ),
+    asks: Type.Optional(
+      Type.Boolean({
+        description:
+          "Whether it asks before it runs, unless a rule says otherwise; by default, where it writes",
+      }),
+    ),
     server: Type.Optional(
       Type.Object(
         {

@@ -27,11 +27,11 @@ export function readApprovalRules(env: Env): ApprovalRules {
 
 /** The operator's "deny" stands; what the user remembered answers any question; else rule, else default. */
 export function judgeTool(
-  tool: Pick<ToolInfo, "name" | "writes">,
+  tool: Pick<ToolInfo, "name" | "writes" | "asks">,
   rules: ApprovalRules,
   remembered: "allow" | "deny" | undefined,
 ): Verdict {
-  const rule = rules.get(tool.name) ?? rules.get("*") ?? (tool.writes ? "ask" : "allow");
+  const rule = rules.get(tool.name) ?? rules.get("*") ?? ((tool.asks ?? tool.writes) ? "ask" : "allow");
   return rule === "deny" ? "deny" : (remembered ?? rule);
 }
 

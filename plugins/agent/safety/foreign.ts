@@ -1,7 +1,8 @@
 /** Tools of servers that others run, as a model is shown them: every word of theirs marked, bounded and without our tags. */
+
+import { findOrders } from "../../../kernel/mask/orders.ts";
 import type { JsonSchema, ToolInfo } from "../../../kernel/plugin.ts";
 import type { ModelTool } from "../models/model.ts";
-import { findOrders } from "./flag.ts";
 import { capText, escapeTags } from "./wrap.ts";
 
 const LONGEST_DESCRIPTION = 2000;

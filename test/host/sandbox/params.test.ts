@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { SCHEMA } from "../../components/weather/params.ts";
-import { compileParamsCheck } from "../../host/params.ts";
+import { SCHEMA } from "../../../components/weather/params.ts";
+import { compileParamsCheck } from "../../../host/sandbox/inside/params.ts";
 
 const weather = compileParamsCheck(SCHEMA);
 

@@ -1,0 +1,30 @@
+/** A parsed file of an MCP server. The file has snake_case names, the code uses these. */
+export interface ServerFile {
+  readonly target: ServerTarget;
+  /** By their names on the server; undefined for all. */
+  readonly allow: readonly string[] | undefined;
+  /** Undefined: those that the server marks read-only and the operator has agreed to. */
+  readonly withoutAsking: readonly string[] | undefined;
+  readonly rateLimit: { readonly perMinute: number; readonly perHour: number };
+  readonly limits: { readonly timeoutSecs: number; readonly answerBytes: number };
+}
+
+export type ServerTarget =
+  | { readonly type: "http"; readonly url: string; readonly credential: ServerCredential }
+  /** `env`: names; the values are secrets of the server. */
+  | { readonly type: "command"; readonly command: readonly string[]; readonly env: readonly string[] };
+
+export interface ServerCredential {
+  readonly secretName: string;
+  /** False where the file says nothing of one: it is used where there is one, and asked for where the server wants it. */
+  readonly isNamed: boolean;
+  readonly perUser: boolean;
+  readonly location:
+    | { readonly type: "bearer" }
+    | { readonly type: "header"; readonly name: string; readonly prefix: string };
+  readonly oauth: {
+    readonly clientId: string | undefined;
+    readonly clientSecretSecret: string | undefined;
+    readonly scopes: readonly string[];
+  };
+}

@@ -1,0 +1,36 @@
+/** The parser of servers' files, with the one explanation of what is wrong in them, and the file that `add` writes. */
+import { createServerFileParser } from "../../capabilities/servers/parse.ts";
+import { visibleLine } from "../../kernel/mask/visible.ts";
+import { Fault, type NewMcpServer } from "../../kernel/plugin.ts";
+import { compileCheck } from "../../kernel/vocabulary/schema/check.ts";
+
+export const parseServerFile = createServerFileParser(compileCheck, visibleLine);
+
+const NAME = /^[a-z0-9-]{1,32}$/;
+/** The agent's own tools begin with these. */
+const RESERVED = ["memory", "skill", "mission", "tool"];
+
+export function checkServerName(name: string): void {
+  const refuse = (why: string) => {
+    throw new Fault("invalid", "server_name", `"${visibleLine(name)}" is not a valid server name: ${why}`, {
+      param: "name",
+      usage: true,
+    });
+  };
+  if (!NAME.test(name)) refuse("use 1 to 32 lower-case letters, digits and hyphens");
+  if (RESERVED.includes(name)) refuse("the agent's own tools begin with that name");
+}
+
+/** What the operator gave, as the file they can edit afterwards. */
+export function writeServerFile({ url, command, env = {}, token, perUser }: NewMcpServer): string {
+  const names = Object.keys(env);
+  const file = {
+    ...(url !== undefined && { url }),
+    ...(command !== undefined && { command }),
+    ...(names.length > 0 && { env: names }),
+    ...((token !== undefined || perUser === true) && {
+      credential: { secret_name: "token", ...(perUser === true && { per_user: true }) },
+    }),
+  };
+  return `${JSON.stringify(file, undefined, 2)}\n`;
+}
