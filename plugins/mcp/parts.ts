@@ -2,6 +2,7 @@
 import type {
   Agent,
   Approvals,
+  Caller,
   Kernel,
   Limiter,
   Log,
@@ -32,3 +33,7 @@ export interface ServerParts {
   /** Where people approve and sign in, without a slash at the end; absent where no gateway is reached. */
   readonly page: string | undefined;
 }
+
+/** Whether the token's scope has this tool of the agent's own; without a scope there is no limit. */
+export const mayUse = ({ scope }: Caller, tool: "memory_read" | "skill_load"): boolean =>
+  scope?.tools?.includes(tool) ?? true;

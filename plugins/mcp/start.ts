@@ -30,11 +30,10 @@ export function startChannel({
   const page = config.url === undefined ? web.url : new URL(config.url).origin;
   const open = (): Promise<Endpoint> => {
     opened ??= Promise.all([import("./http/endpoint.ts"), import("./server.ts")]).then(
-      async ([{ createEndpoint }, { createServers }]) =>
-        createEndpoint({
-          servers: await createServers({ ...use, ...config, log, version: kernel.version, page }),
-          log,
-        }),
+      async ([{ createEndpoint }, { createServers }]) => {
+        const servers = await createServers({ ...use, ...config, log, version: kernel.version, page });
+        return createEndpoint({ servers, store: use.store, log });
+      },
     );
     // What stopped it from opening may be fixed while the service runs.
     opened.catch(() => {

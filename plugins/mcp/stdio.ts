@@ -64,10 +64,18 @@ export function register(command: Command, context: CommandContext): void {
           const ended = hostIsGone(wire);
           if (process.stdin.isTTY)
             warn("postern mcp: waiting for an MCP host on standard input; see postern mcp --help\n");
-          const handle = serveStdio(({ era }) => servers.create({ user, channel: CHANNEL }, era), {
-            transport: new StdioServerTransport(process.stdin, wire),
-            onerror: (error) => log.debug({ error }, "an MCP message was refused"),
-          });
+          const caller = { user, channel: CHANNEL };
+          const handle = serveStdio(
+            ({ era }) => {
+              const server = servers.create(caller, era);
+              servers.announce(server, caller);
+              return server;
+            },
+            {
+              transport: new StdioServerTransport(process.stdin, wire),
+              onerror: (error) => log.debug({ error }, "an MCP message was refused"),
+            },
+          );
           await ended;
           await handle.close();
           await servers.close();

@@ -1,17 +1,30 @@
-/** `ask`: one turn of the agent as a tool. */
-import type { CallToolResult, ServerContext, Tool } from "@modelcontextprotocol/server";
+/** `ask`: one turn of the agent as a tool. What the turn waits for is asked through the client where that is possible. */
+import {
+  type CallToolResult,
+  inputRequired,
+  type Server,
+  type ServerContext,
+  type Tool,
+} from "@modelcontextprotocol/server";
 import { limitWords, RATE_LIMIT_EXCEEDED } from "../../../kernel/net/rate-limit.ts";
 import {
   type Agent,
   type Caller,
   Fault,
+  type Gate,
   type Limiter,
-  type Log,
   type RunningTurn,
+  type Threads,
   type TurnRecord,
 } from "../../../kernel/plugin.ts";
 import { compileCheck } from "../../../kernel/vocabulary/schema/check.ts";
 import { describeMistake } from "../../../kernel/vocabulary/schema/mistake.ts";
+import { abilitiesOf } from "../asking/abilities.ts";
+import { askGate, readAnswer } from "../asking/gates.ts";
+import type { Places } from "../asking/places.ts";
+import type { States } from "../asking/states.ts";
+import type { Answer } from "./call.ts";
+import { follow } from "./progress.ts";
 import { failure } from "./result.ts";
 
 export const ASK = "ask";
@@ -45,71 +58,95 @@ export const ASK_TOOL: Tool = {
 };
 
 export interface AskParts {
+  readonly server: Server;
   readonly agent: Agent;
+  readonly threads: Threads;
   readonly chatLimit: Limiter;
   readonly caller: Caller;
-  readonly log: Log;
+  readonly states: States;
+  readonly places: Places;
 }
 
 const check = compileCheck(PARAMS);
 
-export function createAsk({ agent, chatLimit, caller }: AskParts) {
-  return async (params: unknown, context: ServerContext): Promise<CallToolResult> => {
-    const [mistake] = check(params);
-    if (mistake) return failure(`${describeMistake(mistake, "The arguments")}.`);
-    const { message, thread_id: thread } = params as { message: string; thread_id?: string };
+export function createAsk({ server, agent, threads, chatLimit, caller, states, places }: AskParts) {
+  async function begin({ message, thread_id: thread }: { message: string; thread_id?: string }) {
     const verdict = await chatLimit.take(caller.user);
     if (!verdict.ok)
       throw new Fault("limited", RATE_LIMIT_EXCEEDED, limitWords(verdict), {
         retryAfterSecs: verdict.resetSecs,
       });
-    const turn = await agent.run({
+    return agent.run({
       ...caller,
       input: { type: "message", text: message },
       ...(thread !== undefined && { thread }),
     });
-    return answerOf(await follow(turn, context));
-  };
-}
+  }
 
-/** The turn to its end, its text told as it comes. It stops when the caller does not want it any more. */
-async function follow(turn: RunningTurn, { mcpReq }: ServerContext): Promise<TurnRecord> {
-  const stop = () => turn.cancel();
-  mcpReq.signal.addEventListener("abort", stop, { once: true });
-  if (mcpReq.signal.aborted) stop();
-  const progressToken = mcpReq._meta?.progressToken;
-  let progress = 0;
-  try {
-    for await (const event of turn) {
-      if (progressToken === undefined || mcpReq.signal.aborted || !TOLD.has(event.type)) continue;
-      progress += 1;
-      const said = event.type === "text" ? { message: event.delta } : {};
-      const params = { progressToken, progress, ...said };
-      // A client that is gone misses it; the turn does not wait for it.
-      await mcpReq.notify({ method: "notifications/progress", params }).catch(() => {});
+  return async (given: unknown, params: string, context: ServerContext): Promise<Answer> => {
+    const [mistake] = check(given);
+    if (mistake) return failure(`${describeMistake(mistake, "The arguments")}.`);
+    const waiting = states.read(ASK, params, context)?.waiting;
+    if (waiting?.for !== "gate") {
+      const turn = await begin(given as { message: string; thread_id?: string });
+      return finish(turn, turn.id);
     }
-    return await turn.record;
-  } finally {
-    mcpReq.signal.removeEventListener("abort", stop);
+    const gate = (await threads.find(caller.user, waiting.thread))?.gate;
+    if (gate?.id !== waiting.gate)
+      return failure(`The question has been answered elsewhere. thread_id: ${waiting.thread}`);
+    const input = readAnswer(gate, context);
+    // The state came back without an answer: the question stands.
+    if (input === undefined) return (await ask(gate, waiting.first)) ?? failure(places.answer(gate.thread));
+    return finish(await agent.run({ ...caller, thread: gate.thread, input }), waiting.first);
+
+    async function finish(turn: RunningTurn, first: string): Promise<Answer> {
+      const record = await follow(turn, context);
+      const asked = record.gate && (await ask(record.gate, first));
+      return asked ?? answerOf(record, await textSince(first, record));
+    }
+
+    async function ask(open: Gate, first: string): Promise<Answer | undefined> {
+      const inputRequests = askGate(open, abilitiesOf(server, context), caller, places);
+      if (inputRequests === undefined) return undefined;
+      const state = { for: "gate", thread: open.thread, gate: open.id, first } as const;
+      return inputRequired({ inputRequests, requestState: await states.mint(state, ASK, params, context) });
+    }
+  };
+
+  /** What was said before a gate is in a turn of its own. */
+  async function textSince(first: string, last: TurnRecord): Promise<string> {
+    if (last.id === first) return textOf(last);
+    const { items } = await threads.turns(caller.user, last.thread);
+    const from = items.findIndex(({ id }) => id === first);
+    const turns = from === -1 ? [last] : items.slice(from);
+    return turns
+      .map(textOf)
+      .filter((text) => text !== "")
+      .join("\n\n");
+  }
+
+  function answerOf({ thread, status, error, gate }: TurnRecord, text: string): CallToolResult {
+    const said = [
+      text,
+      ...(status === "failed" ? [error?.message ?? ""] : []),
+      ...(gate === undefined ? [] : [places.answer(thread)]),
+    ]
+      .filter((part) => part !== "")
+      .join("\n\n");
+    return {
+      content: [
+        { type: "text", text: said },
+        // Models read the text and not always the rest.
+        { type: "text", text: `thread_id: ${thread}` },
+      ],
+      structuredContent: { thread_id: thread, text: said, status },
+      ...(status === "failed" && { isError: true }),
+    };
   }
 }
 
-/** The messages together are the text; the others only show that something goes on. */
-const TOLD = new Set(["text", "reasoning", "tool_started", "tool_finished", "notice"]);
-
-function answerOf({ thread, status, items, error }: TurnRecord): CallToolResult {
-  const text = items
+function textOf({ items }: TurnRecord): string {
+  return items
     .flatMap((item) => (item.type === "message" && item.role === "assistant" ? [item.text] : []))
     .join("\n\n");
-  const said =
-    status === "failed" ? [text, error?.message ?? ""].filter((part) => part !== "").join("\n\n") : text;
-  return {
-    content: [
-      { type: "text", text: said },
-      // Models read the text and not always the rest.
-      { type: "text", text: `thread_id: ${thread}` },
-    ],
-    structuredContent: { thread_id: thread, text: said, status },
-    ...(status === "failed" && { isError: true }),
-  };
 }

@@ -1,21 +1,26 @@
 /** What the agent remembers for the caller, as resources to read. */
-import { ResourceNotFoundError } from "@modelcontextprotocol/server";
-import { type Caller, Fault, type Memory } from "../../kernel/plugin.ts";
-import type { Guarded } from "./guard.ts";
+import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "@modelcontextprotocol/server";
+import { type Caller, Fault, type Memory } from "../../../kernel/plugin.ts";
+import type { Guarded } from "../guard.ts";
+import { mayUse } from "../parts.ts";
 import { pageOf } from "./paging.ts";
 
 export interface ResourceParts {
   readonly memory: Memory;
   readonly caller: Caller;
+  /** What the client wants to hear of. */
+  readonly subscribed: Set<string>;
 }
 
 // No authority: what stands there is taken for a host's name and written in small letters.
 const SCHEME = "memory:///";
 
-const uriOf = (path: string): string => SCHEME + path.split("/").map(encodeURIComponent).join("/");
+const MOST_SUBSCRIBED = 1000;
 
-export function serveResources({ handle }: Guarded, { memory, caller }: ResourceParts): void {
-  const mayRead = caller.scope?.tools?.includes("memory_read") ?? true;
+export const uriOf = (path: string): string => SCHEME + path.split("/").map(encodeURIComponent).join("/");
+
+export function serveResources({ handle }: Guarded, { memory, caller, subscribed }: ResourceParts): void {
+  const mayRead = mayUse(caller, "memory_read");
 
   handle("resources/list", async ({ params }) => {
     const documents = mayRead ? await memory.tree(caller.user) : [];
@@ -50,6 +55,19 @@ export function serveResources({ handle }: Guarded, { memory, caller }: Resource
     const document = mayRead && path !== undefined ? await read(path) : undefined;
     if (document === undefined) throw new ResourceNotFoundError(uri);
     return { contents: [{ uri, mimeType: mimeOf(document.path), text: document.text }] };
+  });
+
+  handle("resources/subscribe", async ({ params: { uri } }) => {
+    if (subscribed.size >= MOST_SUBSCRIBED)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `At most ${MOST_SUBSCRIBED} subscriptions.`);
+    if (pathIn(uri) === undefined) throw new ResourceNotFoundError(uri);
+    subscribed.add(uri);
+    return {};
+  });
+
+  handle("resources/unsubscribe", async ({ params: { uri } }) => {
+    subscribed.delete(uri);
+    return {};
   });
 
   async function read(path: string) {

@@ -1,7 +1,8 @@
 /** The operator's skills as prompts: a host can put one at the head of a conversation of its own. */
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import type { Caller, Skills } from "../../kernel/plugin.ts";
-import type { Guarded } from "./guard.ts";
+import type { Caller, Skills } from "../../../kernel/plugin.ts";
+import type { Guarded } from "../guard.ts";
+import { mayUse } from "../parts.ts";
 import { pageOf } from "./paging.ts";
 
 export interface PromptParts {
@@ -10,7 +11,7 @@ export interface PromptParts {
 }
 
 export function servePrompts({ handle }: Guarded, { skills, caller }: PromptParts): void {
-  const mayRead = caller.scope?.tools?.includes("skill_load") ?? true;
+  const mayRead = mayUse(caller, "skill_load");
 
   handle("prompts/list", async ({ params }) => {
     const { page, next } = pageOf(mayRead ? await skills.list() : [], ({ name }) => name, params?.cursor);

@@ -1,0 +1,61 @@
+/** What a turn of the agent waits for, asked through the client, and its answer as the turn that goes on. */
+import {
+  type InputRequest,
+  inputRequired,
+  inputResponse,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import type { Caller, Gate, TurnInput } from "../../../kernel/plugin.ts";
+import type { Abilities } from "./abilities.ts";
+import { askApproval, readApproval } from "./approval.ts";
+import type { Places } from "./places.ts";
+import { askQuestions, canAsk, readReplies } from "./questions.ts";
+
+const SIGN_IN = "sign_in";
+
+/** Nothing where the client cannot ask it. */
+export function askGate(
+  gate: Gate,
+  able: Abilities,
+  caller: Caller,
+  places: Places,
+): Record<string, InputRequest> | undefined {
+  switch (gate.type) {
+    case "approval":
+      if (!able.form) return undefined;
+      return askApproval({ tool: gate.call.name, params: gate.call.params, grants: gate.grants }, caller);
+    case "authentication":
+      return able.url && places.tools !== undefined
+        ? { [SIGN_IN]: inputRequired.elicitUrl({ message: gate.message, url: places.tools }) }
+        : undefined;
+    case "question":
+      return canAsk(able, gate.questions) ? askQuestions(gate.server, gate.questions) : undefined;
+    case "external_tool":
+      return undefined;
+  }
+}
+
+/** Nothing where the request brings no answer. */
+export function readAnswer(gate: Gate, context: ServerContext): TurnInput | undefined {
+  switch (gate.type) {
+    case "approval": {
+      const decision = readApproval(context);
+      return decision && { type: "approval", gate: gate.id, decision };
+    }
+    case "authentication": {
+      const answer = inputResponse(context.mcpReq.inputResponses, SIGN_IN);
+      if (answer.kind !== "elicit") return undefined;
+      return {
+        type: "authentication",
+        gate: gate.id,
+        decision: answer.action === "accept" ? "done" : "deny",
+      };
+    }
+    case "question": {
+      const keys = gate.questions.map(({ key }) => key);
+      return { type: "question", gate: gate.id, replies: [...readReplies(context, keys)] };
+    }
+    case "external_tool":
+      return undefined;
+  }
+}

@@ -1,0 +1,46 @@
+/** What the server behind a tool asks, passed on in its own words. They are a stranger's, so it is said who asks. */
+import {
+  type InputRequest,
+  inputRequired,
+  inputResponse,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import { visible } from "../../../kernel/mask/visible.ts";
+import type { Question, Reply } from "../../../kernel/plugin.ts";
+import type { Abilities } from "./abilities.ts";
+
+export const canAsk = ({ form, url }: Abilities, questions: readonly Question[]): boolean =>
+  questions.every((question) => (question.url === undefined ? form : url));
+
+export function askQuestions(server: string, questions: readonly Question[]): Record<string, InputRequest> {
+  return Object.fromEntries(
+    questions.map(({ message, schema, url }, at) => {
+      const words = `The MCP server ${server} asks: ${visible(message)}`;
+      return [
+        keyAt(at),
+        url === undefined
+          ? inputRequired.elicit({
+              message: words,
+              requestedSchema: (schema ?? { type: "object", properties: {} }) as never,
+            })
+          : inputRequired.elicitUrl({ message: words, url }),
+      ];
+    }),
+  );
+}
+
+/** A question without an answer was closed. */
+export function readReplies({ mcpReq }: ServerContext, keys: readonly string[]): readonly Reply[] {
+  return keys.map((key, at) => {
+    const answer = inputResponse(mcpReq.inputResponses, keyAt(at));
+    if (answer.kind !== "elicit") return { key, action: "cancel" };
+    const { action, content } = answer;
+    return { key, action, ...(content !== undefined && { content }) };
+  });
+}
+
+export const closed = (questions: readonly Question[]): readonly Reply[] =>
+  questions.map(({ key }) => ({ key, action: "cancel" }));
+
+// Ours: a stranger's key may be anything.
+const keyAt = (at: number): string => `question_${at + 1}`;

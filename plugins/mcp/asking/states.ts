@@ -1,0 +1,97 @@
+/**
+ * What a call waits for, kept by the client between two requests: signed for one caller and one call, and good for an hour. The
+ * key is the same on every node, so any of them can go on.
+ */
+import { createHash, randomUUID } from "node:crypto";
+import {
+  createRequestStateCodec,
+  ProtocolError,
+  ProtocolErrorCode,
+  type RequestStateCodec,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import type { Caller, Store } from "../../../kernel/plugin.ts";
+import { seal, unseal } from "../../../kernel/store/sealing.ts";
+import { createSpending } from "./spent.ts";
+
+const LASTS_SECS = 3600;
+
+export type Waiting =
+  /** A person has to allow the call. */
+  | { readonly for: "approval"; readonly call: string; readonly fingerprint: string }
+  /** The server behind the tool asks something. What goes on with it is sealed: whoever has it may go on. */
+  | {
+      readonly for: "question";
+      readonly call: string;
+      readonly resume: string;
+      readonly keys: readonly string[];
+    }
+  /** The tool has no credential yet. */
+  | { readonly for: "sign_in" }
+  /** A turn of the agent waits at a gate. */
+  | { readonly for: "gate"; readonly thread: string; readonly gate: string; readonly first: string };
+
+interface Signed {
+  readonly id: string;
+  /** The tool and what it was called with. */
+  readonly of: string;
+  readonly waiting: Waiting;
+}
+
+/** The states of one caller. */
+export interface States {
+  /** For the server's options: refuses what is not ours, not this caller's, or too old. */
+  verify(state: string, context: ServerContext): Promise<unknown>;
+  mint(waiting: Waiting, name: string, params: string, context: ServerContext): Promise<string>;
+  /** What this request goes on with; refuses the state of another call. */
+  read(
+    name: string,
+    params: string,
+    context: ServerContext,
+  ): { readonly id: string; readonly waiting: Waiting } | undefined;
+  /** True once. */
+  spend(id: string): Promise<boolean>;
+  seal(text: string): string;
+  unseal(sealed: string): string;
+}
+
+export async function createStates(store: Store): Promise<(caller: Caller) => States> {
+  const [key, sealingKey, spend] = await Promise.all([
+    store.keyFor("mcp request state"),
+    store.keyFor("mcp sealed texts"),
+    createSpending(store),
+  ]);
+  return ({ user, scope }) => {
+    const owner = `${user}\0${scope?.token ?? ""}`;
+    let made: RequestStateCodec<Signed> | undefined;
+    const codec = () => {
+      made ??= createRequestStateCodec<Signed>({ key, ttlSeconds: LASTS_SECS, bind: () => owner });
+      return made;
+    };
+    const sealedName = `mcp resume of ${owner}`;
+    return {
+      verify: (state, context) => codec().verify(state, context),
+      mint: (waiting, name, params, context) =>
+        codec().mint({ id: randomUUID(), of: digestOf(name, params), waiting }, context),
+      read(name, params, { mcpReq }) {
+        const signed = mcpReq.requestState<Signed>();
+        if (signed === undefined) return undefined;
+        if (signed.of !== digestOf(name, params))
+          throw new ProtocolError(
+            ProtocolErrorCode.InvalidParams,
+            "This requestState belongs to another call.",
+          );
+        return signed;
+      },
+      spend: (id) => spend(id, LASTS_SECS),
+      seal: (text) => seal(sealingKey, sealedName, text),
+      unseal: (sealed) => unseal(sealingKey, sealedName, sealed),
+    };
+  };
+}
+
+function digestOf(name: string, params: string): string {
+  return createHash("sha256")
+    .update(JSON.stringify([name, params]))
+    .digest("base64url");
+}
