@@ -50,7 +50,7 @@ export function refuseQuestions(questions: readonly Question[]): string | undefi
 }
 
 /** The fields of a form, in the schema's order; undefined where it asks for anything that is not one. */
-function fieldsOf(schema: Question["schema"]): readonly Field[] | undefined {
+export function fieldsOf(schema: Question["schema"]): readonly Field[] | undefined {
   const { properties = {}, required } = schema ?? {};
   if (!isFields(properties)) return undefined;
   const names = Object.keys(properties);

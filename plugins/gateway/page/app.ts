@@ -3,6 +3,7 @@ import { EMPTY, type Timeline, withEarlier, withNewest } from "./chat/timeline.t
 import { begun, doubt, fold, type TurnView } from "./chat/turn-view.ts";
 import {
   type Accepted,
+  type Answer,
   ask,
   type Gate,
   Refused,
@@ -168,8 +169,8 @@ export async function cancel(turn: string): Promise<void> {
   await attempt(() => ask("POST", `/api/turns/${turn}/cancel`));
 }
 
-export async function decide(gate: Gate, decision: string): Promise<void> {
-  const taken = await attempt(() => ask<Accepted>("POST", `/api/approvals/${gate.id}`, { decision }));
+export async function answerGate(gate: Gate, answer: Answer): Promise<void> {
+  const taken = await attempt(() => ask<Accepted>("POST", `/api/approvals/${gate.id}`, answer));
   if (!taken) return;
   update({ turns: state.turns.map((turn) => (turn.gate?.id === gate.id ? withoutGate(turn) : turn)) });
   follow(taken, undefined);
@@ -221,7 +222,12 @@ function announce(frame: TurnFrame): { announcement?: string } {
     case "started":
       return { announcement: "Postern is answering." };
     case "gate":
-      return { announcement: "Postern is waiting for your decision." };
+      return {
+        announcement:
+          frame.gate.type === "question"
+            ? `${frame.gate.server} has a question for you.`
+            : "Postern is waiting for your decision.",
+      };
     case "done":
       return { announcement: frame.status === "cancelled" ? "Stopped." : "The answer is complete." };
     case "failed":

@@ -17,10 +17,10 @@ import { useApp } from "./use-app.ts";
 
 const readRoute = () => location.hash.replace(/^#\//, "").split("/");
 
-function Page({ name }: { name: string }) {
+function Page({ name, part }: { name: string; part: string | undefined }) {
   switch (name) {
     case "tools":
-      return <ToolsPage />;
+      return <ToolsPage shown={part} />;
     case "jobs":
       return <JobsPage />;
     case "memory":
@@ -61,7 +61,7 @@ function App() {
     <div class={`frame ${isMenuOpen ? "menu-open" : ""}`}>
       <Sidebar page={name || "chat"} />
       <main class="main">
-        <Page name={name} />
+        <Page name={name} part={thread} />
       </main>
       <p class="unseen" aria-live="polite">
         {announcement}

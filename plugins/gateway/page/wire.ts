@@ -2,6 +2,7 @@
 import type * as job from "../../../kernel/vocabulary/job.ts";
 import type * as memory from "../../../kernel/vocabulary/memory.ts";
 import type { ThreadSummary } from "../../../kernel/vocabulary/thread.ts";
+import type * as mcp from "../../../kernel/vocabulary/tools/mcp.ts";
 import type * as tools from "../../../kernel/vocabulary/tools/tools.ts";
 import type * as turn from "../../../kernel/vocabulary/turn.ts";
 import type { Usage as DeclaredUsage } from "../../../kernel/vocabulary/usage.ts";
@@ -11,8 +12,15 @@ import type * as api from "../api/schemas.ts";
 import type * as accounts from "../auth/accounts.ts";
 import type * as sessions from "../auth/sessions.ts";
 import type * as tokens from "../auth/tokens/tokens.ts";
+import type * as approvals from "../routes/approvals.ts";
 import type * as frame from "../socket/frame.ts";
 
+export type Answer = Wire<typeof approvals.Answer>;
+export type Attachment = Wire<typeof turn.Attachment>;
+export type Decision = NonNullable<Answer["decision"]>;
+export type Question = Wire<typeof turn.Question>;
+export type McpServer = Wire<typeof mcp.McpServerInfo>;
+export type McpTool = Wire<typeof mcp.McpTool>;
 export type Accepted = Wire<typeof api.Accepted>;
 export type Account = Wire<typeof accounts.Account>;
 export type Gate = Wire<typeof turn.Gate>;

@@ -27,7 +27,7 @@ export interface ApprovalParts {
   follow(user: string): void;
 }
 
-const Answer = Type.Object({
+export const Answer = Type.Object({
   decision: Type.Optional(Type.Enum([...ApprovalDecision.enum, "done"])),
   replies: Type.Optional(Type.Array(Reply, { maxItems: 100, description: "To each of the questions" })),
 });

@@ -1,23 +1,33 @@
-import type { Outcome, ToolCall } from "../wire.ts";
+import type { ToolCall } from "../wire.ts";
+import type { Result } from "./turn-view.ts";
 
 interface CallCardProps {
   readonly call: ToolCall;
-  readonly outcome: Outcome | undefined;
-  readonly millis: number | undefined;
+  readonly outcome?: Result;
+  readonly millis?: number;
+  readonly isWaiting?: boolean;
 }
 
 /** One tool call, folded to a line: what was called, with what, how long it took, what came back. */
-export function CallCard({ call, outcome, millis }: CallCardProps) {
-  const mark = outcome === undefined ? "…" : outcome.status === "ok" ? "✓" : "✗";
-  const word = outcome === undefined ? "running" : outcome.status === "ok" ? "succeeded" : "failed";
+export function CallCard({ call, outcome, millis, isWaiting }: CallCardProps) {
+  const [mark, word] =
+    outcome === undefined
+      ? isWaiting
+        ? ["?", "waiting"]
+        : ["…", "running"]
+      : outcome.status === "ok"
+        ? ["✓", "succeeded"]
+        : ["✗", "failed"];
   return (
-    <details class="call">
+    <details class="call" open={(outcome?.attachments?.length ?? 0) > 0}>
       <summary>
         <span class={`mark ${word}`} aria-hidden="true">
           {mark}
         </span>
         <b>{call.name}</b>
-        <span class="unseen">{word}</span>
+        <span class={word === "waiting" ? "tag" : "unseen"}>
+          {word === "waiting" ? "waiting for you" : word}
+        </span>
         <span class="what">{oneLine(call.params)}</span>
         <span class="time">
           {millis === undefined ? "" : `${(millis / 1000).toFixed(millis < 995 ? 2 : 1)} s`}
@@ -32,6 +42,11 @@ export function CallCard({ call, outcome, millis }: CallCardProps) {
             <pre class={outcome.status === "ok" ? "" : "failed"}>
               {outcome.status === "ok" ? pretty(outcome.output) : outcome.message}
             </pre>
+            {outcome.attachments?.map(({ id, name }, at) => (
+              <a key={id} href={`/api/attachments/${id}`} target="_blank" rel="noopener noreferrer">
+                <img src={`/api/attachments/${id}`} alt={name ?? `Image ${at + 1} from ${call.name}`} />
+              </a>
+            ))}
             {"receipt" in outcome && outcome.receipt && <p class="soft">Receipt {outcome.receipt}</p>}
           </>
         )}

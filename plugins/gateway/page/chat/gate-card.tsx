@@ -1,15 +1,17 @@
-import { decide } from "../app.ts";
+import { answerGate } from "../app.ts";
 import { Grants } from "../tools/grants.tsx";
-import type { Gate } from "../wire.ts";
+import type { Answer, Decision, Gate } from "../wire.ts";
+import { QuestionCard } from "./question-card.tsx";
 
 interface GateCardProps {
   readonly gate: Gate;
   /** Where the thread is not the reader's own, and so not shown after the answer. */
-  onDecide?(decision: string): void;
+  onAnswer?(answer: Answer): void;
 }
 
 /** What the thread waits for, in words, with the answers that go on. */
-export function GateCard({ gate, onDecide = (decision) => void decide(gate, decision) }: GateCardProps) {
+export function GateCard({ gate, onAnswer = (answer) => void answerGate(gate, answer) }: GateCardProps) {
+  const onDecide = (decision: Decision) => onAnswer({ decision });
   switch (gate.type) {
     case "approval":
       return (
@@ -37,14 +39,7 @@ export function GateCard({ gate, onDecide = (decision) => void decide(gate, deci
         </section>
       );
     case "question":
-      return (
-        <section class="gate" aria-label="A question">
-          <strong>{gate.call.name} is asking</strong>
-          {gate.questions.map(({ key, message }) => (
-            <span key={key}>{message}</span>
-          ))}
-        </section>
-      );
+      return <QuestionCard gate={gate} onAnswer={onAnswer} />;
     case "external_tool":
       return (
         <section class="gate" aria-label="Waiting for a program">
@@ -57,8 +52,8 @@ export function GateCard({ gate, onDecide = (decision) => void decide(gate, deci
 }
 
 interface AnswersProps {
-  readonly choices: Readonly<Record<string, string>>;
-  onDecide(decision: string): void;
+  readonly choices: Readonly<Partial<Record<Decision, string>>>;
+  onDecide(decision: Decision): void;
 }
 
 function Answers({ choices, onDecide }: AnswersProps) {
@@ -69,7 +64,7 @@ function Answers({ choices, onDecide }: AnswersProps) {
           type="button"
           key={decision}
           class={index === 0 ? "primary" : decision === "deny" ? "danger" : ""}
-          onClick={() => onDecide(decision)}
+          onClick={() => onDecide(decision as Decision)}
         >
           {label}
         </button>

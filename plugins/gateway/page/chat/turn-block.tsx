@@ -8,17 +8,17 @@ import { isOver, type TurnView } from "./turn-view.ts";
 export function TurnBlock({ turn, isLast }: { turn: TurnView; isLast: boolean }) {
   return (
     <article class="answer" aria-busy={!isOver(turn)}>
-      {turn.asked !== undefined && (
+      {(turn.asked ?? turn.replied) !== undefined && (
         <div class="asked">
           <span class="unseen">You: </span>
-          {turn.asked}
+          {turn.asked ?? turn.replied}
         </div>
       )}
       {turn.pieces.map((piece) =>
         piece.type === "text" ? (
           <Prose key={piece.id} text={piece.text} />
         ) : (
-          <CallCard key={piece.call.id} call={piece.call} outcome={piece.outcome} millis={piece.millis} />
+          <CallCard key={piece.call.id} {...piece} />
         ),
       )}
       {turn.notice && <p class="banner">{turn.notice}</p>}

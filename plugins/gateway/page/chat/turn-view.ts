@@ -1,5 +1,18 @@
 /** A turn as the page shows it: made from what is stored, or folded from frames as they arrive. Pure. */
-import type { Gate, ModelName, Outcome, ToolCall, Turn, TurnFrame, TurnStatus, Usage } from "../wire.ts";
+import type {
+  Attachment,
+  Gate,
+  ModelName,
+  Outcome,
+  ToolCall,
+  Turn,
+  TurnFrame,
+  TurnStatus,
+  Usage,
+} from "../wire.ts";
+
+/** What came of a call, with the images that came along. */
+export type Result = Outcome & { readonly attachments?: readonly Attachment[] };
 
 export type Piece =
   | { readonly type: "text"; readonly id: string; readonly text: string }
@@ -7,8 +20,10 @@ export type Piece =
       readonly type: "call";
       readonly id: string;
       readonly call: ToolCall;
-      readonly outcome?: Outcome;
+      readonly outcome?: Result;
       readonly millis?: number;
+      /** It is not over: the person is asked something first, here or in the turn that went on. */
+      readonly isWaiting?: boolean;
     };
 
 export interface TurnView {
@@ -18,8 +33,10 @@ export interface TurnView {
   /** What the person said; absent where a turn only resumes another, or is not known yet. */
   readonly asked: string | undefined;
   readonly pieces: readonly Piece[];
+  /** Where it answers questions of a tool's server: the answer. */
+  readonly replied?: string;
   /** What came of calls, also of those an earlier turn had to wait with. */
-  readonly outcomes: ReadonlyMap<string, Outcome>;
+  readonly outcomes: ReadonlyMap<string, Result>;
   readonly status: TurnStatus;
   readonly error?: { readonly code: string; readonly message: string };
   readonly gate?: Gate;
@@ -34,8 +51,8 @@ export interface TurnView {
 export const isOver = ({ status }: TurnView): boolean => status !== "running" && status !== "queued";
 
 export function fromTurn(turn: Turn): TurnView {
-  const outcomes = new Map<string, Outcome>();
-  for (const item of turn.items) if (item.type === "tool_result") outcomes.set(item.call, item.outcome);
+  const outcomes = new Map<string, Result>();
+  for (const item of turn.items) if (item.type === "tool_result") outcomes.set(item.call, resultOf(item));
   const pieces = turn.items.flatMap((item): readonly Piece[] => {
     if (item.type === "tool_result" || item.type === "reasoning") return [];
     if (item.type === "message") {
@@ -45,11 +62,13 @@ export function fromTurn(turn: Turn): TurnView {
     return [{ type: "call", id: item.id, call: item.call, ...(outcome && { outcome }) }];
   });
   const { id, channel, status, error, gate, model, usage } = turn;
+  const replied = repliesIn(turn);
   return {
     id,
     thread: turn.thread_id,
     channel,
     asked: turn.input.type === "message" ? turn.input.text : undefined,
+    ...(replied !== undefined && { replied }),
     pieces,
     outcomes,
     status,
@@ -62,9 +81,33 @@ export function fromTurn(turn: Turn): TurnView {
   };
 }
 
+function resultOf({
+  outcome,
+  attachments,
+}: {
+  outcome: Outcome;
+  attachments?: readonly Attachment[];
+}): Result {
+  return attachments?.length ? { ...outcome, attachments } : outcome;
+}
+
+/** What was said to the questions of a tool's server, in words. */
+function repliesIn({ input }: Turn): string | undefined {
+  if (input.type !== "question") return undefined;
+  const words = input.replies.map(({ action, content = {} }) =>
+    action === "accept"
+      ? Object.entries(content).map(
+          ([name, value]) => `${name}: ${Array.isArray(value) ? value.join(", ") : String(value)}`,
+        )
+      : ["Declined."],
+  );
+  return words.flat().join("\n") || "Done.";
+}
+
 /** A call that waited at a gate belongs to the turn that asked for it, with the outcome of the one that went on. */
 export function joinCalls(turns: readonly TurnView[]): readonly TurnView[] {
   const outcomes = new Map(turns.flatMap((turn) => [...turn.outcomes]));
+  const waiting = new Set(turns.flatMap(({ gate }) => (gate ? [gate.call.id] : [])));
   const seen = new Set<string>();
   return turns.map((turn) => {
     const pieces = turn.pieces.flatMap((piece): readonly Piece[] => {
@@ -72,7 +115,8 @@ export function joinCalls(turns: readonly TurnView[]): readonly TurnView[] {
       if (seen.has(piece.call.id)) return [];
       seen.add(piece.call.id);
       const outcome = piece.outcome ?? outcomes.get(piece.call.id);
-      return [outcome ? { ...piece, outcome } : piece];
+      if (outcome) return [{ ...piece, outcome }];
+      return [waiting.has(piece.call.id) ? { ...piece, isWaiting: true } : piece];
     });
     return { ...turn, pieces };
   });
@@ -107,7 +151,8 @@ export function fold(view: TurnView, frame: TurnFrame): TurnView {
         pieces: [...view.pieces, { type: "call", id: frame.item, call: frame.call }],
       };
     case "tool_finished": {
-      const { call, outcome, millis } = frame;
+      const { call, millis } = frame;
+      const outcome = resultOf(frame);
       const pieces = view.pieces.map((piece) =>
         piece.type === "call" && piece.call.id === call.id ? { ...piece, outcome, millis } : piece,
       );

@@ -61,7 +61,7 @@ export function WebhooksPage() {
                     <p>{gate.user_id}</p>
                     <GateCard
                       gate={gate}
-                      onDecide={(decision) => void post(`/api/approvals/${gate.id}`, { decision })}
+                      onAnswer={(answer) => void post(`/api/approvals/${gate.id}`, answer)}
                     />
                   </div>
                 ),

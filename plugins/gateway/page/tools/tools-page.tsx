@@ -3,37 +3,33 @@ import { attempt } from "../app.ts";
 import { Bar } from "../frame/bar.tsx";
 import { useApp } from "../use-app.ts";
 import { ask, type Tool } from "../wire.ts";
-import { Grants } from "./grants.tsx";
+import type { Remembered } from "./decision.tsx";
 import { InstallTool } from "./install-tool.tsx";
-import { LimitsLeft } from "./limits-left.tsx";
-import { Receipts } from "./receipts.tsx";
-import { SwitchedOff } from "./switched-off.tsx";
-import { ToolSetup } from "./tool-setup.tsx";
+import { Servers } from "./servers/servers.tsx";
+import { ToolCard } from "./tool-card.tsx";
 
-type Remembered = Readonly<Record<string, "allow" | "deny">>;
-
-export function ToolsPage() {
+/** `shown`: the tool that a link leads to. */
+export function ToolsPage({ shown }: { shown: string | undefined }) {
   const { user } = useApp();
   const [tools, setTools] = useState<readonly Tool[]>();
   const [remembered, setRemembered] = useState<Remembered>({});
+  const [hasServers, setHasServers] = useState(false);
   const isOperator = user?.role === "operator";
 
   const load = async () => {
     const found = await attempt(() => ask<{ tools: readonly Tool[] }>("GET", "/api/tools"));
     const approvals = await attempt(() => ask<{ remembered: Remembered }>("GET", "/api/approvals"));
-    if (found) setTools(found.tools);
     if (approvals) setRemembered(approvals.remembered);
+    if (found) setTools(found.tools);
   };
   useEffect(() => void load(), []);
-  const forget = async (tool: string) => {
-    await attempt(() => ask("DELETE", `/api/approvals/remembered/${tool}`));
-    await load();
-  };
-  const remove = async (tool: string) => {
-    if (!confirm(`Remove ${tool}? Its secrets stay, in case you install it again.`)) return;
-    await attempt(() => ask("DELETE", `/api/tools/${tool}`));
-    await load();
-  };
+  const isLoaded = tools !== undefined && hasServers;
+  useEffect(() => {
+    const card = isLoaded && shown ? document.getElementById(`tool-${shown}`) : null;
+    card?.scrollIntoView();
+    card?.focus();
+  }, [isLoaded, shown]);
+  const own = tools?.filter(({ server }) => !server);
 
   return (
     <>
@@ -41,37 +37,23 @@ export function ToolsPage() {
       <div class="page">
         <div>
           {isOperator && <InstallTool onInstalled={() => void load()} />}
-          {tools?.length === 0 && <p class="soft">No tools are installed.</p>}
-          {tools?.map((tool) => (
-            <article class="card" key={tool.name}>
-              <h2>
-                {tool.name} <span class="tag">{tool.version}</span>
-                {tool.switched_off && <span class="tag failed">switched off</span>}
-                {tool.writes && <span class="tag">asks before it runs</span>}
-              </h2>
-              <p class="soft">{tool.description}</p>
-              <SwitchedOff tool={tool} isOperator={isOperator} onEnabled={() => void load()} />
-              <Grants of={tool.grants} />
-              <LimitsLeft tool={tool.name} />
-              {remembered[tool.name] && (
-                <span class="row">
-                  {remembered[tool.name] === "allow" ? "Always allowed by you." : "Always denied by you."}
-                  <button type="button" onClick={() => void forget(tool.name)}>
-                    Ask again
-                  </button>
-                </span>
-              )}
-              {isOperator && <ToolSetup tool={tool.name} />}
-              <Receipts tool={tool.name} />
-              {isOperator && (
-                <span class="row">
-                  <button type="button" class="danger" onClick={() => void remove(tool.name)}>
-                    Remove {tool.name}
-                  </button>
-                </span>
-              )}
-            </article>
+          {own?.length === 0 && <p class="soft">No tools are installed.</p>}
+          {own?.map((tool) => (
+            <ToolCard
+              key={tool.name}
+              tool={tool}
+              remembered={remembered[tool.name]}
+              isOperator={isOperator}
+              onChanged={() => void load()}
+            />
           ))}
+          <Servers
+            tools={tools ?? []}
+            remembered={remembered}
+            isOperator={isOperator}
+            onChanged={() => void load()}
+            onLoaded={() => setHasServers(true)}
+          />
         </div>
       </div>
     </>

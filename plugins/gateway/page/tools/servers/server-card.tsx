@@ -1,0 +1,88 @@
+import { useState } from "preact/hooks";
+import { attempt } from "../../app.ts";
+import { ask, type McpServer, type Tool } from "../../wire.ts";
+import type { Remembered } from "../decision.tsx";
+import { ServerFile } from "./server-file.tsx";
+import { ServerSignIn } from "./server-sign-in.tsx";
+import { ServerTool } from "./server-tool.tsx";
+
+interface ServerCardProps {
+  readonly server: McpServer;
+  readonly tools: readonly Tool[];
+  readonly remembered: Remembered;
+  readonly isOperator: boolean;
+  onChanged(): void;
+}
+
+const isBad = ({ status }: McpServer) => status === "unreachable" || status === "unauthenticated";
+
+/** One server: how it is, what it wants, and its tools. */
+export function ServerCard({ server, tools, remembered, isOperator, onChanged }: ServerCardProps) {
+  const [hint, setHint] = useState("");
+  const { name, kind, address, status, detail, revision } = server;
+  const path = `/api/mcp/servers/${name}`;
+  const held = server.tools.filter(({ state }) => state === "held");
+  const change = async (work: () => Promise<unknown>, doing = "") => {
+    setHint(doing);
+    const done = await attempt(work);
+    setHint("");
+    onChanged();
+    return done;
+  };
+  const agree = (names?: readonly string[]) =>
+    change(() => ask("POST", `${path}/agree`, names ? { tools: names } : {}));
+  const test = async () => {
+    const found = await change(() => ask<McpServer>("POST", `${path}/test`), "Connecting…");
+    const { tools: all } = (found ?? {}) as Partial<McpServer>;
+    if (all) setHint(`It answers, with ${all.length} tool${all.length === 1 ? "" : "s"}.`);
+  };
+  const remove = () => {
+    if (confirm(`Remove ${name} with its tools and sign-ins?`)) void change(() => ask("DELETE", path));
+  };
+
+  return (
+    <article class="card" aria-label={`Server ${name}`}>
+      <h3>
+        {name} <span class="tag">{kind === "http" ? "web" : "command"}</span>
+        <span class={`tag ${isBad(server) ? "failed" : ""}`}>{status}</span>
+        {held.length > 0 && <span class="tag failed">{held.length} held back</span>}
+        {revision && <span class="tag">{revision}</span>}
+      </h3>
+      <code>{address}</code>
+      {detail && <p class={isBad(server) ? "trouble" : "soft"}>{detail}</p>}
+      <ServerSignIn server={server} isOperator={isOperator} onChanged={onChanged} />
+      {held.length > 1 && isOperator && (
+        <span class="row">
+          <button type="button" onClick={() => void agree()}>
+            Agree to all {held.length} as they are now
+          </button>
+        </span>
+      )}
+      {server.tools.length === 0 && <p class="soft">No tools are known yet.</p>}
+      {server.tools.map((tool) => (
+        <ServerTool
+          key={tool.name}
+          tool={tool}
+          fingerprint={tools.find((known) => known.name === tool.name)?.fingerprint}
+          remembered={remembered[tool.name]}
+          onAgree={isOperator ? () => void agree([tool.tool]) : undefined}
+          onChanged={onChanged}
+        />
+      ))}
+      {isOperator && (
+        <>
+          <ServerFile name={name} onSaved={onChanged} />
+          <span class="row">
+            <button type="button" disabled={hint === "Connecting…"} onClick={() => void test()}>
+              Test
+            </button>
+            <button type="button" class="danger" onClick={remove}>
+              Remove {name}
+            </button>
+            <span role="status">{hint}</span>
+          </span>
+        </>
+      )}
+    </article>
+  );
+}

@@ -1,0 +1,48 @@
+import { attempt } from "../app.ts";
+import { ask, type Tool } from "../wire.ts";
+import { Decision } from "./decision.tsx";
+import { Grants } from "./grants.tsx";
+import { LimitsLeft } from "./limits-left.tsx";
+import { Receipts } from "./receipts.tsx";
+import { SwitchedOff } from "./switched-off.tsx";
+import { ToolSetup } from "./tool-setup.tsx";
+
+interface ToolCardProps {
+  readonly tool: Tool;
+  readonly remembered: "allow" | "deny" | undefined;
+  readonly isOperator: boolean;
+  onChanged(): void;
+}
+
+/** An installed tool: what it may do, what it needs, and what was decided on it. */
+export function ToolCard({ tool, remembered, isOperator, onChanged }: ToolCardProps) {
+  const { name } = tool;
+  const remove = async () => {
+    if (!confirm(`Remove ${name}? Its secrets stay, in case you install it again.`)) return;
+    await attempt(() => ask("DELETE", `/api/tools/${name}`));
+    onChanged();
+  };
+  return (
+    <article class="card" id={`tool-${name}`} aria-label={name} tabIndex={-1}>
+      <h2>
+        {name} <span class="tag">{tool.version}</span>
+        {tool.switched_off && <span class="tag failed">switched off</span>}
+        {tool.writes && <span class="tag">asks before it runs</span>}
+      </h2>
+      <p class="soft">{tool.description}</p>
+      <SwitchedOff tool={tool} isOperator={isOperator} onEnabled={onChanged} />
+      <Grants of={tool.grants} />
+      <LimitsLeft tool={name} />
+      <Decision tool={tool} asks={tool.writes} remembered={remembered} onChanged={onChanged} />
+      {isOperator && <ToolSetup tool={name} />}
+      <Receipts tool={name} />
+      {isOperator && (
+        <span class="row">
+          <button type="button" class="danger" onClick={() => void remove()}>
+            Remove {name}
+          </button>
+        </span>
+      )}
+    </article>
+  );
+}
