@@ -20,6 +20,7 @@ export type * from "./vocabulary/services.ts";
 export type * from "./vocabulary/store.ts";
 export type * from "./vocabulary/thread.ts";
 export type * from "./vocabulary/tools/mcp.ts";
+export type * from "./vocabulary/tools/mcp-offers.ts";
 export type * from "./vocabulary/tools/tools.ts";
 export type * from "./vocabulary/turn.ts";
 export type * from "./vocabulary/usage.ts";

@@ -20,6 +20,7 @@ import type { Integrations } from "./job.ts";
 import type { Kernel } from "./kernel.ts";
 import type { Limiter, Store } from "./store.ts";
 import type { McpServers } from "./tools/mcp.ts";
+import type { McpOffers } from "./tools/mcp-offers.ts";
 import type { ToolAdmin, Tools } from "./tools/tools.ts";
 import type { Accounts } from "./user.ts";
 
@@ -30,6 +31,8 @@ export interface Services {
   tools: Tools;
   toolAdmin: ToolAdmin;
   mcpServers: McpServers;
+  /** Third parties provide it. */
+  mcpOffers: McpOffers;
   agent: Agent;
   threads: Threads;
   jobs: Jobs;

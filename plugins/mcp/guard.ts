@@ -61,7 +61,7 @@ export function guard(server: Server, log: Log): Guarded {
   };
 }
 
-function codeOf({ kind }: Fault): number {
+export function codeOf({ kind }: Fault): number {
   return kind === "invalid" || kind === "missing"
     ? ProtocolErrorCode.InvalidParams
     : ProtocolErrorCode.InternalError;

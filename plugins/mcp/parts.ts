@@ -6,6 +6,7 @@ import type {
   Kernel,
   Limiter,
   Log,
+  McpOffers,
   Memory,
   Skills,
   Store,
@@ -27,6 +28,8 @@ export interface ServerParts {
   readonly chatLimit: Limiter;
   readonly log: Log;
   readonly kernel: Kernel;
+  /** What other plugins add. */
+  readonly mcpOffers?: McpOffers | undefined;
   readonly version: string;
   /** A call that takes longer becomes a task, where the client knows them. */
   readonly taskAfterMillis: number;

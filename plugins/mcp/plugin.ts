@@ -17,6 +17,7 @@ export default definePlugin({
     "chatLimit",
     "kernel",
   ],
+  wants: ["mcpOffers"],
   commands: [
     {
       name: "mcp",

@@ -8,6 +8,7 @@ import { createPlaces } from "./asking/places.ts";
 import { createStates } from "./asking/states.ts";
 import { guard } from "./guard.ts";
 import { type Change, createListChanges, type ListChanges } from "./lists/changes.ts";
+import { offerCapabilities, withOffers } from "./lists/offers.ts";
 import { servePrompts } from "./lists/prompts.ts";
 import { serveResources } from "./lists/resources.ts";
 import type { ServerParts } from "./parts.ts";
@@ -35,7 +36,7 @@ const INSTRUCTIONS =
 const ASKING = { maxRounds: 20, roundTimeoutMs: 600_000 };
 
 export async function createServers(parts: ServerParts): Promise<Servers> {
-  const { store, log, kernel } = parts;
+  const { store, log, kernel, mcpOffers: offers } = parts;
   const [statesOf, sql] = await Promise.all([createStates(store), store.tables(TASKS, TASK_TABLES)]);
   const tasks = createTasks({ sql, store, log, sweeps: kernel.serving });
   const places = createPlaces(parts.page);
@@ -53,6 +54,7 @@ export async function createServers(parts: ServerParts): Promise<Servers> {
             prompts: { listChanged: true },
             resources: { listChanged: true, subscribe: true },
             ...taskCapabilities(era),
+            ...offerCapabilities(offers),
           },
           instructions: INSTRUCTIONS,
           inputRequired: ASKING,
@@ -67,11 +69,12 @@ export async function createServers(parts: ServerParts): Promise<Servers> {
         afterMillis: parts.taskAfterMillis,
         readState: states.verify,
       };
-      serveTools(withTasks(guarded, serving), { ...parts, server, caller, states, places });
-      servePrompts(guarded, { ...parts, caller });
+      const extended = withOffers(withTasks(guarded, serving), { server, caller, states, offers });
+      serveTools(extended, { ...parts, server, caller, states, places });
+      servePrompts(extended, { ...parts, caller });
       const uris = new Set<string>();
       subscribed.set(server, uris);
-      serveResources(guarded, { ...parts, caller, subscribed: uris });
+      serveResources(extended, { ...parts, caller, subscribed: uris });
       return server;
     },
     announce: (server, caller) =>

@@ -24,7 +24,7 @@ export function startChannel({
   onStop,
   onDrain,
   announce,
-}: StartContext<ChannelSettings, Needed, never>): void {
+}: StartContext<ChannelSettings, Needed, "mcpOffers">): void {
   const { web, kernel } = use;
   let opened: Promise<Endpoint> | undefined;
   const page = config.url === undefined ? web.url : new URL(config.url).origin;

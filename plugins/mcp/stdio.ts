@@ -81,7 +81,7 @@ export function register(command: Command, context: CommandContext): void {
           await servers.close();
           process.stdin.destroy();
         },
-        { stays: true },
+        { wants: ["mcpOffers"], stays: true },
       );
     });
 }

@@ -28,6 +28,8 @@ export type Waiting =
     }
   /** The tool has no credential yet. */
   | { readonly for: "sign_in" }
+  /** What another plugin offers has asked, with a state of its own. */
+  | { readonly for: "offer"; readonly state: unknown }
   /** A turn of the agent waits at a gate. */
   | { readonly for: "gate"; readonly thread: string; readonly gate: string; readonly first: string };
 

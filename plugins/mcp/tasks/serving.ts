@@ -7,7 +7,6 @@ import {
   CLIENT_CAPABILITIES_META_KEY,
   type ListToolsRequest,
   type ListToolsResult,
-  MissingRequiredClientCapabilityError,
   ProtocolError,
   ProtocolErrorCode,
   RELATED_TASK_META_KEY,
@@ -20,6 +19,7 @@ import type { Task, TaskOwner } from "./rows.ts";
 import { hasEnded, type Tasks } from "./tasks.ts";
 import {
   asObject,
+  assertKnowsTasks,
   EXTENSION,
   found,
   knowsTasks,
@@ -27,7 +27,6 @@ import {
   modernDetail,
   modernTask,
   TASK_PARAMS,
-  UPDATE_PARAMS,
 } from "./wire.ts";
 
 /** How long a task is kept, and may take. */
@@ -69,17 +68,14 @@ type ListHandler = (request: ListToolsRequest, context: ServerContext) => Promis
 function optional(list: ListHandler): ListHandler {
   return async (request, context) => {
     const { tools, ...rest } = await list(request, context);
-    return { ...rest, tools: tools.map((tool) => ({ ...tool, execution: { taskSupport: "optional" } })) };
+    return { ...rest, tools: tools.map((tool) => ({ execution: { taskSupport: "optional" }, ...tool })) };
   };
 }
 
 function serveModern({ handle, handleOther }: Guarded, handler: CallHandler, serving: TaskServing): void {
   const { tasks, owner, afterMillis, readState } = serving;
   const find = async (id: string, context: ServerContext): Promise<Task> => {
-    if (!knowsTasks(context))
-      throw new MissingRequiredClientCapabilityError({
-        requiredCapabilities: { extensions: { [EXTENSION]: {} } },
-      });
+    assertKnowsTasks(context);
     return found(await tasks.find(owner, id));
   };
 
@@ -98,9 +94,10 @@ function serveModern({ handle, handleOther }: Guarded, handler: CallHandler, ser
     return { ...modernTask(task), ...modernDetail(task) };
   });
 
-  handleOther("tasks/update", UPDATE_PARAMS, async (params, context) => {
-    const task = await find(params.taskId, context);
-    await tasks.answer(task, params.inputResponses, (answered) => {
+  handleOther("tasks/update", TASK_PARAMS, async ({ taskId }, context) => {
+    const task = await find(taskId, context);
+    // The SDK takes them out of the params of every request.
+    await tasks.answer(task, context.mcpReq.inputResponses ?? {}, (answered) => {
       const { answers, requestState, params } = answered;
       const state = requestState === undefined ? undefined : readState(requestState, context);
       const again: CallHandler = async (request, inner) => {

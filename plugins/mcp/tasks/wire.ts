@@ -1,6 +1,7 @@
 /** Tasks as the two revisions spell them. */
 import {
   CLIENT_CAPABILITIES_META_KEY,
+  MissingRequiredClientCapabilityError,
   ProtocolError,
   ProtocolErrorCode,
   type ServerContext,
@@ -61,41 +62,32 @@ export function knowsTasks({ mcpReq }: ServerContext): boolean {
   return asObject(extensions)[EXTENSION] !== undefined;
 }
 
+export function assertKnowsTasks(context: ServerContext): void {
+  if (knowsTasks(context)) return;
+  throw new MissingRequiredClientCapabilityError({
+    requiredCapabilities: { extensions: { [EXTENSION]: {} } },
+  });
+}
+
 export function asObject(value: unknown): Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 }
 
-type Checked<Value> =
-  | { readonly value: Value }
-  | { readonly issues: readonly { readonly message: string }[] };
-
-/** As the SDK wants a schema; answers to questions nobody asked may be anything. */
-function schema<Value>(check: (given: Record<string, unknown>) => Value | string) {
-  return {
-    "~standard": {
-      version: 1 as const,
-      vendor: "postern",
-      types: undefined as { readonly input: Value; readonly output: Value } | undefined,
-      validate(given: unknown): Checked<Value> {
-        const checked = check(asObject(given));
-        return typeof checked === "string" ? { issues: [{ message: checked }] } : { value: checked };
-      },
+/** As the SDK wants a schema. */
+export const TASK_PARAMS = {
+  "~standard": {
+    version: 1 as const,
+    vendor: "postern",
+    types: undefined as { readonly input: TaskParams; readonly output: TaskParams } | undefined,
+    validate(given: unknown) {
+      const { taskId } = asObject(given);
+      return typeof taskId === "string"
+        ? { value: { taskId } }
+        : { issues: [{ message: "taskId must be a string" }] };
     },
-  };
-}
+  },
+};
 
-export const TASK_PARAMS = schema<{ readonly taskId: string }>(({ taskId }) =>
-  typeof taskId === "string" ? { taskId } : "taskId must be a string",
-);
-
-export const UPDATE_PARAMS = schema<{
+interface TaskParams {
   readonly taskId: string;
-  readonly inputResponses: Record<string, unknown>;
-}>(({ taskId, inputResponses }) => {
-  if (typeof taskId !== "string") return "taskId must be a string";
-  const answers = asObject(inputResponses);
-  const isObject = (answer: unknown) =>
-    typeof answer === "object" && answer !== null && !Array.isArray(answer);
-  if (!Object.values(answers).every(isObject)) return "each input response must be an object";
-  return { taskId, inputResponses: answers };
-});
+}

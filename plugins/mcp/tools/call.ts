@@ -88,7 +88,11 @@ export function createCalls({ server, caller, toolCalls, approvals, states, plac
 
     const { waiting } = going ?? {};
     const call = { id: waiting && "call" in waiting ? waiting.call : randomUUID(), name, params };
-    if (going === undefined || waiting === undefined || waiting.for === "sign_in" || waiting.for === "gate")
+    if (
+      going === undefined ||
+      waiting === undefined ||
+      (waiting.for !== "question" && waiting.for !== "approval")
+    )
       return settle(call, await begin(call));
 
     if (waiting.for === "question") {

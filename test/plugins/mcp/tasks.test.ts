@@ -120,6 +120,30 @@ describe("2026-07-28", () => {
     expect((await send(mcp, "tasks/cancel", { taskId: task.taskId })).result).toMatchObject(acknowledged);
   });
 
+  test("a task that has to ask waits for the answer, and goes on with it", async () => {
+    const post: TestTool = { writes: true, run: () => ok("sent") };
+    const mcp = await openMcp({ ...AT_ONCE, tools: { post } });
+    const elicits = { elicits: true };
+    let id = "";
+    // Asking takes about as long as this setting allows: now and then it is asked without a task.
+    await expect
+      .poll(async () => {
+        const { result } = await call(mcp, "post", elicits);
+        id = result.taskId;
+        return result.resultType;
+      })
+      .toBe("task");
+    const status = async () => (await get(mcp, id, elicits)).result.status;
+    await expect.poll(status).toBe("input_required");
+    const answer = (inputResponses: object) =>
+      send(mcp, "tasks/update", { taskId: id, inputResponses }, elicits);
+    await answer({ nobody_asked: { action: "accept" } });
+    expect(await status()).toBe("input_required");
+    await answer({ approval: { action: "accept", content: { decision: "once" } } });
+    await expect.poll(status).toBe("completed");
+    expect((await get(mcp, id, elicits)).result.result.content).toEqual([{ type: "text", text: "sent" }]);
+  });
+
   test("a task is there for its user alone, and for the token with a scope that made it", async () => {
     const { tool, finish } = slow();
     const mcp = await openMcp({ ...SOON, tools: { slow: tool } });
