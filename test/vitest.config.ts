@@ -16,11 +16,14 @@ process.env["NODE_COMPILE_CACHE"] ??= join(tmpdir(), "node-compile-cache");
 
 const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
 
-/** Takes more than ten seconds for another reason. */
+/** Takes seconds of computing for another reason. */
 const LONG: ReadonlySet<string> = new Set([
+  "test/host/compile/random-modules.test.ts",
   "test/patterns.test.ts",
   "test/plugins/responses/open/thousand-rounds.test.ts",
+  "test/plugins/responses/random.test.ts",
   "test/plugins/responses/resources/embeddings.test.ts",
+  "test/plugins/webhook/load.test.ts",
 ]);
 /** Starts processes or runs components, as its imports show. */
 const isSlow = (file: string) =>
@@ -33,7 +36,9 @@ const files = Map.groupBy(globSync("test/**/*.test.ts", { cwd: ROOT }), (file) =
 const onPostgres = Map.groupBy(
   findBinaries() === undefined
     ? []
-    : (files.get("quick")?.filter((file) => bootsService(file, read(file))) ?? []),
+    : [...(files.get("quick") ?? []), ...LONG.values().filter(isOfSomethingElse)].filter((file) =>
+        bootsService(file, read(file)),
+      ),
   (file) => (isOfSomethingElse(file) ? "rest" : "store"),
 );
 

@@ -9,7 +9,7 @@ import gatewayPlugin from "../../../plugins/gateway/plugin.ts";
 import type { ModelServer } from "../servers/model-server.ts";
 import { type TestTool, toolsPlugin } from "./agent.ts";
 import { type BootedKernel, bootKernel } from "./kernel.ts";
-import { checksFor } from "./openapi.ts";
+import { checksOf } from "./openapi.ts";
 
 export const OPERATOR_TOKEN = "the-operator-of-tests";
 
@@ -64,22 +64,20 @@ export interface TestSocket {
 
 export async function openGateway(options: GatewayOptions = {}): Promise<TestGateway> {
   const { model, tools, variables, plugins = [], home } = options;
-  const service = await bootKernel(
-    [
-      store as AnyPlugin,
-      ...(tools ? [toolsPlugin(tools)] : []),
-      agentPlugin as AnyPlugin,
-      gatewayPlugin as AnyPlugin,
-      ...plugins,
-    ],
-    {
-      GATEWAY_PORT: "0",
-      GATEWAY_AUTH_TOKEN: OPERATOR_TOKEN,
-      ...(model ? { MODEL_BASE_URL: model.url, MODEL_NAME: "scripted" } : { MODEL_PROVIDER: "builtin" }),
-      ...variables,
-    },
-    home === undefined ? {} : { home },
-  );
+  const all = [
+    store as AnyPlugin,
+    ...(tools ? [toolsPlugin(tools)] : []),
+    agentPlugin as AnyPlugin,
+    gatewayPlugin as AnyPlugin,
+    ...plugins,
+  ];
+  const settings = {
+    GATEWAY_PORT: "0",
+    GATEWAY_AUTH_TOKEN: OPERATOR_TOKEN,
+    ...(model ? { MODEL_BASE_URL: model.url, MODEL_NAME: "scripted" } : { MODEL_PROVIDER: "builtin" }),
+    ...variables,
+  };
+  const service = await bootKernel(all, settings, home === undefined ? {} : { home });
   const { url } = service.service("web");
   const headersOf = (token: string | undefined) => (token ? { authorization: `Bearer ${token}` } : {});
   const fetchJson = async (path: string, asking: Asking): Promise<Answered> => {
@@ -99,7 +97,11 @@ export async function openGateway(options: GatewayOptions = {}): Promise<TestGat
   };
   const [line = ""] = service.lines;
   const token = /\?token=(.+)$/.exec(line)?.[1] ?? OPERATOR_TOKEN;
-  const checks = checksFor((await fetchJson("/api/openapi.json", { token })).body);
+  const checks = await checksOf(
+    all,
+    settings,
+    async () => (await fetchJson("/api/openapi.json", { token })).text,
+  );
   const ask: TestGateway["ask"] = async (path, asking = {}) => {
     const answer = await fetchJson(path, asking);
     checks.answer(asking.method ?? "GET", path, answer);

@@ -8,6 +8,7 @@ import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import { temporaryFolder } from "../home.ts";
 import type {} from "../run/postgres.ts";
 import { afterThisTest } from "../undo.ts";
+import { withTables } from "./migrated-store.ts";
 
 export interface BootedKernel extends Running {
   readonly home: string;
@@ -24,9 +25,20 @@ export async function bootKernel(
   const mask = createMask();
   const home = options.home ?? temporaryFolder();
   const log = createLog("debug", mask, { pretty: false, write: (line) => void logged.push(line) });
-  const stored = inject("storeEngine") === "postgres" ? await databaseOf(home) : {};
+  const isPostgres = inject("storeEngine") === "postgres";
+  const stored = isPostgres ? await databaseOf(home) : {};
   const settings = new Settings({ ...stored, ...variables }, {}, mask.add);
-  const running = await boot({ plugins, settings, home, log, mask, version: "0.0.0-test", ...options });
+  const isNew = options.home === undefined && !isPostgres && variables["STORE_URL"] === undefined;
+  const given = isNew ? await withTables(plugins, home) : plugins;
+  const running = await boot({
+    plugins: given,
+    settings,
+    home,
+    log,
+    mask,
+    version: "0.0.0-test",
+    ...options,
+  });
   onTestFinished(async () => {
     await running.stop();
   });

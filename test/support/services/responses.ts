@@ -10,7 +10,7 @@ import responses from "../../../plugins/responses/plugin.ts";
 import type { ModelServer } from "../servers/model-server.ts";
 import { type TestTool, toolsPlugin } from "./agent.ts";
 import { type BootedKernel, bootKernel } from "./kernel.ts";
-import { type Checks, checksFor } from "./openapi.ts";
+import { type Checks, checksOf } from "./openapi.ts";
 
 // No text of a test ends with its first letter: what might be the beginning of a secret is held back by the agent,
 // and tests that look at single deltas would depend on it.
@@ -53,18 +53,15 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     gateway,
     responses,
   ] as AnyPlugin[];
-  const kernel = await bootKernel(
-    plugins,
-    {
-      GATEWAY_PORT: "0",
-      GATEWAY_AUTH_TOKEN: TOKEN,
-      SERVICE_REBORN_WEBUI_TOKEN: TOKEN,
-      CHAT_RATE_LIMIT: "10000",
-      ...(model ? { MODEL_BASE_URL: model.url, MODEL_NAME: "scripted" } : { MODEL_PROVIDER: "builtin" }),
-      ...variables,
-    },
-    home === undefined ? {} : { home },
-  );
+  const settings = {
+    GATEWAY_PORT: "0",
+    GATEWAY_AUTH_TOKEN: TOKEN,
+    SERVICE_REBORN_WEBUI_TOKEN: TOKEN,
+    CHAT_RATE_LIMIT: "10000",
+    ...(model ? { MODEL_BASE_URL: model.url, MODEL_NAME: "scripted" } : { MODEL_PROVIDER: "builtin" }),
+    ...variables,
+  };
+  const kernel = await bootKernel(plugins, settings, home === undefined ? {} : { home });
   const { url } = kernel.service("web");
   const ask: Service["send"] = (method, path, body, headers) =>
     fetch(`${url}${path}`, {
@@ -72,7 +69,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       headers: { ...bearer(TOKEN), "content-type": "application/json", ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-  const checks = checksFor(await (await ask("GET", "/api/openapi.json")).json());
+  const checks = await checksOf(plugins, { ...settings, unwired: String(unwired) }, async () =>
+    (await ask("GET", "/api/openapi.json")).text(),
+  );
   const send: Service["send"] = async (method, path, body, headers) => {
     const answer = await ask(method, path, body, headers);
     const isJson = answer.headers.get("content-type")?.startsWith("application/json");

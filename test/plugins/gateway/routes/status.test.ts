@@ -70,6 +70,8 @@ test("the printed line opens the page, and its token is in no log line", async (
 
 test("the newest log lines are for the operator, as JSON, with secrets hidden", async () => {
   const gateway = await openGateway();
+  // A request, which is logged.
+  await gateway.ask("/api/status");
   const { body } = await gateway.ask("/api/logs");
   expect(body.lines.length).toBeGreaterThan(0);
   expect(body.lines[0]).toMatchObject({ time: expect.any(String), level: expect.any(Number) });
