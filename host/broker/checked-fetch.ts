@@ -2,6 +2,7 @@
  * A `fetch` for protocol code that is not ours: the rule for addresses, no redirects, answers that end at their cap (a stream at
  * the cap of each event), and nothing in them of the secrets that were sent.
  */
+import type { FetchLike } from "@modelcontextprotocol/client";
 import { Agent, fetch as dispatch } from "undici";
 import { createConnector } from "../../kernel/net/connector.ts";
 import type { Mask } from "../../kernel/vocabulary/kernel.ts";
@@ -96,6 +97,15 @@ export function createCheckedFetch({ privateHosts, lookup }: NetworkOptions): Ch
     }
   };
   return Object.assign(checkedFetch, { close: () => agent.destroy() });
+}
+
+/** The same with the whole body read before it answers: what breaks off fails as what never came. */
+export function readWhole(send: FetchLike): FetchLike {
+  return async (...args) => {
+    const response = await send(...args);
+    const { status, headers } = response;
+    return new Response(response.body === null ? null : await response.arrayBuffer(), { status, headers });
+  };
 }
 
 /** Of the body as it came; ours is decoded and scrubbed. */

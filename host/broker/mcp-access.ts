@@ -14,7 +14,7 @@ import { addressOf, asks, holderOf, type McpTarget, nameOf, placeOf, toolOf } fr
 import type { SecretRecord } from "../secrets/entry.ts";
 import { createRefresh } from "../secrets/oauth.ts";
 import type { SecretSet, Vault } from "../secrets/secrets.ts";
-import { createCheckedFetch } from "./checked-fetch.ts";
+import { createCheckedFetch, readWhole } from "./checked-fetch.ts";
 import { isSpent } from "./credentials.ts";
 import { createMcpSignIn, type McpSignIn, type McpSignInParts } from "./mcp-sign-in.ts";
 import { type Network, NetworkError } from "./network.ts";
@@ -95,7 +95,7 @@ export function createMcpAccess(parts: McpAccessParts): McpAccess {
   ): Promise<SecretRecord | undefined> {
     const { issuer, refreshToken } = record.oauth ?? {};
     if (issuer === undefined || refreshToken === undefined) return undefined;
-    const { ok, named } = await stillNames(issuer, server, challenge, signInFetch);
+    const { ok, named } = await stillNames(issuer, server, challenge, readWhole(signInFetch));
     if (!ok) {
       throw asks(
         server,

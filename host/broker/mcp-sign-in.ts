@@ -12,6 +12,7 @@ import { createClients, type OAuthClient } from "../mcp/auth/clients.ts";
 import { holderOf, type McpTarget, nameOf, placeOf } from "../mcp/auth/target.ts";
 import type { Vault } from "../secrets/secrets.ts";
 import { createSignIns } from "../secrets/sign-ins.ts";
+import { readWhole } from "./checked-fetch.ts";
 import { NetworkError } from "./network.ts";
 
 export interface McpSignIn {
@@ -49,6 +50,7 @@ export function createMcpSignIn(parts: McpSignInParts): McpSignIn {
   const { vault, store, key, mask, challenges, fetch, documentUrl = clientDocumentUrl } = parts;
   const signIns = createSignIns<Kept>(store.keyed("mcp-sign-ins"), key);
   const clients = createClients(store.keyed("mcp-clients"), key);
+  const whole = readWhole(fetch);
   const valuesOf = (server: McpTarget) => vault.of(holderOf(server)).values;
 
   /** What the server says to somebody who brings nothing. */
@@ -101,7 +103,7 @@ export function createMcpSignIn(parts: McpSignInParts): McpSignIn {
           clients,
           registered: await registeredClient(server),
           documentUrl: documentUrl(redirectUri),
-          fetch,
+          fetch: whole,
         });
         if (begun.client.secret !== undefined) mask.add(begun.client.secret);
         await signIns.keep(begun.state, { server: server.name, url: server.url, user, begun });
@@ -124,7 +126,7 @@ export function createMcpSignIn(parts: McpSignInParts): McpSignIn {
       }
       const sent = [begun.verifier, redirected.searchParams.get("code") ?? "", begun.client.secret ?? ""];
       try {
-        const record = await finishAuthorization(begun, redirected, fetch);
+        const record = await finishAuthorization(begun, redirected, whole);
         await valuesOf(server).write(nameOf(server, user), record);
         await challenges.forget(placeOf(server, user));
         return { server: name, user };

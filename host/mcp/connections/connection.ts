@@ -99,7 +99,7 @@ async function connect(
     { name: "postern", version },
     {
       // Sampling and roots are not among them: the client refuses requests for those by name.
-      capabilities: { elicitation: { form: {}, url: {} } },
+      capabilities: { elicitation: { form: { applyDefaults: true }, url: {} } },
       jsonSchemaValidator: COMPILES_NOTHING,
       versionNegotiation: {
         mode: "auto",

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { findOrders } from "../../../kernel/mask/orders.ts";
 import { withoutHidden } from "../../../kernel/mask/visible.ts";
 import type { JsonSchema } from "../../../kernel/plugin.ts";
+import { refuseHeaders } from "./header-params.ts";
 
 /** What is kept of it. */
 export interface Definition {
@@ -90,6 +91,8 @@ function readDefinition(
   if (bytes > MAX_BYTES_EACH) return `it is described in more than ${MAX_BYTES_EACH} bytes`;
   if (!isObject(inputSchema) || inputSchema["type"] !== "object")
     return 'its schema does not have "type": "object" at the top';
+  const refusal = refuseHeaders(inputSchema);
+  if (refusal !== undefined) return refusal;
   const schema = cleaned(inputSchema) as JsonSchema;
   const isClean = JSON.stringify(schema) === JSON.stringify(inputSchema);
   const shownTitle = title === undefined ? "" : clip(withoutHidden(title), MAX_TITLE);

@@ -26,7 +26,7 @@ export interface OpenedAccess {
 export const REDIRECT_URI = "http://127.0.0.1:1/oauth/callback";
 
 export async function openMcpAccess(options: {
-  readonly privateHosts: readonly string[];
+  readonly privateHosts: Iterable<string>;
   readonly lookup?: Lookup;
   readonly timeoutMs?: number;
   readonly documentUrl?: () => string | undefined;
@@ -39,7 +39,7 @@ export async function openMcpAccess(options: {
   const mask = createMask();
   const key = new Uint8Array(32).fill(7);
   const vault = await openVault({ keyed: store.keyed("secrets"), key, mask });
-  const privateHosts = new Set(hosts);
+  const privateHosts = hosts instanceof Set ? (hosts as ReadonlySet<string>) : new Set(hosts);
   const network = createNetwork({ privateHosts, ...(rest.lookup && { lookup: rest.lookup }) });
   const access = createMcpAccess({ vault, store, key, mask, network, privateHosts, ...rest });
   return {
