@@ -38,6 +38,8 @@ export interface AdminParts extends Omit<OAuthOptions, "values"> {
   readonly keeps: (name: string) => Promise<readonly string[]>;
   readonly remove: (name: string) => Promise<boolean>;
   readonly limits: Broker["limits"];
+  /** Of an MCP server's sign-in; undefined where the address answers none. */
+  readonly finishServerSignIn: (redirected: URL) => Promise<{ readonly server: string } | undefined>;
 }
 
 export function createAdmin(parts: AdminParts): ToolAdmin {
@@ -132,6 +134,8 @@ export function createAdmin(parts: AdminParts): ToolAdmin {
     },
     async finishSignIn(redirected) {
       const found = await signIns.take(redirected);
+      const signedIn = found === undefined ? await parts.finishServerSignIn(redirected) : undefined;
+      if (signedIn !== undefined) return { tool: signedIn.server };
       const tool = found && (await catalog.find(found.tool));
       if (found === undefined || tool?.digest !== found.digest) {
         throw new Fault(

@@ -23,6 +23,11 @@ export default definePlugin({
       about: "write, install, inspect, run and remove tools",
       load: async () => (await import("./commands/tool.ts")).register,
     },
+    {
+      name: "mcp",
+      about: "manage the MCP servers of others whose tools the agent may use",
+      load: async () => (await import("./mcp/commands/mcp.ts")).register,
+    },
   ],
   tables: async () => (await import("./catalog/owned-tables.ts")).TABLES,
   configure(env): HostConfig {

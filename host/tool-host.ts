@@ -31,7 +31,8 @@ import { openReceipts, type Receipts } from "./receipts.ts";
 import { createRunner, type Runner, type RunOptions } from "./runner.ts";
 import { type CheckJson, createJsonCheck } from "./sandbox/json-check.ts";
 import { createPool } from "./sandbox/pool.ts";
-import { type Authorized, authorizeTool, type Prompt, setUpTool } from "./secrets/auth.ts";
+import { type Authorized, authorizeTool, setUpTool } from "./secrets/auth.ts";
+import type { Prompt } from "./secrets/browser-sign-in.ts";
 import { type Holder, holderOf } from "./secrets/holder.ts";
 import { createRefresh } from "./secrets/oauth.ts";
 import { openVault, type Vault } from "./secrets/secrets.ts";
@@ -275,6 +276,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
       keeps,
       remove,
       limits: broker.limits,
+      finishServerSignIn: foreign.credentials.finishSignIn,
     }),
     examine: check,
     describe,

@@ -9,6 +9,10 @@ import type { ServerRows, StoredServer } from "./tools/rows.ts";
 export interface Credentials extends Pick<McpServers, "beginSignIn" | "setToken" | "signOut"> {
   standing(server: StoredServer, user: string): Promise<Pick<McpServerInfo, "signsIn" | "isSignedIn">>;
   setEnvironment(server: StoredServer, values: Readonly<Record<string, string>>): Promise<void>;
+  /** Undefined where the address answers no sign-in of a server's. */
+  finishSignIn(redirected: URL): Promise<{ readonly server: string } | undefined>;
+  /** For the client that its file names. */
+  setClientSecret(name: string, secret: string): Promise<void>;
   /** Of a server that is removed. */
   forget(server: StoredServer): Promise<void>;
 }
@@ -54,6 +58,8 @@ export function createCredentials(
       await access.forget(server.name);
     },
     beginSignIn: async (name, user, redirectUri) => access.beginSignIn(await target(name), user, redirectUri),
+    finishSignIn: (redirected) => access.finishSignIn(redirected, target),
+    setClientSecret: async (name, secret) => void (await access.setClientSecret(await target(name), secret)),
     setToken: async (name, user, token) => void (await access.setToken(await target(name), user, token)),
     signOut: async (name, user) => access.signOut(await target(name), user),
   };

@@ -8,7 +8,7 @@ import type { Vault } from "../secrets/secrets.ts";
 import { createForeignCalls, type ForeignCalls } from "./calls/calls.ts";
 import { createConnections } from "./connections/connections.ts";
 import type { LinkState } from "./connections/link.ts";
-import { createCredentials } from "./credentials.ts";
+import { type Credentials, createCredentials } from "./credentials.ts";
 import { createEnvironments } from "./environment.ts";
 import { createServers } from "./servers.ts";
 import { afterListing } from "./tools/agreement.ts";
@@ -18,6 +18,7 @@ import { openServerRows, type StoredServer } from "./tools/rows.ts";
 
 export interface ForeignTools extends Pick<ForeignCalls, "call" | "refusal"> {
   readonly servers: McpServers;
+  readonly credentials: Pick<Credentials, "finishSignIn" | "setClientSecret">;
   /** Those that anybody may be offered; it needs no connection. */
   list(): Promise<readonly ToolInfo[]>;
   /** Also one that is held back, off or gone for now: its name is taken. */
@@ -26,7 +27,6 @@ export interface ForeignTools extends Pick<ForeignCalls, "call" | "refusal"> {
   troubles(): Promise<readonly string[]>;
   /** Reaches all servers, without anybody waiting for it. */
   reachAll(): Promise<void>;
-  /** The server as its credentials know it. */
   close(): Promise<void>;
 }
 
@@ -61,6 +61,7 @@ export async function openForeignTools(parts: ForeignToolsParts): Promise<Foreig
     onState: (server, state) =>
       void noteState(server, state).catch((error) => log.warn({ error }, "a server's state was not stored")),
   });
+  const credentials = createCredentials(access, environments, rows);
   const calls = createForeignCalls({ ...parts, rows, connections });
 
   async function noteListed(server: StoredServer, listed: Listed, revision: string): Promise<void> {
@@ -114,8 +115,9 @@ export async function openForeignTools(parts: ForeignToolsParts): Promise<Foreig
       ...parts,
       rows,
       connections,
-      credentials: createCredentials(access, environments, rows),
+      credentials,
     }),
+    credentials,
     async list() {
       return (await rows.all()).flatMap((server) =>
         server.tools.flatMap((tool) => toInfo(server, tool) ?? []),

@@ -1,23 +1,10 @@
 /** How a tool gets its credentials: what `tool auth` and `tool setup` do; the command does the prompting. */
 import type { AuthSetup, Capabilities, OAuthSetup } from "../../capabilities/capabilities.ts";
 import { Fault } from "../../kernel/fault.ts";
-import { openCallback } from "./callback.ts";
-import { beginSignIn, finishSignIn, isAnswer, mergeScopes, type SignIn } from "./oauth.ts";
+import { gaveUp, type Prompt, signInByBrowser } from "./browser-sign-in.ts";
+import { beginSignIn, finishSignIn, mergeScopes, type SignIn } from "./oauth.ts";
 import { type Secrets, type ToolVault, warnOfShort } from "./secrets.ts";
 import type { OAuthOptions } from "./token-request.ts";
-
-/** The person at the terminal. */
-export interface Prompt {
-  say(line: string): void;
-  /** Hidden input; undefined where the person gave up. */
-  secret(question: string): Promise<string | undefined>;
-  /** Visible input; undefined where the person gave up or there is nobody. Ends when the signal does. */
-  text(question: string, signal: AbortSignal): Promise<string | undefined>;
-  /** True where the person agreed to the sentence. */
-  agrees(question: string): Promise<boolean>;
-  /** Opens a browser; false where this machine has none. */
-  browse(url: string): Promise<boolean>;
-}
 
 export interface AuthorizeOptions extends Omit<OAuthOptions, "values"> {
   readonly tool: string;
@@ -122,69 +109,26 @@ function sayIfAny(prompt: Prompt, warning: string | undefined): void {
 }
 
 async function signIn(options: AuthorizeOptions, auth: AuthSetup, setup: OAuthSetup): Promise<void> {
-  const { vault, network, privateHosts, sharers, capabilities, prompt, redirectUri } = options;
+  const { vault, network, privateHosts, sharers, capabilities, prompt, redirectUri, signal } = options;
   const { values } = vault;
   const held = (await values.read(auth.secretName))?.oauth?.scopes;
   let begun: SignIn | undefined;
-  const callback =
-    redirectUri === undefined
-      ? await openCallback((url) => begun !== undefined && isAnswer(begun, url))
-      : undefined;
-  try {
-    begun = await beginSignIn({
-      values,
-      privateHosts,
-      secretName: auth.secretName,
-      setup,
-      scopes: mergeScopes(auth.secretName, [capabilities, ...sharers], held),
-      redirectUri: callback?.redirectUri ?? redirectUri ?? "",
-    });
-    const isOpen = await prompt.browse(begun.url);
-    prompt.say(
-      isOpen
-        ? `A browser opens to sign you in to ${auth.displayName}. If it does not, open this address:`
-        : `This machine has no browser. Open this address on any machine to sign in to ${auth.displayName}:`,
-    );
-    prompt.say(begun.url);
-    const answer = await waitForAnswer(begun, callback?.answer, options);
-    await finishSignIn({ values, network, privateHosts }, begun, answer);
-  } finally {
-    callback?.close();
-  }
-}
-
-/** By the callback, or pasted: on a machine without a browser the browser's last address is all there is. */
-async function waitForAnswer(
-  begun: SignIn,
-  called: Promise<URL> | undefined,
-  { prompt, signal }: AuthorizeOptions,
-): Promise<URL> {
-  const done = new AbortController();
-  const ended = signal === undefined ? done.signal : AbortSignal.any([signal, done.signal]);
-  const paste = async (): Promise<URL> => {
-    for (;;) {
-      const question = "Or paste the address the browser was sent to, even if the page did not load";
-      const text = await prompt.text(question, ended);
-      if (text === undefined) {
-        // Nobody to paste: the callback is still there, if there is one.
-        if (called !== undefined && signal?.aborted !== true) return called;
-        throw gaveUp();
-      }
-      const url = URL.parse(text.trim());
-      if (url !== null && isAnswer(begun, url)) return url;
-      prompt.say("That address does not belong to this sign-in: it must contain the code and the state.");
-    }
-  };
-  const given = new Promise<never>((_, reject) => {
-    signal?.addEventListener("abort", () => reject(gaveUp()), { once: true });
+  const answer = await signInByBrowser({
+    to: auth.displayName,
+    prompt,
+    ...(redirectUri !== undefined && { redirectUri }),
+    ...(signal !== undefined && { signal }),
+    async begin(comesBackTo) {
+      begun = await beginSignIn({
+        values,
+        privateHosts,
+        secretName: auth.secretName,
+        setup,
+        scopes: mergeScopes(auth.secretName, [capabilities, ...sharers], held),
+        redirectUri: comesBackTo,
+      });
+      return begun.url;
+    },
   });
-  try {
-    return await Promise.race(called === undefined ? [paste(), given] : [called, paste(), given]);
-  } finally {
-    done.abort();
-  }
-}
-
-function gaveUp(): Fault {
-  return new Fault("invalid", "gave_up", "Sign-in cancelled; nothing was stored.");
+  if (begun !== undefined) await finishSignIn({ values, network, privateHosts }, begun, answer);
 }

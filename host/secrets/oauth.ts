@@ -86,11 +86,6 @@ export async function beginSignIn(
   return { url: url.href, state, verifier, secretName, grant, redirectUri };
 }
 
-/** True for an address that answers this sign-in. */
-export function isAnswer({ state }: SignIn, redirected: URL): boolean {
-  return redirected.searchParams.get("state") === state;
-}
-
 /** With the address the browser was sent back to: checks it, fetches the token, stores it. */
 export async function finishSignIn(options: OAuthOptions, signIn: SignIn, redirected: URL): Promise<void> {
   const { state, verifier, secretName, grant, redirectUri } = signIn;

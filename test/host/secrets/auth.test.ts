@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Capabilities } from "../../../capabilities/capabilities.ts";
 import { parseCapabilities } from "../../../host/catalog/capabilities-file.ts";
-import { authorizeTool, type Prompt, setUpTool } from "../../../host/secrets/auth.ts";
+import { authorizeTool, setUpTool } from "../../../host/secrets/auth.ts";
+import type { Prompt } from "../../../host/secrets/browser-sign-in.ts";
 import {
   type AuthorizationServer,
   openAuthorizationServer,

@@ -1,5 +1,6 @@
 /** An MCP server behind OAuth and its authorization server, both at one loopback address: PKCE, codes and tokens are checked. */
 import { createHash, randomUUID } from "node:crypto";
+import { request } from "node:http";
 import { type Answering, openUpstream, type ReceivedRequest, type Upstream } from "./upstream.ts";
 
 export interface GuardedServer {
@@ -169,6 +170,19 @@ export async function openGuardedServer(answer?: Answering): Promise<GuardedServ
       return new URL(headers.get("location") ?? "");
     },
     close: upstream.close,
+  };
+}
+
+/** Hands what may pass on to a server without a guard, and its answers back as they come. */
+export function passOn(url: string): Answering {
+  return ({ method, headers, body }, response) => {
+    const { host: _, ...rest } = headers;
+    const asked = request(url, { method, headers: rest }, (answer) => {
+      response.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.on("error", () => response.destroy()).pipe(response);
+    });
+    asked.on("error", () => response.destroy()).end(body);
+    response.on("close", () => asked.destroy());
   };
 }
 
