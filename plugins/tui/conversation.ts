@@ -9,8 +9,10 @@ import {
   type TurnInput,
   type Usage,
 } from "../../kernel/plugin.ts";
+import { createFilling, type Filling } from "./filling.ts";
 import { inputOf } from "./gate-answer.ts";
 import { beginningOf, keep, type LiveTurn, liveTurn } from "./live-turn.ts";
+import { stepsOf } from "./question-form.ts";
 import { type Choice, type Entry, type EntryOf, isFoldable } from "./screen/entries.ts";
 import { createTranscript } from "./transcript.ts";
 
@@ -26,7 +28,7 @@ export interface Activity {
   readonly what: string;
 }
 
-export interface Conversation {
+export interface Conversation extends Filling {
   readonly entries: readonly Entry[];
   readonly thread: string | undefined;
   /** Of the thread, once it is known. */
@@ -124,6 +126,8 @@ export function createConversation({ agent, threads, user }: ConversationParts):
     title = found;
     changed();
   }
+
+  const filling = createFilling(transcript, start);
 
   const unwatch = agent.watch(user, (event, { id, thread: where }) => {
     hear(id, where);
@@ -251,9 +255,17 @@ export function createConversation({ agent, threads, user }: ConversationParts):
     decide(id, { label, decision }) {
       const entry = transcript.entries.find((each) => each.id === id);
       if (entry?.type !== "gate" || entry.decided !== undefined) return;
+      const { gate } = entry;
+      if (gate.type === "question" && decision === "accept" && stepsOf(gate).length > 0)
+        return update(id, "gate", (known) => ({ ...known, form: { values: [] } }));
       update(id, "gate", (known) => ({ ...known, decided: label }));
-      start(inputOf(entry.gate, decision));
+      start(inputOf(gate, decision));
     },
+    get filling() {
+      return filling.filling;
+    },
+    fill: filling.fill,
+    stopFilling: filling.stopFilling,
     clear: forget,
     lookUpTitle,
     async open(next) {

@@ -1,5 +1,6 @@
 /** What answers a gate. */
 import type { Gate, TurnInput } from "../../kernel/plugin.ts";
+import { decline, type Form, repliesOf } from "./question-form.ts";
 
 export function isAnswer(input: TurnInput, gate: Gate): boolean {
   if (input.type === "message") return false;
@@ -7,7 +8,13 @@ export function isAnswer(input: TurnInput, gate: Gate): boolean {
   return input.type === "tool_output" ? input.call === gate.call.id : input.gate === gate.id;
 }
 
-export function inputOf(gate: Gate, decision: string): TurnInput {
+export function inputOf(gate: Gate, decision: string, form: Form = { values: [] }): TurnInput {
+  if (gate.type === "question")
+    return {
+      type: "question",
+      gate: gate.id,
+      replies: decision === "accept" ? repliesOf(gate, form) : decline(gate),
+    };
   return gate.type === "authentication"
     ? { type: "authentication", gate: gate.id, decision: decision === "done" ? "done" : "deny" }
     : {

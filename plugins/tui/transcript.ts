@@ -1,5 +1,5 @@
 /** What is on the screen of a conversation, entry by entry. */
-import type { Gate, TurnEvent, TurnInput, TurnItem } from "../../kernel/plugin.ts";
+import type { Attachment, Gate, TurnEvent, TurnInput, TurnItem } from "../../kernel/plugin.ts";
 import { isAnswer } from "./gate-answer.ts";
 import type { LiveTurn } from "./live-turn.ts";
 import { choicesOf, type Entry, type EntryOf } from "./screen/entries.ts";
@@ -7,6 +7,8 @@ import { choicesOf, type Entry, type EntryOf } from "./screen/entries.ts";
 const SEND_AGAIN = "\n\n*Press Up to edit your message and send it again.*";
 
 type Draft = Entry extends infer Each ? (Each extends Entry ? Omit<Each, "id"> : never) : never;
+
+export type Transcript = ReturnType<typeof createTranscript>;
 
 /** `changed` is told of every change. */
 export function createTranscript(changed: () => void) {
@@ -22,7 +24,16 @@ export function createTranscript(changed: () => void) {
 
   /** Preselects the last choice, which denies. */
   function ask(gate: Gate): void {
+    const call = openCall(gate.call.id);
+    if (call !== undefined) update(call, "tool", (entry) => ({ ...entry, isWaiting: true }));
     add({ type: "gate", gate, choice: choicesOf(gate).length - 1 });
+  }
+
+  /** The entry of a call that has no outcome yet: an answer at a gate goes on with it. */
+  function openCall(call: string): number | undefined {
+    return entries.findLast(
+      (entry) => entry.type === "tool" && entry.call.id === call && entry.outcome === undefined,
+    )?.id;
   }
 
   function update<Type extends Entry["type"]>(
@@ -58,8 +69,9 @@ export function createTranscript(changed: () => void) {
       else if (item.type === "tool_call")
         calls.set(item.call.id, add({ type: "tool", call: item.call, open: false }));
       else if (item.type === "tool_result") {
-        const { outcome } = item;
-        update(calls.get(item.call) ?? 0, "tool", (entry) => ({ ...entry, outcome }));
+        const { outcome, attachments } = item;
+        const id = calls.get(item.call) ?? openCall(item.call);
+        update(id ?? 0, "tool", (entry) => ({ ...entry, outcome, ...picturesIn(attachments) }));
       }
     }
   }
@@ -77,15 +89,19 @@ export function createTranscript(changed: () => void) {
         turn.what = "writing";
         break;
       }
-      case "tool_started":
-        shown.set(event.item, add({ type: "tool", call: event.call, open: false }));
+      case "tool_started": {
+        const open = openCall(event.call.id);
+        if (open !== undefined) update(open, "tool", (entry) => ({ ...entry, isWaiting: false }));
+        shown.set(event.item, open ?? add({ type: "tool", call: event.call, open: false }));
         turn.what = `running ${event.call.name}`;
         break;
+      }
       case "tool_finished": {
-        const { call, outcome, millis } = event;
+        const { call, millis } = event;
+        const ended = { outcome: event.outcome, millis, ...picturesIn(event.attachments) };
         const id = shown.get(event.item);
-        if (id === undefined) add({ type: "tool", call, outcome, millis, open: false });
-        else update(id, "tool", (entry) => ({ ...entry, outcome, millis }));
+        if (id === undefined) add({ type: "tool", call, ...ended, open: false });
+        else update(id, "tool", (entry) => ({ ...entry, ...ended }));
         turn.what = "thinking";
         break;
       }
@@ -125,4 +141,8 @@ export function createTranscript(changed: () => void) {
     },
     append: (more: readonly Entry[]): void => void entries.push(...more),
   };
+}
+
+function picturesIn(attachments: readonly Attachment[] = []): { readonly images?: number } {
+  return attachments.length > 0 ? { images: attachments.length } : {};
 }

@@ -172,7 +172,7 @@ function mistakeInReply(
 }
 
 /** What is wrong with a value for this field, to go after its label. */
-function mistakeIn(field: Field, value: unknown): string | undefined {
+export function mistakeIn(field: Field, value: unknown): string | undefined {
   const { kind, least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY, choices = [] } = field;
   const isChoice = (given: unknown) => choices.some((choice) => choice.value === given);
   switch (kind) {

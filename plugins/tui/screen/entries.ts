@@ -1,8 +1,10 @@
 /** The entries of the history pane, and how each is rendered as lines. */
 import type { Gate, ToolCall, ToolOutcome } from "../../../kernel/plugin.ts";
+import { type Form, stepsOf } from "../question-form.ts";
 import { cut, hang, plain, wrap } from "./lines.ts";
 import { type Rendering, renderMarkdown } from "./markdown.ts";
 import type { Palette } from "./palette.ts";
+import { questionLines } from "./question.ts";
 
 export type Entry = { readonly id: number } & (
   | { readonly type: "person"; readonly text: string; readonly open: boolean }
@@ -12,9 +14,20 @@ export type Entry = { readonly id: number } & (
       readonly call: ToolCall;
       readonly outcome?: ToolOutcome;
       readonly millis?: number;
+      /** How many came with the outcome. */
+      readonly images?: number;
+      /** It is not over: the person is asked something first. */
+      readonly isWaiting?: boolean;
       readonly open: boolean;
     }
-  | { readonly type: "gate"; readonly gate: Gate; readonly choice: number; readonly decided?: string }
+  | {
+      readonly type: "gate";
+      readonly gate: Gate;
+      readonly choice: number;
+      readonly decided?: string;
+      /** While a question is being answered. */
+      readonly form?: Form;
+    }
   /** A message from Postern itself, in Markdown. */
   | { readonly type: "note"; readonly tone: "plain" | "warning" | "bad"; readonly text: string }
 );
@@ -37,8 +50,12 @@ const AUTHENTICATION: readonly Choice[] = [
   { key: "d", label: "Deny", decision: "deny" },
 ];
 
+const DECLINE: Choice = { key: "d", label: "Decline", decision: "decline" };
+
 export function choicesOf(gate: Gate): readonly Choice[] {
   if (gate.type === "authentication") return AUTHENTICATION;
+  if (gate.type === "question")
+    return [{ key: "a", label: stepsOf(gate).length > 0 ? "Answer" : "Done", decision: "accept" }, DECLINE];
   if (gate.type !== "approval") return [];
   // What is asked for each time anew has no fingerprint to remember.
   return gate.fingerprint === undefined ? APPROVAL.filter(({ key }) => key !== "a") : APPROVAL;
@@ -111,25 +128,30 @@ function linesOf(entry: Entry, width: number, isFocused: boolean, palette: Palet
 }
 
 function toolLines(
-  { call, outcome, millis, open }: EntryOf<"tool">,
+  { call, outcome, millis, images = 0, isWaiting = false, open }: EntryOf<"tool">,
   width: number,
   mark: (line: string) => string,
   palette: Palette,
 ): string[] {
   const state =
     outcome === undefined
-      ? palette.tool("●")
+      ? isWaiting
+        ? palette.warning("?")
+        : palette.tool("●")
       : outcome.status === "ok"
         ? palette.good("✓")
         : palette.bad("✗");
-  const took = millis === undefined ? "" : ` ${seconds(millis)}`;
+  const pictures = images === 0 ? "" : ` · ${images} image${images === 1 ? "" : "s"}`;
+  const took = `${millis === undefined ? "" : ` ${seconds(millis)}`}${pictures}`;
   const params = plain(call.params).replaceAll("\n", " ");
   const head = cut(`${open ? "▾" : "▸"} ${plain(call.name)} ${params}`, width - 4 - took.length);
   const title = `  ${state} ${mark(head)}${palette.faint(took)}`;
   if (!open) return [title];
   const result =
     outcome === undefined
-      ? "still running"
+      ? isWaiting
+        ? "waiting for your answer"
+        : "still running"
       : outcome.status === "ok"
         ? pretty(outcome.output)
         : outcome.message;
@@ -141,12 +163,26 @@ function toolLines(
 }
 
 function gateLines(
-  { gate, choice, decided }: EntryOf<"gate">,
+  { gate, choice, decided, form }: EntryOf<"gate">,
   width: number,
   isFocused: boolean,
   palette: Palette,
 ): string[] {
   const say = (text: string) => hang("    ", "    ", text, width);
+  const lines =
+    gate.type === "question" ? questionLines(gate, form, width, palette) : waitingLines(gate, width, palette);
+  if (decided !== undefined) return [...lines, ...say(palette.faint(decided))];
+  if (form !== undefined && !isFocused)
+    return [...lines, ...say(palette.faint("Type the answer below, Enter after each. Esc to stop."))];
+  const choices = choicesOf(gate).map(({ key, label }, index) => {
+    const text = ` ${label} (${key}) `;
+    return index === choice && isFocused ? palette.chosen(text) : text;
+  });
+  const hint = palette.faint(isFocused ? " Enter to confirm" : " Tab to answer");
+  return choices.length === 0 ? lines : [...lines, ...wrap(`    ${choices.join(" ")}${hint}`, width)];
+}
+
+function waitingLines(gate: Exclude<Gate, { type: "question" }>, width: number, palette: Palette): string[] {
   const name = plain(gate.call.name);
   const head =
     gate.type === "approval"
@@ -155,18 +191,11 @@ function gateLines(
         ? `${name} needs a credential: ${plain(gate.message)}`
         : `Waiting for the result of ${name} from the client that provides it.`;
   const grants = gate.type === "approval" ? gate.grants : [];
-  const lines = [
+  return [
     ...hang(palette.warning("  ? "), "    ", palette.strong(head), width),
-    ...say(`params ${plain(gate.call.params)}`),
+    ...hang("    ", "    ", `params ${plain(gate.call.params)}`, width),
     ...grants.flatMap((grant) => hang("    • ", "      ", plain(grant), width)),
   ];
-  if (decided !== undefined) return [...lines, ...say(palette.faint(decided))];
-  const choices = choicesOf(gate).map(({ key, label }, index) => {
-    const text = ` ${label} (${key}) `;
-    return index === choice && isFocused ? palette.chosen(text) : text;
-  });
-  const hint = palette.faint(isFocused ? " Enter to confirm" : " Tab to answer");
-  return choices.length === 0 ? lines : [...lines, ...wrap(`    ${choices.join(" ")}${hint}`, width)];
 }
 
 function pretty(json: string): string {

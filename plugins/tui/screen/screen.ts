@@ -5,7 +5,7 @@ import type { Conversation } from "../conversation.ts";
 import { COMMANDS, completions } from "../slash.ts";
 import { layOut } from "./composer.ts";
 import { type Renderer, seconds } from "./entries.ts";
-import { cut } from "./lines.ts";
+import { cut, plain } from "./lines.ts";
 import type { Palette } from "./palette.ts";
 import type { View } from "./view.ts";
 
@@ -112,7 +112,9 @@ function ActivityLine({ conversation, palette, columns, below }: ActivityProps):
   const scrolled = below > 0 ? ` · ${below} line${below === 1 ? "" : "s"} below` : "";
   const text = activity
     ? `${SPINNER[frame % SPINNER.length]} ${activity.what} ${seconds(Math.max(0, Math.floor((Date.now() - activity.since) / 1000) * 1000))} · Esc to cancel${scrolled}`
-    : `Enter to send · /help${scrolled}`;
+    : conversation.filling === undefined
+      ? `Enter to send · /help${scrolled}`
+      : `Enter to answer: ${plain(conversation.filling)} · Esc to stop${scrolled}`;
   const shown = cut(text, columns);
   return h(Text, { wrap: "truncate" }, activity ? palette.tool(shown) : palette.faint(shown));
 }

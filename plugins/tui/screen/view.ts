@@ -127,6 +127,7 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
   /** Escape undoes the first that applies: focus, running turn, draft, scrolling. */
   function back(): void {
     if (focus !== undefined) focus = undefined;
+    else if (conversation.stopFilling()) edit(EMPTY);
     else if (conversation.cancel()) return;
     else if (draft.text !== "") edit(EMPTY);
     else top = undefined;
@@ -134,6 +135,12 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
 
   function send(): void {
     const text = draft.text.trim();
+    if (conversation.filling !== undefined) {
+      edit(EMPTY);
+      top = undefined;
+      conversation.fill(text);
+      return;
+    }
     if (text === "") return;
     if (sent.at(-1) !== text) sent.push(text);
     if (sent.length > KEEP_SENT) sent.shift();

@@ -18,6 +18,24 @@ const tool = (name: string, writes: boolean): ToolInfo => ({
   writes,
 });
 
+const FORM = {
+  key: "0",
+  message: "How shall we send it?\u001b[2J",
+  schema: {
+    type: "object",
+    properties: {
+      name: { type: "string", title: "Recipient", description: "As on the parcel" },
+      count: { type: "integer", title: "How many", minimum: 1, maximum: 9, default: 2 },
+      gift: { type: "boolean", title: "It is a gift" },
+      speed: { type: "string", title: "Speed", enum: ["slow", "fast"] },
+    },
+    required: ["name", "gift", "speed"],
+  },
+};
+const PAGE = { key: "0", message: "Please pay.", url: "https://bank.example/pay?order=7" };
+const ask = (question: typeof FORM | typeof PAGE, resume: string) =>
+  ({ status: "question", server: "shop", questions: [question], resume }) as const;
+
 const tools = definePlugin({
   name: "test-tools",
   provides: ["tools"],
@@ -28,16 +46,22 @@ const tools = definePlugin({
         tool("clock", false),
         tool("post", true),
         tool("mail", false),
+        { ...tool("shop_order", false), server: { name: "shop", tool: "order", warnings: [] } },
         { ...tool("old", false), switchedOff: { at: new Date().toISOString(), why: "It kept crashing." } },
       ],
       async call({ name }) {
         await sleep(50);
+        if (name === "shop_order") return ask(FORM, "form");
         if (name === "mail") {
           const message = "run postern tool auth mail";
           return { status: "unauthenticated", tool: name, secret: "mail_token", message };
         }
         const output = name === "clock" ? '{"time":"half past nine"}' : "posted \u001b[2J\u001b[31mred";
         return { status: "ok", output };
+      },
+      async resume(_, resume, [reply]) {
+        if (resume === "form" && reply?.action === "accept") return ask(PAGE, JSON.stringify(reply.content));
+        return { status: "ok", output: `${reply?.action} ${resume}` };
       },
     },
   }),
