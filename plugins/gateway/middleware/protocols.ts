@@ -63,8 +63,9 @@ export function createProtocols(parts: ProtocolParts): Protocols {
   const heart = setInterval(() => void recheck(), RECHECK_MILLIS);
   heart.unref();
 
+  /** As the client knows it. What is no host's name does not get into an answer. */
   const originOf = (request: IncomingMessage) =>
-    `${proxies.isHttps(request) ? "https" : "http"}://${proxies.host(request)}`;
+    URL.parse(`${proxies.isHttps(request) ? "https" : "http"}://${proxies.host(request)}`)?.origin ?? "";
   const resourceOf = ({ resource, path }: Mounted, request: IncomingMessage) =>
     resource ?? originOf(request) + path;
   const metadataOf = ({ resource, path }: Mounted, request: IncomingMessage) =>

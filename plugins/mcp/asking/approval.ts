@@ -61,9 +61,11 @@ function wordsOf({ tool, params, grants }: Asked): string {
   ].join("\n\n");
 }
 
+/** Indented where it is short: what nests deeply would grow with the square of its depth. */
 function shown(params: string): string {
-  const pretty = visibleJson(JSON.stringify(JSON.parse(params), undefined, 2));
-  return pretty.length <= LONGEST_PARAMS
-    ? pretty
-    : `${pretty.slice(0, LONGEST_PARAMS)}\n… (${pretty.length - LONGEST_PARAMS} more characters)`;
+  const isShort = params.length <= LONGEST_PARAMS;
+  const text = visibleJson(isShort ? JSON.stringify(JSON.parse(params), undefined, 2) : params);
+  return text.length <= LONGEST_PARAMS
+    ? text
+    : `${text.slice(0, LONGEST_PARAMS)}\n… (${text.length - LONGEST_PARAMS} more characters)`;
 }

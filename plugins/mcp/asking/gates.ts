@@ -24,10 +24,12 @@ export function askGate(
     case "approval":
       if (!able.form) return undefined;
       return askApproval({ tool: gate.call.name, params: gate.call.params, grants: gate.grants }, caller);
-    case "authentication":
-      return able.url && places.tools !== undefined
-        ? { [SIGN_IN]: inputRequired.elicitUrl({ message: gate.message, url: places.tools }) }
+    case "authentication": {
+      const url = places.tool(gate.call.name);
+      return able.url && url !== undefined
+        ? { [SIGN_IN]: inputRequired.elicitUrl({ message: gate.message, url }) }
         : undefined;
+    }
     case "question":
       return canAsk(able, gate.questions) ? askQuestions(gate.server, gate.questions) : undefined;
     case "external_tool":

@@ -3,24 +3,24 @@ export interface Places {
   allow(tool: string): string;
   signIn(tool: string): string;
   answer(thread: string): string;
-  /** Of the page where a tool gets its credentials. */
-  readonly tools: string | undefined;
+  /** The part of the page where a tool is allowed and gets its credentials; undefined where there is no page. */
+  tool(name: string): string | undefined;
 }
 
 /** `page`: the gateway's address, where there is one. */
 export function createPlaces(page: string | undefined): Places {
-  const tools = page === undefined ? undefined : `${page}/#/tools`;
+  const tool = (name: string) => (page === undefined ? undefined : `${page}/#/tools/${name}`);
   return {
-    tools,
-    allow: (tool) => {
-      const setting = `set TOOL_APPROVALS=${tool}=allow`;
-      const how = tools === undefined ? setting : `allow it at ${tools}, or ${setting}`;
-      return `The tool ${tool} asks a person before it runs, and this client cannot ask. To run it, ${how}, and call it again.`;
+    tool,
+    allow(name) {
+      const setting = `set TOOL_APPROVALS=${name}=allow`;
+      const how = page === undefined ? setting : `allow it at ${tool(name)}, or ${setting}`;
+      return `The tool ${name} asks a person before it runs, and this client cannot ask. To run it, ${how}, and call it again.`;
     },
-    signIn: (tool) =>
-      tools === undefined
-        ? `Run \`postern tool auth ${tool}\`, and call it again.`
-        : `Sign in or set the credential at ${tools}, and call it again.`,
+    signIn: (name) =>
+      page === undefined
+        ? `Run \`postern tool auth ${name}\`, and call it again.`
+        : `Sign in or set the credential at ${tool(name)}, and call it again.`,
     answer: (thread) =>
       page === undefined
         ? "The conversation waits for an answer in the browser."

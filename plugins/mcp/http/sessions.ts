@@ -123,10 +123,12 @@ export function createSessions(
   return {
     async open(caller, opening, request) {
       if (!(await makeRoom(caller.user))) return undefined;
+      const id = ids.create(caller, opening);
       let answer: Response | undefined;
-      await beginOnce(caller, ids.create(caller, opening), async (transport) => {
+      await beginOnce(caller, id, async (transport) => {
         answer = await transport.handleRequest(request);
       });
+      if (!answer?.ok) await drop(id);
       return answer;
     },
     isOwn: (caller, id) => !ended.has(id) && ids.read(caller, id) !== undefined,
@@ -138,6 +140,9 @@ export function createSessions(
       // The token's scope was changed: what the session may do changes with it.
       if (known !== undefined) await drop(id);
       if (!(await makeRoom(caller.user))) return undefined;
+      // Another request of the session may have been here in the meantime.
+      const begun = sessions.get(id);
+      if (begun !== undefined) return begun;
       return beginOnce(caller, id, async (transport) => {
         await (await transport.handleRequest(initialize(opening))).text();
       });

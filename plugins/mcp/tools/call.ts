@@ -59,14 +59,14 @@ export function createCalls({ server, caller, toolCalls, approvals, states, plac
           const asked = askApproval({ tool: name, params, grants }, caller);
           return ask({ for: "approval", call: call.id, fingerprint }, asked);
         }
-        case "unauthenticated":
+        case "unauthenticated": {
+          const url = places.tool(name);
           // Whoever has just been sent there and is back without a credential is told, not sent again.
-          if (!able.url || places.tools === undefined || going?.waiting.for === "sign_in")
+          if (!able.url || url === undefined || going?.waiting.for === "sign_in")
             return failure(`${outcome.message} ${places.signIn(name)}`);
-          return ask(
-            { for: "sign_in" },
-            { sign_in: inputRequired.elicitUrl({ message: outcome.message, url: places.tools }) },
-          );
+          const sign_in = inputRequired.elicitUrl({ message: outcome.message, url });
+          return ask({ for: "sign_in" }, { sign_in });
+        }
         case "question": {
           const { server: who, questions, resume } = outcome;
           if (canAsk(able, questions)) {
