@@ -48,6 +48,18 @@ test("§2.5, §7.2 a turn that fails in the model is 200 with status failed and 
   expect(textOf(next)).toBe("ok");
 });
 
+test("a turn that stops at a question of a tool's server fails and directs to the page", async () => {
+  const model = await scriptedModel();
+  model.script({ calls: [{ name: "shop_order", arguments: {} }] });
+  const questions = [{ key: "0", message: "Which size?", schema: { type: "object" } }];
+  const run = () => ({ status: "question", server: "shop", questions, resume: "for nobody" }) as const;
+  const service = await startService({ model, tools: { shop_order: { run } } });
+  const failed = await service.create({ input: "Order" });
+  expect(failed).toMatchObject({ status: "failed", error: { code: "question_pending" } });
+  expect(failed.error?.message).toContain(service.url);
+  expect(JSON.stringify([failed, await service.retrieve(failed.id)])).not.toContain("for nobody");
+});
+
 test("§4.3, §7.2 a turn that needs an approval fails and directs to the page, as do those after it", async () => {
   const model = await scriptedModel();
   model.script({ text: "Let me see.", calls: [{ name: "door", arguments: {} }] });

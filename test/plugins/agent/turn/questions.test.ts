@@ -136,6 +136,22 @@ test("replies that do not fit are refused with where, nothing is sent, and the g
   expect(model.requests[1]?.messages.at(-1)?.content).toContain("It was declined.");
 });
 
+test("a reply is bound by the scopes of both turns: the one that opened the gate and the one that answers it", async () => {
+  const model = await scriptedModel();
+  model.script({ calls: [{ name: "shop_order", arguments: {} }] }, { text: "Not allowed." });
+  const heard: unknown[] = [];
+  const kernel = await bootAgent({ model, tools: orders(heard), variables: ALLOWED });
+  const agent = kernel.service("agent");
+  const scope = (tool: string) => ({ token: `for ${tool}`, tools: [tool] });
+  const base = { user: "ann", channel: "test" } as const;
+  const first = await agent.run({ ...base, input: message("Order"), scope: scope("shop_order") });
+  const { id: gate } = questionOf(await first.record);
+  const input = { type: "question", gate, replies: [accept("size", { size: "S" })] } as const;
+  await (await agent.run({ ...base, thread: first.thread, input, scope: scope("weather") })).record;
+  expect(heard).toEqual([]);
+  expect(model.requests[1]?.messages.at(-1)?.content).toContain("may not use the tool shop_order");
+});
+
 test("two calls of one answer that both ask wait one behind the other, and neither begins anew", async () => {
   const model = await scriptedModel();
   model.script(

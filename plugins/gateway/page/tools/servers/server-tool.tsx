@@ -52,6 +52,13 @@ export function ServerTool({ tool, fingerprint, remembered, onAgree, onChanged }
           )}
         </div>
       )}
+      {state === "asks" && tool.read_only && onAgree && (
+        <span class="row">
+          <button type="button" onClick={onAgree}>
+            Let everybody run {name} without asking
+          </button>
+        </span>
+      )}
       {(state === "runs" || state === "asks") && (
         <Decision tool={known} asks={state === "asks"} remembered={remembered} onChanged={onChanged} />
       )}
