@@ -1,0 +1,149 @@
+/** A call of a sandboxed tool through `/mcp`, beside the same call by the service behind it; all in one process. */
+import { once } from "node:events";
+import { Agent, type IncomingMessage, request } from "node:http";
+import { text } from "node:stream/consumers";
+import hostPlugin from "../../host/plugin.ts";
+import { Settings } from "../../kernel/env.ts";
+import { boot } from "../../kernel/kernel.ts";
+import { createLog } from "../../kernel/log.ts";
+import { createMask } from "../../kernel/mask/mask.ts";
+import type { AnyPlugin } from "../../kernel/plugin.ts";
+import storePlugin from "../../kernel/store/store.ts";
+import agentPlugin from "../../plugins/agent/plugin.ts";
+import accountsPlugin from "../../plugins/gateway/auth/plugin.ts";
+import gatewayPlugin from "../../plugins/gateway/plugin.ts";
+import mcpPlugin from "../../plugins/mcp/plugin.ts";
+import { fixture } from "../support/tools/components.ts";
+import { type Bench, compare, interleave, median, single, within } from "./support/bench.ts";
+import { inFolder } from "./support/programs.ts";
+import { installAs, openHost } from "./support/tool-host.ts";
+
+const ROUNDS = 300;
+const WARM_UP = 50;
+const TOKEN = "the-operator-of-the-bench";
+const PARAMS = { text: "x".repeat(100) };
+const PLUGINS = [
+  storePlugin,
+  hostPlugin,
+  agentPlugin,
+  accountsPlugin,
+  gatewayPlugin,
+  mcpPlugin,
+] as readonly unknown[] as readonly AnyPlugin[];
+
+const MODERN = "2026-07-28";
+const LEGACY = "2025-11-25";
+/** One for each: a tool that has just been called is made clean, and the next call of it would wait for that. */
+const TOOLS = { direct: "echo-1", [MODERN]: "echo-2", [LEGACY]: "echo-3" } as const;
+const META = {
+  "io.modelcontextprotocol/protocolVersion": MODERN,
+  "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1.0.0" },
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+async function openService(home: string) {
+  const host = await openHost(home);
+  await installAs(host, Object.values(TOOLS), await fixture("measured.wat"));
+  await host.close();
+  const mask = createMask();
+  const variables = {
+    GATEWAY_PORT: "0",
+    GATEWAY_AUTH_TOKEN: TOKEN,
+    MODEL_PROVIDER: "builtin",
+    TOOLS_SHIPPED: "false",
+  };
+  return boot({
+    plugins: PLUGINS,
+    settings: new Settings(variables),
+    home,
+    log: createLog("error", mask, { pretty: false, write: () => {} }),
+    mask,
+    version: "0.0.0",
+  });
+}
+
+/** One connection that stays, and nothing of a client's own work. */
+function connectTo(url: string) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const headers = {
+    authorization: `Bearer ${TOKEN}`,
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+  };
+  return {
+    async send(method: "GET" | "POST", path: string, body?: object, more: Record<string, string> = {}) {
+      const sent = request(url + path, { method, agent, headers: { ...headers, ...more } });
+      sent.end(body && JSON.stringify(body));
+      const [answer] = (await once(sent, "response")) as [IncomingMessage];
+      const said = await text(answer);
+      if (answer.statusCode !== 200) throw new Error(`${path} answered ${answer.statusCode}: ${said}`);
+      return { said, headers: answer.headers };
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+export const bench: Bench = {
+  name: "mcp",
+  about: "a call of a tool through /mcp, beside the same call by the service `tools` in the same process",
+  run: (progress) =>
+    inFolder(async (home) => {
+      const service = await openService(home);
+      const { url } = service.service("web");
+      const client = connectTo(url);
+      const tools = service.service("tools");
+      const asked = (params: object) => ({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+      const modern = {
+        "mcp-protocol-version": MODERN,
+        "mcp-method": "tools/call",
+        "mcp-name": TOOLS[MODERN],
+      };
+      const clientInfo = { name: "bench", version: "1.0.0" };
+      const opened = await client.send("POST", "/mcp", {
+        jsonrpc: "2.0",
+        id: 1,
+        method: "initialize",
+        params: { protocolVersion: LEGACY, capabilities: {}, clientInfo },
+      });
+      const session = {
+        "mcp-protocol-version": LEGACY,
+        "mcp-session-id": String(opened.headers["mcp-session-id"]),
+      };
+      const settled = service.service("store").keyed<number>("bench");
+      const timed = (work: () => Promise<unknown>) => async () => {
+        // The receipt of the call before is flushed to the disk first: nobody waits for it but whoever comes next.
+        await settled.set("round", 1);
+        const began = performance.now();
+        await work();
+        return performance.now() - began;
+      };
+      const direct = "by the service";
+      const contestants = {
+        [direct]: timed(() =>
+          tools.call({ id: "1", name: TOOLS.direct, params: JSON.stringify(PARAMS) }, { user: "operator" }),
+        ),
+        [`/mcp, ${MODERN}`]: timed(() =>
+          client.send("POST", "/mcp", asked({ name: TOOLS[MODERN], arguments: PARAMS, _meta: META }), modern),
+        ),
+        [`/mcp, ${LEGACY}`]: timed(() =>
+          client.send("POST", "/mcp", asked({ name: TOOLS[LEGACY], arguments: PARAMS }), session),
+        ),
+        "GET /health": timed(() => client.send("GET", "/health")),
+      };
+      try {
+        await interleave(contestants, WARM_UP, progress);
+        const samples = await interleave(contestants, ROUNDS, progress);
+        const base = median(samples[direct] ?? []);
+        const added = (name: string) => median(samples[name] ?? []) - base;
+        return [
+          ...compare(samples, { unit: "ms" }),
+          ...[MODERN, LEGACY].map((revision) =>
+            single(`added by /mcp, ${revision}`, added(`/mcp, ${revision}`), "ms", within(2, "ms")),
+          ),
+        ];
+      } finally {
+        client.close();
+        await service.stop();
+      }
+    }),
+};
