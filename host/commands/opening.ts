@@ -36,12 +36,14 @@ export function withTool(
   name: string,
   work: (host: ToolHost, tool: InstalledTool) => Promise<void>,
 ): Promise<void> {
-  return withHost(context, async (host) => {
-    if ((await host.catalog.find(name)) === undefined) await provideShipped(host);
-    const tool = await host.catalog.find(name);
-    if (tool === undefined) throw noSuchTool(name);
-    await work(host, tool);
-  });
+  return withHost(context, async (host) => work(host, await requireTool(host, name)));
+}
+
+export async function requireTool(host: ToolHost, name: string): Promise<InstalledTool> {
+  if ((await host.catalog.find(name)) === undefined) await provideShipped(host);
+  const tool = await host.catalog.find(name);
+  if (tool === undefined) throw noSuchTool(name);
+  return tool;
 }
 
 /** Whatever keeps a shipped tool from being built, the others are there. */

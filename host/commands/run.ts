@@ -1,12 +1,13 @@
 /** `tool run`: one call outside of a chat; its HTTP exchanges can be recorded or replayed. */
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
+import { visibleLine } from "../../kernel/mask/visible.ts";
 import type { CommandContext } from "../../kernel/plugin.ts";
-import { Fault } from "../../kernel/plugin.ts";
+import { Fault, type QuestionOutcome } from "../../kernel/plugin.ts";
 import { locateReceipts, tellOnce } from "../author/trace/located.ts";
 import type { Tape } from "../broker/recording.ts";
 import type { ToolHost } from "../tool-host.ts";
-import { withTool } from "./opening.ts";
+import { requireTool, withHost } from "./opening.ts";
 import { type JsonOption, print, progress } from "./terminal.ts";
 
 interface RunOptions extends JsonOption {
@@ -27,33 +28,58 @@ export async function run(
       usage: true,
     });
   }
-  await withTool(context, name, async (host) => {
+  const call = async (host: ToolHost, isForeign: boolean) => {
+    if (isForeign && (options.record ?? options.replay) !== undefined) {
+      throw new Fault(
+        "invalid",
+        "not_recorded",
+        `${name} is a tool of an MCP server; its calls cannot be recorded`,
+        {
+          usage: true,
+        },
+      );
+    }
     const tape = await openTape(context, params, options, host);
     const interrupted = new AbortController();
     const interrupt = () => interrupted.abort();
     process.once("SIGINT", interrupt);
     try {
-      const { outcome, receipt: kept } = await host.run(
+      const { outcome, receipt: kept } = await host.call(
         { id: randomUUID(), name, params },
         { user: USER, signal: interrupted.signal, ...(tape && { tape }) },
       );
       const [receipt] = await locateReceipts(host.catalog, kept === undefined ? [] : [kept]);
       if (tape?.type === "recorder") await tape.save();
       const isOk = outcome.status === "ok";
+      const why =
+        outcome.status === "question"
+          ? `${outcome.server} asks something in between, which can be answered in a chat: ${questionsOf(outcome)}`
+          : isOk
+            ? ""
+            : outcome.message;
       const told = receipt && tellOnce(receipt);
       for (const { level, message } of told?.logs ?? []) progress(`${level}: ${message}`);
       if (isOk || options.json) {
         const output = isOk ? outcome.output : null;
-        const error = isOk ? null : (receipt?.message ?? outcome.message);
+        const error = isOk ? null : (receipt?.message ?? why);
         print(options, { output, error, receipt }, () => output ?? "");
       } else {
-        progress(`${name}: ${told?.message ?? outcome.message}`);
+        progress(`${name}: ${told?.message ?? why}`);
       }
       if (!isOk) process.exitCode = 1;
     } finally {
       process.off("SIGINT", interrupt);
     }
+  };
+  await withHost(context, async (host) => {
+    const isForeign = await host.foreign.has(name);
+    if (!isForeign) await requireTool(host, name);
+    await call(host, isForeign);
   });
+}
+
+function questionsOf({ questions }: QuestionOutcome): string {
+  return questions.map(({ message }) => visibleLine(message)).join(" ");
 }
 
 async function openTape(

@@ -24,7 +24,7 @@ export function describeTools(tools: readonly McpTool[], states = true): string 
     tool,
     readOnly ? "read-only" : "may change things",
     ...(states ? [STATES[state]] : []),
-    shorten(description.trim(), 90),
+    shorten(oneLine(description), 90),
   ]);
   const heads = ["TOOL", "THE SERVER SAYS", ...(states ? ["STATE"] : []), "WHAT IT DOES"];
   const warnings = tools.flatMap(({ tool, warnings: given }) =>
@@ -34,6 +34,15 @@ export function describeTools(tools: readonly McpTool[], states = true): string 
     table([heads, ...rows], ""),
     ...(warnings.length === 0 ? [] : [`Read like orders to the model:\n${bullets(warnings)}\n`]),
   ].join("\n");
+}
+
+/** A title and what follows it. */
+function oneLine(description: string): string {
+  return description
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "")
+    .join(": ");
 }
 
 /** Of tools that are held back: what was agreed to beside what the server says now. */

@@ -30,5 +30,7 @@ export function nameTools(
 function withTail(server: string, tool: string): string {
   const tail = createHash("sha256").update(`${server}\n${tool}`).digest("hex").slice(0, TAIL);
   const legal = `${server}_${tool.replace(/[^A-Za-z0-9_-]+/g, "_")}`.slice(0, LONGEST - TAIL - 1);
-  return `${legal.replace(/_+$/, "")}_${tail}`;
+  let end = legal.length;
+  while (legal[end - 1] === "_") end -= 1;
+  return `${legal.slice(0, end)}_${tail}`;
 }

@@ -54,6 +54,14 @@ test(
     expect(added.stdout).toContain("1 tool may run without asking");
     await expect.poll(offered, { timeout: 2000 }).toEqual(["far_echo", "far_write"]);
 
+    const run = ["tool", "run", "far_echo"];
+    expect(await postern([...run, '{"text":"hi"}'], { env, cwd })).toMatchObject({
+      code: 0,
+      stdout: "echo: hi\n",
+    });
+    const recorded = await postern([...run, "{}", "--record", "x.json"], { env, cwd });
+    expect(recorded).toMatchObject({ code: 2 });
+
     server.tools[0] = { ...ECHO, description: "Says it again, and to everybody else." };
     const tested = await mcp("test", "far");
     expect(tested.stdout).toMatch(/far answers \(MCP 2026-07-28, \d+ ms\): 1 asking first, 1 held back/);

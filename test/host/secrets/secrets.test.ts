@@ -170,12 +170,14 @@ test("only the broker's side of the host ever has a vault in its hands", async (
     if (/\b(SecretValues|Vault|openVault|vault)\b/.test(await readFile(join(host, file), "utf8")))
       holders.push(file);
   }
-  // `tool-host.ts` puts the parts together; `admin.ts` and `auth.ts` store what a sign-in brings.
+  // `tool-host.ts` and `foreign-tools.ts` put the parts together, `environment.ts` has what commands are started with; `admin.ts` and `auth.ts` store what a sign-in brings.
   expect(holders.sort()).toEqual([
     "admin.ts",
     "broker/credentials.ts",
     "broker/mcp-access.ts",
     "broker/mcp-sign-in.ts",
+    "mcp/environment.ts",
+    "mcp/foreign-tools.ts",
     "secrets/auth.ts",
     "secrets/oauth.ts",
     "secrets/secrets.ts",
