@@ -13,6 +13,7 @@ import type { Candidate, Catalog, InstalledTool } from "./catalog/catalog.ts";
 import { checkName, compareWithInstalled } from "./catalog/install.ts";
 import { describeTool } from "./catalog/tool-info.ts";
 import type { CodeCache } from "./compile/code-cache.ts";
+import type { Credentials } from "./mcp/credentials.ts";
 import type { Receipts } from "./receipts.ts";
 import { secretsToEnter } from "./secrets/auth.ts";
 import { holderOf } from "./secrets/holder.ts";
@@ -39,7 +40,7 @@ export interface AdminParts extends Omit<OAuthOptions, "values"> {
   readonly remove: (name: string) => Promise<boolean>;
   readonly limits: Broker["limits"];
   /** Of an MCP server's sign-in; undefined where the address answers none. */
-  readonly finishServerSignIn: (redirected: URL) => Promise<{ readonly server: string } | undefined>;
+  readonly finishServerSignIn: Credentials["finishSignIn"];
 }
 
 export function createAdmin(parts: AdminParts): ToolAdmin {
@@ -132,9 +133,9 @@ export function createAdmin(parts: AdminParts): ToolAdmin {
       await signIns.keep(signIn.state, { tool: name, digest: tool.digest, signIn });
       return { url: signIn.url };
     },
-    async finishSignIn(redirected) {
+    async finishSignIn(redirected, browser) {
       const found = await signIns.take(redirected);
-      const signedIn = found === undefined ? await parts.finishServerSignIn(redirected) : undefined;
+      const signedIn = found === undefined ? await parts.finishServerSignIn(redirected, browser) : undefined;
       if (signedIn !== undefined) return { tool: signedIn.server };
       const tool = found && (await catalog.find(found.tool));
       if (found === undefined || tool?.digest !== found.digest) {

@@ -6,6 +6,7 @@ import { visibleLine } from "../../kernel/mask/visible.ts";
 import { clientDocumentUrl } from "../../kernel/net/oauth-client.ts";
 import type { Mask } from "../../kernel/vocabulary/kernel.ts";
 import type { Store } from "../../kernel/vocabulary/store.ts";
+import type { SignInBrowser } from "../../kernel/vocabulary/tools/tools.ts";
 import { type Begun, beginAuthorization, finishAuthorization } from "../mcp/auth/authorization.ts";
 import { type Challenge, type Challenges, readChallenge } from "../mcp/auth/challenges.ts";
 import { createClients, type OAuthClient } from "../mcp/auth/clients.ts";
@@ -21,6 +22,7 @@ export interface McpSignIn {
   finishSignIn(
     redirected: URL,
     find: (name: string) => Promise<McpTarget | undefined>,
+    browser?: SignInBrowser,
   ): Promise<{ readonly server: string; readonly user: string } | undefined>;
 }
 
@@ -112,7 +114,7 @@ export function createMcpSignIn(parts: McpSignInParts): McpSignIn {
         throw explain(server.name, error);
       }
     },
-    async finishSignIn(redirected, find) {
+    async finishSignIn(redirected, find, browser) {
       const kept = await signIns.take(redirected);
       if (kept === undefined) return undefined;
       const { server: name, user, begun } = kept;
@@ -122,6 +124,14 @@ export function createMcpSignIn(parts: McpSignInParts): McpSignIn {
           "invalid",
           "no_such_sign_in",
           `${name} was removed or changed since this sign-in began. Start it again.`,
+        );
+      }
+      // Somebody who was sent another's link must not sign in for them.
+      if (server.perUser && browser?.began === false) {
+        throw new Fault(
+          "forbidden",
+          "other_browser",
+          `This sign-in for ${name} was not started in this browser. Start your own on the page Tools.`,
         );
       }
       const sent = [begun.verifier, redirected.searchParams.get("code") ?? "", begun.client.secret ?? ""];

@@ -1,6 +1,7 @@
 /** What servers are signed in with, as the operator's view uses it. */
 import type { ServerTarget } from "../../capabilities/servers/server-file.ts";
 import { Fault, type McpServerInfo, type McpServers } from "../../kernel/plugin.ts";
+import type { SignInBrowser } from "../../kernel/vocabulary/tools/tools.ts";
 import type { McpAccess } from "../broker/mcp-access.ts";
 import type { McpTarget } from "./auth/target.ts";
 import type { Environments } from "./environment.ts";
@@ -10,7 +11,7 @@ export interface Credentials extends Pick<McpServers, "beginSignIn" | "setToken"
   standing(server: StoredServer, user: string): Promise<Pick<McpServerInfo, "signsIn" | "isSignedIn">>;
   setEnvironment(server: StoredServer, values: Readonly<Record<string, string>>): Promise<void>;
   /** Undefined where the address answers no sign-in of a server's. */
-  finishSignIn(redirected: URL): Promise<{ readonly server: string } | undefined>;
+  finishSignIn(redirected: URL, browser?: SignInBrowser): Promise<{ readonly server: string } | undefined>;
   /** For the client that its file names. */
   setClientSecret(name: string, secret: string): Promise<void>;
   /** Of a server that is removed. */
@@ -58,7 +59,7 @@ export function createCredentials(
       await access.forget(server.name);
     },
     beginSignIn: async (name, user, redirectUri) => access.beginSignIn(await target(name), user, redirectUri),
-    finishSignIn: (redirected) => access.finishSignIn(redirected, target),
+    finishSignIn: (redirected, browser) => access.finishSignIn(redirected, target, browser),
     setClientSecret: async (name, secret) => void (await access.setClientSecret(await target(name), secret)),
     setToken: async (name, user, token) => void (await access.setToken(await target(name), user, token)),
     signOut: async (name, user) => access.signOut(await target(name), user),

@@ -213,6 +213,11 @@ export const ToolReceipt = Type.Object(
 );
 export type ToolReceipt = Declared<typeof ToolReceipt>;
 
+/** Where a browser brings the answer to a sign-in: whether the same one began it. A user's own is finished in no other. */
+export interface SignInBrowser {
+  readonly began: boolean;
+}
+
 /**
  * What the `tool` commands do, for a page: the caller is the operator, who has been shown the grants. A fault
  * of kind `invalid` says why something is refused, `missing` that there is no such tool.
@@ -236,7 +241,7 @@ export interface ToolAdmin {
   /** Where to send the browser; it comes back to `redirectUri`, which then goes to `finishSignIn`. */
   beginSignIn(name: string, redirectUri: string): Promise<{ readonly url: string }>;
   /** The tool that is signed in now; a fault where the address answers no sign-in that was begun here. */
-  finishSignIn(redirected: URL): Promise<{ readonly tool: string }>;
+  finishSignIn(redirected: URL, browser?: SignInBrowser): Promise<{ readonly tool: string }>;
   /** Newest first. */
   receipts(query: {
     readonly tool?: string;

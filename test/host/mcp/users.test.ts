@@ -56,6 +56,16 @@ test("each user's calls go with their own token, and one without is told where t
   expect((await call("ann")).sent).toBe(ann.sent);
 });
 
+test("a link to somebody's sign-in, opened in another browser, brings them no token", async () => {
+  const { server, host, servers, call } = await open(true);
+  const { url } = await servers.beginSignIn("notes", "bob", CALLBACK);
+  const back = await server.signIn(url);
+  const before = server.tokenRequests().length;
+  await expect(host.admin.finishSignIn(back, { began: false })).rejects.toMatchObject({ kind: "forbidden" });
+  expect(server.tokenRequests()).toHaveLength(before);
+  expect((await call("bob")).outcome).toMatchObject({ status: "unauthenticated" });
+});
+
 test("a server with one credential is everybody's, and removing it forgets the credential", async () => {
   const { host, server, servers, call } = await open(false);
   expect((await call("ann")).outcome).toMatchObject({ status: "ok" });

@@ -3,6 +3,7 @@ import type { Context } from "koa";
 import { Fault, type McpServerInfo, type McpServers, type User } from "../../../../kernel/plugin.ts";
 import { NewMcpServer, McpServerInfo as Server } from "../../../../kernel/vocabulary/tools/mcp.ts";
 import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
+import { markBrowser } from "../../auth/sign-in-cookie.ts";
 import { type Route, route } from "../../route.ts";
 
 const missing = { 404: "There is no such server" };
@@ -141,7 +142,10 @@ export function mcpServerRoutes(
       refusals: { 400: "The server has no sign-in", ...shared, ...unreachable },
       async handle({ user, params, context }) {
         const { name } = await signable(user, params["name"]);
-        return await servers().beginSignIn(name, user.id, redirectUri(context));
+        const comesBackTo = redirectUri(context);
+        const begun = await servers().beginSignIn(name, user.id, comesBackTo);
+        markBrowser(context, begun.url, comesBackTo);
+        return begun;
       },
     }),
     route({

@@ -6,6 +6,7 @@ import type { Proxies } from "../../../../kernel/net/proxies.ts";
 import { Fault, type ToolAdmin, type ToolUpload } from "../../../../kernel/plugin.ts";
 import { ToolInfo, ToolProposal, ToolSetup } from "../../../../kernel/vocabulary/tools/tools.ts";
 import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
+import { isMarked } from "../../auth/sign-in-cookie.ts";
 import { type Route, route } from "../../route.ts";
 
 const CALLBACK_PATH = "/oauth/callback";
@@ -140,12 +141,15 @@ export function toolAdminRoutes(
       summary: "Receive the browser back from a provider; `state` says which sign-in it belongs to",
       audience: "anyone",
       answer: "text/plain",
-      refusals: { 400: "No sign-in with this `state` was started here" },
+      refusals: {
+        400: "No sign-in with this `state` was started here",
+        403: "It is a user's own sign-in, and was started in another browser",
+      },
       async handle({ context }) {
         context.type = "text/plain";
         const redirected = URL.parse(context.search, redirectUri(context));
         if (redirected === null) return context.throw(400);
-        const { tool } = await admin().finishSignIn(redirected);
+        const { tool } = await admin().finishSignIn(redirected, { began: isMarked(context, redirected) });
         return `${tool} is signed in. You can close this window.\n`;
       },
     }),
