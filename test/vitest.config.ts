@@ -20,24 +20,25 @@ const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
 const LONG: ReadonlySet<string> = new Set([
   "test/host/compile/random-modules.test.ts",
   "test/patterns.test.ts",
+  "test/plugins/agent/models/builtin/any-input.test.ts",
   "test/plugins/responses/open/thousand-rounds.test.ts",
   "test/plugins/responses/random.test.ts",
   "test/plugins/responses/resources/embeddings.test.ts",
+  "test/plugins/webhook/fuzz.test.ts",
   "test/plugins/webhook/load.test.ts",
 ]);
 /** Starts processes or runs components, as its imports show. */
 const isSlow = (file: string) =>
-  LONG.has(file) ||
   /from "(?:node:child_process|[./]+\/support\/(?:processes|tools)\/[^"]+)"/.test(read(file));
 const files = Map.groupBy(globSync("test/**/*.test.ts", { cwd: ROOT }), (file) =>
-  isSlow(file) ? "slow" : "quick",
+  LONG.has(file) ? "long" : isSlow(file) ? "slow" : "quick",
 );
 
 const onPostgres = Map.groupBy(
   findBinaries() === undefined
     ? []
-    : [...(files.get("quick") ?? []), ...LONG.values().filter(isOfSomethingElse)].filter((file) =>
-        bootsService(file, read(file)),
+    : [...(files.get("quick") ?? []), ...(files.get("long")?.filter(isOfSomethingElse) ?? [])].filter(
+        (file) => bootsService(file, read(file)),
       ),
   (file) => (isOfSomethingElse(file) ? "rest" : "store"),
 );
@@ -84,6 +85,7 @@ export default defineConfig({
     projects: [
       // What all of them import is loaded once for each process, not once for each file.
       { extends: true, test: { name: "quick", include: files.get("quick") ?? [], isolate: false, env } },
+      { extends: true, test: { name: "long", include: files.get("long") ?? [], isolate: false, env } },
       {
         extends: true,
         test: {

@@ -13,18 +13,14 @@ type Migrations = Parameters<Store["tables"]>[1];
 
 interface Composition {
   readonly tables: Map<string, Migrations>;
-  file?: Promise<Buffer>;
+  /** An empty store with these tables. */
+  file?: Promise<Buffer> | undefined;
 }
 
-/** By the names of its plugins: another that a test makes may have tables of the same owner. */
+/** By the names of its plugins. What a test makes itself may have other tables of the same owner. */
 const compositions = new Map<string, Composition>();
 export const SHIPPED: ReadonlySet<string> = new Set([
-  "store",
-  "agent",
-  "gateway",
-  "responses",
-  "webhook",
-  "mcp",
+  ...["store", "accounts", "agent", "gateway", "mcp", "responses", "tools", "webhook"],
   "test-tools",
 ]);
 
@@ -33,25 +29,23 @@ export async function withTables(plugins: readonly AnyPlugin[], home: string): P
   if (!plugins.includes(store as AnyPlugin) || !plugins.every(({ name }) => SHIPPED.has(name)))
     return plugins;
   const key = plugins.map(({ name }) => name).join();
-  const known = compositions.get(key);
-  if (known !== undefined) {
+  const known: Composition = compositions.get(key) ?? { tables: new Map() };
+  compositions.set(key, known);
+  if (known.tables.size > 0) {
     known.file ??= migrate(known.tables);
     writeFileSync(join(home, "store.sqlite"), await known.file, { mode: 0o600 });
-    return plugins;
   }
-  const tables = new Map<string, Migrations>();
   const recording: AnyPlugin = {
     ...(store as AnyPlugin),
     async start(context) {
       const services = await (store as AnyPlugin).start(context);
       const { store: opened } = services as { readonly store: Store };
-      const asked: Store["tables"] = (owner, migrations) => {
-        tables.set(owner, migrations);
+      const tables: Store["tables"] = (owner, migrations) => {
+        if (!known.tables.has(owner)) known.file = undefined;
+        known.tables.set(owner, migrations);
         return opened.tables(owner, migrations);
       };
-      // Also when all of them have started: some ask at their first use.
-      compositions.set(key, { tables });
-      return { store: Object.assign(Object.create(opened) as Store, { tables: asked }) };
+      return { store: Object.assign(Object.create(opened) as Store, { tables }) };
     },
   };
   return plugins.map((plugin) => (plugin === store ? recording : plugin));
