@@ -53,6 +53,8 @@ export async function createLegacy({ servers, store, log, factory, authOf }: Leg
     if (message === undefined) void sessions.end(session);
     else sessions.deliver(session, message);
   });
+  // What is told before this is missed.
+  await stop.ready;
   const tell = async (told: Told): Promise<void> => {
     const payload = JSON.stringify(told);
     if (payload.length <= LONGEST_SIGNAL) await store.signals.send(TOPIC, payload).catch(() => {});

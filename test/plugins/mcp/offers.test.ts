@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { testOnSqlite } from "../../support/run/engine.ts";
 import { scriptedModel } from "../../support/services/agent.ts";
 import { openMcp, REVISIONS, textOf } from "../../support/services/mcp.ts";
 
@@ -62,7 +63,8 @@ describe.each(REVISIONS)("%s", (revision) => {
     expect(textOf(result)).toContain("The rate limit of 1 request a minute is reached");
   });
 
-  test("skills are prompts", async () => {
+  // Skills are files in the home there.
+  testOnSqlite("skills are prompts", async () => {
     const mcp = await openMcp();
     writeSkill(mcp.service.home, "bake");
     const client = await mcp.client(revision);
@@ -94,26 +96,29 @@ describe.each(REVISIONS)("%s", (revision) => {
       await expect(ann.readResource({ uri: missing })).rejects.toMatchObject({ code: -32602 });
   });
 
-  test("a token with a scope sees its tools, and memory and skills only if it may read them", async () => {
-    const mcp = await openMcp({
-      tools: { one: { run: () => done }, two: { run: () => done } },
-      variables: LEAN,
-    });
-    writeSkill(mcp.service.home, "bake");
-    await mcp.service.service("memory").write("operator", "a.md", "A");
-    const tokenFor = async (tools: readonly string[]) =>
-      (await mcp.ask("/api/tokens", { method: "POST", body: { user: "operator", name: "n", tools } })).body
-        .token;
-    const narrow = await mcp.client(revision, { token: await tokenFor(["one"]) });
-    expect((await narrow.listTools()).tools.map(({ name }) => name)).toEqual(["ask", "one"]);
-    await expect(narrow.callTool({ name: "two", arguments: {} })).rejects.toMatchObject({ code: -32602 });
-    expect((await narrow.listResources()).resources).toEqual([]);
-    expect((await narrow.listPrompts()).prompts).toEqual([]);
-    await expect(narrow.readResource({ uri: "memory:///a.md" })).rejects.toMatchObject({ code: -32602 });
-    const reader = await mcp.client(revision, { token: await tokenFor(["memory_read", "skill_load"]) });
-    expect((await reader.listResources()).resources).toHaveLength(1);
-    expect((await reader.listPrompts()).prompts).toHaveLength(1);
-  });
+  testOnSqlite(
+    "a token with a scope sees its tools, and memory and skills only if it may read them",
+    async () => {
+      const mcp = await openMcp({
+        tools: { one: { run: () => done }, two: { run: () => done } },
+        variables: LEAN,
+      });
+      writeSkill(mcp.service.home, "bake");
+      await mcp.service.service("memory").write("operator", "a.md", "A");
+      const tokenFor = async (tools: readonly string[]) =>
+        (await mcp.ask("/api/tokens", { method: "POST", body: { user: "operator", name: "n", tools } })).body
+          .token;
+      const narrow = await mcp.client(revision, { token: await tokenFor(["one"]) });
+      expect((await narrow.listTools()).tools.map(({ name }) => name)).toEqual(["ask", "one"]);
+      await expect(narrow.callTool({ name: "two", arguments: {} })).rejects.toMatchObject({ code: -32602 });
+      expect((await narrow.listResources()).resources).toEqual([]);
+      expect((await narrow.listPrompts()).prompts).toEqual([]);
+      await expect(narrow.readResource({ uri: "memory:///a.md" })).rejects.toMatchObject({ code: -32602 });
+      const reader = await mcp.client(revision, { token: await tokenFor(["memory_read", "skill_load"]) });
+      expect((await reader.listResources()).resources).toHaveLength(1);
+      expect((await reader.listPrompts()).prompts).toHaveLength(1);
+    },
+  );
 
   test("a long list comes in pages, and a cursor that is none is refused", async () => {
     const names = Array.from({ length: 230 }, (_, at) => `tool_${String(at).padStart(3, "0")}`);
@@ -182,7 +187,7 @@ describe.each(REVISIONS)("%s", (revision) => {
       .toBe("cancelled");
   });
 
-  test("changes of tools, skills and memory are announced, to those whom they concern", async () => {
+  testOnSqlite("changes of tools, skills and memory are announced, to those whom they concern", async () => {
     const tools: Record<string, { run: () => typeof done }> = { one: { run: () => done } };
     const mcp = await openMcp({ tools, variables: LEAN });
     const memory = mcp.service.service("memory");
