@@ -4,14 +4,15 @@
  */
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { Fault } from "../../kernel/fault.ts";
-import { createMatcher, type Matcher } from "../../kernel/mask/matcher.ts";
+import { createHidingStream, createMatcher, type Matcher } from "../../kernel/mask/matcher.ts";
 import { visibleLine } from "../../kernel/mask/visible.ts";
 import type { Lookup, PrivateHosts } from "../../kernel/net/address.ts";
+import type { Mask } from "../../kernel/vocabulary/kernel.ts";
 import type { Store } from "../../kernel/vocabulary/store.ts";
 import { stillNames } from "../mcp/auth/authorization.ts";
 import { type Challenge, createChallenges, readChallenge } from "../mcp/auth/challenges.ts";
 import { addressOf, asks, holderOf, type McpTarget, nameOf, placeOf, toolOf } from "../mcp/auth/target.ts";
-import type { SecretRecord } from "../secrets/entry.ts";
+import { looksRandom, type SecretRecord, valuesOf } from "../secrets/entry.ts";
 import { createRefresh } from "../secrets/oauth.ts";
 import type { SecretSet, Vault } from "../secrets/secrets.ts";
 import { createCheckedFetch, readWhole } from "./checked-fetch.ts";
@@ -84,7 +85,8 @@ export function createMcpAccess(parts: McpAccessParts): McpAccess {
         isHeader ? `${location.prefix}${record.value}` : `Bearer ${record.value}`,
       );
     const { answerBytes: maxBytes } = server;
-    return checked(url, { ...init, headers }, { mask, ...(maxBytes !== undefined && { maxBytes }) });
+    const bounds = { mask: hiding(mask, record), ...(maxBytes !== undefined && { maxBytes }) };
+    return checked(url, { ...init, headers }, bounds);
   };
 
   async function renewAfterRefusal(
@@ -200,6 +202,23 @@ export function createMcpAccess(parts: McpAccessParts): McpAccess {
     signOut: (server, user) => valuesOf(server).secrets.remove(nameOf(server, user)),
     forget: (name) => vault.forget(toolOf(name)),
     close: () => checked.close(),
+  };
+}
+
+/** The mask, and the values of this record that it does not know. */
+function hiding(mask: Mask, record: SecretRecord | undefined): Pick<Mask, "hide" | "stream"> {
+  const values = record === undefined ? [] : valuesOf(record).filter((value) => !looksRandom(value));
+  if (values.length === 0) return mask;
+  const own = createMatcher(values);
+  return {
+    hide: (text) => own.hide(mask.hide(text)),
+    stream() {
+      const [first, second] = [mask.stream(), createHidingStream(() => own.automaton)];
+      return {
+        push: (delta) => second.push(first.push(delta)),
+        end: () => second.push(first.end()) + second.end(),
+      };
+    },
   };
 }
 

@@ -11,6 +11,7 @@ import { type Begun, beginAuthorization, finishAuthorization } from "../mcp/auth
 import { type Challenge, type Challenges, readChallenge } from "../mcp/auth/challenges.ts";
 import { createClients, type OAuthClient } from "../mcp/auth/clients.ts";
 import { holderOf, type McpTarget, nameOf, placeOf } from "../mcp/auth/target.ts";
+import { looksRandom } from "../secrets/entry.ts";
 import type { Vault } from "../secrets/secrets.ts";
 import { createSignIns } from "../secrets/sign-ins.ts";
 import { readWhole } from "./checked-fetch.ts";
@@ -107,7 +108,8 @@ export function createMcpSignIn(parts: McpSignInParts): McpSignIn {
           documentUrl: documentUrl(redirectUri),
           fetch: whole,
         });
-        if (begun.client.secret !== undefined) mask.add(begun.client.secret);
+        const { secret } = begun.client;
+        if (secret !== undefined && looksRandom(secret)) mask.add(secret);
         await signIns.keep(begun.state, { server: server.name, url: server.url, user, begun });
         return { url: url.href };
       } catch (error) {

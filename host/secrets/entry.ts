@@ -61,3 +61,19 @@ export function recordOf(entry: Entry | undefined): SecretRecord | undefined {
 export function valuesOf({ value, oauth }: Entry): string[] {
   return [value, oauth?.refreshToken, oauth?.client?.secret].filter((text) => text !== undefined);
 }
+
+/**
+ * The values that are looked for in everything, whichever tool or user it belongs to. What an MCP server is signed in with was
+ * given out by a stranger, or typed by any user: a word of the protocol among it would stop the calls of everybody, so only what
+ * looks like a token counts. The rest is hidden where it is used.
+ */
+export function hiddenEverywhere(place: string, entry: Entry): string[] {
+  const { tool, secret } = parsePlace(place);
+  const isGiven = tool?.startsWith("mcp:") === true && !secret.startsWith("mcp:env:");
+  return isGiven ? valuesOf(entry).filter(looksRandom) : valuesOf(entry);
+}
+
+/** No path, no address and no words: long, with letters and digits, of the characters that tokens have. */
+export function looksRandom(value: string): boolean {
+  return /^[\w.~+=-]{20,}$/.test(value) && /\d/.test(value) && /[A-Za-z]/.test(value);
+}

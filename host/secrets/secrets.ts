@@ -12,11 +12,11 @@ import type { Mask } from "../../kernel/vocabulary/kernel.ts";
 import {
   covers,
   type Entry,
+  hiddenEverywhere,
   parsePlace,
   placeOf,
   recordOf,
   type SecretRecord,
-  valuesOf,
   where,
 } from "./entry.ts";
 import type { Holder } from "./holder.ts";
@@ -57,7 +57,7 @@ export interface ToolVault {
 
 export interface Vault {
   of(holder: Holder): ToolVault;
-  /** Every value and refresh token. The same array while nothing has changed. */
+  /** Every value and refresh token that is looked for in all traffic. The same array while nothing has changed. */
   known(): Promise<readonly string[]>;
   /** Names of the secrets that this version of a tool uses. */
   heldBy(holder: Holder): Promise<readonly string[]>;
@@ -88,7 +88,7 @@ export async function openVault(options: {
     const cached = opened.get(sealed);
     if (cached !== undefined) return cached;
     const entry = JSON.parse(unseal(key, place, sealed)) as Entry;
-    for (const value of valuesOf(entry)) mask.add(value);
+    for (const value of hiddenEverywhere(place, entry)) mask.add(value);
     opened.set(sealed, entry);
     return entry;
   }
@@ -115,22 +115,24 @@ export async function openVault(options: {
   }
 
   async function put(place: string, entry: Entry): Promise<void> {
-    for (const value of valuesOf(entry)) mask.add(value);
+    for (const value of hiddenEverywhere(place, entry)) mask.add(value);
     await keyed.set(place, seal(key, place, JSON.stringify(entry)));
     await onSet?.();
   }
 
   async function readKnown(): Promise<readonly string[]> {
     const entries = new Map<string, Entry>();
+    const found: string[] = [];
     for (const [place, sealed] of await all()) {
       try {
-        entries.set(sealed, reveal(place, sealed));
+        const entry = reveal(place, sealed);
+        if (!entries.has(sealed)) found.push(...hiddenEverywhere(place, entry));
+        entries.set(sealed, entry);
       } catch (error) {
         // What cannot be opened cannot leak either; whoever asks for it by name is told.
         if (!(error instanceof Fault)) throw error;
       }
     }
-    const found = [...entries.values()].flatMap(valuesOf);
     opened = entries;
     if (found.length !== known.length || found.some((value, index) => value !== known[index])) known = found;
     return known;

@@ -56,6 +56,17 @@ test("each user's calls go with their own token, and one without is told where t
   expect((await call("ann")).sent).toBe(ann.sent);
 });
 
+test("a user whose token is a word of the protocol stops nobody's calls but their own", async () => {
+  const { servers, host, signIn, call } = await open(true);
+  await signIn("ann");
+  for (const word of ["jsonrpc", "tools/call", "notes_echo", '"method"', "application/json"]) {
+    await servers.setToken("notes", "bob", word);
+    expect((await call("bob")).outcome).toMatchObject({ status: expect.not.stringMatching("ok") });
+    expect((await call("ann")).outcome).toMatchObject({ status: "ok", output: "echo: hi" });
+    expect(host.mask.hide(`it holds ${word}`)).toBe(`it holds ${word}`);
+  }
+});
+
 test("a link to somebody's sign-in, opened in another browser, brings them no token", async () => {
   const { server, host, servers, call } = await open(true);
   const { url } = await servers.beginSignIn("notes", "bob", CALLBACK);
