@@ -5,7 +5,15 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parsePrivateHosts } from "../kernel/net/address.ts";
-import { definePlugin, type McpServers, reason, type Store, type ToolAdmin } from "../kernel/plugin.ts";
+import {
+  type CallOutcome,
+  definePlugin,
+  type McpServers,
+  reason,
+  type Store,
+  type ToolAdmin,
+  type ToolCall,
+} from "../kernel/plugin.ts";
 import { readSecretsKey } from "../kernel/store/secrets-key.ts";
 import { openToolTables } from "./catalog/tables.ts";
 import type { HostConfig, ToolHost } from "./tool-host.ts";
@@ -97,7 +105,12 @@ export default definePlugin({
       stopping.abort();
       await (await opened?.catch(() => undefined))?.close();
     });
-    check("tools", async () => void (await (await open()).catalog.list()));
+    check("tools", async () => {
+      const { catalog, foreign } = await open();
+      await catalog.list();
+      // A server that others run must not make this one unready.
+      return (await foreign.troubles()).join(" ");
+    });
 
     const announceNames = (names: readonly string[]) =>
       announce(names.length === 0 ? "none installed" : names.join(", "));
@@ -131,6 +144,19 @@ export default definePlugin({
       onStop(() => clearTimeout(timer));
     }
 
+    const outcomeOf = async (
+      { name }: ToolCall,
+      run: (host: ToolHost) => Promise<{ readonly outcome: CallOutcome }>,
+    ): Promise<CallOutcome> => {
+      try {
+        return (await run(await open())).outcome;
+      } catch (error) {
+        log.error({ error, tool: name }, `a call of ${name} failed inside the tool host`);
+        const message = `The tool host cannot run ${name}: ${kernel.mask.hide(reason(error))}`;
+        return { status: "error", code: "unavailable", message };
+      }
+    };
+
     return {
       toolHost: { open, privateHosts: config.privateHosts },
       mcpServers: serversOf(async () => (await open()).foreign.servers),
@@ -139,15 +165,9 @@ export default definePlugin({
         async list() {
           return (await open()).list();
         },
-        async call(call, options) {
-          try {
-            return (await (await open()).call(call, options)).outcome;
-          } catch (error) {
-            log.error({ error, tool: call.name }, `a call of ${call.name} failed inside the tool host`);
-            const message = `The tool host cannot run ${call.name}: ${kernel.mask.hide(reason(error))}`;
-            return { status: "error", code: "unavailable", message };
-          }
-        },
+        call: (call, options) => outcomeOf(call, (host) => host.call(call, options)),
+        resume: (call, resume, replies, options) =>
+          outcomeOf(call, (host) => host.resume(call, resume, replies, options)),
         refusal: async (call) => (await open()).refusal(call),
         checkJson: async (...args) => (await open()).checkJson(...args),
       },

@@ -87,6 +87,8 @@ export interface ToolHost {
   readonly run: Runner["run"];
   /** Of any tool. */
   call(call: ToolCall, options: RunOptions): Promise<ForeignRun>;
+  /** Goes on with a call that asked something; only tools of MCP servers do. */
+  readonly resume: ForeignTools["resume"];
   readonly refusal: Runner["refusal"];
   readonly warmUp: Runner["warmUp"];
   readonly checkJson: CheckJson;
@@ -249,6 +251,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     ...runner,
     call: async (call, options) =>
       (await isForeign(call.name)) ? foreign.call(call, options) : runner.run(call, options),
+    resume: foreign.resume,
     refusal: async (call) => ((await isForeign(call.name)) ? foreign.refusal(call) : runner.refusal(call)),
     async list() {
       const installed = await Promise.all((await catalog.list()).map(describe));

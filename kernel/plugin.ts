@@ -64,8 +64,11 @@ export interface StartContext<Config, Needs extends ServiceName, Wants extends S
    * what runs has ended.
    */
   onDrain(run: () => void | Promise<void>): void;
-  /** Contributes a named readiness check: it throws while not ready, and its message says what to do. */
-  check(name: string, probe: () => void | Promise<void>): void;
+  /**
+   * Contributes a named readiness check: it throws while not ready, and its message says what to do. A text that it answers is a detail
+   * that does not make the service unready.
+   */
+  check(name: string, probe: () => unknown): void;
   /** What the start-up table and the status show beside this plugin, for example its address. */
   announce(detail: string): void;
   /** A line for the operator, printed once below the start-up table and never logged. */

@@ -5,7 +5,8 @@ import type { CheckResult } from "./vocabulary/kernel.ts";
 
 const PATIENCE_MILLIS = 3000;
 
-type Probe = () => void | Promise<void>;
+/** Throws where it is not ready. A text that it answers is a detail, and no reason against it. */
+type Probe = () => unknown;
 
 export interface Readiness {
   add(name: string, probe: Probe): void;
@@ -28,8 +29,8 @@ async function examine(name: string, probe: Probe): Promise<CheckResult> {
   const began = performance.now();
   const millis = () => Math.round(performance.now() - began);
   try {
-    await within(PATIENCE_MILLIS, `no answer within ${PATIENCE_MILLIS / 1000} s`, probe);
-    return { name, ok: true, detail: "", millis: millis() };
+    const detail = await within(PATIENCE_MILLIS, `no answer within ${PATIENCE_MILLIS / 1000} s`, probe);
+    return { name, ok: true, detail: typeof detail === "string" ? detail : "", millis: millis() };
   } catch (error) {
     return { name, ok: false, detail: reason(error), millis: millis() };
   }

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { type Finding, reason, type SharedStore } from "../../kernel/plugin.ts";
 import { NO_CHANGES } from "../../kernel/store/fleet/changes.ts";
 import { loadKey } from "../../kernel/store/secrets-key.ts";
-import { readKeyed } from "../../kernel/store/sqlite/store.ts";
+import { readKeyed, readTable } from "../../kernel/store/sqlite/store.ts";
+import { diagnoseServers, SERVERS, type ServerRow } from "../mcp/diagnosis.ts";
 import { SWITCHES, type SwitchedOff } from "../switches.ts";
 import type { Catalog } from "./catalog.ts";
 import { openFolderCatalog } from "./folders.ts";
@@ -16,11 +17,18 @@ export async function diagnoseTools(
   shared?: SharedStore | "unreachable",
 ): Promise<readonly Finding[]> {
   const key = await diagnoseKey(home, secretsKey);
-  if (shared === undefined) return [...(await diagnose(openFolderCatalog(home), switchesIn(home))), key];
+  if (shared === undefined) {
+    const servers = diagnoseServers(serversIn(home));
+    return [...(await diagnose(openFolderCatalog(home), switchesIn(home))), ...servers, key];
+  }
   if (shared === "unreachable" || !(await shared.has("tools"))) return [key];
+  const hasServers = await shared.has(SERVERS);
+  const servers = diagnoseServers(
+    hasServers ? await shared.sql.all<ServerRow>(`SELECT * FROM ${SERVERS}`) : [],
+  );
   const switches = shared.keyed<SwitchedOff>(SWITCHES);
   const readSwitches: ReadSwitches = (names) => Promise.all(names.map((name) => switches.get(name)));
-  return [...(await diagnose(openRowCatalog(shared.sql, NO_CHANGES), readSwitches)), key];
+  return [...(await diagnose(openRowCatalog(shared.sql, NO_CHANGES), readSwitches)), ...servers, key];
 }
 
 type ReadSwitches = (names: readonly string[]) => Promise<readonly (SwitchedOff | undefined)[]>;
@@ -63,6 +71,15 @@ function switchesIn(home: string): ReadSwitches {
     if (!existsSync(file)) return [];
     return readKeyed<SwitchedOff>(file, SWITCHES, names).catch(() => []);
   };
+}
+
+function serversIn(home: string): readonly ServerRow[] {
+  const file = join(home, "store.sqlite");
+  try {
+    return existsSync(file) ? readTable<ServerRow>(file, SERVERS) : [];
+  } catch {
+    return [];
+  }
 }
 
 async function diagnoseKey(home: string, secretsKey: string | undefined): Promise<Finding> {

@@ -1,7 +1,7 @@
 /** Opens the tool host for a command and closes it afterwards. */
 
 import type { PrivateHosts } from "../../kernel/net/address.ts";
-import type { CommandContext } from "../../kernel/plugin.ts";
+import type { CommandContext, ToolInfo } from "../../kernel/plugin.ts";
 import { Fault, reason } from "../../kernel/plugin.ts";
 import type { InstalledTool } from "../catalog/catalog.ts";
 import type { ToolHost } from "../tool-host.ts";
@@ -44,6 +44,25 @@ export async function requireTool(host: ToolHost, name: string): Promise<Install
   const tool = await host.catalog.find(name);
   if (tool === undefined) throw noSuchTool(name);
   return tool;
+}
+
+/** With an installed tool, or one of an MCP server. */
+export function withAnyTool(
+  context: CommandContext,
+  name: string,
+  work: (host: ToolHost, tool: InstalledTool | ToolInfo) => Promise<void>,
+): Promise<void> {
+  return withHost(context, async (host) => {
+    const isInstalled = (await host.catalog.find(name)) !== undefined;
+    const foreign = isInstalled ? undefined : (await host.foreign.list()).find((tool) => tool.name === name);
+    if (foreign !== undefined) return work(host, foreign);
+    // One that is held back or off says why, when it is called.
+    if (!isInstalled && (await host.foreign.has(name))) {
+      const refusal = await host.foreign.refusal({ id: "", name, params: "{}" });
+      throw new Fault("unavailable", "held_back", refusal?.status === "error" ? refusal.message : name);
+    }
+    return work(host, await requireTool(host, name));
+  });
 }
 
 /** Whatever keeps a shipped tool from being built, the others are there. */

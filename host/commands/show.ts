@@ -1,30 +1,42 @@
 /** `tool list`, `tool info` and `tool log`: what is installed and what it did. */
 import { table } from "../../kernel/cli/table.ts";
-import type { CommandContext } from "../../kernel/plugin.ts";
+import type { CommandContext, ToolInfo } from "../../kernel/plugin.ts";
 import { quote } from "../author/conformance/report.ts";
 import { locateReceipts } from "../author/trace/located.ts";
 import type { Receipt } from "../receipts.ts";
-import { withHost, withShipped, withTool } from "./opening.ts";
+import type { ToolHost } from "../tool-host.ts";
+import { withAnyTool, withHost, withShipped } from "./opening.ts";
 import { bullets, type JsonOption, print, shorten } from "./terminal.ts";
 
 export async function list(context: CommandContext, options: JsonOption): Promise<void> {
-  await withShipped(context, async ({ catalog, switches }) => {
+  await withShipped(context, async ({ catalog, switches, foreign }) => {
+    const outside = await foreign.list();
     const [tools, broken] = [await catalog.list(), await catalog.broken()];
     const off = await Promise.all(tools.map((tool) => switches.off(tool)));
+    const installed = tools.map(({ name, capabilities, description, digest, installedAt }, at) => ({
+      name,
+      version: capabilities.version,
+      description,
+      digest,
+      installed_at: installedAt,
+      switched_off: off[at] ?? null,
+    }));
     const value = {
-      tools: tools.map(({ name, capabilities, description, digest, installedAt }, at) => ({
-        name,
-        version: capabilities.version,
-        description,
-        digest,
-        installed_at: installedAt,
-        switched_off: off[at] ?? null,
-      })),
+      tools: [
+        ...installed,
+        ...outside.map(({ name, version, description, server }) => ({
+          name,
+          version,
+          description,
+          server: server?.name,
+        })),
+      ],
       broken,
     };
     print(options, value, () => {
-      if (tools.length + broken.length === 0) return 'No tools installed. See "postern tool install --help".';
-      const rows = value.tools.map(({ name, version, description, switched_off }) => [
+      if (value.tools.length + broken.length === 0)
+        return 'No tools installed. See "postern tool install --help".';
+      const rows = installed.map(({ name, version, description, switched_off }) => [
         name,
         switched_off === null ? version : "switched off",
         shorten(switched_off?.why ?? description, 90),
@@ -33,6 +45,11 @@ export async function list(context: CommandContext, options: JsonOption): Promis
         [
           ["NAME", "VERSION", "DESCRIPTION"],
           ...rows,
+          ...outside.map(({ name, description, server }) => [
+            name,
+            `of ${server?.name}`,
+            shorten(description, 90),
+          ]),
           ...broken.map(({ name, reason }) => [name, "broken", shorten(reason, 90)]),
         ],
         "",
@@ -42,7 +59,9 @@ export async function list(context: CommandContext, options: JsonOption): Promis
 }
 
 export async function info(context: CommandContext, name: string, options: JsonOption): Promise<void> {
-  await withTool(context, name, async ({ receipts, missingSecrets, switches, describe }, tool) => {
+  await withAnyTool(context, name, async (host, tool) => {
+    if (!("capabilities" in tool)) return foreignInfo(host, tool, options);
+    const { receipts, missingSecrets, switches, describe } = host;
     const { digest, installedAt, description, schema, capabilities, folder } = tool;
     const { grants } = await describe(tool);
     const [last] = await receipts.list({ tool: name, limit: 1 });
@@ -88,6 +107,39 @@ export async function info(context: CommandContext, name: string, options: JsonO
         ].join("\n"),
     );
   });
+}
+
+async function foreignInfo({ receipts }: ToolHost, tool: ToolInfo, options: JsonOption): Promise<void> {
+  const { name, description, schema, grants, server, asks } = tool;
+  const [last] = await receipts.list({ tool: name, limit: 1 });
+  const value = {
+    name,
+    version: tool.version,
+    server: server?.name,
+    tool: server?.tool,
+    asks,
+    description,
+    schema,
+    grants,
+    warnings: server?.warnings ?? [],
+    last_call: last ?? null,
+  };
+  print(options, value, () =>
+    [
+      `${name}, the tool ${server?.tool} of the MCP server ${server?.name}`,
+      `${quote(description)}\n`,
+      table(
+        [
+          ["without asking", asks === true ? "no" : "yes"],
+          ["last call", last === undefined ? "none" : `${last.at}, ${last.status}`],
+        ],
+        "",
+      ),
+      ...(value.warnings.length === 0 ? [] : [`Warnings:\n${bullets(value.warnings)}\n`]),
+      `It:\n${bullets(grants)}\n`,
+      `Params\n${JSON.stringify(schema, undefined, 2)}`,
+    ].join("\n"),
+  );
 }
 
 export async function log(

@@ -11,12 +11,12 @@ import type { LinkState } from "./connections/link.ts";
 import { type Credentials, createCredentials } from "./credentials.ts";
 import { createEnvironments } from "./environment.ts";
 import { createServers } from "./servers.ts";
-import { afterListing } from "./tools/agreement.ts";
+import { afterAgreeing, afterListing } from "./tools/agreement.ts";
 import type { Listed } from "./tools/definition.ts";
 import { toInfo } from "./tools/info.ts";
 import { openServerRows, type StoredServer } from "./tools/rows.ts";
 
-export interface ForeignTools extends Pick<ForeignCalls, "call" | "refusal"> {
+export interface ForeignTools extends Pick<ForeignCalls, "call" | "resume" | "refusal"> {
   readonly servers: McpServers;
   readonly credentials: Pick<Credentials, "finishSignIn" | "setClientSecret">;
   /** Those that anybody may be offered; it needs no connection. */
@@ -80,10 +80,15 @@ export async function openForeignTools(parts: ForeignToolsParts): Promise<Foreig
     const tools = afterListing(current, listed, { isWhole, isTaken });
     const isSame = JSON.stringify([tools, state]) === JSON.stringify([current.tools, readState(current)]);
     if (isSame) return;
-    await rows.change(server, (stored) => ({
-      ...state,
-      tools: afterListing(stored, listed, { isWhole, isTaken }),
-    }));
+    await rows.change(server, (stored) => {
+      const after = afterListing(stored, listed, { isWhole, isTaken });
+      const isAgreed = stored.isAgreedAhead === true && stored.tools.length === 0;
+      return {
+        ...state,
+        tools: isAgreed ? afterAgreeing(after, () => true, true) : after,
+        isAgreedAhead: false,
+      };
+    });
   }
 
   async function noteState(server: StoredServer, { status, detail }: LinkState): Promise<void> {
@@ -110,6 +115,7 @@ export async function openForeignTools(parts: ForeignToolsParts): Promise<Foreig
 
   return {
     call: calls.call,
+    resume: calls.resume,
     refusal: calls.refusal,
     servers: createServers({
       ...parts,
@@ -118,11 +124,7 @@ export async function openForeignTools(parts: ForeignToolsParts): Promise<Foreig
       credentials,
     }),
     credentials,
-    async list() {
-      return (await rows.all()).flatMap((server) =>
-        server.tools.flatMap((tool) => toInfo(server, tool) ?? []),
-      );
-    },
+    list: async () => (await rows.all()).flatMap(infosOf),
     has: async (name) => (await rows.tool(name)) !== undefined,
     async troubles() {
       return (await rows.all()).flatMap(({ name, trouble }) =>
@@ -138,6 +140,15 @@ export async function openForeignTools(parts: ForeignToolsParts): Promise<Foreig
       await calls.close();
     },
   };
+}
+
+/** A server that has not changed is the same object, and so are its tools. */
+const infos = new WeakMap<StoredServer, readonly ToolInfo[]>();
+
+function infosOf(server: StoredServer): readonly ToolInfo[] {
+  const known = infos.get(server) ?? server.tools.flatMap((tool) => toInfo(server, tool) ?? []);
+  infos.set(server, known);
+  return known;
 }
 
 function readState({ revision, leftOut }: StoredServer): object {

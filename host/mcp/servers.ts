@@ -94,6 +94,7 @@ export function createServers({ rows, connections, credentials, privateHosts }: 
           await rows.remove(added.name);
           throw faultOf(added.name, error);
         }
+        if (agree) await rows.change(added, () => ({ isAgreedAhead: true }));
       }
       return show(await existing(added.name), user);
     },

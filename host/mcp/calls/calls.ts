@@ -8,22 +8,23 @@ import {
   type JsonSchema,
   type Log,
   type Mask,
+  type Reply,
   reason,
   type Store,
   type ToolCall,
   type ToolOutcome,
 } from "../../../kernel/plugin.ts";
-import { createLimiter } from "../../../kernel/store/limits/limiter.ts";
 import { invalidParams } from "../../../kernel/vocabulary/schema/params.ts";
 import type { Receipt, Receipts } from "../../receipts.ts";
 import type { CheckJson } from "../../sandbox/json-check.ts";
-import type { CallAnswer } from "../connections/connection.ts";
 import type { Connections } from "../connections/connections.ts";
-import { ConnectionFailed } from "../connections/failure.ts";
 import { stateOf } from "../tools/agreement.ts";
 import type { Definition } from "../tools/definition.ts";
-import type { ServerRows, StoredServer, StoredTool } from "../tools/rows.ts";
-import { toOutcome } from "./result.ts";
+import type { ServerRows } from "../tools/rows.ts";
+import { createDialogue } from "./dialogue.ts";
+import { createLimiters } from "./limits.ts";
+import { type Traffic, writeReceipt } from "./receipt.ts";
+import { isRefusal, type Ready, type Refusal, refuse } from "./refusal.ts";
 
 export interface ForeignRun {
   readonly outcome: CallOutcome;
@@ -32,6 +33,13 @@ export interface ForeignRun {
 
 export interface ForeignCalls {
   call(call: ToolCall, options: CallOptions): Promise<ForeignRun>;
+  /** Goes on with a call that asked something. */
+  resume(
+    call: ToolCall,
+    resume: string,
+    replies: readonly Reply[],
+    options: CallOptions,
+  ): Promise<ForeignRun>;
   /** The outcome of a call that would be refused before anything is sent. */
   refusal(call: ToolCall): Promise<ToolOutcome | undefined>;
   close(): Promise<void>;
@@ -43,27 +51,16 @@ export interface ForeignCallsParts {
   readonly checkJson: CheckJson;
   readonly receipts: Receipts;
   readonly store: Store;
+  /** Seals what questions are gone on with. */
+  readonly key: Uint8Array;
   readonly mask: Mask;
   readonly log: Log;
 }
 
-interface Ready {
-  readonly server: StoredServer;
-  readonly tool: StoredTool;
-  readonly definition: Definition;
-}
-
-type Refusal = Extract<ToolOutcome, { status: "error" }>;
-
-/** What the receipt tells of the request. */
-interface Traffic {
-  bytes: number;
-  millis: number;
-  error?: string;
-}
+const CHECK_MILLIS = 10_000;
 
 export function createForeignCalls(parts: ForeignCallsParts): ForeignCalls {
-  const { rows, connections, checkJson, receipts, store, mask, log } = parts;
+  const { rows, checkJson, receipts, store, mask, log } = parts;
   const limiters = createLimiters(store);
 
   async function ready(name: string): Promise<Ready | Refusal> {
@@ -90,7 +87,7 @@ export function createForeignCalls(parts: ForeignCallsParts): ForeignCalls {
     { schema, exactSchema }: Definition,
     params: string,
     signal: AbortSignal,
-  ): Promise<Readonly<Record<string, unknown>> | Refusal> {
+  ): Promise<Params | Refusal> {
     let value: unknown;
     try {
       value = JSON.parse(params);
@@ -99,7 +96,7 @@ export function createForeignCalls(parts: ForeignCallsParts): ForeignCalls {
     }
     const mistakes = await check(exactSchema ?? schema, value, signal);
     if (mistakes.length > 0) return invalidParams(mistakes.join("; "));
-    return value as Readonly<Record<string, unknown>>;
+    return { params: value as Params["params"] };
   }
 
   async function check(schema: JsonSchema, value: unknown, signal: AbortSignal): Promise<readonly string[]> {
@@ -111,66 +108,27 @@ export function createForeignCalls(parts: ForeignCallsParts): ForeignCalls {
     }
   }
 
+  const dialogue = createDialogue({ ...parts, ready, check });
+
   async function attempt(
-    { server, tool, definition }: Ready,
+    found: Ready,
     call: ToolCall,
     options: CallOptions,
     traffic: Traffic,
   ): Promise<CallOutcome> {
-    const { timeoutSecs } = server.file.limits;
-    const deadline = AbortSignal.timeout(timeoutSecs * 1000);
-    const signal = options.signal === undefined ? deadline : AbortSignal.any([deadline, options.signal]);
-    const params = await readParams(definition, call.params, signal);
-    if (isRefusal(params)) return params;
+    const { server, definition } = found;
+    const read = await readParams(
+      definition,
+      call.params,
+      options.signal ?? AbortSignal.timeout(CHECK_MILLIS),
+    );
+    if (isRefusal(read)) return read;
     const verdict = await limiters.find(server).take(options.user);
     if (!verdict.ok) return refuse(RATE_LIMIT_EXCEEDED, limitWords(verdict));
-    const began = performance.now();
-    try {
-      const lease = await connections.use(server, options.user, signal);
-      // What this connection lists may be newer than what was read.
-      const now = lease.definitionOf(tool.tool);
-      if (now?.digest !== definition.digest) {
-        const again = await ready(call.name);
-        if (isRefusal(again)) return again;
-        return refuse(
-          "held_back",
-          `${server.name} offers ${call.name} in another form to this user: it was not called.`,
-        );
-      }
-      const end = lease.begin({ isWaiting: false, ask: async () => ({ action: "cancel" }) });
-      try {
-        const answer = await lease.connection.call(definition, params, { signal });
-        return await judge(answer, definition, traffic, signal);
-      } finally {
-        end();
-      }
-    } catch (error) {
-      if (options.signal?.aborted === true) return refuse("cancelled", "The call was cancelled.");
-      if (deadline.aborted)
-        return refuse("timeout", `${server.name} gave no complete answer within ${timeoutSecs} seconds.`);
-      if (error instanceof ConnectionFailed) return failed(server, call.name, error);
-      throw error;
-    } finally {
-      traffic.millis = Math.round(performance.now() - began);
-    }
+    return dialogue.begin(found, call, read.params, options, traffic);
   }
 
-  async function judge(
-    answer: CallAnswer,
-    { outputSchema }: Definition,
-    traffic: Traffic,
-    signal: AbortSignal,
-  ): Promise<CallOutcome> {
-    if (answer.type === "input_required")
-      return refuse("unsupported", "The server asks a person something first, which is not possible here.");
-    traffic.bytes = sizeOf(answer);
-    const { structured, isError } = answer;
-    const isChecked = outputSchema !== undefined && structured !== undefined && !isError;
-    const mistakes = isChecked ? await check(outputSchema, structured, signal) : [];
-    return toOutcome(answer, mistakes, mask);
-  }
-
-  async function run(call: ToolCall, options: CallOptions): Promise<ForeignRun> {
+  async function run(call: ToolCall, options: CallOptions, act: Act): Promise<ForeignRun> {
     const found = await ready(call.name);
     if (isRefusal(found) && found.code === "no_such_tool") return { outcome: found };
     const id = randomUUID();
@@ -178,38 +136,10 @@ export function createForeignCalls(parts: ForeignCallsParts): ForeignCalls {
     const traffic: Traffic = { bytes: 0, millis: 0 };
     const ended: CallOutcome = isRefusal(found)
       ? found
-      : await attempt(found, call, options, traffic).catch((error: unknown) =>
-          refuse("unavailable", mask.hide(reason(error))),
-        );
-    const outcome = ended.status === "ok" || ended.status === "error" ? { ...ended, receipt: id } : ended;
-    const server = isRefusal(found) ? undefined : found.server;
-    const receipt: Receipt = {
-      id,
-      at: new Date(at).toISOString(),
-      tool: call.name,
-      digest: isRefusal(found) ? "" : found.definition.digest,
-      user: options.user,
-      ...(options.channel && { channel: options.channel }),
-      millis: Date.now() - at,
-      ...summaryOf(outcome),
-      requests:
-        server === undefined || traffic.millis === 0
-          ? []
-          : [
-              {
-                method: "tools/call",
-                host: hostOf(server),
-                bytes: traffic.bytes,
-                millis: traffic.millis,
-                credentials: [],
-                ...(outcome.status === "error" && { error: outcome.message.slice(0, 300) }),
-              },
-            ],
-      credentials: [],
-      memoryPeak: 0,
-      logs: [],
-      logsDropped: 0,
-    };
+      : await act(found, traffic).catch((error: unknown) => refuse("unavailable", reason(error)));
+    const outcome = withReceipt(ended, id, mask);
+    const seen = isRefusal(found) ? undefined : found;
+    const receipt = writeReceipt({ id, at, call, options, found: seen, outcome, traffic });
     await receipts.add(receipt).catch((error: unknown) => {
       // What the server did is done; the model must still hear of it.
       log.error({ error, receipt }, `the receipt for a call of ${call.name} could not be stored`);
@@ -218,76 +148,30 @@ export function createForeignCalls(parts: ForeignCallsParts): ForeignCalls {
   }
 
   return {
-    call: run,
+    call: (call, options) => run(call, options, (found, traffic) => attempt(found, call, options, traffic)),
+    resume: (call, text, replies, options) =>
+      run(call, options, (found, traffic) => dialogue.goOn(found, call, text, replies, options, traffic)),
     async refusal(call) {
       const found = await ready(call.name);
       if (isRefusal(found)) return found.code === "no_such_tool" ? undefined : found;
-      const params = await readParams(found.definition, call.params, AbortSignal.timeout(10_000));
+      const params = await readParams(found.definition, call.params, AbortSignal.timeout(CHECK_MILLIS));
       return isRefusal(params) ? params : undefined;
     },
-    close: limiters.close,
-  };
-}
-
-function failed(server: StoredServer, tool: string, { kind, message }: ConnectionFailed): ToolOutcome {
-  switch (kind) {
-    case "unauthenticated": {
-      const { target } = server.file;
-      const secret = target.type === "http" ? target.credential.secretName : server.name;
-      return { status: "unauthenticated", tool, secret, message: `${server.name}: ${message}` };
-    }
-    case "refused":
-      return refuse("tool_error", `${server.name}: ${message}`);
-    case "timeout":
-      return refuse("timeout", `${server.name}: ${message}`);
-    case "unreachable":
-      return refuse("unavailable", `${server.name} cannot be used: ${message}`);
-  }
-}
-
-function refuse(code: string, message: string): Refusal {
-  return { status: "error", code, message };
-}
-
-function isRefusal(value: object): value is Refusal {
-  return (value as { status?: unknown }).status === "error" && "code" in value;
-}
-
-function summaryOf(outcome: CallOutcome): Pick<Receipt, "status" | "code" | "message"> {
-  const { status } = outcome;
-  if (status === "error") return { status, code: outcome.code, message: outcome.message };
-  if (status === "unauthenticated") return { status, code: "unauthenticated", message: outcome.message };
-  return { status };
-}
-
-function hostOf({ file: { target } }: StoredServer): string {
-  return target.type === "http" ? new URL(target.url).host : "command";
-}
-
-function sizeOf(answer: CallAnswer): number {
-  return Buffer.byteLength(JSON.stringify(answer));
-}
-
-/** One for each server and rate; the counts themselves are in the store, under the server's name. */
-function createLimiters(store: Store) {
-  const limiters = new Map<string, ReturnType<typeof createLimiter>>();
-  return {
-    find({ name, file }: StoredServer) {
-      const { perMinute, perHour } = file.rateLimit;
-      const key = `${name} ${perMinute} ${perHour}`;
-      let limiter = limiters.get(key);
-      if (limiter === undefined) {
-        const windows = [
-          { limit: perMinute, seconds: 60 },
-          { limit: perHour, seconds: 3600 },
-        ];
-        limiter = createLimiter({ name: `mcp:${name}`, windows, store });
-        limiters.set(key, limiter);
-      }
-      return limiter;
-    },
-    async close(): Promise<void> {
-      await Promise.all([...limiters.values()].map((limiter) => limiter.close()));
+    async close() {
+      dialogue.close();
+      await limiters.close();
     },
   };
 }
+
+/** Others' words may be in what went wrong. */
+function withReceipt(ended: CallOutcome, receipt: string, { hide }: Mask): CallOutcome {
+  if (ended.status === "ok") return { ...ended, receipt };
+  return ended.status === "error" ? { ...ended, message: hide(ended.message), receipt } : ended;
+}
+
+interface Params {
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+type Act = (found: Ready, traffic: Traffic) => Promise<CallOutcome>;

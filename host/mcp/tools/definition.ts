@@ -158,7 +158,7 @@ function canonical(value: unknown): string {
   );
 }
 
-function cleaned(value: unknown): unknown {
+export function cleaned(value: unknown): unknown {
   if (typeof value === "string") return withoutHidden(value);
   if (Array.isArray(value)) return value.map(cleaned);
   if (!isObject(value)) return value;

@@ -52,9 +52,11 @@ export interface StoredServer {
   readonly revision?: string;
   /** Sentences: tools that cannot be used. */
   readonly leftOut?: readonly string[];
+  /** The operator agreed to its read-only tools before it showed any, because it wanted a sign-in first. */
+  readonly isAgreedAhead?: boolean;
 }
 
-export type ServerState = Pick<StoredServer, "trouble" | "revision" | "leftOut">;
+export type ServerState = Pick<StoredServer, "trouble" | "revision" | "leftOut" | "isAgreedAhead">;
 
 export interface ServerRows {
   all(): Promise<readonly StoredServer[]>;
@@ -196,12 +198,12 @@ export async function openServerRows(store: Store, watches: boolean): Promise<Se
         if (row === undefined) return undefined;
         const before = toServer(row);
         const after = { ...before, ...edit(before) };
-        const { fileText, tools, trouble, revision, leftOut } = after;
+        const { fileText, tools, trouble, revision, leftOut, isAgreedAhead } = after;
         await tx.run(
           "UPDATE mcp_servers SET file = ?, tools = ?, state = ? WHERE name = ?",
           fileText,
           JSON.stringify(tools),
-          JSON.stringify({ trouble, revision, leftOut }),
+          JSON.stringify({ trouble, revision, leftOut, isAgreedAhead }),
           name,
         );
         return { ...after, file: fileText === before.fileText ? before.file : parseServerFile(fileText) };

@@ -88,6 +88,15 @@ export async function readKeyed<Value>(
   return await Promise.all(keys.map((key) => keyv.get(key)));
 }
 
+/** Rows of a store that may be in use; none where there is no such table. Nothing is written, no table is made. */
+export function readTable<Row>(file: string, table: string): readonly Row[] {
+  using connection = new DatabaseSync(file, { readOnly: true });
+  const found = connection
+    .prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?")
+    .get(table);
+  return found === undefined ? [] : (connection.prepare(`SELECT * FROM ${table}`).all() as Row[]);
+}
+
 /** Lets Keyv use our connection, so that its writes and ours never compete for the file. */
 function sharedDriver(database: Database): SqliteDriver {
   return {
