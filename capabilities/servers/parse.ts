@@ -47,6 +47,7 @@ function contradictions({ url, command, env, credential, tools }: FileInJson): F
   const add = (path: string, problem: string) => problems.push({ path, problem });
   if ((url === undefined) === (command === undefined))
     add("", url === undefined ? "must have a url or a command" : "must have a url or a command, not both");
+  if (command?.[0] === "") add("command[0]", "must name the command");
   if (url !== undefined && !URL.canParse(url)) add("url", `must be a URL, given "${url}"`);
   if (url !== undefined && env !== undefined) add("env", "is for a command; a server with a url gets none");
   if (command !== undefined && credential !== undefined)

@@ -136,7 +136,11 @@ export function createForeignCalls(parts: ForeignCallsParts): ForeignCalls {
     const traffic: Traffic = { bytes: 0, millis: 0 };
     const ended: CallOutcome = isRefusal(found)
       ? found
-      : await act(found, traffic).catch((error: unknown) => refuse("unavailable", reason(error)));
+      : await act(found, traffic).catch((error: unknown) =>
+          options.signal?.aborted === true
+            ? refuse("cancelled", "The call was cancelled.")
+            : refuse("unavailable", reason(error)),
+        );
     const outcome = withReceipt(ended, id, mask);
     const seen = isRefusal(found) ? undefined : found;
     const receipt = writeReceipt({ id, at, call, options, found: seen, outcome, traffic });

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { InstalledTool } from "../../../host/catalog/catalog.ts";
 import { type HostConfig, openToolHost, type ToolHost } from "../../../host/tool-host.ts";
-import { createLog } from "../../../kernel/log.ts";
+import { createLog, type LogLevel } from "../../../kernel/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import type { OpenStore } from "../../../kernel/store/open-store.ts";
 import { openStore } from "../../../kernel/store/sqlite/store.ts";
@@ -15,10 +15,11 @@ export async function toolHost(
   config: Partial<HostConfig> = {},
   home = temporaryFolder(),
   store: OpenStore = openStore(join(home, "store.sqlite")),
+  level: LogLevel = "warn",
 ): Promise<ToolHost & { readonly home: string; readonly logged: readonly string[]; readonly mask: Mask }> {
   const mask = createMask();
   const logged: string[] = [];
-  const log = createLog("warn", mask, { pretty: false, write: (line) => void logged.push(line) });
+  const log = createLog(level, mask, { pretty: false, write: (line) => void logged.push(line) });
   const host = await openToolHost({
     config: {
       privateHosts: new Set(),
