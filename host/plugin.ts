@@ -20,6 +20,8 @@ import type { HostConfig, ToolHost } from "./tool-host.ts";
 
 // The other plugins start first: what is warmed up here is not needed before the first chat.
 const WARM_UP_AFTER_MILLIS = 200;
+// A list of tools needs no connection: servers of others come after everything of ours.
+const REACH_AFTER_MILLIS = 2000;
 
 export default definePlugin({
   name: "tools",
@@ -123,7 +125,6 @@ export default definePlugin({
     };
     const warmUp = async () => {
       const host = await open();
-      await host.foreign.reachAll();
       await announceTools(host);
       await host.code.sweep();
       await host.provideShipped((line) => log.info(line), stopping.signal);
@@ -142,6 +143,12 @@ export default definePlugin({
         });
       }, WARM_UP_AFTER_MILLIS);
       onStop(() => clearTimeout(timer));
+      const reach = setTimeout(() => {
+        open()
+          .then(({ foreign }) => foreign.reachAll())
+          .catch((error) => log.warn({ error }, `the MCP servers could not be reached: ${reason(error)}`));
+      }, REACH_AFTER_MILLIS);
+      onStop(() => clearTimeout(reach));
     }
 
     const outcomeOf = async (

@@ -4,7 +4,7 @@ import { withoutHidden } from "../../../kernel/mask/visible.ts";
 import type { Question, Reply } from "../../../kernel/plugin.ts";
 import { cleaned, isShallow } from "../tools/definition.ts";
 
-export const MOST_QUESTIONS = 8;
+const MOST_QUESTIONS = 8;
 const LONGEST_KEY = 200;
 const LONGEST_MESSAGE = 4000;
 const LONGEST_URL = 2000;

@@ -40,6 +40,8 @@ export interface Connections {
 }
 
 const SWEEP_MILLIS = 30_000;
+/** Servers that are reached at the same time where nobody waits for it. */
+const AT_ONCE = 2;
 /** Of one server; a user more than that costs the one who has waited longest a new connection. */
 const MOST_LINKS = 64;
 
@@ -125,11 +127,14 @@ export function createConnections(parts: ConnectionsParts): Connections {
     },
     state: (server, user) => links.get(keyOf(server, user))?.link.state ?? { status: "idle" },
     reachAll(servers) {
-      for (const server of servers)
-        if (!isPerUser(server) && !isClosed)
-          linkOf(server, "")
+      const waiting = servers.filter((server) => !isPerUser(server));
+      const next = async (): Promise<void> => {
+        for (let server = waiting.shift(); server !== undefined && !isClosed; server = waiting.shift())
+          await linkOf(server, "")
             .use(new AbortController().signal)
             .catch(() => {});
+      };
+      for (let at = 0; at < AT_ONCE; at++) void next();
     },
     keepOnly(servers) {
       const wanted = new Map(servers.map((server) => [server.id, server]));

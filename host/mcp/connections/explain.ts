@@ -69,6 +69,8 @@ function causesOf(error: unknown): unknown[] {
 function sentence(error: unknown): string {
   if (error instanceof SdkHttpError && error.status !== undefined)
     return `It answered with the HTTP status ${error.status}.`;
+  // The SDK reads what nests with calls that nest.
+  if (error instanceof RangeError) return "It answered with something that nests too deeply.";
   const cause = causesOf(error).at(-1);
   const text = error instanceof Fault || !(cause instanceof Error) ? reason(error) : reason(cause);
   return clip(text) || "It closed the connection.";
