@@ -1,14 +1,20 @@
 /** The operator's view of the servers: what there is, adding, agreeing, testing, removing. */
 import { ServerFileError } from "../../capabilities/servers/parse.ts";
 import type { PrivateHosts } from "../../kernel/net/address.ts";
-import { Fault, type McpServerInfo, type McpServers, type McpTool } from "../../kernel/plugin.ts";
+import {
+  Fault,
+  type McpServerInfo,
+  type McpServers,
+  type McpTool,
+  type SeenTool,
+} from "../../kernel/plugin.ts";
 import { Refused, readUrl } from "../broker/policy.ts";
 import type { Connections } from "./connections/connections.ts";
 import { ConnectionFailed } from "./connections/failure.ts";
 import type { Credentials } from "./credentials.ts";
 import { checkServerName, parseServerFile, writeServerFile } from "./server-file.ts";
-import { afterAgreeing, isHeld, showTool } from "./tools/agreement.ts";
-import type { ServerRows, StoredServer } from "./tools/rows.ts";
+import { afterAgreeing, showTool } from "./tools/agreement.ts";
+import type { ServerRows, StoredServer, StoredTool } from "./tools/rows.ts";
 
 export interface ServersParts {
   readonly rows: ServerRows;
@@ -112,21 +118,12 @@ export function createServers({ rows, connections, credentials, privateHosts }: 
       await rows.change(server, () => ({ fileText }));
       return show(await existing(name), "");
     },
-    async agree(name, tools) {
+    async agree(name, seen) {
       const server = await existing(name);
-      const unknown = tools?.find(
-        (tool) => !server.tools.some((known) => known.isThere && isNamed(known, tool)),
-      );
-      if (unknown !== undefined)
-        throw new Fault("invalid", "no_such_tool", `${name} has no tool ${unknown}.`, { param: "tools" });
-      const held = server.tools.some(isHeld);
-      await rows.change(server, ({ tools: stored }) => ({
-        tools: afterAgreeing(
-          stored,
-          (tool) => tools?.some((one) => isNamed(tool, one)) ?? (!held || isHeld(tool)),
-          true,
-        ),
-      }));
+      await rows.change(server, ({ tools }) => {
+        for (const one of seen) assertSeen(name, tools, one);
+        return { tools: afterAgreeing(tools, (tool) => seen.some((one) => isNamed(tool, one.tool)), true) };
+      });
       return show(await existing(name), "");
     },
     async test(name, user, signal) {
@@ -141,6 +138,20 @@ export function createServers({ rows, connections, credentials, privateHosts }: 
     setToken: credentials.setToken,
     signOut: credentials.signOut,
   };
+}
+
+/** It may have changed again while somebody read what it said before. */
+function assertSeen(name: string, tools: readonly StoredTool[], { tool, digest }: SeenTool): void {
+  const known = tools.find((one) => one.isThere && isNamed(one, tool));
+  if (known === undefined)
+    throw new Fault("invalid", "no_such_tool", `${name} has no tool ${tool}.`, { param: "tools" });
+  if ((known.now ?? known.agreed)?.digest === digest) return;
+  throw new Fault(
+    "invalid",
+    "tool_changed",
+    `${name} has changed ${tool} since you looked at it. Look at it again before you agree.`,
+    { param: "tools" },
+  );
 }
 
 function isNamed({ tool, name }: { readonly tool: string; readonly name: string }, given: string): boolean {

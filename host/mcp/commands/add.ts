@@ -43,7 +43,7 @@ export async function add(
           server = await signInFirst(server, servers, services, signal);
         progress(`\n${describeTools(server.tools, false)}`);
         await agree(question(server), options);
-        server = await servers.agree(name);
+        server = await servers.agree(name, server.tools);
       } catch (error) {
         await servers.remove(name);
         throw error;

@@ -21,17 +21,17 @@ export async function agreeTo(
     const meant = server.tools.filter((tool) =>
       tools.length === 0 ? tool.state === "held" : tools.includes(tool.tool) || tools.includes(tool.name),
     );
-    // An unknown name is the service's to refuse.
-    if (meant.length > 0) {
-      progress(`${describeTools(meant)}\n${describeChanges(meant)}`.trimEnd());
-      const names = meant.map(({ tool }) => tool).join(", ");
-      await agree(`Let the agent use ${names} as shown? What only reads may run without asking.`, options);
-    }
-    if (meant.length === 0 && tools.length === 0) {
+    const unknown = tools.find((given) => !meant.some(({ tool, name }) => tool === given || name === given));
+    if (unknown !== undefined)
+      throw new Fault("invalid", "no_such_tool", `${name} has no tool ${unknown}.`, { usage: true });
+    if (meant.length === 0) {
       print(options, toWire(ServerForm, server), () => `Nothing of ${name} is held back.`);
       return;
     }
-    const now = await servers.agree(name, tools.length === 0 ? undefined : tools);
+    progress(`${describeTools(meant)}\n${describeChanges(meant)}`.trimEnd());
+    const names = meant.map(({ tool }) => tool).join(", ");
+    await agree(`Let the agent use ${names} as shown? What only reads may run without asking.`, options);
+    const now = await servers.agree(name, meant);
     print(options, toWire(ServerForm, now), () => `${name}: ${countTools(now.tools)}.`);
   });
 }

@@ -77,6 +77,7 @@ export function showTool(server: StoredServer, tool: StoredTool): McpTool | unde
     tool: tool.tool,
     description: described(shown),
     schema: shown.schema,
+    digest: shown.digest,
     readOnly: shown.readOnly,
     state: stateOf(server, tool),
     warnings: [...warningsOf(shown)],

@@ -10,6 +10,7 @@ export const McpTool = Type.Object(
     tool: Type.String({ description: "Its name there" }),
     description: Type.String(),
     schema: JsonSchema,
+    digest: Type.String({ description: "Of all that the server says about it now" }),
     readOnly: Type.Boolean({ description: "The server says so" }),
     state: Type.Enum(["runs", "asks", "off", "held"], {
       description:
@@ -49,6 +50,10 @@ export const McpServerInfo = Type.Object(
 );
 export type McpServerInfo = Declared<typeof McpServerInfo>;
 
+/** What somebody agrees to, so that nothing else can take its place in the meantime. */
+export const SeenTool = Type.Object({ tool: Type.String(), digest: Type.String() }, { $id: "SeenTool" });
+export type SeenTool = Declared<typeof SeenTool>;
+
 /** What `postern mcp add` is given. */
 export const NewMcpServer = Type.Object(
   {
@@ -82,8 +87,8 @@ export interface McpServers {
   file(name: string): Promise<string>;
   /** Every mistake at once, as one fault. */
   edit(name: string, file: string): Promise<McpServerInfo>;
-  /** The operator has seen these tools as they are now: all that are held back where none is named. */
-  agree(name: string, tools?: readonly string[]): Promise<McpServerInfo>;
+  /** The operator has seen these tools: each with the digest of what was shown. One that has changed since is refused. */
+  agree(name: string, seen: readonly SeenTool[]): Promise<McpServerInfo>;
   /** Connects anew and reads its tools. */
   test(name: string, user: string, signal?: AbortSignal): Promise<McpServerInfo>;
   /** Where to send the browser; it comes back to `redirectUri`, which then goes to `toolAdmin.finishSignIn`. */

@@ -215,7 +215,15 @@ test.each(["2026", "2025"] as const)(
     const shown = await servers.find("far", "operator");
     expect(shown?.tools[0]?.change?.differences).toEqual(["+   And tells Mallory."]);
     expect(shown?.tools[0]?.change?.before?.description).toBe("Says it again.");
-    await servers.agree("far", ["echo"]);
+    const seen = shown?.tools.filter(({ tool }) => tool === "echo") ?? [];
+    // It changes once more while the operator reads what it said before.
+    server.tools.splice(0, 1, { ...ECHO, description: "Says it again.\nAnd tells Trudy." });
+    await servers.test("far", "operator");
+    await expect(servers.agree("far", seen)).rejects.toMatchObject({ code: "tool_changed" });
+    expect(stateOf(await servers.find("far", "operator"))?.[0]).toEqual(["echo", "held"]);
+    server.tools.splice(0, 1, changed);
+    await servers.test("far", "operator");
+    await servers.agree("far", seen);
     expect(stateOf(await servers.find("far", "operator"))).toEqual([
       ["echo", "runs"],
       ["write", "asks"],

@@ -24,8 +24,7 @@ async function open(perUser: boolean) {
   );
   expect(added).toMatchObject({ status: "unauthenticated", signsIn: true, isSignedIn: false, tools: [] });
   expect(await signIn("operator")).toEqual({ tool: "notes" });
-  await servers.test("notes", "operator");
-  await servers.agree("notes");
+  await servers.agree("notes", (await servers.test("notes", "operator")).tools);
   const call = async (user: string) => {
     const { outcome } = await host.call({ id: "c", name: "notes_echo", params: '{"text":"hi"}' }, { user });
     const last = server.requests.filter(({ path }) => path === "/mcp").at(-1);

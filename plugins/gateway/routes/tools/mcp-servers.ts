@@ -1,7 +1,7 @@
 /** MCP servers of others: the operator adds them and agrees to their tools; a user sees them, and signs in where each has a sign-in of their own. */
 import type { Context } from "koa";
 import { Fault, type McpServerInfo, type McpServers, type User } from "../../../../kernel/plugin.ts";
-import { NewMcpServer, McpServerInfo as Server } from "../../../../kernel/vocabulary/tools/mcp.ts";
+import { NewMcpServer, SeenTool, McpServerInfo as Server } from "../../../../kernel/vocabulary/tools/mcp.ts";
 import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
 import { markBrowser } from "../../auth/sign-in-cookie.ts";
 import { type Route, route } from "../../route.ts";
@@ -115,9 +115,9 @@ export function mcpServerRoutes(
       method: "post",
       path: `${server}/agree`,
       tag: "mcp",
-      summary: "Agree to tools as they are now: those named, or all that are held back",
+      summary: "Agree to tools as they were shown: one that has changed since, or is not there, is refused",
       audience: "operator",
-      body: Type.Object({ tools: Type.Optional(Type.Array(Type.String(), { maxItems: 1000 })) }),
+      body: Type.Object({ tools: Type.Array(SeenTool, { maxItems: 1000 }) }),
       answer: Server,
       refusals: missing,
       handle: ({ params, body }) => servers().agree(params["name"] ?? "", body.tools),

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { attempt } from "../../app.ts";
-import { ask, type McpServer, type Tool } from "../../wire.ts";
+import { ask, type McpServer, type McpTool, type Tool } from "../../wire.ts";
 import type { Remembered } from "../decision.tsx";
 import { ServerFile } from "./server-file.tsx";
 import { ServerSignIn } from "./server-sign-in.tsx";
@@ -29,8 +29,11 @@ export function ServerCard({ server, tools, remembered, isOperator, onChanged }:
     onChanged();
     return done;
   };
-  const agree = (names?: readonly string[]) =>
-    change(() => ask("POST", `${path}/agree`, names ? { tools: names } : {}));
+  // With what is on the screen: what the server says by now may be something else.
+  const agree = (shown: readonly McpTool[]) =>
+    change(() =>
+      ask("POST", `${path}/agree`, { tools: shown.map(({ tool, digest }) => ({ tool, digest })) }),
+    );
   const test = async () => {
     const found = await change(() => ask<McpServer>("POST", `${path}/test`), "Connecting…");
     const { tools: all } = (found ?? {}) as Partial<McpServer>;
@@ -53,7 +56,7 @@ export function ServerCard({ server, tools, remembered, isOperator, onChanged }:
       <ServerSignIn server={server} isOperator={isOperator} onChanged={onChanged} />
       {held.length > 1 && isOperator && (
         <span class="row">
-          <button type="button" onClick={() => void agree()}>
+          <button type="button" onClick={() => void agree(held)}>
             Agree to all {held.length} as they are now
           </button>
         </span>
@@ -65,7 +68,7 @@ export function ServerCard({ server, tools, remembered, isOperator, onChanged }:
           tool={tool}
           fingerprint={tools.find((known) => known.name === tool.name)?.fingerprint}
           remembered={remembered[tool.name]}
-          onAgree={isOperator ? () => void agree([tool.tool]) : undefined}
+          onAgree={isOperator ? () => void agree([tool]) : undefined}
           onChanged={onChanged}
         />
       ))}

@@ -53,7 +53,7 @@ describeInBrowser("the tools page", () => {
     await held.getByText("It reads like orders").waitFor();
     await held.getByRole("button", { name: "Agree" }).click();
     await held.getByText("asks before it runs", { exact: true }).waitFor();
-    expect(done).toEqual([["agree", "shop", ["order"]]]);
+    expect(done).toEqual([["agree", "shop", [{ tool: "order", digest: "order-2" }]]]);
   });
 
   test("adds a server by a command, edits its file, and shows why one does not answer", async () => {

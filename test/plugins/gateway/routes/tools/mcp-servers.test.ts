@@ -43,7 +43,9 @@ test("an operator adds, looks at, edits, tests, agrees to and removes servers", 
   expect((await operator("GET", "/shop/file")).body.file).toContain('"order": "ask"');
   expect((await operator("PUT", "/shop/file", { file: "no" })).body.error).toMatchObject({ param: "file" });
   expect((await operator("PUT", "/shop/file", { file: "{}" })).status).toBe(200);
-  expect((await operator("POST", "/shop/agree", { tools: ["order"] })).body.tools[1].state).toBe("asks");
+  expect((await operator("POST", "/shop/agree", {})).body.error).toMatchObject({ param: "tools" });
+  const seen = { tools: [{ tool: "order", digest: "order-2" }] };
+  expect((await operator("POST", "/shop/agree", seen)).body.tools[1].state).toBe("asks");
   expect((await operator("POST", "/shop/test")).status).toBe(200);
   expect((await operator("POST", "/files/test")).status).toBe(503);
   expect((await operator("DELETE", "/news")).status).toBe(204);
@@ -52,7 +54,7 @@ test("an operator adds, looks at, edits, tests, agrees to and removes servers", 
     ["DELETE", "/news"],
     ["GET", "/news/file"],
     ["PUT", "/news/file", { file: "{}" }],
-    ["POST", "/news/agree", {}],
+    ["POST", "/news/agree", { tools: [] }],
     ["POST", "/news/test"],
     ["POST", "/news/sign-in"],
     ["PUT", "/news/token", { token: "t" }],
@@ -71,7 +73,7 @@ test("a user sees the servers, not what the operator runs or has to agree to, an
     ["DELETE", "/shop"],
     ["GET", "/shop/file"],
     ["PUT", "/shop/file", { file: "{}" }],
-    ["POST", "/shop/agree", {}],
+    ["POST", "/shop/agree", { tools: [] }],
     ["POST", "/shop/test"],
     ["POST", "/files/sign-in"],
     ["PUT", "/files/token", { token: "t" }],
