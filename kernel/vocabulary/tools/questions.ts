@@ -164,7 +164,7 @@ function mistakeInReply(
       param: `${param}.${unknown.slice(0, 100)}`,
     };
   for (const field of fields) {
-    const value = content?.[field.name];
+    const value = content && Object.hasOwn(content, field.name) ? content[field.name] : undefined;
     const wrong = value === undefined ? field.isRequired && "is required" : mistakeIn(field, value);
     if (wrong) return { message: `"${field.label}" ${wrong}.`, param: `${param}.${field.name}` };
   }

@@ -73,7 +73,7 @@ export function threadRoutes(threads: Threads): readonly Route[] {
       tag: "threads",
       summary:
         "Get what came with a message or a tool's result, by its id there; only images are shown as what they are",
-      answer: "application/octet-stream",
+      answer: "*/*",
       refusals: { 404: "There is no such attachment" },
       async handle({ user, params, context }) {
         const found = await threads.attachment(user.id, params["id"] ?? "");

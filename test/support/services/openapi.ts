@@ -87,7 +87,7 @@ function createChecks(document: Document): Checks {
       }
       const types = Object.keys(described.content ?? {});
       const given = headers.get("content-type")?.split(";")[0] ?? "";
-      if (!types.includes(given) && !(types.length === 0 && body === ""))
+      if (!types.includes(given) && !types.includes("*/*") && !(types.length === 0 && body === ""))
         throw new Error(`${what} is ${given}, the OpenAPI document says ${types.join(" or ")}`);
       if (given === "application/json")
         check(

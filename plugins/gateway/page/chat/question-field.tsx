@@ -2,12 +2,13 @@ import type { Field, FieldValue } from "../../../../kernel/vocabulary/tools/ques
 
 type TextType = "text" | "email" | "url" | "date" | "datetime-local";
 
-const INPUT_TYPES: Readonly<Record<string, TextType>> = {
-  email: "email",
-  uri: "url",
-  date: "date",
-  "date-time": "datetime-local",
-};
+// A map: a stranger's format may be called "constructor".
+const INPUT_TYPES: ReadonlyMap<string, TextType> = new Map([
+  ["email", "email"],
+  ["uri", "url"],
+  ["date", "date"],
+  ["date-time", "datetime-local"],
+]);
 
 /** `id`: what it is called in the form. */
 export function FieldInput({ field, id }: { field: Field; id: string }) {
@@ -99,7 +100,7 @@ const isPreset = ({ preset }: Field, value: string): boolean =>
 function limitsOf({ kind, format = "", least, most }: Field) {
   if (kind === "text")
     return {
-      type: INPUT_TYPES[format] ?? "text",
+      type: INPUT_TYPES.get(format) ?? "text",
       ...(least !== undefined && { minLength: least }),
       ...(most !== undefined && { maxLength: most }),
     };

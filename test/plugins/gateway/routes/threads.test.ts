@@ -51,3 +51,33 @@ test("a thread is renamed and deleted, and then it is 404 everywhere", async () 
   expect((await gateway.ask(path, { method: "PATCH", body: { title: "x" } })).status).toBe(404);
   expect((await gateway.ask(`/api/turns/${message_id}`)).status).toBe(404);
 });
+
+test("an attachment is for its user alone; what is no image by its bytes is never shown as what it says it is", async () => {
+  const model = await scriptedModel();
+  const gateway = await openGateway({ model, variables: { MODEL_INPUTS: "text,image,file" } });
+  const script = Buffer.from("<script>alert(1)</script>");
+  const png = Buffer.from("\x89PNG\r\n\x1a\n and so on", "latin1");
+  const attachment = (id: string, mime: string, data: Buffer) =>
+    ({ id, kind: "file", mime, name: `${id}.html`, size: data.length }) as const;
+  const turn = await gateway.service.service("agent").run({
+    user: "operator",
+    channel: "test",
+    input: {
+      type: "message",
+      text: "Look",
+      attachments: [attachment("a", "text/html", script), attachment("b", "text/html", png)],
+    },
+    attached: [
+      { id: "a", data: script },
+      { id: "b", data: png },
+    ],
+  });
+  await turn.record;
+  const [page, image] = await Promise.all(["a", "b"].map((id) => gateway.ask(`/api/attachments/${id}`)));
+  expect(page?.headers.get("content-type")).toBe("application/octet-stream");
+  expect(page?.headers.get("content-disposition")).toMatch(/^attachment/);
+  expect(page?.headers.get("x-content-type-options")).toBe("nosniff");
+  expect(image?.headers.get("content-type")).toBe("image/png");
+  const token = await gateway.addUser("eve");
+  expect((await gateway.ask("/api/attachments/b", { token })).status).toBe(404);
+});
