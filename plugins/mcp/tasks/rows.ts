@@ -32,7 +32,7 @@ export type Task = TaskState & {
 };
 
 export interface TaskRows {
-  /** False where this user has as many as anybody may have. */
+  /** False where this user has as many as anybody may have, or too large ones. */
   add(task: Task): Promise<boolean>;
   find(owner: TaskOwner, id: string): Promise<Task | undefined>;
   /** False where it is no longer what it was. A task that works is this node's. */
@@ -56,6 +56,8 @@ interface Columns {
 }
 
 const MOST_TASKS = 100;
+/** Of one user's: what was called and what came of it. */
+const MOST_BYTES = 64 * 1024 * 1024;
 const INTERNAL_ERROR = -32603;
 /** A node that has not renewed its tasks for so long, and is none of those that live, is gone. */
 const LOST_AFTER_MILLIS = 15_000;
@@ -124,12 +126,15 @@ export function createTaskRows(sql: Sql, node: Node): TaskRows {
   return {
     add: (task) =>
       sql.transaction(async (tx) => {
-        const kept = await tx.get<{ readonly count: number }>(
-          `SELECT count(*) AS count FROM mcp_tasks WHERE "user" = ? AND expires_at > ?`,
+        const params = JSON.stringify(task.params);
+        const kept = await tx.get<{ readonly count: number; readonly bytes: number }>(
+          `SELECT count(*) AS count, CAST(coalesce(sum(octet_length(params) + octet_length(detail)), 0) AS BIGINT) AS bytes
+           FROM mcp_tasks WHERE "user" = ? AND expires_at > ?`,
           task.owner.user,
           Date.now(),
         );
-        if ((kept?.count ?? 0) >= MOST_TASKS) return false;
+        const { count = 0, bytes = 0 } = kept ?? {};
+        if (count >= MOST_TASKS || bytes + Buffer.byteLength(params) > MOST_BYTES) return false;
         await tx.run(
           `INSERT INTO mcp_tasks
              (id, "user", token, node, status, detail, params, created_at, updated_at, renewed_at, expires_at)
@@ -140,7 +145,7 @@ export function createTaskRows(sql: Sql, node: Node): TaskRows {
           node.id,
           task.status,
           detailOf(task),
-          JSON.stringify(task.params),
+          params,
           task.createdAt,
           task.updatedAt,
           task.createdAt,

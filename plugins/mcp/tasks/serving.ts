@@ -31,6 +31,8 @@ import {
 
 /** How long a task is kept, and may take. */
 const TTL_MILLIS = 3_600_000;
+/** Whatever the client asks for: how many it has is counted by those that are kept. */
+const SHORTEST_TTL_MILLIS = 60_000;
 
 export interface TaskServing {
   readonly tasks: Tasks;
@@ -137,7 +139,7 @@ function serveLegacy({ handle, handleOther }: Guarded, handler: CallHandler, ser
   handle("tools/call", async (request, context) => {
     const asked = request.params.task;
     if (asked === undefined) return handler(request, context);
-    const ttl = Math.max(1, Math.min(asked.ttl ?? TTL_MILLIS, TTL_MILLIS));
+    const ttl = Math.max(SHORTEST_TTL_MILLIS, Math.min(asked.ttl ?? TTL_MILLIS, TTL_MILLIS));
     const task = await tasks.begin(owner, request.params, ttl, () =>
       detachable(handler, request, unasked(context)).detach(),
     );

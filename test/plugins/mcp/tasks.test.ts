@@ -198,6 +198,18 @@ describe("2026-07-28", () => {
     finish();
     expect((await next).result.resultType).toBe("complete");
   });
+
+  test("with tasks that hold too much together, the next call is waited for", async () => {
+    const { tool, finish, started } = slow();
+    const mcp = await openMcp({ ...AT_ONCE, tools: { slow: tool } });
+    expect((await call(mcp, "slow")).result.resultType).toBe("task");
+    const sql = await mcp.service.service("store").tables(OWNER, MIGRATIONS);
+    await sql.run("UPDATE mcp_tasks SET status = 'completed', detail = ?", "x".repeat(2 ** 26));
+    const next = call(mcp, "slow");
+    await expect.poll(started).toBe(2);
+    finish();
+    expect((await next).result.resultType).toBe("complete");
+  });
 });
 
 describe("2025-11-25", () => {
@@ -221,6 +233,24 @@ describe("2025-11-25", () => {
       status: "completed",
       result: { content: [{ type: "text", text: "in the end" }] },
     });
+  });
+
+  test("a task is kept for a minute at least, however short the client wants it", async () => {
+    const mcp = await openMcp({ tools: { quick } });
+    const response = await fetch(mcp.endpoint, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${OPERATOR_TOKEN}`,
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        "mcp-protocol-version": "2025-11-25",
+      },
+      body: JSON.stringify({
+        ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+        params: { name: "quick", arguments: {}, task: { ttl: 1 } },
+      }),
+    });
+    expect(await response.text()).toContain('"ttl":60000');
   });
 
   test("cancelling ends the call; a task that has ended cannot be cancelled", async () => {
