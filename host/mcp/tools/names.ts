@@ -19,16 +19,25 @@ export function nameTools(
     const plain = `${server}_${tool}`;
     const isFree = (name: string) => !used.has(name.toLowerCase()) && !isTaken(name);
     const isPlain = /^[A-Za-z0-9_-]+$/.test(plain) && plain.length <= LONGEST && isFree(plain);
-    const name = before ?? (isPlain ? plain : withTail(server, tool));
+    const name = before ?? (isPlain ? plain : freeTail(server, tool, isFree));
     used.add(name.toLowerCase());
     names.set(tool, name);
   }
   return names;
 }
 
+/** A server can work out the tail of one tool and give another that very name. */
+function freeTail(server: string, tool: string, isFree: (name: string) => boolean): string {
+  for (let attempt = 0; ; attempt++) {
+    const name = withTail(server, tool, attempt);
+    if (isFree(name)) return name;
+  }
+}
+
 /** Of the server's and the tool's whole names: two tools that are written alike get different ones. */
-function withTail(server: string, tool: string): string {
-  const tail = createHash("sha256").update(`${server}\n${tool}`).digest("hex").slice(0, TAIL);
+function withTail(server: string, tool: string, attempt: number): string {
+  const whole = [server, tool, ...(attempt === 0 ? [] : [attempt])].join("\n");
+  const tail = createHash("sha256").update(whole).digest("hex").slice(0, TAIL);
   const legal = `${server}_${tool.replace(/[^A-Za-z0-9_-]+/g, "_")}`.slice(0, LONGEST - TAIL - 1);
   let end = legal.length;
   while (legal[end - 1] === "_") end -= 1;
