@@ -1,10 +1,13 @@
 /** What the operator agreed to, beside what the server says now. Pure. */
 
 import type { McpTool } from "../../../kernel/plugin.ts";
-import { type Definition, type Listed, warningsOf } from "./definition.ts";
+import { type Definition, type Listed, MAX_TOOLS, warningsOf } from "./definition.ts";
 import { differences } from "./differences.ts";
 import { nameTools } from "./names.ts";
 import type { StoredServer, StoredTool } from "./rows.ts";
+
+/** What is kept of all of them: a list may be as long as half of it. */
+const MAX_KEPT = 4 * 1024 * 1024;
 
 /** The tools after the server's list was read. `isWhole`: those that are not in it are gone. */
 export function afterListing(
@@ -32,7 +35,23 @@ export function afterListing(
       return { tool: now.tool, name, now, isThere: true, mayRun: false };
     });
   // What is gone is kept for what was agreed to; what never was is forgotten.
-  return [...known.filter(({ isThere, agreed }) => isThere || agreed !== undefined), ...added];
+  return bounded([...known.filter(({ isThere, agreed }) => isThere || agreed !== undefined), ...added]);
+}
+
+/**
+ * Where each user has a credential, a server can show each other tools, and each time new ones: of those that the operator has not
+ * agreed to, the ones that have been there longest give way.
+ */
+function bounded(tools: readonly StoredTool[]): readonly StoredTool[] {
+  let count = tools.length;
+  let size = JSON.stringify(tools).length;
+  if (count <= MAX_TOOLS && size <= MAX_KEPT) return tools;
+  return tools.filter((tool) => {
+    if (tool.agreed !== undefined || (count <= MAX_TOOLS && size <= MAX_KEPT)) return true;
+    count -= 1;
+    size -= JSON.stringify(tool).length;
+    return false;
+  });
 }
 
 function withDefinition({ now: _, ...tool }: StoredTool, now: Definition): StoredTool {
