@@ -2,10 +2,12 @@
  * A `fetch` for protocol code that is not ours: the rule for addresses, no redirects, answers that end at their cap (a stream at
  * the cap of each event), and nothing in them of the secrets that were sent.
  */
+import { setTimeout } from "node:timers/promises";
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { Agent, fetch as dispatch } from "undici";
 import { createConnector } from "../../kernel/net/connector.ts";
 import type { Mask } from "../../kernel/vocabulary/kernel.ts";
+import { createPace } from "../mcp/connections/pace.ts";
 import { MAX_REPLY_BYTES } from "./exchange.ts";
 import { explain, MAX_REPLY_HEADER_BYTES, NetworkError, type NetworkOptions } from "./network.ts";
 import { Refused, readUrl } from "./policy.ts";
@@ -85,6 +87,7 @@ export function createCheckedFetch({ privateHosts, lookup }: NetworkOptions): Ch
                 count,
                 `${url.host} answered with more than ${maxBytes} bytes${isEvents ? " in an event" : ""}, which is the most that is read.`,
                 mask,
+                signal,
               ),
             ),
         {
@@ -119,57 +122,69 @@ function parse(text: string, privateHosts: NetworkOptions["privateHosts"]): URL 
   }
 }
 
-/** True while the answer may go on. */
-type Count = (chunk: Uint8Array) => boolean;
+/** How long to wait before more is read; undefined where it is too much. */
+type Count = (chunk: Uint8Array) => number | undefined;
 
 function countBytes(most: number): Count {
   let size = 0;
   return (chunk) => {
     size += chunk.length;
-    return size <= most;
+    return size <= most ? 0 : undefined;
   };
 }
 
 const LF = 10;
 const CR = 13;
 
-/** An event ends with an empty line. What the answer to one request may have altogether is bounded too; a stream of news is not. */
+/**
+ * An event ends with an empty line. What the answer to one request may have altogether is bounded too; a stream of news is not.
+ * However many events come, they are read at a pace that leaves time for others.
+ */
 function countEvents(most: number, isAnswer: boolean): Count {
   let inEvent = 0;
   let inLine = 0;
   let isAfterCr = false;
   const total = countBytes(isAnswer ? most * EVENTS_FACTOR : Number.POSITIVE_INFINITY);
+  const pace = createPace(2 * most);
   return (chunk) => {
+    let events = 0;
     for (const byte of chunk) {
       inEvent += 1;
       const isLineEnd = byte === LF || byte === CR;
       if (!isLineEnd) inLine += 1;
       else if (byte !== LF || !isAfterCr) {
-        if (inLine === 0) inEvent = 0;
+        if (inLine === 0) {
+          inEvent = 0;
+          events += 1;
+        }
         inLine = 0;
       }
       isAfterCr = byte === CR;
-      if (inEvent > most) return false;
+      if (inEvent > most) return undefined;
     }
-    return total(chunk);
+    return total(chunk) === undefined ? undefined : pace(chunk.length, events);
   };
 }
 
 /** Answers of this protocol are text; only where something is to be hidden are they read as such. */
 function bounded(
-  mayGoOn: Count,
+  count: Count,
   tooMuch: string,
   mask: FetchBounds["mask"],
+  signal: AbortSignal,
 ): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
   const hiding = mask?.stream();
   return new TransformStream({
-    transform(chunk, controller) {
-      if (!mayGoOn(chunk)) throw new NetworkError(tooMuch);
-      if (hiding === undefined) return controller.enqueue(chunk);
-      const text = hiding.push(decoder.decode(chunk, { stream: true }));
-      if (text !== "") controller.enqueue(encoder.encode(text));
+    async transform(chunk, controller) {
+      const millis = count(chunk);
+      if (millis === undefined) throw new NetworkError(tooMuch);
+      const text = hiding?.push(decoder.decode(chunk, { stream: true }));
+      if (text === undefined) controller.enqueue(chunk);
+      else if (text !== "") controller.enqueue(encoder.encode(text));
+      if (millis > 0)
+        await setTimeout(millis, undefined, { ref: false, signal }).catch(() => signal.throwIfAborted());
     },
     flush(controller) {
       const text = hiding === undefined ? "" : hiding.push(decoder.decode()) + hiding.end();

@@ -10,6 +10,7 @@ import type { Readable } from "node:stream";
 import { type JSONRPCMessage, serializeMessage, type Transport } from "@modelcontextprotocol/client";
 import { Fault, type Log, reason } from "../../../kernel/plugin.ts";
 import { createMessageReader, type MessageReader } from "./messages.ts";
+import { createPace, type Pace } from "./pace.ts";
 import { logLines } from "./stderr.ts";
 
 export interface CommandOptions {
@@ -26,7 +27,6 @@ export interface CommandOptions {
 /** How long it may take to end by itself, and then after SIGTERM. */
 const END_MILLIS = 500;
 const TERM_MILLIS = 2000;
-const BYTES_A_MILLI = 4096;
 const MOST_UNREAD_BYTES = 16 * 1024 * 1024;
 
 /** What the shell runs that outlives us: once its input ends, because we died or said so, it ends the command's group. */
@@ -41,17 +41,17 @@ export class CommandTransport implements Transport {
 
   readonly #options: CommandOptions;
   readonly #reader: MessageReader;
+  readonly #pace: Pace;
   readonly #exited = Promise.withResolvers<void>();
   #child: ChildProcess | undefined;
   #watchdog: ChildProcess | undefined;
   #closing: Promise<void> | undefined;
   /** Why we ended it. */
   #why: string | undefined;
-  #debt = 0;
-  #lastRead = 0;
 
   constructor(options: CommandOptions) {
     this.#options = options;
+    this.#pace = createPace(2 * options.maxMessageBytes);
     this.#reader = createMessageReader(options.maxMessageBytes);
   }
 
@@ -140,24 +140,20 @@ export class CommandTransport implements Transport {
 
   #read(chunk: Buffer): void {
     if (this.#closing !== undefined) return;
-    this.#slowDown(chunk);
     try {
-      for (const message of this.#reader.read(chunk)) this.onmessage?.(message);
+      const messages = this.#reader.read(chunk);
+      this.#slowDown(this.#pace(chunk.length, messages.length));
+      for (const message of messages) this.onmessage?.(message);
     } catch (error) {
       this.#abandon(`it ${reason(error)}`);
     }
   }
 
-  /** What it writes costs us time: more than a server has to say is read slowly, and the command waits. */
-  #slowDown(chunk: Buffer): void {
-    const now = performance.now();
-    this.#debt = Math.max(0, this.#debt - (now - this.#lastRead) * BYTES_A_MILLI) + chunk.length;
-    this.#lastRead = now;
-    const excess = this.#debt - 2 * this.#options.maxMessageBytes;
+  #slowDown(millis: number): void {
     const stdout = this.#child?.stdout;
-    if (excess <= 0 || stdout == null) return;
+    if (millis === 0 || stdout == null) return;
     stdout.pause();
-    setTimeout(() => stdout.resume(), excess / BYTES_A_MILLI);
+    setTimeout(() => stdout.resume(), millis).unref();
   }
 
   /** Not worth a kind word: it is ended at once. */
