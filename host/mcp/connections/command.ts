@@ -30,7 +30,7 @@ const TERM_MILLIS = 2000;
 const MOST_UNREAD_BYTES = 16 * 1024 * 1024;
 
 /** What the shell runs that outlives us: once its input ends, because we died or said so, it ends the command's group. */
-const WATCHDOG = 'read -r line; [ "$line" = over ] || kill -KILL -- "-$1" 2>/dev/null';
+const WATCHDOG = 'read -r line; [ "$line" = over ] || kill -s KILL -- "-$1" 2>/dev/null';
 
 export class CommandTransport implements Transport {
   onclose?: () => void;

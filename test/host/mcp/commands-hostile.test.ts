@@ -1,5 +1,6 @@
 /** Commands that fork, do not end, flood, fall silent or die: each costs its own calls and nothing else. */
-import { readFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -39,6 +40,19 @@ test.each(["stubborn", "forks"])(
     await expect.poll(() => pids.filter(isAlive)).toEqual([]);
   },
 );
+
+test("a command ends with a service that is killed, and so does what it started", async () => {
+  const file = join(temporaryFolder(), "pids");
+  const script = fileURLToPath(new URL("../../fixtures/mcp/killed-host.ts", import.meta.url));
+  const service = spawn(process.execPath, [script, process.execPath, SCRIPT, "forks", file], {
+    stdio: "ignore",
+  });
+  await expect.poll(() => (existsSync(file) ? pidsIn(file).length : 0), { timeout: 10_000 }).toBe(2);
+  const pids = pidsIn(file);
+  expect(pids.every(isAlive)).toBe(true);
+  service.kill("SIGKILL");
+  await expect.poll(() => pids.filter(isAlive), { timeout: 10_000 }).toEqual([]);
+});
 
 test("a command that floods stderr is heard of, line by line, and not for long", async () => {
   const host = await toolHost({}, undefined, undefined, "info");
