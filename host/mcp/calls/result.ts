@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { withoutHidden } from "../../../kernel/mask/visible.ts";
 import type { CallOutcome, Mask } from "../../../kernel/plugin.ts";
+import { sniffImage } from "../../../kernel/vocabulary/file-type.ts";
 import type { CallAnswer } from "../connections/connection.ts";
 import { isShallow } from "../tools/definition.ts";
 
@@ -13,8 +14,6 @@ const LONGEST_OUTPUT = 1 << 20;
 const MOST_PARTS = 1000;
 const MOST_IMAGES = 8;
 const MAX_DEPTH = 64;
-/** What models take. */
-const IMAGES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
 /** `mistakes`: what is wrong with its data, where its schema says. */
 export function toOutcome(
@@ -85,9 +84,9 @@ function readPart(part: Part): { readonly text?: string; readonly image?: Attach
 
 function readImage({ data, mimeType }: Part): { readonly text?: string; readonly image?: Attached } {
   const bytes = typeof data === "string" ? Buffer.from(data, "base64") : Buffer.alloc(0);
-  const mime = String(mimeType).toLowerCase();
-  if (bytes.length === 0 || !IMAGES.has(mime))
-    return { text: `[an image, ${word(mimeType)}, ${sizeOf(data)}: not shown]` };
+  // What it is shows in its bytes: a page or a drawing with scripts may be called an image too.
+  const mime = sniffImage(bytes);
+  if (mime === undefined) return { text: `[an image, ${word(mimeType)}, ${sizeOf(data)}: not shown]` };
   const attachment = { id: randomUUID(), kind: "image" as const, mime, size: bytes.length };
   return { text: `[an image, ${mime}, ${bytes.length} bytes]`, image: { attachment, data: bytes } };
 }

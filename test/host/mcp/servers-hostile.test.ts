@@ -253,6 +253,7 @@ test("results: text, data that must match its schema, images, and the rest in wo
         content: [
           { type: "text", text: "hello" },
           { type: "image", data: png, mimeType: "image/png" },
+          { type: "image", data: Buffer.from("<svg>").toString("base64"), mimeType: "image/png" },
           { type: "audio", data: png, mimeType: "audio/wav" },
           { type: "resource_link", uri: "file:///x", name: "x" },
           { type: "resource", resource: { uri: "file:///y", text: "inside" } },
@@ -276,7 +277,7 @@ test("results: text, data that must match its schema, images, and the rest in wo
     status: "ok",
     attached: [{ attachment: { kind: "image", mime: "image/png", size: 8 } }],
     output: expect.stringMatching(
-      /^hello\n\n\[an image.*\[audio, audio\/wav.*\[link to the resource file:\/\/\/x.*inside$/s,
+      /^hello\n\n\[an image.*: not shown\].*\[audio, audio\/wav.*\[link to the resource file:\/\/\/x.*inside$/s,
     ),
   });
   expect((await host.call(call("far_data", { n: 1 }), ADA)).outcome).toMatchObject({
