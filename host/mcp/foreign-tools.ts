@@ -6,7 +6,7 @@ import type { Receipts } from "../receipts.ts";
 import type { CheckJson } from "../sandbox/json-check.ts";
 import type { Vault } from "../secrets/secrets.ts";
 import { createForeignCalls, type ForeignCalls } from "./calls/calls.ts";
-import { createConnections } from "./connections/connections.ts";
+import { createConnections, isPerUser } from "./connections/connections.ts";
 import type { LinkState } from "./connections/link.ts";
 import { type Credentials, createCredentials } from "./credentials.ts";
 import { createEnvironments } from "./environment.ts";
@@ -70,9 +70,8 @@ export async function openForeignTools(parts: ForeignToolsParts): Promise<Foreig
       const name = `${server.name}_${tool}`;
       taken.set(name, await parts.isTaken(name));
     }
-    const { target } = server.file;
     // Where each user has a credential, each may be shown other tools.
-    const isWhole = target.type !== "http" || !target.credential.perUser;
+    const isWhole = !isPerUser(server);
     const isTaken = (name: string) => taken.get(name) ?? false;
     const current = await rows.find(server.name);
     const state = { revision, leftOut: listed.leftOut };
@@ -94,6 +93,8 @@ export async function openForeignTools(parts: ForeignToolsParts): Promise<Foreig
   async function noteState(server: StoredServer, { status, detail }: LinkState): Promise<void> {
     const current = await rows.find(server.name);
     if (current?.id !== server.id) return;
+    // Whether one user is signed in is nothing that the others should be told.
+    if (status === "unauthenticated" && isPerUser(server)) return;
     if (status === "connected") {
       if (current.trouble !== undefined) await rows.change(server, () => ({ trouble: undefined }));
     } else if (

@@ -152,7 +152,7 @@ export function createConnections(parts: ConnectionsParts): Connections {
   };
 }
 
-function isPerUser({ file: { target } }: StoredServer): boolean {
+export function isPerUser({ file: { target } }: StoredServer): boolean {
   return target.type === "http" && target.credential.perUser;
 }
 

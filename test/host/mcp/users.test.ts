@@ -55,6 +55,16 @@ test("each user's calls go with their own token, and one without is told where t
   expect((await call("ann")).sent).toBe(ann.sent);
 });
 
+test("that one user is not signed in is not told to others, and is no trouble of the server's", async () => {
+  const { host, servers, call } = await open(true);
+  expect((await call("ann")).outcome).toMatchObject({ status: "unauthenticated" });
+  expect(await servers.find("notes", "ann")).toMatchObject({ status: "unauthenticated" });
+  const seen = await servers.find("notes", "bob");
+  expect(seen).toMatchObject({ status: "idle", isSignedIn: false });
+  expect(JSON.stringify(seen)).not.toContain("ann");
+  expect(await host.foreign.troubles()).toEqual([]);
+});
+
 test("a user whose token is a word of the protocol stops nobody's calls but their own", async () => {
   const { servers, host, signIn, call } = await open(true);
   await signIn("ann");
