@@ -6,7 +6,7 @@ import type { Receipts } from "../receipts.ts";
 import type { CheckJson } from "../sandbox/json-check.ts";
 import type { Vault } from "../secrets/secrets.ts";
 import { createForeignCalls, type ForeignCalls } from "./calls/calls.ts";
-import { createConnections, isPerUser } from "./connections/connections.ts";
+import { createConnections } from "./connections/connections.ts";
 import type { LinkState } from "./connections/link.ts";
 import { type Credentials, createCredentials } from "./credentials.ts";
 import { createEnvironments } from "./environment.ts";
@@ -14,7 +14,7 @@ import { createServers } from "./servers.ts";
 import { afterAgreeing, afterListing } from "./tools/agreement.ts";
 import type { Listed } from "./tools/definition.ts";
 import { toInfo } from "./tools/info.ts";
-import { openServerRows, type StoredServer } from "./tools/rows.ts";
+import { isPerUser, openServerRows, type StoredServer } from "./tools/rows.ts";
 
 export interface ForeignTools extends Pick<ForeignCalls, "call" | "resume" | "refusal"> {
   readonly servers: McpServers;

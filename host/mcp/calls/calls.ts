@@ -18,7 +18,7 @@ import { invalidParams } from "../../../kernel/vocabulary/schema/params.ts";
 import type { Receipt, Receipts } from "../../receipts.ts";
 import type { CheckJson } from "../../sandbox/json-check.ts";
 import type { Connections } from "../connections/connections.ts";
-import { stateOf } from "../tools/agreement.ts";
+import { stateForCalls } from "../tools/agreement.ts";
 import type { Definition } from "../tools/definition.ts";
 import type { ServerRows } from "../tools/rows.ts";
 import { createDialogue } from "./dialogue.ts";
@@ -67,7 +67,7 @@ export function createForeignCalls(parts: ForeignCallsParts): ForeignCalls {
     const found = await rows.tool(name);
     if (found === undefined) return refuse("no_such_tool", `There is no tool named "${name}".`);
     const { server, tool } = found;
-    const state = stateOf(server, tool);
+    const state = stateForCalls(server, tool);
     if (state === "off")
       return refuse(
         "switched_off",

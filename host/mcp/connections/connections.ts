@@ -4,7 +4,7 @@ import { reason } from "../../../kernel/plugin.ts";
 import type { McpAccess } from "../../broker/mcp-access.ts";
 import { credentialTarget } from "../credentials.ts";
 import type { Listed } from "../tools/definition.ts";
-import type { StoredServer } from "../tools/rows.ts";
+import { isPerUser, type StoredServer } from "../tools/rows.ts";
 import type { Target } from "./connection.ts";
 import { ConnectionFailed } from "./failure.ts";
 import { createLink, IDLE_MILLIS, type Lease, type Link, type LinkState } from "./link.ts";
@@ -150,10 +150,6 @@ export function createConnections(parts: ConnectionsParts): Connections {
       await Promise.all(ending);
     },
   };
-}
-
-export function isPerUser({ file: { target } }: StoredServer): boolean {
-  return target.type === "http" && target.credential.perUser;
 }
 
 function keyOf(server: StoredServer, user: string): string {

@@ -4,7 +4,7 @@ import type { McpTool } from "../../../kernel/plugin.ts";
 import { type Definition, type Listed, MAX_TOOLS, warningsOf } from "./definition.ts";
 import { differences } from "./differences.ts";
 import { nameTools } from "./names.ts";
-import type { StoredServer, StoredTool } from "./rows.ts";
+import { isPerUser, type StoredServer, type StoredTool } from "./rows.ts";
 
 /** What is kept of all of them: a list may be as long as half of it. */
 const MAX_KEPT = 4 * 1024 * 1024;
@@ -77,13 +77,22 @@ export function isHeld({ isThere, agreed, now }: StoredTool): boolean {
   return isThere && (agreed === undefined || now !== undefined);
 }
 
-export function stateOf({ file }: StoredServer, tool: StoredTool): McpTool["state"] {
+function stateOf({ file }: StoredServer, tool: StoredTool): McpTool["state"] {
   const { allow, withoutAsking } = file;
   if (allow !== undefined && !allow.includes(tool.tool)) return "off";
   if (isHeld(tool) || tool.agreed === undefined) return "held";
   const runs =
     withoutAsking === undefined ? tool.mayRun && tool.agreed.readOnly : withoutAsking.includes(tool.tool);
   return runs ? "runs" : "asks";
+}
+
+/**
+ * For a call. Where each user has a credential, what one is shown says nothing of what another is: each is held to what their own
+ * connection lists, and the operator sees the difference.
+ */
+export function stateForCalls(server: StoredServer, tool: StoredTool): McpTool["state"] {
+  const { now: _, ...agreed } = tool;
+  return stateOf(server, isPerUser(server) ? agreed : tool);
 }
 
 /** As the operator sees it; nothing for one that the server no longer has. */

@@ -2,13 +2,13 @@
 import { createHash } from "node:crypto";
 import { describeServer } from "../../../capabilities/servers/describe.ts";
 import type { ToolInfo } from "../../../kernel/plugin.ts";
-import { described, stateOf } from "./agreement.ts";
+import { described, stateForCalls } from "./agreement.ts";
 import { type Definition, warningsOf } from "./definition.ts";
 import type { StoredServer, StoredTool } from "./rows.ts";
 
 /** Nothing for one that is held back, off or gone: nobody is offered it. */
 export function toInfo(server: StoredServer, tool: StoredTool): ToolInfo | undefined {
-  const state = stateOf(server, tool);
+  const state = stateForCalls(server, tool);
   const { agreed } = tool;
   if (agreed === undefined || !tool.isThere || state === "held" || state === "off") return undefined;
   const grants = describeServer(server.file);

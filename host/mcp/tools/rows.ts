@@ -56,6 +56,11 @@ export interface StoredServer {
   readonly isAgreedAhead?: boolean;
 }
 
+/** Each user has a credential of their own, and may be shown other tools. */
+export function isPerUser({ file: { target } }: StoredServer): boolean {
+  return target.type === "http" && target.credential.perUser;
+}
+
 export type ServerState = Pick<StoredServer, "trouble" | "revision" | "leftOut" | "isAgreedAhead">;
 
 export interface ServerRows {

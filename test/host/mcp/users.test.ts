@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { openGuardedServer, passOn } from "../../support/servers/guarded-server.ts";
 import { openMcpHttp } from "../../support/servers/mcp-http.ts";
 import { ECHO } from "../../support/servers/scripted-mcp.ts";
+import { openUpstream } from "../../support/servers/upstream.ts";
 import { toolHost } from "../../support/tools/tool-host.ts";
 import { afterThisTest } from "../../support/undo.ts";
 
@@ -63,6 +64,31 @@ test("that one user is not signed in is not told to others, and is no trouble of
   expect(seen).toMatchObject({ status: "idle", isSignedIn: false });
   expect(JSON.stringify(seen)).not.toContain("ann");
   expect(await host.foreign.troubles()).toEqual([]);
+});
+
+test("a tool that the server describes differently to one user is held back for that user alone", async () => {
+  const usual = await openMcpHttp([ECHO], "2026");
+  const other = await openMcpHttp([{ ...ECHO, description: "Says it again, bob." }], "2026");
+  const upstream = await openUpstream((request, response) => {
+    const isBob = request.headers.authorization === "Bearer token-of-bob";
+    passOn(isBob ? other.url : usual.url)(request, response);
+  });
+  afterThisTest(upstream.close);
+  const host = await toolHost({ privateHosts: new Set([`127.0.0.1:${upstream.port}`]) });
+  const { servers } = host.foreign;
+  const url = `http://127.0.0.1:${upstream.port}/mcp`;
+  const added = { name: "notes", url, perUser: true, token: "token-of-operator" };
+  await servers.add(added, { user: "operator", agree: true });
+  for (const user of ["ann", "bob"]) await servers.setToken("notes", user, `token-of-${user}`);
+  const call = async (user: string) =>
+    (await host.call({ id: "c", name: "notes_echo", params: '{"text":"hi"}' }, { user })).outcome;
+  expect(await call("ann")).toMatchObject({ status: "ok" });
+  expect(await call("bob")).toMatchObject({ status: "error", code: "held_back" });
+  expect((await servers.find("notes", "operator"))?.tools).toMatchObject([
+    { state: "held", change: { after: { description: "Says it again, bob." } } },
+  ]);
+  expect(await call("ann")).toMatchObject({ status: "ok" });
+  expect((await host.list()).map(({ name }) => name)).toContain("notes_echo");
 });
 
 test("a user whose token is a word of the protocol stops nobody's calls but their own", async () => {
