@@ -3,8 +3,9 @@
  * control characters, those that change direction or have no width. The one home of this, for every terminal and log.
  */
 
-// The joiners stay: scripts and emoji are written with them.
-const HIDDEN = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]--[\u200c\u200d]]/gv;
+// The joiners stay: scripts and emoji are written with them. So does one variation selector; a row of them spells something.
+const HIDDEN =
+  /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]--[\u200c\u200d]]|(?<=[\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/gv;
 
 /** In a text of several lines: line breaks and tabs stay. */
 export function visible(text: string): string {

@@ -17,6 +17,12 @@ test("control, direction-changing and invisible characters are spelled out, all 
   expect(withoutHidden(EVIL)).toBe("a[2K]0;xb31mcdefghi");
 });
 
+test("one variation selector belongs to its letter, a row of them is text that nobody sees", () => {
+  expect(visible("❤\ufe0f 葛\u{e0100}")).toBe("❤\ufe0f 葛\u{e0100}");
+  expect(visible("a\ufe0f\u{e0158}\u{e0159}b")).toBe("a\ufe0f\\u{e0158}\\u{e0159}b");
+  expect(withoutHidden("a\ufe0f\u{e0158}\u{e0159}b")).toBe("a\ufe0fb");
+});
+
 test("JSON keeps its value and holds none of them", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.constant(EVIL)), (text) => {
