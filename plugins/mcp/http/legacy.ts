@@ -64,8 +64,9 @@ export async function createLegacy({ servers, store, log, factory, authOf }: Leg
     const { caller, onEnd } = visit;
     onEnd(session.hold());
     // Changes are told on the stream that a client opens for them.
-    if (request.method === "GET") onEnd(servers.announce(session.server, caller));
-    return session.transport.handleRequest(request);
+    if (request.method !== "GET") return session.transport.handleRequest(request);
+    onEnd(servers.announce(session.server, caller));
+    return greeting(await session.transport.handleRequest(request));
   }
 
   return {
@@ -100,6 +101,16 @@ export async function createLegacy({ servers, store, log, factory, authOf }: Leg
       await sessions.close();
     },
   };
+}
+
+/** A stream that begins with silence: without a first word its client would not even get the headers. */
+function greeting(response: Response): Response {
+  if (!response.ok || response.body === null) return response;
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>({
+    start: (controller) => controller.enqueue(new TextEncoder().encode(": open\n\n")),
+  });
+  response.body.pipeTo(writable).catch(() => {});
+  return new Response(readable, response);
 }
 
 function isCancelling(body: unknown): body is JSONRPCMessage {

@@ -103,12 +103,11 @@ describe("who gets in", () => {
       headers: { authorization: `Bearer ${token}`, accept: "text/event-stream", "mcp-session-id": session },
     });
     expect(stream.status).toBe(200);
-    const ended = stream.text().then(
-      () => "ended",
-      () => "ended",
-    );
+    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+    // At once, though there is nothing to tell yet.
+    expect((await reader?.read())?.value).toBe(": open\n\n");
     await mcp.ask(`/api/tokens/${id}`, { method: "DELETE" });
-    expect(await ended).toBe("ended");
+    await expect(reader?.read()).rejects.toThrow();
   });
 });
 
