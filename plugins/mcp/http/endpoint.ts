@@ -55,8 +55,7 @@ export async function createEndpoint({ servers, store, log }: EndpointParts): Pr
   const legacy = await createLegacy({ servers, store, log, factory, authOf });
   const open = new Map<ServerResponse, string>();
 
-  const route = async (request: Request, { caller, onEnd }: Omit<Visit, "body">): Promise<Response> => {
-    const body = request.method === "POST" ? await read(request) : undefined;
+  const route = async (request: Request, { caller, body, onEnd }: Visit): Promise<Response> => {
     if (await isLegacyRequest(request, body)) return legacy.serve(request, { caller, body, onEnd });
     return listening.run(caller, () => modern.fetch(request, { authInfo: authOf(caller), parsedBody: body }));
   };
@@ -68,12 +67,13 @@ export async function createEndpoint({ servers, store, log }: EndpointParts): Pr
       open.set(response, id);
       response.once("close", () => open.delete(response));
       const onEnd = (listener: () => void) => void response.once("close", listener);
+      const heard = listenIn(request);
       const fetch = (given: Request) =>
         count < MOST_OPEN
-          ? route(given, { caller, onEnd })
+          ? route(given, { caller, body: heard.body(), onEnd })
           : Promise.resolve(refusal(429, `You have ${MOST_OPEN} open requests. End one first.`));
       const serve = toNodeHandler({ fetch }, { onerror, maxRequestBodySize: MOST_BYTES });
-      await serve(request as NodeIncomingMessageLike, response);
+      await serve(heard.request, response);
     },
     drain: servers.drain,
     async close() {
@@ -85,13 +85,30 @@ export async function createEndpoint({ servers, store, log }: EndpointParts): Pr
   };
 }
 
-/** Undefined where it is no JSON: the SDK says so in the protocol's words. */
-async function read(request: Request): Promise<unknown> {
-  try {
-    return parseJson(await request.clone().text());
-  } catch {
-    return undefined;
+/** The same request, whose text is kept as it is read: reading it from a copy afterwards costs as much as the call. */
+function listenIn(request: IncomingMessage) {
+  const decoder = new TextDecoder();
+  let text = "";
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of request) {
+      text += decoder.decode(chunk, { stream: true });
+      yield chunk;
+    }
+    text += decoder.decode();
   }
+  const { method, url, headers } = request;
+  const tapped = { method, url, headers, [Symbol.asyncIterator]: chunks } as NodeIncomingMessageLike;
+  return {
+    request: tapped,
+    /** Undefined where it is no JSON: the SDK says so in the protocol's words. */
+    body(): unknown {
+      try {
+        return text === "" ? undefined : parseJson(text);
+      } catch {
+        return undefined;
+      }
+    },
+  };
 }
 
 function eventOf(change: Change): ServerEvent {
