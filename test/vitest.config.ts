@@ -18,12 +18,19 @@ const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
 
 /** Takes seconds of computing for another reason. */
 const LONG: ReadonlySet<string> = new Set([
+  "test/host/author/toolchain.test.ts",
   "test/host/compile/random-modules.test.ts",
+  "test/host/mcp/hostile-sign-in.test.ts",
+  "test/host/sandbox/json-check.test.ts",
+  "test/kernel/mask/matcher.test.ts",
   "test/patterns.test.ts",
   "test/plugins/agent/models/builtin/any-input.test.ts",
+  "test/plugins/agent/turn/many-tools.test.ts",
   "test/plugins/responses/open/thousand-rounds.test.ts",
+  "test/plugins/responses/openapi.test.ts",
   "test/plugins/responses/random.test.ts",
   "test/plugins/responses/resources/embeddings.test.ts",
+  "test/plugins/responses/resources/strange.test.ts",
   "test/plugins/webhook/fuzz.test.ts",
   "test/plugins/webhook/load.test.ts",
 ]);
