@@ -6,8 +6,19 @@ import type { PrivateHosts } from "../../kernel/net/address.ts";
 import type { JsonSchema, ToolInfo } from "../../kernel/plugin.ts";
 import type { InstalledTool } from "./catalog.ts";
 
+/** An installed tool is another object once anything about it changes. */
+const known = new WeakMap<InstalledTool, { readonly privateHosts: PrivateHosts; readonly info: ToolInfo }>();
+
 /** `privateHosts`: where the operator lets tools use other ports and plain http. */
 export function toInfo(tool: InstalledTool, privateHosts: PrivateHosts): ToolInfo {
+  const made = known.get(tool);
+  if (made?.privateHosts === privateHosts) return made.info;
+  const info = describe(tool, privateHosts);
+  known.set(tool, { privateHosts, info });
+  return info;
+}
+
+function describe(tool: InstalledTool, privateHosts: PrivateHosts): ToolInfo {
   const facts = describeTool({ ...tool, grants: describeCapabilities(tool.capabilities, privateHosts) });
   const { name, digest, installedAt, capabilities } = tool;
   // The grants in words are for people; a field that no sentence mentions yet must not slip through.
