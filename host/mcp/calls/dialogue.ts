@@ -14,7 +14,7 @@ import type { Connections } from "../connections/connections.ts";
 import { ConnectionFailed } from "../connections/failure.ts";
 import type { Lease } from "../connections/link.ts";
 import type { ServerRows, StoredServer } from "../tools/rows.ts";
-import { type RunningCall, startCall } from "./open-call.ts";
+import { HELD_MILLIS, type RunningCall, startCall } from "./open-call.ts";
 import { readQuestion, readRequests, toResult, Unaskable } from "./questions.ts";
 import type { Traffic } from "./receipt.ts";
 import { failed, isRefusal, type Ready, type Refusal, refuse } from "./refusal.ts";
@@ -54,6 +54,8 @@ export interface Dialogue {
 }
 
 const MOST_ROUNDS = 10;
+/** What came of a call that nobody answered in time is kept a little longer, to say so. */
+const FORGOTTEN_MILLIS = HELD_MILLIS + 5 * 60_000;
 const CHECK_MILLIS = 10_000;
 const OVER =
   "The question can no longer be answered: the call it belongs to is over, or it was answered already. Call the tool again.";
@@ -127,8 +129,9 @@ export function createDialogue({ rows, connections, key, mask, ready, check }: D
   ): CallOutcome {
     const id = newId();
     try {
-      const questions = [readQuestion("answer", params)];
+      const questions = readQuestion("answer", params);
       held.set(id, running);
+      setTimeout(() => held.delete(id), FORGOTTEN_MILLIS).unref();
       const resume = resumptions.write({ type: "held", id, user, name, questions });
       return { status: "question", server: server.name, questions, resume };
     } catch (error) {

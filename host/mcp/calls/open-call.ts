@@ -21,7 +21,7 @@ export interface RunningCall {
 }
 
 /** So long a person may take, where the server waits with the call open. */
-const HELD_MILLIS = 10 * 60_000;
+export const HELD_MILLIS = 10 * 60_000;
 const MOST_ROUNDS = 10;
 
 interface Asked {

@@ -2,15 +2,13 @@
 import type { ElicitRequest, ElicitResult } from "@modelcontextprotocol/client";
 import { withoutHidden } from "../../../kernel/mask/visible.ts";
 import type { Question, Reply } from "../../../kernel/plugin.ts";
+import { refuseQuestions } from "../../../kernel/vocabulary/tools/questions.ts";
 import { cleaned, isShallow } from "../tools/definition.ts";
 
-const MOST_QUESTIONS = 8;
 const LONGEST_KEY = 200;
 const LONGEST_MESSAGE = 4000;
 const LONGEST_URL = 2000;
-const LARGEST_SCHEMA = 16 * 1024;
 const DEEPEST_SCHEMA = 8;
-const MOST_FIELDS = 32;
 
 /** The message says why nobody can be asked. */
 export class Unaskable extends Error {}
@@ -18,10 +16,7 @@ export class Unaskable extends Error {}
 /** Of an `input_required` answer, by the server's own keys. */
 export function readRequests(requests: unknown): readonly Question[] {
   const entries = Object.entries((requests ?? {}) as Readonly<Record<string, unknown>>);
-  if (entries.length === 0) throw new Unaskable("it asks for something without saying what");
-  if (entries.length > MOST_QUESTIONS)
-    throw new Unaskable(`it asks ${entries.length} things at once; ${MOST_QUESTIONS} are the most`);
-  return entries.map(([key, request]) => {
+  const questions = entries.map(([key, request]) => {
     const { method, params } = (request ?? {}) as { method?: unknown; params?: unknown };
     if (method !== "elicitation/create")
       throw new Unaskable(
@@ -29,17 +24,28 @@ export function readRequests(requests: unknown): readonly Question[] {
       );
     if (key.length > LONGEST_KEY || withoutHidden(key) !== key)
       throw new Unaskable("its question has no usable name");
-    return readQuestion(key, params as ElicitRequest["params"]);
+    return read(key, params as ElicitRequest["params"]);
   });
+  return askable(questions);
 }
 
-export function readQuestion(key: string, params: ElicitRequest["params"]): Question {
+/** Of a server that waits for the answer with its call open. */
+export function readQuestion(key: string, params: ElicitRequest["params"]): readonly Question[] {
+  return askable([read(key, params)]);
+}
+
+function askable(questions: readonly Question[]): readonly Question[] {
+  const why = refuseQuestions(questions);
+  if (why !== undefined) throw new Unaskable(why);
+  return questions;
+}
+
+function read(key: string, params: ElicitRequest["params"]): Question {
   const { message, mode, url, requestedSchema } = params as Readonly<Record<string, unknown>>;
   const said = clip(withoutHidden(String(message ?? "")), LONGEST_MESSAGE);
   if (mode === "url") {
     const page = typeof url === "string" && url.length <= LONGEST_URL ? URL.parse(url) : null;
-    if (page === null || !["https:", "http:"].includes(page.protocol))
-      throw new Unaskable("it wants a page to be visited whose address is none");
+    if (page === null) throw new Unaskable("it asks to visit an address that is no web page");
     return { key, message: said, url: page.href };
   }
   if (requestedSchema === undefined) return { key, message: said };
@@ -47,16 +53,10 @@ export function readQuestion(key: string, params: ElicitRequest["params"]): Ques
 }
 
 function readSchema(schema: unknown): Readonly<Record<string, unknown>> {
-  const refuse = (why: string) => new Unaskable(`its question cannot be shown: ${why}`);
-  if (!isShallow(schema, DEEPEST_SCHEMA)) throw refuse("it nests too deeply");
-  const text = JSON.stringify(schema) ?? "";
-  if (text.length > LARGEST_SCHEMA) throw refuse("it is too long");
-  const clean = cleaned(schema) as { type?: unknown; properties?: unknown };
-  const { type, properties = {} } = clean;
-  if (type !== "object" || typeof properties !== "object" || properties === null)
-    throw refuse("the answer would not be an object");
-  if (Object.keys(properties).length > MOST_FIELDS) throw refuse(`it has more than ${MOST_FIELDS} fields`);
-  return clean as Readonly<Record<string, unknown>>;
+  if (!isShallow(schema, DEEPEST_SCHEMA)) throw new Unaskable("its question nests too deeply");
+  const clean = cleaned(schema) as Readonly<Record<string, unknown>> | null;
+  if (clean?.["type"] !== "object") throw new Unaskable("the answer to its question would not be an object");
+  return clean;
 }
 
 /** What was said to it, as the protocol has it. */
