@@ -33,9 +33,10 @@ import { type CheckJson, createJsonCheck } from "./sandbox/json-check.ts";
 import { createPool } from "./sandbox/pool.ts";
 import { type Authorized, authorizeTool, setUpTool } from "./secrets/auth.ts";
 import type { Prompt } from "./secrets/browser-sign-in.ts";
-import { type Holder, holderOf } from "./secrets/holder.ts";
+import { holderOf } from "./secrets/holder.ts";
+import { namedSecrets } from "./secrets/named-secrets.ts";
 import { createRefresh } from "./secrets/oauth.ts";
-import { openVault, type Vault } from "./secrets/secrets.ts";
+import { openVault } from "./secrets/secrets.ts";
 import { createSignIns } from "./secrets/sign-ins.ts";
 import { openSwitches, type Switches } from "./switches.ts";
 
@@ -152,7 +153,9 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   });
   const switches = await openSwitches(store, log);
   const catalog = await openCatalog(home, sql, store, log);
-  await adoptSecrets(vault, await catalog.list());
+  // Secrets from before they had owners go to the first tool that names them; others have to ask.
+  const named = namedSecrets(await catalog.list());
+  await vault.adopt([...named.keys()], (holder) => named.get(holder) ?? []);
   const receipts = await openReceipts(store);
   const code = openCodeCache(home, catalog);
   const checkJson = createJsonCheck(pool);
@@ -333,23 +336,4 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
       await network.close();
     },
   };
-}
-
-/** Secrets from before they had owners go to the tool that was installed first of those which name them; others have to ask. */
-async function adoptSecrets(vault: Vault, tools: readonly InstalledTool[]): Promise<void> {
-  const oldest = tools.toSorted((one, other) => one.installedAt.localeCompare(other.installedAt));
-  const names = new Map<Holder, readonly string[]>(
-    oldest.map((tool) => {
-      const { http, auth, requiredSecrets, secretNames } = tool.capabilities;
-      const { clientIdSecret, clientSecretSecret } = auth?.oauth ?? {};
-      const named = [
-        ...(http?.credentials ?? []).map(({ secretName }) => secretName),
-        ...requiredSecrets.map(({ name }) => name),
-        ...secretNames,
-        ...[auth?.secretName, clientIdSecret, clientSecretSecret].filter((name) => name !== undefined),
-      ];
-      return [holderOf(tool), named];
-    }),
-  );
-  await vault.adopt([...names.keys()], (holder) => names.get(holder) ?? []);
 }
