@@ -17,6 +17,19 @@ import type {
 /** Whose turns and calls they are, in threads and receipts. */
 export const CHANNEL = "mcp";
 
+/** The services that it takes, whatever it is reached by. */
+export const SERVICES = [
+  "agent",
+  "threads",
+  "toolCalls",
+  "memory",
+  "skills",
+  "approvals",
+  "store",
+  "chatLimit",
+  "kernel",
+] as const;
+
 export interface ServerParts {
   readonly agent: Agent;
   readonly threads: Threads;

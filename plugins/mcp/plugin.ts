@@ -1,22 +1,12 @@
 /** The MCP channel: our tools, the agent, skills and memory for any MCP host. Mounted on the gateway. */
 import { definePlugin, Off } from "../../kernel/plugin.ts";
+import { SERVICES } from "./parts.ts";
 import { readSettings } from "./settings.ts";
 
 export default definePlugin({
   name: "mcp",
   kind: "channel",
-  needs: [
-    "web",
-    "agent",
-    "threads",
-    "toolCalls",
-    "memory",
-    "skills",
-    "approvals",
-    "store",
-    "chatLimit",
-    "kernel",
-  ],
+  needs: ["web", ...SERVICES],
   wants: ["mcpOffers"],
   commands: [
     {

@@ -6,7 +6,7 @@ import { warn } from "../../kernel/cli/output.ts";
 import type { Accounts, CommandContext } from "../../kernel/plugin.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import { OPERATOR } from "../../kernel/vocabulary/user.ts";
-import { CHANNEL } from "./parts.ts";
+import { CHANNEL, SERVICES } from "./parts.ts";
 import { readSettings } from "./settings.ts";
 
 interface StdioOptions {
@@ -36,18 +36,7 @@ export function register(command: Command, context: CommandContext): void {
       const { taskAfterMillis } = context.settingsOf("mcp", readSettings);
       const wire = takeOutput();
       await context.with(
-        [
-          "agent",
-          "threads",
-          "toolCalls",
-          "memory",
-          "skills",
-          "approvals",
-          "store",
-          "chatLimit",
-          "accounts",
-          "kernel",
-        ],
+        [...SERVICES, "accounts"],
         async (use, log) => {
           await assertKnown(use.accounts, user);
           const [{ serveStdio, StdioServerTransport }, { createServers }] = await Promise.all([

@@ -54,7 +54,7 @@ export function createSessions(
 ): Sessions {
   const sessions = new Map<string, Promise<Held>>();
   const held = new Map<string, Held>();
-  // Whoever ended a session gets no other for its id, as long as anybody remembers.
+  // An id that was ended does not open again, as long as it is remembered.
   const ended = new Set<string>();
 
   const sweep = setInterval(() => {
@@ -152,7 +152,8 @@ export function createSessions(
     },
     async end(id) {
       ended.add(id);
-      if (ended.size > MOST_ENDED) ended.delete([...ended][0] as string);
+      const [oldest] = ended;
+      if (ended.size > MOST_ENDED && oldest !== undefined) ended.delete(oldest);
       await drop(id);
     },
     async close() {

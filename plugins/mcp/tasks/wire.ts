@@ -11,16 +11,18 @@ import type { Task } from "./rows.ts";
 export const EXTENSION = "io.modelcontextprotocol/tasks";
 const POLL_MILLIS = 1000;
 
-export function modernTask(task: Task) {
-  const { id, status, createdAt, updatedAt, ttlMillis } = task;
+/** What both say alike. */
+function taskOf({ id, status, createdAt, updatedAt }: Task) {
   return {
     taskId: id,
     status,
     createdAt: new Date(createdAt).toISOString(),
     lastUpdatedAt: new Date(updatedAt).toISOString(),
-    ttlMs: ttlMillis,
-    pollIntervalMs: POLL_MILLIS,
   };
+}
+
+export function modernTask(task: Task) {
+  return { ...taskOf(task), ttlMs: task.ttlMillis, pollIntervalMs: POLL_MILLIS };
 }
 
 export function modernDetail(task: Task): object {
@@ -39,15 +41,7 @@ export function modernDetail(task: Task): object {
 }
 
 export function legacyTask(task: Task) {
-  const { id, status, createdAt, updatedAt, ttlMillis } = task;
-  return {
-    taskId: id,
-    status,
-    createdAt: new Date(createdAt).toISOString(),
-    lastUpdatedAt: new Date(updatedAt).toISOString(),
-    ttl: ttlMillis,
-    pollInterval: POLL_MILLIS,
-  };
+  return { ...taskOf(task), ttl: task.ttlMillis, pollInterval: POLL_MILLIS };
 }
 
 export function found(task: Task | undefined): Task {

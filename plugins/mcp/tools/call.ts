@@ -61,7 +61,7 @@ export function createCalls({ server, caller, toolCalls, approvals, states, plac
         }
         case "unauthenticated": {
           const url = places.tool(name);
-          // Whoever has just been sent there and is back without a credential is told, not sent again.
+          // A person who was just sent there and comes back without a credential is told, not sent again.
           if (!able.url || url === undefined || going?.waiting.for === "sign_in")
             return failure(`${outcome.message} ${places.signIn(name)}`);
           const sign_in = inputRequired.elicitUrl({ message: outcome.message, url });
