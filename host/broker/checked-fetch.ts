@@ -28,7 +28,7 @@ export interface CheckedFetch {
 }
 
 const CONNECT_MILLIS = 10_000;
-// Whoever asks has a shorter time of its own; this ends what nobody waits for any more.
+// The caller has a shorter limit; this one ends requests that nobody waits for any more.
 const LONGEST_MILLIS = 15 * 60 * 1000;
 /** How many times the cap of an event all events of one answer may have. */
 const EVENTS_FACTOR = 8;

@@ -97,7 +97,7 @@ async function register(
     throw new Fault(
       "invalid",
       "no_registration",
-      `${issuer} registers no clients by itself. Register Postern there (redirect URI ${redirectUri}) and write its client id into the file: postern mcp edit ${server}.`,
+      `${issuer} has no automatic client registration. Register Postern there (redirect URI ${redirectUri}) and write its client id into the file: postern mcp edit ${server}.`,
     );
   }
   const { registerClient } = await import("@modelcontextprotocol/client");

@@ -66,7 +66,7 @@ const COMMAND_CONNECT_MILLIS = 60_000;
 const COMMAND_PROBE_MILLIS = 20_000;
 const LIST_MILLIS = 30_000;
 const MAX_PAGES = 32;
-/** Whoever calls has a time limit of their own. */
+/** The caller has a shorter limit. */
 const NO_LIMIT_MILLIS = 2 ** 31 - 1;
 const SHORTEST_RECONNECT_MILLIS = 2000;
 

@@ -41,7 +41,7 @@ export const McpServerInfo = Type.Object(
     detail: Type.Optional(Type.String({ description: "Why it does not answer, and what to do" })),
     revision: Type.Optional(Type.String({ description: "Of the protocol" })),
     signsIn: Type.Boolean({ description: "It wants a sign-in or a credential" }),
-    isSignedIn: Type.Boolean({ description: "Whoever asks has one, or all share one" }),
+    isSignedIn: Type.Boolean({ description: "The user who asks has a sign-in, or all users share one" }),
     perUser: Type.Boolean({ description: "Each user has a credential of their own" }),
     addedAt: Time,
     tools: Type.Array(McpTool),

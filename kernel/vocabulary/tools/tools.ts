@@ -83,7 +83,7 @@ export interface QuestionOutcome {
   readonly status: "question";
   readonly server: string;
   readonly questions: readonly Question[];
-  /** Opaque. Whoever holds it may go on with the call once. */
+  /** Opaque. With it the call can be gone on with once. */
   readonly resume: string;
 }
 
