@@ -9,19 +9,19 @@ import {
 } from "../kernel/plugin.ts";
 import type { Broker } from "./broker/broker.ts";
 import type { CredentialSource } from "./broker/credentials.ts";
+import type { Receipts } from "./calls/receipts.ts";
+import type { Switches } from "./calls/switches.ts";
 import type { Candidate, Catalog, InstalledTool } from "./catalog/catalog.ts";
 import { checkName, compareWithInstalled } from "./catalog/install.ts";
 import { describeTool } from "./catalog/tool-info.ts";
 import type { CodeCache } from "./compile/code-cache.ts";
 import type { Credentials } from "./mcp/credentials.ts";
-import type { Receipts } from "./receipts.ts";
 import { secretsToEnter } from "./secrets/auth.ts";
 import { holderOf } from "./secrets/holder.ts";
 import { beginSignIn, finishSignIn, mergeScopes } from "./secrets/oauth.ts";
 import type { Vault } from "./secrets/secrets.ts";
 import type { SignIns, ToolSignIn } from "./secrets/sign-ins.ts";
 import type { OAuthOptions } from "./secrets/token-request.ts";
-import type { Switches } from "./switches.ts";
 
 export interface AdminParts extends Omit<OAuthOptions, "values"> {
   readonly catalog: Catalog;

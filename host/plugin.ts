@@ -15,7 +15,7 @@ import {
   type ToolCall,
 } from "../kernel/plugin.ts";
 import { readSecretsKey } from "../kernel/store/secrets-key.ts";
-import { openToolTables } from "./catalog/tables.ts";
+import { openToolTables } from "./catalog/storage/tables.ts";
 import type { HostConfig, ToolHost } from "./tool-host.ts";
 
 // The other plugins start first: what is warmed up here is not needed before the first chat.

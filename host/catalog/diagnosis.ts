@@ -5,11 +5,11 @@ import { type Finding, reason, type SharedStore } from "../../kernel/plugin.ts";
 import { NO_CHANGES } from "../../kernel/store/fleet/changes.ts";
 import { loadKey } from "../../kernel/store/secrets-key.ts";
 import { readKeyed, readTable } from "../../kernel/store/sqlite/store.ts";
+import { SWITCHES, type SwitchedOff } from "../calls/switches.ts";
 import { diagnoseServers, SERVERS, type ServerRow } from "../mcp/diagnosis.ts";
-import { SWITCHES, type SwitchedOff } from "../switches.ts";
 import type { Catalog } from "./catalog.ts";
-import { openFolderCatalog } from "./folders.ts";
-import { openRowCatalog } from "./rows.ts";
+import { openFolderCatalog } from "./storage/folders.ts";
+import { openRowCatalog } from "./storage/rows.ts";
 
 export async function diagnoseTools(
   home: string,

@@ -1,9 +1,9 @@
 /** Where the installed tools are, by the store. */
 import type { Log, Sql, Store } from "../../kernel/plugin.ts";
 import type { Catalog, InstalledTool } from "./catalog.ts";
-import { openFolderCatalog, toolsFolder } from "./folders.ts";
-import { recoverTools } from "./recovery.ts";
-import { openRowCatalog } from "./rows.ts";
+import { openFolderCatalog, toolsFolder } from "./storage/folders.ts";
+import { recoverTools } from "./storage/recovery.ts";
+import { openRowCatalog } from "./storage/rows.ts";
 
 export async function openCatalog(home: string, sql: Sql, store: Store, log: Log): Promise<Catalog> {
   const folders = openFolderCatalog(home);

@@ -1,10 +1,10 @@
 /** The tool host's tables, by owner. */
 import type { OwnedTables } from "../../kernel/plugin.ts";
+import { MIGRATIONS as RECEIPTS } from "../calls/receipts.ts";
+import { TABLES as DEATHS } from "../calls/switches.ts";
 import { TABLES as MCP, OWNER as MCP_OWNER } from "../mcp/tools/rows.ts";
-import { MIGRATIONS as RECEIPTS } from "../receipts.ts";
-import { TABLES as DEATHS } from "../switches.ts";
-import { pullTools, pushTools } from "./carrying.ts";
-import { TABLES as CATALOG } from "./tables.ts";
+import { pullTools, pushTools } from "./storage/carrying.ts";
+import { TABLES as CATALOG } from "./storage/tables.ts";
 
 export const TABLES: readonly OwnedTables[] = [
   { owner: "tools", migrations: RECEIPTS },

@@ -2,9 +2,9 @@
 import type { CommandContext } from "../../kernel/plugin.ts";
 import { locateFault } from "../author/trace/located.ts";
 import { checkName, compareWithInstalled, type Replacement } from "../catalog/install.ts";
-import { readInput } from "./input.ts";
 import { noSuchTool, withHost } from "./opening.ts";
-import { agree, bullets, type JsonOption, print, progress } from "./terminal.ts";
+import { readInput } from "./terminal/input.ts";
+import { agree, bullets, type JsonOption, print, progress } from "./terminal/terminal.ts";
 
 interface InstallOptions extends JsonOption {
   readonly capabilities: string;

@@ -5,7 +5,7 @@ import type { CommandContext, ToolInfo } from "../../kernel/plugin.ts";
 import { Fault, reason } from "../../kernel/plugin.ts";
 import type { InstalledTool } from "../catalog/catalog.ts";
 import type { ToolHost } from "../tool-host.ts";
-import { progress } from "./terminal.ts";
+import { progress } from "./terminal/terminal.ts";
 
 type Work = (host: ToolHost) => Promise<void>;
 

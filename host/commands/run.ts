@@ -8,7 +8,7 @@ import { locateReceipts, tellOnce } from "../author/trace/located.ts";
 import type { Tape } from "../broker/recording.ts";
 import type { ToolHost } from "../tool-host.ts";
 import { requireTool, withHost } from "./opening.ts";
-import { type JsonOption, print, progress } from "./terminal.ts";
+import { type JsonOption, print, progress } from "./terminal/terminal.ts";
 
 interface RunOptions extends JsonOption {
   readonly record?: string;

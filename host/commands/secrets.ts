@@ -1,8 +1,8 @@
 /** `tool auth` and `tool setup`: the secrets a tool needs, entered here and never shown again. */
 import type { CommandContext } from "../../kernel/plugin.ts";
 import { withTool } from "./opening.ts";
-import { terminalPrompt } from "./prompt.ts";
-import { type JsonOption, print } from "./terminal.ts";
+import { terminalPrompt } from "./terminal/prompt.ts";
+import { type JsonOption, print } from "./terminal/terminal.ts";
 
 const HOW = {
   environment: "from the environment",

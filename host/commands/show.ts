@@ -3,10 +3,10 @@ import { table } from "../../kernel/cli/table.ts";
 import type { CommandContext, ToolInfo } from "../../kernel/plugin.ts";
 import { quote } from "../author/conformance/report.ts";
 import { locateReceipts } from "../author/trace/located.ts";
-import type { Receipt } from "../receipts.ts";
+import type { Receipt } from "../calls/receipts.ts";
 import type { ToolHost } from "../tool-host.ts";
 import { withAnyTool, withHost, withShipped } from "./opening.ts";
-import { bullets, type JsonOption, print, shorten } from "./terminal.ts";
+import { bullets, type JsonOption, print, shorten } from "./terminal/terminal.ts";
 
 export async function list(context: CommandContext, options: JsonOption): Promise<void> {
   await withShipped(context, async ({ catalog, switches, foreign }) => {

@@ -2,7 +2,7 @@
 import type { PrivateHosts } from "../../kernel/net/address.ts";
 import type { Log, Mask, McpServers, Store, ToolInfo } from "../../kernel/plugin.ts";
 import type { McpAccess } from "../broker/mcp-access.ts";
-import type { Receipts } from "../receipts.ts";
+import type { Receipts } from "../calls/receipts.ts";
 import type { CheckJson } from "../sandbox/json-check.ts";
 import type { Vault } from "../secrets/secrets.ts";
 import { createForeignCalls, type ForeignCalls } from "./calls/calls.ts";

@@ -1,5 +1,5 @@
 /** What one more installed tool costs all the others: a call, a listing, and a start. */
-import { openFolderCatalog } from "../../host/catalog/folders.ts";
+import { openFolderCatalog } from "../../host/catalog/storage/folders.ts";
 import { fixture } from "../support/tools/components.ts";
 import { atMost, type Bench, compare, type Figure, interleave, type Progress } from "./support/bench.ts";
 import { inFolder, serve, stopServing } from "./support/programs.ts";

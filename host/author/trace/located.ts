@@ -1,7 +1,7 @@
 /** What a call or an install left behind, with stack traces that point to the author's sources. */
 import { Fault } from "../../../kernel/plugin.ts";
+import type { Receipt } from "../../calls/receipts.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
-import type { Receipt } from "../../receipts.ts";
 import { readableText, THREW, TRACE } from "./crash.ts";
 import { hasPlaces, locate, type Origin, readMap } from "./source-map.ts";
 

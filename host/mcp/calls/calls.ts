@@ -15,7 +15,7 @@ import {
   type ToolOutcome,
 } from "../../../kernel/plugin.ts";
 import { invalidParams } from "../../../kernel/vocabulary/schema/params.ts";
-import type { Receipt, Receipts } from "../../receipts.ts";
+import type { Receipt, Receipts } from "../../calls/receipts.ts";
 import type { CheckJson } from "../../sandbox/json-check.ts";
 import type { Connections } from "../connections/connections.ts";
 import { stateForCalls } from "../tools/agreement.ts";

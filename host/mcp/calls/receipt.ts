@@ -1,6 +1,6 @@
 /** What the host saw of one call of a server's tool. */
 import type { CallOptions, CallOutcome, ToolCall } from "../../../kernel/plugin.ts";
-import type { Receipt } from "../../receipts.ts";
+import type { Receipt } from "../../calls/receipts.ts";
 import type { StoredServer } from "../tools/rows.ts";
 import type { Ready } from "./refusal.ts";
 

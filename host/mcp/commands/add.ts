@@ -9,8 +9,8 @@ import {
 } from "../../../kernel/plugin.ts";
 import { McpServerInfo as ServerForm } from "../../../kernel/vocabulary/tools/mcp.ts";
 import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
-import { terminalPrompt } from "../../commands/prompt.ts";
-import { agree, type JsonOption, print, progress } from "../../commands/terminal.ts";
+import { terminalPrompt } from "../../commands/terminal/prompt.ts";
+import { agree, type JsonOption, print, progress } from "../../commands/terminal/terminal.ts";
 import { interruptible, OPERATOR, type Services, withServers } from "./opening.ts";
 import { signIn } from "./sign-in.ts";
 import { describeTarget, describeTools } from "./words.ts";

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import { McpServerInfo as ServerForm } from "../../../kernel/vocabulary/tools/mcp.ts";
 import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
-import { readInput } from "../../commands/input.ts";
-import { agree, isInteractive, type JsonOption, print, progress } from "../../commands/terminal.ts";
+import { readInput } from "../../commands/terminal/input.ts";
+import { agree, isInteractive, type JsonOption, print, progress } from "../../commands/terminal/terminal.ts";
 import { noSuchServer, withServer, withServers } from "./opening.ts";
 import { countTools, describeChanges, describeTools } from "./words.ts";
 

@@ -3,7 +3,7 @@ import { table } from "../../../kernel/cli/table.ts";
 import type { CommandContext, McpServerInfo } from "../../../kernel/plugin.ts";
 import { McpServerInfo as ServerForm } from "../../../kernel/vocabulary/tools/mcp.ts";
 import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
-import { type JsonOption, print, progress, shorten } from "../../commands/terminal.ts";
+import { type JsonOption, print, progress, shorten } from "../../commands/terminal/terminal.ts";
 import { interruptible, OPERATOR, withServer, withServers } from "./opening.ts";
 import { countTools, describeChanges, describeTarget, describeTools } from "./words.ts";
 

@@ -1,7 +1,7 @@
 /** `mcp auth`: a sign-in in the browser, or a token; what comes of it is sealed and never shown. */
 import { type CommandContext, Fault, type McpServerInfo } from "../../../kernel/plugin.ts";
-import { terminalPrompt } from "../../commands/prompt.ts";
-import { type JsonOption, print, progress } from "../../commands/terminal.ts";
+import { terminalPrompt } from "../../commands/terminal/prompt.ts";
+import { type JsonOption, print, progress } from "../../commands/terminal/terminal.ts";
 import { gaveUp, signInByBrowser } from "../../secrets/browser-sign-in.ts";
 import { interruptible, type Services, withServer } from "./opening.ts";
 

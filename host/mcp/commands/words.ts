@@ -2,7 +2,7 @@
 import { table } from "../../../kernel/cli/table.ts";
 import { visible, visibleLine } from "../../../kernel/mask/visible.ts";
 import type { McpServerInfo, McpTool } from "../../../kernel/plugin.ts";
-import { bullets, shorten } from "../../commands/terminal.ts";
+import { bullets, shorten } from "../../commands/terminal/terminal.ts";
 
 const STATES: Record<McpTool["state"], string> = {
   runs: "runs without asking",

@@ -2,7 +2,7 @@ import { mkdir, readdir, rename, rm, utimes, writeFile } from "node:fs/promises"
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { digestOf } from "../../../host/catalog/catalog.ts";
-import { openFolderCatalog } from "../../../host/catalog/folders.ts";
+import { openFolderCatalog } from "../../../host/catalog/storage/folders.ts";
 import { temporaryFolder } from "../../support/home.ts";
 
 const COMPONENT = new TextEncoder().encode("a component");

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Receipt } from "../../../host/receipts.ts";
+import type { Receipt } from "../../../host/calls/receipts.ts";
 import { postern, startPostern } from "../../support/processes/postern.ts";
 import { posternInTerminal } from "../../support/processes/terminal.ts";
 import { prepareShipped, recordingOf } from "../../support/tools/shipped.ts";

@@ -1,7 +1,7 @@
 /** `fetch` in a component of its own, through the real host to a real server. */
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
-import type { Run } from "../../../host/runner.ts";
+import type { Run } from "../../../host/calls/runner.ts";
 import type { Answering } from "../../support/servers/upstream.ts";
 import { trackedUpstream } from "../../support/services/brokerage.ts";
 import { builtFixture } from "../../support/tools/components.ts";

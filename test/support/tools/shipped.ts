@@ -4,7 +4,7 @@ import { globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { replayFrom } from "../../../host/broker/recording.ts";
-import type { Run } from "../../../host/runner.ts";
+import type { Run } from "../../../host/calls/runner.ts";
 import type { ToolHost } from "../../../host/tool-host.ts";
 import { ROOT } from "../clone.ts";
 import { alone } from "./alone.ts";

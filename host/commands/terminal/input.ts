@@ -1,8 +1,8 @@
 /** Files that a command was given, read from where it was typed. */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { CommandContext } from "../../kernel/plugin.ts";
-import { Fault, reason } from "../../kernel/plugin.ts";
+import type { CommandContext } from "../../../kernel/plugin.ts";
+import { Fault, reason } from "../../../kernel/plugin.ts";
 
 export async function readInput({ folder }: CommandContext, file: string): Promise<Buffer> {
   try {

@@ -1,15 +1,15 @@
 /** One tool call, from the model's words to an outcome and a receipt. Whatever a tool does is an outcome. */
 import { randomUUID } from "node:crypto";
-import { type Log, type Mask, reason, type ToolCall, type ToolOutcome } from "../kernel/plugin.ts";
-import { invalidParams } from "../kernel/vocabulary/schema/params.ts";
-import { readable } from "./author/trace/crash.ts";
-import type { Broker } from "./broker/broker.ts";
-import type { Grant, TrafficEntry } from "./broker/grant.ts";
-import type { Tape } from "./broker/recording.ts";
-import type { Catalog, InstalledTool } from "./catalog/catalog.ts";
-import { type Component, createComponent } from "./compile/transpile.ts";
+import { type Log, type Mask, reason, type ToolCall, type ToolOutcome } from "../../kernel/plugin.ts";
+import { invalidParams } from "../../kernel/vocabulary/schema/params.ts";
+import { readable } from "../author/trace/crash.ts";
+import type { Broker } from "../broker/broker.ts";
+import type { Grant, TrafficEntry } from "../broker/grant.ts";
+import type { Tape } from "../broker/recording.ts";
+import type { Catalog, InstalledTool } from "../catalog/catalog.ts";
+import { type Component, createComponent } from "../compile/transpile.ts";
+import type { Pool, PoolReport } from "../sandbox/pool.ts";
 import type { Receipt, Receipts } from "./receipts.ts";
-import type { Pool, PoolReport } from "./sandbox/pool.ts";
 import type { Switches } from "./switches.ts";
 
 export interface RunOptions {

@@ -1,10 +1,10 @@
 /** A tool that keeps taking its process down is switched off, until somebody switches it on again. */
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { ToolHost } from "../../host/tool-host.ts";
-import { childrenBytes } from "../support/processes/children.ts";
-import { postern } from "../support/processes/postern.ts";
-import { openUpstream } from "../support/servers/upstream.ts";
-import { fixture } from "../support/tools/components.ts";
+import type { ToolHost } from "../../../host/tool-host.ts";
+import { childrenBytes } from "../../support/processes/children.ts";
+import { postern } from "../../support/processes/postern.ts";
+import { openUpstream } from "../../support/servers/upstream.ts";
+import { fixture } from "../../support/tools/components.ts";
 import {
   allowing,
   bombIn,
@@ -13,7 +13,7 @@ import {
   NOTHING,
   switchOff,
   toolHost,
-} from "../support/tools/tool-host.ts";
+} from "../../support/tools/tool-host.ts";
 
 const OFF = /^bomb is switched off\. It took its process down 3 times within ten minutes; the last time /;
 

@@ -1,6 +1,6 @@
 /** Tools that were switched off because they kept taking their process down, and the way back. On all nodes of the store. */
-import type { Log, Store } from "../kernel/plugin.ts";
-import type { InstalledTool } from "./catalog/catalog.ts";
+import type { Log, Store } from "../../kernel/plugin.ts";
+import type { InstalledTool } from "../catalog/catalog.ts";
 
 export interface SwitchedOff {
   /** Of the component: another one installed under the name is not switched off. */

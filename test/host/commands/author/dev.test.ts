@@ -1,8 +1,8 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { postern, startPostern } from "../../support/processes/postern.ts";
-import { newProject } from "../../support/tools/projects.ts";
+import { postern, startPostern } from "../../../support/processes/postern.ts";
+import { newProject } from "../../../support/tools/projects.ts";
 
 test("tool dev builds at each change, says what is wrong, installs beside the project and shows receipts", {
   timeout: 300_000,

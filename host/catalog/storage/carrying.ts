@@ -1,10 +1,10 @@
 /** Tools between a home's folders and rows, when a store moves from one engine to the other. Installations stay what they are. */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Fault, reason, type Sql } from "../../kernel/plugin.ts";
-import { assertUnchanged, type ToolRecord, toTool } from "./catalog.ts";
+import { Fault, reason, type Sql } from "../../../kernel/plugin.ts";
+import { assertUnchanged, type ToolRecord, toTool } from "../catalog.ts";
+import { checkName } from "../install.ts";
 import { FILES, openFolderCatalog, readComponent, readTool, toolsFolder } from "./folders.ts";
-import { checkName } from "./install.ts";
 import { offerRow, writeToolRow } from "./rows.ts";
 
 interface ToolRow {

@@ -1,5 +1,5 @@
 /** Installed tools as rows, for nodes that share a database. One machine has folders, where people look for them. */
-import type { Sql, Store } from "../../kernel/plugin.ts";
+import type { Sql, Store } from "../../../kernel/plugin.ts";
 
 export const TABLES = {
   sqlite: [],

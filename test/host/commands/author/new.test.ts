@@ -2,13 +2,13 @@ import { execFile } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { installedToolchain } from "../../../host/author/build/toolchain.ts";
-import { checkTypes } from "../../../host/author/build/types.ts";
-import { openProject } from "../../../host/author/project.ts";
-import { parseCapabilities } from "../../../host/catalog/capabilities-file.ts";
-import { temporaryFolder } from "../../support/home.ts";
-import { postern } from "../../support/processes/postern.ts";
-import { newProject, pathWithPostern } from "../../support/tools/projects.ts";
+import { installedToolchain } from "../../../../host/author/build/toolchain.ts";
+import { checkTypes } from "../../../../host/author/build/types.ts";
+import { openProject } from "../../../../host/author/project.ts";
+import { parseCapabilities } from "../../../../host/catalog/capabilities-file.ts";
+import { temporaryFolder } from "../../../support/home.ts";
+import { postern } from "../../../support/processes/postern.ts";
+import { newProject, pathWithPostern } from "../../../support/tools/projects.ts";
 
 const MINUTES = { timeout: 240_000 };
 

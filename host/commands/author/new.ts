@@ -1,12 +1,12 @@
 /** `tool new`: creates a project folder from the templates next to the WIT. */
 import { cp, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename, join, relative, resolve } from "node:path";
-import type { CommandContext } from "../../kernel/plugin.ts";
-import { Fault, reason } from "../../kernel/plugin.ts";
-import { makeFolders } from "../../kernel/store/folders.ts";
-import { ENTRIES, type Language, WIT } from "../author/project.ts";
-import { checkName } from "../catalog/install.ts";
-import { type JsonOption, print } from "./terminal.ts";
+import type { CommandContext } from "../../../kernel/plugin.ts";
+import { Fault, reason } from "../../../kernel/plugin.ts";
+import { makeFolders } from "../../../kernel/store/folders.ts";
+import { ENTRIES, type Language, WIT } from "../../author/project.ts";
+import { checkName } from "../../catalog/install.ts";
+import { type JsonOption, print } from "../terminal/terminal.ts";
 
 /** What a new tool does until its author changes it; each has a folder among the templates. */
 export const TEMPLATES = ["blank", "http", "auth"] as const;

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Fault, reason } from "../../kernel/plugin.ts";
+import { Fault, reason } from "../../../kernel/plugin.ts";
 import {
   assertUnchanged,
   type BrokenTool,
@@ -16,7 +16,7 @@ import {
   recordOf,
   type ToolRecord,
   toTool,
-} from "./catalog.ts";
+} from "../catalog.ts";
 import { dropReplaced, exists, replacedFolder } from "./replaced.ts";
 
 export const FILES = {

@@ -1,6 +1,6 @@
 /** Installed tools as rows that every node of a fleet reads: what one installs is there on all within two seconds. */
-import { Fault, type Queries, reason, type Sql, type Store } from "../../kernel/plugin.ts";
-import { follow } from "../../kernel/store/fleet/followed.ts";
+import { Fault, type Queries, reason, type Sql, type Store } from "../../../kernel/plugin.ts";
+import { follow } from "../../../kernel/store/fleet/followed.ts";
 import {
   assertUnchanged,
   type BrokenTool,
@@ -9,7 +9,7 @@ import {
   recordOf,
   type ToolRecord,
   toTool,
-} from "./catalog.ts";
+} from "../catalog.ts";
 import { TOPIC } from "./tables.ts";
 
 interface ToolRow {

@@ -2,17 +2,17 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { basename, join, relative, resolve } from "node:path";
-import { table } from "../../kernel/cli/table.ts";
-import type { CommandContext } from "../../kernel/plugin.ts";
-import { Fault } from "../../kernel/plugin.ts";
-import type { Engine } from "../author/build/engines.ts";
-import { watchFolder } from "../author/changes.ts";
-import { listRecordings, openProject, type Project } from "../author/project.ts";
-import { locateFault, locateReceipts } from "../author/trace/located.ts";
-import type { Receipt } from "../receipts.ts";
-import type { ToolHost } from "../tool-host.ts";
-import { readPrivateHosts } from "./opening.ts";
-import { type JsonOption, print, progress, shorten } from "./terminal.ts";
+import { table } from "../../../kernel/cli/table.ts";
+import type { CommandContext } from "../../../kernel/plugin.ts";
+import { Fault } from "../../../kernel/plugin.ts";
+import type { Engine } from "../../author/build/engines.ts";
+import { watchFolder } from "../../author/changes.ts";
+import { listRecordings, openProject, type Project } from "../../author/project.ts";
+import { locateFault, locateReceipts } from "../../author/trace/located.ts";
+import type { Receipt } from "../../calls/receipts.ts";
+import type { ToolHost } from "../../tool-host.ts";
+import { readPrivateHosts } from "../opening.ts";
+import { type JsonOption, print, progress, shorten } from "../terminal/terminal.ts";
 
 interface DevOptions extends JsonOption {
   readonly engine: Engine;
@@ -34,7 +34,7 @@ export async function dev(context: CommandContext, directory: string, options: D
   const { folder } = context;
   const project = openProject(resolve(folder, directory));
   const home = join(project.folder, HOME);
-  const { openTemporaryHost } = await import("../author/temporary-host.ts");
+  const { openTemporaryHost } = await import("../../author/temporary-host.ts");
   const host = await openTemporaryHost(home, await readPrivateHosts(context));
   const changes = watchFolder(project.folder, NOT_WATCHED);
   const end = () => changes.end();
@@ -70,8 +70,8 @@ async function round(
   const { engine, home } = options;
   try {
     const [{ buildProject }, { openToolchain }] = await Promise.all([
-      import("../author/build/build.ts"),
-      import("../author/build/toolchain.ts"),
+      import("../../author/build/build.ts"),
+      import("../../author/build/toolchain.ts"),
     ]);
     await buildProject(project, { engine, progress, openToolchain: () => openToolchain(home, progress) });
     const component = await readFile(project.component);
@@ -90,7 +90,7 @@ async function round(
 }
 
 async function play(file: string, { name }: Project, host: ToolHost): Promise<Played> {
-  const { readRecording, replayFrom } = await import("../broker/recording.ts");
+  const { readRecording, replayFrom } = await import("../../broker/recording.ts");
   const { params = {} } = await readRecording(file);
   const { outcome, receipt: kept } = await host.run(
     { id: randomUUID(), name, params: JSON.stringify(params) },

@@ -1,6 +1,6 @@
 /** The audit table: what every tool call did, in so far as the host saw it. No params, no output, no secret. */
-import type { Migrations, Queries, Store, ToolReceipt } from "../kernel/plugin.ts";
-import type { TrafficEntry } from "./broker/grant.ts";
+import type { Migrations, Queries, Store, ToolReceipt } from "../../kernel/plugin.ts";
+import type { TrafficEntry } from "../broker/grant.ts";
 
 /** With what only the host keeps. */
 export interface Receipt extends ToolReceipt {

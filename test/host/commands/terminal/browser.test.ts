@@ -3,9 +3,19 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { temporaryFolder } from "../../support/home.ts";
+import { temporaryFolder } from "../../../support/home.ts";
 
-const MODULE = join(import.meta.dirname, "..", "..", "..", "host", "commands", "browser.ts");
+const MODULE = join(
+  import.meta.dirname,
+  "..",
+  "..",
+  "..",
+  "..",
+  "host",
+  "commands",
+  "terminal",
+  "browser.ts",
+);
 const URL_TO_OPEN = "https://id.example/authorize?a=1&b=$(x)%20'y'";
 
 /** In a process with no desktop, where the one browser is what BROWSER names. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { openReceipts, type Receipt } from "../../host/receipts.ts";
-import { describeEngines } from "../support/processes/engines.ts";
+import { openReceipts, type Receipt } from "../../../host/calls/receipts.ts";
+import { describeEngines } from "../../support/processes/engines.ts";
 
 const receipt = (number: number, tool = "weather", message = ""): Receipt => ({
   id: `call-${number}`,

@@ -4,7 +4,7 @@
  */
 import { readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Log } from "../../kernel/plugin.ts";
+import type { Log } from "../../../kernel/plugin.ts";
 import { readComponent, readTool } from "./folders.ts";
 import { dropAll, exists, findReplaced } from "./replaced.ts";
 

@@ -1,14 +1,14 @@
 /** `tool check`: a conformance report on a component or on a project's build. */
 import { existsSync, statSync } from "node:fs";
 import { relative, resolve } from "node:path";
-import type { CommandContext } from "../../kernel/plugin.ts";
-import { Fault } from "../../kernel/plugin.ts";
-import { listRecordings, openProject } from "../author/project.ts";
-import { codeFolder } from "../compile/code-cache.ts";
-import { WIT_VERSION } from "../compile/component.ts";
-import { readInput } from "./input.ts";
-import { readPrivateHosts } from "./opening.ts";
-import { bullets, type JsonOption, print, progress } from "./terminal.ts";
+import type { CommandContext } from "../../../kernel/plugin.ts";
+import { Fault } from "../../../kernel/plugin.ts";
+import { listRecordings, openProject } from "../../author/project.ts";
+import { codeFolder } from "../../compile/code-cache.ts";
+import { WIT_VERSION } from "../../compile/component.ts";
+import { readPrivateHosts } from "../opening.ts";
+import { readInput } from "../terminal/input.ts";
+import { bullets, type JsonOption, print, progress } from "../terminal/terminal.ts";
 
 interface CheckOptions extends JsonOption {
   readonly capabilities?: string;
@@ -23,8 +23,8 @@ export async function check(context: CommandContext, target: string, options: Ch
       ? JSON.stringify({ version: "0.0.0", wit_version: WIT_VERSION })
       : (await readInput(context, capabilities)).toString("utf8");
   const [{ checkConformance }, { renderReport }] = await Promise.all([
-    import("../author/conformance/check.ts"),
-    import("../author/conformance/report.ts"),
+    import("../../author/conformance/check.ts"),
+    import("../../author/conformance/report.ts"),
   ]);
   progress(`checking ${wasm} (${(component.length / 1e6).toFixed(1)} MB)`);
   const privateHosts = await readPrivateHosts(context);
