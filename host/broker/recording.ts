@@ -70,9 +70,15 @@ export function recordTo(file: string, params: unknown, hide: (text: string) => 
   };
 }
 
-/** Plays `file` back: for each request the next exchange with the same method, URL and body, at the end the last again. */
+/** A call asked for something that was not recorded. */
+export class NotRecorded extends NetworkError {}
+
 export async function replayFrom(file: string): Promise<Player> {
-  const { exchanges } = await readRecording(file);
+  return playBack(await readRecording(file), file);
+}
+
+/** Plays it back: for each request the next exchange with the same method, URL and body, at the end the last again. */
+export function playBack({ exchanges }: Recording, name: string): Player {
   const played = new Set<RecordedExchange>();
   return {
     type: "player",
@@ -81,8 +87,8 @@ export async function replayFrom(file: string): Promise<Player> {
       const same = exchanges.filter((exchange) => JSON.stringify(exchange.request) === wanted);
       const found = same.find((exchange) => !played.has(exchange)) ?? same.at(-1);
       if (found === undefined) {
-        throw new NetworkError(
-          `The recording ${file} has no answer for ${request.method} ${request.url.href}. Record it again.`,
+        throw new NotRecorded(
+          `The recording ${name} has no answer for ${request.method} ${request.url.href}. Record it again.`,
         );
       }
       played.add(found);
@@ -100,14 +106,20 @@ export interface Recording {
 }
 
 export async function readRecording(file: string): Promise<Recording> {
-  const wrong = (why: string, cause?: unknown) =>
-    new Fault("invalid", "bad_recording", `${file} is no recording: ${why}. Make one with --record.`, {
-      param: file,
-      cause,
-    });
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    throw noRecording(file, reason(error), error);
+  }
+  return parseRecording(text, file);
+}
+
+function parseRecording(text: string, name: string): Recording {
+  const wrong = (why: string, cause?: unknown) => noRecording(name, why, cause);
   let tape: { params?: unknown; exchanges?: RecordedExchange[] } | null;
   try {
-    tape = JSON.parse(await readFile(file, "utf8"));
+    tape = JSON.parse(text);
   } catch (error) {
     throw wrong(reason(error), error);
   }
@@ -130,6 +142,13 @@ export async function readRecording(file: string): Promise<Recording> {
     };
   });
   return { ...(tape.params !== undefined && { params: tape.params }), exchanges };
+}
+
+function noRecording(name: string, why: string, cause?: unknown): Fault {
+  return new Fault("invalid", "bad_recording", `${name} is no recording: ${why}. Make one with --record.`, {
+    param: name,
+    cause,
+  });
 }
 
 function write({ method, url, body }: AllowedRequest): RecordedExchange["request"] {

@@ -3,22 +3,17 @@ import { basename } from "node:path";
 import type { Capabilities } from "../../../capabilities/capabilities.ts";
 import { hostMatches, pathMatches } from "../../../capabilities/match.ts";
 import { hostAndPort, type PrivateHosts } from "../../../kernel/net/address.ts";
-import { type JsonSchema, reason } from "../../../kernel/plugin.ts";
+import type { JsonSchema } from "../../../kernel/plugin.ts";
 import { credentialsFor } from "../../broker/credentials.ts";
-import type { ToolReply, ToolRequest } from "../../broker/grant.ts";
 import { type AllowedRequest, rule } from "../../broker/policy.ts";
-import { readRecording, replayFrom } from "../../broker/recording.ts";
-import type { Component } from "../../compile/transpile.ts";
-import type { Pool, PoolOutcome } from "../../sandbox/pool.ts";
+import { type Recording, readRecording } from "../../broker/recording.ts";
+import { type ReplayParts, replayCall } from "../../calls/replay.ts";
+import type { PoolOutcome } from "../../sandbox/pool.ts";
 import { type Finding, plural } from "./report.ts";
 
-export interface Replays {
-  readonly pool: Pool;
-  readonly component: Component;
+export interface Replays extends ReplayParts {
   readonly schema: JsonSchema;
-  readonly capabilities: Capabilities;
   readonly recordings: readonly string[];
-  readonly privateHosts: PrivateHosts;
 }
 
 /** What all recordings together asked for. */
@@ -89,7 +84,8 @@ async function replay(
   seen: Seen,
 ): Promise<{ readonly finding: Finding; readonly peak: number }> {
   const subject = basename(file);
-  const { params } = await readRecording(file);
+  const recording = await readRecording(file);
+  const { params } = recording;
   if (params === undefined) {
     const detail = 'it says no params, so it cannot be played: add "params", or record it again';
     return { finding: { subject, verdict: "warn", detail }, peak: 0 };
@@ -100,8 +96,8 @@ async function replay(
     const detail = `its params do not match the schema: ${mistake}`;
     return { finding: { subject, verdict: "warn", detail }, peak: 0 };
   }
-  const first = await play(file, text, replays, seen);
-  const second = await play(file, text, replays, seen);
+  const first = await play(recording, file, replays, seen);
+  const second = await play(recording, file, replays, seen);
   const peak = Math.max(first.memoryPeakBytes, second.memoryPeakBytes);
   return { finding: { subject, ...judge(first, second) }, peak };
 }
@@ -119,31 +115,14 @@ function judge(first: PoolOutcome, second: PoolOutcome): Pick<Finding, "verdict"
     : { verdict: "ok", detail: shown };
 }
 
-async function play(file: string, params: string, replays: Replays, seen: Seen): Promise<PoolOutcome> {
-  const { pool, component, capabilities, privateHosts } = replays;
-  const tape = await replayFrom(file);
-  const answer = (request: ToolRequest): ToolReply => {
-    const ruling = rule(capabilities.http, request, privateHosts);
-    if (!ruling.ok) {
-      seen.refused.add(`${request.method} ${request.url.split("?")[0]}: ${ruling.error}`);
-      return { ok: false, error: ruling.error };
-    }
-    seen.allowed.push(ruling.request);
-    if (!rule(capabilities.http, request, NO_EXCEPTIONS).ok)
-      seen.excepted.add(hostAndPort(ruling.request.url));
-    try {
-      return { ok: true, ...tape.play(ruling.request) };
-    } catch (error) {
-      return { ok: false, error: reason(error) };
-    }
-  };
-  const outcome = await pool.call({
-    component,
-    params,
-    timeoutMs: capabilities.limits.timeoutSecs * 1000,
-    http: async (request) => answer(request),
-    secrets: capabilities.secretNames,
-  });
+async function play(recording: Recording, name: string, replays: Replays, seen: Seen): Promise<PoolOutcome> {
+  const { outcome, allowed, refused } = await replayCall(replays, recording, name);
+  for (const sentence of refused) seen.refused.add(sentence);
+  for (const { request, asked } of allowed) {
+    seen.allowed.push(request);
+    if (!rule(replays.capabilities.http, asked, NO_EXCEPTIONS).ok)
+      seen.excepted.add(hostAndPort(request.url));
+  }
   for (const name of outcome.secretsAsked) seen.secretsAsked.add(name);
   return outcome;
 }
