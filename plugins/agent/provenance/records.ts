@@ -1,0 +1,110 @@
+/**
+ * The records in a tool's answer, and which of them the person's words name: of ten events the one they called
+ * "Dental check-up". Only structure counts: what a field's text pretends to be is never read as another field.
+ */
+import { foldedWords } from "../memory/terms.ts";
+import type { Said } from "./said.ts";
+
+export type Scalar = string | number | boolean;
+/** One thing with its fields; a plain text in a list is a record of one. */
+export type AnswerRecord = readonly (readonly [field: string, value: Scalar])[];
+
+const MOST_RECORDS = 2000;
+const MOST_DEPTH = 12;
+const MOST_WORDS = 400;
+
+export function recordsIn(text: string): readonly AnswerRecord[] {
+  const data = parse(text);
+  const found: AnswerRecord[] = [];
+  const walk = (value: unknown, depth: number): void => {
+    if (depth > MOST_DEPTH || found.length >= MOST_RECORDS) return;
+    if (Array.isArray(value)) {
+      for (const one of value) {
+        if (typeof one === "string") found.push([["", one]]);
+        else walk(one, depth + 1);
+      }
+    } else if (typeof value === "object" && value !== null) {
+      const fields = Object.entries(value);
+      found.push(fields.flatMap(([name, one]) => (isScalar(one) ? [[name, one] as const] : [])));
+      for (const [, one] of fields) {
+        const isList = Array.isArray(one) && one.every((each) => !isObject(each));
+        if (isObject(one) && !isList) walk(one, depth + 1);
+      }
+    }
+  };
+  walk(data, 0);
+  return found;
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
+}
+
+function isScalar(value: unknown): value is Scalar {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+interface Naming {
+  /** How much of a field the person's words are. */
+  readonly share: number;
+  readonly phrase: string;
+}
+
+const NOT_NAMED: Naming = { share: 0, phrase: "" };
+const LITTLE = new Set(
+  `the a an of to in on at for my me i and or is it with from please can you your this that be as if by her his their them so
+  do any all am are was we our`.split(/\s+/),
+);
+
+/** How the person's words name a record: by two telling words in a row, or by the whole of a field. */
+function namingOf(record: AnswerRecord, said: Said): Naming {
+  let best = NOT_NAMED;
+  for (const [, value] of record) {
+    if (typeof value !== "string") continue;
+    const words = foldedWords(value.slice(0, 20_000)).slice(0, MOST_WORDS);
+    for (let from = 0; from < words.length; ) {
+      const length = said.run(words, from);
+      const phrase = words.slice(from, from + length);
+      const telling = phrase.filter((word) => !LITTLE.has(word));
+      const isWhole = length === words.length;
+      const share = length / words.length;
+      if ((telling.length > 1 || isWhole) && telling.join("").length > 3 && share > best.share)
+        best = { share, phrase: phrase.join(" ") };
+      from += Math.max(1, length);
+    }
+  }
+  return best;
+}
+
+/** The records that the person's words tell from all others. */
+export function namedRecords(records: readonly AnswerRecord[], said: Said): readonly AnswerRecord[] {
+  const best = new Map<string, { readonly share: number; readonly records: AnswerRecord[] }>();
+  for (const record of records) {
+    const { share, phrase } = namingOf(record, said);
+    if (share === 0) continue;
+    const known = best.get(phrase);
+    if (known === undefined || share > known.share) best.set(phrase, { share, records: [record] });
+    else if (share === known.share) known.records.push(record);
+  }
+  // Two that are named alike are one where they are the same thing, read twice.
+  return [...best.values()].flatMap(({ records: alike }) =>
+    alike.every((one) => isSame(one, alike[0] ?? [])) ? alike : [],
+  );
+}
+
+function isSame(one: AnswerRecord, other: AnswerRecord): boolean {
+  const [id, otherId] = [idOf(one), idOf(other)];
+  return id !== undefined ? id === otherId : JSON.stringify(one) === JSON.stringify(other);
+}
+
+function idOf(record: AnswerRecord): Scalar | undefined {
+  return record.find(([name]) => /^_?(?:id|uid|uuid|key)_?$/i.test(name))?.[1];
+}
