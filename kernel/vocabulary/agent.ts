@@ -141,6 +141,31 @@ export interface Approvals {
   pendingOfIdentities(): Promise<readonly (Gate & { readonly user: string })[]>;
 }
 
+/** Where calls may go although somebody else named it. */
+export interface Destinations {
+  /** Of this user and of everybody. */
+  list(user?: string): Promise<readonly TrustedDestination[]>;
+  /** For everybody where no user is named. False where it was there. */
+  add(destination: {
+    readonly value: string;
+    readonly tool?: string;
+    readonly user?: string;
+  }): Promise<boolean>;
+  remove(destination: {
+    readonly value: string;
+    readonly tool?: string;
+    readonly user?: string;
+  }): Promise<boolean>;
+}
+
+export interface TrustedDestination {
+  readonly value: string;
+  /** Of calls of this tool only. */
+  readonly tool?: string;
+  readonly user?: string;
+  readonly addedAt: string;
+}
+
 /** Which account a webhook identity is. */
 export interface Identities {
   /** The account that an operator paired it with; whoever asks looks whether that account is still there. */

@@ -8,6 +8,7 @@ import type { Web } from "../net/web.ts";
 import type {
   Agent,
   Approvals,
+  Destinations,
   ExternalTools,
   Identities,
   Jobs,
@@ -39,6 +40,7 @@ export interface Services {
   memory: Memory;
   skills: Skills;
   approvals: Approvals;
+  destinations: Destinations;
   identities: Identities;
   accounts: Accounts;
   integrations: Integrations;

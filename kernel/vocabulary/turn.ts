@@ -8,7 +8,8 @@ import { TokenScope } from "./user.ts";
 import { type Declared, hidden, named } from "./wire/form.ts";
 import { Time, Type } from "./wire/type.ts";
 
-export const ApprovalDecision = Type.Enum(["once", "always", "deny"]);
+/** "destination": this time, and to this destination from now on. */
+export const ApprovalDecision = Type.Enum(["once", "always", "destination", "deny"]);
 export type ApprovalDecision = Declared<typeof ApprovalDecision>;
 
 export const JsonSchema = Type.Record(Type.String(), Type.Unknown());
@@ -34,6 +35,32 @@ export const ToolCall = Type.Object(
   { $id: "ToolCall" },
 );
 export type ToolCall = Declared<typeof ToolCall>;
+
+/** Who said something that the person did not say. */
+export const Origin = Type.Object(
+  {
+    kind: Type.Enum(["tool", "server", "caller", "outside", "file", "memory"]),
+    name: Type.String({ description: "Of the tool, the server, the file or the document" }),
+  },
+  { $id: "Origin" },
+);
+export type Origin = Declared<typeof Origin>;
+
+/** Why a call is asked about although its tool may run: a value in it does not come from the person. */
+export const Finding = Type.Object(
+  {
+    rule: Type.Enum(["destination", "content", "change"], {
+      description: "Where it goes, what leaves with it, or what it changes",
+    }),
+    param: Type.String(),
+    value: Type.String({ description: "Shortened" }),
+    origin: Type.Optional(Origin),
+    excerpt: Type.Optional(Type.String({ description: "Where it stands in what they said" })),
+    sentence: Type.String({ description: "For the person who is asked" }),
+  },
+  { $id: "Finding" },
+);
+export type Finding = Declared<typeof Finding>;
 
 /** What came of a tool call. A failing tool is an outcome that the model reads, not an exception. */
 export const ToolOutcome = Type.Union(
@@ -135,6 +162,7 @@ export const Gate = Type.Union(
       type: Type.Literal("approval"),
       ...opened,
       grants: Type.Array(Type.String(), { description: "In words, what the tool may do" }),
+      findings: Type.Optional(Type.Array(Finding)),
       fingerprint,
     }),
     Type.Object({
@@ -211,6 +239,9 @@ export const TurnItem = Type.Union(
       call: Type.String(),
       outcome: ToolOutcome,
       attachments,
+      origins: Type.Optional(
+        Type.Array(Origin, { description: "Whose words the output is, beside the tool's own" }),
+      ),
     }),
     /** What the model thought before it spoke, as far as it tells. */
     Type.Object({ type: Type.Literal("reasoning"), id: Type.String(), text: Type.String(), pieces }),

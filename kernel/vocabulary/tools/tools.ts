@@ -1,6 +1,7 @@
 /** What the tool host offers: calls for the agent, management for the page. */
 import {
   type Attachment,
+  Finding,
   JsonSchema,
   type Question,
   type Reply,
@@ -28,6 +29,14 @@ const facts = {
   grants: Type.Array(Type.String(), { description: "What the capabilities file grants, in words" }),
   writes: Type.Boolean({ description: "A grant goes beyond GET and HEAD" }),
   hints: Type.Optional(ToolHints),
+  hosts: Type.Optional(
+    Type.Array(Type.String(), { description: "The hosts it may reach, as its capabilities file names them" }),
+  ),
+  params: Type.Optional(
+    Type.Record(Type.String(), Type.Enum(["destination", "content", "selector"]), {
+      description: "What its params are for, where its capabilities file says so",
+    }),
+  ),
 };
 
 export const ToolInfo = Type.Object(
@@ -94,6 +103,8 @@ export interface CallOptions {
   /** The name of the channel, for the receipt. */
   readonly channel?: string;
   readonly signal?: AbortSignal;
+  /** For the receipt. */
+  readonly ruling?: NonNullable<ToolReceipt["ruling"]>;
 }
 
 export interface Tools {
@@ -189,6 +200,15 @@ export const ToolReceipt = Type.Object(
     tool: Type.String(),
     user: Type.String(),
     channel: Type.Optional(Type.String()),
+    ruling: Type.Optional(
+      Type.Object(
+        {
+          verdict: Type.Enum(["clear", "approved", "trusted", "off"]),
+          findings: Type.Array(Finding),
+        },
+        { description: "Where the values of the call came from; the values themselves are left out" },
+      ),
+    ),
     millis: Type.Number(),
     status: Type.Enum(["ok", "error", "unauthenticated", "question"]),
     code: Type.Optional(Type.String()),

@@ -167,8 +167,10 @@ describe("on the wire", () => {
     expect(wireSchema(turn.TurnRecord, { refer })).toEqual({ $ref: "#/components/schemas/Turn" });
     expect([...named.keys()].toSorted()).toEqual([
       "Attachment",
+      "Finding",
       "Gate",
       "ModelName",
+      "Origin",
       "Question",
       "Reply",
       "ToolCall",

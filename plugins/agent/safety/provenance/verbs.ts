@@ -1,5 +1,5 @@
 /** Whether the person asked for this kind of action: what they pointed to, they pointed to for something. */
-import { stem, wordsOfName } from "../models/builtin/words.ts";
+import { stem, wordsOfName } from "../../models/builtin/words.ts";
 import type { Said } from "./said.ts";
 
 const ALIKE = [

@@ -2,8 +2,8 @@
  * May this call run without asking, given where its values come from? Nothing is asked while all that was read in the
  * conversation is the person's. Once somebody else's words are in it, a value counts as theirs unless it can be traced to the person.
  */
-import type { JsonSchema } from "../../../kernel/plugin.ts";
-import { foldedWords } from "../memory/terms.ts";
+import type { JsonSchema } from "../../../../kernel/plugin.ts";
+import { foldedWords } from "../../memory/terms.ts";
 import { type AnswerRecord, namedRecords, recordsIn, type Scalar } from "./records.ts";
 import { isAddress, type Role, roleOf } from "./roles.ts";
 import type { Said } from "./said.ts";
@@ -121,9 +121,11 @@ function checkChange(called: Called, leaves: readonly Leaf[], said: Said, heard:
 function isPersons({ name, role, value, property }: Leaf, said: Said, beside: readonly string[]): boolean {
   if (typeof value === "boolean")
     return value === (property?.default ?? false) || foldedWords(name).some((word) => said.words.has(word));
-  if (typeof value === "number") return role === "selector" ? said.hasLabelled(`${value}`, name) : said.hasNumber(value);
+  if (typeof value === "number")
+    return role === "selector" ? said.hasLabelled(`${value}`, name) : said.hasNumber(value);
   if (value.trim() === "" || said.hasMoment(value, beside)) return true;
-  if (isAddress(value) || (role === "destination" && /[@./:\\]|\d{4}/.test(value))) return said.hasName(value);
+  if (isAddress(value) || (role === "destination" && /[@./:\\]|\d{4}/.test(value)))
+    return said.hasName(value);
   if (/^\d+$/.test(value)) return said.hasLabelled(value, name);
   return said.hasPhrase(value) || isChoice(value, property, said);
 }

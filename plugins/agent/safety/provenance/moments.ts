@@ -18,15 +18,13 @@ export interface Moments {
   readonly rest: string;
 }
 
-const MONTHS =
-  "january february march april may june july august september october november december".split(" ");
+const MONTHS = "january february march april may june july august september october november december".split(
+  " ",
+);
 const MONTH = MONTHS.map((name) => `${name}|${name.slice(0, 3)}`).join("|");
 const ISO_DAY = /\b(\d{4})-(\d{2})-(\d{2})(?!\d)/g;
 const MONTH_FIRST = new RegExp(`\\b(${MONTH})\\.? (\\d{1,2})(?:st|nd|rd|th)?\\b(?:,? (\\d{4})\\b)?`, "g");
-const DAY_FIRST = new RegExp(
-  `\\b(\\d{1,2})(?:st|nd|rd|th)?(?: of)? (${MONTH})\\b(?:,? (\\d{4})\\b)?`,
-  "g",
-);
+const DAY_FIRST = new RegExp(`\\b(\\d{1,2})(?:st|nd|rd|th)?(?: of)? (${MONTH})\\b(?:,? (\\d{4})\\b)?`, "g");
 const CLOCK = /\b(\d{1,2}):(\d{2})\b(?: ?([ap])m\b)?/g;
 const HOUR = /\b(\d{1,2}) ?([ap])m\b/g;
 const DURATION = new RegExp(`\\b(\\d{1,3}|an?|half an|${SPOKEN.join("|")})[ -](hour|minute)`, "g");
@@ -68,7 +66,9 @@ function minutes(hour: string, half: string | undefined): number {
 /** A value that is nothing but a day, with or without a time. */
 export function readMoment(value: string): { readonly day: Day; readonly time?: number } | undefined {
   const [, year, month, day, hour, minute] =
-    /^(\d{4})-(\d{2})-(\d{2})(?:[ T](\d{2}):(\d{2})(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/.exec(value) ?? [];
+    /^(\d{4})-(\d{2})-(\d{2})(?:[ T](\d{2}):(\d{2})(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/.exec(
+      value,
+    ) ?? [];
   if (year === undefined) return undefined;
   return {
     day: { year: Number(year), month: Number(month), day: Number(day) },

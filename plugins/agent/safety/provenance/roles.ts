@@ -1,12 +1,14 @@
 /** What a parameter is for: where something goes, what is meant, or what is said. Guessed from its name, and never too mildly. */
-import { wordsOfName } from "../models/builtin/words.ts";
+import { wordsOfName } from "../../models/builtin/words.ts";
 
 export type Role = "destination" | "selector" | "content";
 
 const WHERE = new Set(
   `to recipient recipients email emails mail mails address addresses url uri link href host hostname domain server endpoint
   webhook callback account iban bic wallet phone channel channels participant participants attendee attendees cc bcc user users
-  member members invitee invitees room topic queue bucket repository repo path destination target forward`.split(/\s+/),
+  member members invitee invitees room topic queue bucket repository repo path destination target forward`.split(
+    /\s+/,
+  ),
 );
 const WHICH = new Set(
   `id ids key name names filename file query search filter sender event number ref reference slug hotel restaurant company city
@@ -19,7 +21,10 @@ interface Property {
 }
 
 export function roleOf(name: string, property: Property | undefined): Role {
-  if (typeof property?.format === "string" && /^(?:idn-)?(?:email|hostname)$|^ur[il]|^iri/.test(property.format))
+  if (
+    typeof property?.format === "string" &&
+    /^(?:idn-)?(?:email|hostname)$|^ur[il]|^iri/.test(property.format)
+  )
     return "destination";
   const words = wordsOfName(name);
   const last = words.at(-1) ?? "";

@@ -1,5 +1,5 @@
 /** What the person said, so that a value can be asked: is it theirs? */
-import { foldedWords } from "../memory/terms.ts";
+import { foldedWords } from "../../memory/terms.ts";
 import { isSameDay, momentsIn, readMoment } from "./moments.ts";
 import { numbersIn } from "./numbers.ts";
 

@@ -2,7 +2,7 @@
  * The records in a tool's answer, and which of them the person's words name: of ten events the one they called
  * "Dental check-up". Only structure counts: what a field's text pretends to be is never read as another field.
  */
-import { foldedWords } from "../memory/terms.ts";
+import { foldedWords } from "../../memory/terms.ts";
 import type { Said } from "./said.ts";
 
 export type Scalar = string | number | boolean;
