@@ -27,6 +27,8 @@ export interface Called {
   /** What it is sent leaves this machine. */
   readonly isOutside: boolean;
   readonly owner: string;
+  /** What its params are for, where the tool says so. */
+  readonly roles?: Readonly<Record<string, Role>> | undefined;
 }
 
 export type Rule = "destination" | "content" | "change";
@@ -200,12 +202,12 @@ function remember<Value>(known: Map<string, Value>, text: string, make: (text: s
   return made;
 }
 
-function* leavesOf({ schema, params }: Called): Generator<Leaf> {
+function* leavesOf({ schema, params, roles = {} }: Called): Generator<Leaf> {
   if (typeof params !== "object" || params === null) return;
   const properties = (schema["properties"] ?? {}) as Readonly<Record<string, Property | undefined>>;
   for (const [name, value] of Object.entries(params)) {
     const property = properties[name];
-    const role = roleOf(name, property);
+    const role = (Object.hasOwn(roles, name) ? roles[name] : undefined) ?? roleOf(name, property);
     for (const scalar of scalarsOf(value)) yield { name, role, value: scalar, property };
   }
 }

@@ -7,6 +7,8 @@ import { numbersIn } from "./numbers.ts";
 export interface Said {
   /** Every word, folded. */
   readonly words: ReadonlySet<string>;
+  /** The words of their messages and instructions alone: what they asked for. */
+  readonly asked: ReadonlySet<string>;
   /** True where these words stand in a row somewhere. */
   hasPhrase(text: string): boolean;
   /** How many of these words, from the first on, stand in a row somewhere. */
@@ -27,8 +29,9 @@ const BEGINS = /\b(?:start|begin)(?:s|ing|ning)? with ['"“‘]?([\p{L}\p{N}_-]
 /** A number of an account is written in groups. */
 const GROUPED = /^[a-z0-9]{8,}$/;
 
-export function hear(texts: readonly string[]): Said {
-  const lower = texts.join("\n\n").normalize("NFC").toLowerCase();
+/** `known`: values that count as theirs without being requests: what they approved, files of the operator. */
+export function hear(texts: readonly string[], known: readonly string[] = []): Said {
+  const lower = [...texts, ...known].join("\n\n").normalize("NFC").toLowerCase();
   const words = foldedWords(lower);
   const places = new Map<string, number[]>();
   for (const [at, word] of words.entries()) {
@@ -53,6 +56,7 @@ export function hear(texts: readonly string[]): Said {
 
   return {
     words: new Set(words),
+    asked: new Set(foldedWords(texts.join("\n\n"))),
     run,
     hasPhrase(text) {
       const asked = foldedWords(text);

@@ -30,7 +30,7 @@ const ALIKE = [
 ].map((line) => line.split(" ").map(stem));
 
 export function isAskedFor(tool: string, said: Said): boolean {
-  const stems = new Set([...said.words].map(stem));
+  const stems = new Set([...said.asked].map(stem));
   return wordsOfName(tool)
     .map(stem)
     .some((verb) => {
