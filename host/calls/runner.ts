@@ -16,6 +16,7 @@ export interface RunOptions {
   readonly user: string;
   readonly channel?: string;
   readonly signal?: AbortSignal;
+  readonly ruling?: NonNullable<Receipt["ruling"]>;
   /** Keeps or plays back the HTTP exchanges. */
   readonly tape?: Tape;
 }
@@ -153,6 +154,7 @@ export function createRunner(parts: RunnerParts): Runner {
       digest: tool.digest,
       user: options.user,
       ...(options.channel && { channel: options.channel }),
+      ...(options.ruling && { ruling: options.ruling }),
       millis: Date.now() - at,
       ...summary(outcome),
       requests: traffic,

@@ -47,5 +47,6 @@ export function describeTool(tool: {
       destructive: methods.some((method) => ["PUT", "PATCH", "DELETE"].includes(method)),
       openWorld: methods.length > 0,
     },
+    hosts: [...new Set(capabilities.http?.allowlist.map(({ host }) => host) ?? [])],
   };
 }

@@ -162,7 +162,17 @@ export const Gate = Type.Union(
       type: Type.Literal("approval"),
       ...opened,
       grants: Type.Array(Type.String(), { description: "In words, what the tool may do" }),
-      findings: Type.Optional(Type.Array(Finding)),
+      findings: Type.Optional(
+        Type.Array(Finding, {
+          description:
+            "Why it is asked although the tool may run: `always` does not answer it for later calls",
+        }),
+      ),
+      others: Type.Optional(
+        Type.Array(ToolCall, {
+          description: "More calls of this tool in the same answer: one decision is for all",
+        }),
+      ),
       fingerprint,
     }),
     Type.Object({
@@ -226,6 +236,9 @@ export const TurnItem = Type.Union(
       text: Type.String(),
       attachments,
       pieces,
+      origins: Type.Optional(
+        Type.Array(Origin, { description: "Whose words it is, where it is not the person's: a summary's" }),
+      ),
     }),
     Type.Object({
       type: Type.Literal("tool_call"),

@@ -27,7 +27,7 @@ import {
   withoutQuestion,
 } from "./turn/ending.ts";
 import { createLanes } from "./turn/lanes.ts";
-import { gatePending } from "./turn/resume.ts";
+import { type Beginning, gatePending } from "./turn/resume.ts";
 import type { TurnRunner } from "./turn/runner.ts";
 import { createSaving } from "./turn/writing/saving.ts";
 
@@ -43,7 +43,8 @@ export interface AgentParts {
   readonly admit: Admit;
   /** Told of a thread whose stored turns have changed behind the runner's back. */
   forget(thread: string): void;
-  remember(user: string, tool: string, fingerprint: string): void | Promise<void>;
+  /** Keeps what the person said at a gate about later calls. */
+  remember(user: string, answer: Pick<Beginning, "remember" | "destinations">): Promise<void>;
 }
 
 export interface RunningAgent extends Omit<Agent, "condense" | "measure" | "removeUser"> {
@@ -248,8 +249,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
     // Deleted by another node, or in the moment before it was known here.
     void writer.gone.then(() => entry.stopper.abort());
     try {
-      const { tool, fingerprint } = opened.beginning.remember ?? {};
-      if (tool !== undefined && fingerprint !== undefined) await remember(turn.user, tool, fingerprint);
+      await remember(turn.user, opened.beginning);
     } catch (error) {
       // It is open already: its end tells the caller.
       entry.stopper.abort(error);

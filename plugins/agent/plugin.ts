@@ -13,6 +13,7 @@ export default definePlugin({
     "memory",
     "skills",
     "approvals",
+    "destinations",
     "identities",
     "externalTools",
     "toolCalls",

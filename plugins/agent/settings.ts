@@ -2,10 +2,12 @@
 import type { Env } from "../../kernel/plugin.ts";
 import { type ModelChoice, readModelChoice } from "./models/choose.ts";
 import { type ApprovalRules, readApprovalRules } from "./safety/approvals.ts";
+import { type ProvenanceSettings, readProvenance } from "./safety/provenance/gate.ts";
 
 export interface AgentSettings {
   readonly model: ModelChoice;
   readonly approvals: ApprovalRules;
+  readonly provenance: ProvenanceSettings;
   readonly chatRateLimit: number;
   readonly maxToolCalls: number;
   readonly toolsOffered: number;
@@ -20,6 +22,7 @@ export function readSettings(env: Env): AgentSettings {
   return {
     model: readModelChoice(env),
     approvals: readApprovalRules(env),
+    provenance: readProvenance(env),
     chatRateLimit: env.integer(
       "CHAT_RATE_LIMIT",
       30,

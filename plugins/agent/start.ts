@@ -20,6 +20,9 @@ import { createBuiltinModel } from "./models/builtin/model.ts";
 import { createModels } from "./models/choose.ts";
 import type { Model } from "./models/model.ts";
 import { createApprovals } from "./safety/approvals.ts";
+import { createDestinations } from "./safety/provenance/destinations.ts";
+import { createStoredTraces } from "./safety/provenance/stored-trace.ts";
+import { createTurnGates } from "./safety/provenance/turn-gates.ts";
 import type { AgentSettings } from "./settings.ts";
 import { readPrices } from "./spending/cost.ts";
 import { createSpending } from "./spending/spending.ts";
@@ -43,6 +46,7 @@ type Provided =
   | "memory"
   | "skills"
   | "approvals"
+  | "destinations"
   | "identities"
   | "externalTools"
   | "toolCalls"
@@ -85,7 +89,20 @@ export async function startAgent({
     approvals,
     mostOffered: config.toolsOffered,
     index: createToolIndexes(),
+    provenance: config.provenance.mode,
   };
+  const destinations = createDestinations(sql);
+  const ownNames = new Set(own.map(({ name }) => name));
+  const isOwn = (tool: string) => ownNames.has(tool);
+  const stored = createStoredTraces(sql, isOwn);
+  const gates = createTurnGates({
+    settings: config.provenance,
+    destinations,
+    followed: trusted,
+    mask,
+    stored,
+    isOwn,
+  });
   const warned = new Set<string>();
   const warnUncounted = (cap: string, chain: readonly Model[]): void => {
     const names = chain.flatMap(({ name }) => (prices.isUnknown(name) ? [name.name] : [])).join(", ");
@@ -99,7 +116,7 @@ export async function startAgent({
       allows("mission_list") ? missions.inForce(user) : NO_MISSIONS,
       allows("skill_load") ? skills.prompt() : "",
     ]);
-    return { sections: [identity, prompt, skill], requiredTools };
+    return { sections: [identity, prompt, skill], requiredTools, persons: [identity, skill] };
   };
   const shared = { models, prices, spending: createSpending(sql, config.dailyUsdCap), sources, preface };
   const runner = createTurnRunner({
@@ -107,6 +124,7 @@ export async function startAgent({
     context: createContext(sql, history),
     mask,
     trusted,
+    gates,
     log,
     maxToolCalls: config.maxToolCalls,
     onTokenCap: (chain) => warnUncounted("the daily cap of a token", chain),
@@ -123,8 +141,14 @@ export async function startAgent({
       models,
       toolsOf: ledger.tools,
     }),
-    forget: history.forget,
-    remember: (user, tool, fingerprint) => approvals.remember(user, tool, "allow", fingerprint),
+    forget(thread) {
+      history.forget(thread);
+      stored.forget(thread);
+    },
+    async remember(user, { remember, destinations: given }) {
+      if (remember) await approvals.remember(user, remember.tool, "allow", remember.fingerprint);
+      if (given) for (const value of given.values) await destinations.add({ user, tool: given.tool, value });
+    },
   });
   const readTurn = async (user: string, id: string) => threads.turn(user, id);
   const threads = createThreads(sql, agent.cancelThread);
@@ -184,6 +208,7 @@ export async function startAgent({
     memory,
     skills: { list: async () => (await skills.list()).skills, read: skills.read },
     approvals,
+    destinations,
     identities,
     externalTools: {
       isReserved: (tool) => isReservedName(sources, tool),

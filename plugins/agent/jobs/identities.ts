@@ -46,6 +46,7 @@ export function createIdentities({ sql, jobs, giveMemory }: IdentityParts): Iden
       tx.run('DELETE FROM conversations WHERE "user" = ?', from),
       // Its own answers at gates end here: the account's are the ones that count.
       tx.run('DELETE FROM approvals WHERE "user" = ?', from),
+      tx.run('DELETE FROM destinations WHERE "user" = ?', from),
     ]);
     await giveMemory(tx, from, to);
   }

@@ -46,7 +46,15 @@ export function createUserRemoval(parts: UserRemovalParts): Agent["removeUser"] 
     if (!withData) return;
     await Promise.all([threads.removeAll(user), memory.removeAll(user), parts.removeElsewhere(user)]);
     await sql.transaction(async (tx) => {
-      const tables = ["jobs", "conversations", "approvals", "spending", "token_spending", "missions"];
+      const tables = [
+        "jobs",
+        "conversations",
+        "approvals",
+        "destinations",
+        "spending",
+        "token_spending",
+        "missions",
+      ];
       await Promise.all(tables.map((table) => tx.run(`DELETE FROM ${table} WHERE "user" = ?`, user)));
     });
   };

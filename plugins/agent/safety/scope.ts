@@ -39,11 +39,13 @@ function allowsModel({ models }: TokenScope, { provider, name }: ModelName): boo
 
 /** An answer that stands for later turns too would reach beyond the token. */
 export function refuseWidening({ input, scope }: Turn): void {
-  if (scope === undefined || input.type !== "approval" || input.decision !== "always") return;
+  if (scope === undefined || input.type !== "approval") return;
+  if (input.decision !== "always" && input.decision !== "destination") return;
+  const what = input.decision === "always" ? "a tool" : "a destination";
   throw new Fault(
     "forbidden",
     "scoped_token",
-    'A token with a scope cannot allow a tool for good: answer "once", or sign in without a scope.',
+    `A token with a scope cannot allow ${what} for good: answer "once", or sign in without a scope.`,
     { param: "decision" },
   );
 }

@@ -179,6 +179,11 @@ const SQLITE = [
   ) STRICT;
   INSERT INTO thread_tools (thread, digest, tools) SELECT id, '', tools FROM threads WHERE tools IS NOT NULL;
   ALTER TABLE threads DROP COLUMN tools;`,
+
+  // Where calls may go although somebody else named it. Empty: of every user, of every tool.
+  `CREATE TABLE destinations (
+    user TEXT NOT NULL, tool TEXT NOT NULL, value TEXT NOT NULL, added_at TEXT NOT NULL, PRIMARY KEY (user, tool, value)
+  ) STRICT, WITHOUT ROWID;`,
 ];
 
 const POSTGRES = [
@@ -355,6 +360,15 @@ const POSTGRES = [
   );
   INSERT INTO thread_tools (thread, digest, tools) SELECT id, '', tools FROM threads WHERE tools IS NOT NULL;
   ALTER TABLE threads DROP COLUMN tools;`,
+
+  // Where calls may go although somebody else named it. Empty: of every user, of every tool.
+  `CREATE TABLE destinations (
+    "user" TEXT COLLATE "C" NOT NULL,
+    tool TEXT COLLATE "C" NOT NULL,
+    value TEXT COLLATE "C" NOT NULL,
+    added_at TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY ("user", tool, value)
+  );`,
 ];
 
 export const MIGRATIONS = { sqlite: SQLITE, postgres: POSTGRES };

@@ -21,7 +21,7 @@ export function createToolCalls(sources: ToolboxSources): ToolCalls {
     const tool = (await host?.list())?.find(({ name }) => name === call.name);
     if (tool === undefined || !mayUse(caller, tool))
       return { status: "error", code: "unknown_tool", message: `There is no tool "${call.name}".` };
-    const plan = await planInstalled(sources, { call, tool, caller, approved });
+    const plan = await planInstalled(sources, { call, tool, caller, approved, gate: undefined });
     switch (plan.type) {
       case "refuse":
         return plan.outcome;
@@ -53,14 +53,14 @@ export function createToolCalls(sources: ToolboxSources): ToolCalls {
       run(
         call,
         caller,
-        approved === undefined ? undefined : { call: call.id, fingerprint: approved },
+        approved === undefined ? undefined : { calls: [call], fingerprint: approved },
         signal,
       ),
     async resume(call, resume, replies, caller, { signal }) {
       const tool = (await host?.list())?.find(({ name }) => name === call.name);
       const reply = { resume, replies };
       const fingerprint = tool && fingerprintOf(tool);
-      const outcome = await run(call, caller, { call: call.id, fingerprint, reply }, signal);
+      const outcome = await run(call, caller, { calls: [call], fingerprint, reply }, signal);
       if (outcome.status === "ask") throw new Error("a call that has begun is not asked about again");
       return outcome;
     },

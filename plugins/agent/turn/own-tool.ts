@@ -1,5 +1,5 @@
 /** A tool of the agent itself (memory, skills, missions): trusted code, so it needs no sandbox. */
-import type { JsonSchema, ToolOutcome } from "../../../kernel/plugin.ts";
+import type { JsonSchema, Origin, ToolOutcome } from "../../../kernel/plugin.ts";
 
 export interface OwnTool {
   readonly name: string;
@@ -7,12 +7,17 @@ export interface OwnTool {
   readonly schema: JsonSchema;
   /** Sentences for the person to agree to before each call, where it does something that lasts beyond the conversation. */
   asks?(params: unknown): readonly string[];
-  run(params: unknown, context: OwnToolContext): Promise<ToolOutcome>;
+  run(params: unknown, context: OwnToolContext): Promise<OwnOutcome>;
 }
+
+/** `origins`: whose words the output is, where they are not the person's. */
+export type OwnOutcome = ToolOutcome & { readonly origins?: readonly Origin[] };
 
 export interface OwnToolContext {
   readonly user: string;
   readonly thread: string;
   /** Makes these tools required for the rest of the turn: it fails where the last call of one of them did. */
   require?(tools: readonly string[]): void;
+  /** Whose words a text of the model may be made of; none where it is the person's own. */
+  originsOf?(text: string): Promise<readonly Origin[]>;
 }

@@ -11,6 +11,7 @@ import {
   type TurnItem,
 } from "../../../kernel/plugin.ts";
 import { mistakeInReplies } from "../../../kernel/vocabulary/tools/questions.ts";
+import { heldDestinations } from "../safety/provenance/destinations.ts";
 import type { PendingCall, ThreadRow } from "../threads/thread-row.ts";
 import { type Carried, createRequiredTools, NOTHING_REQUIRED } from "./required-tools.ts";
 
@@ -24,11 +25,13 @@ export interface Beginning {
   readonly required: Carried;
   /** The tool that the user always allows from now on. */
   readonly remember: { readonly tool: string; readonly fingerprint: string } | undefined;
+  /** Where calls of that tool may go from now on, although somebody else named it. */
+  readonly destinations: { readonly tool: string; readonly values: readonly string[] } | undefined;
 }
 
-/** The call that the user has just allowed, to the tool that was there when they were asked. */
+/** The calls that the user has just allowed, of the tool that was there when they were asked. */
 export interface Approved {
-  readonly call: string;
+  readonly calls: readonly ToolCall[];
   readonly fingerprint: string | undefined;
   /** Where the call has begun and asked something: what was said to that. */
   readonly reply?: { readonly resume: string; readonly replies: readonly Reply[] };
@@ -40,6 +43,7 @@ const PLAIN: Beginning = {
   approved: undefined,
   required: NOTHING_REQUIRED,
   remember: undefined,
+  destinations: undefined,
 };
 
 export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginning {
@@ -74,10 +78,11 @@ export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginnin
     return {
       ...PLAIN,
       pending: [call, ...pending],
-      approved: { call: call.id, fingerprint, reply: { resume, replies: input.replies } },
+      approved: { calls: [call], fingerprint, reply: { resume, replies: input.replies } },
       required,
     };
   }
+  const calls = [gate.call, ...(gate.type === "approval" ? (gate.others ?? []) : [])];
   if (input.decision === "deny") {
     const message =
       input.type === "approval"
@@ -86,19 +91,21 @@ export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginnin
     const outcome: ToolOutcome = { status: "error", code: "denied", message };
     return {
       ...PLAIN,
-      items: [settledItem(gate.call.id, outcome)],
+      items: calls.map(({ id }) => settledItem(id, outcome)),
       pending,
       required: afterAnswer(required, gate.call, outcome),
     };
   }
   const { call, fingerprint } = gate;
   return {
-    items: [],
-    pending: [call, ...pending],
-    approved: { call: call.id, fingerprint },
+    ...PLAIN,
+    pending: [...calls, ...pending],
+    approved: { calls, fingerprint },
     required,
     remember:
       input.decision === "always" && fingerprint !== undefined ? { tool: call.name, fingerprint } : undefined,
+    destinations:
+      input.decision === "destination" ? { tool: call.name, values: destinationsAt(gate) } : undefined,
   };
 }
 
@@ -168,6 +175,14 @@ export function gatePending(gate: Gate): Fault {
     external_tool: `it is waiting for the output of call ${gate.call.id}`,
   }[gate.type];
   return invalid("gate_pending", `The thread is paused: ${what}. Answer that first.`, "thread");
+}
+
+/** The whole values of those that the person was asked about as destinations. */
+function destinationsAt(gate: Gate): readonly string[] {
+  const values = gate.type === "approval" ? heldDestinations(gate) : [];
+  if (values.length === 0)
+    throw invalid("no_destination", "This question is not about a destination.", "decision");
+  return values;
 }
 
 function settledItem(call: string, outcome: ToolOutcome): TurnItem {

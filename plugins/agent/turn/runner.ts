@@ -14,6 +14,7 @@ import { type Context, digest, NO_SUMMARY, nothingStored } from "../context/wind
 import type { Models } from "../models/choose.ts";
 import type { Model, ModelMessage, ModelRequest } from "../models/model.ts";
 import { streamSteadily } from "../models/retry.ts";
+import type { TurnGates } from "../safety/provenance/turn-gates.ts";
 import { redact } from "../safety/redact.ts";
 import { allowedModels, allowsTool, refuseWidening, scopesOf } from "../safety/scope.ts";
 import { NO_USAGE, type Prices, type TokenCount } from "../spending/cost.ts";
@@ -35,6 +36,8 @@ export interface RunnerParts {
   readonly spending: Spending;
   readonly context: Context;
   readonly sources: ToolboxSources;
+  /** What the values of calls are held against. */
+  readonly gates: TurnGates;
   readonly mask: Mask;
   /** Own tools whose output is meant to be followed. */
   readonly trusted: ReadonlySet<string>;
@@ -49,7 +52,12 @@ export interface RunnerParts {
   preface(
     user: string,
     allows: (tool: string) => boolean,
-  ): Promise<{ readonly sections: readonly string[]; readonly requiredTools: readonly string[] }>;
+  ): Promise<{
+    readonly sections: readonly string[];
+    readonly requiredTools: readonly string[];
+    /** Those sections that only the operator or the user can have written. */
+    readonly persons: readonly string[];
+  }>;
 }
 
 export interface OpenRun {
@@ -145,7 +153,9 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
         async loop(beginning) {
           const required = createRequiredTools(beginning.required);
           required.add(turn.requiredTools ?? []);
+          const preface = parts.preface(turn.user, (tool) => allowsTool(scopes, tool));
           const scope = {
+            gate: parts.gates(turn, writer, async () => (await preface).persons),
             user: turn.user,
             channel: turn.channel,
             thread: writer.thread,
@@ -160,7 +170,7 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
               parts.log.warn(`continuing the turn without installed tools: ${why}`);
               notice("tools_unavailable", `The installed tools are not available: ${why}`);
             }),
-            parts.preface(turn.user, scope.allows),
+            preface,
             writer.isFirst ? nothingStored(writer.thread, writer.seq) : readPast(writer.summary),
           ]);
           required.add(requiredTools);

@@ -12,13 +12,16 @@ import {
   type TurnItem,
 } from "../../../kernel/plugin.ts";
 import { refuseQuestions } from "../../../kernel/vocabulary/tools/questions.ts";
+import type { Finding } from "../../../kernel/vocabulary/turn.ts";
+import { MOST_FINDINGS } from "../safety/provenance/sentences.ts";
 import { redact } from "../safety/redact.ts";
 import { takeImages } from "../threads/attachments.ts";
 import type { PendingCall } from "../threads/thread-row.ts";
 import type { Ending } from "./ending.ts";
+import type { OwnOutcome } from "./own-tool.ts";
 import type { RequiredTools } from "./required-tools.ts";
 import type { Approved } from "./resume.ts";
-import type { Plan, Toolbox } from "./toolbox.ts";
+import type { Plan, PlannedOutcome, Toolbox } from "./toolbox.ts";
 import type { TurnWriter } from "./writing/writer.ts";
 
 export interface Settling {
@@ -29,7 +32,7 @@ export interface Settling {
   readonly required: RequiredTools;
   /** True: calls of the caller's functions surface together. */
   readonly together: boolean;
-  /** The call that the user has just allowed. */
+  /** The calls that the user has just allowed. */
   readonly approved: Approved | undefined;
   /** The outcome of a call that the request does not allow. */
   refuse(call: ToolCall): ToolOutcome | undefined;
@@ -75,7 +78,7 @@ export async function settle(run: Settling, calls: readonly PendingCall[]): Prom
     .filter(({ outcome }) => outcome === undefined || isOpen(outcome));
   const [first] = waiting.toSorted((a, b) => rank(a) - rank(b));
   if (first === undefined) return undefined;
-  const surfacing = first.plan.type === "external" && run.together ? waiting : [first];
+  const surfacing = alongside(first, waiting, run.together);
   if (first.plan.type === "external") for (const { call } of surfacing) run.writer.hold(itemOf(call, true));
   return {
     status: "waiting",
@@ -96,7 +99,32 @@ async function planCall(
   }
   const outcome = refuse(call);
   if (outcome !== undefined) return { call, plan: { type: "refuse", outcome } };
-  return { call, plan: await toolbox.plan(call, call.id === approved?.call ? approved : undefined) };
+  // A model may give two calls one id: what was allowed is this call with these params.
+  const isApproved = approved?.calls.some(
+    ({ id, name, params }) => id === call.id && name === call.name && params === call.params,
+  );
+  return { call, plan: await toolbox.plan(call, isApproved ? approved : undefined) };
+}
+
+/** What surfaces with the first: all calls of the caller's functions, or calls of one tool that one answer is for. */
+function alongside(first: Waiting, waiting: readonly Waiting[], together: boolean): readonly Waiting[] {
+  if (first.plan.type === "external") return together ? waiting : [first];
+  if (findingsOf(first).length === 0 || first.outcome !== undefined) return [first];
+  const surfacing = [first];
+  let count = findingsOf(first).length;
+  for (const other of waiting) {
+    const isAlike = other.call.name === first.call.name && other.outcome === undefined;
+    const more = findingsOf(other).length;
+    // No more than a person can read: the rest is asked about afterwards.
+    if (other === first || !isAlike || more === 0 || count + more > MOST_FINDINGS) continue;
+    surfacing.push(other);
+    count += more;
+  }
+  return surfacing;
+}
+
+function findingsOf({ plan }: Planned): readonly Finding[] {
+  return plan.type === "ask" ? (plan.findings ?? []) : [];
 }
 
 /** A call that has asked something does not begin anew when its turn comes. */
@@ -133,20 +161,20 @@ async function perform(run: Settling, { call, plan, asked }: Planned): Promise<W
   const ended = askable(plan.type === "refuse" ? plan.outcome : await unlessAborted(plan.run, signal));
   // Not finished: the gate that follows names the call.
   if (ended.status === "question") return ended;
-  const { outcome, images } = withoutExtras(ended, mask);
+  const { outcome, images, origins } = withoutExtras(ended, mask);
   const attachments = images.map(({ attachment }) => attachment);
   const told = { item, call, outcome, ...(attachments.length > 0 && { attachments }) };
   if (!isOpen(outcome)) {
     writer.attach(images);
     const { item: id, ...result } = { ...told, call: call.id };
-    await writer.put({ type: "tool_result", id, ...result });
+    await writer.put({ type: "tool_result", id, ...result, ...(origins.length > 0 && { origins }) });
   }
   emit({ type: "tool_finished", ...told, millis: Math.round(performance.now() - begun) });
   return outcome;
 }
 
 /** A server that asks what nobody can be asked has failed its call. */
-function askable(outcome: CallOutcome): CallOutcome {
+function askable(outcome: PlannedOutcome): PlannedOutcome {
   const wrong = outcome.status === "question" ? refuseQuestions(outcome.questions) : undefined;
   if (wrong === undefined) return outcome;
   const message = `The server behind the tool has a question that cannot be put to the user: ${wrong}.`;
@@ -154,21 +182,26 @@ function askable(outcome: CallOutcome): CallOutcome {
 }
 
 /** What is stored and told of an outcome, and the images beside it; without a secret that it may have quoted. */
-function withoutExtras(ended: Exclude<CallOutcome, QuestionOutcome>, mask: Mask) {
-  const { attached = [], structured: _, ...outcome } = ended;
+function withoutExtras(ended: Exclude<PlannedOutcome, QuestionOutcome>, mask: Mask) {
+  const {
+    attached = [],
+    structured: _,
+    origins = [],
+    ...outcome
+  }: Exclude<CallOutcome, QuestionOutcome> & OwnOutcome = ended;
   if (outcome.status !== "ok")
-    return { outcome: { ...outcome, message: redact(mask, outcome.message) }, images: [] };
+    return { outcome: { ...outcome, message: redact(mask, outcome.message) }, images: [], origins };
   const { kept: images, notes } = takeImages(attached);
   const output = [redact(mask, outcome.output), ...notes].filter((part) => part !== "").join("\n");
-  return { outcome: { ...outcome, output }, images };
+  return { outcome: { ...outcome, output }, images, origins };
 }
 
 /** A call that does not end when told to is left behind; one that has not begun by then is not made. */
 async function unlessAborted(
-  run: (signal: AbortSignal) => Promise<CallOutcome>,
+  run: (signal: AbortSignal) => Promise<PlannedOutcome>,
   signal: AbortSignal,
-): Promise<CallOutcome> {
-  const { promise, resolve } = Promise.withResolvers<CallOutcome>();
+): Promise<PlannedOutcome> {
+  const { promise, resolve } = Promise.withResolvers<PlannedOutcome>();
   const stop = (): void =>
     resolve({ status: "error", code: "cancelled", message: "The turn ended before the call did." });
   if (signal.aborted) stop();
@@ -185,11 +218,8 @@ function aboutTool(plan: Plan): { readonly fingerprint?: string } {
   return fingerprint === undefined ? {} : { fingerprint };
 }
 
-function openGate(
-  writer: TurnWriter,
-  { call, plan, outcome }: Waiting,
-  others: readonly Pick<Waiting, "call">[],
-): Gate {
+function openGate(writer: TurnWriter, first: Waiting, others: readonly Waiting[]): Gate {
+  const { call, plan, outcome } = first;
   const base = {
     id: randomUUIDv7(),
     turn: writer.id,
@@ -210,12 +240,9 @@ function openGate(
     const { server, questions, resume } = outcome;
     return { ...base, type: "question", call, server, questions, resume, ...about };
   }
-  return plan.type === "ask"
-    ? { ...base, type: "approval", call, grants: plan.grants, ...about }
-    : {
-        ...base,
-        type: "external_tool",
-        call,
-        ...(others.length > 0 && { others: others.map((other) => other.call) }),
-      };
+  const beside = others.length > 0 && { others: others.map((other) => other.call) };
+  if (plan.type !== "ask") return { ...base, type: "external_tool", call, ...beside };
+  const findings = [...findingsOf(first), ...others.flatMap(findingsOf)];
+  const why = findings.length > 0 && { findings };
+  return { ...base, type: "approval", call, grants: plan.grants, ...why, ...beside, ...about };
 }

@@ -12,15 +12,21 @@ import { reason } from "../../../kernel/plugin.ts";
 import { invalidParams } from "../../../kernel/vocabulary/schema/params.ts";
 import { fingerprintOf } from "../../../kernel/vocabulary/tools/fingerprint.ts";
 import { isAgentsName, TOOL_SEARCH } from "../../../kernel/vocabulary/tools/names.ts";
+import type { Finding } from "../../../kernel/vocabulary/turn.ts";
 import type { ModelTool } from "../models/model.ts";
 import { type ApprovalRules, judgeTool, type RememberedApprovals } from "../safety/approvals.ts";
 import { ABOUT_FOREIGN, showTool } from "../safety/foreign.ts";
-import type { OwnTool, OwnToolContext } from "./own-tool.ts";
+import { CLEAR, type ProvenanceMode, type TurnGate } from "../safety/provenance/gate.ts";
+import { refusalOf } from "../safety/provenance/sentences.ts";
+import type { OwnOutcome, OwnTool, OwnToolContext } from "./own-tool.ts";
 import type { Approved } from "./resume.ts";
 import { checkCallersArguments, checkOwnArguments } from "./tools/arguments.ts";
 import { chooseTools, type Said } from "./tools/offering.ts";
 import { searchTool, searchTools } from "./tools/search-tool.ts";
 import type { IndexTools } from "./tools/tool-index.ts";
+
+/** With whose words it is, where that is not the tool. */
+export type PlannedOutcome = CallOutcome | OwnOutcome;
 
 /** What is to be done with a call. */
 export type Plan =
@@ -29,9 +35,15 @@ export type Plan =
       readonly type: "run";
       readonly writes: boolean;
       readonly fingerprint?: string;
-      run(signal: AbortSignal): Promise<CallOutcome>;
+      run(signal: AbortSignal): Promise<PlannedOutcome>;
     }
-  | { readonly type: "ask"; readonly grants: readonly string[]; readonly fingerprint?: string }
+  | {
+      readonly type: "ask";
+      readonly grants: readonly string[];
+      readonly fingerprint?: string;
+      /** Values that are not the person's. */
+      readonly findings?: readonly Finding[];
+    }
   | { readonly type: "external" };
 
 export interface Toolbox {
@@ -57,6 +69,7 @@ export interface ToolboxSources {
   /** With more tools of ours than this a model is offered those that fit. */
   readonly mostOffered: number;
   readonly index: IndexTools;
+  readonly provenance: ProvenanceMode;
 }
 
 // Of many, what a model that called one by a wrong name is told.
@@ -80,6 +93,8 @@ export async function openToolbox(
     readonly callersWin: boolean;
     /** Whether the turn may use this tool of ours. */
     allows(name: string): boolean;
+    /** What looks at the values of calls, given the tools that there are. Absent where none will be made. */
+    gate?(installed: ReadonlyMap<string, ToolInfo>): TurnGate;
   },
   onTrouble: (why: string) => void,
 ): Promise<Toolbox> {
@@ -99,6 +114,8 @@ export async function openToolbox(
       .filter(({ name }) => !isOwn(name) && !installed.has(name))
       .map((tool) => [tool.name, tool]),
   );
+  const gate = scope.gate?.(installed);
+  const context: OwnToolContext = { ...scope, ...(gate && { originsOf: gate.originsOf }) };
   // A call of one that is off, from earlier in the thread, still gets the reason from the host.
   const usable = installed
     .values()
@@ -141,7 +158,7 @@ export async function openToolbox(
           "tool_not_allowed",
           `The token of this conversation may not use the tool ${call.name}. Do not try it again.`,
         );
-      if (tool) return planInstalled(sources, { call, tool, caller: scope, approved });
+      if (tool) return planInstalled(sources, { call, tool, caller: scope, approved, gate });
       if (mine === undefined && !external.has(call.name)) {
         const near = isMany ? searchTools(index, { query: call.name, limit: MOST_NEAR }) : undefined;
         const names = (near ?? all.map(({ name }) => name)).join(", ");
@@ -158,7 +175,7 @@ export async function openToolbox(
       const isSettled = rule === "allow" || approved !== undefined;
       const questions = isSettled ? undefined : mine.asks?.(checked.value);
       if (questions !== undefined) return { type: "ask", grants: questions };
-      const run = () => mine.run(checked.value, scope).catch(failed);
+      const run = () => mine.run(checked.value, context).catch(failed);
       return { type: "run", writes: false, run };
     },
   };
@@ -166,17 +183,20 @@ export async function openToolbox(
 
 /** What is to be done with a call of an installed tool. */
 export async function planInstalled(
-  { host, rules, approvals }: ToolboxSources,
+  { host, rules, approvals, provenance }: ToolboxSources,
   {
     call,
     tool,
     caller: { user, channel },
     approved,
+    gate,
   }: {
     readonly call: ToolCall;
     readonly tool: ToolInfo;
     readonly caller: { readonly user: string; readonly channel: string };
     readonly approved: Approved | undefined;
+    /** Absent where the caller is the person, and nobody else has said anything. */
+    readonly gate: TurnGate | undefined;
   },
 ): Promise<Plan> {
   const fingerprint = fingerprintOf(tool);
@@ -186,17 +206,21 @@ export async function planInstalled(
     return refuse("denied", `The tool ${tool.name} is not allowed here. Do not try it again.`);
   if (approved?.reply !== undefined && !isApproved)
     return refuse("tool_changed", `The tool ${tool.name} changed while its question waited. Call it again.`);
-  if (verdict === "ask" && !isApproved) {
+  const { findings, ruling } = (await gate?.rule(call, tool)) ?? CLEAR;
+  const isHeld = findings.length > 0 && !isApproved;
+  if ((verdict === "ask" && !isApproved) || isHeld) {
     // Nobody should be asked to approve a call that would be refused anyway. A host that cannot say so now will then.
     const outcome = await host?.refusal?.(call).catch(() => undefined);
-    return outcome ? { type: "refuse", outcome } : { type: "ask", grants: tool.grants, fingerprint };
+    if (outcome) return { type: "refuse", outcome };
+    if (isHeld && provenance === "deny") return refuse("provenance_denied", refusalOf(findings));
+    return { type: "ask", grants: tool.grants, fingerprint, ...(isHeld && { findings }) };
   }
   return {
     type: "run",
     writes: tool.writes,
     fingerprint,
     async run(signal) {
-      const options = { user, channel, signal };
+      const options = { user, channel, signal, ruling: ruling(isApproved) };
       const { reply } = approved ?? {};
       const outcome = reply
         ? await host?.resume?.(call, reply.resume, reply.replies, options)

@@ -6,6 +6,9 @@ import { openFolderFiles } from "../../../plugins/agent/context/files/folder.ts"
 import { createContext } from "../../../plugins/agent/context/window.ts";
 import type { Model } from "../../../plugins/agent/models/model.ts";
 import { createApprovals } from "../../../plugins/agent/safety/approvals.ts";
+import { createDestinations } from "../../../plugins/agent/safety/provenance/destinations.ts";
+import { createStoredTraces } from "../../../plugins/agent/safety/provenance/stored-trace.ts";
+import { createTurnGates } from "../../../plugins/agent/safety/provenance/turn-gates.ts";
 import { readPrices } from "../../../plugins/agent/spending/cost.ts";
 import { createSpending } from "../../../plugins/agent/spending/spending.ts";
 import { createHistory } from "../../../plugins/agent/threads/history.ts";
@@ -33,7 +36,16 @@ export async function openAgent(store: OpenStore, home: string) {
   const mask = createMask();
   mask.add("a-secret-the-loop-knows");
   const history = createHistory(sql, { mask, trusted: new Set() });
+  const provenance = { mode: "ask", trusted: new Set<string>() } as const;
   const runner = createTurnRunner({
+    gates: createTurnGates({
+      settings: provenance,
+      destinations: createDestinations(sql),
+      followed: new Set(),
+      mask,
+      stored: createStoredTraces(sql, () => false),
+      isOwn: () => false,
+    }),
     models: { current: async () => [instant], name: () => instant.name },
     prices: await readPrices(openFolderFiles(home)),
     spending: createSpending(sql, undefined),
@@ -45,13 +57,14 @@ export async function openAgent(store: OpenStore, home: string) {
       approvals: createApprovals(sql),
       mostOffered: 40,
       index: createToolIndexes(),
+      provenance: provenance.mode,
     },
     mask,
     trusted: new Set(),
     log: SILENT,
     maxToolCalls: 10,
     onTokenCap: () => {},
-    preface: async () => ({ sections: [], requiredTools: [] }),
+    preface: async () => ({ sections: [], requiredTools: [], persons: [] }),
   });
   const agent = createAgent({
     ledger: createLedger(sql, store.node),
@@ -62,7 +75,7 @@ export async function openAgent(store: OpenStore, home: string) {
     idleSecs: 60,
     admit: async () => {},
     forget: history.forget,
-    remember: () => {},
+    remember: async () => {},
   });
   return {
     agent,

@@ -1,0 +1,177 @@
+/** The provenance gate of a turn: which values of a call are neither the person's nor anything they pointed to. */
+import type { Env, Mask, Origin, ToolCall, ToolInfo, ToolReceipt } from "../../../../kernel/plugin.ts";
+import type { Finding } from "../../../../kernel/vocabulary/turn.ts";
+import { redact } from "../redact.ts";
+import type { KnownDestinations } from "./destinations.ts";
+import { judge } from "./ruling.ts";
+import { hear, type Said } from "./said.ts";
+import { bound, describe, type Found, shortOrigin, withoutValue } from "./sentences.ts";
+import {
+  distinct,
+  isOutside,
+  ownerOfTool,
+  type Source,
+  type Sources,
+  sourcesOf,
+  type Whose,
+} from "./sources.ts";
+import type { Trace } from "./trace.ts";
+
+export type ProvenanceMode = "ask" | "deny" | "off";
+
+export interface ProvenanceSettings {
+  readonly mode: ProvenanceMode;
+  /** Names of tools and, after "mcp:", of servers whose words count like the person's. */
+  readonly trusted: ReadonlySet<string>;
+}
+
+export function readProvenance(env: Env): ProvenanceSettings {
+  return {
+    mode: env.oneOf(
+      "PROVENANCE",
+      ["ask", "deny", "off"],
+      "ask",
+      "What happens to a tool call with values that somebody other than the user supplied",
+    ),
+    trusted: new Set(
+      env.list(
+        "TRUSTED_SOURCES",
+        "Tools, and MCP servers as mcp:<name>, whose output counts like the user's own words",
+      ),
+    ),
+  };
+}
+
+type Ruling = NonNullable<ToolReceipt["ruling"]>;
+
+export interface Ruled {
+  /** Why the call is to be asked about; none where it may run. */
+  readonly findings: readonly Finding[];
+  /** For the receipt, should it run. */
+  ruling(isApproved: boolean): Ruling;
+}
+
+export interface TurnGate {
+  rule(call: ToolCall, tool: ToolInfo): Promise<Ruled>;
+  /** Whose words a text may be made of, where it is not the person's own. */
+  originsOf(text: string): Promise<readonly Origin[]>;
+}
+
+export interface TurnGateParts {
+  readonly settings: ProvenanceSettings;
+  readonly destinations: Pick<KnownDestinations, "covers">;
+  readonly followed: ReadonlySet<string>;
+  readonly mask: Mask;
+}
+
+/** What is asked of a turn that does not run yet, or of a call that nothing was read before. */
+export const CLEAR: Ruled = { findings: [], ruling: () => ({ verdict: "clear", findings: [] }) };
+const OFF: Ruled = { findings: [], ruling: () => ({ verdict: "off", findings: [] }) };
+
+export function createTurnGate(
+  { settings, destinations, followed, mask }: TurnGateParts,
+  {
+    user,
+    installed,
+    trace,
+    persons,
+  }: {
+    readonly user: string;
+    readonly installed: ReadonlyMap<string, ToolInfo>;
+    /** The conversation up to now. */
+    trace(): Promise<Trace>;
+    /** Files of the operator: theirs, but no requests. */
+    persons(): Promise<readonly string[]>;
+  },
+): TurnGate {
+  const whose: Whose = { installed, trusted: settings.trusted, followed };
+  const hearOnce = createHearing();
+
+  async function look(): Promise<Sources> {
+    const [traced, own] = await Promise.all([trace(), persons()]);
+    const sources = sourcesOf(traced, whose);
+    return { ...sources, known: [...own, ...sources.known] };
+  }
+
+  async function find(call: ToolCall, tool: ToolInfo): Promise<readonly Found[]> {
+    const { said, known, heard } = await look();
+    if (heard.length === 0) return [];
+    const called = {
+      name: tool.server?.tool ?? call.name,
+      schema: tool.schema,
+      params: parse(call.params),
+      writes: tool.writes,
+      isOutside: isOutside(tool, whose),
+      owner: ownerOfTool(tool),
+      roles: tool.params,
+    };
+    // What was read says more to a person than what a call answered.
+    const last = heard.findLast(({ place }) => place !== undefined) ?? heard.at(-1);
+    return judge(called, hearOnce(said, known), heard).map(({ rule, name, value, source }) => ({
+      tool: call.name,
+      rule,
+      param: name,
+      value: String(value),
+      source: heard.find((one): one is Source => one === source),
+      last,
+    }));
+  }
+
+  return {
+    async rule(call, tool) {
+      if (settings.mode === "off") return OFF;
+      const found = await find(call, tool);
+      if (found.length === 0) return CLEAR;
+      const isKnown = found.some(({ rule }) => rule === "destination")
+        ? await destinations.covers(user, call.name)
+        : () => false;
+      const open = found.filter(({ rule, value }) => rule !== "destination" || !isKnown(value));
+      return {
+        findings: bound(open.map(describe), call.name).map((finding) => hide(finding, mask)),
+        ruling: (isApproved) => ({
+          verdict: isApproved && open.length > 0 ? "approved" : "trusted",
+          findings: bound(found.map(withoutValue), call.name),
+        }),
+      };
+    },
+
+    async originsOf(text) {
+      if (settings.mode === "off") return [];
+      const { said, known, heard } = await look();
+      if (heard.length === 0) return [];
+      const words = hearOnce(said, known);
+      const isOwn = text.split("\n").every((line) => !/[\p{L}\p{N}]/u.test(line) || words.hasPhrase(line));
+      return isOwn ? [] : distinct(heard.map(({ origin }) => shortOrigin(origin)));
+    },
+  };
+}
+
+/** What the person said is read anew only when they have said more. */
+function createHearing(): (said: readonly string[], known: readonly string[]) => Said {
+  let heard: Said | undefined;
+  let key = "";
+  return (said, known) => {
+    const now = `${said.length} ${known.length}`;
+    if (heard === undefined || key !== now) heard = hear(said, known);
+    key = now;
+    return heard;
+  };
+}
+
+function hide(finding: Finding, mask: Mask): Finding {
+  const { excerpt } = finding;
+  return {
+    ...finding,
+    value: redact(mask, finding.value),
+    sentence: redact(mask, finding.sentence),
+    ...(excerpt !== undefined && { excerpt: redact(mask, excerpt) }),
+  };
+}
+
+function parse(params: string): unknown {
+  try {
+    return JSON.parse(params);
+  } catch {
+    return undefined;
+  }
+}
