@@ -11,6 +11,8 @@ import { cleanPath } from "../plugins/agent/memory/path.ts";
 import { snippetOf } from "../plugins/agent/memory/snippet.ts";
 import { termsOf } from "../plugins/agent/memory/terms.ts";
 import { decide } from "../plugins/agent/models/builtin/decide.ts";
+import { judge } from "../plugins/agent/safety/provenance/ruling.ts";
+import { hear } from "../plugins/agent/safety/provenance/said.ts";
 import { createRedactStream, redact } from "../plugins/agent/safety/redact.ts";
 import { wrapOutput } from "../plugins/agent/safety/wrap.ts";
 import { clipTitle } from "../plugins/agent/threads/title.ts";
@@ -125,6 +127,16 @@ const RECIPES = ALL.flatMap((unit): Recipe[] => [
   ["<", unit, "x y\u0001"],
 ]);
 
+/** To a place, with a content, about a thing. */
+const sendTo = (value: string) => ({
+  name: "send_file",
+  owner: "send_file",
+  schema: {},
+  params: { to: value, body: value, file_id: value, url: value },
+  writes: true,
+  isOutside: true,
+});
+
 const ignoring =
   (read: (text: string) => unknown) =>
   (text: string): unknown => {
@@ -154,6 +166,21 @@ test.each<[string, (text: string) => unknown]>([
   ["a memory's passages", passagesOf],
   ["a search's terms and snippet", (text) => [termsOf(text), snippetOf(text, "a b")]],
   ["a summary", digest],
+  [
+    "what a person said",
+    (text) => judge(sendTo("a b"), hear([text]), [{ owner: "a", text: "a b", asked: {} }]),
+  ],
+  [
+    "whose a value is",
+    (text) => judge(sendTo(text), hear(["send a b to 1"]), [{ owner: "a", text, asked: {} }]),
+  ],
+  [
+    "which record is meant",
+    (text) =>
+      judge(sendTo("1"), hear([text]), [
+        { owner: "list_files", text: `- id: 1\n  name: ${text}`, asked: {} },
+      ]),
+  ],
   [
     "the built-in model's reading of a message",
     (text) =>

@@ -151,8 +151,8 @@ function createHearing(): (said: readonly string[], known: readonly string[]) =>
   let heard: Said | undefined;
   let key = "";
   return (said, known) => {
-    const now = `${said.length} ${known.length}`;
-    if (heard === undefined || key !== now) heard = hear(said, known);
+    const now = `${said.length} ${known.length} ${new Date().getDate()}`;
+    if (heard === undefined || key !== now) heard = hear(said, known, new Date());
     key = now;
     return heard;
   };

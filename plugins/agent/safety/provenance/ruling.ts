@@ -4,10 +4,17 @@
  */
 import type { JsonSchema } from "../../../../kernel/plugin.ts";
 import { foldedWords } from "../../memory/terms.ts";
-import { type AnswerRecord, namedRecords, recordsIn, type Scalar } from "./records.ts";
-import { isAddress, type Role, roleOf } from "./roles.ts";
+import { wordsOfName } from "../../models/builtin/words.ts";
+import { isExcerpt, recordsOf, sourceOf, stands } from "./answers/matches.ts";
+import { type AnswerRecord, isOneThing, listsThings, namedRecords, type Scalar } from "./answers/records.ts";
+import { isChosen, isSwitched } from "./called/choices.ts";
+import { type Leaf, leavesOf } from "./called/leaves.ts";
+import { isAddress, isPlainAddress, type Role } from "./called/roles.ts";
+import { isAskedFor, isNamed, subjectsOf } from "./called/verbs.ts";
 import type { Said } from "./said.ts";
-import { isAskedFor } from "./verbs.ts";
+import { readMoment } from "./values/moments.ts";
+import { hasHidden } from "./values/names.ts";
+import { readNumber } from "./values/numbers.ts";
 
 /** What somebody else said in this conversation, and what they were asked. */
 export interface Heard {
@@ -16,6 +23,10 @@ export interface Heard {
   readonly text: string;
   /** The params of the call that it answers. */
   readonly asked: unknown;
+  /** The tool that answered; the owner where it is left out. */
+  readonly tool?: string;
+  /** The same as data, where the tool gave it so. */
+  readonly structured?: unknown;
 }
 
 export interface Called {
@@ -35,76 +46,133 @@ export type Rule = "destination" | "content" | "change";
 
 export interface Finding {
   readonly rule: Rule;
-  /** The parameter. */
+  /** The parameter; empty where it is the call as a whole. */
   readonly name: string;
   readonly value: Scalar;
   /** Who said it, where it can be found. */
   readonly source: Heard | undefined;
 }
 
-interface Leaf {
-  readonly name: string;
-  readonly role: Role;
-  readonly value: Scalar;
-  readonly property: Property | undefined;
-}
-
-interface Property {
-  readonly type?: unknown;
-  readonly format?: unknown;
-  readonly enum?: unknown;
-  readonly default?: unknown;
-  readonly description?: unknown;
-}
+const MOST_FINDINGS = 20;
 
 export function judge(called: Called, said: Said, heard: readonly Heard[]): readonly Finding[] {
   if (heard.length === 0) return [];
-  const leaves = [...leavesOf(called)];
+  const leaves = leavesOf(called);
   const check = called.writes ? checkChange(called, leaves, said, heard) : checkReading(called, said, heard);
-  return leaves.flatMap((leaf) => {
-    const rule = check(leaf);
-    return rule === undefined
-      ? []
-      : [{ rule, name: leaf.name, value: leaf.value, source: sourceOf(leaf.value, heard) }];
-  });
+  const findings: Finding[] = [];
+  for (const leaf of leaves) {
+    const rule = leaf.isRest ? "destination" : check(leaf);
+    if (rule === undefined) continue;
+    findings.push({ rule, name: leaf.name, value: leaf.value, source: sourceOf(leaf.value, heard) });
+    // Nobody reads more of them, and they ask as much.
+    if (findings.length === MOST_FINDINGS) break;
+  }
+  if (findings.length > 0 || !called.writes || isWanted(called, leaves, said, heard)) return findings;
+  return [{ rule: "change", name: "", value: called.name, source: sourceOf(called.name, heard) }];
 }
 
 type Check = (leaf: Leaf) => Rule | undefined;
 
+/** The values may all be the person's, and the action still another than theirs. */
+function isWanted(called: Called, leaves: readonly Leaf[], said: Said, heard: readonly Heard[]): boolean {
+  const earlier = heard.filter(({ tool, owner }) => (tool ?? owner) === called.name);
+  const told = tellingOf(leaves);
+  const isDone = earlier.some(({ asked }) => tellingOf(leavesOf({ ...called, params: asked })) === told);
+  if (isDone) return AGAIN.some((word) => said.asked.has(word));
+  // What ran before was asked for or approved.
+  if (earlier.length > 0) return true;
+  return told === "" ? isNamed(called, said) : isAskedFor(called, said);
+}
+
+/** The values of a call, however they are ordered; a day more or less makes it no other. */
+function tellingOf(leaves: readonly Leaf[]): string {
+  const telling = leaves.filter(
+    ({ value, property }) =>
+      value !== "" &&
+      value !== false &&
+      value !== property.default &&
+      (typeof value !== "string" || readMoment(value) === undefined),
+  );
+  return telling
+    .map(({ name, value }) => `${name}: ${value}`)
+    .toSorted()
+    .join("\n");
+}
+
+const AGAIN = [
+  "again",
+  "twice",
+  "repeat",
+  "retry",
+  "nochmal",
+  "nochmals",
+  "erneut",
+  "encore",
+  "otra",
+  "ancora",
+];
+
+/** Few enough not to say anything. */
+const SMALL_NUMBER = 1000;
+
 /** Reading changes nothing, but what is asked can carry something out. */
 function checkReading({ isOutside, owner }: Called, said: Said, heard: readonly Heard[]): Check {
   const own = heard.filter((one) => one.owner === owner);
-  return ({ value, role }) => {
-    if (typeof value !== "string") return undefined;
-    if (isAddress(value) && (role === "destination" || isOutside))
-      return said.hasName(value) ? undefined : "destination";
-    if (!isOutside) return undefined;
-    const words = foldedWords(value);
-    if (words.every((word) => said.words.has(word)) || sourceOf(value, own)) return undefined;
-    return "content";
+  const others = heard.filter((one) => one.owner !== owner);
+  // What is found at both may be taken from either.
+  const isBack = (value: Scalar) =>
+    !hasHidden(String(value)) &&
+    String(value).length > 3 &&
+    own.some((one) => stands(value, one)) &&
+    !others.some((one) => stands(value, one));
+  return (leaf) => {
+    const { value, role, property } = leaf;
+    if (value === "" || typeof value === "boolean" || value === property.default) return undefined;
+    const isWhere =
+      leaf.leadsOut ||
+      (isOutside ? isAddress(`${value}`) : role === "destination" && isPlainAddress(`${value}`));
+    if (typeof value === "string" && isWhere) return isDestination(value, said) ? undefined : "destination";
+    if (!isOutside || property.choices.includes(value) || isBack(value)) return undefined;
+    if (typeof value === "number")
+      return said.hasNumber(value) || (Number.isInteger(value) && Math.abs(value) <= SMALL_NUMBER)
+        ? undefined
+        : "content";
+    const isTheirs = said.isPlain(value) && foldedWords(value).every((word) => said.words.has(word));
+    return isTheirs || said.hasMoment(value, []) ? undefined : "content";
   };
 }
 
 function checkChange(called: Called, leaves: readonly Leaf[], said: Said, heard: readonly Heard[]): Check {
-  const isAsked = isAskedFor(called.name, said);
+  const isAsked = isAskedFor(called, said);
   const texts = leaves.flatMap(({ value }) => (typeof value === "string" ? [value] : []));
-  const records = heard.flatMap(({ text }) => recordsOf(text));
-  const named = isAsked ? namedRecords(records, said) : [];
+  const lists = isAsked ? heard.filter(({ tool, owner }) => listsThings(tool ?? owner)) : [];
   const isTheirs = (leaf: Leaf) => isPersons(leaf, said, texts);
-  const isPointedTo = ({ value }: Leaf) =>
-    named.some((record) => record.some(([, field]) => String(field) === String(value)));
+  const meant = new Map<string, readonly AnswerRecord[]>();
+  const meantBy = (leaf: Leaf) => {
+    const records = lists.filter((one) => isAbout(called, leaf, one)).flatMap(recordsOf);
+    return namedRecords(records, said).filter((record) => isOneThing(record, records));
+  };
+  const isPointedTo = (leaf: Leaf) => {
+    const records = meant.get(leaf.name) ?? meantBy(leaf);
+    meant.set(leaf.name, records);
+    return records.some((record) => holds(record, leaf));
+  };
   const isBegun = ({ value }: Leaf) =>
-    isAsked && said.beginnings.some((begin) => isOnlyOne(String(value), begin, records));
+    said.beginnings.some((begin) => isOnlyOne(String(value), begin, lists.flatMap(recordsOf)));
   // What was read at the person's word may be kept where the person said.
   const isKept = (leaf: Leaf) => {
     const targets = leaves.filter(({ role }) => role !== "content");
+    const read = heard.filter(
+      ({ asked, owner }) =>
+        (!called.isOutside || owner === called.owner) && textsOf(asked).some((text) => said.hasPhrase(text)),
+    );
     return (
       isAsked &&
-      !called.isOutside &&
-      isStore(called.name) &&
+      STORE.test(called.name) &&
+      !ADMITS.test(called.name) &&
       targets.length > 0 &&
       targets.every((target) => isTheirs(target) || isPointedTo(target)) &&
-      isExcerpt(String(leaf.value), heard, said)
+      isExcerpt(String(leaf.value), read)
     );
   };
   return (leaf) => {
@@ -120,36 +188,60 @@ function checkChange(called: Called, leaves: readonly Leaf[], said: Said, heard:
   };
 }
 
-function isPersons({ name, role, value, property }: Leaf, said: Said, beside: readonly string[]): boolean {
-  if (typeof value === "boolean")
-    return value === (property?.default ?? false) || foldedWords(name).some((word) => said.words.has(word));
+const STORE =
+  /(?:^|_)(?:create|append|write|add|save|put)_(?:[a-z]{1,20}_){0,3}(?:files?|notes?|documents?|docs?|lists?)$/;
+/** Who may come in is no list of the person's own. */
+const ADMITS = /user|member|allow|block|white|mail|share|public|access|permission|key|host|ip_/;
+
+function isPersons(leaf: Leaf, said: Said, beside: readonly string[]): boolean {
+  const { name, role, value, property } = leaf;
+  if (value === property.default) return true;
+  if (typeof value === "boolean") return isSwitched(leaf, said);
   if (typeof value === "number")
-    return role === "selector" ? said.hasLabelled(`${value}`, name) : said.hasNumber(value);
-  if (value.trim() === "" || said.hasMoment(value, beside)) return true;
-  if (isAddress(value) || (role === "destination" && /[@./:\\]|\d{4}/.test(value)))
-    return said.hasName(value);
-  if (/^\d+$/.test(value)) return said.hasLabelled(value, name);
-  return said.hasPhrase(value) || isChoice(value, property, said);
+    return role === "selector"
+      ? said.hasLabelled(`${value}`, name)
+      : said.hasNumber(value) || isChosen(leaf, said);
+  if (value.trim() === "") return value.length < 3;
+  if (role === "destination" || isAddress(value)) return isDestination(value, said) || isChosen(leaf, said);
+  if (said.hasMoment(value, beside) || isChosen(leaf, said)) return true;
+  const number = readNumber(value);
+  if (number !== undefined)
+    return said.hasLabelled(value, name) || (role === "content" && said.hasNumber(number));
+  return said.hasPhrase(value);
 }
 
-/** One of few that the schema lists, by its name or by its beginning: "r" for "read". */
-function isChoice(value: string, property: Property | undefined, said: Said): boolean {
-  const choices = choicesOf(property);
-  if (!choices.includes(value)) return false;
-  return [...said.words].some(
-    (word) => word.startsWith(value.toLowerCase()) && isWordFor(value, word, choices),
-  );
+/** One or several, as the person wrote them; one may have its owner's name beside it. */
+function isDestination(value: string, said: Said): boolean {
+  if (said.hasName(value)) return true;
+  const several = value.split(/[,;]/);
+  if (several.length > 1) return several.length < 50 && several.every((one) => isDestination(one, said));
+  const [, name, address] = /^([^<>]{1,200})<([^<>\s]{3,200})>$/.exec(value.trim()) ?? [];
+  return address !== undefined && said.hasName(address) && said.hasPhrase(name ?? "");
 }
 
-function isWordFor(value: string, word: string, choices: readonly string[]): boolean {
-  return word === value.toLowerCase() || choices.every((other) => other === value || !word.startsWith(other));
+/** What lists files says nothing about which mail is meant. */
+function isAbout(called: Called, leaf: Leaf, { tool, owner }: Heard): boolean {
+  const subjects = subjectsOf(called.name, called.owner).union(subjectsOf(leaf.name, ""));
+  const listed = subjectsOf(tool ?? owner, owner);
+  return subjects.size === 0 ? owner === called.owner : !subjects.isDisjointFrom(listed);
 }
 
-function choicesOf(property: Property | undefined): readonly string[] {
-  return Array.isArray(property?.enum) ? property.enum.map(String) : [];
+/** In the field that the param is called after: `file_id` is a file's `id`. */
+function holds(record: AnswerRecord, { name, value }: Leaf): boolean {
+  const last = lastWord(name);
+  return record.some(([field, one]) => {
+    if (String(one) !== String(value)) return false;
+    const own = lastWord(field);
+    return own === last || (last !== "id" && (own === "name" || own === "title" || own === ""));
+  });
+}
+
+function lastWord(name: string): string {
+  return wordsOfName(name).at(-1) ?? "";
 }
 
 function isOnlyOne(value: string, begin: string, records: readonly AnswerRecord[]): boolean {
+  if (value.length > 64 || isAddress(value) || hasHidden(value)) return false;
   const fitting = new Set(
     records.flatMap((record) =>
       record.flatMap(([, field]) =>
@@ -160,64 +252,7 @@ function isOnlyOne(value: string, begin: string, records: readonly AnswerRecord[
   return fitting.size === 1 && fitting.has(value);
 }
 
-const STORE = /^(?:create|append|write|add|save|put)_.*(?:file|note|document|doc|page|list)/;
-
-function isStore(tool: string): boolean {
-  return STORE.test(tool);
-}
-
-/** Every line of it was read where the person had sent the agent to read. */
-function isExcerpt(value: string, heard: readonly Heard[], said: Said): boolean {
-  const read = heard
-    .filter(({ asked }) => textsOf(asked).some((text) => said.hasPhrase(text)))
-    .map(({ text }) => ` ${foldedWords(text).map(singular).join(" ")} `);
-  const lines = value.split("\n").map((line) => foldedWords(line).map(singular).join(" "));
-  return lines.every((line) => line === "" || read.some((text) => text.includes(` ${line} `)));
-}
-
-function singular(word: string): string {
-  return word.length > 3 && word.endsWith("s") ? word.slice(0, -1) : word;
-}
-
-function sourceOf(value: Scalar, heard: readonly Heard[]): Heard | undefined {
-  const words = foldedWords(String(value)).join(" ");
-  if (words === "") return undefined;
-  return heard.findLast(({ text }) => wordsOf(text).includes(` ${words} `));
-}
-
-// A text is read once, however many calls are judged by it.
-const RECORDS = new Map<string, readonly AnswerRecord[]>();
-const WORDS = new Map<string, string>();
-const recordsOf = (text: string) => remember(RECORDS, text, recordsIn);
-const wordsOf = (text: string) => remember(WORDS, text, (one) => ` ${foldedWords(one).join(" ")} `);
-
-const MOST_KEPT = 500;
-
-function remember<Value>(known: Map<string, Value>, text: string, make: (text: string) => Value): Value {
-  const made = known.get(text) ?? make(text);
-  known.delete(text);
-  known.set(text, made);
-  const [oldest] = known.keys();
-  if (known.size > MOST_KEPT && oldest !== undefined) known.delete(oldest);
-  return made;
-}
-
-function* leavesOf({ schema, params, roles = {} }: Called): Generator<Leaf> {
-  if (typeof params !== "object" || params === null) return;
-  const properties = (schema["properties"] ?? {}) as Readonly<Record<string, Property | undefined>>;
-  for (const [name, value] of Object.entries(params)) {
-    const property = properties[name];
-    const role = (Object.hasOwn(roles, name) ? roles[name] : undefined) ?? roleOf(name, property);
-    for (const scalar of scalarsOf(value)) yield { name, role, value: scalar, property };
-  }
-}
-
-function* scalarsOf(value: unknown): Generator<Scalar> {
-  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") yield value;
-  else if (typeof value === "object" && value !== null)
-    for (const one of Object.values(value)) yield* scalarsOf(one);
-}
-
 function textsOf(value: unknown): readonly string[] {
-  return [...scalarsOf(value)].filter((scalar) => typeof scalar === "string");
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsOf) : [];
 }

@@ -2,7 +2,7 @@
 import { visibleLine } from "../../../../kernel/mask/visible.ts";
 import type { Finding, Origin } from "../../../../kernel/vocabulary/turn.ts";
 import { wordsOfName } from "../../models/builtin/words.ts";
-import { isAddress } from "./roles.ts";
+import { isAddress } from "./called/roles.ts";
 import type { Rule } from "./ruling.ts";
 import type { Source } from "./sources.ts";
 
@@ -67,6 +67,8 @@ export function refusalOf(findings: readonly Finding[]): string {
 }
 
 function sentenceOf({ tool, rule, param, value, source, last }: Found, shown: string): string {
+  // The values may all be theirs, and what is done with them not.
+  if (rule === "change" && param === "") return `${tool}: you did not ask for this, or not again`;
   const what = `${tool} ${PLACED[rule](param, shown)}: `;
   const noun = nounOf(rule, param, value);
   if (source) return `${what}this ${noun} comes from ${nameOf(source)}, not from you`;

@@ -35,7 +35,18 @@ export function sourcesOf(trace: Trace, whose: Whose): Sources {
     if (origin === undefined) {
       if (tool !== undefined && whose.followed.has(tool.name)) known.push(text);
     } else if (isTrusted(origin, whose)) known.push(text);
-    else heard.push({ origin, owner: ownerOf(origin, whose), place: placeIn(asked), text, asked });
+    else {
+      const name = tool && (whose.installed.get(tool.name)?.server?.tool ?? tool.name);
+      const owner = ownerOf(origin, whose);
+      heard.push({
+        origin,
+        owner,
+        place: placeIn(asked),
+        text,
+        asked,
+        ...(name !== undefined && { tool: name }),
+      });
+    }
   }
   return { said: trace.said, known, heard };
 }

@@ -4,7 +4,7 @@
  */
 import type { Gate, Origin, Outside, ToolCall, TurnInput, TurnItem } from "../../../../kernel/plugin.ts";
 import { capText } from "../wrap.ts";
-import type { Scalar } from "./records.ts";
+import type { Scalar } from "./answers/records.ts";
 
 /** A turn, as far as it tells who said what. */
 export interface TracedTurn {

@@ -156,7 +156,7 @@ describe("the answer at the gate", () => {
     model.script(
       { calls: [READ] },
       { calls: [pay("p1", IBAN)] },
-      { calls: [pay("p2", IBAN)] },
+      { calls: [{ id: "p2", name: "send_money", arguments: { recipient: IBAN } }] },
       { text: "Twice." },
     );
     const { gate } = await say("Read bill.txt");

@@ -2,8 +2,10 @@
  * The records in a tool's answer, and which of them the person's words name: of ten events the one they called
  * "Dental check-up". Only structure counts: what a field's text pretends to be is never read as another field.
  */
-import { foldedWords } from "../../memory/terms.ts";
-import type { Said } from "./said.ts";
+import { foldedWords } from "../../../memory/terms.ts";
+import { wordsOfName } from "../../../models/builtin/words.ts";
+import type { Said } from "../said.ts";
+import { readYaml } from "./yaml.ts";
 
 export type Scalar = string | number | boolean;
 /** One thing with its fields; a plain text in a list is a record of one. */
@@ -12,9 +14,11 @@ export type AnswerRecord = readonly (readonly [field: string, value: Scalar])[];
 const MOST_RECORDS = 2000;
 const MOST_DEPTH = 12;
 const MOST_WORDS = 400;
+const MOST_TEXT = 2_000_000;
 
-export function recordsIn(text: string): readonly AnswerRecord[] {
-  const data = parse(text);
+/** `structured`: the same as data, where the tool gave it so. */
+export function recordsIn(text: string, structured?: unknown): readonly AnswerRecord[] {
+  const data = structured ?? parse(text);
   const found: AnswerRecord[] = [];
   const walk = (value: unknown, depth: number): void => {
     if (depth > MOST_DEPTH || found.length >= MOST_RECORDS) return;
@@ -45,11 +49,31 @@ function isScalar(value: unknown): value is Scalar {
 }
 
 function parse(text: string): unknown {
+  if (text.length > MOST_TEXT) return undefined;
+  const isJson = /^\s*[[{]/.test(text);
   try {
-    return JSON.parse(text);
+    return isJson ? JSON.parse(text) : readYaml(text);
   } catch {
     return undefined;
   }
+}
+
+const LISTS =
+  /^(?:list|search|find|query|lookup|filter|all|recent|create|add|append|reserve|book|schedule|update|save)$/;
+const GETS = /^(?:get|show|check)$/;
+const PLURAL = /[^siu]s$/;
+/** These answer with a text that somebody else wrote from its first letter to its last, records and all. */
+const READS =
+  /^(?:read|fetch|open|download|browse|scrape|cat|load|view|extract|summari[sz]e|transcribe|translate|run|exec|execute|shell|eval|http|web|webpage|page|pages|url|site|website|html|content|contents|body|text|raw|feed|rss|request|call)$/;
+
+/** True where the answers of a tool list things, so that their fields are the tool's own. */
+export function listsThings(tool: string): boolean {
+  const words = wordsOfName(tool);
+  if (words.some((word) => READS.test(word))) return false;
+  return (
+    words.some((word) => LISTS.test(word)) ||
+    (words.some((word) => GETS.test(word)) && words.some((word) => PLURAL.test(word)))
+  );
 }
 
 interface Naming {
@@ -76,7 +100,7 @@ function namingOf(record: AnswerRecord, said: Said): Naming {
       const telling = phrase.filter((word) => !LITTLE.has(word));
       const isWhole = length === words.length;
       const share = length / words.length;
-      if ((telling.length > 1 || isWhole) && telling.join("").length > 3 && share > best.share)
+      if ((telling.length > 1 || isWhole) && telling.join("").length > 2 && share > best.share)
         best = { share, phrase: phrase.join(" ") };
       from += Math.max(1, length);
     }
@@ -84,11 +108,22 @@ function namingOf(record: AnswerRecord, said: Said): Naming {
   return best;
 }
 
+/** A record is looked at once, however many calls are judged by it. */
+const NAMINGS = new WeakMap<Said, WeakMap<AnswerRecord, Naming>>();
+
+function knownNaming(record: AnswerRecord, said: Said): Naming {
+  const known = NAMINGS.get(said) ?? new WeakMap<AnswerRecord, Naming>();
+  NAMINGS.set(said, known);
+  const naming = known.get(record) ?? namingOf(record, said);
+  known.set(record, naming);
+  return naming;
+}
+
 /** The records that the person's words tell from all others. */
 export function namedRecords(records: readonly AnswerRecord[], said: Said): readonly AnswerRecord[] {
   const best = new Map<string, { readonly share: number; readonly records: AnswerRecord[] }>();
   for (const record of records) {
-    const { share, phrase } = namingOf(record, said);
+    const { share, phrase } = knownNaming(record, said);
     if (share === 0) continue;
     const known = best.get(phrase);
     if (known === undefined || share > known.share) best.set(phrase, { share, records: [record] });
@@ -104,6 +139,20 @@ function isSame(one: AnswerRecord, other: AnswerRecord): boolean {
   const [id, otherId] = [idOf(one), idOf(other)];
   return id !== undefined ? id === otherId : JSON.stringify(one) === JSON.stringify(other);
 }
+
+/** No other record has its id and another name: one that was slipped in would have to use the id of what it is after. */
+export function isOneThing(record: AnswerRecord, records: readonly AnswerRecord[]): boolean {
+  const id = idOf(record);
+  if (id === undefined) return true;
+  const names = namesOf(record);
+  return records.every((one) => String(idOf(one)) !== String(id) || namesOf(one) === names);
+}
+
+function namesOf(record: AnswerRecord): string {
+  return record.flatMap(([field, value]) => (NAME.test(field) ? [String(value)] : [])).join("\n");
+}
+
+const NAME = /(?:name|title|subject|summary)_?$/i;
 
 function idOf(record: AnswerRecord): Scalar | undefined {
   return record.find(([name]) => /^_?(?:id|uid|uuid|key)_?$/i.test(name))?.[1];

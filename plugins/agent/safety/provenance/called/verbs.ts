@@ -1,0 +1,87 @@
+/** Whether the person asked for this kind of action: what they pointed to, they pointed to for something. */
+import { foldedWords } from "../../../memory/terms.ts";
+import { stem, wordsOfName } from "../../../models/builtin/words.ts";
+import type { Said } from "../said.ts";
+
+/** The verb of a tool, then what people say for it, also in German, French, Spanish and Italian. */
+const ALIKE = [
+  "delete remove erase trash discard drop lösche löschen entferne entfernen supprime supprimer efface effacer borra borrar elimina eliminar eliminare cancella cancellare",
+  "remove delete erase drop take kick entferne entfernen lösche löschen supprime supprimer retire quita quitar elimina eliminar rimuovi rimuovere",
+  "cancel delete remove drop storniere stornieren absagen sage annule annuler cancela cancelar anula annulla annullare",
+  "add append include insert put attach invite hinzufügen füge ergänze ajoute ajouter añade añadir agrega aggiungi aggiungere",
+  "append add write put include copy kopiere copie copia füge ergänze schreibe ajoute añade aggiungi",
+  "create make new add set write start open save copy kopiere copie copia erstelle erstellen anlegen lege schreibe crée créer crea crear creare",
+  "share give send teile teilen partage partager comparte compartir condividi condividere",
+  "update change adjust edit modify set correct move raise increase ändere ändern aktualisiere modifie modifier cambia cambiar actualiza aggiorna modifica",
+  "edit change update adjust modify ändere ändern bearbeite modifie modifier edita cambia modifica",
+  "reschedule move shift change postpone verschiebe verschieben verlege déplace déplacer reporte aplaza mueve sposta spostare",
+  "move reschedule shift put verschiebe verschieben déplace mueve sposta",
+  "send write email mail message post reply forward tell pay transfer invite sende senden schicke schicken schick schreibe überweise überweisen envoie envoyer écris envía enviar manda invia inviare",
+  "transfer send pay move überweise überweisen vire virer transfiere transferir paga",
+  "reply answer respond write send antworte antworten réponds répondre responde responder rispondi rispondere",
+  "forward send share weiterleiten leite transfère transférer reenvía inoltra",
+  "post publish write send share poste veröffentliche publie publier publica publicar pubblica",
+  "publish post share veröffentliche publie publica pubblica",
+  "reserve book make reserviere reservieren buche buchen réserve réserver reserva reservar prenota prenotare",
+  "book reserve buche buchen reserviere réserve reserva prenota",
+  "pay send transfer refund settle bezahle bezahlen zahle zahlen überweise paie payer paga pagar pagare",
+  "schedule set plan book pay send create plane planen planifie programma programa",
+  "invite add ask lade einladen invite inviter invita invitar invitare",
+  "rename call name change umbenennen benenne renomme renombra rinomina",
+  "close end finish schließe schliesse ferme cierra chiudi",
+  "archive store keep archiviere archive archiva archivia",
+  "save keep store write note remember copy kopiere copie copia speichere speichern sauvegarde enregistre guarda guardar salva salvare",
+  "write save put note copy kopiere copie copia schreibe schreiben écris écrire escribe escribir scrivi scrivere",
+  "set change make setze stelle mets pon imposta",
+  "upload put send lade hochladen téléverse sube carica",
+  "order buy get bestelle kaufe commande achète pide compra ordina",
+  "buy order get kaufe bestelle achète compra",
+].map((line) => line.split(" ").flatMap(foldedWords).map(stem));
+const VERBS = new Map(ALIKE.map((line) => [line[0] ?? "", new Set(line)] as const));
+
+const wantedBy = (said: Said) => {
+  const known = STEMS.get(said) ?? new Set([...said.asked].map(stem));
+  STEMS.set(said, known);
+  return known;
+};
+const STEMS = new WeakMap<Said, ReadonlySet<string>>();
+
+/** The words of a tool's name, without those of the server that it is of. */
+function ownWords(tool: string, owner: string): readonly string[] {
+  const words = wordsOfName(tool).map(stem);
+  const server = wordsOfName(owner.replace(/^(?:server|tool|hosts) /, "")).map(stem);
+  const isOfServer = server.length < words.length && server.every((word, at) => word === words[at]);
+  return isOfServer ? words.slice(server.length) : words;
+}
+
+export function isAskedFor(
+  { name, owner }: { readonly name: string; readonly owner: string },
+  said: Said,
+): boolean {
+  const wanted = wantedBy(said);
+  const words = ownWords(name, owner);
+  const verbs = words.flatMap((word) => VERBS.get(word) ?? []);
+  if (verbs.length > 0) return verbs.some((alike) => !alike.isDisjointFrom(wanted));
+  return words.some((word) => !SMALL.has(word) && wanted.has(word));
+}
+
+const SMALL = new Set(
+  "get list search find query lookup show read fetch all by to from in on of for and new id recent with my the direct most"
+    .split(" ")
+    .map(stem),
+);
+
+/** What a tool is about: `search_calendar_events` is about calendars and events. */
+export function subjectsOf(tool: string, owner: string): ReadonlySet<string> {
+  return new Set(ownWords(tool, owner).filter((word) => !SMALL.has(word) && !VERBS.has(word)));
+}
+
+/** True where a call without values is named by the person: `empty_trash` by "empty the trash". */
+export function isNamed(
+  { name, owner }: { readonly name: string; readonly owner: string },
+  said: Said,
+): boolean {
+  const wanted = wantedBy(said);
+  const subjects = [...subjectsOf(name, owner)];
+  return isAskedFor({ name, owner }, said) && subjects.every((word) => wanted.has(word));
+}
