@@ -1,5 +1,6 @@
 /** What answers a gate. */
 import type { Gate, TurnInput } from "../../kernel/plugin.ts";
+import { ApprovalDecision } from "../../kernel/vocabulary/turn.ts";
 import { decline, type Form, repliesOf } from "./question-form.ts";
 
 export function isAnswer(input: TurnInput, gate: Gate): boolean {
@@ -20,6 +21,6 @@ export function inputOf(gate: Gate, decision: string, form: Form = { values: [] 
     : {
         type: "approval",
         gate: gate.id,
-        decision: decision === "once" || decision === "always" ? decision : "deny",
+        decision: ApprovalDecision.enum.find((one) => one === decision) ?? "deny",
       };
 }

@@ -1,5 +1,6 @@
 /** What a job is completed with. */
 import { type Failure, Fault, type TurnRecord } from "../../../kernel/plugin.ts";
+import { whyHeld } from "../../../kernel/vocabulary/tools/approval.ts";
 import { isWebhookIdentity } from "../../../kernel/vocabulary/user.ts";
 import { INTERRUPTED } from "../threads/ledger.ts";
 
@@ -40,7 +41,12 @@ export function completionOf(record: TurnRecord): Completion {
   if (record.gate !== undefined && record.status === "waiting") {
     const { call, type } = record.gate;
     const [code, what] = NEEDS[type];
-    return failure({ code, message: `The tool ${call.name} ${what}. ${whereToAnswer(record.user)}` });
+    const why = type === "approval" ? whyHeld(record.gate) : "";
+    const because = why === "" ? "" : ` (${why})`;
+    return failure({
+      code,
+      message: `The tool ${call.name} ${what}${because}. ${whereToAnswer(record.user)}`,
+    });
   }
   if (record.error !== undefined) return failure(record.error);
   return { response: textOf(record) };

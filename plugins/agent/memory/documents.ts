@@ -1,14 +1,17 @@
 /** The documents themselves: one text for each user and path, earlier texts kept as versions. */
-import { Fault, type Sql, type Transaction } from "../../../kernel/plugin.ts";
+import {
+  Fault,
+  type MemoryEntry,
+  type MemoryFile,
+  type Origin,
+  type Sql,
+  type Transaction,
+} from "../../../kernel/plugin.ts";
+import { distinct } from "../safety/provenance/sources.ts";
 import { cleanPath } from "./path.ts";
 import { giveWords, indexWords, ownerToken } from "./word-index.ts";
 
-export interface Document {
-  readonly path: string;
-  readonly text: string;
-  readonly updatedAt: string;
-  readonly version: number;
-}
+export type Document = MemoryFile;
 
 /** A document, or where it is long its beginning. */
 export interface Excerpt {
@@ -17,6 +20,14 @@ export interface Excerpt {
   readonly text: string;
   readonly isWhole: boolean;
   readonly updatedAt: string;
+  readonly origins?: readonly Origin[];
+}
+
+export interface Writing {
+  /** Only where that is the version there is: 0 where there is none. */
+  readonly expected?: number | undefined;
+  /** Whose words a model has put into it. Absent where the person writes, whose it then is. */
+  readonly origins?: readonly Origin[] | undefined;
 }
 
 export interface Written {
@@ -38,26 +49,27 @@ const GIVEN_AT_ONCE = 500;
 export type Documents = ReturnType<typeof createDocuments>;
 
 export function createDocuments(sql: Sql) {
-  const COLUMNS = 'path, text, version, updated_at AS "updatedAt"';
+  const COLUMNS = 'path, text, version, updated_at AS "updatedAt", origins';
 
   async function fetch(user: string, ids: readonly number[], text: string, isWhole: string) {
     if (ids.length === 0) return new Map<number, Excerpt>();
-    const rows = await sql.all<Omit<Excerpt, "isWhole"> & { whole: number }>(
-      `SELECT id, path, ${text} AS text, ${isWhole} AS whole, updated_at AS "updatedAt" FROM memory_documents
+    const rows = await sql.all<Stored<Omit<Excerpt, "isWhole">> & { whole: number }>(
+      `SELECT id, path, ${text} AS text, ${isWhole} AS whole, updated_at AS "updatedAt", origins FROM memory_documents
        WHERE "user" = ? AND id IN (${FETCHED})`,
       user,
       ...Array.from({ length: MOST_FETCHED }, (_, at) => ids[at] ?? -1),
     );
-    return new Map(rows.map(({ whole, ...row }) => [row.id, { ...row, isWhole: whole === 1 }]));
+    return new Map(rows.map(({ whole, ...row }) => [row.id, { ...withOrigins(row), isWhole: whole === 1 }]));
   }
 
   return {
     async read(user: string, path: string): Promise<Document | undefined> {
-      return await sql.get<Document>(
+      const row = await sql.get<Stored<Document>>(
         `SELECT ${COLUMNS} FROM memory_documents WHERE "user" = ? AND path = ?`,
         user,
         cleanPath(path),
       );
+      return row && withOrigins(row);
     },
 
     /** The texts of those that are there, by path. */
@@ -71,34 +83,34 @@ export function createDocuments(sql: Sql) {
     },
 
     async readVersion(user: string, path: string, version: number): Promise<Document | undefined> {
-      return await sql.get<Document>(
-        `SELECT path, kept.text, kept.version, written_at AS "updatedAt"
+      const row = await sql.get<Stored<Document>>(
+        `SELECT path, kept.text, kept.version, written_at AS "updatedAt", kept.origins
          FROM memory_documents JOIN memory_versions AS kept ON document = id
          WHERE "user" = ? AND path = ? AND kept.version = ?`,
         user,
         cleanPath(path),
         version,
       );
+      return row && withOrigins(row);
     },
 
-    /** With `expected`, only where that is the version there is: 0 where there is none. */
     async write(
       tx: Transaction,
       user: string,
       given: string,
       text: string,
-      expected?: number,
+      { expected, origins }: Writing = {},
     ): Promise<Written> {
       const path = cleanPath(given);
       const bytes = Buffer.byteLength(text);
       if (bytes > MOST_BYTES) throw tooLarge(path, bytes);
       const kept = text.replaceAll("\0", "").toWellFormed();
       const now = new Date().toISOString();
-      const row = await tx.get<{ id: number; version: number }>(
+      const row = await tx.get<{ id: number; version: number; origins: string | null }>(
         `INSERT INTO memory_documents ("user", owner, path, text, bytes, version, updated_at) VALUES (?, ?, ?, ?, ?, 1, ?)
          ON CONFLICT ("user", path) DO UPDATE SET text = excluded.text, bytes = excluded.bytes,
            version = memory_documents.version + 1, updated_at = excluded.updated_at
-         WHERE memory_documents.text <> excluded.text RETURNING id, version`,
+         WHERE memory_documents.text <> excluded.text RETURNING id, version, origins`,
         user,
         ownerToken(user),
         path,
@@ -118,8 +130,21 @@ export function createDocuments(sql: Sql) {
       }
       const { id, version } = row;
       if (expected !== undefined && expected !== version - 1) throw hasChanged(path, version - 1);
+      // What was once made from others' words stays so until the person writes it themselves.
+      const whose = origins && distinct([...parse(row.origins), ...origins]);
+      const stored = whose?.length ? JSON.stringify(whose) : null;
       await Promise.all([
-        tx.run("INSERT INTO memory_versions VALUES (?, ?, ?, ?)", id, version, kept, now),
+        ...(stored === row.origins
+          ? []
+          : [tx.run("UPDATE memory_documents SET origins = ? WHERE id = ?", stored, id)]),
+        tx.run(
+          "INSERT INTO memory_versions (document, version, text, written_at, origins) VALUES (?, ?, ?, ?, ?)",
+          id,
+          version,
+          kept,
+          now,
+          stored,
+        ),
         tx.run(
           "DELETE FROM memory_versions WHERE document = ? AND version <= ?",
           id,
@@ -148,11 +173,13 @@ export function createDocuments(sql: Sql) {
         most,
       ),
 
-    tree: (user: string) =>
-      sql.all<{ path: string; updatedAt: string; bytes: number }>(
-        'SELECT path, updated_at AS "updatedAt", bytes FROM memory_documents WHERE "user" = ? ORDER BY path',
+    async tree(user: string): Promise<readonly MemoryEntry[]> {
+      const rows = await sql.all<Stored<MemoryEntry>>(
+        'SELECT path, updated_at AS "updatedAt", bytes, origins FROM memory_documents WHERE "user" = ? ORDER BY path',
         user,
-      ),
+      );
+      return rows.map(withOrigins);
+    },
 
     /** Those of the numbered documents that are this user's. */
     fetch: (user: string, ids: readonly number[]) => fetch(user, ids, "text", "1"),
@@ -166,6 +193,17 @@ export function createDocuments(sql: Sql) {
         `CASE WHEN bytes <= ${LONGEST_EXCERPT} THEN 1 ELSE 0 END`,
       ),
   };
+}
+
+/** As a row has it. */
+type Stored<Read> = Omit<Read, "origins"> & { readonly origins: string | null };
+
+function withOrigins<Row extends { readonly origins: string | null }>({ origins, ...row }: Row) {
+  return { ...row, ...(origins !== null && { origins: parse(origins) }) };
+}
+
+function parse(origins: string | null): readonly Origin[] {
+  return origins === null ? [] : (JSON.parse(origins) as readonly Origin[]);
 }
 
 export interface Gift {

@@ -1,7 +1,7 @@
 /** The agent's memory: documents of each user, searched by words and by meaning. */
 import { Fault, type Log, type Memory, type Store, type Transaction } from "../../../kernel/plugin.ts";
 import type { OwnTool } from "../turn/own-tool.ts";
-import { createDocuments, type Document, giveDocuments } from "./documents.ts";
+import { createDocuments, type Document, giveDocuments, type Writing } from "./documents.ts";
 import { createEmbedder, type EmbedderOptions, embedTexts } from "./embedder.ts";
 import { createIndexer } from "./indexer.ts";
 import { search } from "./search.ts";
@@ -50,8 +50,10 @@ export async function createMemory({ store, vectors: isOn, log }: MemoryOptions)
     readTexts: documents.readTexts,
     readVersion: documents.readVersion,
     tree: documents.tree,
-    async write(user: string, path: string, text: string, expected?: number) {
-      const written = await sql.transaction((tx) => documents.write(tx, user, path, text, expected));
+    write: (user: string, path: string, text: string, expected?: number) =>
+      memory.writeFrom(user, path, text, { expected }),
+    async writeFrom(user: string, path: string, text: string, writing: Writing) {
+      const written = await sql.transaction((tx) => documents.write(tx, user, path, text, writing));
       if (written.changed) indexer?.wake();
       return { path: written.path, version: written.version };
     },

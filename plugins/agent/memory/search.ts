@@ -36,7 +36,15 @@ export async function search(
   return fused.flatMap(({ id, score }) => {
     const row = fetched.get(id) ?? byWords.excerpts.get(id);
     return row
-      ? [{ path: row.path, snippet: snippetOf(row.text, query), score, updatedAt: row.updatedAt }]
+      ? [
+          {
+            path: row.path,
+            snippet: snippetOf(row.text, query),
+            score,
+            updatedAt: row.updatedAt,
+            ...(row.origins && { origins: row.origins }),
+          },
+        ]
       : [];
   });
 }

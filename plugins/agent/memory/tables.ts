@@ -56,6 +56,10 @@ const SQLITE = [
   CREATE INDEX memory_vectors_by_user ON memory_vectors (user, change);
   CREATE TABLE memory_changes (user TEXT PRIMARY KEY, change INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   INSERT INTO memory_changes SELECT DISTINCT user, 1 FROM memory_vectors;`,
+
+  // Whose words it was made from, as JSON; null where they are the user's own.
+  `ALTER TABLE memory_documents ADD COLUMN origins TEXT;
+  ALTER TABLE memory_versions ADD COLUMN origins TEXT;`,
 ] as const;
 
 const POSTGRES = [
@@ -102,6 +106,10 @@ const POSTGRES = [
   CREATE INDEX memory_words_by_user ON memory_words ("user", document);
   -- Documents are written seldom and searched often: nothing waits in a list that each search would have to read.
   CREATE INDEX memory_words_by_word ON memory_words USING gin (words) WITH (fastupdate = off);`,
+
+  // Whose words it was made from, as JSON; null where they are the user's own.
+  `ALTER TABLE memory_documents ADD COLUMN origins TEXT COLLATE "C";
+  ALTER TABLE memory_versions ADD COLUMN origins TEXT COLLATE "C";`,
 ] as const;
 
 export const MIGRATIONS = { sqlite: SQLITE, postgres: POSTGRES } as const;

@@ -1,17 +1,23 @@
 /** Memory as the model sees it. */
-import { Fault, type Memory, type ToolOutcome } from "../../../kernel/plugin.ts";
+import { Fault, type Memory, type Origin } from "../../../kernel/plugin.ts";
 import { IDENTITY_PATHS } from "../context/identity.ts";
-import type { OwnTool } from "../turn/own-tool.ts";
-import type { Document } from "./documents.ts";
+import { distinct } from "../safety/provenance/sources.ts";
+import type { OwnOutcome, OwnTool } from "../turn/own-tool.ts";
+import type { Document, Writing } from "./documents.ts";
 import { cleanPath } from "./path.ts";
+import { foldedWords } from "./terms.ts";
 
 export interface MemoryReader extends Memory {
   readVersion(user: string, path: string, version: number): Promise<Document | undefined>;
+  /** Writes what a model says. */
+  writeFrom(user: string, path: string, text: string, writing: Writing): ReturnType<Memory["write"]>;
 }
 
 const PATH = { type: "string", minLength: 1, description: "Path of the document, for example notes/bike.md" };
 const USUAL_HITS = 5;
 const MOST_LISTED = 200;
+/** Words of a path that only names its document. */
+const LONGEST_NAME = 6;
 const MOST_ATTEMPTS = 5;
 
 export function memoryTools(memory: MemoryReader): OwnTool[] {
@@ -28,13 +34,17 @@ export function memoryTools(memory: MemoryReader): OwnTool[] {
         },
         ["path", "text"],
       ),
-      run: (params, { user }) =>
+      run: (params, { user, originsOf }) =>
         outcome(async () => {
           const { path, text, append } = params as { path: string; text: string; append?: boolean };
           refuseIdentity(path);
-          return append === true
-            ? await addTo(memory, user, path, text)
-            : await memory.write(user, path, text);
+          // A name can be long enough to say something too.
+          const words = foldedWords(path).length > LONGEST_NAME ? `${path}\n${text}` : text;
+          const origins = (await originsOf?.(words)) ?? [];
+          const written = await (append === true
+            ? addTo(memory, user, path, text, origins)
+            : memory.writeFrom(user, path, text, { origins }));
+          return [written];
         }),
     },
     {
@@ -48,7 +58,16 @@ export function memoryTools(memory: MemoryReader): OwnTool[] {
             ? memory.read(user, path)
             : memory.readVersion(user, path, version));
           if (!found) throw noDocument(version === undefined ? path : `${path} in version ${version}`);
-          return { path: found.path, text: found.text, version: found.version, updated_at: found.updatedAt };
+          return [
+            {
+              path: found.path,
+              text: found.text,
+              version: found.version,
+              updated_at: found.updatedAt,
+              ...told(found),
+            },
+            found,
+          ];
         }),
     },
     {
@@ -63,14 +82,14 @@ export function memoryTools(memory: MemoryReader): OwnTool[] {
         outcome(async () => {
           const { query, limit } = params as { query: string; limit?: number };
           const hits = await memory.search(user, query, limit ?? USUAL_HITS);
-          return {
-            results: hits.map(({ path, snippet, score, updatedAt }) => ({
-              path,
-              snippet,
-              score,
-              updated_at: updatedAt,
-            })),
-          };
+          const results = hits.map(({ path, snippet, score, updatedAt, origins }) => ({
+            path,
+            snippet,
+            score,
+            updated_at: updatedAt,
+            ...told({ origins }),
+          }));
+          return [{ results }, ...hits];
         }),
     },
     {
@@ -83,7 +102,7 @@ export function memoryTools(memory: MemoryReader): OwnTool[] {
           const { path } = params as { path: string };
           refuseIdentity(path);
           if (!(await memory.remove(user, path))) throw noDocument(path);
-          return { path, removed: true };
+          return [{ path, removed: true }];
         }),
     },
     {
@@ -97,22 +116,32 @@ export function memoryTools(memory: MemoryReader): OwnTool[] {
         outcome(async () => {
           const { prefix } = params as { prefix?: string };
           const all = (await memory.tree(user)).filter(({ path }) => path.startsWith(prefix ?? ""));
-          const documents = all
-            .slice(0, MOST_LISTED)
-            .map(({ path, updatedAt, bytes }) => ({ path, updated_at: updatedAt, bytes }));
-          return { documents, ...(all.length > documents.length && { more: all.length - documents.length }) };
+          const listed = all.slice(0, MOST_LISTED);
+          const documents = listed.map(({ path, updatedAt, bytes }) => ({
+            path,
+            updated_at: updatedAt,
+            bytes,
+          }));
+          const more = all.length - documents.length;
+          return [{ documents, ...(more > 0 && { more }) }, ...listed];
         }),
     },
   ];
 }
 
 /** Where something else writes the document at the same moment, its text is read again. */
-async function addTo(memory: Memory, user: string, path: string, text: string) {
+async function addTo(
+  memory: MemoryReader,
+  user: string,
+  path: string,
+  text: string,
+  origins: readonly Origin[],
+) {
   for (let attempt = 1; ; attempt++) {
     const before = await memory.read(user, path);
     const whole = before === undefined || before.text === "" ? text : `${before.text.trimEnd()}\n${text}`;
     try {
-      return await memory.write(user, path, whole, before?.version ?? 0);
+      return await memory.writeFrom(user, path, whole, { expected: before?.version ?? 0, origins });
     } catch (error) {
       const isOutdated = error instanceof Fault && error.code === "memory_changed";
       if (!isOutdated || attempt === MOST_ATTEMPTS) throw error;
@@ -142,10 +171,29 @@ function object(properties: object, required: readonly string[]) {
   return { type: "object", properties, required, additionalProperties: false };
 }
 
+/** A document whose words are in an output. */
+type Shown = Pick<Document, "path" | "origins">;
+
+/** The document first: it is where the words stand. */
+function originsOfShown({ path, origins }: Shown): readonly Origin[] {
+  return origins === undefined ? [] : [{ kind: "memory", name: path }, ...origins];
+}
+
+/** What the model reads of it. */
+function told({ origins }: { readonly origins?: Shown["origins"] | undefined }): {
+  readonly written_from?: string;
+} {
+  if (origins === undefined) return {};
+  const names = origins.map(({ kind, name }) => `${kind} ${name}`).join(", ");
+  return { written_from: `${names}; not the user's own words` };
+}
+
 /** What the user or the model did wrong is an outcome it reads; anything else is the loop's to report. */
-async function outcome(work: () => Promise<unknown>): Promise<ToolOutcome> {
+async function outcome(work: () => Promise<readonly [unknown, ...Shown[]]>): Promise<OwnOutcome> {
   try {
-    return { status: "ok", output: JSON.stringify(await work()) };
+    const [output, ...shown] = await work();
+    const origins = distinct(shown.flatMap(originsOfShown));
+    return { status: "ok", output: JSON.stringify(output), ...(origins.length > 0 && { origins }) };
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     return { status: "error", code: error.code, message: error.message };

@@ -9,6 +9,7 @@ import {
   type Turn,
   type Usage,
 } from "../../../kernel/plugin.ts";
+import { whyHeld } from "../../../kernel/vocabulary/tools/approval.ts";
 import type { OwnTurn } from "../threads/items.ts";
 import type { PendingCall } from "../threads/thread-row.ts";
 import type { Carried } from "./required-tools.ts";
@@ -111,8 +112,12 @@ export function withoutQuestion({ ephemeral }: Turn, ending: Ending): Ending {
 
 function wanted(gate: Exclude<Gate, { type: "external_tool" }>): readonly [string, string] {
   switch (gate.type) {
-    case "approval":
-      return ["approval", "Allow the tool first"];
+    case "approval": {
+      const why = whyHeld(gate);
+      return why === ""
+        ? ["approval", "Allow the tool first"]
+        : [`approval (${why})`, "Put these values into your own request"];
+    }
     case "authentication":
       return [`the credential "${gate.secret}"`, "Provide it first"];
     case "question":

@@ -1,5 +1,6 @@
 /** A stored turn and what its request asked for, as the response object of the wire. */
 import type { Gate, TurnRecord } from "../../../kernel/plugin.ts";
+import { whyHeld } from "../../../kernel/vocabulary/tools/approval.ts";
 import { Usage } from "../../../kernel/vocabulary/usage.ts";
 import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
 import { formatResponseId, type ResponseId } from "./id.ts";
@@ -138,6 +139,8 @@ const PUBLISHED: Readonly<Record<string, string>> = {
   too_long: "context_length_exceeded",
 };
 
+const because = (why: string): string => (why === "" ? "" : ` (${why})`);
+
 /** Tells a program that a person is needed, and where. */
 export function gateError(gate: Exclude<Gate, { type: "external_tool" }>, pageOf: PageOf): WireError {
   const page = pageOf(gate.thread);
@@ -152,7 +155,7 @@ export function gateError(gate: Exclude<Gate, { type: "external_tool" }>, pageOf
     case "approval":
       return refuse(
         "approval_required",
-        `The tool "${name}" needs approval, which this API cannot ask for. Approve or deny it at ${then}`,
+        `The tool "${name}" needs approval, which this API cannot ask for${because(whyHeld(gate))}. Approve or deny it at ${then}`,
       );
     case "authentication":
       return refuse(

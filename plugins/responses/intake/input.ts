@@ -96,7 +96,9 @@ export async function resolveItems(
 }
 
 const unsealed = (holds: SealedKind, text: string): GivenItem =>
-  holds === "reasoning" ? { type: "reasoning", text } : { type: "message", role: "user", text };
+  holds === "reasoning"
+    ? { type: "reasoning", text }
+    : { type: "message", role: "user", text, isSummary: true };
 
 const tooMany = (index: number) =>
   invalid(
@@ -125,7 +127,9 @@ export function askOf(items: readonly SaidItem[]): Ask {
   const start = items.findLastIndex((item) => !isRequest(item)) + 1;
   const history = items.slice(0, start);
   const ask = { history, outputs: [], ...requestOf(items.slice(start)) };
-  if (isEmpty(ask) && history.at(-1)?.type !== "function_call_output") throw nothing();
+  const last = history.at(-1);
+  const goesOn = last?.type === "function_call_output" || (last?.type === "message" && last.isSummary);
+  if (isEmpty(ask) && !goesOn) throw nothing();
   return ask;
 }
 
@@ -167,7 +171,8 @@ export function takeInstructions<Item extends GivenItem>(
   return { instructions, items: items.slice(count) };
 }
 
-const isRequest = (item: SaidItem): boolean => item.type === "message" && item.role !== "assistant";
+const isRequest = (item: SaidItem): boolean =>
+  item.type === "message" && item.role !== "assistant" && !item.isSummary;
 
 const isEmpty = ({ text, attachments }: Pick<Ask, "text" | "attachments">): boolean =>
   text === "" && attachments.length === 0;

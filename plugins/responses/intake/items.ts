@@ -33,6 +33,8 @@ interface Message<Attached> {
   readonly role: Role;
   readonly text: string;
   readonly attachments?: readonly Attached[];
+  /** A conversation made shorter: nobody's own words. */
+  readonly isSummary?: true;
 }
 
 interface Output<Attached> {

@@ -95,7 +95,8 @@ function historyItem(item: SaidItem): TurnItem {
   switch (item.type) {
     case "message": {
       const role = item.role === "developer" ? "system" : item.role;
-      return { type: "message", id: "", role, text: item.text, ...attachedTo(item.attachments) };
+      const origins = item.isSummary && { origins: [{ kind: "caller", name: "summary" } as const] };
+      return { type: "message", id: "", role, text: item.text, ...attachedTo(item.attachments), ...origins };
     }
     case "function_call": {
       const call = { id: item.call, name: item.name, params: item.params };

@@ -1,5 +1,6 @@
 /** The entries of the history pane, and how each is rendered as lines. */
 import type { Gate, ToolCall, ToolOutcome } from "../../../kernel/plugin.ts";
+import { decisionsAt } from "../../../kernel/vocabulary/tools/approval.ts";
 import { type Form, stepsOf } from "../question-form.ts";
 import { cut, hang, plain, wrap } from "./lines.ts";
 import { type Rendering, renderMarkdown } from "./markdown.ts";
@@ -43,6 +44,7 @@ export interface Choice {
 const APPROVAL: readonly Choice[] = [
   { key: "o", label: "Once", decision: "once" },
   { key: "a", label: "Always", decision: "always" },
+  { key: "t", label: "To there from now on", decision: "destination" },
   { key: "d", label: "Deny", decision: "deny" },
 ];
 const AUTHENTICATION: readonly Choice[] = [
@@ -57,8 +59,8 @@ export function choicesOf(gate: Gate): readonly Choice[] {
   if (gate.type === "question")
     return [{ key: "a", label: stepsOf(gate).length > 0 ? "Answer" : "Done", decision: "accept" }, DECLINE];
   if (gate.type !== "approval") return [];
-  // What is asked for each time anew has no fingerprint to remember.
-  return gate.fingerprint === undefined ? APPROVAL.filter(({ key }) => key !== "a") : APPROVAL;
+  const offered: readonly string[] = decisionsAt(gate);
+  return APPROVAL.filter(({ decision }) => offered.includes(decision));
 }
 
 /** Entries that Enter opens and closes. */

@@ -3,7 +3,7 @@
 /** Starts a whole service in its own process: what holds on SQLite has to hold on PostgreSQL. */
 export const bootsService = (file: string, text: string): boolean =>
   file.startsWith("test/plugins/") &&
-  /from "[./]+\/support\/services\/(?:kernel|agent|gateway|responses|webhook)\.ts"/.test(text);
+  /from "[./]+\/support\/services\/(?:kernel|agent|office|gateway|responses|webhook)\.ts"/.test(text);
 
 /** Why a file asks the store for nothing that another does not ask it for: `npm run test:postgres` alone runs them. */
 const OF_SOMETHING_ELSE: Readonly<Record<string, string>> = {

@@ -105,12 +105,13 @@ const LONGEST_PLACE = 300;
 /** What was to be read, where the call named one thing that looks like it. */
 function placeIn(asked: unknown): string | undefined {
   const named = [...scalarsIn(asked, "")].flatMap(([, value]) =>
-    typeof value === "string" && value.length <= LONGEST_PLACE && /^\S*[./\\]\S*\w$/.test(value)
-      ? [value]
-      : [],
+    typeof value === "string" && isPlace(value) ? [value] : [],
   );
   return named.length === 1 ? named[0] : undefined;
 }
+
+const isPlace = (value: string): boolean =>
+  value.length <= LONGEST_PLACE && !/\s/.test(value) && /[./\\]/.test(value) && /[\w/]$/.test(value);
 
 const MOST_ORIGINS = 8;
 

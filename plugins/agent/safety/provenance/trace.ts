@@ -76,7 +76,9 @@ export function extend(before: Trace, turns: readonly TracedTurn[], isOwn: (tool
     if (origin !== undefined) entries.push({ origin, text: capText(item.text, LONGEST), asked: undefined });
     else {
       const { own, others } = divide(item.text, spans);
-      said.push(own);
+      const { words, file } = withoutFiles(own);
+      said.push(words);
+      if (file) entries.push(file);
       const name = turn.outside?.origin ?? "";
       if (others !== "") entries.push({ origin: { kind: "outside", name }, text: others, asked: undefined });
     }
@@ -151,6 +153,20 @@ function divide(text: string, spans: Spans): { readonly own: string; readonly ot
     end = to;
   }
   return { own: [...own, text.slice(end)].join("\n"), others: others.join("\n") };
+}
+
+const FILE = '<file name="';
+
+/** Channels write text files into the message. All from the first to the end of the last is theirs: a file may hold the tags too. */
+function withoutFiles(text: string): { readonly words: string; readonly file: Entry | undefined } {
+  const [from, to] = [text.indexOf(FILE), text.lastIndexOf("</file>")];
+  if (from === -1 || to < from) return { words: text, file: undefined };
+  const start = from + FILE.length;
+  const name = text.slice(start, text.indexOf('"', start)).slice(0, 200);
+  return {
+    words: `${text.slice(0, from)}\n${text.slice(to + "</file>".length)}`,
+    file: { origin: { kind: "file", name }, text: capText(text.slice(from, to), LONGEST), asked: undefined },
+  };
 }
 
 /** Numbers with their names, because a bare number is no id. */
