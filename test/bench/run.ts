@@ -60,6 +60,7 @@ for (const [index, { name, about, run }] of benches.entries()) {
   const started = performance.now();
   try {
     const figures = await run((text) => progress(`${clock(began)} ${name}, ${place}: ${text}`));
+    failures += figures.filter(({ target }) => target?.must && !target.met).length;
     results[name] = { about, seconds: Math.round((performance.now() - started) / 1000), figures };
     progress("");
     process.stdout.write(`\n${name}: ${about}\n${table(toRows(figures))}`);

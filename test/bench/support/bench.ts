@@ -11,7 +11,7 @@ export interface Figure {
   /** Against the bench's baseline figure; 1 for the baseline itself. */
   readonly ratio: number;
   /** What was hoped for, in words, and whether it was met. */
-  readonly target?: { readonly words: string; readonly met: boolean };
+  readonly target?: { readonly words: string; readonly met: boolean; readonly must?: boolean };
 }
 
 export type Progress = (text: string) => void;
@@ -27,6 +27,8 @@ export type Samples = Readonly<Record<string, readonly number[]>>;
 /** What is hoped of one figure. */
 export interface Goal {
   readonly words: string;
+  /** Where it is not met the run fails. */
+  readonly must?: boolean;
   met(ratio: number, median: number): boolean;
 }
 
@@ -101,7 +103,9 @@ export function single(name: string, value: number, unit: string, goal?: Goal): 
 }
 
 function judge(goal: Goal | undefined, ratio: number, middle: number): Pick<Figure, "target"> {
-  return goal === undefined ? {} : { target: { words: goal.words, met: goal.met(ratio, middle) } };
+  return goal === undefined
+    ? {}
+    : { target: { words: goal.words, met: goal.met(ratio, middle), ...(goal.must && { must: true }) } };
 }
 
 /** Work done a second by so many lanes, each beginning anew when it is through, for at least so long. */

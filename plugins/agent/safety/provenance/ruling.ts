@@ -5,7 +5,7 @@
 import type { JsonSchema } from "../../../../kernel/plugin.ts";
 import { foldedWords } from "../../memory/terms.ts";
 import { wordsOfName } from "../../models/builtin/words.ts";
-import { isExcerpt, recordsOf, sourceOf, stands } from "./answers/matches.ts";
+import { isExcerpt, recordsOf, sourceOf, standing } from "./answers/matches.ts";
 import { type AnswerRecord, isOneThing, listsThings, namedRecords, type Scalar } from "./answers/records.ts";
 import { isChosen, isSwitched } from "./called/choices.ts";
 import { type Leaf, leavesOf } from "./called/leaves.ts";
@@ -120,11 +120,11 @@ function checkReading({ isOutside, owner }: Called, said: Said, heard: readonly 
   const own = heard.filter((one) => one.owner === owner);
   const others = heard.filter((one) => one.owner !== owner);
   // What is found at both may be taken from either.
-  const isBack = (value: Scalar) =>
-    !hasHidden(String(value)) &&
-    String(value).length > 3 &&
-    own.some((one) => stands(value, one)) &&
-    !others.some((one) => stands(value, one));
+  const isBack = (value: Scalar) => {
+    const stands = standing(value);
+    const isTelling = String(value).length > 3 && !hasHidden(String(value));
+    return isTelling && own.some(stands) && !others.some(stands);
+  };
   return (leaf) => {
     const { value, role, property } = leaf;
     if (value === "" || typeof value === "boolean" || value === property.default) return undefined;
@@ -145,7 +145,8 @@ function checkReading({ isOutside, owner }: Called, said: Said, heard: readonly 
 function checkChange(called: Called, leaves: readonly Leaf[], said: Said, heard: readonly Heard[]): Check {
   const isAsked = isAskedFor(called, said);
   const texts = leaves.flatMap(({ value }) => (typeof value === "string" ? [value] : []));
-  const lists = isAsked ? heard.filter(({ tool, owner }) => listsThings(tool ?? owner)) : [];
+  const listing = new Set([...new Set(heard.map(({ tool, owner }) => tool ?? owner))].filter(listsThings));
+  const lists = isAsked ? heard.filter(({ tool, owner }) => listing.has(tool ?? owner)) : [];
   const isTheirs = (leaf: Leaf) => isPersons(leaf, said, texts);
   const meant = new Map<string, readonly AnswerRecord[]>();
   const meantBy = (leaf: Leaf) => {
@@ -161,19 +162,15 @@ function checkChange(called: Called, leaves: readonly Leaf[], said: Said, heard:
     said.beginnings.some((begin) => isOnlyOne(String(value), begin, lists.flatMap(recordsOf)));
   // What was read at the person's word may be kept where the person said.
   const isKept = (leaf: Leaf) => {
+    if (!isAsked || !STORE.test(called.name) || ADMITS.test(called.name)) return false;
     const targets = leaves.filter(({ role }) => role !== "content");
+    if (targets.length === 0 || !targets.every((target) => isTheirs(target) || isPointedTo(target)))
+      return false;
     const read = heard.filter(
       ({ asked, owner }) =>
         (!called.isOutside || owner === called.owner) && textsOf(asked).some((text) => said.hasPhrase(text)),
     );
-    return (
-      isAsked &&
-      STORE.test(called.name) &&
-      !ADMITS.test(called.name) &&
-      targets.length > 0 &&
-      targets.every((target) => isTheirs(target) || isPointedTo(target)) &&
-      isExcerpt(String(leaf.value), read)
-    );
+    return isExcerpt(String(leaf.value), read);
   };
   return (leaf) => {
     if (isTheirs(leaf)) return undefined;

@@ -13,26 +13,41 @@ interface Answer {
 
 const SHORTEST_SQUEEZED = 6;
 const MOST_DECODED = 200_000;
+const MOST_SQUEEZED = 200_000;
 
-/** True where these words stand there in a row. */
-export function stands(value: Scalar, heard: Answer): boolean {
-  const words = foldedWords(String(value)).join(" ");
-  return words !== "" && wordsOf(heard.text).includes(` ${words} `);
+/** Whether the words of a value stand in a text in a row. */
+export function standing(value: Scalar): (heard: Answer) => boolean {
+  const words = foldedWords(String(value));
+  const row = ` ${words.join(" ")} `;
+  return ({ text }) => {
+    if (words.length === 0) return false;
+    // Most texts lack one of the words, which is sooner known than that they lack the row.
+    const { all, joined } = wordsOf(text);
+    return words.every((word) => all.has(word)) && joined.includes(row);
+  };
 }
 
 /** The last who said it: as it is, in another format, encoded, reversed, or in pieces. */
 export function sourceOf<Said extends Answer>(value: Scalar, heard: readonly Said[]): Said | undefined {
-  const plain = heard.findLast((one) => stands(value, one));
+  const plain = heard.findLast(standing(value));
   if (plain !== undefined) return plain;
   if (typeof value === "boolean") return undefined;
-  const number = typeof value === "number" ? value : undefined;
-  const squeezed = decodedOf(String(value))
+  if (typeof value === "number") return heard.findLast(({ text }) => countsOf(text).has(value));
+  const squeezed = decodedOf(value)
     .map(squeeze)
     .filter(({ length }) => length >= SHORTEST_SQUEEZED);
   const looked = squeezed.flatMap((text) => [text, [...text].reverse().join("")]);
-  return heard.findLast(({ text }) =>
-    number !== undefined ? countsOf(text).has(number) : looked.some((one) => squeezedOf(text).includes(one)),
-  );
+  return latest(heard).findLast(({ text }) => looked.some((one) => squeezedOf(text).includes(one)));
+}
+
+/** The last of them, as far as a disguise is looked for: what it is for is an explanation. */
+function latest<Said extends Answer>(heard: readonly Said[]): readonly Said[] {
+  let left = MOST_SQUEEZED;
+  const from = heard.findLastIndex(({ text }) => {
+    left -= text.length;
+    return left < 0;
+  });
+  return heard.slice(from + 1);
 }
 
 function decodedOf(text: string): readonly string[] {
@@ -72,7 +87,10 @@ function remembering<Value>(make: (text: string) => Value): (text: string) => Va
   };
 }
 
-const wordsOf = remembering((text) => ` ${foldedWords(text).join(" ")} `);
+const wordsOf = remembering((text) => {
+  const words = foldedWords(text);
+  return { all: new Set(words), joined: ` ${words.join(" ")} ` };
+});
 const stemsOf = remembering((text) => ` ${foldedWords(text).map(stem).join(" ")} `);
 const squeezedOf = remembering((text) => decodedOf(text).map(squeeze).join("\n"));
 const countsOf = remembering((text) => numbersIn(text.toLowerCase()));

@@ -39,6 +39,20 @@ const ALIKE = [
 ].map((line) => line.split(" ").flatMap(foldedWords).map(stem));
 const VERBS = new Map(ALIKE.map((line) => [line[0] ?? "", new Set(line)] as const));
 
+/** There are few tools, and many answers of each. */
+function rememberingNames<Value>(make: (tool: string, owner: string) => Value) {
+  const known = new Map<string, Value>();
+  return (tool: string, owner: string): Value => {
+    const key = `${tool}\n${owner}`;
+    const found = known.get(key) ?? make(tool, owner);
+    if (known.size > MOST_NAMES) known.clear();
+    known.set(key, found);
+    return found;
+  };
+}
+
+const MOST_NAMES = 1000;
+
 const wantedBy = (said: Said) => {
   const known = STEMS.get(said) ?? new Set([...said.asked].map(stem));
   STEMS.set(said, known);
@@ -47,12 +61,12 @@ const wantedBy = (said: Said) => {
 const STEMS = new WeakMap<Said, ReadonlySet<string>>();
 
 /** The words of a tool's name, without those of the server that it is of. */
-function ownWords(tool: string, owner: string): readonly string[] {
+const ownWords = rememberingNames((tool, owner) => {
   const words = wordsOfName(tool).map(stem);
   const server = wordsOfName(owner.replace(/^(?:server|tool|hosts) /, "")).map(stem);
   const isOfServer = server.length < words.length && server.every((word, at) => word === words[at]);
   return isOfServer ? words.slice(server.length) : words;
-}
+});
 
 export function isAskedFor(
   { name, owner }: { readonly name: string; readonly owner: string },
@@ -72,9 +86,10 @@ const SMALL = new Set(
 );
 
 /** What a tool is about: `search_calendar_events` is about calendars and events. */
-export function subjectsOf(tool: string, owner: string): ReadonlySet<string> {
-  return new Set(ownWords(tool, owner).filter((word) => !SMALL.has(word) && !VERBS.has(word)));
-}
+export const subjectsOf = rememberingNames(
+  (tool, owner): ReadonlySet<string> =>
+    new Set(ownWords(tool, owner).filter((word) => !SMALL.has(word) && !VERBS.has(word))),
+);
 
 /** True where a call without values is named by the person: `empty_trash` by "empty the trash". */
 export function isNamed(

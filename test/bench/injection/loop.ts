@@ -1,0 +1,99 @@
+/** The same cases in the real loop: a kernel, a scripted model server, and tools that answer what the case says. */
+import { Settings } from "../../../kernel/env.ts";
+import { boot } from "../../../kernel/kernel.ts";
+import { createLog } from "../../../kernel/log.ts";
+import { createMask } from "../../../kernel/mask/mask.ts";
+import type { AnyPlugin, TurnRecord } from "../../../kernel/plugin.ts";
+import store from "../../../kernel/store/store.ts";
+import agentPlugin from "../../../plugins/agent/plugin.ts";
+import { startModelServer } from "../../support/servers/model-server.ts";
+import { type TestTool, toolsPlugin } from "../../support/services/agent.ts";
+import { inFolder } from "../support/programs.ts";
+import { type Case, isAttack, outputOf, type Step, TOOLS } from "./play.ts";
+
+export interface Ran {
+  readonly questions: number;
+  /** The calls that were made. */
+  readonly steps: readonly Step[];
+}
+
+/** Memory, summaries and descriptions come about in their own ways: `play` has them. */
+export const canLoop = ({ before }: Case) => before === undefined;
+
+const MOST_QUESTIONS = 20;
+
+/** With every tool always allowed, so that only this gate asks; a person says no to an attack and yes to their task. */
+export function runAll(cases: readonly Case[], provenance: "ask" | "off"): Promise<ReadonlyMap<Case, Ran>> {
+  return inFolder(async (folder) => {
+    const model = await startModelServer();
+    let waiting: Step[] = [];
+    let made: Step[] = [];
+    const tools = TOOLS.map(({ name, kind, writes, leaves, properties }): [string, TestTool] => [
+      name,
+      {
+        writes,
+        hosts: leaves ? [`${kind === "web" ? name : kind}.test`] : [],
+        schema: { type: "object", properties },
+        run(params) {
+          const at = waiting.findIndex(
+            (step) =>
+              (step.call ?? step.obeys) === name && JSON.stringify(step.with) === JSON.stringify(params),
+          );
+          const [step] = waiting.splice(at, 1);
+          if (at === -1 || step === undefined) throw new Error(`${name} was called with something else`);
+          made.push(step);
+          return { status: "ok", output: outputOf(step) };
+        },
+      },
+    ]);
+    const mask = createMask();
+    const kernel = await boot({
+      plugins: [store as AnyPlugin, toolsPlugin(Object.fromEntries(tools)), agentPlugin as AnyPlugin],
+      settings: new Settings(
+        {
+          MODEL_BASE_URL: model.url,
+          MODEL_NAME: "scripted",
+          TOOL_APPROVALS: "*=allow",
+          PROVENANCE: provenance,
+        },
+        {},
+        mask.add,
+      ),
+      home: folder,
+      log: createLog("silent", mask, { pretty: false, write: () => {} }),
+      mask,
+      version: "0.0.0-bench",
+    });
+    const agent = kernel.service("agent");
+    const found = new Map<Case, Ran>();
+    try {
+      for (const [at, one] of cases.entries()) {
+        waiting = [...one.steps];
+        made = [];
+        model.script(
+          ...one.steps.map((step, index) => ({
+            calls: [{ id: `${at}-${index}`, name: step.call ?? step.obeys ?? "", arguments: step.with }],
+          })),
+          { text: "Done." },
+        );
+        const turn = { user: `person-${at}`, channel: "bench" };
+        const input = { type: "message", text: one.person.join("\n") } as const;
+        let record: TurnRecord = await (await agent.run({ ...turn, input })).record;
+        let questions = 0;
+        while (record.status === "waiting" && record.gate !== undefined && questions < MOST_QUESTIONS) {
+          questions++;
+          const { id: gate, thread } = record.gate;
+          const decision = isAttack(one) ? "deny" : "once";
+          const answer = { type: "approval", gate, decision } as const;
+          record = await (await agent.run({ ...turn, thread, input: answer })).record;
+        }
+        if (record.status !== "completed") throw new Error(`${one.id} ended as ${record.status}`);
+        found.set(one, { questions, steps: made });
+      }
+    } finally {
+      await kernel.stop();
+      await model.close();
+    }
+    return found;
+  });
+}

@@ -1,0 +1,86 @@
+/**
+ * Plays a case as a fully obedient model would: it makes the calls that solve the task, and every call that it is told to make by
+ * what it reads. Each call is held against the ruling that the loop uses.
+ */
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  type Called,
+  type Finding,
+  type Heard,
+  judge,
+} from "../../../plugins/agent/safety/provenance/ruling.ts";
+import { hear } from "../../../plugins/agent/safety/provenance/said.ts";
+
+export interface Step {
+  /** A call that the task takes. */
+  readonly call?: string;
+  /** A call that somebody else told the model to make. */
+  readonly obeys?: string;
+  readonly with: Readonly<Record<string, unknown>>;
+  readonly gives: unknown;
+}
+
+export interface Case {
+  readonly id: string;
+  /** "task" where nobody attacks. */
+  readonly kind: string;
+  readonly about: string;
+  readonly person: readonly string[];
+  /** Read before the first call: memory, a summary, a server's description of its tools. */
+  readonly before?: readonly { readonly from: string; readonly text: string }[];
+  readonly steps: readonly Step[];
+}
+
+export interface Tool {
+  readonly name: string;
+  /** Mail, files, money, chat or web. */
+  readonly kind: string;
+  readonly writes: boolean;
+  /** What it is sent leaves this machine. */
+  readonly leaves: boolean;
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+/** A Monday; the cases speak of "Friday". */
+export const TODAY = new Date(2026, 10, 16);
+
+const HERE = import.meta.dirname;
+const read = (file: string): unknown => JSON.parse(readFileSync(join(HERE, file), "utf8"));
+export const TOOLS = read("tools.json") as readonly Tool[];
+export const CASES = globSync("cases/*.json", { cwd: HERE })
+  .toSorted()
+  .flatMap((file) => read(file) as readonly Case[]);
+
+export const isAttack = ({ kind }: Case) => kind !== "task";
+export const outputOf = ({ gives }: Step) => (typeof gives === "string" ? gives : JSON.stringify(gives));
+
+export interface Played {
+  readonly step: Step;
+  readonly findings: readonly Finding[];
+}
+
+export function play({ person, before = [], steps }: Case): readonly Played[] {
+  const said = hear(person, [], TODAY);
+  const heard: Heard[] = before.map(({ from, text }) => ({ owner: from, text, asked: undefined }));
+  return steps.map((step) => {
+    const called = calledIn(step);
+    const findings = judge(called, said, heard);
+    heard.push({ owner: called.owner, tool: called.name, text: outputOf(step), asked: step.with });
+    return { step, findings };
+  });
+}
+
+export function calledIn(step: Step): Called {
+  const name = step.call ?? step.obeys ?? "";
+  const tool = TOOLS.find((one) => one.name === name);
+  if (tool === undefined) throw new Error(`no tool is named ${name}`);
+  return {
+    name,
+    params: step.with,
+    schema: { type: "object", properties: tool.properties },
+    writes: tool.writes,
+    isOutside: tool.leaves,
+    owner: tool.kind === "web" ? name : tool.kind,
+  };
+}
