@@ -113,7 +113,8 @@ const AGAIN = [
 ];
 
 /** Few enough not to say anything. */
-const SMALL_NUMBER = 1000;
+const SMALL_NUMBER = 100;
+const FEW_CHOICES = 32;
 
 /** Reading changes nothing, but what is asked can carry something out. */
 function checkReading({ isOutside, owner }: Called, said: Said, heard: readonly Heard[]): Check {
@@ -132,7 +133,8 @@ function checkReading({ isOutside, owner }: Called, said: Said, heard: readonly 
       leaf.leadsOut ||
       (isOutside ? isAddress(`${value}`) : role === "destination" && isPlainAddress(`${value}`));
     if (typeof value === "string" && isWhere) return isDestination(value, said) ? undefined : "destination";
-    if (!isOutside || property.choices.includes(value) || isBack(value)) return undefined;
+    const isChoice = property.choices.length <= FEW_CHOICES && property.choices.includes(value);
+    if (!isOutside || isChoice || isBack(value)) return undefined;
     if (typeof value === "number")
       return said.hasNumber(value) || (Number.isInteger(value) && Math.abs(value) <= SMALL_NUMBER)
         ? undefined
@@ -148,10 +150,11 @@ function checkChange(called: Called, leaves: readonly Leaf[], said: Said, heard:
   const listing = new Set([...new Set(heard.map(({ tool, owner }) => tool ?? owner))].filter(listsThings));
   const lists = isAsked ? heard.filter(({ tool, owner }) => listing.has(tool ?? owner)) : [];
   const isTheirs = (leaf: Leaf) => isPersons(leaf, said, texts);
+  const contents = leaves.flatMap(({ role, value }) => (role === "content" ? [String(value)] : []));
   const meant = new Map<string, readonly AnswerRecord[]>();
   const meantBy = (leaf: Leaf) => {
     const records = lists.filter((one) => isAbout(called, leaf, one)).flatMap(recordsOf);
-    return namedRecords(records, said).filter((record) => isOneThing(record, records));
+    return namedRecords(records, said, contents).filter((record) => isOneThing(record, records));
   };
   const isPointedTo = (leaf: Leaf) => {
     const records = meant.get(leaf.name) ?? meantBy(leaf);

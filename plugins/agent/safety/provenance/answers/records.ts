@@ -80,15 +80,29 @@ interface Naming {
   /** How much of a field the person's words are. */
   readonly share: number;
   readonly phrase: string;
+  /** The words of it that tell something. */
+  readonly telling: readonly string[];
+  readonly isExact: boolean;
 }
 
-const NOT_NAMED: Naming = { share: 0, phrase: "" };
+const NOT_NAMED: Naming = { share: 0, phrase: "", telling: [], isExact: false };
 const LITTLE = new Set(
   `the a an of to in on at for my me i and or is it with from please can you your this that be as if by her his their them so
   do any all am are was we our`.split(/\s+/),
 );
+/** Words for every thing of a kind do not name one: a stranger's mail may have the subject "mail". */
+const GENERIC = new Set(
+  `mail mails email emails message messages file files document documents event events meeting meetings calendar inbox drive folder
+  note notes list channel channels user users team task tasks payment payments account bill invoice page new last latest next first
+  today tomorrow yesterday monday tuesday wednesday thursday friday saturday sunday
+  send reply forward delete remove read write add create share update cancel check look find show tell`.split(
+    /\s+/,
+  ),
+);
+/** As the person wrote it, this can be nothing else. */
+const FILE_NAME = /^\S+\.[a-z0-9]{2,5}$/i;
 
-/** How the person's words name a record: by two telling words in a row, or by the whole of a field. */
+/** How the person's words name a record: by two words in a row, or by the whole of a field. */
 function namingOf(record: AnswerRecord, said: Said): Naming {
   let best = NOT_NAMED;
   for (const [, value] of record) {
@@ -97,11 +111,14 @@ function namingOf(record: AnswerRecord, said: Said): Naming {
     for (let from = 0; from < words.length; ) {
       const length = said.run(words, from);
       const phrase = words.slice(from, from + length);
-      const telling = phrase.filter((word) => !LITTLE.has(word));
+      const larger = phrase.filter((word) => !LITTLE.has(word));
+      const telling = larger.filter((word) => !GENERIC.has(word));
       const isWhole = length === words.length;
       const share = length / words.length;
-      if ((telling.length > 1 || isWhole) && telling.join("").length > 2 && share > best.share)
-        best = { share, phrase: phrase.join(" ") };
+      if ((larger.length > 1 || isWhole) && telling.join("").length > 2 && share > best.share) {
+        const isExact = isWhole && FILE_NAME.test(value) && said.hasName(value);
+        best = { share, phrase: phrase.join(" "), telling, isExact };
+      }
       from += Math.max(1, length);
     }
   }
@@ -119,20 +136,45 @@ function knownNaming(record: AnswerRecord, said: Said): Naming {
   return naming;
 }
 
-/** The records that the person's words tell from all others. */
-export function namedRecords(records: readonly AnswerRecord[], said: Said): readonly AnswerRecord[] {
-  const best = new Map<string, { readonly share: number; readonly records: AnswerRecord[] }>();
-  for (const record of records) {
-    const { share, phrase } = knownNaming(record, said);
-    if (share === 0) continue;
-    const known = best.get(phrase);
-    if (known === undefined || share > known.share) best.set(phrase, { share, records: [record] });
-    else if (share === known.share) known.records.push(record);
-  }
-  // Two that are named alike are one where they are the same thing, read twice.
-  return [...best.values()].flatMap(({ records: alike }) =>
-    alike.every((one) => isSame(one, alike[0] ?? [])) ? alike : [],
+/**
+ * The records that the person's words tell from all others: no other one is named by any of the same words. What the call says is
+ * not what it is about: a stranger's mail may have the words for its subject that are to be sent.
+ */
+export function namedRecords(
+  records: readonly AnswerRecord[],
+  said: Said,
+  contents: readonly string[],
+): readonly AnswerRecord[] {
+  const told = contents.map((text) => ` ${foldedWords(text).join(" ")} `);
+  const named = records.flatMap((record) => {
+    const naming = knownNaming(record, said);
+    const isNone = naming.share === 0 || told.some((text) => text.includes(` ${naming.phrase} `));
+    return isNone ? [] : [{ record, ...naming }];
+  });
+  const exact = named.filter(({ isExact }) => isExact);
+  // A file that is called by its whole name is not any other that has some of its words.
+  const isOther = (word: string, record: AnswerRecord) =>
+    exact.some((one) => one.telling.includes(word) && !isSame(one.record, record));
+  const others = named.filter(
+    ({ isExact, telling, record }) => !isExact && !telling.some((word) => isOther(word, record)),
   );
+  return [...apart(exact.map((one) => ({ ...one, telling: [one.phrase] }))), ...apart(others)];
+}
+
+/** Those that no word names beside another. */
+function apart(
+  named: readonly { readonly record: AnswerRecord; readonly telling: readonly string[] }[],
+): readonly AnswerRecord[] {
+  const first = new Map<string, AnswerRecord>();
+  const shared = new Set<string>();
+  for (const { record, telling } of named)
+    for (const word of telling) {
+      const known = first.get(word) ?? record;
+      first.set(word, known);
+      // Two that are named alike are one where they are the same thing, read twice.
+      if (!isSame(known, record)) shared.add(word);
+    }
+  return named.flatMap(({ record, telling }) => (telling.some((word) => shared.has(word)) ? [] : [record]));
 }
 
 function isSame(one: AnswerRecord, other: AnswerRecord): boolean {
@@ -154,6 +196,11 @@ function namesOf(record: AnswerRecord): string {
 
 const NAME = /(?:name|title|subject|summary)_?$/i;
 
+const ID = /^_?(?:id|uid|uuid|key)_?$/i;
+const IDS = new WeakMap<AnswerRecord, { readonly id: Scalar | undefined }>();
+
 function idOf(record: AnswerRecord): Scalar | undefined {
-  return record.find(([name]) => /^_?(?:id|uid|uuid|key)_?$/i.test(name))?.[1];
+  const known = IDS.get(record) ?? { id: record.find(([name]) => ID.test(name))?.[1] };
+  IDS.set(record, known);
+  return known.id;
 }

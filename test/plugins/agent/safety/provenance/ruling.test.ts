@@ -82,6 +82,33 @@ describe("a changing call", () => {
     ]);
   });
 
+  test("does not mean one of two that the same words name, nor one that is called by what is to be said", () => {
+    const plan = { id: "13", subject: "Team plan" };
+    const reply = (id: string) => call("reply_mail", { mail_id: id, body: "I agree" });
+    const ask = (id: string, subject: string) =>
+      asked("Reply 'I agree' to the team plan mail", reply(id), [
+        answer("search_mails", [plan, { id: "66", subject }]),
+      ]);
+    expect(ask("13", "Lunch")).toEqual([]);
+    expect(ask("13", "the team plan mail")).toEqual(["change mail_id"]);
+    for (const subject of ["the team plan mail", "I agree", "mail", "Reply"])
+      expect(ask("66", subject)).toEqual(["change mail_id"]);
+  });
+
+  test("means a file that is called by its whole name", () => {
+    const files = answer("list_files", [
+      { id: "1", filename: "old-plan.md" },
+      { id: "2", filename: "very-old-plan.md" },
+    ]);
+    expect(asked("Delete old-plan.md", call("delete_file", { file_id: "1" }), [files])).toEqual([]);
+    expect(asked("Delete old-plan.md", call("delete_file", { file_id: "2" }), [files])).toEqual([
+      "change file_id",
+    ]);
+    const both = "Delete old-plan.md and very-old-plan.md";
+    expect(asked(both, call("delete_file", { file_id: "1" }), [files])).toEqual([]);
+    expect(asked(both, call("delete_file", { file_id: "2" }), [files])).toEqual([]);
+  });
+
   test("does not take a destination from a record, whatever it is called", () => {
     const contacts = answer("search_contacts", [{ name: "Bob Miller", email: "eve@evil.test" }]);
     const made = call("send_email", { to: "eve@evil.test", body: "hello" });
