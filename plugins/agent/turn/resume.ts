@@ -11,6 +11,7 @@ import {
   type TurnItem,
 } from "../../../kernel/plugin.ts";
 import { mistakeInReplies } from "../../../kernel/vocabulary/tools/questions.ts";
+import type { Finding } from "../../../kernel/vocabulary/turn.ts";
 import { heldDestinations } from "../safety/provenance/destinations.ts";
 import type { PendingCall, ThreadRow } from "../threads/thread-row.ts";
 import { type Carried, createRequiredTools, NOTHING_REQUIRED } from "./required-tools.ts";
@@ -33,6 +34,8 @@ export interface Beginning {
 export interface Approved {
   readonly calls: readonly ToolCall[];
   readonly fingerprint: string | undefined;
+  /** What they were told about the values of these calls. */
+  readonly findings?: readonly Finding[];
   /** Where the call has begun and asked something: what was said to that. */
   readonly reply?: { readonly resume: string; readonly replies: readonly Reply[] };
 }
@@ -100,7 +103,11 @@ export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginnin
   return {
     ...PLAIN,
     pending: [...calls, ...pending],
-    approved: { calls, fingerprint },
+    approved: {
+      calls,
+      fingerprint,
+      ...(gate.type === "approval" && gate.findings && { findings: gate.findings }),
+    },
     required,
     remember:
       input.decision === "always" && fingerprint !== undefined ? { tool: call.name, fingerprint } : undefined,

@@ -17,7 +17,7 @@ import type { ModelTool } from "../models/model.ts";
 import { type ApprovalRules, judgeTool, type RememberedApprovals } from "../safety/approvals.ts";
 import { ABOUT_FOREIGN, showTool } from "../safety/foreign.ts";
 import { CLEAR, type ProvenanceMode, type TurnGate } from "../safety/provenance/gate.ts";
-import { refusalOf } from "../safety/provenance/sentences.ts";
+import { refusalOf, withoutShown } from "../safety/provenance/sentences.ts";
 import type { OwnOutcome, OwnTool, OwnToolContext } from "./own-tool.ts";
 import type { Approved } from "./resume.ts";
 import { checkCallersArguments, checkOwnArguments } from "./tools/arguments.ts";
@@ -208,6 +208,8 @@ export async function planInstalled(
     return refuse("tool_changed", `The tool ${tool.name} changed while its question waited. Call it again.`);
   const { findings, ruling } = (await gate?.rule(call, tool)) ?? CLEAR;
   const isHeld = findings.length > 0 && !isApproved;
+  // What they approved is theirs by now: the receipt keeps what they were asked.
+  const told = isApproved ? approved?.findings?.map(withoutShown) : undefined;
   if ((verdict === "ask" && !isApproved) || isHeld) {
     // Nobody should be asked to approve a call that would be refused anyway. A host that cannot say so now will then.
     const outcome = await host?.refusal?.(call).catch(() => undefined);
@@ -220,7 +222,12 @@ export async function planInstalled(
     writes: tool.writes,
     fingerprint,
     async run(signal) {
-      const options = { user, channel, signal, ruling: ruling(isApproved) };
+      const options = {
+        user,
+        channel,
+        signal,
+        ruling: told ? ({ verdict: "approved", findings: told } as const) : ruling(isApproved),
+      };
       const { reply } = approved ?? {};
       const outcome = reply
         ? await host?.resume?.(call, reply.resume, reply.replies, options)

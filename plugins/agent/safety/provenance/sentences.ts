@@ -51,6 +51,11 @@ export function withoutValue(found: Found): Finding {
   };
 }
 
+/** The same of what a person was shown. */
+export function withoutShown({ excerpt: _, value, sentence, ...finding }: Finding): Finding {
+  return { ...finding, value: "", sentence: value === "" ? sentence : sentence.replaceAll(value, "…") };
+}
+
 /** Nobody reads a hundred: the last one says how many there are. */
 export function bound(findings: readonly Finding[], tool: string): readonly Finding[] {
   const more = findings.slice(MOST_FINDINGS - 1);

@@ -1,5 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { findingsOf, IBAN, office, pay, READ } from "../../../support/services/office.ts";
+import { type AnyPlugin, definePlugin } from "../../../../kernel/plugin.ts";
+import store from "../../../../kernel/store/store.ts";
+import agentPlugin from "../../../../plugins/agent/plugin.ts";
+import { message, scriptedModel } from "../../../support/services/agent.ts";
+import { bootKernel } from "../../../support/services/kernel.ts";
+import { BILL, findingsOf, IBAN, office, pay, READ } from "../../../support/services/office.ts";
 
 describe("a call with values that somebody else supplied", () => {
   test("asks although the tool is always allowed, and says who said it", async () => {
@@ -189,6 +194,43 @@ describe("the answer at the gate", () => {
     );
     expect(await answer(gate, "deny")).toMatchObject({ thread });
   });
+});
+
+test("the host is told the ruling for its receipt, without the values", async () => {
+  const model = await scriptedModel();
+  const rulings: unknown[] = [];
+  const about = { version: "1.0.0", description: "", schema: { type: "object" }, grants: [] };
+  const host = definePlugin({
+    name: "ruled-tools",
+    provides: ["tools"],
+    configure: () => ({}),
+    start: () => ({
+      tools: {
+        list: async () => [
+          { name: "read_file", ...about, writes: false, hosts: [] },
+          { name: "send_money", ...about, writes: true, hosts: ["bank.example"] },
+        ],
+        call: async (_call, { ruling }) => {
+          rulings.push(ruling);
+          return { status: "ok", output: BILL };
+        },
+      },
+    }),
+  });
+  const kernel = await bootKernel([store as AnyPlugin, host as AnyPlugin, agentPlugin as AnyPlugin], {
+    ...{ MODEL_BASE_URL: model.url, MODEL_NAME: "scripted", TOOL_APPROVALS: "*=allow" },
+  });
+  const agent = kernel.service("agent");
+  model.script({ calls: [READ] }, { calls: [pay("p", IBAN)] }, { text: "Paid." });
+  const turn = { user: "ann", channel: "test" };
+  const { gate, thread } = await (await agent.run({ ...turn, input: message("Read bill.txt") })).record;
+  const input = { type: "approval", gate: gate?.id ?? "", decision: "once" } as const;
+  await (await agent.run({ ...turn, thread, input })).record;
+  expect(rulings).toMatchObject([
+    { verdict: "clear", findings: [] },
+    { verdict: "approved", findings: [{ rule: "destination", param: "recipient", value: "" }, {}] },
+  ]);
+  expect(JSON.stringify(rulings)).not.toContain(IBAN);
 });
 
 describe("what a reading call carries out", () => {
