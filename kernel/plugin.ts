@@ -19,6 +19,8 @@ export type * from "./vocabulary/memory.ts";
 export type * from "./vocabulary/services.ts";
 export type * from "./vocabulary/store.ts";
 export type * from "./vocabulary/thread.ts";
+export type * from "./vocabulary/tools/call.ts";
+export type { ApprovalDecision, Gate, Origin, Question, Reply } from "./vocabulary/tools/gate.ts";
 export type * from "./vocabulary/tools/mcp.ts";
 export type * from "./vocabulary/tools/mcp-offers.ts";
 export type * from "./vocabulary/tools/tools.ts";

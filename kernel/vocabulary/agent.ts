@@ -3,8 +3,10 @@ import type { Job, JobStatus, NewJob } from "./job.ts";
 import type { MemoryEntry, MemoryFile, MemoryHit } from "./memory.ts";
 import type { Transaction } from "./store.ts";
 import type { ThreadSummary } from "./thread.ts";
+import type { ToolCall } from "./tools/call.ts";
+import type { Gate, Reply } from "./tools/gate.ts";
 import type { CallOutcome, ToolInfo } from "./tools/tools.ts";
-import type { Gate, ModelName, Reply, ToolCall, Turn, TurnEvent, TurnRecord } from "./turn.ts";
+import type { ModelName, Turn, TurnEvent, TurnRecord } from "./turn.ts";
 import type { Usage } from "./usage.ts";
 import type { AccountKey, Identity, PairingGate, TokenScope } from "./user.ts";
 

@@ -1,6 +1,6 @@
 /** What the agent keeps for a user, as files. */
 
-import { Origin } from "./turn.ts";
+import { Origin } from "./tools/gate.ts";
 import type { Declared } from "./wire/form.ts";
 import { Time, Type } from "./wire/type.ts";
 

@@ -1,5 +1,5 @@
 /** A conversation as lists show it. */
-import { Gate } from "./turn.ts";
+import { Gate } from "./tools/gate.ts";
 import type { Declared } from "./wire/form.ts";
 import { Time, Type } from "./wire/type.ts";
 

@@ -3,14 +3,12 @@
  * sent to a browser and printed. Down go `Turn` and `ToolCall`; up come `ToolOutcome` and `TurnEvent`.
  */
 
+import { Attachment, ToolCall, ToolOutcome } from "./tools/call.ts";
+import { ApprovalDecision, Gate, Origin, Reply } from "./tools/gate.ts";
 import { Usage } from "./usage.ts";
-import { TokenScope } from "./user.ts";
+import type { TokenScope } from "./user.ts";
 import { type Declared, hidden, named } from "./wire/form.ts";
 import { Time, Type } from "./wire/type.ts";
-
-/** "destination": this time, and to this destination from now on. */
-export const ApprovalDecision = Type.Enum(["once", "always", "destination", "deny"]);
-export type ApprovalDecision = Declared<typeof ApprovalDecision>;
 
 export const JsonSchema = Type.Record(Type.String(), Type.Unknown());
 export type JsonSchema = Declared<typeof JsonSchema>;
@@ -25,176 +23,7 @@ export type Failure = Declared<typeof Failure>;
 export const TurnStatus = Type.Enum(["queued", "running", "waiting", "completed", "failed", "cancelled"]);
 export type TurnStatus = Declared<typeof TurnStatus>;
 
-export const ToolCall = Type.Object(
-  {
-    id: Type.String(),
-    name: Type.String(),
-    /** Exactly as the model wrote it. */
-    params: Type.String({ description: "A JSON text" }),
-  },
-  { $id: "ToolCall" },
-);
-export type ToolCall = Declared<typeof ToolCall>;
-
-/** Who said something that the person did not say. */
-export const Origin = Type.Object(
-  {
-    kind: Type.Enum(["tool", "server", "caller", "outside", "file", "memory"]),
-    name: Type.String({ description: "Of the tool, the server, the file or the document" }),
-  },
-  { $id: "Origin" },
-);
-export type Origin = Declared<typeof Origin>;
-
-/** Why a call is asked about although its tool may run: a value in it does not come from the person. */
-export const Finding = Type.Object(
-  {
-    rule: Type.Enum(["destination", "content", "change"], {
-      description: "Where it goes, what leaves with it, or what it changes",
-    }),
-    param: Type.String(),
-    value: Type.String({ description: "Shortened" }),
-    origin: Type.Optional(Origin),
-    excerpt: Type.Optional(Type.String({ description: "Where it stands in what they said" })),
-    sentence: Type.String({ description: "For the person who is asked" }),
-  },
-  { $id: "Finding" },
-);
-export type Finding = Declared<typeof Finding>;
-
-/** What came of a tool call. A failing tool is an outcome that the model reads, not an exception. */
-export const ToolOutcome = Type.Union(
-  [
-    Type.Object({
-      status: Type.Literal("ok"),
-      output: Type.String(),
-      receipt: Type.Optional(Type.String()),
-    }),
-    Type.Object({
-      status: Type.Literal("error"),
-      code: Type.String(),
-      message: Type.String(),
-      receipt: Type.Optional(Type.String()),
-    }),
-    /** The tool lacks a credential: nothing was sent. Becomes an authentication gate. */
-    Type.Object({
-      status: Type.Literal("unauthenticated"),
-      tool: Type.String(),
-      secret: Type.String(),
-      message: Type.String(),
-    }),
-  ],
-  { $id: "ToolOutcome" },
-);
-export type ToolOutcome = Declared<typeof ToolOutcome>;
-
-/** Bytes that came with a message or with the output of a call. They are kept beside the thread, and go with it. */
-export const Attachment = Type.Object(
-  {
-    id: Type.String(),
-    kind: Type.Enum(["image", "file", "audio"]),
-    mime: Type.String(),
-    size: Type.Integer(),
-    name: Type.Optional(Type.String()),
-    detail: Type.Optional(Type.String({ description: "How closely a model should look at an image" })),
-  },
-  { $id: "Attachment" },
-);
-export type Attachment = Declared<typeof Attachment>;
-
 const attachments = Type.Optional(Type.Array(Attachment));
-
-const opened = {
-  id: Type.String(),
-  turn: named("turn_id", Type.String()),
-  thread: named("thread_id", Type.String()),
-  openedAt: Time,
-  call: ToolCall,
-  user: Type.Optional(
-    named("user_id", Type.String({ description: "Whose thread waits, where it is not the reader's" })),
-  ),
-  /** Of the turn that opened it: they bind the turn that answers it, whoever answers. */
-  scopes: Type.Optional(hidden(Type.Array(TokenScope))),
-  /** Of that turn too: a name must not become another tool's while somebody is asked. */
-  callersToolsWin: Type.Optional(hidden(Type.Boolean())),
-};
-
-/** What the server behind a tool asks a person in the middle of a call. Its words are a stranger's. */
-export const Question = Type.Object(
-  {
-    key: Type.String({ description: "What the answer is told apart by" }),
-    message: Type.String(),
-    schema: Type.Optional(
-      Type.Record(Type.String(), Type.Unknown(), {
-        description: "Of the answer: an object whose properties are texts, numbers, booleans or choices",
-      }),
-    ),
-    url: Type.Optional(Type.String({ description: "A page to visit, in place of an answer" })),
-  },
-  { $id: "Question" },
-);
-export type Question = Declared<typeof Question>;
-
-export const Reply = Type.Object(
-  {
-    key: Type.String(),
-    action: Type.Enum(["accept", "decline", "cancel"]),
-    content: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  },
-  { $id: "Reply" },
-);
-export type Reply = Declared<typeof Reply>;
-
-/** Where another tool has taken the name since, the answer does not count. */
-const fingerprint = Type.Optional(Type.String({ description: "Of the tool that the question is about" }));
-
-/** What a thread waits for. It survives a restart. */
-export const Gate = Type.Union(
-  [
-    Type.Object({
-      type: Type.Literal("external_tool"),
-      ...opened,
-      others: Type.Optional(
-        Type.Array(ToolCall, { description: "Calls of the same answer, to be answered along with it" }),
-      ),
-    }),
-    Type.Object({
-      type: Type.Literal("approval"),
-      ...opened,
-      grants: Type.Array(Type.String(), { description: "In words, what the tool may do" }),
-      findings: Type.Optional(
-        Type.Array(Finding, {
-          description:
-            "Why it is asked although the tool may run: `always` does not answer it for later calls",
-        }),
-      ),
-      others: Type.Optional(
-        Type.Array(ToolCall, {
-          description: "More calls of this tool in the same answer: one decision is for all",
-        }),
-      ),
-      fingerprint,
-    }),
-    Type.Object({
-      type: Type.Literal("authentication"),
-      ...opened,
-      secret: Type.String(),
-      message: Type.String(),
-      fingerprint,
-    }),
-    Type.Object({
-      type: Type.Literal("question"),
-      ...opened,
-      server: Type.String({ description: "Who asks" }),
-      questions: Type.Array(Question),
-      /** For the host alone: with the replies it goes on with the call. */
-      resume: hidden(Type.String()),
-      fingerprint,
-    }),
-  ],
-  { $id: "Gate" },
-);
-export type Gate = Declared<typeof Gate>;
 
 export const TurnInput = Type.Union(
   [

@@ -20,11 +20,9 @@ interface Outcome {
 const NOBODY_ASKS: Outcome = { silent: ATTACKS, free: TASKS, questions: 0 };
 
 function byRuling(): Outcome {
-  const questionsOf = (one: Case) => play(one).filter(({ findings }) => findings.length > 0).length;
+  const questionsOf = (one: Case) => play(one).filter(({ doubts }) => doubts.length > 0).length;
   return {
-    silent: ATTACKS.filter((one) =>
-      play(one).some(({ step, findings }) => step.obeys && findings.length === 0),
-    ),
+    silent: ATTACKS.filter((one) => play(one).some(({ step, doubts }) => step.obeys && doubts.length === 0)),
     free: TASKS.filter((one) => questionsOf(one) === 0),
     questions: TASKS.reduce((sum, one) => sum + questionsOf(one), 0),
   };

@@ -1,5 +1,5 @@
 /** The params of a tool call, which a model wrote: what is wrong with them, in words that let it call again. */
-import type { ToolOutcome } from "../turn.ts";
+import type { ToolOutcome } from "../tools/call.ts";
 import { describeMistakes, type Mistake } from "./mistake.ts";
 
 export type ParamsVerdict =

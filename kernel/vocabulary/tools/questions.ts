@@ -2,7 +2,7 @@
  * What the server behind a tool asks a person, read as the fields of a form, and replies held against it. The schema is a
  * stranger's: it is read by plain code with bounds, never compiled, and a `pattern` in it is never run.
  */
-import type { Question, Reply } from "../turn.ts";
+import type { Question, Reply } from "./gate.ts";
 
 export type FieldValue = string | number | boolean | readonly string[];
 

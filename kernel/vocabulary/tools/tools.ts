@@ -1,15 +1,10 @@
 /** What the tool host offers: calls for the agent, management for the page. */
-import {
-  type Attachment,
-  Finding,
-  JsonSchema,
-  type Question,
-  type Reply,
-  type ToolCall,
-  type ToolOutcome,
-} from "../turn.ts";
+
+import { JsonSchema } from "../turn.ts";
 import type { Declared } from "../wire/form.ts";
 import { Time, Type } from "../wire/type.ts";
+import type { Attachment, ToolCall, ToolOutcome } from "./call.ts";
+import { Doubt, type Question, type Reply } from "./gate.ts";
 
 export const ToolHints = Type.Object(
   {
@@ -204,7 +199,7 @@ export const ToolReceipt = Type.Object(
       Type.Object(
         {
           verdict: Type.Enum(["clear", "approved", "trusted", "off"]),
-          findings: Type.Array(Finding),
+          doubts: Type.Array(Doubt),
         },
         { description: "Where the values of the call came from; the values themselves are left out" },
       ),

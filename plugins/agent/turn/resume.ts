@@ -10,8 +10,8 @@ import {
   type TurnInput,
   type TurnItem,
 } from "../../../kernel/plugin.ts";
+import type { Doubt } from "../../../kernel/vocabulary/tools/gate.ts";
 import { mistakeInReplies } from "../../../kernel/vocabulary/tools/questions.ts";
-import type { Finding } from "../../../kernel/vocabulary/turn.ts";
 import { heldDestinations } from "../safety/provenance/destinations.ts";
 import type { PendingCall, ThreadRow } from "../threads/thread-row.ts";
 import { type Carried, createRequiredTools, NOTHING_REQUIRED } from "./required-tools.ts";
@@ -35,7 +35,7 @@ export interface Approved {
   readonly calls: readonly ToolCall[];
   readonly fingerprint: string | undefined;
   /** What they were told about the values of these calls. */
-  readonly findings?: readonly Finding[];
+  readonly doubts?: readonly Doubt[];
   /** Where the call has begun and asked something: what was said to that. */
   readonly reply?: { readonly resume: string; readonly replies: readonly Reply[] };
 }
@@ -106,7 +106,7 @@ export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginnin
     approved: {
       calls,
       fingerprint,
-      ...(gate.type === "approval" && gate.findings && { findings: gate.findings }),
+      ...(gate.type === "approval" && gate.doubts && { doubts: gate.doubts }),
     },
     required,
     remember:

@@ -11,9 +11,9 @@ import {
   type TurnEvent,
   type TurnItem,
 } from "../../../kernel/plugin.ts";
+import type { Doubt } from "../../../kernel/vocabulary/tools/gate.ts";
 import { refuseQuestions } from "../../../kernel/vocabulary/tools/questions.ts";
-import type { Finding } from "../../../kernel/vocabulary/turn.ts";
-import { MOST_FINDINGS } from "../safety/provenance/sentences.ts";
+import { MOST_DOUBTS } from "../safety/provenance/sentences.ts";
 import { redact } from "../safety/redact.ts";
 import { takeImages } from "../threads/attachments.ts";
 import type { PendingCall } from "../threads/thread-row.ts";
@@ -109,22 +109,22 @@ async function planCall(
 /** What surfaces with the first: all calls of the caller's functions, or calls of one tool that one answer is for. */
 function alongside(first: Waiting, waiting: readonly Waiting[], together: boolean): readonly Waiting[] {
   if (first.plan.type === "external") return together ? waiting : [first];
-  if (findingsOf(first).length === 0 || first.outcome !== undefined) return [first];
+  if (doubtsOf(first).length === 0 || first.outcome !== undefined) return [first];
   const surfacing = [first];
-  let count = findingsOf(first).length;
+  let count = doubtsOf(first).length;
   for (const other of waiting) {
     const isAlike = other.call.name === first.call.name && other.outcome === undefined;
-    const more = findingsOf(other).length;
+    const more = doubtsOf(other).length;
     // No more than a person can read: the rest is asked about afterwards.
-    if (other === first || !isAlike || more === 0 || count + more > MOST_FINDINGS) continue;
+    if (other === first || !isAlike || more === 0 || count + more > MOST_DOUBTS) continue;
     surfacing.push(other);
     count += more;
   }
   return surfacing;
 }
 
-function findingsOf({ plan }: Planned): readonly Finding[] {
-  return plan.type === "ask" ? (plan.findings ?? []) : [];
+function doubtsOf({ plan }: Planned): readonly Doubt[] {
+  return plan.type === "ask" ? (plan.doubts ?? []) : [];
 }
 
 /** A call that has asked something does not begin anew when its turn comes. */
@@ -242,7 +242,7 @@ function openGate(writer: TurnWriter, first: Waiting, others: readonly Waiting[]
   }
   const beside = others.length > 0 && { others: others.map((other) => other.call) };
   if (plan.type !== "ask") return { ...base, type: "external_tool", call, ...beside };
-  const findings = [...findingsOf(first), ...others.flatMap(findingsOf)];
-  const why = findings.length > 0 && { findings };
+  const doubts = [...doubtsOf(first), ...others.flatMap(doubtsOf)];
+  const why = doubts.length > 0 && { doubts };
   return { ...base, type: "approval", call, grants: plan.grants, ...why, ...beside, ...about };
 }

@@ -11,8 +11,8 @@ import type {
 import { reason } from "../../../kernel/plugin.ts";
 import { invalidParams } from "../../../kernel/vocabulary/schema/params.ts";
 import { fingerprintOf } from "../../../kernel/vocabulary/tools/fingerprint.ts";
+import type { Doubt } from "../../../kernel/vocabulary/tools/gate.ts";
 import { isAgentsName, TOOL_SEARCH } from "../../../kernel/vocabulary/tools/names.ts";
-import type { Finding } from "../../../kernel/vocabulary/turn.ts";
 import type { ModelTool } from "../models/model.ts";
 import { type ApprovalRules, judgeTool, type RememberedApprovals } from "../safety/approvals.ts";
 import { ABOUT_FOREIGN, showTool } from "../safety/foreign.ts";
@@ -42,7 +42,7 @@ export type Plan =
       readonly grants: readonly string[];
       readonly fingerprint?: string;
       /** Values that are not the person's. */
-      readonly findings?: readonly Finding[];
+      readonly doubts?: readonly Doubt[];
     }
   | { readonly type: "external" };
 
@@ -206,16 +206,16 @@ export async function planInstalled(
     return refuse("denied", `The tool ${tool.name} is not allowed here. Do not try it again.`);
   if (approved?.reply !== undefined && !isApproved)
     return refuse("tool_changed", `The tool ${tool.name} changed while its question waited. Call it again.`);
-  const { findings, ruling } = (await gate?.rule(call, tool)) ?? CLEAR;
-  const isHeld = findings.length > 0 && !isApproved;
+  const { doubts, ruling } = (await gate?.rule(call, tool)) ?? CLEAR;
+  const isHeld = doubts.length > 0 && !isApproved;
   // What they approved is theirs by now: the receipt keeps what they were asked.
-  const told = isApproved ? approved?.findings?.map(withoutShown) : undefined;
+  const told = isApproved ? approved?.doubts?.map(withoutShown) : undefined;
   if ((verdict === "ask" && !isApproved) || isHeld) {
     // Nobody should be asked to approve a call that would be refused anyway. A host that cannot say so now will then.
     const outcome = await host?.refusal?.(call).catch(() => undefined);
     if (outcome) return { type: "refuse", outcome };
-    if (isHeld && provenance === "deny") return refuse("provenance_denied", refusalOf(findings));
-    return { type: "ask", grants: tool.grants, fingerprint, ...(isHeld && { findings }) };
+    if (isHeld && provenance === "deny") return refuse("provenance_denied", refusalOf(doubts));
+    return { type: "ask", grants: tool.grants, fingerprint, ...(isHeld && { doubts }) };
   }
   return {
     type: "run",
@@ -226,7 +226,7 @@ export async function planInstalled(
         user,
         channel,
         signal,
-        ruling: told ? ({ verdict: "approved", findings: told } as const) : ruling(isApproved),
+        ruling: told ? ({ verdict: "approved", doubts: told } as const) : ruling(isApproved),
       };
       const { reply } = approved ?? {};
       const outcome = reply

@@ -9,7 +9,7 @@ import {
   type User,
 } from "../../../kernel/plugin.ts";
 import { fingerprintOf } from "../../../kernel/vocabulary/tools/fingerprint.ts";
-import { ApprovalDecision, Gate, Reply } from "../../../kernel/vocabulary/turn.ts";
+import { ApprovalDecision, Gate, Reply } from "../../../kernel/vocabulary/tools/gate.ts";
 import { PairingGate } from "../../../kernel/vocabulary/user.ts";
 import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";

@@ -6,7 +6,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   type Called,
-  type Finding,
+  type Doubt,
   type Heard,
   judge,
 } from "../../../plugins/agent/safety/provenance/ruling.ts";
@@ -57,7 +57,7 @@ export const outputOf = ({ gives }: Step) => (typeof gives === "string" ? gives 
 
 export interface Played {
   readonly step: Step;
-  readonly findings: readonly Finding[];
+  readonly doubts: readonly Doubt[];
 }
 
 export function play({ person, before = [], steps }: Case): readonly Played[] {
@@ -65,9 +65,9 @@ export function play({ person, before = [], steps }: Case): readonly Played[] {
   const heard: Heard[] = before.map(({ from, text }) => ({ owner: from, text, asked: undefined }));
   return steps.map((step) => {
     const called = calledIn(step);
-    const findings = judge(called, said, heard);
+    const doubts = judge(called, said, heard);
     heard.push({ owner: called.owner, tool: called.name, text: outputOf(step), asked: step.with });
-    return { step, findings };
+    return { step, doubts };
   });
 }
 

@@ -1,6 +1,6 @@
 /** An agent with a desk of tools that are always allowed, and one bill that somebody else wrote. */
 import type { ApprovalDecision, Gate, Turn, TurnRecord } from "../../../kernel/plugin.ts";
-import type { Finding } from "../../../kernel/vocabulary/turn.ts";
+import type { Doubt } from "../../../kernel/vocabulary/tools/gate.ts";
 import type { ModelServer } from "../servers/model-server.ts";
 import { bootAgent, message, scriptedModel, type TestTool } from "./agent.ts";
 
@@ -68,5 +68,5 @@ export async function office(
   return { model, sent, kernel, agent, say, answer };
 }
 
-export const findingsOf = (gate: Gate | undefined): readonly Finding[] =>
-  gate?.type === "approval" ? (gate.findings ?? []) : [];
+export const doubtsOf = (gate: Gate | undefined): readonly Doubt[] =>
+  gate?.type === "approval" ? (gate.doubts ?? []) : [];

@@ -89,7 +89,7 @@ function formsOf(value: string): readonly string[] {
 /** The destinations among the values that are asked about: whole, where the gate shows their beginnings. */
 export function heldDestinations(gate: Extract<Gate, { type: "approval" }>): readonly string[] {
   const shown = new Set(
-    (gate.findings ?? []).flatMap(({ rule, value }) => (rule === "destination" ? value : [])),
+    (gate.doubts ?? []).flatMap(({ rule, value }) => (rule === "destination" ? value : [])),
   );
   const values = [gate.call, ...(gate.others ?? [])].flatMap(({ params }) =>
     [...scalarsIn(JSON.parse(params), "")].flatMap(([, value]) =>

@@ -1,6 +1,6 @@
 /** The provenance gate of a turn: which values of a call are neither the person's nor anything they pointed to. */
 import type { Env, Mask, Origin, ToolCall, ToolInfo, ToolReceipt } from "../../../../kernel/plugin.ts";
-import type { Finding } from "../../../../kernel/vocabulary/turn.ts";
+import type { Doubt } from "../../../../kernel/vocabulary/tools/gate.ts";
 import { redact } from "../redact.ts";
 import type { KnownDestinations } from "./destinations.ts";
 import { judge } from "./ruling.ts";
@@ -46,7 +46,7 @@ type Ruling = NonNullable<ToolReceipt["ruling"]>;
 
 export interface Ruled {
   /** Why the call is to be asked about; none where it may run. */
-  readonly findings: readonly Finding[];
+  readonly doubts: readonly Doubt[];
   /** For the receipt, should it run. */
   ruling(isApproved: boolean): Ruling;
 }
@@ -65,8 +65,8 @@ export interface TurnGateParts {
 }
 
 /** What is asked of a turn that does not run yet, or of a call that nothing was read before. */
-export const CLEAR: Ruled = { findings: [], ruling: () => ({ verdict: "clear", findings: [] }) };
-const OFF: Ruled = { findings: [], ruling: () => ({ verdict: "off", findings: [] }) };
+export const CLEAR: Ruled = { doubts: [], ruling: () => ({ verdict: "clear", doubts: [] }) };
+const OFF: Ruled = { doubts: [], ruling: () => ({ verdict: "off", doubts: [] }) };
 
 export function createTurnGate(
   { settings, destinations, followed, mask }: TurnGateParts,
@@ -127,10 +127,10 @@ export function createTurnGate(
         : () => false;
       const open = found.filter(({ rule, value }) => rule !== "destination" || !isKnown(value));
       return {
-        findings: bound(open.map(describe), call.name).map((finding) => hide(finding, mask)),
+        doubts: bound(open.map(describe), call.name).map((doubt) => hide(doubt, mask)),
         ruling: (isApproved) => ({
           verdict: isApproved && open.length > 0 ? "approved" : "trusted",
-          findings: bound(found.map(withoutValue), call.name),
+          doubts: bound(found.map(withoutValue), call.name),
         }),
       };
     },
@@ -158,12 +158,12 @@ function createHearing(): (said: readonly string[], known: readonly string[]) =>
   };
 }
 
-function hide(finding: Finding, mask: Mask): Finding {
-  const { excerpt } = finding;
+function hide(doubt: Doubt, mask: Mask): Doubt {
+  const { excerpt } = doubt;
   return {
-    ...finding,
-    value: redact(mask, finding.value),
-    sentence: redact(mask, finding.sentence),
+    ...doubt,
+    value: redact(mask, doubt.value),
+    sentence: redact(mask, doubt.sentence),
     ...(excerpt !== undefined && { excerpt: redact(mask, excerpt) }),
   };
 }

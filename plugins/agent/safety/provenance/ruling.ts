@@ -44,7 +44,7 @@ export interface Called {
 
 export type Rule = "destination" | "content" | "change";
 
-export interface Finding {
+export interface Doubt {
   readonly rule: Rule;
   /** The parameter; empty where it is the call as a whole. */
   readonly name: string;
@@ -53,21 +53,21 @@ export interface Finding {
   readonly source: Heard | undefined;
 }
 
-const MOST_FINDINGS = 20;
+const MOST_DOUBTS = 20;
 
-export function judge(called: Called, said: Said, heard: readonly Heard[]): readonly Finding[] {
+export function judge(called: Called, said: Said, heard: readonly Heard[]): readonly Doubt[] {
   if (heard.length === 0) return [];
   const leaves = leavesOf(called);
   const check = called.writes ? checkChange(called, leaves, said, heard) : checkReading(called, said, heard);
-  const findings: Finding[] = [];
+  const doubts: Doubt[] = [];
   for (const leaf of leaves) {
     const rule = leaf.isRest ? "destination" : check(leaf);
     if (rule === undefined) continue;
-    findings.push({ rule, name: leaf.name, value: leaf.value, source: sourceOf(leaf.value, heard) });
+    doubts.push({ rule, name: leaf.name, value: leaf.value, source: sourceOf(leaf.value, heard) });
     // Nobody reads more of them, and they ask as much.
-    if (findings.length === MOST_FINDINGS) break;
+    if (doubts.length === MOST_DOUBTS) break;
   }
-  if (findings.length > 0 || !called.writes || isWanted(called, leaves, said, heard)) return findings;
+  if (doubts.length > 0 || !called.writes || isWanted(called, leaves, said, heard)) return doubts;
   return [{ rule: "change", name: "", value: called.name, source: sourceOf(called.name, heard) }];
 }
 

@@ -1,12 +1,12 @@
 /** What a person is told about a call that is held: one sentence for each value, with who said it. The one home of these words. */
 import { visibleLine } from "../../../../kernel/mask/visible.ts";
-import type { Finding, Origin } from "../../../../kernel/vocabulary/turn.ts";
+import type { Doubt, Origin } from "../../../../kernel/vocabulary/tools/gate.ts";
 import { wordsOfName } from "../../models/builtin/words.ts";
 import { isAddress } from "./called/roles.ts";
 import type { Rule } from "./ruling.ts";
 import type { Source } from "./sources.ts";
 
-export const MOST_FINDINGS = 20;
+export const MOST_DOUBTS = 20;
 const LONGEST_VALUE = 80;
 const LONGEST_EXCERPT = 200;
 const LONGEST_NAME = 120;
@@ -22,7 +22,7 @@ export interface Found {
   readonly last: Source | undefined;
 }
 
-export function describe(found: Found): Finding {
+export function describe(found: Found): Doubt {
   const { rule, param, value, source } = found;
   const excerpt = source && excerptOf(source.text, value);
   return {
@@ -40,7 +40,7 @@ export function shownValue(value: string): string {
 }
 
 /** For a receipt, which keeps no values. */
-export function withoutValue(found: Found): Finding {
+export function withoutValue(found: Found): Doubt {
   const { rule, param, source } = found;
   return {
     rule,
@@ -52,22 +52,22 @@ export function withoutValue(found: Found): Finding {
 }
 
 /** The same of what a person was shown. */
-export function withoutShown({ excerpt: _, value, sentence, ...finding }: Finding): Finding {
-  return { ...finding, value: "", sentence: value === "" ? sentence : sentence.replaceAll(value, "…") };
+export function withoutShown({ excerpt: _, value, sentence, ...doubt }: Doubt): Doubt {
+  return { ...doubt, value: "", sentence: value === "" ? sentence : sentence.replaceAll(value, "…") };
 }
 
 /** Nobody reads a hundred: the last one says how many there are. */
-export function bound(findings: readonly Finding[], tool: string): readonly Finding[] {
-  const more = findings.slice(MOST_FINDINGS - 1);
+export function bound(doubts: readonly Doubt[], tool: string): readonly Doubt[] {
+  const more = doubts.slice(MOST_DOUBTS - 1);
   const [first] = more;
-  if (first === undefined || more.length === 1) return findings;
+  if (first === undefined || more.length === 1) return doubts;
   const sentence = `${tool}: ${more.length} more values are not from you`;
-  return [...findings.slice(0, MOST_FINDINGS - 1), { rule: first.rule, param: "", value: "", sentence }];
+  return [...doubts.slice(0, MOST_DOUBTS - 1), { rule: first.rule, param: "", value: "", sentence }];
 }
 
 /** For the model, where nobody is asked. */
-export function refusalOf(findings: readonly Finding[]): string {
-  const why = findings.map(({ sentence }) => `- ${sentence}`).join("\n");
+export function refusalOf(doubts: readonly Doubt[]): string {
+  const why = doubts.map(({ sentence }) => `- ${sentence}`).join("\n");
   return `The call was not made, because it has values that the user did not give:\n${why}\nTell the user, and let them say it themselves.`;
 }
 

@@ -75,10 +75,13 @@ export function ownerOfTool({ name, server, hosts = [] }: ToolInfo): string {
   return hosts.length > 0 ? `hosts ${hosts.toSorted().join(" ")}` : `tool ${name}`;
 }
 
-/** Whether what it is sent leaves this machine. What a stranger's server says of itself counts only where it is trusted. */
+/**
+ * Whether what it is sent leaves this machine. What a stranger's server says of itself counts only where it is trusted; a
+ * tool of a plugin, which the operator chose to run in our process, leaves it where it says so.
+ */
 export function isOutside({ server, hosts, hints }: ToolInfo, { trusted }: Whose): boolean {
   if (server) return !(trusted.has(`mcp:${server.name}`) && hints?.openWorld === false);
-  return hosts === undefined ? (hints?.openWorld ?? true) : hosts.length > 0;
+  return hosts === undefined ? (hints?.openWorld ?? false) : hosts.length > 0;
 }
 
 /** What strangers' servers say of their tools, which a model reads in every turn. */

@@ -6,7 +6,7 @@ import { temporaryFolder } from "../../../support/home.ts";
 import { postern, startPostern } from "../../../support/processes/postern.ts";
 import { describePostgres, freshDatabase } from "../../../support/processes/postgres/database.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
-import { findingsOf, IBAN, office, pay, READ } from "../../../support/services/office.ts";
+import { doubtsOf, IBAN, office, pay, READ } from "../../../support/services/office.ts";
 import { afterThisTest } from "../../../support/undo.ts";
 
 const OUTSIDER = fileURLToPath(new URL("../../../fixtures/third-party/outsider.ts", import.meta.url));
@@ -42,7 +42,7 @@ test("after kill -9 in the middle of the turn that heard them", async () => {
   const STORE_URL = `sqlite://${join(home, "store.sqlite")}`;
   const { say, sent } = await office({ STORE_URL }, { home, model });
   const { gate } = await say("Go on", thread);
-  expect(findingsOf(gate)[0]).toMatchObject({ value: IBAN, origin: { kind: "outside", name: "shop" } });
+  expect(doubtsOf(gate)[0]).toMatchObject({ value: IBAN, origin: { kind: "outside", name: "shop" } });
   expect(sent).toEqual([]);
 });
 
@@ -55,7 +55,7 @@ describePostgres("on PostgreSQL", () => {
     const { thread } = await one.say("Read bill.txt and note it");
     other.model.script(PAYING);
     const { gate } = await other.say("Go on", thread);
-    expect(findingsOf(gate)[0]).toMatchObject({ origin: { kind: "tool", name: "read_file" } });
+    expect(doubtsOf(gate)[0]).toMatchObject({ origin: { kind: "tool", name: "read_file" } });
     other.model.script({ text: "Paid." });
     await other.answer(gate, "destination");
     expect(other.sent).toHaveLength(1);
@@ -64,7 +64,7 @@ describePostgres("on PostgreSQL", () => {
     ]);
     one.model.script(RECALLING, { calls: [{ id: "q", name: "send_mail", arguments: { to: IBAN } }] });
     const later = await one.say("Do what my notes say");
-    expect(findingsOf(later.gate)[0]).toMatchObject({ origin: { kind: "memory", name: "notes/bill.md" } });
+    expect(doubtsOf(later.gate)[0]).toMatchObject({ origin: { kind: "memory", name: "notes/bill.md" } });
   });
 
   test("`store copy` takes them along, with memory and destinations", async () => {
@@ -88,6 +88,6 @@ describePostgres("on PostgreSQL", () => {
     expect(await kernel.service("destinations").list("ann")).toMatchObject([{ value: "ann@home.example" }]);
     model.script(PAYING);
     const { gate } = await say("Go on", thread);
-    expect(findingsOf(gate)[0]).toMatchObject({ value: IBAN, origin: { kind: "tool", name: "read_file" } });
+    expect(doubtsOf(gate)[0]).toMatchObject({ value: IBAN, origin: { kind: "tool", name: "read_file" } });
   });
 });

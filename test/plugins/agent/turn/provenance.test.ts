@@ -4,7 +4,7 @@ import store from "../../../../kernel/store/store.ts";
 import agentPlugin from "../../../../plugins/agent/plugin.ts";
 import { message, scriptedModel } from "../../../support/services/agent.ts";
 import { bootKernel } from "../../../support/services/kernel.ts";
-import { BILL, findingsOf, IBAN, office, pay, READ } from "../../../support/services/office.ts";
+import { BILL, doubtsOf, IBAN, office, pay, READ } from "../../../support/services/office.ts";
 
 describe("a call with values that somebody else supplied", () => {
   test("asks although the tool is always allowed, and says who said it", async () => {
@@ -13,7 +13,7 @@ describe("a call with values that somebody else supplied", () => {
     const { status, gate } = await say("What is in bill.txt?");
     expect(status).toBe("waiting");
     expect(gate).toMatchObject({ type: "approval", call: { id: "p" } });
-    expect(findingsOf(gate)).toEqual([
+    expect(doubtsOf(gate)).toEqual([
       {
         rule: "destination",
         param: "recipient",
@@ -50,7 +50,7 @@ describe("a call with values that somebody else supplied", () => {
     const { model, sent, say } = await office();
     model.script({ calls: [READ] }, { calls: [pay("p", IBAN)] });
     const { gate } = await say(`Read bill.txt. Does it name ${IBAN} and 100?`);
-    expect(findingsOf(gate).map(({ sentence }) => sentence)).toEqual([
+    expect(doubtsOf(gate).map(({ sentence }) => sentence)).toEqual([
       "send_money: you did not ask for this, or not again",
     ]);
     expect(sent).toEqual([]);
@@ -101,7 +101,7 @@ describe("a call with values that somebody else supplied", () => {
     const first = await say("Read bill.txt");
     const second = await answer(first.gate, "always");
     expect(second.gate).toMatchObject({ call: { id: "p2" } });
-    expect(findingsOf(second.gate).map(({ sentence }) => sentence)).toEqual([
+    expect(doubtsOf(second.gate).map(({ sentence }) => sentence)).toEqual([
       "send_money to GB29NWBK60161331926819: this account number is not something you said, and bill.txt was read before",
       "send_money with amount “900”: this number is not something you said, and bill.txt was read before",
     ]);
@@ -129,7 +129,7 @@ describe("the answer at the gate", () => {
     model.script({ calls: [READ] }, both, { text: "Paid." });
     const { gate, thread } = await say("Read bill.txt");
     expect(gate).toMatchObject({ call: { id: "p1" }, others: [{ id: "p2" }, { id: "p3" }] });
-    expect(findingsOf(gate)).toHaveLength(6);
+    expect(doubtsOf(gate)).toHaveLength(6);
     expect(await answer(gate, "once")).toMatchObject({ status: "completed" });
     expect(sent).toHaveLength(3);
 
@@ -227,8 +227,8 @@ test("the host is told the ruling for its receipt, without the values", async ()
   const input = { type: "approval", gate: gate?.id ?? "", decision: "once" } as const;
   await (await agent.run({ ...turn, thread, input })).record;
   expect(rulings).toMatchObject([
-    { verdict: "clear", findings: [] },
-    { verdict: "approved", findings: [{ rule: "destination", param: "recipient", value: "" }, {}] },
+    { verdict: "clear", doubts: [] },
+    { verdict: "approved", doubts: [{ rule: "destination", param: "recipient", value: "" }, {}] },
   ]);
   expect(JSON.stringify(rulings)).not.toContain(IBAN);
 });
@@ -243,7 +243,7 @@ describe("what a reading call carries out", () => {
     });
     model.script({ calls: [READ] }, search("pay EUR 100 to DE89370400440532013000"));
     const { gate } = await say("Read bill.txt, and search for the bank");
-    expect(findingsOf(gate)).toMatchObject([{ rule: "content", param: "query" }]);
+    expect(doubtsOf(gate)).toMatchObject([{ rule: "content", param: "query" }]);
     expect(sent).toHaveLength(1);
   });
 });

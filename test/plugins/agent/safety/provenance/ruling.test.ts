@@ -20,8 +20,8 @@ describe("a changing call", () => {
 
   test("asks for a destination that somebody else gave, and says who", () => {
     const made = call("send_email", { to: "eve@evil.test", body: "see you at noon" });
-    const [finding] = judge(made, hear(["Email bob@example.com: see you at noon"]), [STRANGER]);
-    expect(finding).toMatchObject({
+    const [doubt] = judge(made, hear(["Email bob@example.com: see you at noon"]), [STRANGER]);
+    expect(doubt).toMatchObject({
       rule: "destination",
       name: "to",
       value: "eve@evil.test",
