@@ -39,6 +39,8 @@ import { namedSecrets } from "./secrets/named-secrets.ts";
 import { createRefresh } from "./secrets/oauth.ts";
 import { openVault } from "./secrets/secrets.ts";
 import { createSignIns } from "./secrets/sign-ins.ts";
+import { createSources, type Sources } from "./sources/sources.ts";
+import { type JudgeSignature, judgeSignature } from "./trust/judge.ts";
 
 /** Of the store; also the topic under which other nodes hear of a new one. */
 const SECRETS = "secrets";
@@ -99,6 +101,9 @@ export interface ToolHost {
   readonly switches: Switches;
   readonly admin: ToolAdmin;
   readonly mcpAccess: McpAccess;
+  readonly sources: Sources;
+  /** Who made what a source answered with; asked before it is examined. */
+  readonly judgeSignature: JudgeSignature;
   /** Every check of an install; installs nothing, and where it throws leaves nothing behind. */
   examine(
     component: Uint8Array,
@@ -175,6 +180,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     version: config.version ?? "0",
     serves: config.keepsSpare ?? false,
   });
+  const sources = createSources();
   const runner = createRunner({ cache: code.folder, catalog, pool, broker, receipts, switches, mask, log });
 
   const unfollow = [
@@ -266,6 +272,8 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     code,
     switches,
     mcpAccess,
+    sources,
+    judgeSignature,
     admin: createAdmin({
       catalog,
       code,
@@ -330,6 +338,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     async close() {
       for (const stop of [...unfollow, catalog.close, switches.close]) stop();
       await foreign.close();
+      await sources.close();
       await pool.close();
       await broker.close();
       await mcpAccess.close();

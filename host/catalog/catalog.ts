@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Capabilities } from "../../capabilities/capabilities.ts";
 import { Fault, type JsonSchema } from "../../kernel/plugin.ts";
+import type { ToolOrigin } from "../../kernel/vocabulary/tools/origin.ts";
 import { parseCapabilities } from "./capabilities-file.ts";
 
 export interface InstalledTool {
@@ -12,6 +13,8 @@ export interface InstalledTool {
   readonly description: string;
   readonly schema: JsonSchema;
   readonly capabilities: Capabilities;
+  /** Absent where it came with Postern, was uploaded, or was installed before this was kept. */
+  readonly origin?: ToolOrigin;
   /** Absent where it is a row of the database. */
   readonly folder?: string;
 }
@@ -32,6 +35,8 @@ export interface Candidate {
   readonly schema: JsonSchema;
   /** Sentences: what it may do. */
   readonly grants: readonly string[];
+  /** As it was verified. */
+  readonly origin?: ToolOrigin;
 }
 
 /** Shipped tools by name: the digest as we installed it. */
@@ -63,19 +68,21 @@ export interface ToolRecord {
   readonly version: string;
   readonly description: string;
   readonly schema: JsonSchema;
+  readonly origin?: ToolOrigin;
 }
 
 export function digestOf(component: Uint8Array): string {
   return createHash("sha256").update(component).digest("hex");
 }
 
-export function recordOf({ digest, capabilities, description, schema }: Candidate): ToolRecord {
+export function recordOf({ digest, capabilities, description, schema, origin }: Candidate): ToolRecord {
   return {
     sha256: digest,
     installed_at: new Date().toISOString(),
     version: capabilities.version,
     description,
     schema,
+    ...(origin !== undefined && { origin }),
   };
 }
 
@@ -87,6 +94,7 @@ export function toTool(name: string, record: ToolRecord, capabilitiesText: strin
     description: record.description,
     schema: record.schema,
     capabilities: parseCapabilities(capabilitiesText),
+    ...(record.origin !== undefined && { origin: record.origin }),
   };
 }
 

@@ -20,10 +20,11 @@ export function toInfo(tool: InstalledTool, privateHosts: PrivateHosts): ToolInf
 
 function describe(tool: InstalledTool, privateHosts: PrivateHosts): ToolInfo {
   const facts = describeTool({ ...tool, grants: describeCapabilities(tool.capabilities, privateHosts) });
-  const { name, digest, installedAt, capabilities } = tool;
+  const { name, digest, installedAt, capabilities, origin } = tool;
   // The grants in words are for people; a field that no sentence mentions yet must not slip through.
   const sealed = JSON.stringify([name, digest, installedAt, facts.grants, capabilities]);
-  return { name, ...facts, fingerprint: createHash("sha256").update(sealed).digest("hex") };
+  const fingerprint = createHash("sha256").update(sealed).digest("hex");
+  return { name, ...facts, fingerprint, ...(origin !== undefined && { origin }) };
 }
 
 export function describeTool(tool: {

@@ -1,28 +1,49 @@
 /** `tool install` and `tool remove`. */
-import type { CommandContext } from "../../kernel/plugin.ts";
+import { type CommandContext, Fault, reason } from "../../kernel/plugin.ts";
 import { locateFault } from "../author/trace/located.ts";
 import { checkName, compareWithInstalled, type Replacement } from "../catalog/install.ts";
+import { admit } from "../sources/admission.ts";
+import { readReference } from "../sources/local.ts";
 import { noSuchTool, withHost } from "./opening.ts";
 import { readInput } from "./terminal/input.ts";
-import { agree, bullets, type JsonOption, print, progress } from "./terminal/terminal.ts";
+import { terminalPrompt } from "./terminal/prompt.ts";
+import { agree, bullets, isInteractive, type JsonOption, print, progress } from "./terminal/terminal.ts";
 
 interface InstallOptions extends JsonOption {
-  readonly capabilities: string;
-  readonly name: string;
+  readonly capabilities?: string;
+  readonly name?: string;
   readonly force?: boolean;
   readonly yes?: boolean;
+  readonly allowUnsigned?: boolean;
 }
 
-export async function install(context: CommandContext, wasm: string, options: InstallOptions): Promise<void> {
-  const { name, force = false } = options;
-  checkName(name);
-  const component = await readInput(context, wasm);
-  const capabilitiesText = (await readInput(context, options.capabilities)).toString("utf8");
-  await withHost(context, async ({ catalog, examine, code, place, keeps }) => {
-    progress(`checking ${wasm} (${megabytes(component)})`);
-    const candidate = await examine(component, capabilitiesText, progress).catch((error: unknown) =>
+export async function install(context: CommandContext, what: string, options: InstallOptions): Promise<void> {
+  const { force = false } = options;
+  if (options.name !== undefined) checkName(options.name);
+  const reference = readReference(what, context.folder);
+  const capabilitiesText =
+    options.capabilities === undefined
+      ? undefined
+      : (await readInput(context, options.capabilities)).toString("utf8");
+  await withHost(context, async (host) => {
+    const { catalog, examine, code, place, keeps } = host;
+    const fetched = await host.sources.fetch(reference, {
+      progress,
+      ...(capabilitiesText !== undefined && { capabilitiesText }),
+    });
+    const { component } = fetched;
+    const name = options.name ?? inferName(fetched.name);
+    const origin = await admit(host.judgeSignature, fetched, {
+      ...(options.allowUnsigned === true && { allowUnsigned: true }),
+      ...(isInteractive() && {
+        ask: (sentence) => terminalPrompt().agrees(`${sentence}. Install it nevertheless?`),
+      }),
+    });
+    progress(`checking ${what} (${megabytes(component)})`);
+    const examined = await examine(component, fetched.capabilitiesText, progress).catch((error: unknown) =>
       Promise.reject(locateFault(error, component)),
     );
+    const candidate = { ...examined, origin };
     let replaced: Replacement | undefined;
     try {
       replaced = await compareWithInstalled(catalog, name, candidate, force);
@@ -40,12 +61,25 @@ export async function install(context: CommandContext, wasm: string, options: In
         version,
         digest,
         installed_at: installedAt,
+        origin,
         grants: candidate.grants,
         replaced: replaced ?? null,
       },
       () => `Installed ${name} ${version} (SHA-256 ${digest}). It:\n${bullets(candidate.grants)}`,
     );
   });
+}
+
+function inferName(name: string): string {
+  try {
+    checkName(name);
+    return name;
+  } catch (error) {
+    throw new Fault("invalid", "tool_name", `${reason(error)}. Pass another with --name.`, {
+      param: "name",
+      usage: true,
+    });
+  }
 }
 
 async function agreeToWiden(

@@ -1,6 +1,7 @@
 /** `tool list`, `tool info` and `tool log`: what is installed and what it did. */
 import { table } from "../../kernel/cli/table.ts";
 import type { CommandContext, ToolInfo } from "../../kernel/plugin.ts";
+import type { ToolOrigin } from "../../kernel/vocabulary/tools/origin.ts";
 import { quote } from "../author/conformance/report.ts";
 import { locateReceipts } from "../author/trace/located.ts";
 import type { Receipt } from "../calls/receipts.ts";
@@ -62,7 +63,7 @@ export async function info(context: CommandContext, name: string, options: JsonO
   await withAnyTool(context, name, async (host, tool) => {
     if (!("capabilities" in tool)) return foreignInfo(host, tool, options);
     const { receipts, missingSecrets, switches, describe } = host;
-    const { digest, installedAt, description, schema, capabilities, folder } = tool;
+    const { digest, installedAt, description, schema, capabilities, folder, origin } = tool;
     const { grants } = await describe(tool);
     const [last] = await receipts.list({ tool: name, limit: 1 });
     const { version } = capabilities;
@@ -75,6 +76,7 @@ export async function info(context: CommandContext, name: string, options: JsonO
         version,
         digest,
         installed_at: installedAt,
+        origin: origin ?? null,
         folder: folder ?? null,
         description,
         schema,
@@ -91,6 +93,7 @@ export async function info(context: CommandContext, name: string, options: JsonO
             [
               ["SHA-256", digest],
               ["installed", installedAt],
+              ...describeOrigin(origin),
               ["folder", folder ?? "none: it is in the database"],
               ["secrets", missing.length === 0 ? "all set" : `missing: ${missing.join(", ")}`],
               ...(off === undefined
@@ -107,6 +110,21 @@ export async function info(context: CommandContext, name: string, options: JsonO
         ].join("\n"),
     );
   });
+}
+
+function describeOrigin(origin: ToolOrigin | undefined): string[][] {
+  if (origin === undefined) return [];
+  const { kind, reference, digest, version, signer } = origin;
+  const isLocal = kind === "file" || kind === "folder";
+  return [
+    ["from", version === undefined ? reference : `${reference}, version ${version}`],
+    ...(isLocal
+      ? []
+      : [
+          ["fetched", digest],
+          ["signed by", signer ?? "nobody you named"],
+        ]),
+  ];
 }
 
 async function foreignInfo({ receipts }: ToolHost, tool: ToolInfo, options: JsonOption): Promise<void> {

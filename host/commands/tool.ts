@@ -33,16 +33,19 @@ Examples:
       );
 
   verb(
-    "install <wasm>",
-    "check a component and install it",
+    "install <what>",
+    "check a tool and install it: a project's folder or a .wasm file",
+    "install countdown",
+    "install hello.wasm",
     "install hello.wasm --capabilities capabilities.json --name hello",
     "install hello.wasm --capabilities capabilities.json --name hello --force --yes",
   )
-    .requiredOption("--capabilities <file>", "what the tool may do")
-    .requiredOption("--name <name>", "what the model calls it: 1 to 64 letters, digits, _ and -")
+    .option("--capabilities <file>", "what the tool may do, in place of what comes with it")
+    .option("--name <name>", "what the model calls it: 1 to 64 letters, digits, _ and -")
     .option("--force", "replace an installed tool of that name")
     .option("--yes", "agree to a replacement that can do more")
-    .action((wasm, options) => install(context, wasm, options));
+    .option("--allow-unsigned", "install what nobody you trust has signed, where no trust rule forbids it")
+    .action((what, options) => install(context, what, options));
 
   verb("list", "list the installed tools", "list", "list --json").action((options) => list(context, options));
 

@@ -1,8 +1,10 @@
 /** From a project's sources to its component: types checked, bundled, componentized, moved into place. */
 import { randomUUID } from "node:crypto";
-import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, relative } from "node:path";
 import { MANIFEST } from "../../../kernel/cli/package.ts";
+import { withCapabilitiesSection } from "../../compile/capabilities-section.ts";
 import type { Project } from "../project.ts";
 import { bundle } from "./bundle.ts";
 import { buildCrate } from "./crate.ts";
@@ -31,7 +33,7 @@ export async function buildProject(project: Project, options: BuildOptions): Pro
   const began = performance.now();
   const isRust = project.language === "rust";
   const made = isRust ? await buildCrate(project, options) : await buildScript(project, options);
-  const component = await sign(made, await openToolchain());
+  const component = await describe(project, await sign(made, await openToolchain()));
   await mkdir(dirname(project.component), { recursive: true });
   // Written beside its place: whoever reads the component gets a whole one.
   const draft = `${project.component}.${randomUUID()}`;
@@ -52,6 +54,12 @@ export async function buildProject(project: Project, options: BuildOptions): Pro
 async function sign(component: Uint8Array, toolchain: Toolchain): Promise<Uint8Array> {
   const { metadataAdd } = await toolchain.load("@bytecodealliance/jco");
   return metadataAdd(component, [["processed-by", [["postern", MANIFEST.version]]]]);
+}
+
+/** Puts the capabilities file into the component: then one file is all that has to be handed on. */
+async function describe({ capabilities }: Project, component: Uint8Array): Promise<Uint8Array> {
+  if (!existsSync(capabilities)) return component;
+  return withCapabilitiesSection(component, await readFile(capabilities, "utf8"));
 }
 
 async function buildScript(project: Project, options: BuildOptions): Promise<Uint8Array> {

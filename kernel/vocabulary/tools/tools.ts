@@ -5,6 +5,7 @@ import type { Declared } from "../wire/form.ts";
 import { Time, Type } from "../wire/type.ts";
 import type { Attachment, ToolCall, ToolOutcome } from "./call.ts";
 import { Doubt, type Question, type Reply } from "./gate.ts";
+import { ToolOrigin } from "./origin.ts";
 
 export const ToolHints = Type.Object(
   {
@@ -44,6 +45,7 @@ export const ToolInfo = Type.Object(
           "Another after every install and whenever its grants change: what was approved is this one",
       }),
     ),
+    origin: Type.Optional(ToolOrigin),
     switchedOff: Type.Optional(
       Type.Object(
         { at: Time, why: Type.String({ description: "A sentence" }) },

@@ -1,0 +1,34 @@
+/** Whether what a source answered with may be looked at any further, by who signed it. */
+import { Fault } from "../../kernel/plugin.ts";
+import type { ToolOrigin } from "../../kernel/vocabulary/tools/origin.ts";
+import type { JudgeSignature } from "../trust/judge.ts";
+import type { Fetched } from "./source.ts";
+
+export interface AdmissionOptions {
+  readonly allowUnsigned?: boolean;
+  /** Asks a person about what nobody they trust has signed; true where they agree. Without it nobody can be asked. */
+  readonly ask?: (sentence: string) => Promise<boolean>;
+}
+
+/** The origin with its verified signer. Tools from this machine's disk are not asked about. */
+export async function admit(
+  judge: JudgeSignature,
+  { origin, evidence }: Pick<Fetched, "origin" | "evidence">,
+  { allowUnsigned = false, ask }: AdmissionOptions,
+): Promise<ToolOrigin> {
+  if (origin.kind === "file" || origin.kind === "folder") return origin;
+  const { status, sentence, signer } = await judge(origin, evidence);
+  if (status === "refused")
+    throw refusal(`${sentence}. A trust rule asks for it, and no option changes that.`);
+  const isAdmitted = status === "signed" || allowUnsigned || (await ask?.(sentence)) === true;
+  if (!isAdmitted) {
+    const what =
+      ask === undefined ? "Pass --allow-unsigned to install it nevertheless." : "Nothing was installed.";
+    throw refusal(`${sentence}. ${what}`);
+  }
+  return { ...origin, ...(signer !== undefined && { signer }) };
+}
+
+function refusal(sentence: string): Fault {
+  return new Fault("invalid", "tool_unsigned", sentence, { param: "allow_unsigned" });
+}

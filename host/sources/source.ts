@@ -1,0 +1,32 @@
+/** What every kind of source answers with. All of it was written by a stranger, and nothing of it is checked but its digests. */
+import type { ToolOrigin } from "../../kernel/vocabulary/tools/origin.ts";
+import type { Evidence } from "../trust/evidence.ts";
+import type { Reference } from "./reference.ts";
+
+export interface Fetched {
+  readonly component: Uint8Array;
+  readonly capabilitiesText: string;
+  /** What the tool would be called, inferred from its reference. It may not be a valid name. */
+  readonly name: string;
+  readonly origin: ToolOrigin;
+  readonly evidence: Evidence | undefined;
+  readonly recordings?: readonly RecordingFile[];
+  readonly readme?: string;
+}
+
+export interface RecordingFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface FetchOptions {
+  readonly progress: (line: string) => void;
+  readonly signal?: AbortSignal;
+  /** Given by the person, in place of what came with the component. */
+  readonly capabilitiesText?: string;
+}
+
+/** One kind of place that tools come from. A fault says why nothing was got. */
+export interface Source<Named extends Reference> {
+  fetch(reference: Named, options: FetchOptions): Promise<Fetched>;
+}

@@ -1,0 +1,32 @@
+/** What comes with a tool that may prove who made it, and what was made of it. Everything here was written by a stranger. */
+
+/** Bytes that a signature is about: the manifest of a registry, the component of a download, the tarball of a package. */
+export interface Evidence {
+  readonly subject: Uint8Array;
+  /** Sigstore bundles, as they came: JSON. */
+  readonly bundles: readonly Uint8Array[];
+  /** Signatures as version 2 of cosign keeps them, in the layers of a manifest. */
+  readonly simple: readonly SimpleSignature[];
+  /** What the tool needs and the subject does not hold, for example "x.capabilities.json": no signature is about it. */
+  readonly uncovered?: string;
+}
+
+export interface SimpleSignature {
+  readonly payload: Uint8Array;
+  /** Of its layer: the signature, and for a keyless one its certificate and the log's entry. */
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+export interface SignatureVerdict {
+  /**
+   * - `signed`: a trust rule matches, and this signer is one it names
+   * - `refused`: a trust rule matches, and no signature is by a signer it names
+   * - `unknown_signer`: no trust rule matches; there is a signature, which proves nothing to the operator
+   * - `unsigned`: no trust rule matches, and there is no signature that holds
+   */
+  readonly status: "signed" | "unsigned" | "unknown_signer" | "refused";
+  /** For people, without a full stop. */
+  readonly sentence: string;
+  /** Where the signature was verified. */
+  readonly signer?: string;
+}

@@ -1,0 +1,19 @@
+/** Where an installed tool came from, as it was verified then. */
+import type { Declared } from "../wire/form.ts";
+import { Type } from "../wire/type.ts";
+
+export const ToolOrigin = Type.Object(
+  {
+    kind: Type.Enum(["folder", "file", "https", "oci", "npm"]),
+    reference: Type.String({ description: "What `postern tool install` was given, in its canonical form" }),
+    digest: Type.String({
+      description:
+        "Of what was fetched: the registry's manifest, the package's tarball (as npm's integrity), or the component",
+    }),
+    tag: Type.Optional(Type.String({ description: "The registry's tag it was found under" })),
+    version: Type.Optional(Type.String({ description: "The package's version" })),
+    signer: Type.Optional(Type.String({ description: "Whose signature was verified, in words" })),
+  },
+  { $id: "ToolOrigin" },
+);
+export type ToolOrigin = Declared<typeof ToolOrigin>;
