@@ -1,4 +1,4 @@
-/** `postern tool …` in real processes, beside a running service where that matters. */
+/** `postern tool …`, beside a running service where that matters. */
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

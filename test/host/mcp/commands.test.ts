@@ -1,4 +1,4 @@
-/** `postern mcp add, list, info …` in real processes, beside a running service. */
+/** `postern mcp add, list, info …`, beside a running service. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

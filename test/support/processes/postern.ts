@@ -3,6 +3,7 @@
 import { spawn } from "node:child_process";
 import { BIN } from "../clone.ts";
 import { afterThisTest, type Later } from "../undo.ts";
+import { canRunHere, type Printed, runHere } from "./in-process.ts";
 
 export interface PosternOptions {
   readonly env?: Readonly<Record<string, string>>;
@@ -13,6 +14,8 @@ export interface PosternOptions {
   /** Another installation than this clone. */
   readonly bin?: string;
   readonly later?: Later;
+  /** True where a process of its own is what is tested. */
+  readonly alone?: boolean;
 }
 
 export interface PosternProcess {
@@ -28,8 +31,7 @@ export interface PosternProcess {
 /** Starts it and leaves it running; it is killed when the test is over, or later. */
 export function startPostern(args: readonly string[], options: PosternOptions = {}): PosternProcess {
   const child = spawn(process.execPath, [options.bin ?? BIN, ...args], {
-    // Nothing of the tester's own settings may leak in; each fresh home would compile the shipped tools anew.
-    env: { PATH: process.env["PATH"] ?? "", TOOLS_SHIPPED: "false", ...options.env },
+    env: environment(options),
     ...(options.cwd ? { cwd: options.cwd } : {}),
     ...(options.uid !== undefined && { uid: options.uid, gid: options.uid }),
   });
@@ -88,12 +90,17 @@ export function startPostern(args: readonly string[], options: PosternOptions = 
   };
 }
 
-/** Runs it to its end. */
-export async function postern(
-  args: readonly string[],
-  options: PosternOptions = {},
-): Promise<{ code: number; stdout: string; stderr: string }> {
+/** Runs it to its end, in the test's own process where that shows the same. */
+export async function postern(args: readonly string[], options: PosternOptions = {}): Promise<Printed> {
+  const typed = { args, env: environment(options), cwd: options.cwd, input: options.input };
+  const isOrdinary = !options.alone && options.bin === undefined && options.uid === undefined;
+  if (isOrdinary && canRunHere(typed)) return runHere(typed);
   const running = startPostern(args, options);
   const code = await running.ended;
   return { code, stdout: running.stdout(), stderr: running.stderr() };
+}
+
+/** Nothing of the tester's own settings may leak in; each fresh home would compile the shipped tools anew. */
+function environment({ env }: PosternOptions): Record<string, string> {
+  return { PATH: process.env["PATH"] ?? "", TOOLS_SHIPPED: "false", ...env };
 }
