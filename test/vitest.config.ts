@@ -97,6 +97,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "slow",
+          isolate: false,
           include: files.get("slow") ?? [],
           globalSetup: ["test/support/run/postgres.ts"],
         },
