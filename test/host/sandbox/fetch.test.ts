@@ -1,11 +1,12 @@
-/** `fetch` in a component of its own, through the real host to a real server. */
+/** `fetch` in a component, through the real host to a real server. */
 import type { ServerResponse } from "node:http";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { Run } from "../../../host/calls/runner.ts";
 import type { Answering } from "../../support/servers/upstream.ts";
 import { trackedUpstream } from "../../support/services/brokerage.ts";
 import { builtFixture } from "../../support/tools/components.ts";
 import { BEARER, install, toolHost } from "../../support/tools/tool-host.ts";
+import { afterThisFile } from "../../support/undo.ts";
 
 interface Sent {
   readonly url: string;
@@ -31,11 +32,23 @@ interface Options {
   readonly token?: string;
 }
 
-/** The fetching tool in a host of its own, and a server that it may ask below /v1/. */
+// One host for all tests, so that the engine is started once; each test has a tool and a server of its own.
+const later = afterThisFile();
+const privateHosts = new Set<string>();
+let tokenOfTest: string | undefined;
+const variable = (name: string) => (name === "PROBE_TOKEN" ? tokenOfTest : undefined);
+let host: Awaited<ReturnType<typeof toolHost>>;
+beforeAll(async () => {
+  host = await toolHost({ privateHosts, variable, later });
+});
+let tools = 0;
+
+/** The fetching tool, and a server that it may ask below /v1/. */
 async function fetching(answer?: Answering, { http, more, token }: Options = {}) {
   const server = await trackedUpstream(answer);
-  const variable = (name: string) => (name === "PROBE_TOKEN" ? token : undefined);
-  const host = await toolHost({ privateHosts: new Set([`127.0.0.1:${server.port}`]), variable });
+  privateHosts.add(`127.0.0.1:${server.port}`);
+  tokenOfTest = token;
+  const name = `fetcher-${tools++}`;
   const capabilities = {
     version: "1.0.0",
     wit_version: "0.1.0",
@@ -45,12 +58,9 @@ async function fetching(answer?: Answering, { http, more, token }: Options = {})
     },
     ...more,
   };
-  await install(host, "fetcher", await builtFixture("fetcher.js"), JSON.stringify(capabilities));
+  await install(host, name, await builtFixture("fetcher.js"), JSON.stringify(capabilities));
   const run = (requests: readonly Sent[], more: object = {}): Promise<Run> =>
-    host.run(
-      { id: "call", name: "fetcher", params: JSON.stringify({ requests, ...more }) },
-      { user: "operator" },
-    );
+    host.run({ id: "call", name, params: JSON.stringify({ requests, ...more }) }, { user: "operator" });
   return {
     server,
     url: `http://127.0.0.1:${server.port}/v1`,

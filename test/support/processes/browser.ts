@@ -28,6 +28,8 @@ const ARGS = [
 ];
 
 let browser: Browser | undefined;
+/** Starting a profile takes far longer than cleaning one, so a test gets the page of the test before it. */
+let free: Page | undefined;
 
 /** One browser for the tests of a file. */
 export function useBrowser(): void {
@@ -35,7 +37,10 @@ export function useBrowser(): void {
     browser =
       executablePath === undefined ? undefined : await chromium.launch({ executablePath, args: ARGS });
   });
-  afterAll(() => browser?.close());
+  afterAll(async () => {
+    free = undefined;
+    await browser?.close();
+  });
 }
 
 export interface BrowserPage extends Page {
@@ -43,19 +48,42 @@ export interface BrowserPage extends Page {
   readonly complaints: string[];
 }
 
-/** A page with a profile of its own. */
-export async function openPage(
-  options: { readonly width?: number; readonly dark?: boolean } = {},
-): Promise<BrowserPage> {
+/** A page with a profile of its own, in which nothing is left of an earlier one. */
+export async function openPage({
+  width = 1200,
+  dark = false,
+}: {
+  readonly width?: number;
+  readonly dark?: boolean;
+} = {}): Promise<BrowserPage> {
   if (browser === undefined) throw new Error("no browser: call useBrowser() first");
-  const context = await browser.newContext({
-    viewport: { width: options.width ?? 1200, height: 800 },
-    colorScheme: options.dark ? "dark" : "light",
-  });
-  onTestFinished(() => context.close());
-  const page = await context.newPage();
+  const kept = free;
+  free = undefined;
+  const page = kept ?? (await (await browser.newContext()).newPage());
+  const origins = new Set<string>();
+  onTestFinished(() => putBack(page, origins));
+  await page.setViewportSize({ width, height: 800 });
+  await page.emulateMedia({ colorScheme: dark ? "dark" : "light" });
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(error.message));
   page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+  page.on("framenavigated", (frame) => origins.add(new URL(frame.url()).origin));
   return Object.assign(page, { complaints });
+}
+
+const EVENTS = ["console", "dialog", "framenavigated", "pageerror", "request", "response"] as const;
+
+/** Cleans it for the next test; the second one of a test, and one that a test has done something to, is closed. */
+async function putBack(page: Page, origins: ReadonlySet<string>): Promise<void> {
+  const context = page.context();
+  if (free !== undefined || page.isClosed() || context.pages().length > 1) return context.close();
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+  for (const event of EVENTS) page.removeAllListeners(event);
+  await page.goto("about:blank");
+  await context.clearCookies();
+  const devtools = await context.newCDPSession(page);
+  for (const origin of origins)
+    if (origin !== "null") await devtools.send("Storage.clearDataForOrigin", { origin, storageTypes: "all" });
+  await devtools.detach();
+  free = page;
 }

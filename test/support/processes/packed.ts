@@ -1,6 +1,6 @@
 /** Postern as `npm install` would lay it out: packed, unpacked, its dependencies linked instead of fetched. */
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import { ROOT } from "../clone.ts";
@@ -23,7 +23,10 @@ export async function installPacked(): Promise<Installed> {
   const folder = temporaryFolder();
   // From a copy, since other tests use what is built in the clone.
   const cwd = copyOfClone();
-  await run("npm", ["run", "--silent", "build"], { cwd });
+  // `npm run check` has checked the types.
+  const build = readScripts(cwd).build.replace("tsc -p", "tsc --noCheck -p");
+  const PATH = [join(ROOT, "node_modules", ".bin"), process.env["PATH"]].join(":");
+  await run("sh", ["-c", build], { cwd, env: { ...process.env, PATH } });
   for (const name of ["convert", "weather"]) {
     const dist = join(cwd, "components", name, "dist");
     mkdirSync(dist);
@@ -37,6 +40,10 @@ export async function installPacked(): Promise<Installed> {
   await run("tar", ["-xzf", join(folder, tarball), "-C", home, "--strip-components=1"]);
   symlinkSync(join(ROOT, "node_modules"), join(home, "node_modules"));
   return { folder, bin: join(home, "kernel", "cli", "bin.js") };
+}
+
+function readScripts(folder: string): { readonly build: string } {
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).scripts;
 }
 
 /** The sources, without what was built from them. */
