@@ -38,6 +38,11 @@ export default definePlugin({
       about: "manage the MCP servers of others whose tools the agent may use",
       load: async () => (await import("./mcp/commands/mcp.ts")).register,
     },
+    {
+      name: "trust",
+      about: "say whose signature a tool needs, and make keys to sign with",
+      load: async () => (await import("./trust/commands/trust.ts")).register,
+    },
   ],
   tables: async () => (await import("./catalog/owned-tables.ts")).TABLES,
   configure(env): HostConfig {
@@ -69,12 +74,14 @@ export default definePlugin({
       "/usr/local/bin:/usr/bin:/bin",
       "Where the commands of MCP servers are looked for",
     );
+    const signingPassword = env.secret("COSIGN_PASSWORD", "Password of the key that tools are signed with");
     const secretsKey = readSecretsKey(env);
     return {
       privateHosts: privateHosts ?? new Set(),
       shipped,
       path,
       secretsKey,
+      signingPassword,
       workers: workers === 0 ? undefined : workers,
       processes,
       memoryBytes: memoryMb === 0 ? undefined : memoryMb * 2 ** 20,
@@ -165,7 +172,7 @@ export default definePlugin({
     };
 
     return {
-      toolHost: { open, privateHosts: config.privateHosts },
+      toolHost: { open, privateHosts: config.privateHosts, signingPassword: config.signingPassword },
       mcpServers: serversOf(async () => (await open()).foreign.servers),
       toolAdmin: adminOf(async () => (await open()).admin),
       tools: {

@@ -40,7 +40,8 @@ import { createRefresh } from "./secrets/oauth.ts";
 import { openVault } from "./secrets/secrets.ts";
 import { createSignIns } from "./secrets/sign-ins.ts";
 import { createSources, type Sources } from "./sources/sources.ts";
-import { type JudgeSignature, judgeSignature } from "./trust/judge.ts";
+import { createJudge, type JudgeSignature } from "./trust/judge.ts";
+import { openTrustRules, type TrustRules } from "./trust/rules.ts";
 
 /** Of the store; also the topic under which other nodes hear of a new one. */
 const SECRETS = "secrets";
@@ -48,7 +49,11 @@ const SECRETS = "secrets";
 // For the `tool` commands.
 declare module "../kernel/vocabulary/services.ts" {
   interface Services {
-    toolHost: { open(): Promise<ToolHost>; readonly privateHosts: PrivateHosts };
+    toolHost: {
+      open(): Promise<ToolHost>;
+      readonly privateHosts: PrivateHosts;
+      readonly signingPassword: string | undefined;
+    };
   }
 }
 
@@ -57,6 +62,8 @@ export interface HostConfig {
   /** False where the operator wants none of the tools that come with Postern. */
   readonly shipped: boolean;
   readonly secretsKey: string | undefined;
+  /** Of the key that tools are signed with, where it is encrypted. */
+  readonly signingPassword?: string | undefined;
   /** Calls of one tool that compute at once; undefined for as many as there are cores. */
   readonly workers: number | undefined;
   /** Processes of tools at once. */
@@ -104,6 +111,8 @@ export interface ToolHost {
   readonly sources: Sources;
   /** Who made what a source answered with; asked before it is examined. */
   readonly judgeSignature: JudgeSignature;
+  /** Whose signature is needed for which tools. */
+  readonly trust: TrustRules;
   /** Every check of an install; installs nothing, and where it throws leaves nothing behind. */
   examine(
     component: Uint8Array,
@@ -162,6 +171,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   const named = namedSecrets(await catalog.list());
   await vault.adopt([...named.keys()], (holder) => named.get(holder) ?? []);
   const receipts = await openReceipts(store);
+  const trust = await openTrustRules(store);
   const code = openCodeCache(home, catalog);
   const checkJson = createJsonCheck(pool);
   const foreign = await openForeignTools({
@@ -273,7 +283,8 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     switches,
     mcpAccess,
     sources,
-    judgeSignature,
+    judgeSignature: createJudge(trust),
+    trust,
     admin: createAdmin({
       catalog,
       code,

@@ -36,7 +36,7 @@ export async function install(context: CommandContext, what: string, options: In
     const origin = await admit(host.judgeSignature, fetched, {
       ...(options.allowUnsigned === true && { allowUnsigned: true }),
       ...(isInteractive() && {
-        ask: (sentence) => terminalPrompt().agrees(`${sentence}. Install it nevertheless?`),
+        ask: (sentence) => terminalPrompt().agrees(`${sentence}. Install it anyway?`),
       }),
     });
     progress(`checking ${what} (${megabytes(component)})`);

@@ -18,13 +18,11 @@ export async function admit(
 ): Promise<ToolOrigin> {
   if (origin.kind === "file" || origin.kind === "folder") return origin;
   const { status, sentence, signer } = await judge(origin, evidence);
-  if (status === "refused")
-    throw refusal(`${sentence}. A trust rule asks for it, and no option changes that.`);
+  if (status === "refused") throw refusal(`${sentence}. No option overrides a trust rule.`);
   const isAdmitted = status === "signed" || allowUnsigned || (await ask?.(sentence)) === true;
   if (!isAdmitted) {
-    const what =
-      ask === undefined ? "Pass --allow-unsigned to install it nevertheless." : "Nothing was installed.";
-    throw refusal(`${sentence}. ${what}`);
+    const what = ask === undefined ? "Pass --allow-unsigned to install it anyway." : "Nothing was installed.";
+    throw refusal(`${sentence} (${origin.reference}). ${what}`);
   }
   return { ...origin, ...(signer !== undefined && { signer }) };
 }

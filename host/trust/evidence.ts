@@ -17,6 +17,11 @@ export interface SimpleSignature {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
+/** Who signed: the holder of a key, or of a certificate for an identity. */
+export type Signer =
+  | { readonly type: "key" /** SHA-256 of the public key, in hex. */; readonly fingerprint: string }
+  | { readonly type: "identity"; readonly subject: string; readonly issuer: string };
+
 export interface SignatureVerdict {
   /**
    * - `signed`: a trust rule matches, and this signer is one it names
@@ -29,4 +34,18 @@ export interface SignatureVerdict {
   readonly sentence: string;
   /** Where the signature was verified. */
   readonly signer?: string;
+}
+
+/** Why a signature does not count; the message goes into a sentence. */
+export class SignatureProblem extends Error {}
+
+/** More than anybody signs a tool with; the rest is not looked at. */
+export const MAX_SIGNATURES = 32;
+/** Of one bundle, payload or annotation. */
+export const MAX_SIGNATURE_BYTES = 256 * 1024;
+
+export function describeSigner(signer: Signer): string {
+  return signer.type === "key"
+    ? `the key SHA256:${signer.fingerprint}`
+    : `${signer.subject} (issuer ${signer.issuer})`;
 }

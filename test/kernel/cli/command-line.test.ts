@@ -40,6 +40,7 @@ describe("usage", () => {
       "home",
       "mcp",
       "tool",
+      "trust",
       "user",
       "token",
       "session",

@@ -1,0 +1,128 @@
+/**
+ * Which tools a trust rule is for: `oci://registry.example/acme/*`, `https://downloads.example/tools/*`, `npm:@acme/*`. Compared by whole
+ * segments; the only wildcard is a last segment `*`, which stands for one segment or more.
+ */
+import { Fault } from "../../kernel/plugin.ts";
+import type { ToolOrigin } from "../../kernel/vocabulary/tools/origin.ts";
+
+type Scheme = "oci" | "https" | "npm";
+
+export interface Place {
+  readonly scheme: Scheme;
+  /** The host first, where there is one. */
+  readonly segments: readonly string[];
+}
+
+export interface Pattern extends Place {
+  /** It ends with `*`. */
+  readonly isOpen: boolean;
+}
+
+const MAX_CHARS = 1024;
+const EXAMPLES = "oci://registry.example/acme/*, https://downloads.example/tools/* or npm:@acme/*";
+// What people type, and what it becomes in a path, would differ: a rule must not look as if it matched.
+const SEGMENT = /^[A-Za-z0-9._~@+-]+$/;
+const HOST = /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+){0,20}|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?$/;
+const DOCKER_HUB = ["index.docker.io", "registry-1.docker.io", "registry.hub.docker.com"];
+
+/** A fault where a person could take it to mean something else than it would. */
+export function parsePattern(text: string): Pattern {
+  const refuse = (why: string) =>
+    new Fault(
+      "invalid",
+      "trust_pattern",
+      `${JSON.stringify(text.slice(0, 200))} is not a valid pattern: ${why}. Write it like ${EXAMPLES}.`,
+      { param: "pattern", usage: true },
+    );
+  if (text.length > MAX_CHARS) throw refuse(`it has more than ${MAX_CHARS} characters`);
+  const [scheme, rest] = splitScheme(text) ?? [];
+  if (scheme === undefined || rest === undefined) throw refuse("it must begin with oci://, https:// or npm:");
+  const parts = rest.split("/");
+  const isOpen = parts.at(-1) === "*";
+  const segments = isOpen ? parts.slice(0, -1) : parts;
+  if (segments.some((part) => part.includes("*"))) throw refuse("* can only be the whole last segment");
+  if (segments.some((part) => part === "" || part === "." || part === ".."))
+    throw refuse("it has an empty segment, or one that is a dot");
+  if (scheme !== "npm" && segments.length > 0) {
+    const host = normalizeHost(segments[0] ?? "");
+    if (!HOST.test(host)) throw refuse("what follows // has to be a host, with a port where it needs one");
+    segments[0] = host;
+  }
+  const named = scheme === "npm" ? segments : segments.slice(1);
+  if (!named.every((part) => SEGMENT.test(part)))
+    throw refuse("only letters, digits and . _ ~ @ + - can stand between the slashes");
+  if (scheme === "oci" && named.some((part) => part.includes("@") || part !== part.toLowerCase()))
+    throw refuse("a rule is for every tag and digest of a repository, whose name is in lower case");
+  if (scheme === "npm" && (named.length > 2 || named.some((part) => part.includes("@", 1))))
+    throw refuse("a rule is for every version of a package");
+  if (scheme === "npm" && named.length > 0 && named[0]?.startsWith("@") !== (named.length === 2 || isOpen))
+    throw refuse("only a scope (npm:@acme/*) can be followed by a slash, and it must be");
+  if (!isOpen && scheme !== "npm" && named.length === 0)
+    throw refuse(`it names only a host; end it with /* for everything there`);
+  return { scheme, segments, isOpen };
+}
+
+export function formatPattern({ scheme, segments, isOpen }: Pattern): string {
+  return `${scheme}:${scheme === "npm" ? "" : "//"}${[...segments, ...(isOpen ? ["*"] : [])].join("/")}`;
+}
+
+/** Undefined where no rule can be for it: what is on this machine's disk. */
+export function placeOf({ kind, reference }: Pick<ToolOrigin, "kind" | "reference">): Place | undefined {
+  if (kind === "https") {
+    const url = new URL(reference);
+    return { scheme: kind, segments: [normalizeHost(url.host), ...decodePath(url.pathname)] };
+  }
+  const [scheme, rest = ""] = splitScheme(reference) ?? [];
+  if (scheme !== kind) return undefined;
+  if (kind === "npm") {
+    const at = rest.indexOf("@", 1);
+    return { scheme: kind, segments: (at === -1 ? rest : rest.slice(0, at)).split("/") };
+  }
+  const [host = "", ...path] = rest.split("/");
+  const segments = path.map((part) => part.split("@")[0]?.split(":")[0] ?? "");
+  return { scheme: kind, segments: [normalizeHost(host), ...segments] };
+}
+
+export function isFor(pattern: Pattern, place: Place): boolean {
+  const { scheme, segments, isOpen } = pattern;
+  if (scheme !== place.scheme) return false;
+  const isLongEnough = isOpen
+    ? place.segments.length > segments.length
+    : place.segments.length === segments.length;
+  return isLongEnough && segments.every((part, index) => part === place.segments[index]);
+}
+
+/** Above zero where the first says more precisely what it is for. Two that match the same tool equally well are the same. */
+export function comparePrecision(one: Pattern, other: Pattern): number {
+  return one.segments.length - other.segments.length || Number(other.isOpen) - Number(one.isOpen);
+}
+
+function splitScheme(text: string): readonly [Scheme, string] | undefined {
+  for (const [prefix, scheme] of [
+    ["oci://", "oci"],
+    ["https://", "https"],
+    ["npm:", "npm"],
+  ] as const) {
+    if (text.startsWith(prefix)) return [scheme, text.slice(prefix.length)];
+  }
+  return undefined;
+}
+
+/** As a server may read it: no way of writing a path leads around the rule for it. */
+function decodePath(path: string): string[] {
+  let decoded = path;
+  try {
+    decoded = decodeURIComponent(path);
+  } catch {
+    // A stray percent sign; compared as it is.
+  }
+  return decoded.split(/[/\\]/).filter((part) => part !== "" && part !== ".");
+}
+
+function normalizeHost(host: string): string {
+  const lower = host
+    .toLowerCase()
+    .replace(/:443$/, "")
+    .replace(/\.(?=:|$)/, "");
+  return DOCKER_HUB.includes(lower) ? "docker.io" : lower;
+}

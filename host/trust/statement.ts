@@ -1,0 +1,76 @@
+/** What a signed text says it is about. It counts only if that is exactly the bytes that were fetched. */
+import { createHash } from "node:crypto";
+import { SignatureProblem } from "./evidence.ts";
+
+export const COSIGN_SIGN = "https://sigstore.dev/cosign/sign/v1";
+export const IN_TOTO = "application/vnd.in-toto+json";
+export const STATEMENT = "https://in-toto.io/Statement/v1";
+export const SIMPLE_SIGNING_TYPE = "cosign container image signature";
+
+// Other predicates say something about a tool ("it has these faults"), and not that the signer stands behind it.
+const PREDICATES = [COSIGN_SIGN, "https://slsa.dev/provenance/v1"];
+const STATEMENTS = [STATEMENT, "https://in-toto.io/Statement/v0.1"];
+const MAX_SUBJECTS = 1024;
+
+export function digestOf(algorithm: "sha256" | "sha512", bytes: Uint8Array): string {
+  return createHash(algorithm).update(bytes).digest("hex");
+}
+
+/** An in-toto statement, as bundles hold it. */
+export function checkStatement(payloadType: string, payload: Uint8Array, subject: Uint8Array): void {
+  if (payloadType !== IN_TOTO)
+    throw new SignatureProblem(
+      `a signature is over ${quote(payloadType)}, which is not an in-toto statement`,
+    );
+  const { _type, predicateType, subject: named } = readObject(payload);
+  if (!STATEMENTS.includes(textOf(_type)))
+    throw new SignatureProblem("a signature is over a text that is not an in-toto statement");
+  if (!PREDICATES.includes(textOf(predicateType)))
+    throw new SignatureProblem(
+      `a signed statement of type ${quote(textOf(predicateType))} does not say who made the tool; ${PREDICATES.join(" and ")} do`,
+    );
+  const subjects: readonly unknown[] = Array.isArray(named) ? named.slice(0, MAX_SUBJECTS) : [];
+  const digests = subjects.map((entry) => objectOf(objectOf(entry)["digest"]));
+  const own = { sha256: digestOf("sha256", subject), sha512: digestOf("sha512", subject) };
+  const isAbout = digests.some(({ sha256, sha512 }) => sha256 === own.sha256 || sha512 === own.sha512);
+  if (isAbout) return;
+  const other = digests.map(({ sha256 }) => textOf(sha256)).find((digest) => digest !== "");
+  throw new SignatureProblem(otherSubject(other));
+}
+
+/** A simple signing payload, as the `.sig` tag holds it. The name in it is ignored, as cosign does: the digest says what it is about. */
+export function checkSimplePayload(payload: Uint8Array, subject: Uint8Array): void {
+  const { type, image } = objectOf(readObject(payload)["critical"]);
+  if (type !== SIMPLE_SIGNING_TYPE)
+    throw new SignatureProblem(`a signed payload has the type ${quote(textOf(type))}`);
+  const digest = textOf(objectOf(image)["docker-manifest-digest"]);
+  if (digest !== `sha256:${digestOf("sha256", subject)}`)
+    throw new SignatureProblem(otherSubject(digest.replace("sha256:", "")));
+}
+
+function otherSubject(digest = ""): string {
+  return digest === ""
+    ? "a signature does not say what it is about"
+    : `a signature is about other content (sha256:${digest.slice(0, 64)})`;
+}
+
+function readObject(bytes: Uint8Array): Record<string, unknown> {
+  try {
+    return objectOf(JSON.parse(Buffer.from(bytes).toString("utf8")));
+  } catch {
+    throw new SignatureProblem("a signed payload is not JSON");
+  }
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject ? (value as Record<string, unknown>) : {};
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.slice(0, 100));
+}
