@@ -1,5 +1,5 @@
 /** Describes what a capabilities file grants, in sentences an operator can approve. */
-import type { AllowRule, Capabilities, Credential } from "./capabilities.ts";
+import type { AllowRule, Capabilities, Credential, ParamRole } from "./capabilities.ts";
 import { hostCovers, hostMatches, pathMatches } from "./match.ts";
 
 /**
@@ -21,6 +21,7 @@ export function describeCapabilities(
   return [
     ...(requests.length > 0 ? requests : ["may not use the network"]),
     ...describeSecrets(capabilities).values(),
+    ...describeParams(capabilities).values(),
     ...describeBounds(capabilities).map(({ sentence }) => sentence),
   ];
 }
@@ -37,16 +38,14 @@ export function compareCapabilities(
 }
 
 function widenings(narrow: Capabilities, wide: Capabilities, when: "was" | "now"): string[] {
-  const known = describeSecrets(narrow);
-  const secrets = [...describeSecrets(wide)]
-    .filter(([key]) => !known.has(key))
-    .map(([, sentence]) => sentence);
+  const known = factsOf(narrow);
+  const facts = [...factsOf(wide)].filter(([key]) => !known.has(key)).map(([, sentence]) => sentence);
   const bounds = [...describeRates(narrow), ...describeBounds(narrow)];
   const raised = [...describeRates(wide), ...describeBounds(wide)].flatMap(({ name, amount, sentence }) => {
     const other = bounds.find((bound) => bound.name === name);
     return other !== undefined && amount > other.amount ? [`${sentence} (${when} ${other.amount})`] : [];
   });
-  return [...newRequests(narrow, wide), ...newUses(narrow, wide), ...secrets, ...raised];
+  return [...newRequests(narrow, wide), ...newUses(narrow, wide), ...facts, ...raised];
 }
 
 function newRequests(narrow: Capabilities, wide: Capabilities): string[] {
@@ -170,6 +169,26 @@ function describeSecrets({ secretNames, auth, requiredSecrets }: Capabilities): 
     }
   }
   return facts;
+}
+
+const ROLES: Readonly<Record<ParamRole, string>> = {
+  destination: "where a call goes",
+  content: "what a call carries",
+  selector: "which thing a call is about",
+};
+
+/** What it says of its params decides what is asked about a call, so it is agreed to like a grant. */
+function describeParams({ params }: Capabilities): Map<string, string> {
+  return new Map(
+    Object.entries(params).map(([name, role]) => [
+      `param ${name} ${role}`,
+      `says that \`${name}\` is ${ROLES[role]}`,
+    ]),
+  );
+}
+
+function factsOf(capabilities: Capabilities): Map<string, string> {
+  return new Map([...describeSecrets(capabilities), ...describeParams(capabilities)]);
 }
 
 function hostOf(url: string): string {

@@ -1,5 +1,5 @@
 /** Parses capabilities files. Pure; reports all problems at once. */
-import type { Capabilities, Credential, CredentialLocation } from "./capabilities.ts";
+import type { Capabilities, Credential, CredentialLocation, ParamRole } from "./capabilities.ts";
 import { createFileReader, FileError, type FileProblem, type SchemaChecker } from "./file.ts";
 import { isRefusedBesideCredential, RESERVED_HEADERS } from "./headers.ts";
 import schema from "./schema.json" with { type: "json" };
@@ -60,6 +60,7 @@ interface CapabilitiesFile {
     };
   };
   setup?: { required_secrets?: (string | { name: string; prompt?: string })[] };
+  params?: Record<string, ParamRole>;
 }
 
 type LocationInFile =
@@ -144,6 +145,7 @@ function toCapabilities(file: CapabilitiesFile): Capabilities {
       const { name, prompt = name } = typeof secret === "string" ? { name: secret } : secret;
       return { name, prompt };
     }),
+    params: file.params ?? {},
   };
 }
 

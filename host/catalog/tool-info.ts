@@ -48,6 +48,7 @@ export function describeTool(tool: {
       destructive: methods.some((method) => ["PUT", "PATCH", "DELETE"].includes(method)),
       openWorld: methods.length > 0,
     },
+    ...(Object.keys(capabilities.params).length > 0 && { params: capabilities.params }),
     hosts: [...new Set(capabilities.http?.allowlist.map(({ host }) => host) ?? [])],
   };
 }

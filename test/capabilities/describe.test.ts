@@ -119,6 +119,20 @@ test("raised limits and new secrets and scopes are added; lowered limits are rem
   });
 });
 
+test("what a file says of its params is among the grants, and a change of it is new", () => {
+  const say = (params: object) => capabilities({}, { params });
+  const before = say({ to: "destination", text: "content" });
+  expect(describeCapabilities(before)).toEqual(
+    expect.arrayContaining([
+      "says that `to` is where a call goes",
+      "says that `text` is what a call carries",
+    ]),
+  );
+  const after = say({ to: "selector", text: "content" });
+  expect(compareCapabilities(before, after).added).toEqual(["says that `to` is which thing a call is about"]);
+  expect(compareCapabilities(after, after).added).toEqual([]);
+});
+
 test("grants name the ports, and plain http, that the operator lets tools use at a host", () => {
   const file = {
     version: "1.0.0",

@@ -62,6 +62,7 @@ const full = {
     },
   },
   setup: { required_secrets: [{ name: "client_id", prompt: "Client id" }, { name: "client_secret" }] },
+  params: { to: "destination" },
 };
 
 function problemsOf(source: unknown) {
@@ -132,6 +133,7 @@ test("§4.4 every key of a capabilities file is parsed", () => {
       { name: "client_id", prompt: "Client id" },
       { name: "client_secret", prompt: "client_secret" },
     ],
+    params: { to: "destination" },
   });
 });
 
@@ -305,6 +307,21 @@ test("§4.4 any two rate limits are accepted, and secrets to set up may be plain
     expect(() =>
       parseCapabilities({ version: "1.0.0", wit_version: "0.1.0", setup: { required_secrets: [secret] } }),
     ).toThrow(`setup.required_secrets[0]: ${problem}`);
+});
+
+test("a file may say what params are for; another word, or no name, is refused", () => {
+  const file = { version: "1.0.0", wit_version: "0.1.0" };
+  expect(parseCapabilities(file).params).toEqual({});
+  const params = { to: "destination", "message.text": "content", id: "selector" };
+  expect(parseCapabilities({ ...file, params }).params).toEqual(params);
+  expect(problemsOf({ ...file, params: { to: "harmless" } })).toEqual([
+    {
+      path: "params.to",
+      problem: 'must be one of "destination", "content", "selector", given "harmless"',
+    },
+  ]);
+  expect(problemsOf({ ...file, params: { "a b": "content" } })).toHaveLength(1);
+  expect(problemsOf({ ...file, params: "content" }).map(({ path }) => path)).toEqual(["params"]);
 });
 
 test("__proto__ is an unknown key like any other: refused, and nothing in it is granted", () => {

@@ -25,8 +25,6 @@ export interface Heard {
   readonly asked: unknown;
   /** The tool that answered; the owner where it is left out. */
   readonly tool?: string;
-  /** The same as data, where the tool gave it so. */
-  readonly structured?: unknown;
 }
 
 export interface Called {

@@ -8,7 +8,6 @@ import { type AnswerRecord, recordsIn, type Scalar } from "./records.ts";
 /** What somebody said, and the same as data where the tool gave it so. */
 interface Answer {
   readonly text: string;
-  readonly structured?: unknown;
 }
 
 const SHORTEST_SQUEEZED = 6;
@@ -94,8 +93,8 @@ const wordsOf = remembering((text) => {
 const stemsOf = remembering((text) => ` ${foldedWords(text).map(stem).join(" ")} `);
 const squeezedOf = remembering((text) => decodedOf(text).map(squeeze).join("\n"));
 const countsOf = remembering((text) => numbersIn(text.toLowerCase()));
-const recordsOfText = remembering((text) => recordsIn(text));
+const recordsOfText = remembering(recordsIn);
 
-export function recordsOf({ text, structured }: Answer): readonly AnswerRecord[] {
-  return structured === undefined ? recordsOfText(text) : recordsIn("", structured);
+export function recordsOf({ text }: Answer): readonly AnswerRecord[] {
+  return recordsOfText(text);
 }

@@ -16,9 +16,7 @@ const MOST_DEPTH = 12;
 const MOST_WORDS = 400;
 const MOST_TEXT = 2_000_000;
 
-/** `structured`: the same as data, where the tool gave it so. */
-export function recordsIn(text: string, structured?: unknown): readonly AnswerRecord[] {
-  const data = structured ?? parse(text);
+export function recordsIn(text: string): readonly AnswerRecord[] {
   const found: AnswerRecord[] = [];
   const walk = (value: unknown, depth: number): void => {
     if (depth > MOST_DEPTH || found.length >= MOST_RECORDS) return;
@@ -36,7 +34,7 @@ export function recordsIn(text: string, structured?: unknown): readonly AnswerRe
       }
     }
   };
-  walk(data, 0);
+  walk(parse(text), 0);
   return found;
 }
 

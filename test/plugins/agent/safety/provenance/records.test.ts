@@ -42,10 +42,6 @@ describe("the records of an answer", () => {
     expect(recordsIn("- general\n- random\n")).toEqual([[["", "general"]], [["", "random"]]]);
   });
 
-  test("are read from data where the tool gave it so", () => {
-    expect(recordsIn("two mails", [{ id: "1" }])).toEqual([[["id", "1"]]]);
-  });
-
   test("are read from YAML, and no text in it is taken for a field", () => {
     expect(ids(YAML)).toEqual(["14", "15"]);
     expect(recordsIn(YAML)[0]).toContainEqual(["size", 12]);
