@@ -4,6 +4,7 @@ import type { MemoryEntry, MemoryFile, MemoryHit } from "./memory.ts";
 import type { Transaction } from "./store.ts";
 import type { ThreadSummary } from "./thread.ts";
 import type { ToolCall } from "./tools/call.ts";
+import type { ExplainedTurn } from "./tools/explained.ts";
 import type { Gate, Reply } from "./tools/gate.ts";
 import type { CallOutcome, ToolInfo } from "./tools/tools.ts";
 import type { ModelName, Turn, TurnEvent, TurnRecord } from "./turn.ts";
@@ -141,6 +142,11 @@ export interface Approvals {
   pending(user: string): Promise<readonly Gate[]>;
   /** What the threads of webhook identities wait for, each with its user: they cannot sign in and answer. */
   pendingOfIdentities(): Promise<readonly (Gate & { readonly user: string })[]>;
+}
+
+export interface Provenance {
+  /** Where the values of the calls of this turn came from; without one, of the last that called a tool. */
+  explain(turn?: string): Promise<ExplainedTurn | undefined>;
 }
 
 /** Where calls may go although somebody else named it. */

@@ -13,6 +13,7 @@ import type {
   Identities,
   Jobs,
   Memory,
+  Provenance,
   Skills,
   Threads,
   ToolCalls,
@@ -41,6 +42,7 @@ export interface Services {
   skills: Skills;
   approvals: Approvals;
   destinations: Destinations;
+  provenance: Provenance;
   identities: Identities;
   accounts: Accounts;
   integrations: Integrations;

@@ -14,6 +14,7 @@ export default definePlugin({
     "skills",
     "approvals",
     "destinations",
+    "provenance",
     "identities",
     "externalTools",
     "toolCalls",
@@ -31,6 +32,18 @@ export default definePlugin({
       about: "list, show and cancel jobs",
       example: "postern jobs list --status running",
       load: async () => (await import("./jobs/commands.ts")).register,
+    },
+    {
+      name: "explain",
+      about: "show where the values of a turn's tool calls came from",
+      example: "postern explain",
+      load: async () => (await import("./safety/commands/explain.ts")).register,
+    },
+    {
+      name: "destination",
+      about: "say where tools may send things although the user did not name it",
+      example: "postern destination list",
+      load: async () => (await import("./safety/commands/destination.ts")).register,
     },
     {
       name: "home",

@@ -21,6 +21,7 @@ import { createModels } from "./models/choose.ts";
 import type { Model } from "./models/model.ts";
 import { createApprovals } from "./safety/approvals.ts";
 import { createDestinations } from "./safety/provenance/destinations.ts";
+import { createExplaining } from "./safety/provenance/explaining.ts";
 import { createStoredTraces } from "./safety/provenance/stored-trace.ts";
 import { createTurnGates } from "./safety/provenance/turn-gates.ts";
 import type { AgentSettings } from "./settings.ts";
@@ -47,6 +48,7 @@ type Provided =
   | "skills"
   | "approvals"
   | "destinations"
+  | "provenance"
   | "identities"
   | "externalTools"
   | "toolCalls"
@@ -95,14 +97,8 @@ export async function startAgent({
   const ownNames = new Set(own.map(({ name }) => name));
   const isOwn = (tool: string) => ownNames.has(tool);
   const stored = createStoredTraces(sql, isOwn);
-  const gates = createTurnGates({
-    settings: config.provenance,
-    destinations,
-    followed: trusted,
-    mask,
-    stored,
-    isOwn,
-  });
+  const gateParts = { settings: config.provenance, destinations, followed: trusted, mask, stored, isOwn };
+  const gates = createTurnGates(gateParts);
   const warned = new Set<string>();
   const warnUncounted = (cap: string, chain: readonly Model[]): void => {
     const names = chain.flatMap(({ name }) => (prices.isUnknown(name) ? [name.name] : [])).join(", ");
@@ -209,6 +205,11 @@ export async function startAgent({
     skills: { list: async () => (await skills.list()).skills, read: skills.read },
     approvals,
     destinations,
+    provenance: createExplaining({
+      ...gateParts,
+      tools: use.tools,
+      persons: async (user) => (await preface(user, () => true)).persons,
+    }),
     identities,
     externalTools: {
       isReserved: (tool) => isReservedName(sources, tool),

@@ -1,11 +1,13 @@
 /** The provenance gate of a turn: which values of a call are neither the person's nor anything they pointed to. */
 import type { Env, Mask, Origin, ToolCall, ToolInfo, ToolReceipt } from "../../../../kernel/plugin.ts";
+import type { ExplainedValue } from "../../../../kernel/vocabulary/tools/explained.ts";
 import type { Doubt } from "../../../../kernel/vocabulary/tools/gate.ts";
 import { redact } from "../redact.ts";
 import type { KnownDestinations } from "./destinations.ts";
-import { judge } from "./ruling.ts";
+import { flowOf } from "./flow.ts";
+import { type Called, judge } from "./ruling.ts";
 import { hear, type Said } from "./said.ts";
-import { bound, describe, type Found, shortOrigin, withoutValue } from "./sentences.ts";
+import { bound, describe, describeFlow, type Found, shortOrigin, withoutValue } from "./sentences.ts";
 import {
   distinct,
   isOutside,
@@ -53,6 +55,8 @@ export interface Ruled {
 
 export interface TurnGate {
   rule(call: ToolCall, tool: ToolInfo): Promise<Ruled>;
+  /** Where each of its values came from. */
+  explain(call: ToolCall, tool: ToolInfo): Promise<ExplainedValue[]>;
   /** Whose words a text may be made of, where it is not the person's own. */
   originsOf(text: string): Promise<readonly Origin[]>;
 }
@@ -93,10 +97,8 @@ export function createTurnGate(
     return { ...sources, known: [...own, ...sources.known] };
   }
 
-  async function find(call: ToolCall, tool: ToolInfo): Promise<readonly Found[]> {
-    const { said, known, heard } = await look();
-    if (heard.length === 0) return [];
-    const called = {
+  function calledBy(call: ToolCall, tool: ToolInfo): Called {
+    return {
       name: tool.server?.tool ?? call.name,
       schema: tool.schema,
       params: parse(call.params),
@@ -105,9 +107,14 @@ export function createTurnGate(
       owner: ownerOfTool(tool),
       roles: tool.params,
     };
+  }
+
+  async function find(call: ToolCall, tool: ToolInfo): Promise<readonly Found[]> {
+    const { said, known, heard } = await look();
+    if (heard.length === 0) return [];
     // What was read says more to a person than what a call answered.
     const last = heard.findLast(({ place }) => place !== undefined) ?? heard.at(-1);
-    return judge(called, hearOnce(said, known), heard).map(({ rule, name, value, source }) => ({
+    return judge(calledBy(call, tool), hearOnce(said, known), heard).map(({ rule, name, value, source }) => ({
       tool: call.name,
       rule,
       param: name,
@@ -135,6 +142,16 @@ export function createTurnGate(
       };
     },
 
+    async explain(call, tool) {
+      const { said, known, heard } = await look();
+      return flowOf(calledBy(call, tool), hearOnce(said, known), heard).map(({ leaf, from, source }) =>
+        hide(
+          describeFlow({ param: leaf.name, role: leaf.role, value: String(leaf.value), from, source }),
+          mask,
+        ),
+      );
+    },
+
     async originsOf(text) {
       if (settings.mode === "off") return [];
       const { said, known, heard } = await look();
@@ -158,12 +175,12 @@ function createHearing(): (said: readonly string[], known: readonly string[]) =>
   };
 }
 
-function hide(doubt: Doubt, mask: Mask): Doubt {
-  const { excerpt } = doubt;
+function hide<Told extends Pick<Doubt, "value" | "sentence" | "excerpt">>(told: Told, mask: Mask): Told {
+  const { excerpt } = told;
   return {
-    ...doubt,
-    value: redact(mask, doubt.value),
-    sentence: redact(mask, doubt.sentence),
+    ...told,
+    value: redact(mask, told.value),
+    sentence: redact(mask, told.sentence),
     ...(excerpt !== undefined && { excerpt: redact(mask, excerpt) }),
   };
 }

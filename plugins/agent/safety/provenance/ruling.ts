@@ -191,7 +191,7 @@ const STORE =
 /** Who may come in is no list of the person's own. */
 const ADMITS = /user|member|allow|block|white|mail|share|public|access|permission|key|host|ip_/;
 
-function isPersons(leaf: Leaf, said: Said, beside: readonly string[]): boolean {
+export function isPersons(leaf: Leaf, said: Said, beside: readonly string[]): boolean {
   const { name, role, value, property } = leaf;
   if (value === property.default) return true;
   if (typeof value === "boolean") return isSwitched(leaf, said);

@@ -1,5 +1,6 @@
 /** What a person is told about a call that is held: one sentence for each value, with who said it. The one home of these words. */
 import { visibleLine } from "../../../../kernel/mask/visible.ts";
+import type { ExplainedValue } from "../../../../kernel/vocabulary/tools/explained.ts";
 import type { Doubt, Origin } from "../../../../kernel/vocabulary/tools/gate.ts";
 import { wordsOfName } from "../../models/builtin/words.ts";
 import { isAddress } from "./called/roles.ts";
@@ -32,6 +33,28 @@ export function describe(found: Found): Doubt {
     ...(source && { origin: shortOrigin(source.origin) }),
     ...(excerpt !== undefined && { excerpt }),
     sentence: sentenceOf(found, shownValue(value)),
+  };
+}
+
+/** The same of a value that need not be asked about. */
+export function describeFlow({
+  source,
+  value,
+  ...flow
+}: Pick<ExplainedValue, "param" | "role" | "value" | "from"> & {
+  readonly source: Source | undefined;
+}): ExplainedValue {
+  const excerpt = source && excerptOf(source.text, value);
+  return {
+    ...flow,
+    value: shownValue(value),
+    ...(source && { origin: shortOrigin(source.origin) }),
+    ...(excerpt !== undefined && { excerpt }),
+    sentence: source
+      ? `from ${nameOf(source)}`
+      : flow.from === "person"
+        ? "the user said it"
+        : "the model wrote it",
   };
 }
 

@@ -23,7 +23,18 @@ export interface Present {
 
 export interface StoredTraces {
   read(turn: Present): Promise<Trace>;
+  /** A turn, and what was said before it; without one, the last that called a tool. */
+  find(turn?: string): Promise<FoundTurn | undefined>;
   forget(thread: string): void;
+}
+
+interface FoundTurn {
+  readonly turn: string;
+  readonly thread: string;
+  readonly user: string;
+  readonly createdAt: string;
+  readonly past: Trace;
+  readonly present: TracedTurn;
 }
 
 interface Kept {
@@ -42,24 +53,55 @@ export function createStoredTraces(sql: Queries, isOwn: (tool: string) => boolea
     sizeCalculation: ({ trace }) => Math.min(sizeOf(trace), MOST_KEPT),
   });
 
+  async function read({ thread, seq, isBranched }: Present): Promise<Trace> {
+    const path = isBranched ? await readPath(sql, thread, seq) : [];
+    const key = path.map(({ after, before }) => `${after}-${before}`).join();
+    const known = kept.get(thread);
+    const from = known?.path === key && known.to < seq ? known : { to: 0, trace: NOTHING_SAID };
+    const rows = await readRows(sql, thread, { after: from.to, before: seq }, path);
+    const texts = await readFiles(sql, thread, rows);
+    const traced = rows.map((row) => ({ ...row, files: texts }));
+    // One that may still get items, and what follows it, is read again next time.
+    const unfinished = rows.findIndex(({ status }) => OPEN.has(status));
+    const finished = unfinished === -1 ? traced : traced.slice(0, unfinished);
+    const trace = extend(from.trace, finished, isOwn);
+    kept.set(thread, { path: key, to: finished.at(-1)?.seq ?? from.to, trace });
+    return extend(trace, traced.slice(finished.length), isOwn);
+  }
+
   return {
-    async read({ thread, seq, isBranched }) {
-      const path = isBranched ? await readPath(sql, thread, seq) : [];
-      const key = path.map(({ after, before }) => `${after}-${before}`).join();
-      const known = kept.get(thread);
-      const from = known?.path === key && known.to < seq ? known : { to: 0, trace: NOTHING_SAID };
-      const rows = await readRows(sql, thread, { after: from.to, before: seq }, path);
-      const texts = await readFiles(sql, thread, rows);
-      const traced = rows.map((row) => ({ ...row, files: texts }));
-      // One that may still get items, and what follows it, is read again next time.
-      const unfinished = rows.findIndex(({ status }) => OPEN.has(status));
-      const finished = unfinished === -1 ? traced : traced.slice(0, unfinished);
-      const trace = extend(from.trace, finished, isOwn);
-      kept.set(thread, { path: key, to: finished.at(-1)?.seq ?? from.to, trace });
-      return extend(trace, traced.slice(finished.length), isOwn);
+    read,
+    async find(named) {
+      const turn = named ?? (await lastCalling(sql));
+      if (turn === undefined) return undefined;
+      const row = await sql.get<{ thread: string; seq: number; user: string; created_at: string }>(
+        'SELECT thread, seq, "user", created_at FROM turns WHERE id = ?',
+        turn,
+      );
+      if (row === undefined) return undefined;
+      const { thread, seq, user, created_at: createdAt } = row;
+      const [past, rows] = await Promise.all([
+        read({ thread, seq, isBranched: true }),
+        readRows(sql, thread, { after: seq - 1, before: seq + 1 }, []),
+      ]);
+      const [present] = rows;
+      if (present === undefined) return undefined;
+      return {
+        turn,
+        thread,
+        user,
+        createdAt,
+        past,
+        present: { ...present, files: await readFiles(sql, thread, rows) },
+      };
     },
     forget: (thread) => void kept.delete(thread),
   };
+}
+
+async function lastCalling(sql: Queries): Promise<string | undefined> {
+  const last = `SELECT turn FROM turn_items WHERE body LIKE '{"type":"tool_call"%' ORDER BY seq DESC LIMIT 1`;
+  return (await sql.get<{ turn: string }>(last))?.turn;
 }
 
 const OPEN: ReadonlySet<TurnStatus> = new Set(["queued", "running"]);
