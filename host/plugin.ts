@@ -34,6 +34,11 @@ export default definePlugin({
       load: async () => (await import("./commands/tool.ts")).register,
     },
     {
+      name: "registry",
+      about: "sign in to the registries that tools come from",
+      load: async () => (await import("./commands/registry.ts")).register,
+    },
+    {
       name: "mcp",
       about: "manage the MCP servers of others whose tools the agent may use",
       load: async () => (await import("./mcp/commands/mcp.ts")).register,
@@ -75,11 +80,17 @@ export default definePlugin({
       "Where the commands of MCP servers are looked for",
     );
     const signingPassword = env.secret("COSIGN_PASSWORD", "Password of the key that tools are signed with");
+    const dockerFolder = env.text(
+      "DOCKER_CONFIG",
+      undefined,
+      "The folder of Docker's config.json, for sign-ins to registries",
+    );
     const secretsKey = readSecretsKey(env);
     return {
       privateHosts: privateHosts ?? new Set(),
       shipped,
       path,
+      dockerFolder,
       secretsKey,
       signingPassword,
       workers: workers === 0 ? undefined : workers,

@@ -39,6 +39,9 @@ import { namedSecrets } from "./secrets/named-secrets.ts";
 import { createRefresh } from "./secrets/oauth.ts";
 import { openVault } from "./secrets/secrets.ts";
 import { createSignIns } from "./secrets/sign-ins.ts";
+import { createDownloads } from "./sources/download.ts";
+import { createRegistryAccess, type OpenRegistry } from "./sources/oci/access.ts";
+import { type Logins, openLogins } from "./sources/oci/logins.ts";
 import { createSources, type Sources } from "./sources/sources.ts";
 import { createJudge, type JudgeSignature } from "./trust/judge.ts";
 import { openTrustRules, type TrustRules } from "./trust/rules.ts";
@@ -74,6 +77,8 @@ export interface HostConfig {
   readonly keepsSpare?: boolean;
   /** Where the commands of MCP servers are looked for. */
   readonly path?: string;
+  /** Where Docker keeps its sign-ins, where that is not the usual place. */
+  readonly dockerFolder?: string | undefined;
   /** Of Postern, which it tells MCP servers. */
   readonly version?: string;
   /** Reads the environment variable that a capabilities file names. */
@@ -109,6 +114,9 @@ export interface ToolHost {
   readonly admin: ToolAdmin;
   readonly mcpAccess: McpAccess;
   readonly sources: Sources;
+  /** Sign-ins to registries. */
+  readonly logins: Logins;
+  readonly openRegistry: OpenRegistry;
   /** Who made what a source answered with; asked before it is examined. */
   readonly judgeSignature: JudgeSignature;
   /** Whose signature is needed for which tools. */
@@ -190,7 +198,15 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     version: config.version ?? "0",
     serves: config.keepsSpare ?? false,
   });
-  const sources = createSources();
+  const downloads = createDownloads({ privateHosts });
+  const logins = openLogins(store.keyed("registry-logins"), key, mask);
+  const openRegistry = createRegistryAccess({
+    downloads,
+    privateHosts,
+    logins,
+    dockerFolder: config.dockerFolder,
+  });
+  const sources = createSources({ downloads, openRegistry });
   const runner = createRunner({ cache: code.folder, catalog, pool, broker, receipts, switches, mask, log });
 
   const unfollow = [
@@ -285,6 +301,8 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     sources,
     judgeSignature: createJudge(trust),
     trust,
+    logins,
+    openRegistry,
     admin: createAdmin({
       catalog,
       code,
@@ -349,7 +367,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     async close() {
       for (const stop of [...unfollow, catalog.close, switches.close]) stop();
       await foreign.close();
-      await sources.close();
+      await downloads.close();
       await pool.close();
       await broker.close();
       await mcpAccess.close();

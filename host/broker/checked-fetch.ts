@@ -19,6 +19,8 @@ export interface FetchBounds {
   readonly timeoutMs?: number;
   /** Hides in what comes back the secrets that were sent along. */
   readonly mask?: Pick<Mask, "hide" | "stream">;
+  /** A redirect is an answer like others; the caller decides where it may lead. */
+  readonly answersRedirects?: boolean;
 }
 
 export interface CheckedFetch {
@@ -47,7 +49,7 @@ export function createCheckedFetch({ privateHosts, lookup }: NetworkOptions): Ch
     bounds: FetchBounds = {},
   ): Promise<Response> => {
     const url = parse(String(given), privateHosts);
-    const { timeoutMs, maxBytes = MAX_REPLY_BYTES, mask } = bounds;
+    const { timeoutMs, maxBytes = MAX_REPLY_BYTES, mask, answersRedirects = false } = bounds;
     const signals = [init.signal, timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs)];
     const signal = AbortSignal.any(signals.filter((one) => one !== undefined && one !== null));
     const fail = (error: unknown): unknown => {
@@ -64,13 +66,13 @@ export function createCheckedFetch({ privateHosts, lookup }: NetworkOptions): Ch
       const answer = await dispatch(url, {
         method: init.method ?? "GET",
         headers: [...new Headers(init.headers)],
-        body: (init.body ?? null) as string | URLSearchParams | null,
+        body: (init.body ?? null) as string | URLSearchParams | Uint8Array | null,
         dispatcher: agent,
         redirect: "manual",
         signal,
       });
       const { status, body } = answer;
-      if (status >= 300 && status < 400) {
+      if (status >= 300 && status < 400 && !answersRedirects) {
         await body?.cancel();
         throw new NetworkError(`${url.host} answered with a redirect, which is not followed.`);
       }

@@ -111,5 +111,5 @@ export function explain(error: unknown, host: string, timeoutMs: number): Networ
       `${host} answered with more than ${MAX_REPLY_HEADER_BYTES} bytes of headers, which is the most a tool may read.`,
     );
   }
-  return new NetworkError(`The request to ${host} failed: ${reason(error)}`);
+  return new NetworkError(`The request to ${host} failed: ${reason(error)}`, { cause: error });
 }

@@ -33,7 +33,7 @@ export async function install(context: CommandContext, what: string, options: In
     });
     const { component } = fetched;
     const name = options.name ?? inferName(fetched.name);
-    const origin = await admit(host.judgeSignature, fetched, {
+    const { origin, signature } = await admit(host.judgeSignature, fetched, {
       ...(options.allowUnsigned === true && { allowUnsigned: true }),
       ...(isInteractive() && {
         ask: (sentence) => terminalPrompt().agrees(`${sentence}. Install it anyway?`),
@@ -62,10 +62,12 @@ export async function install(context: CommandContext, what: string, options: In
         digest,
         installed_at: installedAt,
         origin,
+        signature: signature ?? null,
         grants: candidate.grants,
         replaced: replaced ?? null,
       },
-      () => `Installed ${name} ${version} (SHA-256 ${digest}). It:\n${bullets(candidate.grants)}`,
+      () =>
+        `Installed ${name} ${version} (SHA-256 ${digest}). It:\n${bullets([...(signature === undefined ? [] : [signature]), ...candidate.grants])}`,
     );
   });
 }

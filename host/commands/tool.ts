@@ -8,6 +8,7 @@ import { check } from "./author/check.ts";
 import { dev } from "./author/dev.ts";
 import { create, TEMPLATES } from "./author/new.ts";
 import { enable, install, remove } from "./install.ts";
+import { publish } from "./publish.ts";
 import { run } from "./run.ts";
 import { auth, setup } from "./secrets.ts";
 import { info, list, log } from "./show.ts";
@@ -34,9 +35,11 @@ Examples:
 
   verb(
     "install <what>",
-    "check a tool and install it: a project's folder or a .wasm file",
+    "check a tool and install it: a folder, a .wasm file, https://… or oci://…",
     "install countdown",
     "install hello.wasm",
+    "install https://example.org/hello.wasm",
+    "install oci://ghcr.io/acme/hello:1.0.0",
     "install hello.wasm --capabilities capabilities.json --name hello",
     "install hello.wasm --capabilities capabilities.json --name hello --force --yes",
   )
@@ -46,6 +49,13 @@ Examples:
     .option("--yes", "agree to a replacement that can do more")
     .option("--allow-unsigned", "install what nobody you trust has signed, where no trust rule forbids it")
     .action((what, options) => install(context, what, options));
+
+  verb(
+    "publish <dir> <url>",
+    "push a built project to a registry: component, capabilities, README and recordings",
+    "publish countdown oci://ghcr.io/acme/countdown",
+    "publish countdown oci://ghcr.io/acme/countdown:stable --json",
+  ).action((directory, url, options) => publish(context, directory, url, options));
 
   verb("list", "list the installed tools", "list", "list --json").action((options) => list(context, options));
 

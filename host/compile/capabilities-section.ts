@@ -3,11 +3,11 @@
  * stranger's and are read here, on our main thread: one pass over the section headers, and one bounded text.
  */
 import { Fault } from "../../kernel/plugin.ts";
+import { MAX_CAPABILITIES_BYTES } from "../sources/limits.ts";
 import { Cursor } from "./instructions.ts";
 import { leb } from "./module-sections.ts";
 
 const SECTION_NAME = "postern:capabilities";
-const MAX_CAPABILITIES_BYTES = 256 * 1024;
 
 const CUSTOM = 0;
 const HEADER_BYTES = 8;

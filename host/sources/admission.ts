@@ -10,13 +10,19 @@ export interface AdmissionOptions {
   readonly ask?: (sentence: string) => Promise<boolean>;
 }
 
+export interface Admitted {
+  readonly origin: ToolOrigin;
+  /** Who signed it, for people; absent for what is on this machine's disk. */
+  readonly signature?: string;
+}
+
 /** The origin with its verified signer. Tools from this machine's disk are not asked about. */
 export async function admit(
   judge: JudgeSignature,
   { origin, evidence }: Pick<Fetched, "origin" | "evidence">,
   { allowUnsigned = false, ask }: AdmissionOptions,
-): Promise<ToolOrigin> {
-  if (origin.kind === "file" || origin.kind === "folder") return origin;
+): Promise<Admitted> {
+  if (origin.kind === "file" || origin.kind === "folder") return { origin };
   const { status, sentence, signer } = await judge(origin, evidence);
   if (status === "refused") throw refusal(`${sentence}. No option overrides a trust rule.`);
   const isAdmitted = status === "signed" || allowUnsigned || (await ask?.(sentence)) === true;
@@ -24,7 +30,7 @@ export async function admit(
     const what = ask === undefined ? "Pass --allow-unsigned to install it anyway." : "Nothing was installed.";
     throw refusal(`${sentence} (${origin.reference}). ${what}`);
   }
-  return { ...origin, ...(signer !== undefined && { signer }) };
+  return { origin: { ...origin, ...(signer !== undefined && { signer }) }, signature: sentence };
 }
 
 function refusal(sentence: string): Fault {

@@ -1,0 +1,61 @@
+/** `tool publish`: a built project pushed to a registry. */
+import { resolve } from "node:path";
+import { type CommandContext, Fault } from "../../kernel/plugin.ts";
+import { locateFault } from "../author/trace/located.ts";
+import { folderSource } from "../sources/local.ts";
+import { publish as push } from "../sources/oci/publish.ts";
+import { canonicalReference, parseReference } from "../sources/reference.ts";
+import { withHost } from "./opening.ts";
+import { type JsonOption, print, progress } from "./terminal/terminal.ts";
+
+export async function publish(
+  context: CommandContext,
+  directory: string,
+  url: string,
+  options: JsonOption,
+): Promise<void> {
+  const reference = parseReference(url);
+  if (reference.kind !== "oci")
+    throw new Fault(
+      "invalid",
+      "tool_reference",
+      "Tools are published to a registry: oci://registry/repository",
+      {
+        param: "url",
+        usage: true,
+      },
+    );
+  await withHost(context, async ({ examine, openRegistry, code, catalog }) => {
+    const tool = await folderSource.fetch(
+      { kind: "folder", path: resolve(context.folder, directory) },
+      { progress },
+    );
+    progress(`checking ${directory} (${(tool.component.length / 1e6).toFixed(1)} MB)`);
+    // What cannot be installed is not published.
+    const { digest: sha256, capabilities } = await examine(
+      tool.component,
+      tool.capabilitiesText,
+      progress,
+    ).catch((error: unknown) => Promise.reject(locateFault(error, tool.component)));
+    if (!(await catalog.list()).some((installed) => installed.digest === sha256)) await code.drop(sha256);
+    const { version } = capabilities;
+    const made = await push({
+      registry: openRegistry(reference, "pull,push"),
+      reference,
+      version,
+      tool,
+      progress,
+    });
+    const line = canonicalReference(made.reference);
+    print(
+      options,
+      { version, digest: made.digest, reference: line, tags: made.tags, is_new: made.isNew },
+      () =>
+        [
+          `${made.isNew ? "Published" : "Already published, with the same content:"} ${line} (${made.digest})`,
+          `Tags: ${made.tags.join(", ")}`,
+          `Install it with: postern tool install ${line}`,
+        ].join("\n"),
+    );
+  });
+}

@@ -1,0 +1,139 @@
+/**
+ * Requests to where tools come from. Each goes through the rule for addresses, ends at its cap and in its time, and follows a
+ * redirect without the credentials where that leads to another host.
+ */
+
+import { hostAndPort } from "../../kernel/net/address.ts";
+import { Fault, reason } from "../../kernel/plugin.ts";
+import { type CheckedFetch, createCheckedFetch } from "../broker/checked-fetch.ts";
+import { NetworkError, type NetworkOptions } from "../broker/network.ts";
+
+export interface DownloadRequest {
+  readonly method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH";
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The value of the header; it does not go to another origin. */
+  readonly authorization?: string | undefined;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
+  readonly maxBytes: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Told how much has come so far. */
+  readonly onBytes?: (count: number) => void;
+}
+
+export interface Downloaded {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+export interface Downloads {
+  /** Throws a fault that says in a sentence why there was no answer. */
+  send(url: URL, request: DownloadRequest): Promise<Downloaded>;
+  close(): Promise<void>;
+}
+
+export interface DownloadOptions extends NetworkOptions {
+  /** How long a server may send nothing. */
+  readonly stallMillis?: number;
+  /** For the whole answer, however steadily it comes. */
+  readonly longestMillis?: number;
+}
+
+const STALL_MILLIS = 30_000;
+const LONGEST_MILLIS = 10 * 60_000;
+const MAX_REDIRECTS = 5;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+export function createDownloads(options: DownloadOptions): Downloads {
+  const { privateHosts, lookup, stallMillis = STALL_MILLIS, longestMillis = LONGEST_MILLIS } = options;
+  const anywhere = createCheckedFetch({ privateHosts, ...(lookup && { lookup }) });
+  // A public server must not lead us to what the operator excepted for tools.
+  const publicOnly = createCheckedFetch({ privateHosts: new Set(), ...(lookup && { lookup }) });
+
+  async function sendOnce(fetch: CheckedFetch, url: URL, request: DownloadRequest): Promise<Downloaded> {
+    const { method = "GET", headers, authorization, body, maxBytes, signal, onBytes } = request;
+    const stop = new AbortController();
+    const give = (why: string) => () => stop.abort(new NetworkError(`${url.host} ${why}.`));
+    const stalled = give(`sent nothing for ${stallMillis / 1000} seconds`);
+    let stall = setTimeout(stalled, stallMillis);
+    const longest = setTimeout(give(`took longer than ${longestMillis / 1000} seconds`), longestMillis);
+    try {
+      const response = await fetch(
+        url,
+        {
+          method,
+          headers: { ...headers, ...(authorization !== undefined && { authorization }) },
+          ...(body !== undefined && { body }),
+          signal: signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal]),
+        },
+        { maxBytes, answersRedirects: true },
+      );
+      const chunks: Uint8Array[] = [];
+      let count = 0;
+      for await (const chunk of response.body ?? []) {
+        clearTimeout(stall);
+        stall = setTimeout(stalled, stallMillis);
+        chunks.push(chunk);
+        count += chunk.length;
+        onBytes?.(count);
+      }
+      return { status: response.status, headers: response.headers, body: Buffer.concat(chunks, count) };
+    } catch (error) {
+      if (stop.signal.aborted) throw stop.signal.reason;
+      throw error;
+    } finally {
+      clearTimeout(stall);
+      clearTimeout(longest);
+    }
+  }
+
+  return {
+    async send(url, request) {
+      const isPrivate = privateHosts.has(hostAndPort(url));
+      try {
+        let answer = await sendOnce(anywhere, url, request);
+        let at = url;
+        for (let count = 0; isRedirect(request, answer); count++) {
+          if (count === MAX_REDIRECTS)
+            throw new NetworkError(`${url.host} redirects more than ${MAX_REDIRECTS} times.`);
+          const to = URL.parse(answer.headers.get("location") ?? "", at);
+          if (to === null) throw new NetworkError(`${at.host} redirects to what is not a URL.`);
+          const { authorization, ...others } = request;
+          const isSame = to.origin === url.origin;
+          answer = await sendOnce(isPrivate ? anywhere : publicOnly, to, {
+            ...others,
+            ...(isSame && { authorization }),
+          });
+          at = to;
+        }
+        return answer;
+      } catch (error) {
+        throw failed(url, error);
+      }
+    },
+    async close() {
+      await Promise.all([anywhere.close(), publicOnly.close()]);
+    },
+  };
+}
+
+/** Anything but reading is not sent a second time. */
+function isRedirect({ method = "GET" }: DownloadRequest, { status }: Downloaded): boolean {
+  return REDIRECTS.has(status) && (method === "GET" || method === "HEAD");
+}
+
+/** True where the other end does not speak TLS at all. */
+export function isPlainServer(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === "EPROTO" || (code?.startsWith("ERR_SSL_") ?? false))
+    return /wrong version number|packet length too long|http request/i.test(error.message);
+  return isPlainServer(error.cause);
+}
+
+function failed(url: URL, error: unknown): unknown {
+  if (error instanceof Fault || (error instanceof Error && error.name === "AbortError")) return error;
+  const sentence =
+    error instanceof NetworkError ? error.message : `The request to ${url.host} failed: ${reason(error)}`;
+  return new Fault("unavailable", "tool_download", sentence, { cause: error });
+}

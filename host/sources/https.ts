@@ -1,0 +1,67 @@
+/** A component at an address, with its capabilities in it or beside it. */
+import { Fault } from "../../kernel/plugin.ts";
+import { digestOf } from "../catalog/catalog.ts";
+import { readCapabilitiesSection } from "../compile/capabilities-section.ts";
+import type { Downloads } from "./download.ts";
+import { MAX_CAPABILITIES_BYTES, MAX_COMPONENT_BYTES } from "./limits.ts";
+import { progressOf } from "./progress.ts";
+import type { ReferenceOf } from "./reference.ts";
+import type { Source } from "./source.ts";
+
+const MAX_BUNDLE_BYTES = 256 * 1024;
+
+export function createHttpsSource(downloads: Downloads): Source<ReferenceOf<"https">> {
+  return {
+    async fetch({ url: text }, { progress, signal, capabilitiesText: given }) {
+      const url = new URL(text);
+      const get = async (from: URL, maxBytes: number, onBytes?: (count: number) => void) => {
+        const { status, body } = await downloads.send(from, {
+          maxBytes,
+          signal,
+          ...(onBytes && { onBytes }),
+        });
+        if (status === 404 || status === 410) return undefined;
+        if (status !== 200)
+          throw new Fault(
+            "unavailable",
+            "tool_download",
+            `${from.host} answered ${status} for ${from.href}.`,
+          );
+        return body;
+      };
+      const beside = (ending: string) => {
+        const other = new URL(url);
+        other.pathname = `${url.pathname.replace(/\.wasm$/, "")}${ending}`;
+        return other;
+      };
+      progress(`downloading ${url.href}`);
+      const component = await get(url, MAX_COMPONENT_BYTES, progressOf(url.href, undefined, progress));
+      if (component === undefined)
+        throw new Fault("missing", "no_such_tool", `There is nothing at ${url.href}.`);
+      const inside = given ?? readCapabilitiesSection(component);
+      const file = beside(".capabilities.json");
+      const fetched = inside === undefined ? await get(file, MAX_CAPABILITIES_BYTES) : undefined;
+      const capabilitiesText = inside ?? (fetched && Buffer.from(fetched).toString("utf8"));
+      if (capabilitiesText === undefined)
+        throw new Fault(
+          "invalid",
+          "no_capabilities",
+          `Nothing says what ${url.href} may do: there is no ${file.href}, and there is none inside the component. Pass --capabilities <file>.`,
+          { param: "capabilities", usage: true },
+        );
+      const bundle = await get(beside(".wasm.sigstore.json"), MAX_BUNDLE_BYTES);
+      return {
+        component,
+        capabilitiesText,
+        name: decodeURIComponent(url.pathname.split("/").at(-1) ?? "").replace(/\.wasm$/, ""),
+        origin: { kind: "https", reference: url.href, digest: `sha256:${digestOf(component)}` },
+        evidence: {
+          subject: component,
+          bundles: bundle === undefined ? [] : [bundle],
+          simple: [],
+          ...(fetched !== undefined && { uncovered: file.href }),
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,66 @@
+/**
+ * Signatures of a manifest, as cosign keeps them in its repository: version 2 under a tag made of the digest, version 3 as bundles that
+ * refer to it. They are only collected here; a registry that hides one makes the tool unsigned.
+ */
+import type { Evidence, SimpleSignature } from "../../trust/evidence.ts";
+import { canonicalReference, type OciReference } from "../reference.ts";
+import { type Descriptor, MAX_MANIFEST_BYTES, MEDIA, readDescriptor, readJson, sha256 } from "./manifest.ts";
+import { type Registry, refused, unexpected } from "./registry.ts";
+
+const SIMPLE = "application/vnd.dev.cosign.simplesigning.v1+json";
+const BUNDLE = /^application\/vnd\.dev\.sigstore\.bundle(?:\.v0\.\d+)?\+json/;
+const MAX_SIGNATURES = 32;
+const MAX_SIGNATURE_BYTES = 256 * 1024;
+
+export async function findEvidence(
+  registry: Registry,
+  reference: OciReference,
+  manifest: Uint8Array,
+  signal?: AbortSignal,
+): Promise<Evidence> {
+  const { repository } = reference;
+  const digest = sha256(manifest);
+  const tag = digest.replace(":", "-");
+  const where = `the signatures of ${canonicalReference(reference)}`;
+
+  const layersOf = async (path: string, list: "layers" | "manifests"): Promise<Descriptor[] | undefined> => {
+    const answer = await registry.send(`${repository}/${path}`, {
+      headers: { accept: list === "layers" ? MEDIA.manifest : MEDIA.index },
+      maxBytes: MAX_MANIFEST_BYTES,
+      signal,
+    });
+    if (answer.status === 404) return undefined;
+    if (answer.status !== 200) throw unexpected(reference.registry, where, answer);
+    const found = readJson(answer.body)?.[list];
+    return Array.isArray(found)
+      ? found.slice(0, MAX_SIGNATURES).flatMap((entry) => readDescriptor(entry) ?? [])
+      : [];
+  };
+  const blob = async ({ digest: expected, size }: Descriptor): Promise<Uint8Array | undefined> => {
+    if (size > MAX_SIGNATURE_BYTES) return undefined;
+    const answer = await registry.send(`${repository}/blobs/${expected}`, { maxBytes: size, signal });
+    if (answer.status !== 200) throw unexpected(reference.registry, where, answer);
+    if (sha256(answer.body) !== expected)
+      throw refused(reference.registry, `answered with other bytes than the digest of ${where} names`);
+    return answer.body;
+  };
+
+  const simple: SimpleSignature[] = [];
+  for (const layer of (await layersOf(`manifests/${tag}.sig`, "layers")) ?? []) {
+    const payload = layer.mediaType === SIMPLE ? await blob(layer) : undefined;
+    if (payload !== undefined) simple.push({ payload, annotations: layer.annotations ?? {} });
+  }
+  const bundles: Uint8Array[] = [];
+  // A registry without the referrers API keeps the list under a tag.
+  const referrers =
+    (await layersOf(`referrers/${digest}`, "manifests")) ??
+    (await layersOf(`manifests/${tag}`, "manifests")) ??
+    [];
+  for (const referrer of referrers) {
+    for (const layer of (await layersOf(`manifests/${referrer.digest}`, "layers")) ?? []) {
+      const bundle = BUNDLE.test(layer.mediaType) ? await blob(layer) : undefined;
+      if (bundle !== undefined && bundles.length < MAX_SIGNATURES) bundles.push(bundle);
+    }
+  }
+  return { subject: manifest, bundles, simple };
+}

@@ -1,0 +1,128 @@
+/** Tools from OCI registries. */
+import { Fault } from "../../../kernel/plugin.ts";
+import { progressOf } from "../progress.ts";
+import { canonicalReference, type OciReference } from "../reference.ts";
+import type { Fetched, FetchOptions, RecordingFile, Source } from "../source.ts";
+import type { OpenRegistry } from "./access.ts";
+import { findEvidence } from "./evidence.ts";
+import { type Descriptor, MAX_MANIFEST_BYTES, MEDIA, readManifest, sha256, TITLE } from "./manifest.ts";
+import { type Registry, refused, unexpected } from "./registry.ts";
+
+export function createOciSource(open: OpenRegistry): Source<OciReference> {
+  return {
+    async fetch(reference, options) {
+      const { progress, signal } = options;
+      const where = canonicalReference(reference);
+      const registry = open(reference, "pull");
+      progress(`asking ${reference.registry} for ${where}`);
+      const found = await fetchManifest(registry, reference, signal);
+      if (found === undefined)
+        throw new Fault("missing", "no_such_tool", `There is no ${where} at ${reference.registry}.`);
+      const { bytes, digest } = found;
+      const manifest = readManifest(bytes, where);
+      const get = (descriptor: Descriptor) => fetchBlob(registry, reference, descriptor, options);
+      const text = async (descriptor: Descriptor) => decode(await get(descriptor), descriptor, where);
+      // The small ones first: what is wrong with them is said before megabytes have come.
+      const capabilitiesText =
+        options.capabilitiesText ?? (manifest.capabilities && (await text(manifest.capabilities)));
+      if (capabilitiesText === undefined)
+        throw new Fault(
+          "invalid",
+          "no_capabilities",
+          `Nothing says what ${where} may do: it has no layer of ${MEDIA.capabilities}. Pass --capabilities <file>.`,
+          { param: "capabilities", usage: true },
+        );
+      const evidence = await findEvidence(registry, reference, bytes, signal);
+      const readme = manifest.readme && (await text(manifest.readme));
+      const recordings: RecordingFile[] = [];
+      for (const layer of manifest.recordings)
+        recordings.push({ name: layer.annotations?.[TITLE] ?? "", text: await text(layer) });
+      const component = await get(manifest.component);
+      return {
+        component,
+        capabilitiesText,
+        name: reference.repository.split("/").at(-1) ?? "",
+        origin: {
+          kind: "oci",
+          reference: where,
+          digest,
+          ...(reference.tag !== undefined && { tag: reference.tag }),
+        },
+        evidence,
+        recordings,
+        ...(readme !== undefined && { readme }),
+      } satisfies Fetched;
+    },
+  };
+}
+
+export interface FoundManifest {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly digest: string;
+}
+
+/** Undefined where there is none. Its digest is that of its bytes, whatever the registry says. */
+export async function fetchManifest(
+  registry: Registry,
+  reference: OciReference,
+  signal?: AbortSignal,
+): Promise<FoundManifest | undefined> {
+  const { repository, tag, digest } = reference;
+  const where = canonicalReference(reference);
+  const answer = await registry.send(`${repository}/manifests/${digest ?? tag}`, {
+    headers: { accept: `${MEDIA.manifest}, ${MEDIA.index}` },
+    maxBytes: MAX_MANIFEST_BYTES,
+    signal,
+  });
+  if (answer.status === 404) return undefined;
+  if (answer.status !== 200) throw unexpected(reference.registry, where, answer);
+  const found = sha256(answer.body);
+  const said = answer.headers.get("docker-content-digest");
+  if (digest !== undefined && digest !== found)
+    throw refused(reference.registry, `answered with the manifest ${found} for ${where}`);
+  if (said?.startsWith("sha256:") === true && said !== found)
+    throw refused(
+      reference.registry,
+      `says that the manifest of ${where} is ${said.slice(0, 80)}, but it is ${found}`,
+    );
+  return { bytes: answer.body, digest: found };
+}
+
+/** Exactly the bytes that the descriptor is of. */
+async function fetchBlob(
+  registry: Registry,
+  reference: OciReference,
+  { digest, size, mediaType }: Descriptor,
+  { progress, signal }: FetchOptions,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const where = canonicalReference(reference);
+  const answer = await registry.send(`${reference.repository}/blobs/${digest}`, {
+    headers: { accept: "*/*" },
+    maxBytes: size,
+    signal,
+    onBytes: progressOf(where, size, progress),
+  });
+  if (answer.status !== 200)
+    throw unexpected(reference.registry, `the layer ${mediaType} of ${where}`, answer);
+  const { body } = answer;
+  if (body.length !== size)
+    throw refused(
+      reference.registry,
+      `ended the layer ${mediaType} of ${where} after ${body.length} of ${size} bytes`,
+    );
+  const found = sha256(body);
+  if (found !== digest)
+    throw refused(
+      reference.registry,
+      `answered with other bytes than the manifest of ${where} names: the layer ${mediaType} is ${found}, expected ${digest}`,
+    );
+  return body;
+}
+
+function decode(bytes: Uint8Array, { mediaType }: Descriptor, where: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new Fault("invalid", "tool_manifest", `The layer ${mediaType} of ${where} is not UTF-8 text.`);
+  }
+}

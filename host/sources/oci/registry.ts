@@ -1,0 +1,176 @@
+/**
+ * A client of the OCI distribution protocol, as far as tools need it. One is made for each thing that is done at a registry: it
+ * keeps the token it got, and whether the registry speaks TLS.
+ */
+
+import { visibleLine } from "../../../kernel/mask/visible.ts";
+import { hostAndPort, type PrivateHosts } from "../../../kernel/net/address.ts";
+import { Fault } from "../../../kernel/plugin.ts";
+import { type Downloaded, type DownloadRequest, type Downloads, isPlainServer } from "../download.ts";
+import { type Challenge, readChallenge } from "./challenge.ts";
+import type { Login } from "./logins.ts";
+import { readJson } from "./manifest.ts";
+
+export type RegistryRequest = Omit<DownloadRequest, "authorization">;
+
+export interface Registry {
+  /** `path` comes after `/v2/`, or is a whole address that the registry named itself. */
+  send(path: string | URL, request: RegistryRequest): Promise<Downloaded>;
+  /** An address that it named in an answer; undefined where it is none. */
+  locate(location: string): URL | undefined;
+}
+
+export interface RegistryOptions {
+  readonly registry: string;
+  readonly repository: string;
+  readonly access: "pull" | "pull,push";
+  readonly downloads: Downloads;
+  readonly privateHosts: PrivateHosts;
+  /** Asked once, and only where the registry wants to know who it is. */
+  readonly login: () => Promise<KnownLogin>;
+}
+
+export interface KnownLogin {
+  readonly login?: Login;
+  /** The command that keeps it, which is not run. */
+  readonly helper?: string;
+}
+
+const MAX_TOKEN_BYTES = 256 * 1024;
+const MAX_ERROR_BYTES = 64 * 1024;
+/** What people call it, and what answers the protocol. */
+const HOSTS: Readonly<Record<string, string>> = { "docker.io": "registry-1.docker.io" };
+
+export function openRegistry(options: RegistryOptions): Registry {
+  const { registry, repository, access, downloads, privateHosts } = options;
+  const host = HOSTS[registry] ?? registry;
+  let base: URL | undefined;
+  let authorization: string | undefined;
+  let helper: string | undefined;
+
+  const sendPlain = async (path: string | URL, request: DownloadRequest): Promise<Downloaded> => {
+    const on = (root: URL) =>
+      downloads.send(typeof path === "string" ? new URL(`v2/${path}`, root) : path, request);
+    if (base !== undefined) return on(base);
+    const secure = new URL(`https://${host}/`);
+    try {
+      const answer = await on(secure);
+      base = secure;
+      return answer;
+    } catch (error) {
+      const plain = new URL(`http://${host}/`);
+      // Only an answer that is no TLS at all, of a host that the operator excepted: a broken connection is not one.
+      if (!privateHosts.has(hostAndPort(plain)) || !isPlainServer(error)) throw error;
+      base = plain;
+      return on(plain);
+    }
+  };
+
+  async function authorize(
+    challenge: Challenge,
+    signal: AbortSignal | undefined,
+  ): Promise<string | undefined> {
+    const known = await options.login();
+    const { login } = known;
+    helper = known.helper;
+    if (challenge.scheme === "basic")
+      return login === undefined || login.isIdentityToken === true ? undefined : basic(login);
+    const realm = URL.parse(challenge.realm);
+    if (realm === null) throw refused(registry, "names no valid address for its tokens");
+    const scope = challenge.scope ?? (repository === "" ? "" : `repository:${repository}:${access}`);
+    const answer =
+      login?.isIdentityToken === true
+        ? await downloads.send(realm, {
+            method: "POST",
+            headers: { "content-type": "application/x-www-form-urlencoded" },
+            body: new URLSearchParams({
+              grant_type: "refresh_token",
+              service: challenge.service ?? "",
+              scope,
+              client_id: "postern",
+              refresh_token: login.password,
+            }).toString(),
+            maxBytes: MAX_TOKEN_BYTES,
+            signal,
+          })
+        : await downloads.send(withQuery(realm, { service: challenge.service, scope }), {
+            authorization: login && basic(login),
+            maxBytes: MAX_TOKEN_BYTES,
+            signal,
+          });
+    if (answer.status === 401 || answer.status === 403) return undefined;
+    const { token, access_token } = answer.status === 200 ? (readJson(answer.body) ?? {}) : {};
+    const given = token ?? access_token;
+    if (typeof given !== "string" || !/^[!-~]{1,65536}$/.test(given))
+      throw refused(registry, `gave no token (${realm.host} answered ${answer.status})`);
+    return `Bearer ${given}`;
+  }
+
+  return {
+    locate: (location) => (location === "" ? undefined : (URL.parse(location, base) ?? undefined)),
+    async send(path, request) {
+      // Before credentials: an address of another origin, which uploads may have, gets none.
+      const mayKnow = typeof path === "string" || path.origin === base?.origin;
+      const first = await sendPlain(path, { ...request, authorization: mayKnow ? authorization : undefined });
+      if (first.status !== 401 || !mayKnow) return first;
+      const challenge = readChallenge(first.headers.get("www-authenticate"));
+      if (challenge === undefined)
+        throw refused(registry, "wants a way of signing in that Postern does not know");
+      authorization = await authorize(challenge, request.signal);
+      if (authorization === undefined) throw unauthorized(registry, helper);
+      const second = await sendPlain(path, { ...request, authorization });
+      if (second.status === 401) throw unauthorized(registry, helper);
+      return second;
+    },
+  };
+}
+
+/** A sentence for an answer that was not expected; `what` was asked for. */
+export function unexpected(registry: string, what: string, { status, body }: Downloaded): Fault {
+  if (status === 404) return new Fault("missing", "no_such_tool", `${what} does not exist at ${registry}.`);
+  if (status === 403)
+    return new Fault("forbidden", "registry_forbidden", `${registry} does not let you do this with ${what}.`);
+  if (status === 429)
+    return new Fault(
+      "limited",
+      "registry_limited",
+      `${registry} has had too many requests; try again later.`,
+    );
+  const said = saidBy(body);
+  return refused(registry, `answered ${status} for ${what}${said === "" ? "" : `: ${said}`}`);
+}
+
+/** The first error in the protocol's own form. */
+function saidBy(body: Uint8Array): string {
+  const errors = body.length > MAX_ERROR_BYTES ? undefined : readJson(body)?.["errors"];
+  const [first] = Array.isArray(errors) ? errors : [];
+  const message = (first as { readonly message?: unknown } | undefined)?.message;
+  return typeof message === "string" ? visibleLine(message.slice(0, 200)) : "";
+}
+
+function unauthorized(registry: string, helper: string | undefined): Fault {
+  const kept =
+    helper === undefined
+      ? ""
+      : ` Docker's file leaves its sign-in to the command ${visibleLine(helper)}, which Postern does not run.`;
+  return new Fault(
+    "unauthenticated",
+    "registry_sign_in",
+    `${registry} wants you to sign in, or does not accept your sign-in.${kept} Run: postern registry login ${registry}`,
+  );
+}
+
+export function refused(registry: string, why: string): Fault {
+  return new Fault("unavailable", "registry_answer", `${registry} ${why}.`);
+}
+
+function basic({ username, password }: Login): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+}
+
+function withQuery(url: URL, params: Readonly<Record<string, string | undefined>>): URL {
+  const full = new URL(url);
+  for (const [name, value] of Object.entries(params))
+    if (value !== undefined && value !== "") full.searchParams.set(name, value);
+  return full;
+}

@@ -1,0 +1,292 @@
+/** What a registry of somebody else's may answer: each a sentence, and nothing that could be installed. */
+
+import { writeFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { createDownloads } from "../../../host/sources/download.ts";
+import { createRegistryAccess } from "../../../host/sources/oci/access.ts";
+import type { Login } from "../../../host/sources/oci/logins.ts";
+import { MEDIA, sha256 } from "../../../host/sources/oci/manifest.ts";
+import { createOciSource } from "../../../host/sources/oci/oci.ts";
+import { parseReference } from "../../../host/sources/reference.ts";
+import { temporaryFolder } from "../../support/home.ts";
+import { openUpstream, type ReceivedRequest } from "../../support/servers/upstream.ts";
+import { afterThisTest } from "../../support/undo.ts";
+
+const COMPONENT = Buffer.from("stands for a component");
+const CAPABILITIES = Buffer.from('{"version":"1.0.0"}');
+const layer = (mediaType: string, bytes: Uint8Array, more: object = {}) => ({
+  mediaType,
+  digest: sha256(bytes),
+  size: bytes.length,
+  ...more,
+});
+const LAYERS = [layer(MEDIA.component, COMPONENT), layer(MEDIA.capabilities, CAPABILITIES)];
+const CONFIG = layer(MEDIA.config, Buffer.from("{}"));
+const manifestOf = (more: object = {}) =>
+  Buffer.from(
+    JSON.stringify({ schemaVersion: 2, mediaType: MEDIA.manifest, config: CONFIG, layers: LAYERS, ...more }),
+  );
+
+type Special = (request: ReceivedRequest, response: ServerResponse) => boolean;
+
+/** A registry with one tool; `special` answers first, where it answers. */
+async function hostile(
+  special: Special = () => false,
+  {
+    manifest = manifestOf(),
+    login,
+    docker = temporaryFolder(),
+    blobs = [COMPONENT, CAPABILITIES],
+  }: {
+    readonly manifest?: Buffer;
+    readonly login?: Login;
+    readonly docker?: string;
+    readonly blobs?: readonly Buffer[];
+  } = {},
+) {
+  const server = await openUpstream((request, response) => {
+    if (special(request, response)) return;
+    const { path } = request;
+    if (path === "/v2/acme/hello/manifests/latest") return void response.end(manifest);
+    const blob = blobs.find((bytes) => path === `/v2/acme/hello/blobs/${sha256(bytes)}`);
+    if (blob !== undefined) return void response.end(blob);
+    response.writeHead(404).end("{}");
+  });
+  afterThisTest(server.close);
+  const host = `127.0.0.1:${server.port}`;
+  const privateHosts = new Set([host]);
+  const downloads = createDownloads({ privateHosts, stallMillis: 300, longestMillis: 1000 });
+  afterThisTest(downloads.close);
+  const open = createRegistryAccess({
+    downloads,
+    privateHosts,
+    logins: { find: async () => login },
+    dockerFolder: docker,
+  });
+  const fetch = () => {
+    const reference = parseReference(`oci://${host}/acme/hello`);
+    if (reference.kind !== "oci") throw new Error("not oci");
+    return createOciSource(open).fetch(reference, { progress: () => {} });
+  };
+  return { server, host, privateHosts, fetch };
+}
+
+test("a tool that another program pushed, without our layer, needs --capabilities", async () => {
+  const { fetch } = await hostile(undefined, { manifest: manifestOf({ layers: [LAYERS[0]] }) });
+  await expect(fetch()).rejects.toThrow(/no layer of application\/vnd\.postern.*--capabilities/);
+});
+
+describe("a manifest is refused", () => {
+  const foreign = layer("application/vnd.docker.image.rootfs.diff.tar.gzip", COMPONENT);
+  test.each([
+    [
+      "with a foreign config",
+      manifestOf({ config: { ...CONFIG, mediaType: "application/x" } }),
+      /its config has/,
+    ],
+    ["with a foreign layer", manifestOf({ layers: [...LAYERS, foreign] }), /docker\.image\.rootfs/],
+    ["of a foreign type", manifestOf({ mediaType: "application/x" }), /its manifest has the media type/],
+    ["that is an index", manifestOf({ mediaType: MEDIA.index, manifests: [] }), /an index of several/],
+    ["with two components", manifestOf({ layers: [...LAYERS, LAYERS[0]] }), /2 layers of application\/wasm/],
+    ["with no component", manifestOf({ layers: [LAYERS[1]] }), /no layer of application\/wasm/],
+    [
+      "with 257 KB of capabilities",
+      manifestOf({ layers: [LAYERS[0], { ...LAYERS[1], size: 257 * 1024 }] }),
+      /263168 bytes; at most 262144/,
+    ],
+    [
+      "with a component beyond the cap",
+      manifestOf({ layers: [{ ...LAYERS[0], size: 2 ** 40 }, LAYERS[1]] }),
+      /1099511627776 bytes; at most/,
+    ],
+    [
+      "with a digest that leads elsewhere",
+      manifestOf({ layers: [{ ...LAYERS[0], digest: "../x" }] }),
+      /no SHA-256/,
+    ],
+    ["with an escape sequence", manifestOf({ mediaType: "\u001b[31m" }), /media type "\\u001b/],
+    ["that is not JSON", Buffer.from("<html>"), /not a JSON object/],
+    ["that is too long", Buffer.alloc(300 * 1024, "x"), /more than 262144 bytes/],
+  ])("%s", async (_what, manifest, why) => {
+    const { fetch, server } = await hostile(undefined, { manifest });
+    await expect(fetch()).rejects.toThrow(why);
+    expect(server.requests.filter(({ path }) => path.includes("/blobs/"))).toEqual([]);
+  });
+});
+
+describe("a layer is refused", () => {
+  const answering = (answer: (response: ServerResponse) => void): Special => {
+    return ({ path }, response) => {
+      if (!path.endsWith(sha256(COMPONENT))) return false;
+      answer(response);
+      return true;
+    };
+  };
+  test.each([
+    [
+      "that is not what its digest says",
+      answering((r) => r.end("stands for a componenT")),
+      /expected sha256:/,
+    ],
+    [
+      "that is longer than the manifest says",
+      answering((r) => r.end(Buffer.alloc(99))),
+      /more than 22 bytes/,
+    ],
+    ["that is shorter", answering((r) => r.end("stands")), /after 6 of 22 bytes/],
+    [
+      "that ends early",
+      answering((r) => {
+        r.writeHead(200, { "content-length": "22" });
+        r.write("stands", () => r.destroy());
+      }),
+      /failed:/,
+    ],
+    [
+      "that does not come",
+      answering((r) => void r.writeHead(200).flushHeaders()),
+      /sent nothing for 0\.3 seconds/,
+    ],
+    [
+      "that comes a byte at a time",
+      answering((r) => {
+        const timer = setInterval(() => r.write("s"), 60);
+        r.on("close", () => clearInterval(timer));
+      }),
+      /took longer than 1 seconds|more than 22 bytes/,
+    ],
+    [
+      "that redirects for ever",
+      answering((r) => r.writeHead(307, { location: `/v2/acme/hello/blobs/${sha256(COMPONENT)}` }).end()),
+      /more than 5 times/,
+    ],
+    [
+      "that leads to a private address",
+      answering((r) => r.writeHead(307, { location: "https://127.0.0.1/x" }).end()),
+      /loopback address/,
+    ],
+    [
+      "that leads to a file",
+      answering((r) => r.writeHead(307, { location: "file:///etc/passwd" }).end()),
+      /scheme file: is not allowed/,
+    ],
+  ])("%s", async (_what, special, why) => {
+    const { fetch } = await hostile(special);
+    await expect(fetch()).rejects.toThrow(why);
+  });
+});
+
+test("a manifest under another digest than the registry says is refused", async () => {
+  const { fetch } = await hostile(({ path }, response) => {
+    if (path.endsWith("/latest")) response.setHeader("docker-content-digest", sha256(COMPONENT));
+    return false;
+  });
+  await expect(fetch()).rejects.toThrow(/says that the manifest of .* is sha256:/);
+});
+
+test("a blob at another host is fetched there, and the credentials do not follow", async () => {
+  const other = await openUpstream((_, response) => void response.end(COMPONENT));
+  afterThisTest(other.close);
+  const { fetch, server, privateHosts } = await hostile(
+    ({ path, headers }, response) => {
+      if (headers.authorization === undefined) {
+        response.writeHead(401, { "www-authenticate": 'Basic realm="x"' }).end();
+        return true;
+      }
+      if (!path.endsWith(sha256(COMPONENT))) return false;
+      response.writeHead(307, { location: `http://127.0.0.1:${other.port}/blob` }).end();
+      return true;
+    },
+    { login: { username: "ann", password: "wonderland" } },
+  );
+  privateHosts.add(`127.0.0.1:${other.port}`);
+  expect((await fetch()).component).toEqual(COMPONENT);
+  expect(server.requests.at(-1)?.headers.authorization).toMatch(/^Basic /);
+  expect(other.requests.map(({ headers }) => headers.authorization)).toEqual([undefined]);
+});
+
+describe("tokens", () => {
+  const bearer =
+    (port: () => number, token: (request: ReceivedRequest) => string | undefined): Special =>
+    (request, response) => {
+      if (request.path.startsWith("/token")) {
+        const given = token(request);
+        response.writeHead(given === undefined ? 401 : 200).end(JSON.stringify({ token: given }));
+        return true;
+      }
+      if (request.headers.authorization === "Bearer good") return false;
+      const realm = `http://127.0.0.1:${port()}/token`;
+      response.writeHead(401, { "www-authenticate": `Bearer realm="${realm}",service="it"` }).end();
+      return true;
+    };
+
+  test("an anonymous one is asked for where the registry wants one, for this repository alone", async () => {
+    const made = await hostile(
+      bearer(
+        () => made.server.port,
+        () => "good",
+      ),
+    );
+    expect((await made.fetch()).component).toEqual(COMPONENT);
+    const asked = made.server.requests.filter(({ path }) => path.startsWith("/token"));
+    expect(asked.map(({ path, headers }) => [path, headers.authorization])).toEqual([
+      ["/token?service=it&scope=repository%3Aacme%2Fhello%3Apull", undefined],
+    ]);
+  });
+
+  test("one for a person is asked for with the password, which goes nowhere else", async () => {
+    const expected = `Basic ${Buffer.from("ann:wonderland").toString("base64")}`;
+    const made = await hostile(
+      bearer(
+        () => made.server.port,
+        ({ headers }) => (headers.authorization === expected ? "good" : undefined),
+      ),
+      { login: { username: "ann", password: "wonderland" } },
+    );
+    expect((await made.fetch()).component).toEqual(COMPONENT);
+    const elsewhere = made.server.requests.filter(({ path }) => !path.startsWith("/token"));
+    expect(elsewhere.some(({ headers }) => headers.authorization === expected)).toBe(false);
+  });
+
+  test("Docker's file is used, and what it leaves to a command is said and not run", async () => {
+    const docker = temporaryFolder();
+    const made = await hostile(
+      bearer(
+        () => made.server.port,
+        () => undefined,
+      ),
+      { docker },
+    );
+    const write = (config: object) => writeFileSync(join(docker, "config.json"), JSON.stringify(config));
+    write({ credHelpers: { [made.host]: "pass" } });
+    await expect(made.fetch()).rejects.toThrow(/docker-credential-pass, which Postern does not run/);
+    write({ auths: { [made.host]: { auth: Buffer.from("bob:builder").toString("base64") } } });
+    await expect(made.fetch()).rejects.toThrow("does not accept your sign-in");
+    const last = made.server.requests.findLast(({ path }) => path.startsWith("/token"));
+    expect(last?.headers.authorization).toBe(`Basic ${Buffer.from("bob:builder").toString("base64")}`);
+    writeFileSync(join(docker, "config.json"), "not JSON: hunter2");
+    await expect(made.fetch()).rejects.toThrow(/is not a Docker credentials file: it is not a JSON object$/);
+  });
+
+  test.each([
+    ["an unknown way to sign in", 'Negotiate realm="x"', /does not know/],
+    ["a realm that is no address", 'Bearer realm="not a url"', /no valid address/],
+    ["a realm at a private address", 'Bearer realm="https://10.0.0.1/token"', /private address/],
+    ["a realm over plain http", 'Bearer realm="http://example.org/token"', /Plain http/],
+  ])("%s is refused", async (_what, challenge, why) => {
+    const { fetch } = await hostile((_, response) => {
+      response.writeHead(401, { "www-authenticate": challenge }).end();
+      return true;
+    });
+    await expect(fetch()).rejects.toThrow(why);
+  });
+});
+
+test("a registry at a private address, or over plain http, is refused unless the operator lists it", async () => {
+  const { fetch, server, privateHosts } = await hostile();
+  privateHosts.clear();
+  await expect(fetch()).rejects.toThrow(/TOOLS_PRIVATE_HOSTS/);
+  expect(server.requests).toEqual([]);
+});
