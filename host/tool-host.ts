@@ -27,7 +27,7 @@ import { openToolTables, TOPIC } from "./catalog/storage/tables.ts";
 import { toInfo } from "./catalog/tool-info.ts";
 import { type CodeCache, openCodeCache } from "./compile/code-cache.ts";
 import { inspect } from "./compile/component.ts";
-import { type ComponentSource, createComponent, prepare } from "./compile/transpile.ts";
+import { type ComponentSource, createComponent, knownOutline, prepare } from "./compile/transpile.ts";
 import type { ForeignRun } from "./mcp/calls/calls.ts";
 import { type ForeignTools, openForeignTools } from "./mcp/foreign-tools.ts";
 import { type CheckJson, createJsonCheck } from "./sandbox/json-check.ts";
@@ -218,7 +218,6 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   const check: ToolHost["examine"] = async (component, capabilitiesText, progress = () => {}) => {
     try {
       const introduce: Introduce = async (bytes, sha256, { limits: { memoryMb } }) => {
-        await inspect(bytes);
         const source: ComponentSource = {
           sha256,
           read: async () => bytes,
@@ -226,6 +225,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
           memoryMb,
           onProgress: progress,
         };
+        await inspect(bytes, await knownOutline(source));
         // Beforehand, since a slow machine may transpile for longer than a component may describe itself.
         await prepare(source);
         return pool.describe(createComponent(source));

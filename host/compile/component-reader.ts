@@ -18,7 +18,7 @@ import { MARKED_VIEWS } from "./marking/views.ts";
 export { UnfitModule };
 
 export type ReaderJob =
-  | { readonly what: "wit" | "producers" }
+  | { readonly what: "outline" }
   /** `compared`: true to mark no writes. */
   | { readonly what: "transpile"; readonly memoryMb: number; readonly compared: boolean };
 
@@ -34,6 +34,14 @@ export interface Transpiled {
   /** Why an instance cannot be put back after a call; empty where it can. */
   readonly keeps: readonly string[];
   readonly plain: boolean;
+  readonly outline: Outline;
+}
+
+/** What a component asks for, offers and says of its making. */
+export interface Outline {
+  readonly wit: string;
+  /** Undefined where that section cannot be read. */
+  readonly producers?: Producers;
 }
 
 /** The fields of a component's own producers section, not of the modules inside; each value has a version. */
@@ -41,8 +49,7 @@ export type Producers = readonly (readonly [field: string, values: readonly (rea
 
 /** What each job is answered with. */
 export interface Readings {
-  readonly wit: string;
-  readonly producers: Producers;
+  readonly outline: Outline;
   readonly transpile: Transpiled;
 }
 
@@ -72,7 +79,8 @@ async function transpileComponent(
   bytes: Uint8Array,
 ): Promise<Transpiled> {
   const { transpileBytes } = await import("@bytecodealliance/jco-transpile");
-  const waiting = await waitingImports(bytes);
+  const outline = await readOutline(bytes);
+  const waiting = waitingImports(outline.wit);
   const { files } = await transpileBytes(bytes, {
     name: "component",
     instantiation: "sync",
@@ -102,13 +110,12 @@ async function transpileComponent(
     ),
     keeps,
     plain: isPlain(bytes),
+    outline,
   };
 }
 
 /** Those of `WAITING` that the component may import, in the versions that it names. */
-async function waitingImports(bytes: Uint8Array): Promise<string[]> {
-  const { componentWit } = await import("@bytecodealliance/jco-transpile/wasm-tools");
-  const wit = await componentWit(bytes);
+function waitingImports(wit: string): string[] {
   return [...wit.matchAll(/^ {2}import ([^;@]+)(@[^;]+);$/gm)].flatMap(([, name = "", version = ""]) =>
     (WAITING[name] ?? []).map((item) => `${name}${version}#${item}`),
   );
@@ -186,8 +193,16 @@ function unknownShape(): Error {
 export async function readComponent(job: ReaderJob, bytes: Uint8Array): Promise<Reading> {
   const { what } = job;
   if (what === "transpile") return { what, value: await transpileComponent(job, bytes) };
+  return { what, value: await readOutline(bytes) };
+}
+
+async function readOutline(bytes: Uint8Array): Promise<Outline> {
   const { componentWit, metadataShow } = await import("@bytecodealliance/jco-transpile/wasm-tools");
-  if (what === "wit") return { what, value: await componentWit(bytes) };
-  const [outermost] = await metadataShow(bytes);
-  return { what, value: outermost?.producers ?? [] };
+  const wit = await componentWit(bytes);
+  try {
+    const [outermost] = await metadataShow(bytes);
+    return { wit, producers: outermost?.producers ?? [] };
+  } catch {
+    return { wit };
+  }
 }

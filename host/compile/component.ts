@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { Fault, reason } from "../../kernel/fault.ts";
 import { MemoryWatch } from "../sandbox/memory.ts";
 import { ToolProcess } from "../sandbox/tool-process.ts";
-import type { Producers, ReaderJob, Readings, Transpiled } from "./component-reader.ts";
+import type { Outline, Producers, ReaderJob, Readings, Transpiled } from "./component-reader.ts";
 
 export const WIT_VERSION = "0.1.0";
 const HOST = "postern:tool/host";
@@ -66,15 +66,18 @@ export interface ComponentInfo {
   readonly imports: readonly string[];
   readonly exports: readonly string[];
   readonly witVersion: string;
+  /** What the component says of how it was made; undefined where that cannot be read. */
+  readonly producers: Producers | undefined;
 }
 
 /**
  * Reads a component's imports and exports. Throws a `Fault` of kind `invalid` that names what is wrong:
- * `not_a_component`, `foreign_import`, `missing_export` or `wrong_wit_version`.
+ * `not_a_component`, `foreign_import`, `missing_export` or `wrong_wit_version`. A component that was transpiled before
+ * need not be read again: its outline is known.
  */
-export async function inspect(bytes: Uint8Array): Promise<ComponentInfo> {
+export async function inspect(bytes: Uint8Array, known?: Outline): Promise<ComponentInfo> {
   assertComponent(bytes);
-  const wit = await runReader({ what: "wit" }, bytes);
+  const { wit, producers } = known ?? (await runReader({ what: "outline" }, bytes));
   const names = (word: string) =>
     [...wit.matchAll(new RegExp(`^  ${word} ([^;{]+?)(?:;|: (?:func|interface).*| \\{)$`, "gm"))].map(
       ([, name = ""]) => name,
@@ -93,7 +96,7 @@ export async function inspect(bytes: Uint8Array): Promise<ComponentInfo> {
     throw invalid("missing_export", `it exports ${found}; a tool must export ${TOOL}@${WIT_VERSION}`, TOOL);
   }
   for (const name of [tool, ...imports.filter((name) => withoutVersion(name) === HOST)]) refuseVersion(name);
-  return { imports, exports, witVersion: WIT_VERSION };
+  return { imports, exports, witVersion: WIT_VERSION, producers };
 }
 
 /** Transpiles a component and checks the types of the two interfaces. Throws as `inspect` does. */
@@ -115,12 +118,6 @@ export async function transpile(bytes: Uint8Array, memoryMb: number, compared = 
   }
   await checkWasiTypes(transpiled.types);
   return transpiled;
-}
-
-/** What the component says of how it was made. Throws as `inspect` does. */
-export async function readProducers(bytes: Uint8Array): Promise<Producers> {
-  assertComponent(bytes);
-  return runReader({ what: "producers" }, bytes);
 }
 
 /** What an import takes is copied out of the guest by its type: with types of its own it could ask for any amount. */

@@ -11,6 +11,7 @@ import { MANIFEST as PACKAGE } from "../../kernel/cli/package.ts";
 import { Fault } from "../../kernel/fault.ts";
 import type { CodeBytes } from "../sandbox/protocol.ts";
 import { transpile } from "./component.ts";
+import type { Outline } from "./component-reader.ts";
 import { place } from "./place.ts";
 
 /** Counts the changes to what we do with the transpiler's output. */
@@ -58,6 +59,18 @@ export function isPrepared(source: ComponentSource): boolean {
   return existsSync(join(source.cache, entryName(source)));
 }
 
+/** What the reader said of it when it was prepared; undefined where it was not, or where an older Postern did. */
+export async function knownOutline(source: ComponentSource): Promise<Outline | undefined> {
+  const folder = join(source.cache, entryName(source));
+  try {
+    const { digests } = JSON.parse(await readFile(join(folder, MANIFEST), "utf8")) as Manifest;
+    const outline = await readFile(join(folder, OUTLINE), "utf8");
+    return sha256(outline) === digests[OUTLINE] ? (JSON.parse(outline) as Outline) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 interface Manifest {
   readonly modules: readonly string[];
   readonly keeps: readonly string[];
@@ -68,6 +81,7 @@ interface Manifest {
 
 const GLUE = "glue.js";
 const MANIFEST = "manifest.json";
+const OUTLINE = "outline.json";
 
 /** The entry of a component, from the cache or made now. Throws a `Fault` where the file is not what it was, or unfit. */
 export async function prepare(source: ComponentSource): Promise<CodeBytes> {
@@ -97,8 +111,8 @@ function entryName({ sha256: digest, memoryMb, compared = false }: ComponentSour
 }
 
 async function writeEntry(folder: string, bytes: Uint8Array, source: ComponentSource): Promise<void> {
-  const { modules, glue, keeps, plain } = await transpile(bytes, source.memoryMb, source.compared);
-  const files = { ...modules, [GLUE]: glue };
+  const { modules, glue, keeps, plain, outline } = await transpile(bytes, source.memoryMb, source.compared);
+  const files = { ...modules, [GLUE]: glue, [OUTLINE]: JSON.stringify(outline) };
   const manifest: Manifest = {
     modules: Object.keys(modules),
     keeps,

@@ -13,6 +13,7 @@ import {
   type ComponentSource,
   createComponent,
   isPrepared,
+  knownOutline,
 } from "../../compile/transpile.ts";
 import { createPool, type Pool } from "../../sandbox/pool.ts";
 import { readable } from "../trace/crash.ts";
@@ -100,8 +101,8 @@ async function load(
     return isPrepared(source) ? source : { ...source, cache };
   };
   const introduce: Introduce = async (_, sha256, capabilities) => {
-    found.push(...(await describeShape(bytes, await inspect(bytes))));
     const source = sourceOf(sha256, capabilities);
+    found.push(...describeShape(bytes, await inspect(bytes, await knownOutline(source))));
     const component = createComponent(source);
     const wasPrepared = isPrepared(source);
     const began = performance.now();

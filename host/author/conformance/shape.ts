@@ -1,12 +1,13 @@
 /** What can be told from a component's bytes: how large it is, what made it, and where its time and chance come from. */
-import { type ComponentInfo, readProducers } from "../../compile/component.ts";
+import { Fault } from "../../../kernel/plugin.ts";
+import type { ComponentInfo } from "../../compile/component.ts";
 import type { Finding } from "./report.ts";
 
 const QUICKJS = "init";
 const OURSELVES = "postern";
 
-export async function describeShape(bytes: Uint8Array, info: ComponentInfo): Promise<readonly Finding[]> {
-  const { makers, languages } = await readOrigin(bytes);
+export function describeShape(bytes: Uint8Array, info: ComponentInfo): readonly Finding[] {
+  const { makers, languages } = readOrigin(info);
   const host = info.imports.filter((name) => name.startsWith("postern:"));
   const usesFetch = info.imports.some((name) => name.startsWith("wasi:http/outgoing-handler@"));
   const wasi = info.imports.filter((name) => name.startsWith("wasi:") && !name.startsWith("wasi:http/"));
@@ -63,10 +64,12 @@ function chance({ imports, exports }: ComponentInfo, makers: readonly string[], 
 }
 
 /** Of the makers we come first. */
-async function readOrigin(
-  bytes: Uint8Array,
-): Promise<{ readonly makers: readonly string[]; readonly languages: readonly string[] }> {
-  const producers = await readProducers(bytes);
+function readOrigin({ producers }: ComponentInfo): {
+  readonly makers: readonly string[];
+  readonly languages: readonly string[];
+} {
+  if (producers === undefined)
+    throw new Fault("invalid", "not_a_component", "Its producers section cannot be read.");
   const valuesOf = (name: string) => producers.flatMap(([field, values]) => (field === name ? values : []));
   const makers = valuesOf("processed-by").map(([name, version]) => `${name} ${version}`);
   return {

@@ -2,7 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { prepare, sha256 } from "../../../host/compile/transpile.ts";
+import { inspect } from "../../../host/compile/component.ts";
+import { knownOutline, prepare, sha256 } from "../../../host/compile/transpile.ts";
 import { fixture } from "../../support/tools/components.ts";
 
 let cache: string;
@@ -11,14 +12,15 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(cache, { recursive: true }));
 
-async function prepareOne(memoryMb = 64): Promise<readonly string[]> {
+async function sourceOfOne(memoryMb = 64) {
   const bytes = await fixture("smuggler.wat");
+  return { sha256: sha256(bytes), read: async () => bytes, cache: join(cache, "components"), memoryMb };
+}
+
+async function prepareOne(memoryMb = 64): Promise<readonly string[]> {
   const steps: string[] = [];
   const entry = await prepare({
-    sha256: sha256(bytes),
-    read: async () => bytes,
-    cache: join(cache, "components"),
-    memoryMb,
+    ...(await sourceOfOne(memoryMb)),
     onProgress: (step) => steps.push(step),
   });
   expect(entry.modules.length).toBeGreaterThan(0);
@@ -56,6 +58,18 @@ test.each(["glue.js", "component.core.wasm", "manifest.json"])(
     expect(await prepareOne()).toEqual([]);
   },
 );
+
+test("what a prepared component imports and exports is known without reading it again, unless that was damaged", async () => {
+  const source = await sourceOfOne();
+  expect(await knownOutline(source)).toBeUndefined();
+  await prepareOne();
+  const outline = await knownOutline(source);
+  expect(outline).toMatchObject({ wit: expect.stringContaining("postern:tool/tool@") });
+  expect(await inspect(await source.read(), outline)).toEqual(await inspect(await source.read()));
+  const file = join(cache, "components", entries()[0] ?? "", "outline.json");
+  writeFileSync(file, readFileSync(file, "utf8").replace("postern:tool/tool@", "evil:tool/tool@"));
+  expect(await knownOutline(source)).toBeUndefined();
+});
 
 test("a component that is refused leaves nothing behind", async () => {
   const bytes = await fixture("wrong-types.wit");
