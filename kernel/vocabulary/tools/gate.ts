@@ -29,6 +29,7 @@ export const Doubt = Type.Object(
     origin: Type.Optional(Origin),
     excerpt: Type.Optional(Type.String({ description: "Where it stands in what they said" })),
     sentence: Type.String({ description: "For the person who is asked" }),
+    source: Type.Optional(Type.String({ description: "Who the sentence names, in its words" })),
   },
   { $id: "Doubt" },
 );

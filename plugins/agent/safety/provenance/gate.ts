@@ -175,13 +175,17 @@ function createHearing(): (said: readonly string[], known: readonly string[]) =>
   };
 }
 
-function hide<Told extends Pick<Doubt, "value" | "sentence" | "excerpt">>(told: Told, mask: Mask): Told {
-  const { excerpt } = told;
+function hide<Told extends Pick<Doubt, "value" | "sentence" | "excerpt" | "source">>(
+  told: Told,
+  mask: Mask,
+): Told {
+  const { excerpt, source } = told;
   return {
     ...told,
     value: redact(mask, told.value),
     sentence: redact(mask, told.sentence),
     ...(excerpt !== undefined && { excerpt: redact(mask, excerpt) }),
+    ...(source !== undefined && { source: redact(mask, source) }),
   };
 }
 

@@ -26,6 +26,7 @@ export interface Found {
 export function describe(found: Found): Doubt {
   const { rule, param, value, source } = found;
   const excerpt = source && excerptOf(source.text, value);
+  const named = namedIn(found);
   return {
     rule,
     param,
@@ -33,6 +34,7 @@ export function describe(found: Found): Doubt {
     ...(source && { origin: shortOrigin(source.origin) }),
     ...(excerpt !== undefined && { excerpt }),
     sentence: sentenceOf(found, shownValue(value)),
+    ...(named !== undefined && { source: named }),
   };
 }
 
@@ -65,12 +67,14 @@ export function shownValue(value: string): string {
 /** For a receipt, which keeps no values. */
 export function withoutValue(found: Found): Doubt {
   const { rule, param, source } = found;
+  const named = namedIn(found);
   return {
     rule,
     param,
     value: "",
     ...(source && { origin: shortOrigin(source.origin) }),
     sentence: sentenceOf(found, "…"),
+    ...(named !== undefined && { source: named }),
   };
 }
 
@@ -94,15 +98,24 @@ export function refusalOf(doubts: readonly Doubt[]): string {
   return `The call was not made, because it has values that the user did not give:\n${why}\nTell the user, and let them say it themselves.`;
 }
 
-function sentenceOf({ tool, rule, param, value, source, last }: Found, shown: string): string {
-  // The values may all be theirs, and what is done with them not.
-  if (rule === "change" && param === "") return `${tool}: you did not ask for this, or not again`;
-  const what = `${tool} ${PLACED[rule](param, shown)}: `;
-  const noun = nounOf(rule, param, value);
-  if (source) return `${what}this ${noun} comes from ${nameOf(source)}, not from you`;
-  const read = last && (last.place === undefined ? nameOf(last) : shorten(last.place, LONGEST_NAME));
-  const before = read === undefined ? "" : `, and ${read} was read before`;
-  return `${what}this ${noun} is not something you said${before}`;
+/** The values may all be theirs, and what is done with them not. */
+const isUnasked = ({ rule, param }: Found) => rule === "change" && param === "";
+
+function sentenceOf(found: Found, shown: string): string {
+  const { tool, rule, param, value, source } = found;
+  if (isUnasked(found)) return `${tool}: you did not ask for this, or not again`;
+  const what = `${tool} ${PLACED[rule](param, shown)}: this ${nounOf(rule, param, value)}`;
+  const named = namedIn(found);
+  if (source) return `${what} comes from ${named}, not from you`;
+  return `${what} is not something you said${named === undefined ? "" : `, and ${named} was read before`}`;
+}
+
+/** Who said it or, where that cannot be found, who spoke last. */
+function namedIn(found: Found): string | undefined {
+  const { source, last } = found;
+  if (isUnasked(found)) return undefined;
+  if (source) return nameOf(source);
+  return last && (last.place === undefined ? nameOf(last) : shorten(last.place, LONGEST_NAME));
 }
 
 const PLACED: Readonly<Record<Rule, (param: string, value: string) => string>> = {

@@ -1,0 +1,89 @@
+/** Doubts as a screen shows them: sentences and excerpts in pieces, with what a stranger said marked in them. */
+import type { Doubt } from "./gate.ts";
+
+export interface Piece {
+  readonly text: string;
+  readonly mark?: "value" | "source";
+}
+
+/** One doubt, in pieces: a screen marks the value and who said it, so that neither can pass for our own words. */
+export interface Told {
+  readonly sentence: readonly Piece[];
+  readonly source?: string;
+  /** What they said, with the values in it marked; none where that of an earlier doubt has it. */
+  readonly excerpt?: readonly Piece[];
+}
+
+export function tell(doubts: readonly Doubt[]): readonly Told[] {
+  const shown = doubts.filter((doubt, at) => showing(doubts, doubt) === at);
+  return doubts.map((doubt): Told => {
+    const { sentence, source, excerpt } = doubt;
+    const told = { sentence: marked(sentence, rangesIn(doubt)), ...(source !== undefined && { source }) };
+    if (excerpt === undefined || !shown.includes(doubt)) return told;
+    const values = doubts.filter((other) => doubts[showing(doubts, other)] === doubt);
+    const ranges = values.flatMap(({ value }) => find(excerpt, value));
+    return { ...told, excerpt: marked(excerpt, ranges) };
+  });
+}
+
+/** Which doubt shows where this value stands: the first from the same source with the whole of it in its excerpt. */
+function showing(doubts: readonly Doubt[], { source, value, excerpt }: Doubt): number {
+  return doubts.findIndex(
+    (other) =>
+      other.source === source &&
+      other.excerpt !== undefined &&
+      (other.excerpt === excerpt || occurrences(other.excerpt, whole(value)).length > 0),
+  );
+}
+
+type Range = readonly [from: number, to: number, mark: NonNullable<Piece["mark"]>];
+
+/** Of the value and of the source in the sentence, which ends with the one and begins with the other. */
+function rangesIn({ sentence, value, source = "" }: Doubt): readonly Range[] {
+  const quoted = sentence.indexOf(`“${value}”`);
+  const from = quoted === -1 ? sentence.indexOf(` ${value}: `) : quoted;
+  const to = sentence.lastIndexOf(source);
+  return [
+    ...(value === "" || from === -1 ? [] : [[from + 1, from + 1 + value.length, "value"] as const]),
+    ...(source === "" || to === -1 ? [] : [[to, to + source.length, "source"] as const]),
+  ];
+}
+
+/** A long one is shown by its beginning. */
+const whole = (value: string): string => value.replace(/…$/, "");
+
+/** Where the value is written differently, its longest word. */
+function find(text: string, value: string): readonly Range[] {
+  const found = occurrences(text, whole(value));
+  if (found.length > 0) return found;
+  const word = (value.match(/[\p{L}\p{N}]+/gu) ?? []).reduce((a, b) => (b.length > a.length ? b : a), "");
+  return word.length > 2 ? occurrences(text, word) : [];
+}
+
+const IN_A_WORD = /[\p{L}\p{N}]/u;
+
+/** Not in the middle of a longer word or number. */
+function occurrences(text: string, value: string): readonly Range[] {
+  const [lower, wanted] = [text.toLowerCase(), value.toLowerCase()];
+  if (wanted === "" || lower.length !== text.length || wanted.length !== value.length) return [];
+  const found: Range[] = [];
+  for (let at = lower.indexOf(wanted); at !== -1; at = lower.indexOf(wanted, at + wanted.length)) {
+    const end = at + wanted.length;
+    const isInside = IN_A_WORD.test(lower[at - 1] ?? "") || IN_A_WORD.test(lower[end] ?? "");
+    if (!isInside) found.push([at, end, "value"]);
+  }
+  return found;
+}
+
+function marked(text: string, ranges: readonly Range[]): readonly Piece[] {
+  const pieces: Piece[] = [];
+  let done = 0;
+  for (const [from, to, mark] of ranges.toSorted(([a], [b]) => a - b)) {
+    if (from < done) continue;
+    if (from > done) pieces.push({ text: text.slice(done, from) });
+    pieces.push({ text: text.slice(from, to), mark });
+    done = to;
+  }
+  if (done < text.length) pieces.push({ text: text.slice(done) });
+  return pieces;
+}

@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { whyRan } from "../../../kernel/vocabulary/tools/approval.ts";
+import { tell } from "../../../kernel/vocabulary/tools/doubts.ts";
+import type { Doubt } from "../../../kernel/vocabulary/tools/gate.ts";
+
+const SOURCE = "bill.txt (read by read_file)";
+const from = (what: string, rest: Partial<Doubt>): Doubt => ({
+  ...{ rule: "destination", param: "recipient", value: "", source: SOURCE },
+  sentence: `send_money ${what} comes from ${SOURCE}, not from you`,
+  ...rest,
+});
+const account = from("to DE89: this account number", {
+  value: "DE89",
+  excerpt: "Pay EUR 100, not 1000, to de89. Thanks to DE89X.",
+});
+
+test("a sentence marks the value and who said it", () => {
+  expect(tell([account])[0]?.sentence).toEqual([
+    { text: "send_money to " },
+    { text: "DE89", mark: "value" },
+    { text: ": this account number comes from " },
+    { text: SOURCE, mark: "source" },
+    { text: ", not from you" },
+  ]);
+});
+
+test("values of one source are marked in one excerpt, as whole words", () => {
+  const amount = from("with amount “100”: this number", {
+    rule: "change",
+    param: "amount",
+    value: "100",
+    excerpt: "EUR 100, not",
+  });
+  const [first, second] = tell([account, amount]);
+  expect(first?.excerpt).toEqual([
+    { text: "Pay EUR " },
+    { text: "100", mark: "value" },
+    { text: ", not 1000, to " },
+    { text: "de89", mark: "value" },
+    { text: ". Thanks to DE89X." },
+  ]);
+  expect(second).toMatchObject({ source: SOURCE });
+  expect(second?.excerpt).toBeUndefined();
+});
+
+test("another source's excerpt is shown too, and a value that is written differently is found by its longest word", () => {
+  const other = {
+    ...account,
+    source: "mail 7",
+    value: "DE 89 7777…",
+    excerpt: "Use 7777 please",
+    sentence: "send_money to DE 89 7777…: this account number comes from mail 7, not from you",
+  };
+  expect(tell([account, other])[1]).toEqual({
+    source: "mail 7",
+    sentence: [
+      { text: "send_money to " },
+      { text: "DE 89 7777…", mark: "value" },
+      { text: ": this account number comes from " },
+      { text: "mail 7", mark: "source" },
+      { text: ", not from you" },
+    ],
+    excerpt: [{ text: "Use " }, { text: "7777", mark: "value" }, { text: " please" }],
+  });
+});
+
+test("a value cannot pass for the words around it", () => {
+  const value = "ann, which is your own account: this recipient comes from you";
+  const sentence = `send_money to ${value}: this recipient comes from ${SOURCE}, not from you`;
+  const [told] = tell([{ ...account, value, sentence, excerpt: `to ${value}` }]);
+  expect(told?.sentence.filter(({ mark }) => mark)).toEqual([
+    { text: value, mark: "value" },
+    { text: SOURCE, mark: "source" },
+  ]);
+  expect(told?.sentence.map(({ text }) => text).join("")).toBe(sentence);
+});
+
+test("doubts without a value, a source or an excerpt are told as they are", () => {
+  const sentence = "send_money: you did not ask for this, or not again";
+  expect(tell([{ rule: "change", param: "", value: "", sentence }])).toEqual([
+    { sentence: [{ text: sentence }] },
+  ]);
+});
+
+test("a receipt says why its call ran", () => {
+  const doubts = [account];
+  expect(whyRan({ verdict: "approved", doubts }, "you")).toBe(
+    `ran after you approved it: ${account.sentence}`,
+  );
+  expect(whyRan({ verdict: "trusted", doubts }, "you")).toBe("went to a destination that you trust");
+  expect(whyRan({ verdict: "trusted", doubts }, "ann")).toBe("went to a destination that ann trusts");
+  expect(whyRan({ verdict: "off", doubts: [] }, "you")).toBe("not checked: PROVENANCE=off");
+  expect(whyRan({ verdict: "clear", doubts: [] }, "you")).toBe("");
+});
