@@ -108,6 +108,7 @@ export function createScriptedAgent(): ScriptedAgent {
       "memory",
       "skills",
       "approvals",
+      "destinations",
       "identities",
       "externalTools",
       "toolCalls",
@@ -152,6 +153,11 @@ export function createScriptedAgent(): ScriptedAgent {
           revoke: async () => false,
           pending: async () => [],
           pendingOfIdentities: async () => [],
+        },
+        destinations: {
+          list: async () => [],
+          add: async () => false,
+          remove: async () => false,
         },
         externalTools: {
           isReserved: async () => false,

@@ -4,6 +4,7 @@ import type { MemoryEntry, MemoryFile, MemoryHit } from "./memory.ts";
 import type { Transaction } from "./store.ts";
 import type { ThreadSummary } from "./thread.ts";
 import type { ToolCall } from "./tools/call.ts";
+import type { TrustedDestination } from "./tools/destination.ts";
 import type { ExplainedTurn } from "./tools/explained.ts";
 import type { Gate, Reply } from "./tools/gate.ts";
 import type { CallOutcome, ToolInfo } from "./tools/tools.ts";
@@ -164,14 +165,6 @@ export interface Destinations {
     readonly tool?: string;
     readonly user?: string;
   }): Promise<boolean>;
-}
-
-export interface TrustedDestination {
-  readonly value: string;
-  /** Of calls of this tool only. */
-  readonly tool?: string;
-  readonly user?: string;
-  readonly addedAt: string;
 }
 
 /** Which account a webhook identity is. */

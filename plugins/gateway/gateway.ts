@@ -17,6 +17,7 @@ import { memoryRoutes } from "./routes/memory.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { statusRoutes } from "./routes/status.ts";
 import { threadRoutes } from "./routes/threads.ts";
+import { destinationRoutes } from "./routes/tools/destinations.ts";
 import { mcpServerRoutes } from "./routes/tools/mcp-servers.ts";
 import { receiptRoutes } from "./routes/tools/receipts.ts";
 import { callbackOn, toolAdminRoutes } from "./routes/tools/tool-admin.ts";
@@ -78,6 +79,7 @@ export async function openGateway({
     ...jobRoutes(jobs),
     ...memoryRoutes(memory),
     ...approvalRoutes({ agent, approvals, identities: use.identities, tools, follow }),
+    ...destinationRoutes(use.destinations),
     ...toolRoutes(tools, use.toolAdmin),
     ...toolAdminRoutes(use.toolAdmin, redirectUri),
     ...mcpServerRoutes(use.mcpServers, redirectUri),

@@ -12,6 +12,7 @@ export const NEEDS = [
   "jobs",
   "memory",
   "approvals",
+  "destinations",
   "identities",
   "chatLimit",
 ] as const;

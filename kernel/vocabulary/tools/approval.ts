@@ -14,8 +14,10 @@ const MOST_TOLD = 3;
 
 /** Why the call is asked about, for a channel with room for a sentence or two; empty where the tool is always asked about. */
 export function whyHeld({ doubts = [] }: Pick<Asked, "doubts">): string {
-  const told = doubts.slice(0, MOST_TOLD).map(({ sentence }) => sentence);
-  const more = doubts.length - told.length;
+  // Calls that are asked about together may raise the same one twice.
+  const all = [...new Set(doubts.map(({ sentence }) => sentence))];
+  const told = all.slice(0, MOST_TOLD);
+  const more = all.length - told.length;
   return [...told, ...(more > 0 ? [`and ${more} more`] : [])].join("; ");
 }
 

@@ -2,6 +2,8 @@
 import type { Doubt } from "./gate.ts";
 
 export interface Piece {
+  /** Where it begins in the whole. */
+  readonly at: number;
   readonly text: string;
   readonly mark?: "value" | "source";
 }
@@ -14,7 +16,9 @@ export interface Told {
   readonly excerpt?: readonly Piece[];
 }
 
-export function tell(doubts: readonly Doubt[]): readonly Told[] {
+/** Calls that are asked about together may raise the same one twice. */
+export function tell(all: readonly Doubt[]): readonly Told[] {
+  const doubts = all.filter(({ sentence }, at) => all.findIndex((one) => one.sentence === sentence) === at);
   const shown = doubts.filter((doubt, at) => showing(doubts, doubt) === at);
   return doubts.map((doubt): Told => {
     const { sentence, source, excerpt } = doubt;
@@ -80,10 +84,10 @@ function marked(text: string, ranges: readonly Range[]): readonly Piece[] {
   let done = 0;
   for (const [from, to, mark] of ranges.toSorted(([a], [b]) => a - b)) {
     if (from < done) continue;
-    if (from > done) pieces.push({ text: text.slice(done, from) });
-    pieces.push({ text: text.slice(from, to), mark });
+    if (from > done) pieces.push({ at: done, text: text.slice(done, from) });
+    pieces.push({ at: from, text: text.slice(from, to), mark });
     done = to;
   }
-  if (done < text.length) pieces.push({ text: text.slice(done) });
+  if (done < text.length) pieces.push({ at: done, text: text.slice(done) });
   return pieces;
 }

@@ -1,4 +1,5 @@
 /** The page's state and what can be done to it. Components render it and call these functions, nothing more. */
+import { whyHeld } from "../../../kernel/vocabulary/tools/approval.ts";
 import { EMPTY, type Timeline, withEarlier, withNewest } from "./chat/timeline.ts";
 import { begun, doubt, fold, type TurnView } from "./chat/turn-view.ts";
 import {
@@ -223,10 +224,7 @@ function announce(frame: TurnFrame): { announcement?: string } {
       return { announcement: "Postern is answering." };
     case "gate":
       return {
-        announcement:
-          frame.gate.type === "question"
-            ? `${frame.gate.server} has a question for you.`
-            : "Postern is waiting for your decision.",
+        announcement: announceGate(frame.gate),
       };
     case "done":
       return { announcement: frame.status === "cancelled" ? "Stopped." : "The answer is complete." };
@@ -235,4 +233,10 @@ function announce(frame: TurnFrame): { announcement?: string } {
     default:
       return {};
   }
+}
+
+function announceGate(gate: Gate): string {
+  if (gate.type === "question") return `${gate.server} has a question for you.`;
+  const why = gate.type === "approval" ? whyHeld(gate) : "";
+  return `Postern is waiting for your decision${why === "" ? "." : `: ${why}`}`;
 }

@@ -67,13 +67,13 @@ export function approvalRoutes(parts: ApprovalParts): readonly Route[] {
       path: "/api/approvals/{gate}",
       tag: "approvals",
       summary:
-        "Answer a gate: `once`, `always` or `deny` for an approval, `done` or `deny` where a credential was missing, `replies` to questions, or `deny` to decline them all",
+        "Answer a gate: `once`, `always`, `destination` (this call, and calls of this tool to this destination from now on) or `deny` for an approval, `done` or `deny` where a credential was missing, `replies` to questions, or `deny` to decline them all",
       body: Answer,
       status: 202,
       answer: Accepted,
       scoped: true,
       refusals: {
-        403: "The token may not use the tool or the model, or has a scope and cannot answer `always`",
+        403: "The token may not use the tool or the model, or has a scope and cannot answer `always` or `destination`",
         404: "There is no such gate",
       },
       async handle({ user, params, body }) {

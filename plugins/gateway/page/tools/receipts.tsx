@@ -1,9 +1,12 @@
 import { useState } from "preact/hooks";
+import { whyRan } from "../../../../kernel/vocabulary/tools/approval.ts";
 import { attempt } from "../app.ts";
+import { useApp } from "../use-app.ts";
 import { ask, type ToolReceipt } from "../wire.ts";
 
 /** What the host saw of a tool's last calls. */
 export function Receipts({ tool }: { tool: string }) {
+  const { user } = useApp();
   const [receipts, setReceipts] = useState<readonly ToolReceipt[]>();
   const load = async () => {
     const query = new URLSearchParams({ tool, limit: "20" });
@@ -33,7 +36,10 @@ export function Receipts({ tool }: { tool: string }) {
                 <td>{new Date(receipt.at).toLocaleString()}</td>
                 <td>{receipt.user}</td>
                 <td>{Math.round(receipt.millis)} ms</td>
-                <td>{receipt.message ?? receipt.status}</td>
+                <td>
+                  {receipt.message ?? receipt.status}
+                  <Ruling of={receipt} reader={user?.id} />
+                </td>
                 <td>
                   {receipt.requests
                     .map(({ method, host, status, error }) => `${method} ${host} ${status ?? error ?? ""}`)
@@ -47,4 +53,10 @@ export function Receipts({ tool }: { tool: string }) {
       )}
     </details>
   );
+}
+
+/** Why a call ran whose values were not the user's. */
+function Ruling({ of: { ruling, user }, reader }: { of: ToolReceipt; reader: string | undefined }) {
+  const why = ruling ? whyRan(ruling, user === reader ? "you" : user) : "";
+  return why === "" ? null : <p class="soft">{why}</p>;
 }

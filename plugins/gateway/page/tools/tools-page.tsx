@@ -4,6 +4,7 @@ import { Bar } from "../frame/bar.tsx";
 import { useApp } from "../use-app.ts";
 import { ask, type Tool } from "../wire.ts";
 import type { Remembered } from "./decision.tsx";
+import { Destinations } from "./destinations.tsx";
 import { InstallTool } from "./install-tool.tsx";
 import { Servers } from "./servers/servers.tsx";
 import { ToolCard } from "./tool-card.tsx";
@@ -54,6 +55,7 @@ export function ToolsPage({ shown }: { shown: string | undefined }) {
             onChanged={() => void load()}
             onLoaded={() => setHasServers(true)}
           />
+          <Destinations isOperator={isOperator} />
         </div>
       </div>
     </>

@@ -1,0 +1,59 @@
+import { useEffect, useState } from "preact/hooks";
+import { visibleLine } from "../../../../kernel/mask/visible.ts";
+import { attempt } from "../app.ts";
+import { List } from "../frame/list.tsx";
+import { ask, type TrustedDestination } from "../wire.ts";
+
+/** Where calls may go although somebody else named it, with a way back. */
+export function Destinations({ isOperator }: { isOperator: boolean }) {
+  const [known, setKnown] = useState<readonly TrustedDestination[]>();
+  const load = async () => {
+    const found = await attempt(() =>
+      ask<{ destinations: readonly TrustedDestination[] }>("GET", "/api/destinations"),
+    );
+    if (found) setKnown(found.destinations);
+  };
+  useEffect(() => void load(), []);
+  const remove = async ({ value, tool, user }: TrustedDestination) => {
+    const body = { value, ...(tool && { tool }), ...(!user && { for_all: true }) };
+    await attempt(() => ask("POST", "/api/destinations/remove", body));
+    await load();
+  };
+  if (!known) return null;
+  return (
+    <section class="card" aria-label="Trusted destinations">
+      <h2>Trusted destinations</h2>
+      <p class="soft">
+        A call to an address that you did not give yourself asks first. These do not: you allowed them “from
+        now on”, or the operator did for everybody.
+      </p>
+      {known.length === 0 && <p class="soft">There are none.</p>}
+      {known.length > 0 && (
+        <List columns={["Destination", "Tool", "For", "Since"]}>
+          {known.map((one) => (
+            <tr key={JSON.stringify([one.value, one.tool, one.user])}>
+              <td>
+                <bdi>{visibleLine(one.value)}</bdi>
+              </td>
+              <td>{one.tool ?? "all"}</td>
+              <td>{one.user === undefined ? "everybody" : "you"}</td>
+              <td>{new Date(one.added_at).toLocaleString()}</td>
+              <td>
+                {(one.user !== undefined || isOperator) && (
+                  <button
+                    type="button"
+                    class="danger"
+                    aria-label={`Remove ${visibleLine(one.value)}`}
+                    onClick={() => void remove(one)}
+                  >
+                    Remove
+                  </button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </List>
+      )}
+    </section>
+  );
+}
