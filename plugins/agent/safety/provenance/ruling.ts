@@ -3,16 +3,17 @@
  * conversation is the person's. Once somebody else's words are in it, a value counts as theirs unless it can be traced to the person.
  */
 import type { JsonSchema } from "../../../../kernel/plugin.ts";
-import { foldedWords } from "../../memory/terms.ts";
 import { wordsOfName } from "../../models/builtin/words.ts";
-import { isExcerpt, recordsOf, sourceOf, standing } from "./answers/matches.ts";
-import { type AnswerRecord, isOneThing, listsThings, namedRecords, type Scalar } from "./answers/records.ts";
+import { isExcerpt, listedIn, sourceOf } from "./answers/matches.ts";
+import { isPointedTo } from "./answers/pointing.ts";
+import { type AnswerRecord, listsThings, type Scalar } from "./answers/records.ts";
 import { isChosen, isSwitched } from "./called/choices.ts";
 import { type Leaf, leavesOf } from "./called/leaves.ts";
-import { isAddress, isPlainAddress, type Role } from "./called/roles.ts";
-import { isAskedFor, isNamed, subjectsOf } from "./called/verbs.ts";
+import { createReadingCheck } from "./called/reading.ts";
+import { isAddress, namesRecipient, type Role } from "./called/roles.ts";
+import { isAskedFor, subjectsOf } from "./called/verbs.ts";
+import { isWanted } from "./called/wanted.ts";
 import type { Said } from "./said.ts";
-import { readMoment } from "./values/moments.ts";
 import { hasHidden } from "./values/names.ts";
 import { readNumber } from "./values/numbers.ts";
 
@@ -56,7 +57,9 @@ const MOST_DOUBTS = 20;
 export function judge(called: Called, said: Said, heard: readonly Heard[]): readonly Doubt[] {
   if (heard.length === 0) return [];
   const leaves = leavesOf(called);
-  const check = called.writes ? checkChange(called, leaves, said, heard) : checkReading(called, said, heard);
+  const check = called.writes
+    ? checkChange(called, leaves, said, heard)
+    : createReadingCheck(called, said, heard, (value) => isDestination(value, said));
   const doubts: Doubt[] = [];
   for (const leaf of leaves) {
     const rule = leaf.isRest ? "destination" : check(leaf);
@@ -71,77 +74,6 @@ export function judge(called: Called, said: Said, heard: readonly Heard[]): read
 
 type Check = (leaf: Leaf) => Rule | undefined;
 
-/** The values may all be the person's, and the action still another than theirs. */
-function isWanted(called: Called, leaves: readonly Leaf[], said: Said, heard: readonly Heard[]): boolean {
-  const earlier = heard.filter(({ tool, owner }) => (tool ?? owner) === called.name);
-  const told = tellingOf(leaves);
-  const isDone = earlier.some(({ asked }) => tellingOf(leavesOf({ ...called, params: asked })) === told);
-  if (isDone) return AGAIN.some((word) => said.asked.has(word));
-  // What ran before was asked for or approved.
-  if (earlier.length > 0) return true;
-  return told === "" ? isNamed(called, said) : isAskedFor(called, said);
-}
-
-/** The values of a call, however they are ordered; a day more or less makes it no other. */
-function tellingOf(leaves: readonly Leaf[]): string {
-  const telling = leaves.filter(
-    ({ value, property }) =>
-      value !== "" &&
-      value !== false &&
-      value !== property.default &&
-      (typeof value !== "string" || readMoment(value) === undefined),
-  );
-  return telling
-    .map(({ name, value }) => `${name}: ${value}`)
-    .toSorted()
-    .join("\n");
-}
-
-const AGAIN = [
-  "again",
-  "twice",
-  "repeat",
-  "retry",
-  "nochmal",
-  "nochmals",
-  "erneut",
-  "encore",
-  "otra",
-  "ancora",
-];
-
-/** Few enough not to say anything. */
-const SMALL_NUMBER = 100;
-const FEW_CHOICES = 32;
-
-/** Reading changes nothing, but what is asked can carry something out. */
-function checkReading({ isOutside, owner }: Called, said: Said, heard: readonly Heard[]): Check {
-  const own = heard.filter((one) => one.owner === owner);
-  const others = heard.filter((one) => one.owner !== owner);
-  // What is found at both may be taken from either.
-  const isBack = (value: Scalar) => {
-    const stands = standing(value);
-    const isTelling = String(value).length > 3 && !hasHidden(String(value));
-    return isTelling && own.some(stands) && !others.some(stands);
-  };
-  return (leaf) => {
-    const { value, role, property } = leaf;
-    if (value === "" || typeof value === "boolean" || value === property.default) return undefined;
-    const isWhere =
-      leaf.leadsOut ||
-      (isOutside ? isAddress(`${value}`) : role === "destination" && isPlainAddress(`${value}`));
-    if (typeof value === "string" && isWhere) return isDestination(value, said) ? undefined : "destination";
-    const isChoice = property.choices.length <= FEW_CHOICES && property.choices.includes(value);
-    if (!isOutside || isChoice || isBack(value)) return undefined;
-    if (typeof value === "number")
-      return said.hasNumber(value) || (Number.isInteger(value) && Math.abs(value) <= SMALL_NUMBER)
-        ? undefined
-        : "content";
-    const isTheirs = said.isPlain(value) && foldedWords(value).every((word) => said.words.has(word));
-    return isTheirs || said.hasMoment(value, []) ? undefined : "content";
-  };
-}
-
 function checkChange(called: Called, leaves: readonly Leaf[], said: Said, heard: readonly Heard[]): Check {
   const isAsked = isAskedFor(called, said);
   const texts = leaves.flatMap(({ value }) => (typeof value === "string" ? [value] : []));
@@ -149,24 +81,22 @@ function checkChange(called: Called, leaves: readonly Leaf[], said: Said, heard:
   const lists = isAsked ? heard.filter(({ tool, owner }) => listing.has(tool ?? owner)) : [];
   const isTheirs = (leaf: Leaf) => isPersons(leaf, said, texts);
   const contents = leaves.flatMap(({ role, value }) => (role === "content" ? [String(value)] : []));
-  const meant = new Map<string, readonly AnswerRecord[]>();
-  const meantBy = (leaf: Leaf) => {
-    const records = lists.filter((one) => isAbout(called, leaf, one)).flatMap(recordsOf);
-    return namedRecords(records, said, contents).filter((record) => isOneThing(record, records));
-  };
-  const isPointedTo = (leaf: Leaf) => {
-    const records = meant.get(leaf.name) ?? meantBy(leaf);
-    meant.set(leaf.name, records);
-    return records.some((record) => holds(record, leaf));
-  };
-  const isBegun = ({ value }: Leaf) =>
-    said.beginnings.some((begin) => isOnlyOne(String(value), begin, lists.flatMap(recordsOf)));
+  const listsFor = (leaf: Leaf) => areAbout(called, leaf, lists);
+  const isMeant = (leaf: Leaf) =>
+    isPointedTo(leaf.value, (record) => holds(record, leaf), { lists: listsFor(leaf), said, contents });
+  const isBegun = (leaf: Leaf) =>
+    said.beginnings.some((begin) =>
+      isOnlyOne(
+        String(leaf.value),
+        begin,
+        listsFor(leaf).flatMap((one) => listedIn(one).records),
+      ),
+    );
   // What was read at the person's word may be kept where the person said.
   const isKept = (leaf: Leaf) => {
     if (!isAsked || !STORE.test(called.name) || ADMITS.test(called.name)) return false;
     const targets = leaves.filter(({ role }) => role !== "content");
-    if (targets.length === 0 || !targets.every((target) => isTheirs(target) || isPointedTo(target)))
-      return false;
+    if (targets.length === 0 || !targets.every((target) => isTheirs(target) || isMeant(target))) return false;
     const read = heard.filter(
       ({ asked, owner }) =>
         (!called.isOutside || owner === called.owner) && textsOf(asked).some((text) => said.hasPhrase(text)),
@@ -179,7 +109,7 @@ function checkChange(called: Called, leaves: readonly Leaf[], said: Said, heard:
       case "destination":
         return isBegun(leaf) ? undefined : "destination";
       case "selector":
-        return isPointedTo(leaf) ? undefined : "change";
+        return isMeant(leaf) ? undefined : "change";
       case "content":
         return isKept(leaf) ? undefined : "change";
     }
@@ -200,7 +130,8 @@ export function isPersons(leaf: Leaf, said: Said, beside: readonly string[]): bo
       ? said.hasLabelled(`${value}`, name)
       : said.hasNumber(value) || isChosen(leaf, said);
   if (value.trim() === "") return value.length < 3;
-  if (role === "destination" || isAddress(value)) return isDestination(value, said) || isChosen(leaf, said);
+  if (role === "destination" || isAddress(value))
+    return (isDestination(value, said) && !isOnlySender(leaf, said)) || isChosen(leaf, said);
   if (said.hasMoment(value, beside) || isChosen(leaf, said)) return true;
   const number = readNumber(value);
   if (number !== undefined)
@@ -217,12 +148,35 @@ function isDestination(value: string, said: Said): boolean {
   return address !== undefined && said.hasName(address) && said.hasPhrase(name ?? "");
 }
 
-/** What lists files says nothing about which mail is meant. */
-function isAbout(called: Called, leaf: Leaf, { tool, owner }: Heard): boolean {
-  const subjects = subjectsOf(called.name, called.owner).union(subjectsOf(leaf.name, ""));
-  const listed = subjectsOf(tool ?? owner, owner);
-  return subjects.size === 0 ? owner === called.owner : !subjects.isDisjointFrom(listed);
+/** The mail of somebody was to be read, and not answered. */
+function isOnlySender({ name, value }: Leaf, said: Said): boolean {
+  return (
+    namesRecipient(name) && said.isSender(String(value)) && !ANSWERS.some((word) => said.asked.has(word))
+  );
 }
+
+const ANSWERS =
+  `reply answer respond back her him them they sender author forward antworte antworten beantworte zuruck ihm ihr ihnen reponds repondre lui
+  responde responder rispondi rispondere`.split(/\s+/);
+
+/** What lists files says nothing about which mail is meant, and nobody lists what is at somebody else's. */
+function areAbout(called: Called, leaf: Leaf, lists: readonly Heard[]): readonly Heard[] {
+  const subjects = subjectsOf(called.name, called.owner).union(subjectsOf(leaf.name, ""));
+  const isAbout = (tool: string, owner: string) => {
+    if (owner !== called.owner && ELSEWHERE.test(owner)) return false;
+    return subjects.size === 0 ? owner === called.owner : !subjects.isDisjointFrom(subjectsOf(tool, owner));
+  };
+  const known = new Map<string, Map<string, boolean>>();
+  return lists.filter(({ owner, tool = owner }) => {
+    const tools = known.get(owner) ?? new Map<string, boolean>();
+    known.set(owner, tools);
+    const is = tools.get(tool) ?? isAbout(tool, owner);
+    tools.set(tool, is);
+    return is;
+  });
+}
+
+const ELSEWHERE = /^(?:server|hosts|caller|outside|file|memory) /;
 
 /** In the field that the param is called after: `file_id` is a file's `id`. */
 function holds(record: AnswerRecord, { name, value }: Leaf): boolean {

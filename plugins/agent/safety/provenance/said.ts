@@ -11,6 +11,8 @@ export interface Said {
   readonly words: ReadonlySet<string>;
   /** The words of their messages and instructions alone: what they asked for, and not what they asked not to do. */
   readonly asked: ReadonlySet<string>;
+  /** They wrote a sum of money, or an account. */
+  readonly hasPrice: boolean;
   /** True where these words stand in a row somewhere, written as a person would. */
   hasPhrase(text: string): boolean;
   /** True where it is written as a person would: nothing hidden in it, and no address that is not theirs. */
@@ -22,6 +24,8 @@ export interface Said {
   hasLabelled(value: string, label: string): boolean;
   /** True where it is named exactly: an address, an account, a link. Spaces within an account's number do not count. */
   hasName(value: string): boolean;
+  /** True where it is only named as the one that something is from. */
+  isSender(value: string): boolean;
   /** True where the day is theirs, and the time too: said, or as long after a time they said as they said it should take. */
   hasMoment(value: string, beside: readonly string[]): boolean;
   /** What they said a name begins with: "the channel starting with External". */
@@ -32,8 +36,9 @@ const BEGINS = /\b(?:start|begin)(?:s|ing|ning)? with ['"“‘]?([\p{L}\p{N}_-]
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 /** Not on every keyboard. */
 const MARK = /[^\p{L}\p{N}\s!-~]/gu;
-/** So many in a row could say something of their own. */
-const MARKS = /[^\p{L}\p{N}]{5,}/gu;
+/** What stands between two words; more than people write there could say something of its own. */
+const BETWEEN = /[^\p{L}\p{N}\p{M}]+/gu;
+const USUAL_BETWEEN = /^(?:\S?[ \n]?["“‘'(@#€$£+]?| \S |[.!?:]?\n\n|\.{3} ?|\n[-*] )$/u;
 const MOST_VALUE = 20_000;
 const MOST_LINKS = 50;
 /** Of a very long thread the end counts: what is left out may be asked about. */
@@ -51,7 +56,7 @@ const NOT = new Set(
  * `today`: what "tomorrow" is counted from.
  */
 export function hear(texts: readonly string[], known: readonly string[] = [], today?: Date): Said {
-  const text = [...known, ...texts].join(BREAK).slice(-MOST_TEXT).normalize("NFC");
+  const text = lastOf([...known, ...texts].join(BREAK)).normalize("NFC");
   const lower = text.toLowerCase();
   const messages = text.split(BREAK).map(foldedWords);
   const words = messages.flatMap((message) => [...message, BREAK]);
@@ -66,7 +71,7 @@ export function hear(texts: readonly string[], known: readonly string[] = [], to
   const names = namesIn(text);
   const written = new Set([...(text.match(WORD) ?? []), ...(lower.match(WORD) ?? [])]);
   const marks = new Set(text.match(MARK));
-  const rows = new Set(text.match(MARKS));
+  const between = new Set(text.match(BETWEEN));
   const now = today && { year: today.getFullYear(), month: today.getMonth() + 1, day: today.getDate() };
   let phrases: Phrases | undefined;
   const run = (asked: readonly string[], from: number) => {
@@ -84,7 +89,7 @@ export function hear(texts: readonly string[], known: readonly string[] = [], to
     const links = plain.split(/[\s<>"“”()]+/u).filter(isLink);
     return (
       (plain.match(MARK) ?? []).every((mark) => marks.has(mark) || /[–—‘’“”…€£«»]/u.test(mark)) &&
-      (plain.match(MARKS) ?? []).every((between) => rows.has(between)) &&
+      (plain.match(BETWEEN) ?? []).every((marks) => USUAL_BETWEEN.test(marks) || between.has(marks)) &&
       (plain.match(WORD) ?? []).every((word) => isWritten(word, written)) &&
       links.length <= MOST_LINKS &&
       links.every((token) => names.has(trimMarks(token)))
@@ -94,6 +99,7 @@ export function hear(texts: readonly string[], known: readonly string[] = [], to
   return {
     words: new Set(words),
     asked: new Set(texts.flatMap((message) => wantedIn(foldedWords(message)))),
+    hasPrice: texts.some((message) => /[€$£¥]|\b[a-z]{2}\d\d ?[a-z0-9]{4} ?[a-z0-9]{4}/iu.test(message)),
     run,
     isPlain,
     hasPhrase(value) {
@@ -106,6 +112,7 @@ export function hear(texts: readonly string[], known: readonly string[] = [], to
       return (places.get(value.toLowerCase()) ?? []).some((at) => labels.includes(words[at - 1] ?? ""));
     },
     hasName: names.has,
+    isSender: names.isSender,
     hasMoment(value, beside) {
       const moment = readMoment(value);
       if (moment === undefined || hasHidden(value)) return false;
@@ -121,6 +128,11 @@ export function hear(texts: readonly string[], known: readonly string[] = [], to
     },
     beginnings: [...lower.matchAll(BEGINS)].map(([, begin = ""]) => begin),
   };
+}
+
+/** Whole words: the end of a name may be another name. */
+function lastOf(text: string): string {
+  return text.length <= MOST_TEXT ? text : text.slice(-MOST_TEXT).replace(/^\S+/u, "");
 }
 
 /** Without what follows a "not" closely. */

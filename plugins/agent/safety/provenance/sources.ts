@@ -28,7 +28,7 @@ export interface Sources {
 
 export function sourcesOf(trace: Trace, whose: Whose): Sources {
   const known = [...trace.known];
-  const heard: Source[] = [...descriptionsOf(whose)];
+  const heard: Source[] = [...knownDescriptions(whose)];
   for (const entry of trace.entries) {
     const { text, asked, tool } = entry;
     const origin = originOf(entry, whose);
@@ -36,12 +36,14 @@ export function sourcesOf(trace: Trace, whose: Whose): Sources {
       if (tool !== undefined && whose.followed.has(tool.name)) known.push(text);
     } else if (isTrusted(origin, whose)) known.push(text);
     else {
-      const name = tool && (whose.installed.get(tool.name)?.server?.tool ?? tool.name);
+      // A function of the caller may bear any name.
+      const isOurs = tool !== undefined && !tool.isCallers;
+      const name = isOurs ? (whose.installed.get(tool.name)?.server?.tool ?? tool.name) : undefined;
       const owner = ownerOf(origin, whose);
       heard.push({
         origin,
         owner,
-        place: placeIn(asked),
+        place: placeOf(asked),
         text,
         asked,
         ...(name !== undefined && { tool: name }),
@@ -84,6 +86,14 @@ export function isOutside({ server, hosts, hints }: ToolInfo, { trusted }: Whose
   return hosts === undefined ? (hints?.openWorld ?? false) : hosts.length > 0;
 }
 
+const DESCRIPTIONS = new WeakMap<Whose, readonly Source[]>();
+
+function knownDescriptions(whose: Whose): readonly Source[] {
+  const found = DESCRIPTIONS.get(whose) ?? descriptionsOf(whose);
+  DESCRIPTIONS.set(whose, found);
+  return found;
+}
+
 /** What strangers' servers say of their tools, which a model reads in every turn. */
 function descriptionsOf({ installed, trusted }: Whose): readonly Source[] {
   const servers = new Map<string, string[]>();
@@ -105,8 +115,17 @@ function descriptionsOf({ installed, trusted }: Whose): readonly Source[] {
 
 const LONGEST_PLACE = 300;
 
+const PLACES = new WeakMap<object, { readonly place: string | undefined }>();
+
+function placeOf(asked: unknown): string | undefined {
+  if (typeof asked !== "object" || asked === null) return undefined;
+  const found = PLACES.get(asked) ?? { place: placeIn(asked) };
+  PLACES.set(asked, found);
+  return found.place;
+}
+
 /** What was to be read, where the call named one thing that looks like it. */
-function placeIn(asked: unknown): string | undefined {
+function placeIn(asked: object): string | undefined {
   const named = [...scalarsIn(asked, "")].flatMap(([, value]) =>
     typeof value === "string" && isPlace(value) ? [value] : [],
   );

@@ -5,14 +5,18 @@ import { stem } from "../../../models/builtin/words.ts";
 import { numbersIn } from "../values/numbers.ts";
 import { type AnswerRecord, recordsIn, type Scalar } from "./records.ts";
 
-/** What somebody said, and the same as data where the tool gave it so. */
-interface Answer {
+/** What somebody said. */
+export interface Answer {
   readonly text: string;
 }
 
 const SHORTEST_SQUEEZED = 6;
 const MOST_DECODED = 200_000;
-const MOST_SQUEEZED = 200_000;
+const MOST_SQUEEZED = 100_000;
+/** Of what was said at last, so much is looked through for where a value stands. */
+const MOST_SEARCHED = 400_000;
+const MOST_COPIED = 400_000;
+const MOST_LINES = 2000;
 
 /** Whether the words of a value stand in a text in a row. */
 export function standing(value: Scalar): (heard: Answer) => boolean {
@@ -28,20 +32,23 @@ export function standing(value: Scalar): (heard: Answer) => boolean {
 
 /** The last who said it: as it is, in another format, encoded, reversed, or in pieces. */
 export function sourceOf<Said extends Answer>(value: Scalar, heard: readonly Said[]): Said | undefined {
-  const plain = heard.findLast(standing(value));
+  const late = latest(heard, MOST_SEARCHED);
+  const plain = late.findLast(standing(value));
   if (plain !== undefined) return plain;
   if (typeof value === "boolean") return undefined;
-  if (typeof value === "number") return heard.findLast(({ text }) => countsOf(text).has(value));
+  if (typeof value === "number") return late.findLast(({ text }) => countsOf(text).has(value));
   const squeezed = decodedOf(value)
     .map(squeeze)
     .filter(({ length }) => length >= SHORTEST_SQUEEZED);
   const looked = squeezed.flatMap((text) => [text, [...text].reverse().join("")]);
-  return latest(heard).findLast(({ text }) => looked.some((one) => squeezedOf(text).includes(one)));
+  return latest(heard, MOST_SQUEEZED).findLast(({ text }) =>
+    looked.some((one) => squeezedOf(text).includes(one)),
+  );
 }
 
-/** The last of them, as far as a disguise is looked for: what it is for is an explanation. */
-function latest<Said extends Answer>(heard: readonly Said[]): readonly Said[] {
-  let left = MOST_SQUEEZED;
+/** The last of them, as far as they are looked through. */
+function latest<Said extends Answer>(heard: readonly Said[], most: number): readonly Said[] {
+  let left = most;
   const from = heard.findLastIndex(({ text }) => {
     left -= text.length;
     return left < 0;
@@ -60,9 +67,12 @@ function squeeze(text: string): string {
 
 /** Every line of it was read where the person had sent the agent to read. */
 export function isExcerpt(value: string, read: readonly Answer[]): boolean {
-  const texts = read.map(({ text }) => stemsOf(text));
-  const lines = value.split("\n").map((line) => foldedWords(line).map(stem).join(" "));
-  return lines.every((line) => line === "" || texts.some((text) => text.includes(` ${line} `)));
+  const texts = latest(read, MOST_COPIED).map(({ text }) => stemsOf(text));
+  const lines = value.split("\n", MOST_LINES + 1).map((line) => foldedWords(line).map(stem).join(" "));
+  return (
+    lines.length <= MOST_LINES &&
+    lines.every((line) => line === "" || texts.some((text) => text.includes(` ${line} `)))
+  );
 }
 
 /** A text is read once, however many calls are judged by it; so many characters of them are kept. */
@@ -73,10 +83,10 @@ function remembering<Value>(make: (text: string) => Value): (text: string) => Va
   let kept = 0;
   return (text) => {
     const found = known.get(text);
-    const made = found ?? make(text);
-    if (found === undefined) kept += text.length;
-    else known.delete(text);
+    if (found !== undefined) return found;
+    const made = make(text);
     known.set(text, made);
+    kept += text.length;
     for (const [oldest] of known) {
       if (kept <= MOST_KEPT || oldest === text) break;
       known.delete(oldest);
@@ -93,8 +103,27 @@ const wordsOf = remembering((text) => {
 const stemsOf = remembering((text) => ` ${foldedWords(text).map(stem).join(" ")} `);
 const squeezedOf = remembering((text) => decodedOf(text).map(squeeze).join("\n"));
 const countsOf = remembering((text) => numbersIn(text.toLowerCase()));
-const recordsOfText = remembering(recordsIn);
 
-export function recordsOf({ text }: Answer): readonly AnswerRecord[] {
-  return recordsOfText(text);
+/** The records of an answer, and where to find them. */
+export interface Listed {
+  readonly records: readonly AnswerRecord[];
+  /** The records with a field of this value. */
+  readonly values: ReadonlyMap<string, readonly AnswerRecord[]>;
+}
+
+const listedInText = remembering((text) => list(recordsIn(text)));
+
+export function listedIn({ text }: Answer): Listed {
+  return listedInText(text);
+}
+
+function list(records: readonly AnswerRecord[]): Listed {
+  const values = new Map<string, AnswerRecord[]>();
+  for (const record of records)
+    for (const [, value] of record) {
+      const same = values.get(String(value));
+      if (same) same.push(record);
+      else values.set(String(value), [record]);
+    }
+  return { records, values };
 }

@@ -11,7 +11,7 @@ const SMALL = new Set(
 );
 /** To switch one of these off takes something away that protects. */
 const PROTECTS =
-  /^(?:private|secret|secure|safe|dry|preview|readonly|encrypt|encrypted|confirm|confirmation|verify|protect|protected|draft|hidden|internal|require|required|check|approval|notify|ask)$/;
+  /^(?:privat|secre|secur|safe|dry|preview|readonly|encrypt|confirm|verif|protect|draft|hidden|internal|requir|check|approv|notif|ask|sandbox|strict|tls|ssl|https|valid|backup|keep|retain|preserv|audit|log|mfa|otp|sanitiz|escap|restrict|limit|lock|revers|undo|trash|soft|archiv|simulat|test|sign|review|auth|password|warn|alert)/;
 
 const LEAST = /^(?:r|ro|read|reader|read[-_ ]?only|view|viewer|private|draft|none)$/i;
 
@@ -25,11 +25,11 @@ export function isSwitched({ name, value, property }: Leaf, said: Said): boolean
 }
 
 /** One that the person named, by its own word or by the one that the schema says for it: "r for read". */
-export function isChosen({ value, property }: Leaf, said: Said): boolean {
+export function isChosen({ name, value, property }: Leaf, said: Said): boolean {
   if (!property.choices.includes(value)) return false;
   if (property.choices.length === 1) return true;
   // To let somebody look is the least that sharing can mean.
-  if (LEAST.test(String(value))) return true;
+  if (LEAST.test(String(value)) && !wordsOfName(name).some((word) => PROTECTS.test(word))) return true;
   const names = tellingIn(String(value));
   const wanted = new Set([...said.asked].map(stem));
   if (names.length > 0 && names.every((word) => wanted.has(stem(word)))) return true;

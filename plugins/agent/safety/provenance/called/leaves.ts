@@ -1,7 +1,7 @@
 /** The single values of a call, each with what its schema says about it. */
 import type { JsonSchema } from "../../../../../kernel/plugin.ts";
 import type { Scalar } from "../answers/records.ts";
-import { leadsOut, type Role, roleOf } from "./roles.ts";
+import { isUsualName, leadsOut, type Role, roleOf } from "./roles.ts";
 
 export interface Leaf {
   /** Where it stands: `message.to`. */
@@ -31,9 +31,12 @@ interface Parts {
 const MOST_LEAVES = 500;
 const MOST_DEPTH = 40;
 const MOST_BRANCHES = 40;
+/** Of names that no schema gives. */
+const MOST_UNKNOWN = 20;
 
 export function leavesOf({ schema, params, roles = {} }: Parts): readonly Leaf[] {
   const found: Leaf[] = [];
+  let unknown = 0;
   const add = (path: readonly string[], nodes: readonly JsonSchema[], value: Scalar): void => {
     const property = propertyOf(nodes);
     const name = path.join(".");
@@ -72,7 +75,7 @@ export function leavesOf({ schema, params, roles = {} }: Parts): readonly Leaf[]
         if (found.at(-1)?.isRest) return;
         const known = nodes.flatMap((node) => branchesOf(ownOf(node["properties"], name), schema));
         // A name that the schema does not give is a value as well: it can be an address, or carry something.
-        if (known.length === 0 && !isUsual(name, path, nodes)) add(path, [], name);
+        if (known.length === 0 && (++unknown > MOST_UNKNOWN || !isUsualName(name))) add(path, [], name);
         const others =
           known.length > 0
             ? known
@@ -82,14 +85,6 @@ export function leavesOf({ schema, params, roles = {} }: Parts): readonly Leaf[]
   };
   walk(params, [], branchesOf(schema, schema));
   return found;
-}
-
-/** Names that say nothing, and all names where the schema gives none. */
-function isUsual(name: string, path: readonly string[], nodes: readonly JsonSchema[]): boolean {
-  if (path.length === 0) return !nodes.some((node) => isNode(node["properties"]));
-  return /^(?:[a-z]{1,20}_)?(?:type|id|ids|name|value|key|kind|label|text|title|url|path|email|address|date|time)$/.test(
-    name,
-  );
 }
 
 function isNode(value: unknown): value is JsonSchema {

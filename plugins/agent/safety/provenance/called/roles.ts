@@ -51,6 +51,33 @@ export function roleOf(path: readonly string[], format?: string): Role {
     : "content";
 }
 
+const RECIPIENT = words(
+  `to recipient recipients email emails cc bcc user users participant participants attendee attendees username handle receiver person
+  people contact contacts invitee invitees guest guests`,
+);
+
+/** True where it says who gets something. */
+export function namesRecipient(name: string): boolean {
+  return wordsOfName(name).some((word) => RECIPIENT.has(word));
+}
+
+const USUAL = new Set([
+  ...[LINK, ADDRESS, WHERE, WHICH, WHAT].flatMap((one) => [...one]),
+  ...`amount count limit page offset size from start end date time type kind value text lang language unit units currency
+  status state order sort by at in of format mode list item items data input options settings is has max min new old first last`.split(
+    /\s+/,
+  ),
+]);
+const MOST_NAME_WORDS = 3;
+
+/** A name for a param that many tools have: it says nothing but what it is for. */
+export function isUsualName(name: string): boolean {
+  const own = wordsOfName(name);
+  return (
+    /^[a-z_]{1,40}$/i.test(name) && own.length <= MOST_NAME_WORDS && own.every((word) => USUAL.has(word))
+  );
+}
+
 /** True where it says where on the network something is. */
 export function leadsOut(path: readonly string[], format?: string): boolean {
   if (format !== undefined && /^(?:idn-)?hostname$|^ur[il]|^iri|^ipv/.test(format)) return true;

@@ -6,7 +6,7 @@ import type { Said } from "../said.ts";
 /** The verb of a tool, then what people say for it, also in German, French, Spanish and Italian. */
 const ALIKE = [
   "delete remove erase trash discard drop lösche löschen entferne entfernen supprime supprimer efface effacer borra borrar elimina eliminar eliminare cancella cancellare",
-  "remove delete erase drop take kick entferne entfernen lösche löschen supprime supprimer retire quita quitar elimina eliminar rimuovi rimuovere",
+  "remove delete erase drop kick entferne entfernen lösche löschen supprime supprimer retire quita quitar elimina eliminar rimuovi rimuovere",
   "cancel delete remove drop storniere stornieren absagen sage annule annuler cancela cancelar anula annulla annullare",
   "add append include insert put attach invite hinzufügen füge ergänze ajoute ajouter añade añadir agrega aggiungi aggiungere",
   "append add write put include copy kopiere copie copia füge ergänze schreibe ajoute añade aggiungi",
@@ -26,16 +26,49 @@ const ALIKE = [
   "book reserve buche buchen reserviere réserve reserva prenota",
   "pay send transfer refund settle bezahle bezahlen zahle zahlen überweise paie payer paga pagar pagare",
   "schedule set plan book pay send create plane planen planifie programma programa",
-  "invite add ask lade einladen invite inviter invita invitar invitare",
-  "rename call name change umbenennen benenne renomme renombra rinomina",
+  "invite add lade einladen invite inviter invita invitar invitare",
+  "rename name change umbenennen benenne renomme renombra rinomina",
   "close end finish schließe schliesse ferme cierra chiudi",
   "archive store keep archiviere archive archiva archivia",
   "save keep store write note remember copy kopiere copie copia speichere speichern sauvegarde enregistre guarda guardar salva salvare",
   "write save put note copy kopiere copie copia schreibe schreiben écris écrire escribe escribir scrivi scrivere",
   "set change make setze stelle mets pon imposta",
   "upload put send lade hochladen téléverse sube carica",
-  "order buy get bestelle kaufe commande achète pide compra ordina",
-  "buy order get kaufe bestelle achète compra",
+  "order buy purchase bestelle kaufe commande achète pide compra ordina",
+  "buy order purchase kaufe bestelle achète compra",
+  "merge join zusammenführen fusionne fusiona unisci",
+  "approve accept allow genehmige approuve aprueba approva",
+  "accept approve take annehmen accepte acepta accetta",
+  "decline reject refuse ablehnen refuse rechaza rifiuta",
+  "reject decline refuse ablehnen refuse rechaza rifiuta",
+  "assign give zuweisen assigne asigna assegna",
+  "complete finish close tick done erledige termine completa",
+  "ban block exclude sperre sperren bannis bloquea blocca",
+  "block ban sperre sperren bloque bloquea blocca",
+  "mute silence stumm muet silencia",
+  "lock sperre verriegle verrouille cierra chiudi",
+  "unlock open entsperre öffne déverrouille abre apri",
+  "enable activate aktiviere active activa attiva",
+  "disable deactivate deaktiviere désactive desactiva disattiva",
+  "start begin launch starte démarre inicia avvia",
+  "stop end halt stoppe arrête para ferma",
+  "restart reboot neustart redémarre reinicia riavvia",
+  "run execute start führe exécute ejecuta esegui",
+  "execute run führe exécute ejecuta esegui",
+  "deploy release publish ausrollen déploie despliega",
+  "submit send file einreichen soumets envía invia",
+  "subscribe join abonniere abonne suscribe iscrivi",
+  "unsubscribe leave abbestelle désabonne cancela disiscrivi",
+  "grant give allow gewähre accorde concede",
+  "revoke withdraw widerrufe révoque revoca",
+  "reset zurücksetzen réinitialise restablece ripristina",
+  "restore recover undelete wiederherstellen restaure restaura ripristina",
+  "clear empty leere vide vacía svuota",
+  "empty clear leere leeren vide vider vacía svuota",
+  "pin anheften épingle fija fissa",
+  "print drucke imprime stampa",
+  "install installiere installe instala installa",
+  "uninstall remove deinstalliere désinstalle desinstala disinstalla",
 ].map((line) => line.split(" ").flatMap(foldedWords).map(stem));
 const VERBS = new Map(ALIKE.map((line) => [line[0] ?? "", new Set(line)] as const));
 
@@ -74,13 +107,29 @@ export function isAskedFor(
 ): boolean {
   const wanted = wantedBy(said);
   const words = ownWords(name, owner);
+  if (words.some((word) => MONEY.has(word)) && PAYS.isDisjointFrom(wanted) && !said.hasPrice) return false;
   const verbs = words.flatMap((word) => VERBS.get(word) ?? []);
   if (verbs.length > 0) return verbs.some((alike) => !alike.isDisjointFrom(wanted));
-  return words.some((word) => !SMALL.has(word) && wanted.has(word));
+  // Which of its words says what it does is not known: "show me the user" asks for no `ban_user`.
+  const telling = words.filter((word) => !SMALL.has(word));
+  return telling.length > 0 && telling.every((word) => wanted.has(word));
+}
+
+/** To send a message is not to send money. */
+const MONEY = stemsOf("money payment pay transaction transfer fund funds invoice refund");
+const PAYS = stemsOf(
+  `money pay payment transaction transfer refund rent salary settle owe buy order euro euros eur dollar dollars usd gbp chf pound pounds
+  franc francs cent cents deposit bezahle bezahlen zahle zahlen zahlung überweise überweisen überweisung geld
+  miete paie payer paiement virement loyer argent paga pagar pago dinero alquiler transferencia pagare soldi
+  affitto bonifico`,
+);
+
+function stemsOf(words: string): ReadonlySet<string> {
+  return new Set(words.split(/\s+/).flatMap(foldedWords).map(stem));
 }
 
 const SMALL = new Set(
-  "get list search find query lookup show read fetch all by to from in on of for and new id recent with my the direct most"
+  "get list search find query lookup show read fetch all by to from in on of for and new id recent with my the direct most as at a an"
     .split(" ")
     .map(stem),
 );

@@ -159,6 +159,8 @@ export function readMoment(value: string): { readonly day?: Day; readonly time?:
   const text = value.trim().toLowerCase();
   // Either order of day and month could be meant: no reading is certain.
   if (text.length > 40 || !/\d/.test(text) || /^\d{1,2}\/\d/.test(text)) return undefined;
+  // Nobody speaks of seconds, and zones are whole hours or nearly: they could say something else.
+  if (/:\d\d:(?!00(?:\.0{1,9})?(?:[^\d.]|$))\d\d|[+-]\d\d:(?!00|30|45)\d\d/.test(text)) return undefined;
   const { days, times, rest } = momentsIn(text);
   if (/[\p{L}\p{N}]/u.test(rest) || days.length > 1 || times.length > 1) return undefined;
   const [day] = days;

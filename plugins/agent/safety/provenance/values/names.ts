@@ -5,6 +5,11 @@ export interface Names {
   has(value: string): boolean;
 }
 
+interface SaidNames extends Names {
+  /** True where it is only named as the one that something is from. */
+  isSender(value: string): boolean;
+}
+
 const LONGEST = 500;
 const LONGEST_NUMBER = 48;
 /** Seen by a machine and not by an eye; they could also carry something. */
@@ -17,8 +22,8 @@ export function hasHidden(text: string): boolean {
   return HIDDEN.test(text.normalize("NFC").replace(/[\n\t\r]/g, " "));
 }
 
-export function namesIn(text: string): Names {
-  const plain = text.normalize("NFC");
+export function namesIn(text: string): SaidNames {
+  const plain = withoutRefused(text.normalize("NFC"));
   const lower = collapse(plain.toLowerCase());
   const links = new Set<string>();
   for (const token of [...plain.split(TOKENS), ...plain.split(/\s+/u)]) {
@@ -28,16 +33,22 @@ export function namesIn(text: string): Names {
   const numbers = groupsIn(lower);
 
   /** With nothing before or after it that would make it part of another name. */
-  const stands = (name: string): boolean => {
+  const stands = (name: string, isMeant = (_at: number) => true): boolean => {
     for (let at = lower.indexOf(name); at !== -1; at = lower.indexOf(name, at + 1))
-      if (opensAt(lower, at) && closesAt(lower, at + name.length)) return true;
+      if (opensAt(lower, at) && closesAt(lower, at + name.length) && isMeant(at)) return true;
     return false;
   };
 
   return {
+    isSender(value) {
+      const name = value.trim().toLowerCase();
+      const isOther = (at: number) => !FROM.test(lower.slice(Math.max(0, at - 8), at));
+      return name !== "" && stands(name) && !stands(name, isOther);
+    },
     has(value) {
       const name = value.trim().replace(/^mailto:/i, "");
-      if (name === "" || name.length > LONGEST || hasHidden(name)) return false;
+      if (name === "" || name.length > LONGEST || hasHidden(name) || name !== name.normalize("NFC"))
+        return false;
       if (/:\/\/|^www\./i.test(name)) {
         const link = linkOf(name);
         return link !== undefined && links.has(link);
@@ -47,6 +58,35 @@ export function namesIn(text: string): Names {
       return (link !== undefined && links.has(link)) || numbers.has(name.toLowerCase());
     },
   };
+}
+
+const FROM = /(?:^|[\s,;:(])(?:from|by|von|par)[\s"'“‘<(@]{1,3}$/u;
+const NOT = new Set(
+  "not dont never without nicht kein keine keinen keinem niemals pas jamais sin nunca senza".split(" "),
+);
+/** After a "not" these say the opposite. */
+const STILL = new Set("forget hesitate fail only just vergiss vergessen nur oublie olvides".split(" "));
+const REFUSED_WORDS = 7;
+
+/** Without the names that follow a "not" in its part of the sentence: whom they said not to write to. */
+function withoutRefused(text: string): string {
+  let left = 0;
+  const words = text.split(/(\s+)/u);
+  for (const [at, word] of words.entries()) {
+    if (word.trim() === "") {
+      if (word.includes("\n")) left = 0;
+      continue;
+    }
+    const bare = trimMarks(word).toLowerCase().replaceAll(/['’]/g, "");
+    if (NOT.has(bare) && !STILL.has((words[at + 2] ?? "").toLowerCase())) left = REFUSED_WORDS;
+    else if (bare === "but" || bare === "instead") left = 0;
+    else if (left > 0) {
+      left--;
+      words[at] = ";";
+    }
+    if (/[,;.!?:]$/.test(word)) left = 0;
+  }
+  return words.join("");
 }
 
 /** Without the marks of the sentence around it. */

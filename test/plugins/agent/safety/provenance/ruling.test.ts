@@ -40,7 +40,7 @@ describe("a changing call", () => {
     ]);
     expect(asked("Delete report.txt", call("delete_file", { filename: "report.txt" }))).toEqual([]);
     expect(asked("Do not delete report.txt", call("delete_file", { filename: "report.txt" }))).toEqual([
-      "change",
+      "change filename",
     ]);
     expect(asked("Lösche bitte report.txt", call("delete_file", { filename: "report.txt" }))).toEqual([]);
   });
