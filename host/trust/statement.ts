@@ -3,12 +3,14 @@ import { createHash } from "node:crypto";
 import { SignatureProblem } from "./evidence.ts";
 
 export const COSIGN_SIGN = "https://sigstore.dev/cosign/sign/v1";
+/** Which build made it, from what. */
+export const PROVENANCE = "https://slsa.dev/provenance/v1";
 export const IN_TOTO = "application/vnd.in-toto+json";
 export const STATEMENT = "https://in-toto.io/Statement/v1";
 export const SIMPLE_SIGNING_TYPE = "cosign container image signature";
 
 // Other predicates say something about a tool ("it has these faults"), and not that the signer stands behind it.
-const PREDICATES = [COSIGN_SIGN, "https://slsa.dev/provenance/v1"];
+const PREDICATES = [COSIGN_SIGN, PROVENANCE];
 const STATEMENTS = [STATEMENT, "https://in-toto.io/Statement/v0.1"];
 const MAX_SUBJECTS = 1024;
 

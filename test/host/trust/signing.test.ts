@@ -3,6 +3,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { bundleFromJSON } from "@sigstore/bundle";
 import { describe, expect, test } from "vitest";
+import { readAttestations } from "../../../host/trust/attestations.ts";
 import { certifiedSigner, readTrustedRoot } from "../../../host/trust/certificate.ts";
 import { createJudge } from "../../../host/trust/judge.ts";
 import { readPublicKey } from "../../../host/trust/public-key.ts";
@@ -102,4 +103,22 @@ test("a trusted root that cannot be used is a sentence", () => {
     ["x".repeat(1024 * 1024 + 1), "has more than"],
   ] as const)
     expect(() => readTrustedRoot(text)).toThrow(sentence);
+});
+
+test("of what a registry says about a package, only who built it is taken for a signature", () => {
+  const PROVENANCE = "https://slsa.dev/provenance/v1";
+  const answer = {
+    attestations: [
+      { predicateType: "https://github.com/npm/attestation/tree/main/specs/publish/v0.1", bundle: { a: 1 } },
+      { predicateType: PROVENANCE, bundle: { b: 2 } },
+      { predicateType: PROVENANCE },
+      null,
+    ],
+  };
+  const read = (value: unknown) =>
+    readAttestations(Buffer.from(JSON.stringify(value))).map((bundle) => Buffer.from(bundle).toString());
+  expect(read(answer)).toEqual(['{"b":2}', "null"]);
+  for (const other of [null, [], {}, "x", { attestations: "x" }, { attestations: [1, "x"] }])
+    expect(read(other)).toEqual([]);
+  expect(readAttestations(Buffer.from("{"))).toEqual([]);
 });
