@@ -4,7 +4,9 @@ import { type CommandContext, Fault } from "../../kernel/plugin.ts";
 import { locateFault } from "../author/trace/located.ts";
 import { folderSource } from "../sources/local.ts";
 import { publish as push } from "../sources/oci/publish.ts";
+import { pushSignatures } from "../sources/oci/sign.ts";
 import { canonicalReference, parseReference } from "../sources/reference.ts";
+import { loadSigningKey } from "../trust/commands/keys.ts";
 import { withHost } from "./opening.ts";
 import { type JsonOption, print, progress } from "./terminal/terminal.ts";
 
@@ -12,8 +14,10 @@ export async function publish(
   context: CommandContext,
   directory: string,
   url: string,
-  options: JsonOption,
+  options: JsonOption & { readonly key?: string },
 ): Promise<void> {
+  // Before anything is pushed: a password that is wrong must not leave a tool there unsigned.
+  const key = options.key === undefined ? undefined : await loadSigningKey(context, options.key);
   const reference = parseReference(url);
   if (reference.kind !== "oci")
     throw new Fault(
@@ -39,21 +43,33 @@ export async function publish(
     ).catch((error: unknown) => Promise.reject(locateFault(error, tool.component)));
     if (!(await catalog.list()).some((installed) => installed.digest === sha256)) await code.drop(sha256);
     const { version } = capabilities;
+    const registry = openRegistry(reference, "pull,push");
     const made = await push({
-      registry: openRegistry(reference, "pull,push"),
+      registry,
       reference,
       version,
       tool,
       progress,
     });
+    const isSigned = key !== undefined && (await pushSignatures({ registry, ...made, key, progress }));
     const line = canonicalReference(made.reference);
     print(
       options,
-      { version, digest: made.digest, reference: line, tags: made.tags, is_new: made.isNew },
+      {
+        version,
+        digest: made.digest,
+        reference: line,
+        tags: made.tags,
+        is_new: made.isNew,
+        signer: key?.fingerprint ?? null,
+      },
       () =>
         [
           `${made.isNew ? "Published" : "Already published, with the same content:"} ${line} (${made.digest})`,
           `Tags: ${made.tags.join(", ")}`,
+          ...(key === undefined
+            ? []
+            : [`${isSigned ? "Signed" : "Already signed"} by the key SHA256:${key.fingerprint}`]),
           `Install it with: postern tool install ${line}`,
         ].join("\n"),
     );

@@ -55,7 +55,13 @@ Examples:
     "push a built project to a registry: component, capabilities, README and recordings",
     "publish countdown oci://ghcr.io/acme/countdown",
     "publish countdown oci://ghcr.io/acme/countdown:stable --json",
-  ).action((directory, url, options) => publish(context, directory, url, options));
+    "publish countdown oci://ghcr.io/acme/countdown --key cosign.key",
+  )
+    .option(
+      "--key <file>",
+      "sign it with this key, as cosign does; COSIGN_PASSWORD opens it, or you are asked",
+    )
+    .action((directory, url, options) => publish(context, directory, url, options));
 
   verb("list", "list the installed tools", "list", "list --json").action((options) => list(context, options));
 

@@ -2,13 +2,12 @@
 import { Fault } from "../../kernel/plugin.ts";
 import { digestOf } from "../catalog/catalog.ts";
 import { readCapabilitiesSection } from "../compile/capabilities-section.ts";
+import { MAX_SIGNATURE_BYTES } from "../trust/evidence.ts";
 import type { Downloads } from "./download.ts";
 import { MAX_CAPABILITIES_BYTES, MAX_COMPONENT_BYTES } from "./limits.ts";
 import { progressOf } from "./progress.ts";
 import type { ReferenceOf } from "./reference.ts";
 import type { Source } from "./source.ts";
-
-const MAX_BUNDLE_BYTES = 256 * 1024;
 
 export function createHttpsSource(downloads: Downloads): Source<ReferenceOf<"https">> {
   return {
@@ -49,7 +48,9 @@ export function createHttpsSource(downloads: Downloads): Source<ReferenceOf<"htt
           `Nothing says what ${url.href} may do: there is no ${file.href}, and there is none inside the component. Pass --capabilities <file>.`,
           { param: "capabilities", usage: true },
         );
-      const bundle = await get(beside(".wasm.sigstore.json"), MAX_BUNDLE_BYTES);
+      const signature = new URL(url);
+      signature.pathname += ".sigstore.json";
+      const bundle = await get(signature, MAX_SIGNATURE_BYTES);
       return {
         component,
         capabilitiesText,

@@ -13,6 +13,7 @@ import { Fault } from "../../kernel/plugin.ts";
 import { digestNameOf, fingerprintOf, readPublicKey } from "./public-key.ts";
 
 export interface SigningKey {
+  readonly publicKey: KeyObject;
   readonly fingerprint: string;
   /** Of the public key, in base64: how a bundle says which key it needs. */
   readonly hint: string;
@@ -56,6 +57,7 @@ export async function readSigningKey(
   const publicKey = readPublicKey(createPublicKey(key).export({ type: "spki", format: "pem" }).toString());
   const fingerprint = fingerprintOf(publicKey);
   return {
+    publicKey,
     fingerprint,
     hint: Buffer.from(fingerprint, "hex").toString("base64"),
     sign: (bytes) => signWith(key, bytes),

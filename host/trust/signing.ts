@@ -4,7 +4,8 @@ import { ANNOTATIONS, preAuthEncoding } from "./signatures.ts";
 import type { SigningKey } from "./signing-key.ts";
 import { COSIGN_SIGN, digestOf, IN_TOTO, SIMPLE_SIGNING_TYPE, STATEMENT } from "./statement.ts";
 
-const BUNDLE_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json";
+export const BUNDLE_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json";
+export const SIMPLE_TYPE = "application/vnd.dev.cosign.simplesigning.v1+json";
 
 /** The statement that this key stands behind the manifest with that digest, in a bundle. */
 export async function signBundle(key: SigningKey, sha256: string): Promise<Buffer> {

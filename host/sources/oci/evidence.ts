@@ -2,15 +2,20 @@
  * Signatures of a manifest, as cosign keeps them in its repository: version 2 under a tag made of the digest, version 3 as bundles that
  * refer to it. They are only collected here; a registry that hides one makes the tool unsigned.
  */
-import type { Evidence, SimpleSignature } from "../../trust/evidence.ts";
+import {
+  type Evidence,
+  MAX_SIGNATURE_BYTES,
+  MAX_SIGNATURES,
+  type SimpleSignature,
+} from "../../trust/evidence.ts";
+import { SIMPLE_TYPE } from "../../trust/signing.ts";
 import { canonicalReference, type OciReference } from "../reference.ts";
 import { type Descriptor, MAX_MANIFEST_BYTES, MEDIA, readDescriptor, readJson, sha256 } from "./manifest.ts";
 import { type Registry, refused, unexpected } from "./registry.ts";
 
-const SIMPLE = "application/vnd.dev.cosign.simplesigning.v1+json";
 const BUNDLE = /^application\/vnd\.dev\.sigstore\.bundle(?:\.v0\.\d+)?\+json/;
-const MAX_SIGNATURES = 32;
-const MAX_SIGNATURE_BYTES = 256 * 1024;
+/** How registries answer that have never heard of referrers. */
+const UNKNOWN_PATH = [400, 404, 405, 501];
 
 export async function findEvidence(
   registry: Registry,
@@ -29,7 +34,8 @@ export async function findEvidence(
       maxBytes: MAX_MANIFEST_BYTES,
       signal,
     });
-    if (answer.status === 404) return undefined;
+    const none = path.startsWith("referrers/") ? UNKNOWN_PATH : [404];
+    if (none.includes(answer.status)) return undefined;
     if (answer.status !== 200) throw unexpected(reference.registry, where, answer);
     const found = readJson(answer.body)?.[list];
     return Array.isArray(found)
@@ -47,7 +53,7 @@ export async function findEvidence(
 
   const simple: SimpleSignature[] = [];
   for (const layer of (await layersOf(`manifests/${tag}.sig`, "layers")) ?? []) {
-    const payload = layer.mediaType === SIMPLE ? await blob(layer) : undefined;
+    const payload = layer.mediaType === SIMPLE_TYPE ? await blob(layer) : undefined;
     if (payload !== undefined) simple.push({ payload, annotations: layer.annotations ?? {} });
   }
   const bundles: Uint8Array[] = [];

@@ -2,12 +2,14 @@
 import { Fault } from "../../../kernel/plugin.ts";
 import { canonicalReference, type OciReference } from "../reference.ts";
 import type { Fetched } from "../source.ts";
-import { type Descriptor, MEDIA, readManifest, sha256, TITLE, VERSION } from "./manifest.ts";
+import { MEDIA, readManifest, sha256, TITLE, VERSION } from "./manifest.ts";
 import { fetchManifest } from "./oci.ts";
-import { type Registry, refused, unexpected } from "./registry.ts";
+import { blobOf, describe, pushBlob, pushManifest } from "./push.ts";
+import type { Registry } from "./registry.ts";
 
 export interface Publication {
   readonly digest: string;
+  readonly manifest: Uint8Array;
   /** The version's own reference, which is the line others type. */
   readonly reference: OciReference;
   /** Tags that point to it now. */
@@ -22,12 +24,6 @@ export interface PublishOptions {
   readonly version: string;
   readonly tool: Pick<Fetched, "component" | "capabilitiesText" | "recordings" | "readme">;
   readonly progress: (line: string) => void;
-}
-
-const MAX_ANSWER_BYTES = 64 * 1024;
-
-interface Blob extends Descriptor {
-  readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 /** Under the version's tag, which never moves, and under the tag that was named, which does. */
@@ -64,7 +60,7 @@ export async function publish(options: PublishOptions): Promise<Publication> {
   if (moving !== undefined && moving !== own.tag)
     await pushManifest(registry, { ...reference, tag: moving }, manifest);
   const tags = [...new Set([own.tag, moving])].flatMap((tag) => tag ?? []);
-  return { digest, reference: own, tags, isNew: known === undefined };
+  return { digest, manifest, reference: own, tags, isNew: known === undefined };
 }
 
 function blobsOf({ component, capabilitiesText, readme, recordings = [] }: PublishOptions["tool"]) {
@@ -86,60 +82,6 @@ function blobsOf({ component, capabilitiesText, readme, recordings = [] }: Publi
     ),
   );
   return { config, layers };
-}
-
-function blobOf(mediaType: string, given: Uint8Array, annotations?: Readonly<Record<string, string>>): Blob {
-  const bytes = new Uint8Array(given);
-  return { mediaType, digest: sha256(bytes), size: bytes.length, ...(annotations && { annotations }), bytes };
-}
-
-function describe({ bytes: _, ...descriptor }: Blob): Descriptor {
-  return descriptor;
-}
-
-async function pushBlob(
-  registry: Registry,
-  { registry: host, repository }: OciReference,
-  { digest, size, mediaType, bytes }: Blob,
-  progress: (line: string) => void,
-): Promise<void> {
-  const what = `the layer ${mediaType}`;
-  const found = await registry.send(`${repository}/blobs/${digest}`, { method: "HEAD", maxBytes: 0 });
-  if (found.status === 200) return;
-  progress(`pushing ${mediaType} (${(size / 1e6).toFixed(1)} MB)`);
-  const begun = await registry.send(`${repository}/blobs/uploads/`, {
-    method: "POST",
-    body: "",
-    maxBytes: MAX_ANSWER_BYTES,
-  });
-  if (begun.status !== 202) throw unexpected(host, what, begun);
-  const place = registry.locate(begun.headers.get("location") ?? "");
-  if (place === undefined) throw refused(host, `does not say where ${what} goes`);
-  place.searchParams.set("digest", digest);
-  const pushed = await registry.send(place, {
-    method: "PUT",
-    headers: { "content-type": "application/octet-stream" },
-    body: bytes,
-    maxBytes: MAX_ANSWER_BYTES,
-  });
-  if (pushed.status !== 201) throw unexpected(host, what, pushed);
-}
-
-async function pushManifest(
-  registry: Registry,
-  reference: OciReference,
-  manifest: Uint8Array<ArrayBuffer>,
-): Promise<void> {
-  const pushed = await registry.send(
-    `${reference.repository}/manifests/${reference.tag ?? reference.digest}`,
-    {
-      method: "PUT",
-      headers: { "content-type": MEDIA.manifest },
-      body: manifest,
-      maxBytes: MAX_ANSWER_BYTES,
-    },
-  );
-  if (pushed.status !== 201) throw unexpected(reference.registry, canonicalReference(reference), pushed);
 }
 
 /** Semantic versions may have a plus, which tags may not. */

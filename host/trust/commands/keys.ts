@@ -52,7 +52,7 @@ export async function sign(
 }
 
 /** The key of a `--key` option, opened with `COSIGN_PASSWORD` or with what a person types. */
-async function loadSigningKey(context: CommandContext, file: string): Promise<SigningKey> {
+export async function loadSigningKey(context: CommandContext, file: string): Promise<SigningKey> {
   const text = (await readInput(context, file)).toString("utf8");
   return readSigningKey(text, () => readPassword(context, `Password of ${file}`));
 }
