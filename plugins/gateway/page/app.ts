@@ -1,11 +1,12 @@
 /** The page's state and what can be done to it. Components render it and call these functions, nothing more. */
 import { whyHeld } from "../../../kernel/vocabulary/tools/approval.ts";
 import { EMPTY, type Timeline, withEarlier, withNewest } from "./chat/timeline.ts";
-import { begun, doubt, fold, type TurnView } from "./chat/turn-view.ts";
+import { begun, doubt, fold, isOver, type TurnView } from "./chat/turn-view.ts";
 import {
   type Accepted,
   type Answer,
   ask,
+  countChanges,
   type Gate,
   Refused,
   type Status,
@@ -34,6 +35,8 @@ export interface AppState extends Timeline {
   readonly thread: string | undefined;
   /** Said by the page itself: what went wrong with the last request, until dismissed. */
   readonly trouble: string | undefined;
+  /** How often something was sent from here: the reader is taken to it. */
+  readonly sent: number;
   /** Read out by screen readers. */
   readonly announcement: string;
   /** On a narrow screen the sidebar is behind a button. */
@@ -51,6 +54,7 @@ const BLANK: AppState = {
   thread: undefined,
   ...EMPTY,
   trouble: undefined,
+  sent: 0,
   announcement: "",
   isMenuOpen: false,
 };
@@ -70,10 +74,13 @@ export function update(change: Partial<AppState>): void {
   for (const listener of listeners) listener();
 }
 
-/** Runs a request; what is refused stays on the screen until it is dismissed. */
+/** Runs a request; what is refused stays on the screen until it is dismissed, or something else is done. */
 export async function attempt<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
+  const before = countChanges();
   try {
-    return await work();
+    const result = await work();
+    if (countChanges() > before) update({ trouble: undefined });
+    return result;
   } catch (error) {
     if (error instanceof Refused && error.status === 401) update({ signedOut: true, user: undefined });
     else update({ trouble: error instanceof Error ? error.message : String(error) });
@@ -137,6 +144,7 @@ let unclaimed: TurnFrame[] | undefined;
 /** Answers true where the message was taken, so that the composer may forget it. */
 export async function send(message: string): Promise<boolean> {
   update({ trouble: undefined });
+  const wasConnected = state.connected;
   const body = { message, ...(state.thread && { thread_id: state.thread }) };
   if (state.thread === undefined) unclaimed = [];
   const taken = await attempt(() => ask<Accepted>("POST", "/api/chat/send", body));
@@ -144,6 +152,8 @@ export async function send(message: string): Promise<boolean> {
   unclaimed = undefined;
   if (taken) follow(taken, message);
   for (const frame of missed) receive(frame);
+  // What was told of it before the connection was there is in the store.
+  if (taken && !wasConnected) void reloadThread();
   return taken !== undefined;
 }
 
@@ -160,10 +170,18 @@ function follow({ thread_id: thread, message_id: id }: Accepted, asked: string |
   }
   if (state.thread !== thread) return;
   const early = state.turns.some((turn) => turn.id === id);
-  const turns = early ? state.turns : [...state.turns, begun(id, thread, asked)];
-  update({ turns: turns.map((turn) => (turn.id === id && asked ? { ...turn, asked } : turn)) });
+  const turns = early ? state.turns : [...state.turns, inLine(begun(id, thread, asked))];
+  update({
+    turns: turns.map((turn) => (turn.id === id && asked ? { ...turn, asked } : turn)),
+    sent: state.sent + 1,
+  });
   void loadThreads();
   if (early) void reloadThread();
+}
+
+/** Behind another that is not over it has to wait. */
+function inLine(turn: TurnView): TurnView {
+  return state.turns.every(isOver) ? turn : { ...turn, status: "queued" };
 }
 
 export async function cancel(turn: string): Promise<void> {
@@ -208,6 +226,12 @@ export function receive(frame: TurnFrame): void {
   });
   // A turn that another channel began: its question is in the store.
   if (!isKnown) void reloadThread();
+}
+
+/** The connection is there. A turn that began before it was may have told of itself to nobody. */
+export function connected(): void {
+  update({ connected: true });
+  if (!state.turns.every(isOver)) resync();
 }
 
 /** Events were missed while the connection was down: what is stored tells what happened. */

@@ -44,7 +44,7 @@ function App() {
   useEffect(() => {
     const onHash = () => {
       setRoute(readRoute());
-      update({ isMenuOpen: false });
+      update({ isMenuOpen: false, trouble: undefined });
     };
     addEventListener("hashchange", onHash);
     return () => removeEventListener("hashchange", onHash);

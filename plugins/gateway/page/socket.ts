@@ -1,5 +1,5 @@
 /** The socket that brings every turn's events, and comes back by itself after a drop. */
-import { receive, resync, update } from "./app.ts";
+import { connected, receive, resync, update } from "./app.ts";
 import type { SocketFrame } from "./wire.ts";
 
 const SIGNED_OUT = 1008;
@@ -45,11 +45,13 @@ export function keepConnected(): () => void {
   const take = (frame: SocketFrame) => {
     if (frame.type === "hello") {
       // Numbers begin anew after a restart of the service: what came before must be read from the store.
-      const isNewStream = stream !== undefined && stream !== frame.stream;
+      const isFirst = stream === undefined;
+      const isNewStream = !isFirst && stream !== frame.stream;
       stream = frame.stream;
       last = frame.id;
       wait = FIRST_WAIT_MILLIS;
-      update({ connected: true });
+      if (isFirst) connected();
+      else update({ connected: true });
       if (isNewStream) resync();
     } else if (frame.type === "resync") {
       resync();

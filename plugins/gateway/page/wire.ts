@@ -73,6 +73,11 @@ export class Refused extends Error {
   }
 }
 
+let changes = 0;
+
+/** How many requests that change something have succeeded. */
+export const countChanges = (): number => changes;
+
 export async function ask<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
   const isBytes = body instanceof FormData;
   const sent = isBytes ? body : JSON.stringify(body);
@@ -90,6 +95,7 @@ export async function ask<Answer>(method: string, path: string, body?: unknown):
   }
   const text = await response.text();
   if (!response.ok) throw refusalOf(response, text);
+  if (method !== "GET") changes++;
   return (text === "" ? undefined : JSON.parse(text)) as Answer;
 }
 

@@ -11,21 +11,25 @@ import { isOver, joinCalls } from "./turn-view.ts";
 const NEAR_PIXELS = 80;
 
 export function Chat() {
-  const { thread, threads, turns, earlier, status } = useApp();
+  const { thread, threads, turns, earlier, status, sent } = useApp();
   const scroller = useRef<HTMLElement>(null);
   const readsAlong = useRef(true);
   const title = threads.find(({ id }) => id === thread)?.title ?? "New chat";
   const shown = useMemo(() => joinCalls(turns), [turns]);
-  const running = turns.findLast((turn) => !isOver(turn));
+  // The others wait behind it.
+  const running = turns.find((turn) => !isOver(turn));
 
   // Measured before earlier turns come in above, so that afterwards the reader is where they were.
   const top = useRef<string | undefined>(undefined);
   const height = turns[0]?.id === top.current ? 0 : (scroller.current?.scrollHeight ?? 0);
+  const seen = useRef(sent);
   // Follows the text only while the reader is at the end; whoever scrolled up is left in peace.
   useLayoutEffect(() => {
     const element = scroller.current;
     const hasEarlierAbove = turns.findIndex(({ id }) => id === top.current) > 0;
     top.current = turns[0]?.id;
+    if (sent !== seen.current) readsAlong.current = true;
+    seen.current = sent;
     if (!element) return;
     if (hasEarlierAbove) element.scrollTop += element.scrollHeight - height;
     else if (readsAlong.current) element.scrollTop = element.scrollHeight;

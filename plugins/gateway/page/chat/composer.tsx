@@ -1,30 +1,51 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { cancel, send } from "../app.ts";
+import { cancel, getState, send } from "../app.ts";
 
 /** A draft survives a reload, a lost connection and a look at another thread. */
 const draftKey = (thread: string | undefined) => `postern.draft.${thread ?? "new"}`;
 
 export function Composer({ thread, running }: { thread: string | undefined; running: string | undefined }) {
   const [text, setText] = useState(() => localStorage.getItem(draftKey(thread)) ?? "");
-  const [isSending, setSending] = useState(false);
   const box = useRef<HTMLTextAreaElement>(null);
+  const typed = useRef(text);
+  const shownIn = useRef(thread);
+  const waiting = useRef(0);
+  const line = useRef<Promise<unknown>>(Promise.resolve());
 
+  const show = (draft: string) => {
+    typed.current = draft;
+    setText(draft);
+  };
+  const keep = (draft: string, of = getState().thread) => {
+    if (draft) localStorage.setItem(draftKey(of), draft);
+    else localStorage.removeItem(draftKey(of));
+  };
   useLayoutEffect(() => {
-    setText(localStorage.getItem(draftKey(thread)) ?? "");
+    // The first message has given its thread an id: what was typed after it stays.
+    const isSame = shownIn.current === undefined && waiting.current > 0;
+    shownIn.current = thread;
+    if (isSame) return;
+    show(localStorage.getItem(draftKey(thread)) ?? "");
     if (matchMedia("(pointer: fine)").matches) box.current?.focus();
   }, [thread]);
 
   const write = (draft: string) => {
-    setText(draft);
-    if (draft) localStorage.setItem(draftKey(thread), draft);
-    else localStorage.removeItem(draftKey(thread));
+    show(draft);
+    keep(draft, thread);
   };
+  /** What is sent leaves the box at once, so that more can be typed; it comes back where it was not taken. */
   const submit = async () => {
     const message = text.trim();
-    if (!message || isSending) return;
-    setSending(true);
-    if (await send(message)) write("");
-    setSending(false);
+    if (!message) return;
+    show("");
+    waiting.current++;
+    const sent = line.current.then(() => send(message));
+    line.current = sent;
+    const isTaken = await sent;
+    waiting.current--;
+    if (!isTaken) return write([message, typed.current].filter(Boolean).join("\n"));
+    if (thread === undefined) keep("", undefined);
+    keep(typed.current);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
@@ -54,7 +75,7 @@ export function Composer({ thread, running }: { thread: string | undefined; runn
             Stop
           </button>
         ) : (
-          <button type="submit" class="primary" disabled={!text.trim() || isSending}>
+          <button type="submit" class="primary" disabled={!text.trim()}>
             Send
           </button>
         )}

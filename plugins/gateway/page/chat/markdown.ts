@@ -37,12 +37,14 @@ const marked = new Marked({
     code: ({ text, lang }) => codeToHtml(text, (lang ?? "").trim().split(/\s/)[0] ?? ""),
     // The page has its own first two levels.
     heading({ tokens, depth }) {
-      const level = Math.min(depth + 2, 6);
+      const level = Math.min(levelsIn(depth) + 2, 6);
       return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>`;
     },
     // An image would tell its server that the text was read; its address is shown instead of loaded.
     image: ({ href, text }) => `<a href="${escapeHtml(href)}">${escapeHtml(text || href)}</a>`,
     html: ({ text }) => escapeHtml(text),
+    checkbox: ({ checked }) =>
+      `<span class="task" role="img" aria-label="${checked ? "done" : "to do"}">${checked ? "☑" : "☐"}</span> `,
   },
 });
 
@@ -55,13 +57,24 @@ DOMPurify.addHook("afterSanitizeAttributes", (node) => {
 const ALLOWED = {
   ALLOWED_TAGS: [
     ..."p br strong em del code pre a ul ol li blockquote hr h1 h2 h3 h4 h5 h6".split(" "),
-    ..."table thead tbody tr th td span figure figcaption input".split(" "),
+    ..."table thead tbody tr th td span figure figcaption".split(" "),
   ],
-  ALLOWED_ATTR: ["href", "class", "align", "type", "checked", "disabled", "start", "tabindex"],
+  ALLOWED_ATTR: ["href", "class", "align", "role", "start", "tabindex"],
+  // Their values are no addresses, which all others have to be.
+  ADD_URI_SAFE_ATTR: ["align", "start", "tabindex"],
   ALLOWED_URI_REGEXP: /^(https?|mailto):/i,
 };
 
+let above: number[] = [];
+
+/** How deep a heading is below the others of its text: a reader who goes from one to the next finds no level left out. */
+function levelsIn(depth: number): number {
+  while ((above.at(-1) ?? 0) >= depth) above.pop();
+  return above.push(depth);
+}
+
 export function toHtml(text: string): string {
+  above = [];
   return DOMPurify.sanitize(cutMarkdown(text).map(pieceToHtml).join(""), ALLOWED);
 }
 

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { retry } from "../app.ts";
+import { cancel, retry } from "../app.ts";
 import { CallCard } from "./call-card.tsx";
 import { GateCard } from "./gate-card.tsx";
 import { Prose } from "./prose.tsx";
@@ -8,11 +8,13 @@ import { isOver, type TurnView } from "./turn-view.ts";
 export function TurnBlock({ turn, isLast }: { turn: TurnView; isLast: boolean }) {
   return (
     <article class="answer" aria-busy={!isOver(turn)}>
-      {(turn.asked ?? turn.replied) !== undefined && (
-        <div class="asked">
-          <span class="unseen">You: </span>
-          {turn.asked ?? turn.replied}
-        </div>
+      {(turn.asked ?? turn.replied) === undefined ? (
+        <h2 class="unseen">Postern goes on</h2>
+      ) : (
+        <>
+          <h2 class="unseen">You</h2>
+          <div class="asked">{turn.asked ?? turn.replied}</div>
+        </>
       )}
       {turn.pieces.map((piece) =>
         piece.type === "text" ? (
@@ -45,6 +47,16 @@ export function TurnBlock({ turn, isLast }: { turn: TurnView; isLast: boolean })
 function Meta({ turn }: { turn: TurnView }) {
   const elapsed = useElapsed(turn);
   const cost = costWords(turn);
+  if (turn.status === "queued") {
+    return (
+      <p class="meta">
+        <span>waiting for the answer above</span>
+        <button type="button" class="small" onClick={() => void cancel(turn.id)}>
+          Take back
+        </button>
+      </p>
+    );
+  }
   if (!isOver(turn)) {
     return (
       <p class="meta">

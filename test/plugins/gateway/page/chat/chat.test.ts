@@ -203,7 +203,7 @@ describeInBrowser("the page in a browser", () => {
     await say(page, "two");
     await expect.poll(() => page.getByText(/^answer \d+$/).count()).toBe(2);
     expect(await page.locator(".asked").allInnerTexts()).toEqual(
-      ["You: one", "You: two"].map((text) => expect.stringContaining(text.slice(5))),
+      ["one", "two"].map((text) => expect.stringContaining(text)),
     );
   });
 
