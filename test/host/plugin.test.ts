@@ -38,6 +38,7 @@ describe("tools of the agent", () => {
         hints: { readOnly: true, destructive: false, openWorld: true },
         version: "1.0.0",
         description: "Probes what its host lets it do.",
+        hosts: ["127.0.0.1"],
         schema: expect.objectContaining({ type: "object" }),
         grants: expect.arrayContaining([
           "may GET https://127.0.0.1/v1/*, up to 60 requests per minute and 500 per hour",
