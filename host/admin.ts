@@ -22,6 +22,7 @@ import { beginSignIn, finishSignIn, mergeScopes } from "./secrets/oauth.ts";
 import type { Vault } from "./secrets/secrets.ts";
 import type { SignIns, ToolSignIn } from "./secrets/sign-ins.ts";
 import type { OAuthOptions } from "./secrets/token-request.ts";
+import { createRemoteInstall, type RemoteInstallParts } from "./sources/remote-install.ts";
 
 export interface AdminParts extends Omit<OAuthOptions, "values"> {
   readonly catalog: Catalog;
@@ -39,11 +40,13 @@ export interface AdminParts extends Omit<OAuthOptions, "values"> {
   readonly keeps: (name: string) => Promise<readonly string[]>;
   readonly remove: (name: string) => Promise<boolean>;
   readonly limits: Broker["limits"];
+  readonly sources: RemoteInstallParts["sources"];
+  readonly judgeSignature: RemoteInstallParts["judgeSignature"];
   /** Of an MCP server's sign-in; undefined where the address answers none. */
   readonly finishServerSignIn: Credentials["finishSignIn"];
 }
 
-export function createAdmin(parts: AdminParts): ToolAdmin {
+export function createAdmin(parts: AdminParts): Required<ToolAdmin> {
   const { catalog, receipts, vault, signIns, source } = parts;
   const vaultOf = (tool: InstalledTool) => vault.of(holderOf(tool));
   const knownSecret = async (name: string, secret: string) => {
@@ -86,6 +89,7 @@ export function createAdmin(parts: AdminParts): ToolAdmin {
       await compareWithInstalled(catalog, name, candidate, replace);
       return parts.describe(await parts.place(name, candidate, replace));
     },
+    ...createRemoteInstall(parts),
     remove: parts.remove,
     enable: async (name) => parts.switches.enable(await installed(catalog, name)),
     limits: async (name, user) => parts.limits(name, (await installed(catalog, name)).capabilities, user),

@@ -211,10 +211,12 @@ async function readNames(store: Store, home: string): Promise<readonly string[]>
 }
 
 /** The admin before the host is open: each question opens it. */
-function adminOf(admin: () => Promise<ToolAdmin>): ToolAdmin {
+function adminOf(admin: () => Promise<Required<ToolAdmin>>): ToolAdmin {
   return {
     examine: async (...args) => (await admin()).examine(...args),
     install: async (...args) => (await admin()).install(...args),
+    find: async (...args) => (await admin()).find(...args),
+    installFound: async (...args) => (await admin()).installFound(...args),
     remove: async (...args) => (await admin()).remove(...args),
     enable: async (...args) => (await admin()).enable(...args),
     limits: async (...args) => (await admin()).limits(...args),

@@ -111,7 +111,7 @@ export interface ToolHost {
   readonly hide: Mask["hide"];
   readonly code: CodeCache;
   readonly switches: Switches;
-  readonly admin: ToolAdmin;
+  readonly admin: Required<ToolAdmin>;
   readonly mcpAccess: McpAccess;
   readonly sources: Sources;
   /** Sign-ins to registries. */
@@ -207,6 +207,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     dockerFolder: config.dockerFolder,
   });
   const sources = createSources({ downloads, openRegistry });
+  const judgeSignature = createJudge(trust);
   const runner = createRunner({ cache: code.folder, catalog, pool, broker, receipts, switches, mask, log });
 
   const unfollow = [
@@ -299,7 +300,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     switches,
     mcpAccess,
     sources,
-    judgeSignature: createJudge(trust),
+    judgeSignature,
     trust,
     logins,
     openRegistry,
@@ -319,6 +320,8 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
       keeps,
       remove,
       limits: broker.limits,
+      sources,
+      judgeSignature,
       finishServerSignIn: foreign.credentials.finishSignIn,
     }),
     examine: check,

@@ -4,6 +4,7 @@ import type { Capabilities } from "../../capabilities/capabilities.ts";
 import { describeCapabilities } from "../../capabilities/describe.ts";
 import type { PrivateHosts } from "../../kernel/net/address.ts";
 import type { JsonSchema, ToolInfo } from "../../kernel/plugin.ts";
+import type { ToolOrigin } from "../../kernel/vocabulary/tools/origin.ts";
 import type { InstalledTool } from "./catalog.ts";
 
 /** An installed tool is another object once anything about it changes. */
@@ -24,7 +25,14 @@ function describe(tool: InstalledTool, privateHosts: PrivateHosts): ToolInfo {
   // The grants in words are for people; a field that no sentence mentions yet must not slip through.
   const sealed = JSON.stringify([name, digest, installedAt, facts.grants, capabilities]);
   const fingerprint = createHash("sha256").update(sealed).digest("hex");
-  return { name, ...facts, fingerprint, ...(origin !== undefined && { origin }) };
+  return { name, ...facts, fingerprint, ...(origin !== undefined && shownOrigin(origin)) };
+}
+
+/** Every user sees it: not where the operator's files are, nor what an address may have in its query. */
+function shownOrigin(origin: ToolOrigin): Pick<ToolInfo, "origin"> {
+  if (origin.kind === "file" || origin.kind === "folder") return {};
+  const [reference = ""] = origin.kind === "https" ? origin.reference.split("?") : [origin.reference];
+  return { origin: { ...origin, reference } };
 }
 
 export function describeTool(tool: {

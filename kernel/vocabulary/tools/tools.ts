@@ -139,23 +139,45 @@ export interface ToolUpload {
   readonly capabilities: string;
 }
 
+const proposed = {
+  digest: Type.String({ description: "SHA-256 of the component" }),
+  ...facts,
+  /** How it differs from the installed tool of that name. */
+  replaces: Type.Optional(
+    Type.Object({
+      version: Type.String(),
+      added: Type.Array(Type.String(), { description: "What the tool could not do until now, in words" }),
+      removed: Type.Array(Type.String(), { description: "What it no longer may, in words" }),
+    }),
+  ),
+};
+
 /** What an upload would be once installed. */
-export const ToolProposal = Type.Object(
-  {
-    digest: Type.String({ description: "SHA-256 of the component" }),
-    ...facts,
-    /** How it differs from the installed tool of that name. */
-    replaces: Type.Optional(
-      Type.Object({
-        version: Type.String(),
-        added: Type.Array(Type.String(), { description: "What the tool could not do until now, in words" }),
-        removed: Type.Array(Type.String(), { description: "What it no longer may, in words" }),
-      }),
-    ),
-  },
-  { $id: "ToolProposal" },
-);
+export const ToolProposal = Type.Object(proposed, { $id: "ToolProposal" });
 export type ToolProposal = Declared<typeof ToolProposal>;
+
+/** What is at a reference, and what it would be once installed. */
+export const ToolFinding = Type.Object(
+  {
+    name: Type.String(),
+    ...proposed,
+    origin: ToolOrigin,
+    signature: Type.String({ description: "Who signed it, in words" }),
+    signed: Type.Boolean({ description: "By a signer that a trust rule names" }),
+  },
+  { $id: "ToolFinding" },
+);
+export type ToolFinding = Declared<typeof ToolFinding>;
+
+/** What the person was shown, and agreed to. */
+export interface FoundTool {
+  readonly name: string;
+  /** Of its origin: what is there now has to be the same. */
+  readonly digest: string;
+  readonly replace: boolean;
+  /** Agreed to what nobody named has signed. */
+  readonly allowUnsigned: boolean;
+}
 
 /** The tightest of a tool's rate limits, for one user. */
 export const ToolLimits = Type.Object({
@@ -244,6 +266,10 @@ export interface ToolAdmin {
   examine(name: string, upload: ToolUpload): Promise<ToolProposal>;
   /** Without `replace` a name that is taken is refused. */
   install(name: string, upload: ToolUpload, options: { readonly replace: boolean }): Promise<ToolInfo>;
+  /** Gets what a reference names (https://…, oci://…, npm:…, a name) and does every check of an install; changes nothing. */
+  find?(reference: string, name?: string): Promise<ToolFinding>;
+  /** Installs what was found, if it is still the same. */
+  installFound?(reference: string, found: FoundTool): Promise<ToolInfo>;
   /** False where there is no such tool. */
   remove(name: string): Promise<boolean>;
   /** Switches a tool on again that was switched off because it kept crashing; false where it was on. */

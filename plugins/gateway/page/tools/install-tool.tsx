@@ -1,7 +1,7 @@
 import { useRef, useState } from "preact/hooks";
 import { attempt } from "../app.ts";
 import { ask, type ToolProposal } from "../wire.ts";
-import { Grants } from "./grants.tsx";
+import { Proposal } from "./proposal.tsx";
 
 interface Upload {
   readonly name: string;
@@ -61,32 +61,13 @@ export function InstallTool({ onInstalled }: { onInstalled(): void }) {
 
   if (upload && proposal) {
     return (
-      <section class="gate" aria-label="Install a tool">
-        <strong>
-          {proposal.replaces
-            ? `Replace ${upload.name} ${proposal.replaces.version}`
-            : `Install ${upload.name}`}{" "}
-          {proposal.version}?
-        </strong>
-        <p class="soft">{proposal.description}</p>
-        {proposal.replaces && proposal.replaces.added.length > 0 && (
-          <div>
-            <strong>New compared with the installed version:</strong>
-            <Grants of={proposal.replaces.added} />
-          </div>
-        )}
-        <Grants of={proposal.grants} />
-        <p class="soft">SHA-256 {proposal.digest}</p>
-        <span class="row">
-          <button type="button" class="primary" disabled={hint !== ""} onClick={() => void install()}>
-            {proposal.replaces ? "Replace" : "Install"}
-          </button>
-          <button type="button" onClick={() => setUpload(undefined)}>
-            Cancel
-          </button>
-          <span role="status">{hint}</span>
-        </span>
-      </section>
+      <Proposal
+        name={upload.name}
+        proposal={proposal}
+        hint={hint}
+        onAgree={() => void install()}
+        onCancel={() => setUpload(undefined)}
+      />
     );
   }
   return (

@@ -31,6 +31,12 @@ export function ToolCard({ tool, remembered, isOperator, onChanged }: ToolCardPr
       </h2>
       <p class="soft">{tool.description}</p>
       <SwitchedOff tool={tool} isOperator={isOperator} onEnabled={onChanged} />
+      {tool.origin && (
+        <p class="soft">
+          From {tool.origin.reference}
+          {tool.origin.signer ? `, signed by ${tool.origin.signer}` : ""}
+        </p>
+      )}
       <Grants of={tool.grants} />
       <LimitsLeft tool={name} />
       <Decision tool={tool} asks={tool.writes} remembered={remembered} onChanged={onChanged} />

@@ -5,6 +5,7 @@ import { useApp } from "../use-app.ts";
 import { ask, type Tool } from "../wire.ts";
 import type { Remembered } from "./decision.tsx";
 import { Destinations } from "./destinations.tsx";
+import { FindTool } from "./find-tool.tsx";
 import { InstallTool } from "./install-tool.tsx";
 import { Servers } from "./servers/servers.tsx";
 import { ToolCard } from "./tool-card.tsx";
@@ -38,6 +39,7 @@ export function ToolsPage({ shown }: { shown: string | undefined }) {
       <div class="page">
         <div>
           {isOperator && <InstallTool onInstalled={() => void load()} />}
+          {isOperator && <FindTool onInstalled={() => void load()} />}
           {own?.length === 0 && <p class="soft">No tools are installed.</p>}
           {own?.map((tool) => (
             <ToolCard

@@ -4,7 +4,7 @@ import type { Form } from "../../../../kernel/net/form.ts";
 import { clientDocument } from "../../../../kernel/net/oauth-client.ts";
 import type { Proxies } from "../../../../kernel/net/proxies.ts";
 import { Fault, type ToolAdmin, type ToolUpload } from "../../../../kernel/plugin.ts";
-import { ToolInfo, ToolProposal, ToolSetup } from "../../../../kernel/vocabulary/tools/tools.ts";
+import { ToolFinding, ToolInfo, ToolProposal, ToolSetup } from "../../../../kernel/vocabulary/tools/tools.ts";
 import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
 import { isMarked } from "../../auth/sign-in-cookie.ts";
 import { type Route, route } from "../../route.ts";
@@ -16,6 +16,18 @@ const upload = {
   name: Type.String(),
   component: Type.String({ format: "binary", description: "The WebAssembly component" }),
   capabilities: Type.String({ description: "The capabilities file, as a file or as text" }),
+};
+
+const reference = {
+  minLength: 1,
+  maxLength: 2048,
+  description: "https://…/x.wasm, oci://registry/repository:tag, npm:package or a name",
+};
+
+const found = {
+  400: "It is not a tool that can be installed, or not signed as it has to be",
+  404: "There is nothing at the reference",
+  503: "It could not be reached",
 };
 
 const missing = { 404: "There is no such tool" };
@@ -62,6 +74,42 @@ export function toolAdminRoutes(
       answer: ToolInfo,
       handle: ({ form }) =>
         admin().install(nameIn(form), uploadIn(form), { replace: form.text("replace") === "true" }),
+    }),
+    route({
+      method: "post",
+      path: "/api/tools/find",
+      tag: "tools",
+      summary:
+        "Get a tool by `from` and say in words what it may do and who signed it, without installing it",
+      audience: "operator",
+      body: Type.Object({ from: Type.String(reference), name: Type.Optional(Type.String()) }),
+      answer: ToolFinding,
+      refusals: found,
+      handle: ({ body }) => offered(admin().find)(body.from, body.name),
+    }),
+    route({
+      method: "post",
+      path: "/api/tools/install",
+      tag: "tools",
+      summary: "Install a tool that was found, if it is still the same",
+      audience: "operator",
+      body: Type.Object({
+        from: Type.String(reference),
+        name: Type.String(),
+        digest: Type.String({ description: "`origin.digest` of what was found" }),
+        replace: Type.Optional(Type.Boolean()),
+        allowUnsigned: Type.Optional(Type.Boolean({ description: "Agree to what nobody named has signed" })),
+      }),
+      status: 201,
+      answer: ToolInfo,
+      refusals: found,
+      handle: ({ body }) =>
+        offered(admin().installFound)(body.from, {
+          name: body.name,
+          digest: body.digest,
+          replace: body.replace ?? false,
+          allowUnsigned: body.allowUnsigned ?? false,
+        }),
     }),
     route({
       method: "delete",
@@ -164,6 +212,13 @@ export function toolAdminRoutes(
       handle: ({ context }) => ({ ...clientDocument(redirectUri(context)) }),
     }),
   ];
+}
+
+/** A tool host of somebody else's may not know references. */
+function offered<Method>(method: Method | undefined): Method {
+  if (method === undefined)
+    throw new Fault("unavailable", "no_references", "This tool host installs uploaded files only.");
+  return method;
 }
 
 function nameIn(form: Form): string {

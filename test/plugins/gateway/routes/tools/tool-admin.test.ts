@@ -28,6 +28,8 @@ const receipt = (id: string, user: string): ToolReceipt => ({
   logs: [{ level: "info", message: "hi" }],
 });
 
+const ORIGIN = { kind: "oci", reference: "oci://registry.example/hello:1", digest: "sha256:1" } as const;
+
 /** A tool host as a third party could bring one: it keeps what it is given. */
 function hostOf(installed: Map<string, ToolUpload>, secrets: Map<string, string>) {
   const receipts = [receipt("r-alice", "alice"), receipt("r-bob", "bob")];
@@ -47,6 +49,16 @@ function hostOf(installed: Map<string, ToolUpload>, secrets: Map<string, string>
             throw new Fault("invalid", "tool_exists", "It is installed.", { param: "name" });
           installed.set(name, upload);
           return { name, ...INFO };
+        },
+        async find(reference, name = "hello") {
+          if (!reference.startsWith("oci://"))
+            throw new Fault("missing", "no_such_tool", "There is nothing there.");
+          return { name, ...INFO, digest: "abc", origin: ORIGIN, signature: "not signed", signed: false };
+        },
+        async installFound(_, { name, digest, replace, allowUnsigned }) {
+          if (digest !== ORIGIN.digest || !allowUnsigned || replace)
+            throw new Fault("invalid", "tool_changed", "It is another one now.");
+          return { name, ...INFO, origin: ORIGIN };
         },
         remove: async (name) => installed.delete(name),
         enable: async (name) => installed.has(name),
@@ -134,6 +146,30 @@ test("two files are examined, shown in words, installed, replaced only when agre
 
   expect((await gateway.ask("/api/tools/hello", { method: "DELETE" })).status).toBe(204);
   expect((await gateway.ask("/api/tools/hello", { method: "DELETE" })).status).toBe(404);
+});
+
+test("a tool is found by its reference, shown with who signed it, and installed as what was found", async () => {
+  const { gateway } = await open();
+  const post = (path: string, body: object) => gateway.ask(path, { method: "POST", body });
+  const { reference: from, digest } = ORIGIN;
+  const finding = await post("/api/tools/find", { from });
+  expect(finding.status).toBe(200);
+  expect(finding.body).toEqual({
+    name: "hello",
+    ...INFO,
+    digest: "abc",
+    origin: ORIGIN,
+    signature: "not signed",
+    signed: false,
+  });
+  expect((await post("/api/tools/find", { from: "gone" })).status).toBe(404);
+  expect((await post("/api/tools/find", {})).status).toBe(400);
+  const agreed = { from, name: "hello", digest, allow_unsigned: true };
+  expect((await post("/api/tools/install", { ...agreed, digest: "sha256:2" })).status).toBe(400);
+  expect((await post("/api/tools/install", { from, name: "hello", digest })).status).toBe(400);
+  const installed = await post("/api/tools/install", agreed);
+  expect(installed.status).toBe(201);
+  expect(installed.body.origin).toEqual(ORIGIN);
 });
 
 test("a form that lacks something, is no form or is too large is refused with the reason", async () => {
