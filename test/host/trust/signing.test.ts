@@ -2,6 +2,8 @@
 import { generateKeyPairSync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { bundleFromJSON } from "@sigstore/bundle";
+import { PublicKeyDetails, TrustedRoot } from "@sigstore/protobuf-specs";
+import { toSignedEntity, toTrustMaterial, Verifier } from "@sigstore/verify";
 import { describe, expect, test } from "vitest";
 import { readAttestations } from "../../../host/trust/attestations.ts";
 import { certifiedSigner, readTrustedRoot } from "../../../host/trust/certificate.ts";
@@ -78,6 +80,28 @@ test.each(["ecdsa", "rsa", "ed25519"] as const)("what an %s key signs is verifie
     expect(await judge(origin, { subject, ...form })).toMatchObject({ status: "signed" });
     expect(await judge(origin, { subject: Buffer.from("[]"), ...form })).toMatchObject({ status: "refused" });
   }
+});
+
+test("what we sign, Sigstore's own library verifies with the key", async () => {
+  const test = createKey();
+  const key = await readSigningKey(pemOf(test), never);
+  const subject = Buffer.from("{}");
+  const verifier = new Verifier(
+    toTrustMaterial(TrustedRoot.fromJSON({}), {
+      [key.hint]: {
+        rawBytes: test.publicKey.export({ type: "spki", format: "der" }),
+        keyDetails: PublicKeyDetails.PKIX_ECDSA_P256_SHA_256,
+      },
+    }),
+    { tlogThreshold: 0, timestampThreshold: 0, ctlogThreshold: 0 },
+  );
+  const verify = (bundle: Buffer) =>
+    verifier.verify(toSignedEntity(bundleFromJSON(JSON.parse(bundle.toString())), subject));
+  for (const bundle of [
+    await signBundle(key, hash("sha256", subject).toString("hex")),
+    await signFile(key, subject),
+  ])
+    expect(verify(bundle).key).toBeDefined();
 });
 
 test("a bundle that cosign made with the public Sigstore holds against the root that Postern ships", () => {
