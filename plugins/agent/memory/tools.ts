@@ -5,7 +5,6 @@ import { distinct } from "../safety/provenance/sources.ts";
 import type { OwnOutcome, OwnTool } from "../turn/own-tool.ts";
 import type { Document, Writing } from "./documents.ts";
 import { cleanPath } from "./path.ts";
-import { foldedWords } from "./terms.ts";
 
 export interface MemoryReader extends Memory {
   readVersion(user: string, path: string, version: number): Promise<Document | undefined>;
@@ -16,8 +15,6 @@ export interface MemoryReader extends Memory {
 const PATH = { type: "string", minLength: 1, description: "Path of the document, for example notes/bike.md" };
 const USUAL_HITS = 5;
 const MOST_LISTED = 200;
-/** Words of a path that only names its document. */
-const LONGEST_NAME = 6;
 const MOST_ATTEMPTS = 5;
 
 export function memoryTools(memory: MemoryReader): OwnTool[] {
@@ -38,9 +35,8 @@ export function memoryTools(memory: MemoryReader): OwnTool[] {
         outcome(async () => {
           const { path, text, append } = params as { path: string; text: string; append?: boolean };
           refuseIdentity(path);
-          // A name can be long enough to say something too.
-          const words = foldedWords(path).length > LONGEST_NAME ? `${path}\n${text}` : text;
-          const origins = (await originsOf?.(words)) ?? [];
+          // A name can say something too.
+          const origins = (await originsOf?.(text, path)) ?? [];
           const written = await (append === true
             ? addTo(memory, user, path, text, origins)
             : memory.writeFrom(user, path, text, { origins }));

@@ -19,5 +19,5 @@ export interface OwnToolContext {
   /** Makes these tools required for the rest of the turn: it fails where the last call of one of them did. */
   require?(tools: readonly string[]): void;
   /** Whose words a text of the model may be made of; none where it is the person's own. */
-  originsOf?(text: string): Promise<readonly Origin[]>;
+  originsOf?(text: string, name?: string): Promise<readonly Origin[]>;
 }

@@ -2,10 +2,12 @@
 import type { Env, Mask, Origin, ToolCall, ToolInfo, ToolReceipt } from "../../../../kernel/plugin.ts";
 import type { ExplainedValue } from "../../../../kernel/vocabulary/tools/explained.ts";
 import type { Doubt } from "../../../../kernel/vocabulary/tools/gate.ts";
+import { foldedWords } from "../../memory/terms.ts";
 import { redact } from "../redact.ts";
+import { repeatsName } from "./called/repeated-names.ts";
 import type { KnownDestinations } from "./destinations.ts";
 import { flowOf } from "./flow.ts";
-import { type Called, judge } from "./ruling.ts";
+import { type Called, type Heard, type Doubt as Judged, judge } from "./ruling.ts";
 import { hear, type Said } from "./said.ts";
 import { bound, describe, describeFlow, type Found, shortOrigin, withoutValue } from "./sentences.ts";
 import {
@@ -58,7 +60,7 @@ export interface TurnGate {
   /** Where each of its values came from. */
   explain(call: ToolCall, tool: ToolInfo): Promise<ExplainedValue[]>;
   /** Whose words a text may be made of, where it is not the person's own. */
-  originsOf(text: string): Promise<readonly Origin[]>;
+  originsOf(text: string, name?: string): Promise<readonly Origin[]>;
 }
 
 export interface TurnGateParts {
@@ -90,6 +92,8 @@ export function createTurnGate(
 ): TurnGate {
   const whose: Whose = { installed, trusted: settings.trusted, followed };
   const hearOnce = createHearing();
+  // Calls of one answer are judged before any of them has run: the second is still the second.
+  const made: Heard[] = [];
 
   async function look(): Promise<Sources> {
     const [traced, own] = await Promise.all([trace(), persons()]);
@@ -114,7 +118,11 @@ export function createTurnGate(
     if (heard.length === 0) return [];
     // What was read says more to a person than what a call answered.
     const last = heard.findLast(({ place }) => place !== undefined) ?? heard.at(-1);
-    return judge(calledBy(call, tool), hearOnce(said, known), heard).map(({ rule, name, value, source }) => ({
+    const called = calledBy(call, tool);
+    const doubts = judge(called, hearOnce(said, known), [...heard, ...made]);
+    made.push({ owner: called.owner, tool: called.name, text: "", asked: called.params });
+    const twice: Judged = { rule: "destination", name: "params", value: "…", source: undefined };
+    return [...doubts, ...(repeatsName(call.params) ? [twice] : [])].map(({ rule, name, value, source }) => ({
       tool: call.name,
       rule,
       param: name,
@@ -152,16 +160,24 @@ export function createTurnGate(
       );
     },
 
-    async originsOf(text) {
+    async originsOf(text, name = "") {
       if (settings.mode === "off") return [];
       const { said, known, heard } = await look();
       if (heard.length === 0) return [];
       const words = hearOnce(said, known);
       const isOwn = text.split("\n").every((line) => !/[\p{L}\p{N}]/u.test(line) || words.hasPhrase(line));
-      return isOwn ? [] : distinct(heard.map(({ origin }) => shortOrigin(origin)));
+      const isNamed = foldedWords(name).every((word) => words.words.has(word) || USUAL_NAME.has(word));
+      return isOwn && isNamed ? [] : distinct(heard.map(({ origin }) => shortOrigin(origin)));
     },
   };
 }
+
+/** Words of a document's name that say nothing. */
+const USUAL_NAME = new Set(
+  "notes note md txt memory memories todo todos list lists people person contacts facts ideas plans projects daily journal log".split(
+    " ",
+  ),
+);
 
 /** What the person said is read anew only when they have said more. */
 function createHearing(): (said: readonly string[], known: readonly string[]) => Said {

@@ -5,6 +5,7 @@
 import type { Gate, Origin, Outside, ToolCall, TurnInput, TurnItem } from "../../../../kernel/plugin.ts";
 import { capText } from "../wrap.ts";
 import type { Scalar } from "./answers/records.ts";
+import { isUsualName } from "./called/roles.ts";
 
 /** A turn, as far as it tells who said what. */
 export interface TracedTurn {
@@ -71,7 +72,12 @@ export function extend(before: Trace, turns: readonly TracedTurn[], isOwn: (tool
   };
 
   const addMessage = (item: Extract<TurnItem, { type: "message" }>, spans: Spans, turn: TracedTurn): void => {
-    if (item.role === "assistant") return;
+    if (item.role === "assistant") {
+      // What a model said elsewhere may be made of anything that it read there.
+      if (isBrought(turn))
+        entries.push({ origin: HISTORY, text: capText(item.text, LONGEST), asked: undefined });
+      return;
+    }
     const [origin] = item.origins ?? [];
     if (origin !== undefined) entries.push({ origin, text: capText(item.text, LONGEST), asked: undefined });
     else {
@@ -132,6 +138,13 @@ export function extend(before: Trace, turns: readonly TracedTurn[], isOwn: (tool
   return { said, known, entries, open, gates };
 }
 
+const HISTORY: Origin = { kind: "caller", name: "history" };
+
+/** The items that a caller brings along are kept as a turn that nobody said anything in. */
+function isBrought({ input }: TracedTurn): boolean {
+  return input.type === "message" && input.text === "" && !input.attachments?.length;
+}
+
 /** What the person agreed to or filled in is theirs from then on. */
 function answered(input: TurnInput, gate: Gate | undefined): readonly string[] {
   if (input.type === "question")
@@ -169,10 +182,10 @@ function withoutFiles(text: string): { readonly words: string; readonly file: En
   };
 }
 
-/** Numbers with their names, because a bare number is no id. */
+/** Numbers with their names, because a bare number is no id. A name can be a stranger's, and say something of its own. */
 function valuesIn(value: unknown): readonly string[] {
   return [...scalarsIn(value, "")].map(([name, scalar]) =>
-    typeof scalar === "string" ? scalar : `${name} ${scalar}`,
+    typeof scalar === "string" ? scalar : `${isUsualName(name) ? name : "value"} ${scalar}`,
   );
 }
 
