@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { say, sayJson } from "../../kernel/cli/output.ts";
 import type { CommandContext } from "../../kernel/plugin.ts";
 import { Fault, type Gate, type RunningTurn, type TurnEvent } from "../../kernel/plugin.ts";
+import { whyHeld } from "../../kernel/vocabulary/tools/approval.ts";
 import { OPERATOR } from "../../kernel/vocabulary/user.ts";
 
 interface AskOptions {
@@ -99,10 +100,11 @@ async function printText(run: RunningTurn): Promise<void> {
   const { status, error, gate } = await run.record;
   if (error) throw new Fault("turn", error.code, error.message);
   if (gate) {
+    const why = gate.type === "approval" ? whyHeld(gate) : "";
     throw new Fault(
       "turn",
       "gate_open",
-      `the tool ${gate.call.name} is waiting for ${WAITS[gate.type]}: open the thread in "postern" or in the web UI`,
+      `the tool ${gate.call.name} is waiting for ${WAITS[gate.type]}${why === "" ? "" : ` (${why})`}: open the thread in "postern" or in the web UI`,
     );
   }
   if (status === "cancelled") throw new Fault("turn", "cancelled", "cancelled");

@@ -7,21 +7,35 @@ import {
 } from "@modelcontextprotocol/server";
 import { visible, visibleJson } from "../../../kernel/mask/visible.ts";
 import type { ApprovalDecision, Caller } from "../../../kernel/plugin.ts";
+import { ApprovalDecision as Decisions } from "../../../kernel/vocabulary/tools/gate.ts";
 
 const KEY = "approval";
 const LONGEST_PARAMS = 4000;
+const SHORTEST_SHARE = 200;
 
 export interface Asked {
   readonly tool: string;
-  /** A JSON text. */
-  readonly params: string;
+  /** JSON texts, one for each call that the answer is for. */
+  readonly params: readonly string[];
   /** In words, what the tool may do. */
   readonly grants: readonly string[];
+  readonly decisions: readonly ApprovalDecision[];
+  /** Why it is asked although the tool may run; empty where it always asks. */
+  readonly why: string;
 }
 
-/** A token with a scope cannot allow a tool for good: that would reach beyond the token. */
+const MEANING: Readonly<Record<ApprovalDecision, string>> = {
+  once: "this call only",
+  always: "this and later calls of the tool",
+  destination: "this call, and later calls of the tool to this destination",
+  deny: "do not run it",
+};
+
+/** A token with a scope cannot allow anything for good: that would reach beyond the token. */
 export function askApproval(asked: Asked, { scope }: Caller): Record<string, InputRequest> {
-  const decisions = scope === undefined ? ["once", "always", "deny"] : ["once", "deny"];
+  const decisions = asked.decisions.filter(
+    (decision) => scope === undefined || decision === "once" || decision === "deny",
+  );
   return {
     [KEY]: inputRequired.elicit({
       message: wordsOf(asked),
@@ -31,10 +45,7 @@ export function askApproval(asked: Asked, { scope }: Caller): Record<string, Inp
           decision: {
             type: "string",
             title: "Decision",
-            description:
-              scope === undefined
-                ? "once: this call only. always: this and later calls of the tool. deny: do not run it."
-                : "once: this call only. deny: do not run it.",
+            description: decisions.map((decision) => `${decision}: ${MEANING[decision]}.`).join(" "),
             enum: decisions,
           },
         },
@@ -49,23 +60,33 @@ export function readApproval({ mcpReq }: ServerContext): ApprovalDecision | unde
   const answer = inputResponse(mcpReq.inputResponses, KEY);
   if (answer.kind !== "elicit") return undefined;
   const decision = answer.action === "accept" ? answer.content?.["decision"] : "deny";
-  return decision === "once" || decision === "always" ? decision : "deny";
+  return Decisions.enum.find((one) => one === decision) ?? "deny";
 }
 
-function wordsOf({ tool, params, grants }: Asked): string {
+function wordsOf({ tool, params, grants, why }: Asked): string {
   const may = grants.map((grant) => `- ${visible(grant)}`).join("\n");
+  const [first = ""] = params;
   return [
     `Allow the tool ${tool} to run?`,
+    ...(why === "" ? [] : [`Why you are asked: ${visible(why)}.`]),
     ...(may === "" ? [] : [`What it may do:\n${may}`]),
-    `It is called with:\n${shown(params)}`,
+    params.length === 1
+      ? `It is called with:\n${shown(first, LONGEST_PARAMS)}`
+      : `It is called ${params.length} times, and your answer is for all of them:\n${list(params)}`,
   ].join("\n\n");
 }
 
+/** Each has its share of the room: a long one must not hide another. */
+function list(all: readonly string[]): string {
+  const longest = Math.max(SHORTEST_SHARE, Math.floor(LONGEST_PARAMS / all.length));
+  return all.map((params, at) => `${at + 1}. ${shown(params, longest)}`).join("\n");
+}
+
 /** Indented where it is short: what nests deeply would grow with the square of its depth. */
-function shown(params: string): string {
-  const isShort = params.length <= LONGEST_PARAMS;
+function shown(params: string, longest: number): string {
+  const isShort = params.length <= longest;
   const text = visibleJson(isShort ? JSON.stringify(JSON.parse(params), undefined, 2) : params);
-  return text.length <= LONGEST_PARAMS
+  return text.length <= longest
     ? text
-    : `${text.slice(0, LONGEST_PARAMS)}\n… (${text.length - LONGEST_PARAMS} more characters)`;
+    : `${text.slice(0, longest)}\n… (${text.length - longest} more characters)`;
 }

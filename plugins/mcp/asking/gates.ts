@@ -6,6 +6,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import type { Caller, Gate, TurnInput } from "../../../kernel/plugin.ts";
+import { decisionsAt, whyHeld } from "../../../kernel/vocabulary/tools/approval.ts";
 import type { Abilities } from "./abilities.ts";
 import { askApproval, readApproval } from "./approval.ts";
 import type { Places } from "./places.ts";
@@ -21,9 +22,13 @@ export function askGate(
   places: Places,
 ): Record<string, InputRequest> | undefined {
   switch (gate.type) {
-    case "approval":
+    case "approval": {
       if (!able.form) return undefined;
-      return askApproval({ tool: gate.call.name, params: gate.call.params, grants: gate.grants }, caller);
+      const { call, grants, others = [] } = gate;
+      const params = [call, ...others].map((one) => one.params);
+      const asked = { tool: call.name, params, grants, decisions: decisionsAt(gate), why: whyHeld(gate) };
+      return askApproval(asked, caller);
+    }
     case "authentication": {
       const url = places.tool(gate.call.name);
       return able.url && url !== undefined

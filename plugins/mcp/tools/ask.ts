@@ -6,6 +6,7 @@ import {
   type ServerContext,
   type Tool,
 } from "@modelcontextprotocol/server";
+import { visible } from "../../../kernel/mask/visible.ts";
 import { limitWords, RATE_LIMIT_EXCEEDED } from "../../../kernel/net/rate-limit.ts";
 import {
   type Agent,
@@ -19,6 +20,7 @@ import {
 } from "../../../kernel/plugin.ts";
 import { compileCheck } from "../../../kernel/vocabulary/schema/check.ts";
 import { describeMistake } from "../../../kernel/vocabulary/schema/mistake.ts";
+import { whyHeld } from "../../../kernel/vocabulary/tools/approval.ts";
 import { abilitiesOf } from "../asking/abilities.ts";
 import { askGate, readAnswer } from "../asking/gates.ts";
 import type { Places } from "../asking/places.ts";
@@ -129,7 +131,7 @@ export function createAsk({ server, agent, threads, chatLimit, caller, states, p
     const said = [
       text,
       ...(status === "failed" ? [error?.message ?? ""] : []),
-      ...(gate === undefined ? [] : [places.answer(thread)]),
+      ...(gate === undefined ? [] : [heldWords(gate), places.answer(thread)]),
     ]
       .filter((part) => part !== "")
       .join("\n\n");
@@ -143,6 +145,11 @@ export function createAsk({ server, agent, threads, chatLimit, caller, states, p
       ...(status === "failed" && { isError: true }),
     };
   }
+}
+
+function heldWords(gate: Gate): string {
+  const why = gate.type === "approval" ? whyHeld(gate) : "";
+  return why === "" ? "" : `The tool ${gate.call.name} needs approval: ${visible(why)}.`;
 }
 
 function textOf({ items }: TurnRecord): string {

@@ -11,6 +11,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import type { Approvals, Caller, CallOutcome, ToolCall, ToolCalls } from "../../../kernel/plugin.ts";
+import { decisionsAt } from "../../../kernel/vocabulary/tools/approval.ts";
 import { abilitiesOf } from "../asking/abilities.ts";
 import { askApproval, readApproval } from "../asking/approval.ts";
 import type { Places } from "../asking/places.ts";
@@ -56,7 +57,9 @@ export function createCalls({ server, caller, toolCalls, approvals, states, plac
         case "ask": {
           const { fingerprint, grants } = outcome;
           if (!able.form) return failure(places.allow(name));
-          const asked = askApproval({ tool: name, params, grants }, caller);
+          // The caller made the call: there is nobody else whose values could be in it.
+          const decisions = decisionsAt({ fingerprint });
+          const asked = askApproval({ tool: name, params: [params], grants, decisions, why: "" }, caller);
           return ask({ for: "approval", call: call.id, fingerprint }, asked);
         }
         case "unauthenticated": {
@@ -104,7 +107,8 @@ export function createCalls({ server, caller, toolCalls, approvals, states, plac
     const decision = readApproval(context);
     // The state came back without an answer: the question stands.
     if (decision === undefined) return settle(call, await begin(call));
-    if (decision === "deny") return failure(`The call of ${name} was not allowed. Do not try it again.`);
+    if (decision !== "once" && decision !== "always")
+      return failure(`The call of ${name} was not allowed. Do not try it again.`);
     if (decision === "always" && caller.scope !== undefined)
       return failure(
         'A token with a scope cannot allow a tool for good: answer "once", or use another token.',

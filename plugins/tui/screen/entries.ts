@@ -1,8 +1,10 @@
 /** The entries of the history pane, and how each is rendered as lines. */
+import stringWidth from "string-width";
 import type { Gate, ToolCall, ToolOutcome } from "../../../kernel/plugin.ts";
 import { decisionsAt } from "../../../kernel/vocabulary/tools/approval.ts";
 import { type Form, stepsOf } from "../question-form.ts";
-import { cut, hang, plain, wrap } from "./lines.ts";
+import { approvalLines } from "./approval.ts";
+import { cut, hang, plain } from "./lines.ts";
 import { type Rendering, renderMarkdown } from "./markdown.ts";
 import type { Palette } from "./palette.ts";
 import { questionLines } from "./question.ts";
@@ -44,7 +46,7 @@ export interface Choice {
 const APPROVAL: readonly Choice[] = [
   { key: "o", label: "Once", decision: "once" },
   { key: "a", label: "Always", decision: "always" },
-  { key: "t", label: "To there from now on", decision: "destination" },
+  { key: "t", label: "Once, and trust this destination", decision: "destination" },
   { key: "d", label: "Deny", decision: "deny" },
 ];
 const AUTHENTICATION: readonly Choice[] = [
@@ -172,7 +174,11 @@ function gateLines(
 ): string[] {
   const say = (text: string) => hang("    ", "    ", text, width);
   const lines =
-    gate.type === "question" ? questionLines(gate, form, width, palette) : waitingLines(gate, width, palette);
+    gate.type === "question"
+      ? questionLines(gate, form, width, palette)
+      : gate.type === "approval"
+        ? approvalLines(gate, width, palette)
+        : waitingLines(gate, width, palette);
   if (decided !== undefined) return [...lines, ...say(palette.faint(decided))];
   if (form !== undefined && !isFocused)
     return [...lines, ...say(palette.faint("Type the answer below, Enter after each. Esc to stop."))];
@@ -180,23 +186,26 @@ function gateLines(
     const text = ` ${label} (${key}) `;
     return index === choice && isFocused ? palette.chosen(text) : text;
   });
+  if (choices.length === 0) return lines;
   const hint = palette.faint(isFocused ? " Enter to confirm" : " Tab to answer");
-  return choices.length === 0 ? lines : [...lines, ...wrap(`    ${choices.join(" ")}${hint}`, width)];
+  const row = `    ${choices.join(" ")}${hint}`;
+  if (stringWidth(row) <= width) return [...lines, row];
+  return [...lines, ...[...choices, hint].flatMap((text) => hang("   ", "    ", text, width))];
 }
 
-function waitingLines(gate: Exclude<Gate, { type: "question" }>, width: number, palette: Palette): string[] {
+function waitingLines(
+  gate: Exclude<Gate, { type: "question" | "approval" }>,
+  width: number,
+  palette: Palette,
+): string[] {
   const name = plain(gate.call.name);
   const head =
-    gate.type === "approval"
-      ? `${name} needs your approval.`
-      : gate.type === "authentication"
-        ? `${name} needs a credential: ${plain(gate.message)}`
-        : `Waiting for the result of ${name} from the client that provides it.`;
-  const grants = gate.type === "approval" ? gate.grants : [];
+    gate.type === "authentication"
+      ? `${name} needs a credential: ${plain(gate.message)}`
+      : `Waiting for the result of ${name} from the client that provides it.`;
   return [
     ...hang(palette.warning("  ? "), "    ", palette.strong(head), width),
     ...hang("    ", "    ", `params ${plain(gate.call.params)}`, width),
-    ...grants.flatMap((grant) => hang("    • ", "      ", plain(grant), width)),
   ];
 }
 

@@ -17,6 +17,7 @@ const OF_SOMETHING_ELSE: Readonly<Record<string, string>> = {
   "gateway/routes/status": "what is on",
   "gateway/socket/sockets": "how many sockets there may be",
   "http-answers": "HTTP",
+  "mcp/doubts": "what a host is asked",
   "responses/openai-client": "the client's requests, which other files send too",
   "responses/openapi": "the shape of answers",
   "responses/random": "request bodies",
