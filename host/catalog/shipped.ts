@@ -22,7 +22,7 @@ export interface ShippedOptions {
   readonly signal: AbortSignal;
 }
 
-const SHIPPED = ["convert", "weather"];
+export const SHIPPED: readonly string[] = ["convert", "weather"];
 
 /** In place of a digest: there was a tool of that name before ours was ever offered. */
 const THE_USERS = "";

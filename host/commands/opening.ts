@@ -4,6 +4,7 @@ import type { PrivateHosts } from "../../kernel/net/address.ts";
 import type { CommandContext, ToolInfo } from "../../kernel/plugin.ts";
 import { Fault, reason } from "../../kernel/plugin.ts";
 import type { InstalledTool } from "../catalog/catalog.ts";
+import { SHIPPED } from "../catalog/shipped.ts";
 import type { ToolHost } from "../tool-host.ts";
 import { progress } from "./terminal/terminal.ts";
 
@@ -40,7 +41,7 @@ export function withTool(
 }
 
 export async function requireTool(host: ToolHost, name: string): Promise<InstalledTool> {
-  if ((await host.catalog.find(name)) === undefined) await provideShipped(host);
+  if (SHIPPED.includes(name) && (await host.catalog.find(name)) === undefined) await provideShipped(host);
   const tool = await host.catalog.find(name);
   if (tool === undefined) throw noSuchTool(name);
   return tool;

@@ -35,7 +35,8 @@ export interface Conversation extends Filling {
   readonly title: string | undefined;
   readonly activity: Activity | undefined;
   readonly spent: { readonly tokens: number; readonly cost: number };
-  send(text: string): void;
+  /** Answers false where it was refused: then it is not in the conversation. */
+  send(text: string): Promise<boolean>;
   /** False if nothing was running. */
   cancel(): boolean;
   /** Returns the note's id, for `rewrite`. */
@@ -86,36 +87,44 @@ export function createConversation({ agent, threads, user }: ConversationParts):
   const { add, ask, update, replay, closeGate } = transcript;
 
   /** Turns sent from here that nothing has been heard of yet, each with the thread that was open then. */
-  const sending = new Map<string, string | undefined>();
-  let lastSent = Promise.resolve();
+  const sending = new Map<
+    string,
+    { readonly where: string | undefined; readonly asked: string | undefined }
+  >();
+  let lastSent: Promise<unknown> = Promise.resolve();
 
   /** One after the other: the second message to a new thread has to know which thread that is. */
-  function start(input: TurnInput): void {
-    lastSent = lastSent.then(() => begin(input));
+  function start(input: TurnInput): Promise<boolean> {
+    const begun = lastSent.then(() => begin(input));
+    lastSent = begun;
+    return begun;
   }
 
-  async function begin(input: TurnInput): Promise<void> {
+  async function begin(input: TurnInput): Promise<boolean> {
     const id = randomUUID();
     const turn: Turn = { user, channel: "tui", id, input, ...(thread !== undefined && { thread }) };
-    sending.set(id, thread);
+    sending.set(id, { where: thread, asked: input.type === "message" ? input.text : undefined });
     try {
       hear(id, (await agent.run(turn)).thread);
+      return true;
     } catch (error) {
       sending.delete(id);
       add({ type: "note", tone: "bad", text: reason(error) });
+      return false;
     }
   }
 
   /** The first that is heard of a turn sent from here: that it runs, or an event of it. */
   function hear(id: string, where: string): void {
-    if (!sending.has(id)) return;
-    if (sending.get(id) === thread && thread !== where) {
+    const sent = sending.get(id);
+    if (sent === undefined) return;
+    if (sent.where === thread && thread !== where) {
       thread = where;
       // A store that does not answer now is asked again.
       lookUpTitle().catch(() => {});
     }
     sending.delete(id);
-    live.set(id, liveTurn(id, where, true));
+    live.set(id, liveTurn(id, where, true, sent.asked));
     changed();
   }
 
@@ -127,7 +136,7 @@ export function createConversation({ agent, threads, user }: ConversationParts):
     changed();
   }
 
-  const filling = createFilling(transcript, start);
+  const filling = createFilling(transcript, (input) => void start(input));
 
   const unwatch = agent.watch(user, (event, { id, thread: where }) => {
     hear(id, where);
@@ -234,12 +243,15 @@ export function createConversation({ agent, threads, user }: ConversationParts):
     get spent() {
       return spent;
     },
-    send(text) {
-      add({ type: "person", text, open: false });
-      start({ type: "message", text });
+    async send(text) {
+      const entry = add({ type: "person", text, open: false });
+      const isTaken = await start({ type: "message", text });
+      if (!isTaken) transcript.remove(entry);
+      return isTaken;
     },
     cancel() {
       const running = liveHere();
+      for (const turn of running) turn.isOneOfSeveral = running.length > 1;
       for (const { id } of running)
         agent.cancel(user, id).catch((error) => add({ type: "note", tone: "bad", text: reason(error) }));
       return running.length > 0;
@@ -259,7 +271,7 @@ export function createConversation({ agent, threads, user }: ConversationParts):
       if (gate.type === "question" && decision === "accept" && stepsOf(gate).length > 0)
         return update(id, "gate", (known) => ({ ...known, form: { values: [] } }));
       update(id, "gate", (known) => ({ ...known, decided: label }));
-      start(inputOf(gate, decision));
+      void start(inputOf(gate, decision));
     },
     get filling() {
       return filling.filling;

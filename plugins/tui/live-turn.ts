@@ -6,6 +6,8 @@ export interface LiveTurn {
   readonly thread: string;
   /** False if another channel started it. */
   readonly isOurs: boolean;
+  /** The message that began it, where it is ours. */
+  readonly asked: string | undefined;
   readonly since: number;
   what: string;
   readonly events: TurnEvent[];
@@ -13,13 +15,16 @@ export interface LiveTurn {
   readonly shown: Map<string, number>;
   /** What it began with is being read; its events wait for that. */
   isJoining: boolean;
+  /** It was stopped along with others. */
+  isOneOfSeveral?: boolean;
 }
 
-export function liveTurn(id: string, thread: string, isOurs: boolean): LiveTurn {
+export function liveTurn(id: string, thread: string, isOurs: boolean, asked?: string): LiveTurn {
   return {
     id,
     thread,
     isOurs,
+    asked,
     since: Date.now(),
     what: "thinking",
     events: [],

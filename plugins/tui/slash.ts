@@ -1,6 +1,7 @@
 /** Slash commands typed into the composer. Each shows its result as a note in the history pane. */
 import type { Agent, Jobs, Memory, Threads, Tools } from "../../kernel/plugin.ts";
 import type { Conversation } from "./conversation.ts";
+import { quoted } from "./screen/markdown.ts";
 
 export interface SlashParts {
   readonly user: string;
@@ -27,7 +28,7 @@ const KEYS = `| key | |
 | Ctrl+P, Ctrl+N | earlier, later message |
 | PgUp, PgDn | scroll by a page |
 | Tab, Shift+Tab | next, previous tool call or approval; Enter opens it |
-| Esc | cancel the turn, or go back |
+| Esc | cancel the turn, or go back; twice: clear the draft |
 | Ctrl+L | clear the screen |
 | Ctrl+C | quit |`;
 
@@ -153,11 +154,6 @@ export async function runSlash(line: string, parts: SlashParts): Promise<void> {
   }
   const note = await command.run(parts, rest.trim());
   if (note !== undefined) parts.conversation.note(note);
-}
-
-/** Escapes outside text for use in our Markdown. */
-function quoted(text: string): string {
-  return text.replace(/[\\`*_[\]<>|#]/g, "\\$&").replaceAll("\n", " ");
 }
 
 /** Same, for text with URLs and patterns that Markdown would turn into links and emphasis. */

@@ -3,6 +3,7 @@ import type { Attachment, Gate, TurnEvent, TurnInput, TurnItem } from "../../ker
 import { isAnswer } from "./gate-answer.ts";
 import type { LiveTurn } from "./live-turn.ts";
 import { choicesOf, type Entry, type EntryOf } from "./screen/entries.ts";
+import { quoted } from "./screen/markdown.ts";
 
 const SEND_AGAIN = "\n\n*Press Up to edit your message and send it again.*";
 
@@ -114,7 +115,7 @@ export function createTranscript(changed: () => void) {
       case "usage":
         break;
       case "done":
-        if (event.status === "cancelled") add({ type: "note", tone: "plain", text: "*Cancelled.*" });
+        if (event.status === "cancelled") add({ type: "note", tone: "plain", text: cancelled(turn) });
         break;
       case "failed":
         add({ type: "note", tone: "bad", text: `${event.message}${turn.isOurs ? SEND_AGAIN : ""}` });
@@ -139,8 +140,21 @@ export function createTranscript(changed: () => void) {
       changed();
       return before;
     },
+    remove(id: number): void {
+      entries = entries.filter((entry) => entry.id !== id);
+      changed();
+    },
     append: (more: readonly Entry[]): void => void entries.push(...more),
   };
+}
+
+const LONGEST_NAMED = 60;
+
+/** Which of them it was, where several are stopped at once. */
+function cancelled({ asked, isOneOfSeveral }: LiveTurn): string {
+  if (asked === undefined || !isOneOfSeveral) return "*Cancelled.*";
+  const line = asked.replaceAll(/\s+/g, " ");
+  return `*Cancelled:* ${quoted(line.length > LONGEST_NAMED ? `${line.slice(0, LONGEST_NAMED)}…` : line)}`;
 }
 
 function picturesIn(attachments: readonly Attachment[] = []): { readonly images?: number } {

@@ -157,3 +157,8 @@ function span(token: Token, palette: Palette): string {
       return inner();
   }
 }
+
+/** Escapes outside text for use in our Markdown. */
+export function quoted(text: string): string {
+  return text.replace(/[\\`*_[\]<>|#]/g, "\\$&").replaceAll("\n", " ");
+}

@@ -57,7 +57,7 @@ export function Screen(props: ScreenProps): ReactElement {
     { flexDirection: "column", width: columns, height: rows, overflow: "hidden" },
     h(Box, { height, flexShrink: 0, flexDirection: "column", overflow: "hidden" }, lines(history.lines)),
     fitting.length > 0 ? lines(fitting.map((name) => suggestion(name, columns, palette))) : null,
-    h(ActivityLine, { conversation, palette, columns, below: history.below }),
+    h(ActivityLine, { conversation, isClearing: view.isClearing, palette, columns, below: history.below }),
     lines(composer),
     lines([palette.faint(status(columns))]),
   );
@@ -101,20 +101,23 @@ function windowOf(
 
 interface ActivityProps {
   readonly conversation: Conversation;
+  readonly isClearing: boolean;
   readonly palette: Palette;
   readonly columns: number;
   readonly below: number;
 }
 
-function ActivityLine({ conversation, palette, columns, below }: ActivityProps): ReactElement {
+function ActivityLine({ conversation, isClearing, palette, columns, below }: ActivityProps): ReactElement {
   const { activity } = conversation;
   const { frame } = useAnimation({ interval: 100, isActive: activity !== undefined });
   const scrolled = below > 0 ? ` · ${below} line${below === 1 ? "" : "s"} below` : "";
   const text = activity
     ? `${SPINNER[frame % SPINNER.length]} ${activity.what} ${seconds(Math.max(0, Math.floor((Date.now() - activity.since) / 1000) * 1000))} · Esc to cancel${scrolled}`
-    : conversation.filling === undefined
-      ? `Enter to send · /help${scrolled}`
-      : `Enter to answer: ${plain(conversation.filling)} · Esc to stop${scrolled}`;
+    : isClearing
+      ? `Esc again to clear · Ctrl+P brings it back${scrolled}`
+      : conversation.filling === undefined
+        ? `Enter to send · /help${scrolled}`
+        : `Enter to answer: ${plain(conversation.filling)} · Esc to stop${scrolled}`;
   const shown = cut(text, columns);
   return h(Text, { wrap: "truncate" }, activity ? palette.tool(shown) : palette.faint(shown));
 }

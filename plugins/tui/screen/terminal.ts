@@ -42,9 +42,10 @@ export function openTerminal(
   const parts = { user: OPERATOR, conversation, agent, threads, tools, jobs, memory, quit };
   const view = createView({
     conversation,
-    submit(text) {
-      if (!text.startsWith("/")) conversation.send(text);
-      else runSlash(text, parts).catch((error: unknown) => conversation.note(reason(error), "bad"));
+    async submit(text) {
+      if (!text.startsWith("/")) return conversation.send(text);
+      await runSlash(text, parts).catch((error: unknown) => conversation.note(reason(error), "bad"));
+      return true;
     },
     repaint: () => instance.clear(),
     quit,

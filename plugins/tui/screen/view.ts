@@ -2,35 +2,15 @@
 
 import type { Conversation } from "../conversation.ts";
 import { completions } from "../slash.ts";
-import { type Draft, draftOf, EMPTY, erase, insert, type Motion, move, moveRow } from "./composer.ts";
+import { type Draft, draftOf, EMPTY, erase, insert, move, moveRow } from "./composer.ts";
 import { choicesOf, type Entry, type EntryOf, isFoldable } from "./entries.ts";
+import { erasureOf, isNewLine, type Key, motionOf, separate } from "./keys.ts";
 import { typed } from "./lines.ts";
-
-/** A key as the terminal library reports it. */
-export interface Key {
-  readonly upArrow: boolean;
-  readonly downArrow: boolean;
-  readonly leftArrow: boolean;
-  readonly rightArrow: boolean;
-  readonly pageDown: boolean;
-  readonly pageUp: boolean;
-  readonly home: boolean;
-  readonly end: boolean;
-  readonly return: boolean;
-  readonly escape: boolean;
-  readonly ctrl: boolean;
-  readonly shift: boolean;
-  readonly tab: boolean;
-  readonly backspace: boolean;
-  readonly delete: boolean;
-  readonly meta: boolean;
-  readonly eventType?: "press" | "repeat" | "release" | undefined;
-}
 
 export interface ViewParts {
   readonly conversation: Conversation;
-  /** A message or a command was sent. */
-  submit(text: string): void;
+  /** A message or a command was sent; answers false where it was refused. */
+  submit(text: string): Promise<boolean>;
   /** Clears the terminal and redraws it. */
   repaint(): void;
   quit(): void;
@@ -51,6 +31,8 @@ export interface View {
   readonly focus: number | undefined;
   /** The first line shown; undefined while the view follows the end. */
   readonly top: number | undefined;
+  /** Another Escape clears the draft. */
+  readonly isClearing: boolean;
   press(input: string, key: Key): void;
   paste(text: string): void;
   framed(frame: Frame): void;
@@ -73,6 +55,7 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
   let unsent: Draft = EMPTY;
   let frame: Frame = { height: 1, total: 0, composerWidth: 80, lineOf: () => 0 };
   let knownGate: number | undefined;
+  let isClearing = false;
 
   function changed(): void {
     version++;
@@ -129,8 +112,21 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
     if (focus !== undefined) focus = undefined;
     else if (conversation.stopFilling()) edit(EMPTY);
     else if (conversation.cancel()) return;
-    else if (draft.text !== "") edit(EMPTY);
-    else top = undefined;
+    else if (draft.text === "") top = undefined;
+    else if (isClearing) clear();
+    else isClearing = true;
+  }
+
+  /** Ctrl+P brings it back. */
+  function clear(): void {
+    isClearing = false;
+    remember(draft.text);
+    edit(EMPTY);
+  }
+
+  function remember(text: string): void {
+    if (sent.at(-1) !== text) sent.push(text);
+    if (sent.length > KEEP_SENT) sent.shift();
   }
 
   function send(): void {
@@ -142,12 +138,15 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
       return;
     }
     if (text === "") return;
-    if (sent.at(-1) !== text) sent.push(text);
-    if (sent.length > KEEP_SENT) sent.shift();
+    remember(text);
     edit(EMPTY);
     top = undefined;
     focus = undefined;
-    submit(text);
+    void submit(text).then((isTaken) => {
+      if (isTaken || draft.text !== "") return;
+      edit(draftOf(text));
+      changed();
+    });
   }
 
   function pressOnEntry(entry: Entry, input: string, key: Key): boolean {
@@ -173,24 +172,6 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
     return true;
   }
 
-  function motionOf(input: string, key: Key): Motion | undefined {
-    const byWord = key.ctrl || key.meta;
-    if (key.leftArrow) return byWord ? "wordLeft" : "left";
-    if (key.rightArrow) return byWord ? "wordRight" : "right";
-    if (key.home || (key.ctrl && input === "a")) return "lineStart";
-    if (key.end || (key.ctrl && input === "e")) return "lineEnd";
-    if (key.meta && input === "b") return "wordLeft";
-    if (key.meta && input === "f") return "wordRight";
-    return undefined;
-  }
-
-  function erasureOf(input: string, key: Key): Motion | undefined {
-    if (key.backspace) return key.meta || key.ctrl ? "wordLeft" : "left";
-    if (key.delete) return key.meta || key.ctrl ? "wordRight" : "right";
-    if (!key.ctrl) return undefined;
-    return ({ w: "wordLeft", u: "lineStart", k: "lineEnd", d: "right" } as const)[input];
-  }
-
   function pressInComposer(input: string, key: Key): void {
     const motion = motionOf(input, key);
     const erasure = erasureOf(input, key);
@@ -210,6 +191,7 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
   }
 
   function pressOne(input: string, key: Key): void {
+    if (!key.escape) isClearing = false;
     const focused = conversation.entries.find(({ id }) => id === focus);
     if (key.ctrl && input === "c") quit();
     else if (key.ctrl && input === "l") {
@@ -237,6 +219,9 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
     },
     get top() {
       return top;
+    },
+    get isClearing() {
+      return isClearing;
     },
     press(input, key) {
       if (key.eventType === "release") return;
@@ -268,31 +253,4 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
 
 function isOpenGate(entry: Entry): entry is EntryOf<"gate"> {
   return entry.type === "gate" && entry.decided === undefined && choicesOf(entry.gate).length > 0;
-}
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to find
-const PRESSES = /[\u0001-\u0008\u000b\u000c\u000e-\u001a]|[^\u0001-\u0008\u000b\u000c\u000e-\u001a]+/g;
-
-/**
- * Keys pressed faster than the terminal is read arrive as one string. Control characters in it are key presses,
- * and so are tabs before and Enter after a line; any other text with line breaks is an unbracketed paste.
- */
-function separate(input: string, key: Key): readonly { readonly input: string; readonly key: Key }[] {
-  if (input.length < 2) return [{ input, key }];
-  return (input.match(PRESSES) ?? []).flatMap((piece) => {
-    if (piece < " " && !/[\t\r\n]/.test(piece))
-      return [{ input: String.fromCharCode(piece.charCodeAt(0) + 0x60), key: { ...key, ctrl: true } }];
-    const [, tabs = "", text = piece, enter = ""] = /^(\t*)([^\t\r\n]*)(\r?)$/.exec(piece) ?? [];
-    return [
-      ...[...tabs].map(() => ({ input: "", key: { ...key, tab: true } })),
-      ...(text === "" ? [] : [{ input: text, key }]),
-      ...(enter === "" ? [] : [{ input: "", key: { ...key, return: true } }]),
-    ];
-  });
-}
-
-/** Shift+Enter where the terminal tells it from Enter; Alt+Enter and Ctrl+J work in every terminal. */
-function isNewLine(input: string, key: Key): boolean {
-  if (key.return) return key.shift || key.meta || key.ctrl;
-  return input === "\n" || (key.ctrl && input === "j");
 }
