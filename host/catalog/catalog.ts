@@ -39,6 +39,13 @@ export interface Candidate {
   readonly origin?: ToolOrigin;
 }
 
+/** What a tool replaced, as it was. */
+export interface PreviousTool {
+  readonly tool: InstalledTool;
+  readonly component: Uint8Array<ArrayBuffer>;
+  readonly capabilitiesText: string;
+}
+
 /** Shipped tools by name: the digest as we installed it. */
 export type Offered = Readonly<Record<string, string>>;
 
@@ -50,11 +57,13 @@ export interface Catalog {
   /** The component's bytes, which are those that were installed, or a fault. */
   read(tool: InstalledTool): Promise<Uint8Array<ArrayBuffer>>;
   /**
-   * Installs it whole or not at all, in the place of `before`. Where there is another by now, or none was expected, a fault says so
-   * and nothing has changed.
+   * Installs it whole or not at all, in the place of `before`, which is kept as the previous version. Where there is another by now,
+   * or none was expected, a fault says so and nothing has changed.
    */
   put(name: string, candidate: Candidate, before: InstalledTool | undefined): Promise<InstalledTool>;
-  /** False where there is no such tool. */
+  /** The version before the installed one; undefined where there was none. A fault where it is not what it was. */
+  previous(name: string): Promise<PreviousTool | undefined>;
+  /** The previous version goes too. False where there is no such tool. */
   remove(name: string): Promise<boolean>;
   offered(): Promise<Offered>;
   offer(name: string, digest: string): Promise<void>;
@@ -96,6 +105,11 @@ export function toTool(name: string, record: ToolRecord, capabilitiesText: strin
     capabilities: parseCapabilities(capabilitiesText),
     ...(record.origin !== undefined && { origin: record.origin }),
   };
+}
+
+/** True where replacing the one with the other would change nothing: the version before stays the previous one. */
+export function isSameTool(tool: InstalledTool, { digest, capabilities }: Candidate): boolean {
+  return tool.digest === digest && JSON.stringify(tool.capabilities) === JSON.stringify(capabilities);
 }
 
 /** `file`: absent where it is a row. */

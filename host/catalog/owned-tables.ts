@@ -15,6 +15,6 @@ export const TABLES: readonly OwnedTables[] = [
   {
     owner: "catalog",
     migrations: CATALOG,
-    files: { tables: ["tools", "shipped_tools"], push: pushTools, pull: pullTools },
+    files: { tables: ["tools", "shipped_tools", "previous_tools"], push: pushTools, pull: pullTools },
   },
 ];

@@ -52,7 +52,12 @@ describePostgres("the tools of a fleet", () => {
     await expect.poll(onFirst, SOON).toBe("Probes what its host lets it do.");
     expect((await echo(first, {})).outcome).toMatchObject({ output: '{"answers":[]}' });
 
+    const { component, ...previous } = (await first.catalog.previous("echo")) ?? {};
+    expect(previous).toMatchObject({ capabilitiesText: NOTHING, tool: { digest: before?.digest } });
+    expect(digestOf(component ?? new Uint8Array())).toBe(before?.digest);
+
     expect(await first.remove("echo")).toBe(true);
+    expect(await first.catalog.previous("echo")).toBeUndefined();
     expect(await first.remove("echo")).toBe(false);
     await expect.poll(() => namesOn(second), SOON).toEqual([]);
     expect((await echo(second, {})).outcome).toMatchObject({ code: "no_such_tool" });

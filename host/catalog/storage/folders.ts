@@ -12,12 +12,14 @@ import {
   type BrokenTool,
   type Catalog,
   type InstalledTool,
+  isSameTool,
   type Offered,
+  type PreviousTool,
   recordOf,
   type ToolRecord,
   toTool,
 } from "../catalog.ts";
-import { dropReplaced, exists, replacedFolder } from "./replaced.ts";
+import { dropReplaced, exists, keepAsPrevious, previousFolder, replacedFolder } from "./replaced.ts";
 
 export const FILES = {
   component: "component.wasm",
@@ -82,13 +84,17 @@ export function openFolderCatalog(home: string): Catalog {
       } finally {
         await rm(draft, { recursive: true, force: true });
         // Otherwise it is the only copy of the tool, and the next start puts it back.
-        if (await exists(final)) await rm(old, { recursive: true, force: true });
+        if ((await exists(final)) && (await exists(old))) {
+          const isSame = before !== undefined && isSameTool(before, candidate);
+          await (isSame ? rm(old, { recursive: true, force: true }) : keepAsPrevious(folder, name, old));
+        }
       }
       const installed = await catalog.find(name);
       if (installed === undefined)
         throw new Fault("unavailable", "tool_write", `${name} was removed during the install`);
       return installed;
     },
+    previous: (name) => readPrevious(previousFolder(folder, name), name),
     async remove(name) {
       if (modifiedAt(folder) === 0 || name.startsWith(".")) return false;
       if (!(await readdir(folder)).includes(name)) return false;
@@ -146,6 +152,14 @@ export async function readComponent(folder: string, tool: InstalledTool): Promis
   const bytes = await readFile(file);
   assertUnchanged(tool, bytes, file);
   return bytes;
+}
+
+/** Another process may take it back at this moment: then it is gone as a whole. */
+async function readPrevious(place: string, name: string): Promise<PreviousTool | undefined> {
+  if (!(await exists(place))) return undefined;
+  const tool = await readTool(place, name);
+  const capabilitiesText = await readFile(join(place, FILES.capabilities), "utf8");
+  return { tool, component: await readComponent(place, tool), capabilitiesText };
 }
 
 async function readOffered(file: string): Promise<Offered> {

@@ -1,12 +1,12 @@
 /**
  * What processes that were killed while they installed or removed a tool left in the tools folder. A tool that
- * was set aside for its successor comes back unless the successor is there; the rest is deleted.
+ * was set aside for its successor comes back, or is the previous version where the successor is there; the rest is deleted.
  */
 import { readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Log } from "../../../kernel/plugin.ts";
 import { readComponent, readTool } from "./folders.ts";
-import { dropAll, exists, findReplaced } from "./replaced.ts";
+import { dropAll, exists, findReplaced, keepAsPrevious } from "./replaced.ts";
 
 const DRAFT = /^\.(new|old)-/;
 // Younger ones may be another process's at work.
@@ -25,7 +25,7 @@ export async function recoverTools(folder: string, log: Log): Promise<void> {
   };
   for (const [name, waiting] of await findReplaced(folder)) {
     const place = join(folder, name);
-    await attempt(place, () => settle(name, place, waiting, log));
+    await attempt(place, () => settle(folder, name, waiting, log));
   }
   for (const entry of (await readdir(folder)).filter((entry) => DRAFT.test(entry))) {
     const path = join(folder, entry);
@@ -34,16 +34,17 @@ export async function recoverTools(folder: string, log: Log): Promise<void> {
 }
 
 /** Several wait where several installs were killed; the last one that was whole is the one people used. */
-async function settle(name: string, place: string, waiting: readonly string[], log: Log): Promise<void> {
+async function settle(folder: string, name: string, waiting: readonly string[], log: Log): Promise<void> {
+  const place = join(folder, name);
+  const dated = await Promise.all(
+    waiting.map(async (path) => ({ path, date: await dateIfSound(path, name) })),
+  );
+  const [newest] = dated.sort((one, other) => other.date - one.date);
+  if (newest === undefined) return;
   if (!(await exists(place))) {
-    const dated = await Promise.all(
-      waiting.map(async (path) => ({ path, date: await dateIfSound(path, name) })),
-    );
-    const [newest] = dated.sort((one, other) => other.date - one.date);
-    if (newest === undefined) return;
     await rename(newest.path, place);
     log.warn(`${name}: its replacement was interrupted, so the previous version was restored`);
-  }
+  } else if (newest.date > 0) await keepAsPrevious(folder, name, newest.path);
   await dropAll(waiting);
 }
 

@@ -1,12 +1,40 @@
-/** Where a tool waits while its successor takes its place; the folder's name tells whose it is. */
+/**
+ * Where a tool waits while its successor takes its place, and where the last one that was replaced is kept. The folder's name tells
+ * whose it is.
+ */
 import { randomUUID } from "node:crypto";
-import { readdir, rm, stat } from "node:fs/promises";
+import { readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 const REPLACED = /^\.was-([A-Za-z0-9_-]{1,64})\.[0-9a-f-]+$/;
 
 export function replacedFolder(folder: string, name: string): string {
   return join(folder, `.was-${name}.${randomUUID()}`);
+}
+
+/** Of the version before the installed one. */
+export function previousFolder(folder: string, name: string): string {
+  return join(folder, `.previous-${name}`);
+}
+
+/** From where it waits; there is one previous version, so the one before goes. */
+export async function keepAsPrevious(folder: string, name: string, waiting: string): Promise<void> {
+  const place = previousFolder(folder, name);
+  const doomed = join(folder, `.old-${randomUUID()}`);
+  await moveIfThere(place, doomed);
+  // A process that starts at this moment may have kept it already.
+  if (!(await moveIfThere(waiting, place))) await moveIfThere(doomed, place);
+  await rm(doomed, { recursive: true, force: true });
+}
+
+async function moveIfThere(from: string, to: string): Promise<boolean> {
+  try {
+    await rename(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw error;
+  }
 }
 
 /** The folders that wait, by the tool they hold. */
@@ -18,7 +46,7 @@ export async function findReplaced(folder: string): Promise<ReadonlyMap<string, 
 
 /** For a tool that goes for good, so that no predecessor comes back in its place. */
 export async function dropReplaced(folder: string, name: string): Promise<void> {
-  await dropAll((await findReplaced(folder)).get(name) ?? []);
+  await dropAll([...((await findReplaced(folder)).get(name) ?? []), previousFolder(folder, name)]);
 }
 
 export async function dropAll(paths: readonly string[]): Promise<void> {

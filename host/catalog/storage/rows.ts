@@ -4,13 +4,15 @@ import { follow } from "../../../kernel/store/fleet/followed.ts";
 import {
   assertUnchanged,
   type BrokenTool,
+  type Candidate,
   type Catalog,
   type InstalledTool,
+  isSameTool,
   recordOf,
   type ToolRecord,
   toTool,
 } from "../catalog.ts";
-import { TOPIC } from "./tables.ts";
+import { TOPIC, type ToolTable } from "./tables.ts";
 
 interface ToolRow {
   readonly name: string;
@@ -18,6 +20,12 @@ interface ToolRow {
   readonly installed_at: string;
   readonly record: string;
   readonly capabilities: string;
+}
+
+interface PreviousRow {
+  readonly record: string;
+  readonly capabilities: string;
+  readonly component: Uint8Array<ArrayBuffer>;
 }
 
 interface Reading {
@@ -62,7 +70,8 @@ export function openRowCatalog(sql: Sql, changes: Store["changes"]): Catalog {
           const found = await tx.get<ToolRow>("SELECT sha256, installed_at FROM tools WHERE name = ?", name);
           if (found?.sha256 !== before?.digest || found?.installed_at !== before?.installedAt)
             throw overtaken(name, found === undefined);
-          await writeToolRow(tx, name, record, candidate.capabilitiesText, candidate.component);
+          if (before !== undefined && !isSameTool(before, candidate)) await keepAsPrevious(tx, name);
+          await writeToolRow(tx, "tools", name, record, candidate);
         });
       } finally {
         forget();
@@ -72,10 +81,21 @@ export function openRowCatalog(sql: Sql, changes: Store["changes"]): Catalog {
         throw new Fault("unavailable", "tool_write", `${name} was removed during the install`);
       return installed;
     },
+    async previous(name) {
+      const row = await sql.get<PreviousRow>(
+        "SELECT record, capabilities, component FROM previous_tools WHERE name = ?",
+        name,
+      );
+      if (row === undefined) return undefined;
+      const tool = toTool(name, JSON.parse(row.record) as ToolRecord, row.capabilities);
+      assertUnchanged(tool, row.component);
+      return { tool, component: row.component, capabilitiesText: row.capabilities };
+    },
     async remove(name) {
       try {
         return await sql.transaction(async (tx) => {
           await changes.mark(TOPIC, tx);
+          await tx.run("DELETE FROM previous_tools WHERE name = ?", name);
           return (await tx.run("DELETE FROM tools WHERE name = ?", name)) === 1;
         });
       } finally {
@@ -93,21 +113,31 @@ export function openRowCatalog(sql: Sql, changes: Store["changes"]): Catalog {
 
 export async function writeToolRow(
   queries: Queries,
+  table: ToolTable,
   name: string,
   record: ToolRecord,
-  capabilities: string,
-  component: Uint8Array,
+  { capabilitiesText, component }: Pick<Candidate, "capabilitiesText" | "component">,
 ): Promise<void> {
   await queries.run(
-    `INSERT INTO tools (name, sha256, installed_at, record, capabilities, component) VALUES (?, ?, ?, ?, ?, ?)
+    `INSERT INTO ${table} (name, sha256, installed_at, record, capabilities, component) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (name) DO UPDATE SET sha256 = excluded.sha256, installed_at = excluded.installed_at,
        record = excluded.record, capabilities = excluded.capabilities, component = excluded.component`,
     name,
     record.sha256,
     record.installed_at,
     JSON.stringify(record),
-    capabilities,
+    capabilitiesText,
     component,
+  );
+}
+
+/** The installed version, before another takes its place. */
+async function keepAsPrevious(queries: Queries, name: string): Promise<void> {
+  await queries.run("DELETE FROM previous_tools WHERE name = ?", name);
+  await queries.run(
+    `INSERT INTO previous_tools (name, sha256, installed_at, record, capabilities, component)
+     SELECT name, sha256, installed_at, record, capabilities, component FROM tools WHERE name = ?`,
+    name,
   );
 }
 

@@ -13,8 +13,19 @@ export const TABLES = {
       component BYTEA NOT NULL
     );
     CREATE TABLE shipped_tools (name TEXT COLLATE "C" PRIMARY KEY, digest TEXT COLLATE "C" NOT NULL)`,
+    `CREATE TABLE previous_tools (
+      name TEXT COLLATE "C" PRIMARY KEY,
+      sha256 TEXT COLLATE "C" NOT NULL,
+      installed_at TEXT COLLATE "C" NOT NULL,
+      record TEXT COLLATE "C" NOT NULL,
+      capabilities TEXT COLLATE "C" NOT NULL,
+      component BYTEA NOT NULL
+    )`,
   ],
 };
+
+/** Where a version is: in use, or replaced by the one in use. */
+export type ToolTable = "tools" | "previous_tools";
 
 /** Its number rises with every tool that comes or goes, which also lets one install at a time. */
 export const TOPIC = "tools";

@@ -1,6 +1,7 @@
 import { mkdir, readdir, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { parseCapabilities } from "../../../host/catalog/capabilities-file.ts";
 import { digestOf } from "../../../host/catalog/catalog.ts";
 import { openFolderCatalog } from "../../../host/catalog/storage/folders.ts";
 import { temporaryFolder } from "../../support/home.ts";
@@ -90,4 +91,40 @@ test("a folder that holds no sound tool does not hide the others, and is named w
     { name: "odd", reason: expect.stringContaining("shell") },
     { name: "void", reason: expect.stringContaining("tool.json") },
   ]);
+});
+
+test("what a tool replaced is kept whole until the next replacement, and goes with the tool", async () => {
+  const home = temporaryFolder();
+  const catalog = openFolderCatalog(home);
+  const install = async (version: string) => {
+    const capabilitiesText = JSON.stringify({ version, wit_version: "0.1.0" });
+    const candidate = {
+      component: COMPONENT,
+      capabilitiesText,
+      capabilities: parseCapabilities(capabilitiesText),
+      digest: digestOf(COMPONENT),
+      description: "Keeps notes",
+      schema: { type: "object" },
+      grants: [],
+    };
+    await catalog.put("notes", candidate, await catalog.find("notes"));
+  };
+  const previous = async () => (await catalog.previous("notes"))?.tool.capabilities.version;
+  await install("1.0.0");
+  expect(await previous()).toBeUndefined();
+  await install("2.0.0");
+  expect(await previous()).toBe("1.0.0");
+  // Nothing changes with the same again.
+  await install("2.0.0");
+  expect(await previous()).toBe("1.0.0");
+  await install("3.0.0");
+  expect(await catalog.previous("notes")).toMatchObject({
+    component: Buffer.from(COMPONENT),
+    capabilitiesText: '{"version":"2.0.0","wit_version":"0.1.0"}',
+  });
+  expect((await readdir(join(home, "tools"))).sort()).toEqual([".previous-notes", "notes"]);
+  await writeFile(join(home, "tools", ".previous-notes", "component.wasm"), "another");
+  await expect(catalog.previous("notes")).rejects.toThrow("notes was changed on disk");
+  expect(await catalog.remove("notes")).toBe(true);
+  expect(await readdir(join(home, "tools"))).toEqual([]);
 });

@@ -92,7 +92,7 @@ test("a name that is taken is refused; a replacement says exactly what is new", 
   expect(await compareWithInstalled(host.catalog, "fresh", wider, true)).toBeUndefined();
   const replaced = await host.place("prober", wider, true);
   expect(replaced.capabilities.http?.allowlist[0]?.host).toBe("*.example.com");
-  expect(await readdir(join(host.home, "tools"))).toEqual(["prober"]);
+  expect(await readdir(join(host.home, "tools"))).toEqual([".previous-prober", "prober"]);
 });
 
 test("of two installs of one name at once without --force one wins and the other is told", async () => {
@@ -140,11 +140,12 @@ describe("an install that was killed", () => {
     expect(await readdir(join(next.home, "tools"))).toEqual(["prober"]);
   });
 
-  test("after them: the successor stays and what it replaced goes", async () => {
+  test("after them: the successor stays and what it replaced is the previous version", async () => {
     const { host, ...paths } = await installed();
     await cp(paths.tool, paths.aside, { recursive: true });
     const next = await toolHost({}, host.home);
-    expect(await readdir(join(next.home, "tools"))).toEqual(["prober"]);
+    expect(await readdir(join(next.home, "tools"))).toEqual([".previous-prober", "prober"]);
+    expect(await next.catalog.previous("prober")).toMatchObject({ tool: { name: "prober" } });
   });
 
   test("after them, and the tool is removed: what it replaced does not come back", async () => {

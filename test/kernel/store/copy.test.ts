@@ -1,5 +1,6 @@
 /** `postern store copy|backup|restore`, with what a service has kept. */
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -68,6 +69,7 @@ beforeAll(async () => {
   attacked = await serveUnderAttack(later);
   home = attacked.served.home;
   await attacked.install("notes", "echo.js");
+  cpSync(join(home, "tools/notes"), join(home, "tools/.previous-notes"), { recursive: true });
   writeFileSync(join(home, "SOUL.md"), "Be kind.");
   mkdirSync(join(home, "skills", "tidy"), { recursive: true });
   writeFileSync(
@@ -93,7 +95,8 @@ describePostgres("a store of SQLite", () => {
     expect(rowsOf(there, "memory_documents")).toBe(1);
     expect(rowsOf(there, "response_conversation_items")).toBe(1);
     expect(rowsOf(there, "response_file_parts")).toBe(3);
-    expect(await execute(url, "SELECT name FROM tools")).toEqual([{ name: "notes" }]);
+    for (const table of ["tools", "previous_tools"])
+      expect(await execute(url, `SELECT name FROM ${table}`)).toEqual([{ name: "notes" }]);
     expect(await execute(url, "SELECT path FROM home_files ORDER BY path")).toEqual([
       { path: "SOUL.md" },
       { path: "skills/tidy/SKILL.md" },
@@ -124,9 +127,8 @@ describePostgres("a store of SQLite", () => {
         there.tables.find(({ table }) => table === name),
       );
     expect(readFileSync(join(back, "SOUL.md"), "utf8")).toBe("Be kind.");
-    expect(readFileSync(join(back, "tools/notes/component.wasm"))).toEqual(
-      readFileSync(join(home, "tools/notes/component.wasm")),
-    );
+    for (const file of ["tools/notes/component.wasm", "tools/.previous-notes/component.wasm"])
+      expect(readFileSync(join(back, file))).toEqual(readFileSync(join(home, file)));
     expect(await found({ POSTERN_HOME: back, POSTERN_SECRETS_KEY: key })).toEqual({
       threads: 3,
       memory: 1,
