@@ -74,6 +74,11 @@ export default definePlugin({
       "Memory that all tools together may use, in MiB; 0: half of the machine's",
     );
     const shipped = env.flag("TOOLS_SHIPPED", true, "Install the shipped tools on first start");
+    const indexes = env.list(
+      "TOOLS_INDEX",
+      "Lists of tools that can be installed by name: https URLs, paths from the home, `shipped` for ours; default: shipped",
+    );
+    const npmRegistry = env.url("NPM_CONFIG_REGISTRY", undefined, "Where npm packages of tools come from");
     const path = env.text(
       "PATH",
       "/usr/local/bin:/usr/bin:/bin",
@@ -89,6 +94,8 @@ export default definePlugin({
     return {
       privateHosts: privateHosts ?? new Set(),
       shipped,
+      ...(indexes.length > 0 && { indexes }),
+      npmRegistry,
       path,
       dockerFolder,
       secretsKey,

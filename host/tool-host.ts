@@ -79,6 +79,9 @@ export interface HostConfig {
   readonly path?: string;
   /** Where Docker keeps its sign-ins, where that is not the usual place. */
   readonly dockerFolder?: string | undefined;
+  /** Where tools are listed: URLs, paths and the word for our own list. */
+  readonly indexes?: readonly string[];
+  readonly npmRegistry?: string | undefined;
   /** Of Postern, which it tells MCP servers. */
   readonly version?: string;
   /** Reads the environment variable that a capabilities file names. */
@@ -206,7 +209,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     logins,
     dockerFolder: config.dockerFolder,
   });
-  const sources = createSources({ downloads, openRegistry });
+  const sources = createSources({ ...config, downloads, openRegistry, folder: home });
   const judgeSignature = createJudge(trust);
   const runner = createRunner({ cache: code.folder, catalog, pool, broker, receipts, switches, mask, log });
 

@@ -47,7 +47,7 @@ async function provide(name: string, known: string | undefined, options: Shipped
   if (!existsSync(wasm)) {
     if (isOffered) return known;
     if (installed !== undefined) return THE_USERS;
-    await build(name, progress, signal);
+    await buildShipped(name, progress, signal);
   }
   const component = await readFile(wasm);
   const digest = digestOf(component);
@@ -75,7 +75,11 @@ async function provide(name: string, known: string | undefined, options: Shipped
 }
 
 /** In a process of its own: the compiler needs hundreds of megabytes, which then go with it. */
-async function build(name: string, progress: (line: string) => void, signal: AbortSignal): Promise<void> {
+export async function buildShipped(
+  name: string,
+  progress: (line: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
   const child = spawn(process.execPath, [join(ROOT, "components", "build.ts"), name], {
     stdio: ["ignore", "ignore", "pipe"],
     signal,

@@ -10,6 +10,7 @@ import { create, TEMPLATES } from "./author/new.ts";
 import { enable, install, remove } from "./install.ts";
 import { publish } from "./publish.ts";
 import { run } from "./run.ts";
+import { search } from "./search.ts";
 import { auth, setup } from "./secrets.ts";
 import { info, list, log } from "./show.ts";
 
@@ -62,6 +63,14 @@ Examples:
       "sign it with this key, as cosign does; COSIGN_PASSWORD opens it, or you are asked",
     )
     .action((directory, url, options) => publish(context, directory, url, options));
+
+  verb(
+    "search [words...]",
+    "find tools to install in the indexes that TOOLS_INDEX names",
+    "search",
+    "search weather forecast",
+    "search weather --json",
+  ).action((words, options) => search(context, words, options));
 
   verb("list", "list the installed tools", "list", "list --json").action((options) => list(context, options));
 

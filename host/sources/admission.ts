@@ -19,12 +19,14 @@ export interface Admitted {
 /** The origin with its verified signer. Tools from this machine's disk are not asked about. */
 export async function admit(
   judge: JudgeSignature,
-  { origin, evidence }: Pick<Fetched, "origin" | "evidence">,
+  { origin, evidence, listedSigner }: Pick<Fetched, "origin" | "evidence" | "listedSigner">,
   { allowUnsigned = false, ask }: AdmissionOptions,
 ): Promise<Admitted> {
   if (origin.kind === "file" || origin.kind === "folder") return { origin };
   const { status, sentence, signer } = await judge(origin, evidence);
   if (status === "refused") throw refusal(`${sentence}. No option overrides a trust rule.`);
+  if (signer !== undefined && listedSigner !== undefined && signer !== listedSigner)
+    throw refusal(`${sentence}, but the index that lists it says ${listedSigner}. Nothing was installed.`);
   const isAdmitted = status === "signed" || allowUnsigned || (await ask?.(sentence)) === true;
   if (!isAdmitted) {
     const what = ask === undefined ? "Pass --allow-unsigned to install it anyway." : "Nothing was installed.";

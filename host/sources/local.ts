@@ -79,6 +79,10 @@ async function readRecordings(folder: string): Promise<readonly RecordingFile[]>
   );
 }
 
+export async function readText(file: string): Promise<string> {
+  return (await read(file)).toString("utf8");
+}
+
 async function read(file: string): Promise<Buffer> {
   try {
     return await readFile(file);

@@ -12,6 +12,8 @@ export interface Fetched {
   readonly evidence: Evidence | undefined;
   readonly recordings?: readonly RecordingFile[];
   readonly readme?: string;
+  /** Whose signature it has to have, where the index that lists it says so. */
+  readonly listedSigner?: string;
 }
 
 export interface RecordingFile {

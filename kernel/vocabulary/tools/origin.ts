@@ -10,6 +10,7 @@ export const ToolOrigin = Type.Object(
       description:
         "Of what was fetched: the registry's manifest, the package's tarball (as npm's integrity), or the component",
     }),
+    listed: Type.Optional(Type.String({ description: "The name under which an index lists it" })),
     tag: Type.Optional(Type.String({ description: "The registry's tag it was found under" })),
     version: Type.Optional(Type.String({ description: "The package's version" })),
     signer: Type.Optional(Type.String({ description: "Whose signature was verified, in words" })),

@@ -17,7 +17,7 @@ export interface Installed {
 
 /** What publishing runs first. `installPacked` does the same, but builds a component only where it has changed. */
 export const PREPACK =
-  "npm run build && node components/build.ts convert && node components/build.ts weather";
+  "npm run build && node components/build.ts convert && node components/build.ts weather && node components/build.ts github-issues";
 
 export async function installPacked(): Promise<Installed> {
   const folder = temporaryFolder();
@@ -27,7 +27,7 @@ export async function installPacked(): Promise<Installed> {
   const build = readScripts(cwd).build.replace("tsc -p", "tsc --noCheck -p");
   const PATH = [join(ROOT, "node_modules", ".bin"), process.env["PATH"]].join(":");
   await run("sh", ["-c", build], { cwd, env: { ...process.env, PATH } });
-  for (const name of ["convert", "weather"]) {
+  for (const name of ["convert", "weather", "github-issues"]) {
     const dist = join(cwd, "components", name, "dist");
     mkdirSync(dist);
     writeFileSync(join(dist, `${name}.wasm`), await builtComponent(name));

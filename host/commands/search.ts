@@ -1,0 +1,57 @@
+/** `tool search`: what the indexes list. */
+import { table } from "../../kernel/cli/table.ts";
+import type { CommandContext } from "../../kernel/plugin.ts";
+import { SHIPPED_INDEX } from "../sources/index/indexes.ts";
+import { searchEntries } from "../sources/index/search.ts";
+import { withHost } from "./opening.ts";
+import { type JsonOption, print, progress, shorten } from "./terminal/terminal.ts";
+
+/** Where the width is not known: output that goes to a file or another program. */
+const WIDTH = 120;
+const LEAST_ABOUT = 24;
+
+export async function search(
+  context: CommandContext,
+  words: readonly string[],
+  options: JsonOption,
+): Promise<void> {
+  await withHost(context, async ({ sources, catalog }) => {
+    const { entries, problems } = await sources.indexes.read();
+    const installed = new Set((await catalog.list()).map(({ name }) => name));
+    const found = searchEntries(entries, words).map((entry) => ({
+      ...entry,
+      installed: installed.has(entry.name),
+    }));
+    if (!options.json) for (const problem of problems) progress(problem);
+    print(options, { tools: found, problems }, () => {
+      if (found.length === 0) return `No tool found for "${words.join(" ")}".`;
+      const rows = found.map(({ name, about, from, index, signer, installed: isInstalled }) => ({
+        name: isInstalled ? `${name} (installed)` : name,
+        about,
+        from:
+          index === SHIPPED_INDEX
+            ? "comes with Postern"
+            : signer === undefined
+              ? from
+              : `${from}, signed by ${signer}`,
+      }));
+      const names = Math.max(...rows.map(({ name }) => name.length));
+      const left = (process.stdout.columns ?? WIDTH) - names - 4;
+      const abouts = Math.max(
+        LEAST_ABOUT,
+        Math.min(Math.max(...rows.map(({ about }) => about.length)), Math.floor(left * 0.6)),
+      );
+      return `${table(
+        [
+          ["NAME", "ABOUT", "FROM"],
+          ...rows.map(({ name, about, from }) => [
+            name,
+            shorten(about, abouts),
+            shorten(from, Math.max(LEAST_ABOUT, left - abouts)),
+          ]),
+        ],
+        "",
+      )}\nInstall one: postern tool install ${found.find((one) => !one.installed)?.name ?? found[0]?.name}`;
+    });
+  });
+}

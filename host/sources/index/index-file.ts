@@ -1,0 +1,143 @@
+/**
+ * An index of tools: a JSON file in which somebody lists what can be installed by name. It is a stranger's text, so it is bounded,
+ * and an entry that is not what it should be is left out with a sentence that says why.
+ *
+ *     { "tools": [{ "name": "weather", "about": "Current weather and forecasts.", "from": "oci://ghcr.io/acme/weather:1",
+ *       "digest": "sha256:…", "signer": "releases@acme.example" }] }
+ */
+import { visibleLine, withoutHidden } from "../../../kernel/mask/visible.ts";
+import { Fault, reason } from "../../../kernel/plugin.ts";
+import { checkName } from "../../catalog/install.ts";
+import { parseReference } from "../reference.ts";
+
+export interface IndexEntry {
+  readonly name: string;
+  /** One sentence. */
+  readonly about: string;
+  /** A reference, as it is typed after `tool install`. */
+  readonly from: string;
+  /** Of what is fetched: `sha256:…` in hex or `sha512-…` in base64. Absent only where `from` is a file beside the index. */
+  readonly digest?: string;
+  /** Of a file beside the index: what says what it may do, where that is not inside it. */
+  readonly capabilities?: string;
+  /** Whose signature it has to have. */
+  readonly signer?: string;
+  /** Which index lists it. */
+  readonly index: string;
+}
+
+export interface IndexReading {
+  readonly entries: readonly IndexEntry[];
+  /** Sentences: what was left out, and why. */
+  readonly problems: readonly string[];
+}
+
+export const MAX_INDEX_BYTES = 1024 * 1024;
+const MAX_ENTRIES = 2000;
+const MAX_ABOUT = 240;
+const MAX_SIGNER = 320;
+const MAX_PROBLEMS = 10;
+
+const DIGEST = /^(?:sha256:[0-9a-f]{64}|sha512-[A-Za-z0-9+/]{86}==)$/;
+
+/** `index`: where the text is from. `resolve` makes a place beside the index a reference; undefined where there can be none. */
+export function parseIndex(
+  text: string,
+  index: string,
+  resolve: (path: string) => string | undefined,
+): IndexReading {
+  const tools = readTools(text, index);
+  const entries = new Map<string, IndexEntry>();
+  const problems: string[] = [];
+  for (const [at, tool] of tools.entries()) {
+    try {
+      const entry = readEntry(tool, index, resolve);
+      const key = entry.name.toLowerCase();
+      if (entries.has(key)) throw new Fault("invalid", "bad_index", `it lists ${entry.name} twice`);
+      entries.set(key, entry);
+    } catch (error) {
+      problems.push(`Tool ${at + 1} of the index ${index} is left out: ${visibleLine(reason(error))}.`);
+    }
+  }
+  const more = problems.length - MAX_PROBLEMS;
+  return {
+    entries: [...entries.values()],
+    problems: more > 0 ? [...problems.slice(0, MAX_PROBLEMS), `${more} more are left out.`] : problems,
+  };
+}
+
+function readTools(text: string, index: string): readonly unknown[] {
+  const refuse = (why: string, cause?: unknown) =>
+    new Fault("invalid", "bad_index", `The index ${index} cannot be used: ${why}.`, { cause });
+  let value: { readonly tools?: unknown } | null;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw refuse(`it is not JSON (${visibleLine(reason(error))})`, error);
+  }
+  if (!Array.isArray(value?.tools)) throw refuse('it has no list of "tools"');
+  if (value.tools.length > MAX_ENTRIES)
+    throw refuse(`it lists ${value.tools.length} tools; at most ${MAX_ENTRIES} are read`);
+  return value.tools;
+}
+
+function readEntry(tool: unknown, index: string, resolve: (path: string) => string | undefined): IndexEntry {
+  const wrong = (why: string) => new Fault("invalid", "bad_index", why);
+  if (typeof tool !== "object" || tool === null) throw wrong("it is not an object");
+  const field = (key: string) => {
+    const value = (tool as Readonly<Record<string, unknown>>)[key];
+    if (value !== undefined && typeof value !== "string") throw wrong(`its "${key}" is not a text`);
+    return value;
+  };
+  const name = field("name") ?? "";
+  // The name is what people type and models call: not even a hidden character is taken out of it.
+  checkName(name);
+  const about = sentence(field("about") ?? "", MAX_ABOUT);
+  if (about === "") throw wrong(`${name} has no "about" that says what it does`);
+  const digest = field("digest");
+  if (digest !== undefined && !DIGEST.test(digest))
+    throw wrong(`the digest of ${name} is neither sha256:<64 hex digits> nor sha512-<base64>`);
+  const signer = sentence(field("signer") ?? "", MAX_SIGNER);
+  const from = readFrom(name, field("from") ?? "", digest, resolve);
+  const capabilities = field("capabilities");
+  const beside = capabilities === undefined ? undefined : resolve(capabilities);
+  if (beside === undefined && capabilities !== undefined)
+    throw wrong(`${name} names a capabilities file, which only a file beside the index can have`);
+  return {
+    name,
+    about,
+    from,
+    index,
+    ...(digest !== undefined && { digest }),
+    ...(beside !== undefined && { capabilities: beside }),
+    ...(signer !== "" && { signer }),
+  };
+}
+
+function readFrom(
+  name: string,
+  from: string,
+  digest: string | undefined,
+  resolve: (path: string) => string | undefined,
+): string {
+  const wrong = (why: string) => new Fault("invalid", "bad_index", `${name} ${why}`);
+  if (from === "") throw wrong('has no "from" that says where it is');
+  const { kind } = parseReference(from);
+  if (kind === "https" || kind === "oci" || kind === "npm") {
+    if (digest === undefined) throw wrong("has no digest, without which its content could be exchanged");
+    return from;
+  }
+  const beside = kind === "named" ? undefined : resolve(from);
+  if (beside === undefined)
+    throw wrong(`is said to be at ${visibleLine(from)}, which is neither https, oci nor npm`);
+  return beside;
+}
+
+/** On one line, without what an eye would not see. */
+function sentence(text: string, length: number): string {
+  const line = withoutHidden(text.slice(0, 4 * length))
+    .replaceAll("\n", " ")
+    .replaceAll("\t", " ")
+    .trim();
+  return line.length > length ? `${line.slice(0, length - 1)}…` : line;
+}

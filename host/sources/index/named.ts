@@ -1,0 +1,52 @@
+/** A tool by its bare name: the index says where it is, and what was fetched from there has to be what the index says. */
+import { existsSync } from "node:fs";
+import { Fault } from "../../../kernel/plugin.ts";
+import { digestOf } from "../../catalog/catalog.ts";
+import { buildShipped } from "../../catalog/shipped.ts";
+import { readReference, readText } from "../local.ts";
+import type { Reference, ReferenceOf } from "../reference.ts";
+import type { Fetched, FetchOptions, Source } from "../source.ts";
+import type { IndexEntry } from "./index-file.ts";
+import { type Indexes, SHIPPED_INDEX } from "./indexes.ts";
+import { findEntry } from "./search.ts";
+
+export function createNamedSource(
+  indexes: Indexes,
+  fetch: (reference: Reference, options: FetchOptions) => Promise<Fetched>,
+): Source<ReferenceOf<"named">> {
+  return {
+    async fetch({ name }, options) {
+      const { progress, signal } = options;
+      const { entries, problems } = await indexes.read(signal);
+      for (const problem of problems) progress(problem);
+      const entry = findEntry(entries, name);
+      progress(`${name} is ${entry.from} (listed in ${entry.index})`);
+      // In a clone, what is shipped is built when it is first needed.
+      if (entry.index === SHIPPED_INDEX && !existsSync(entry.from))
+        await buildShipped(name, progress, signal ?? new AbortController().signal);
+      const capabilitiesText =
+        options.capabilitiesText ??
+        (entry.capabilities === undefined ? undefined : await readText(entry.capabilities));
+      const fetched = await fetch(readReference(entry.from, "/"), {
+        ...options,
+        ...(capabilitiesText !== undefined && { capabilitiesText }),
+      });
+      checkDigest(fetched, entry);
+      return {
+        ...fetched,
+        name,
+        origin: { ...fetched.origin, listed: name },
+        ...(entry.signer !== undefined && { listedSigner: entry.signer }),
+      };
+    },
+  };
+}
+
+function checkDigest({ component, origin }: Fetched, { name, from, digest, index }: IndexEntry): void {
+  if (digest === undefined || digest === origin.digest || digest === `sha256:${digestOf(component)}`) return;
+  throw new Fault(
+    "invalid",
+    "wrong_digest",
+    `${from} is not the ${name} that the index ${index} lists: its digest is ${origin.digest}, expected ${digest}. Nothing was installed.`,
+  );
+}

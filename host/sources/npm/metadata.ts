@@ -1,0 +1,93 @@
+/** What a registry says about a package: which version a range means, where its tarball is and which digest it has to have. */
+import { maxSatisfying, valid, validRange } from "semver";
+import { visibleLine } from "../../../kernel/mask/visible.ts";
+import { Fault, reason } from "../../../kernel/plugin.ts";
+
+export interface Release {
+  readonly version: string;
+  readonly tarball: string;
+  /** SHA-512 in base64. */
+  readonly sha512: string;
+}
+
+const MAX_SHOWN = 8;
+const MAX_VERSIONS = 20_000;
+
+/** `wanted`: a version, a range or a tag such as `latest`. */
+export function chooseRelease(text: string, name: string, wanted: string): Release {
+  const wrong = (why: string, cause?: unknown) =>
+    new Fault(
+      "unavailable",
+      "bad_registry_answer",
+      `The registry's answer about ${name} cannot be used: ${why}.`,
+      {
+        cause,
+      },
+    );
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch (error) {
+    throw wrong(`it is not JSON (${visibleLine(reason(error))})`, error);
+  }
+  const { "dist-tags": tags, versions, name: said } = asObject(document);
+  // A mirror that mixes packages up is as wrong as one that lies.
+  if (said !== name)
+    throw wrong(`it is about ${visibleLine(JSON.stringify(said) ?? "nothing").slice(0, 100)}`);
+  const known = asObject(versions);
+  if (Object.keys(known).length > MAX_VERSIONS) throw wrong(`it lists more than ${MAX_VERSIONS} versions`);
+  const version = chooseVersion(Object.keys(known), asObject(tags), name, wanted);
+  const { version: own, dist } = asObject(known[version]);
+  if (own !== version) throw wrong(`under ${version} it describes another version`);
+  const { tarball, integrity } = asObject(dist);
+  if (typeof tarball !== "string") throw wrong(`it does not say where version ${version} is`);
+  const sha512 = typeof integrity === "string" ? findSha512(integrity) : undefined;
+  if (sha512 === undefined)
+    throw wrong(`it gives no SHA-512 for version ${version}, without which the content cannot be checked`);
+  return { version, tarball, sha512 };
+}
+
+function chooseVersion(
+  versions: readonly string[],
+  tags: Readonly<Record<string, unknown>>,
+  name: string,
+  wanted: string,
+): string {
+  const tagged = Object.hasOwn(tags, wanted) ? tags[wanted] : undefined;
+  const exact = valid(wanted);
+  const range = validRange(wanted);
+  // In npm's own order: what reads as a version or a range is none of the tags.
+  const found =
+    exact ??
+    (range === null
+      ? tagged
+      : maxSatisfying(
+          [...versions].filter((one) => valid(one) === one),
+          range,
+        ));
+  if (typeof found === "string" && versions.includes(found)) return found;
+  const newest = versions.filter((one) => valid(one) === one).slice(-MAX_SHOWN);
+  const there = [
+    ...newest,
+    ...Object.keys(tags)
+      .slice(0, MAX_SHOWN)
+      .map((tag) => visibleLine(tag).slice(0, 64)),
+  ];
+  throw new Fault(
+    "missing",
+    "no_such_version",
+    `${name} has no version ${wanted}. There are: ${there.join(", ") || "none"}.`,
+  );
+}
+
+/** Of a list of digests in the form that browsers use too. */
+function findSha512(integrity: string): string | undefined {
+  const digests = integrity.slice(0, 2048).split(" ");
+  return digests
+    .map((digest) => /^sha512-([A-Za-z0-9+/]{86}==)$/.exec(digest)?.[1])
+    .find((one) => one !== undefined);
+}
+
+function asObject(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+}

@@ -1,0 +1,181 @@
+/**
+ * Tools in npm packages. The registry says where a version's tarball is and which SHA-512 it has; the tarball is read in memory, and no
+ * script of it is run. The `postern` field of its package.json says which of its files is what:
+ *
+ *     "postern": { "component": "dist/weather.wasm", "capabilities": "capabilities.json", "name": "weather", "recordings": "recordings" }
+ *
+ * All of them may be left out: then it is the only component there is, the capabilities inside it or beside package.json, the package's name,
+ * and a folder of that name.
+ */
+import { createHash } from "node:crypto";
+import { visibleLine } from "../../../kernel/mask/visible.ts";
+import { Fault, reason } from "../../../kernel/plugin.ts";
+import { readCapabilitiesSection } from "../../compile/capabilities-section.ts";
+import type { Downloads } from "../download.ts";
+import { getFile } from "../get.ts";
+import { MAX_CAPABILITIES_BYTES, MAX_COMPONENT_BYTES } from "../limits.ts";
+import { canonicalReference, type ReferenceOf } from "../reference.ts";
+import type { Fetched, Source } from "../source.ts";
+import { chooseRelease, type Release } from "./metadata.ts";
+import { type PackageFiles, readTarball } from "./tarball.ts";
+
+export const PUBLIC_REGISTRY = "https://registry.npmjs.org";
+
+const ABBREVIATED = "application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8";
+const MAX_METADATA = 8 * 1024 * 1024;
+const UNPACKED = { maxBytes: 2 * MAX_COMPONENT_BYTES, maxEntries: 5000 };
+const MAX_MANIFEST = 256 * 1024;
+const MAX_README = 256 * 1024;
+const MAX_RECORDING = 1024 * 1024;
+const MAX_RECORDINGS = 50;
+const METADATA_MILLIS = 30_000;
+const TARBALL_MILLIS = 5 * 60_000;
+
+export function createNpmSource(downloads: Downloads, registry: string): Source<ReferenceOf<"npm">> {
+  const base = registry.endsWith("/") ? registry : `${registry}/`;
+  return {
+    async fetch(reference, { progress, signal, capabilitiesText }) {
+      const { name, range } = reference;
+      const metadata = await getFile(downloads, `${base}${name}`, `npm:${name}`, {
+        maxBytes: MAX_METADATA,
+        timeoutMs: METADATA_MILLIS,
+        accept: ABBREVIATED,
+        signal,
+      });
+      const release = chooseRelease(Buffer.from(metadata).toString("utf8"), name, range);
+      const what = `npm:${name}@${release.version}`;
+      progress(`downloading ${what}`);
+      const tarball = await getFile(downloads, placeOf(release, base), what, {
+        maxBytes: MAX_COMPONENT_BYTES,
+        timeoutMs: TARBALL_MILLIS,
+        signal,
+      });
+      checkIntegrity(tarball, release, what);
+      const files = await readTarball(tarball, what, UNPACKED);
+      return {
+        ...readPackage(files, name, what, capabilitiesText),
+        origin: {
+          kind: "npm",
+          reference: canonicalReference(reference),
+          digest: `sha512-${release.sha512}`,
+          version: release.version,
+          tag: range,
+        },
+        evidence: { subject: tarball, bundles: [], simple: [] },
+      };
+    },
+  };
+}
+
+/** Mirrors pass on the public registry's addresses; as npm does, they are asked at the mirror. */
+function placeOf({ tarball }: Release, base: string): string {
+  return tarball.startsWith(`${PUBLIC_REGISTRY}/`)
+    ? `${base}${tarball.slice(PUBLIC_REGISTRY.length + 1)}`
+    : tarball;
+}
+
+function checkIntegrity(tarball: Uint8Array, { sha512 }: Release, what: string): void {
+  const found = createHash("sha512").update(tarball).digest("base64");
+  if (found === sha512) return;
+  throw new Fault(
+    "invalid",
+    "wrong_integrity",
+    `${what} is not what the registry says it is: its tarball has SHA-512 ${found}, expected ${sha512}. Nothing was installed.`,
+  );
+}
+
+type Contents = Pick<Fetched, "component" | "capabilitiesText" | "name" | "recordings" | "readme">;
+
+function readPackage(
+  files: PackageFiles,
+  packageName: string,
+  what: string,
+  given: string | undefined,
+): Contents {
+  const refuse = (why: string) => new Fault("invalid", "bad_package", `${what} cannot be used: ${why}.`);
+  const text = (path: string, most: number): string | undefined => {
+    const data = files.get(path);
+    if (data === undefined) return undefined;
+    if (data.length > most) throw refuse(`${show(path)} has ${data.length} bytes; at most ${most} are read`);
+    return Buffer.from(data).toString("utf8");
+  };
+  const field = readField(text("package.json", MAX_MANIFEST), refuse);
+  const path = field.component ?? findComponent(files, refuse);
+  const component = files.get(path);
+  if (component === undefined) throw refuse(`its postern field names ${show(path)}, which is not in it`);
+  if (component.length > MAX_COMPONENT_BYTES)
+    throw refuse(`${show(path)} has ${component.length} bytes; at most ${MAX_COMPONENT_BYTES} are read`);
+  if (field.capabilities !== undefined && !files.has(field.capabilities))
+    throw refuse(`its postern field names ${show(field.capabilities)}, which is not in it`);
+  const capabilitiesText =
+    given ??
+    (field.capabilities === undefined
+      ? (readCapabilitiesSection(component) ?? text("capabilities.json", MAX_CAPABILITIES_BYTES))
+      : text(field.capabilities, MAX_CAPABILITIES_BYTES));
+  if (capabilitiesText === undefined)
+    throw refuse("nothing says what the tool may do; pass --capabilities <file>");
+  const readme = [...files.keys()].find((name) => name.toLowerCase() === "readme.md");
+  const readmeText = readme === undefined ? undefined : text(readme, MAX_README);
+  const folder = `${field.recordings ?? "recordings"}/`;
+  const names = [...files.keys()].filter((name) => name.startsWith(folder) && name.endsWith(".json"));
+  if (names.length > MAX_RECORDINGS)
+    throw refuse(`it has ${names.length} recordings; at most ${MAX_RECORDINGS} are read`);
+  return {
+    component,
+    capabilitiesText,
+    name: field.name ?? packageName.slice(packageName.indexOf("/") + 1),
+    recordings: names.sort().map((name) => ({
+      name: name.slice(folder.length),
+      text: text(name, MAX_RECORDING) ?? "",
+    })),
+    ...(readmeText !== undefined && { readme: readmeText }),
+  };
+}
+
+type Refuse = (why: string) => Fault;
+
+interface PosternField {
+  readonly component?: string;
+  readonly capabilities?: string;
+  readonly name?: string;
+  readonly recordings?: string;
+}
+
+function readField(manifest: string | undefined, refuse: Refuse): PosternField {
+  if (manifest === undefined) throw refuse("it has no package.json");
+  let postern: unknown;
+  try {
+    postern = (JSON.parse(manifest) as { readonly postern?: unknown } | null)?.postern;
+  } catch (error) {
+    throw refuse(`its package.json is not JSON (${visibleLine(reason(error))})`);
+  }
+  if (typeof postern !== "object" || postern === null || Array.isArray(postern))
+    throw refuse('it is not a tool: its package.json has no "postern" field');
+  const value = (key: keyof PosternField): string | undefined => {
+    const found = (postern as Readonly<Record<string, unknown>>)[key];
+    if (found === undefined) return undefined;
+    if (typeof found !== "string" || found === "" || found.length > 512)
+      throw refuse(`the "${key}" of its postern field has to be one text`);
+    return key === "name" ? found : found.replace(/^\.\//, "").replace(/\/$/, "");
+  };
+  const entries = (["component", "capabilities", "name", "recordings"] as const).flatMap((key) => {
+    const found = value(key);
+    return found === undefined ? [] : [[key, found] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+function findComponent(files: PackageFiles, refuse: Refuse): string {
+  const found = [...files.keys()].filter((name) => name.endsWith(".wasm")).sort();
+  const [only, ...others] = found;
+  if (only === undefined) throw refuse("there is no component (.wasm) in it");
+  if (others.length > 0)
+    throw refuse(
+      `it has ${found.length} components (${found.slice(0, 4).map(show).join(", ")}), and its postern field does not say which one is the tool`,
+    );
+  return only;
+}
+
+function show(path: string): string {
+  return visibleLine(path.length > 100 ? `${path.slice(0, 100)}…` : path);
+}
