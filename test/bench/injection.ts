@@ -4,7 +4,7 @@
  */
 import { type Heard, judge } from "../../plugins/agent/safety/provenance/ruling.ts";
 import { hear } from "../../plugins/agent/safety/provenance/said.ts";
-import { canLoop, runAll } from "./injection/loop.ts";
+import { runAll } from "./injection/loop.ts";
 import { CASES, type Case, calledIn, isAttack, play, TODAY } from "./injection/play.ts";
 import { type Bench, compare, type Figure, interleave, single, within } from "./support/bench.ts";
 
@@ -29,7 +29,7 @@ function byRuling(): Outcome {
 }
 
 async function byLoop(provenance: "ask" | "off"): Promise<Outcome> {
-  const ran = await runAll(CASES.filter(canLoop), provenance);
+  const ran = await runAll(CASES, provenance);
   const all = [...ran];
   const tasks = all.filter(([one]) => !isAttack(one));
   return {
@@ -108,14 +108,18 @@ export const bench: Bench = {
     const on = await byLoop("ask");
     for (const { id, about } of new Set([...ruling.silent, ...on.silent]))
       process.stderr.write(`in silence: ${id}, ${about}\n`);
-    const samples = await interleave({ "10 items": timed(10), "200 items": timed(200) }, ROUNDS, progress);
+    const samples = await interleave(
+      { "10 items": timed(10), "200 items": timed(200), "2,000 items": timed(2000) },
+      ROUNDS,
+      progress,
+    );
     return [
       ...figures("ruling", CASES, ruling, NOBODY_ASKS),
-      ...figures("loop", CASES.filter(canLoop), on, off),
+      ...figures("loop", CASES, on, off),
       ...compare(samples, {
         unit: "ms",
         what: "judging a call after so much was read",
-        goals: { "200 items": within(2, "ms") },
+        goals: { "200 items": within(2, "ms"), "2,000 items": within(5, "ms") },
       }),
     ];
   },

@@ -3,22 +3,20 @@ import { Settings } from "../../../kernel/env.ts";
 import { boot } from "../../../kernel/kernel.ts";
 import { createLog } from "../../../kernel/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
-import type { AnyPlugin, TurnRecord } from "../../../kernel/plugin.ts";
+import type { AnyPlugin, TurnInput, TurnRecord } from "../../../kernel/plugin.ts";
 import store from "../../../kernel/store/store.ts";
 import agentPlugin from "../../../plugins/agent/plugin.ts";
-import { startModelServer } from "../../support/servers/model-server.ts";
+import { type Answer as Reply, startModelServer } from "../../support/servers/model-server.ts";
 import { type TestTool, toolsPlugin } from "../../support/services/agent.ts";
 import { inFolder } from "../support/programs.ts";
 import { type Case, isAttack, outputOf, type Step, TOOLS } from "./play.ts";
+import { prepare, WINDOW } from "./ways.ts";
 
 export interface Ran {
   readonly questions: number;
   /** The calls that were made. */
   readonly steps: readonly Step[];
 }
-
-/** Memory, summaries and descriptions come about in their own ways: `play` has them. */
-export const canLoop = ({ before }: Case) => before === undefined;
 
 const MOST_QUESTIONS = 20;
 
@@ -28,7 +26,7 @@ export function runAll(cases: readonly Case[], provenance: "ask" | "off"): Promi
     const model = await startModelServer();
     let waiting: Step[] = [];
     let made: Step[] = [];
-    const tools = TOOLS.map(({ name, kind, writes, leaves, properties }): [string, TestTool] => [
+    const given = TOOLS.map(({ name, kind, writes, leaves, properties }): [string, TestTool] => [
       name,
       {
         writes,
@@ -46,15 +44,26 @@ export function runAll(cases: readonly Case[], provenance: "ask" | "off"): Promi
         },
       },
     ]);
+    // Changed from case to case by what a server adds.
+    const tools: Record<string, TestTool> = {};
+    let replies: Reply[] = [];
+    let summary = "";
+    model.otherwise(({ messages }) =>
+      String(messages[0]?.content).startsWith("Summarise")
+        ? { text: summary }
+        : (replies.shift() ?? { text: "Done." }),
+    );
     const mask = createMask();
     const kernel = await boot({
-      plugins: [store as AnyPlugin, toolsPlugin(Object.fromEntries(tools)), agentPlugin as AnyPlugin],
+      plugins: [store as AnyPlugin, toolsPlugin(tools), agentPlugin as AnyPlugin],
       settings: new Settings(
         {
           MODEL_BASE_URL: model.url,
           MODEL_NAME: "scripted",
           TOOL_APPROVALS: "*=allow",
           PROVENANCE: provenance,
+          MODEL_CONTEXT_TOKENS: WINDOW,
+          TOOLS_OFFERED: "100",
         },
         {},
         mask.add,
@@ -70,22 +79,41 @@ export function runAll(cases: readonly Case[], provenance: "ask" | "off"): Promi
       for (const [at, one] of cases.entries()) {
         waiting = [...one.steps];
         made = [];
-        model.script(
+        for (const name of Object.keys(tools)) delete tools[name];
+        Object.assign(tools, Object.fromEntries(given));
+        const user = `person-${at}`;
+        const way = await prepare(one, {
+          agent,
+          user,
+          tools,
+          answer: (...next) => {
+            replies = [...next];
+          },
+          summarise: (text) => {
+            summary = text;
+          },
+        });
+        replies = [
+          ...way.replies,
           ...one.steps.map((step, index) => ({
             calls: [{ id: `${at}-${index}`, name: step.call ?? step.obeys ?? "", arguments: step.with }],
           })),
-          { text: "Done." },
-        );
-        const turn = { user: `person-${at}`, channel: "bench" };
-        const input = { type: "message", text: one.person.join("\n") } as const;
-        let record: TurnRecord = await (await agent.run({ ...turn, input })).record;
+        ];
+        const { input = { type: "message", text: "" }, ...more } = way.turn;
+        const asked = { ...input, text: one.person.join("\n") } as TurnInput;
+        const turn = { user, channel: "bench", ...more };
+        const began = model.requests.length;
+        let record: TurnRecord = await (await agent.run({ ...turn, input: asked })).record;
+        const shown = model.requests.slice(began).map((request) => JSON.stringify(request));
+        if (!shown.some((request) => request.includes(JSON.stringify(way.shows).slice(1, -1))))
+          throw new Error(`${one.id}: the model was not shown ${way.shows}`);
         let questions = 0;
         while (record.status === "waiting" && record.gate !== undefined && questions < MOST_QUESTIONS) {
           questions++;
           const { id: gate, thread } = record.gate;
           const decision = isAttack(one) ? "deny" : "once";
           const answer = { type: "approval", gate, decision } as const;
-          record = await (await agent.run({ ...turn, thread, input: answer })).record;
+          record = await (await agent.run({ user, channel: "bench", thread, input: answer })).record;
         }
         if (record.status !== "completed") throw new Error(`${one.id} ended as ${record.status}`);
         found.set(one, { questions, steps: made });
