@@ -1,3 +1,4 @@
+import { visible, visibleJson, visibleLine } from "../../../../kernel/mask/visible.ts";
 import type { ToolCall } from "../wire.ts";
 import type { Result } from "./turn-view.ts";
 
@@ -40,7 +41,7 @@ export function CallCard({ call, outcome, millis, isWaiting }: CallCardProps) {
           <>
             <h3>{outcome.status === "ok" ? "Result" : "Error"}</h3>
             <pre class={outcome.status === "ok" ? "" : "failed"}>
-              {outcome.status === "ok" ? pretty(outcome.output) : outcome.message}
+              {outcome.status === "ok" ? pretty(outcome.output) : visible(outcome.message)}
             </pre>
             {outcome.attachments?.map(({ id, name }, at) => (
               <a key={id} href={`/api/attachments/${id}`} target="_blank" rel="noopener noreferrer">
@@ -55,21 +56,23 @@ export function CallCard({ call, outcome, millis, isWaiting }: CallCardProps) {
   );
 }
 
+// What is hidden in them is spelled out: a model or a stranger wrote them.
 function pretty(json: string): string {
   try {
-    return JSON.stringify(JSON.parse(json), null, 2);
+    return visibleJson(JSON.stringify(JSON.parse(json), null, 2));
   } catch {
-    return json;
+    return visible(json);
   }
 }
 
 function oneLine(json: string): string {
   try {
     const values = JSON.parse(json) as Record<string, unknown>;
-    return Object.entries(values)
-      .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
-      .join(", ");
+    const words = Object.entries(values).map(
+      ([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
+    );
+    return visibleLine(words.join(", "));
   } catch {
-    return json;
+    return visibleLine(json);
   }
 }

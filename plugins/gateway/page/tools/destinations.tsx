@@ -1,7 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { visibleLine } from "../../../../kernel/mask/visible.ts";
 import { attempt } from "../app.ts";
-import { List } from "../frame/list.tsx";
 import { ask, type TrustedDestination } from "../wire.ts";
 
 /** Where calls may go although somebody else named it, with a way back. */
@@ -24,36 +23,33 @@ export function Destinations({ isOperator }: { isOperator: boolean }) {
     <section class="card" aria-label="Trusted destinations">
       <h2>Trusted destinations</h2>
       <p class="soft">
-        A call to an address that you did not give yourself asks first. These do not: you allowed them “from
-        now on”, or the operator did for everybody.
+        A call to an address that you did not give yourself asks first. For these, the address alone is no
+        reason to ask.
       </p>
       {known.length === 0 && <p class="soft">There are none.</p>}
-      {known.length > 0 && (
-        <List columns={["Destination", "Tool", "For", "Since"]}>
-          {known.map((one) => (
-            <tr key={JSON.stringify([one.value, one.tool, one.user])}>
-              <td>
-                <bdi>{visibleLine(one.value)}</bdi>
-              </td>
-              <td>{one.tool ?? "all"}</td>
-              <td>{one.user === undefined ? "everybody" : "you"}</td>
-              <td>{new Date(one.added_at).toLocaleString()}</td>
-              <td>
-                {(one.user !== undefined || isOperator) && (
-                  <button
-                    type="button"
-                    class="danger"
-                    aria-label={`Remove ${visibleLine(one.value)}`}
-                    onClick={() => void remove(one)}
-                  >
-                    Remove
-                  </button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </List>
-      )}
+      <ul class="entries">
+        {known.map((one) => (
+          <li key={JSON.stringify([one.value, one.tool, one.user])}>
+            <span>
+              <bdi>{visibleLine(one.value)}</bdi>
+              <span class="soft">
+                {one.tool ?? "every tool"} · {one.user === undefined ? "for everybody" : "for you"} · since{" "}
+                {new Date(one.added_at).toLocaleDateString()}
+              </span>
+            </span>
+            {(one.user !== undefined || isOperator) && (
+              <button
+                type="button"
+                class="danger"
+                aria-label={`Remove ${visibleLine(one.value)}`}
+                onClick={() => void remove(one)}
+              >
+                Remove
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
     </section>
   );
 }

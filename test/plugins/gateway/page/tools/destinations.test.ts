@@ -40,10 +40,10 @@ describeInBrowser("the tools page", () => {
     await page.goto(`${gateway.url}/#/tools`);
     const card = page.getByRole("region", { name: "Trusted destinations" });
     await card.waitFor();
-    const rows = card.getByRole("row");
-    await expect.poll(() => rows.count()).toBe(3);
-    expect(await rows.nth(1).textContent()).toContain("bank.exampleall");
-    expect(await rows.nth(2).textContent()).toContain("https://x.example/\\u{202e}<b>payyou");
+    const rows = card.getByRole("listitem");
+    await expect.poll(() => rows.count()).toBe(2);
+    expect(await rows.nth(0).textContent()).toContain("bank.exampleevery tool · for everybody · since");
+    expect(await rows.nth(1).textContent()).toContain("https://x.example/\\u{202e}<b>pay · for you · since");
     await page.getByText("Recent calls").click();
     await page.getByText(`ran after you approved it: ${SENTENCE}`).waitFor();
     await page.getByText("went to a destination that alice trusts").waitFor();
@@ -55,7 +55,7 @@ describeInBrowser("the tools page", () => {
       expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
     }
     await card.getByRole("button", { name: /^Remove https/ }).click();
-    await expect.poll(() => rows.count()).toBe(2);
+    await expect.poll(() => rows.count()).toBe(1);
 
     const theirs = await openPage();
     await theirs.goto(`${gateway.url}/?token=${alice}`);
