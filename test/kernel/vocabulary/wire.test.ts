@@ -167,7 +167,7 @@ describe("on the wire", () => {
     expect(wireSchema(turn.TurnRecord, { refer })).toEqual({ $ref: "#/components/schemas/Turn" });
     expect([...named.keys()].toSorted()).toEqual([
       "Attachment",
-      "Finding",
+      "Doubt",
       "Gate",
       "ModelName",
       "Origin",

@@ -60,7 +60,7 @@ describeInBrowser("the tools page", () => {
     const { as, done } = await open();
     const page = await as(OPERATOR_TOKEN);
     await page.getByText("Add a server").click();
-    await page.getByLabel("Name").fill("local");
+    await page.getByLabel("Name", { exact: true }).fill("local");
     await page.getByLabel("By a command").check();
     await page.getByLabel("Command and arguments").fill("node\nserver.js\n--quiet yes");
     await page.getByLabel("Environment").fill("API_KEY=a=b");
