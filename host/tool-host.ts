@@ -16,6 +16,7 @@ import { createBroker } from "./broker/broker.ts";
 import { createCredentialSource } from "./broker/credentials.ts";
 import { createMcpAccess, type McpAccess } from "./broker/mcp-access.ts";
 import { createNetwork } from "./broker/network.ts";
+import { type Answered, answerRecordings } from "./calls/answers.ts";
 import { openReceipts, type Receipts } from "./calls/receipts.ts";
 import { createRunner, type Runner, type RunOptions } from "./calls/runner.ts";
 import { openSwitches, type Switches } from "./calls/switches.ts";
@@ -43,6 +44,7 @@ import { createDownloads } from "./sources/download.ts";
 import { createRegistryAccess, type OpenRegistry } from "./sources/oci/access.ts";
 import { type Logins, openLogins } from "./sources/oci/logins.ts";
 import { createSources, type Sources } from "./sources/sources.ts";
+import { addSeen } from "./sources/updates/release.ts";
 import { createJudge, type JudgeSignature } from "./trust/judge.ts";
 import { openTrustRules, type TrustRules } from "./trust/rules.ts";
 
@@ -136,6 +138,11 @@ export interface ToolHost {
   describe(tool: InstalledTool): Promise<ToolInfo>;
   /** Puts a candidate into the catalog; one that replaces a tool keeps the secrets that were given to it. */
   place(name: string, candidate: Candidate, force: boolean): Promise<InstalledTool>;
+  /** Plays recorded calls with a component that is not installed: no network, no secrets. */
+  replay(
+    candidate: Candidate,
+    recordings: readonly { readonly name: string; readonly text: string }[],
+  ): Promise<readonly Answered[]>;
   /** Sentences to agree to before that: the secrets that would be kept. */
   keeps(name: string): Promise<readonly string[]>;
   /** False where there is no such tool. Calls under way finish. */
@@ -252,7 +259,9 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
         param: "name",
       });
     const before = await catalog.find(name);
-    const tool = await catalog.put(name, candidate, force ? before : undefined);
+    const seen = candidate.seen ?? addSeen(before, candidate);
+    const complete = { ...candidate, ...(seen.length > 0 && { seen }) };
+    const tool = await catalog.put(name, complete, force ? before : undefined);
     if (before === undefined) return tool;
     await vault.pass(holderOf(before), holderOf(tool));
     if (before.digest !== tool.digest) await code.drop(before.digest);
@@ -330,6 +339,20 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     examine: check,
     describe,
     place,
+    async replay({ component: bytes, digest, capabilities, schema }, recordings) {
+      const { memoryMb } = capabilities.limits;
+      const component = createComponent({
+        sha256: digest,
+        read: async () => bytes,
+        cache: code.folder,
+        memoryMb,
+      });
+      try {
+        return await answerRecordings({ pool, component, capabilities, privateHosts }, schema, recordings);
+      } finally {
+        pool.forget(component);
+      }
+    },
     keeps,
     remove,
     authorize: async (tool, prompt) =>

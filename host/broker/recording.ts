@@ -115,7 +115,7 @@ export async function readRecording(file: string): Promise<Recording> {
   return parseRecording(text, file);
 }
 
-function parseRecording(text: string, name: string): Recording {
+export function parseRecording(text: string, name: string): Recording {
   const wrong = (why: string, cause?: unknown) => noRecording(name, why, cause);
   let tape: { params?: unknown; exchanges?: RecordedExchange[] } | null;
   try {

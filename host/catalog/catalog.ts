@@ -5,6 +5,13 @@ import { Fault, type JsonSchema } from "../../kernel/plugin.ts";
 import type { ToolOrigin } from "../../kernel/vocabulary/tools/origin.ts";
 import { parseCapabilities } from "./capabilities-file.ts";
 
+/** What a tool's place had at some time. */
+export interface SeenRelease {
+  /** As in the origin. */
+  readonly digest: string;
+  readonly version: string;
+}
+
 export interface InstalledTool {
   readonly name: string;
   /** SHA-256 of the component, in hex. */
@@ -15,6 +22,8 @@ export interface InstalledTool {
   readonly capabilities: Capabilities;
   /** Absent where it came with Postern, was uploaded, or was installed before this was kept. */
   readonly origin?: ToolOrigin;
+  /** What its place had until now, the last one last. */
+  readonly seen?: readonly SeenRelease[];
   /** Absent where it is a row of the database. */
   readonly folder?: string;
 }
@@ -37,6 +46,7 @@ export interface Candidate {
   readonly grants: readonly string[];
   /** As it was verified. */
   readonly origin?: ToolOrigin;
+  readonly seen?: readonly SeenRelease[];
 }
 
 /** What a tool replaced, as it was. */
@@ -78,13 +88,15 @@ export interface ToolRecord {
   readonly description: string;
   readonly schema: JsonSchema;
   readonly origin?: ToolOrigin;
+  readonly seen?: readonly SeenRelease[];
 }
 
 export function digestOf(component: Uint8Array): string {
   return createHash("sha256").update(component).digest("hex");
 }
 
-export function recordOf({ digest, capabilities, description, schema, origin }: Candidate): ToolRecord {
+export function recordOf(candidate: Candidate): ToolRecord {
+  const { digest, capabilities, description, schema, origin, seen } = candidate;
   return {
     sha256: digest,
     installed_at: new Date().toISOString(),
@@ -92,6 +104,7 @@ export function recordOf({ digest, capabilities, description, schema, origin }: 
     description,
     schema,
     ...(origin !== undefined && { origin }),
+    ...(seen !== undefined && { seen }),
   };
 }
 
@@ -104,11 +117,15 @@ export function toTool(name: string, record: ToolRecord, capabilitiesText: strin
     schema: record.schema,
     capabilities: parseCapabilities(capabilitiesText),
     ...(record.origin !== undefined && { origin: record.origin }),
+    ...(record.seen !== undefined && { seen: record.seen }),
   };
 }
 
 /** True where replacing the one with the other would change nothing: the version before stays the previous one. */
-export function isSameTool(tool: InstalledTool, { digest, capabilities }: Candidate): boolean {
+export function isSameTool(
+  tool: InstalledTool,
+  { digest, capabilities }: Pick<Candidate, "digest" | "capabilities">,
+): boolean {
   return tool.digest === digest && JSON.stringify(tool.capabilities) === JSON.stringify(capabilities);
 }
 

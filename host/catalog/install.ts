@@ -110,7 +110,7 @@ export async function compareWithInstalled(
   };
 }
 
-function readCapabilities(text: string): Capabilities {
+export function readCapabilities(text: string): Capabilities {
   let capabilities: Capabilities;
   try {
     capabilities = parseCapabilities(text);

@@ -2,8 +2,10 @@
 import { type CommandContext, Fault, reason } from "../../kernel/plugin.ts";
 import { locateFault } from "../author/trace/located.ts";
 import { checkName, compareWithInstalled, type Replacement } from "../catalog/install.ts";
-import { admit } from "../sources/admission.ts";
+import { type Admitted, admit } from "../sources/admission.ts";
 import { readReference } from "../sources/local.ts";
+import type { Fetched } from "../sources/source.ts";
+import type { ToolHost } from "../tool-host.ts";
 import { noSuchTool, withHost } from "./opening.ts";
 import { readInput } from "./terminal/input.ts";
 import { terminalPrompt } from "./terminal/prompt.ts";
@@ -33,12 +35,7 @@ export async function install(context: CommandContext, what: string, options: In
     });
     const { component } = fetched;
     const name = options.name ?? inferName(fetched.name);
-    const { origin, signature } = await admit(host.judgeSignature, fetched, {
-      ...(options.allowUnsigned === true && { allowUnsigned: true }),
-      ...(isInteractive() && {
-        ask: (sentence) => terminalPrompt().agrees(`${sentence}. Install it anyway?`),
-      }),
-    });
+    const { origin, signature } = await admitOnTerminal(host, fetched, options);
     progress(`checking ${what} (${megabytes(component)})`);
     const examined = await examine(component, fetched.capabilitiesText, progress).catch((error: unknown) =>
       Promise.reject(locateFault(error, component)),
@@ -69,6 +66,20 @@ export async function install(context: CommandContext, what: string, options: In
       () =>
         `Installed ${name} ${version} (SHA-256 ${digest}). It:\n${bullets([...(signature === undefined ? [] : [signature]), ...candidate.grants])}`,
     );
+  });
+}
+
+/** Asks about what nobody the operator trusts has signed, where there is a terminal to ask on. */
+export function admitOnTerminal(
+  { judgeSignature }: ToolHost,
+  fetched: Fetched,
+  { allowUnsigned = false }: { readonly allowUnsigned?: boolean },
+): Promise<Admitted> {
+  return admit(judgeSignature, fetched, {
+    ...(allowUnsigned && { allowUnsigned }),
+    ...(isInteractive() && {
+      ask: (sentence) => terminalPrompt().agrees(`${sentence}. Install it anyway?`),
+    }),
   });
 }
 

@@ -13,6 +13,7 @@ import { run } from "./run.ts";
 import { search } from "./search.ts";
 import { auth, setup } from "./secrets.ts";
 import { info, list, log } from "./show.ts";
+import { rollback, update } from "./update.ts";
 
 export function register(group: Command, context: CommandContext): void {
   group.addHelpText(
@@ -77,6 +78,28 @@ Examples:
   verb("info <name>", "show what a tool is and what it may do", "info weather").action((name, options) =>
     info(context, name, options),
   );
+
+  verb(
+    "update [name]",
+    "update a tool, or all that came from somewhere, to what is there now; the old version is kept",
+    "update --check",
+    "update weather",
+    "update --yes --json",
+  )
+    .option("--check", "only show what is newer, what it may do more or less, and who signed it")
+    .option("--yes", "agree to the update")
+    .option("--allow-unsigned", "update to what nobody you trust has signed, where no trust rule forbids it")
+    .option("--allow-older", "update although its place went back to older content")
+    .option("--allow-signer-change", "update although somebody else signed it, or nobody")
+    .action((name, options) => update(context, name, options));
+
+  verb(
+    "rollback <name>",
+    "bring back the version that the last update or replacement put aside",
+    "rollback weather",
+  )
+    .option("--yes", "agree to a version that can do more")
+    .action((name, options) => rollback(context, name, options));
 
   verb("remove <name>", "remove an installed tool; its secrets stay", "remove hello").action(
     (name, options) => remove(context, name, options),

@@ -1,0 +1,211 @@
+/** `tool update` and `tool rollback`: from a version to the next and back. */
+import { compareCapabilities } from "../../capabilities/describe.ts";
+import { table } from "../../kernel/cli/table.ts";
+import { visibleLine } from "../../kernel/mask/visible.ts";
+import { type CommandContext, Fault } from "../../kernel/plugin.ts";
+import { locateFault } from "../author/trace/located.ts";
+import type { InstalledTool } from "../catalog/catalog.ts";
+import { checkForUpdate, type Finding } from "../sources/updates/finding.ts";
+import { isSamePlace } from "../sources/updates/release.ts";
+import type { ToolHost } from "../tool-host.ts";
+import { admitOnTerminal } from "./install.ts";
+import { noSuchTool, requireTool, withHost } from "./opening.ts";
+import { terminalPrompt } from "./terminal/prompt.ts";
+import { agree, bullets, isInteractive, type JsonOption, print, progress } from "./terminal/terminal.ts";
+
+interface UpdateOptions extends JsonOption {
+  readonly check?: boolean;
+  readonly yes?: boolean;
+  readonly allowUnsigned?: boolean;
+  readonly allowOlder?: boolean;
+  readonly allowSignerChange?: boolean;
+}
+
+interface Updated {
+  readonly name: string;
+  readonly status: "current" | "available" | "updated" | "failed" | "no_origin";
+  readonly version: string;
+  readonly detail?: string;
+  readonly from?: string;
+  readonly available?: object;
+}
+
+export async function update(
+  context: CommandContext,
+  name: string | undefined,
+  options: UpdateOptions,
+): Promise<void> {
+  await withHost(context, async (host) => {
+    const tools =
+      name === undefined
+        ? (await host.catalog.list()).filter(({ origin }) => origin !== undefined)
+        : [await requireTool(host, name)];
+    const results: Updated[] = [];
+    for (const tool of tools) {
+      try {
+        results.push(await updateOne(host, tool, options));
+      } catch (error) {
+        // One that was named says why it failed; of many the others go on.
+        if (name !== undefined || !(error instanceof Fault)) throw error;
+        results.push({ ...identify(tool), status: "failed", detail: error.message });
+        process.exitCode = 1;
+      }
+    }
+    print(options, { tools: results }, () => render(results));
+  });
+}
+
+async function updateOne(host: ToolHost, tool: InstalledTool, options: UpdateOptions): Promise<Updated> {
+  const { name } = tool;
+  const told = identify(tool);
+  if (tool.origin === undefined)
+    return {
+      ...told,
+      status: "no_origin",
+      detail: "it came with Postern or as a file, so there is no place to look for a newer one",
+    };
+  const finding = await checkForUpdate(host, tool, progress);
+  if (finding === undefined) return { ...told, status: "current" };
+  const available = wireOf(finding);
+  if (options.check) {
+    if (!options.json) progress(describe(name, finding));
+    return { ...told, status: "available", available };
+  }
+  progress(describe(name, finding));
+  const { change, fetched } = finding;
+  await answerWarning(change.older, "Update to it?", "--allow-older", options.allowOlder);
+  await answerWarning(change.signer, "Update to it?", "--allow-signer-change", options.allowSignerChange);
+  const { origin } = await admitOnTerminal(host, fetched, options);
+  const kept = await host.keeps(name);
+  if (kept.length > 0) progress(`The new version of ${name}:\n${bullets(kept)}`);
+  await agree(`Update ${name} from ${change.version.before} to ${change.version.after}?`, options);
+  const { component } = fetched;
+  const examined = await host
+    .examine(component, fetched.capabilitiesText, progress)
+    .catch((error: unknown) => Promise.reject(locateFault(error, component)));
+  const recordings = fetched.recordings ?? [];
+  if (recordings.length > 0) progress(`replaying its recordings (${recordings.length})`);
+  const failed = (await host.replay(examined, recordings)).filter(({ ok }) => !ok);
+  if (failed.length > 0) {
+    await host.code.drop(examined.digest);
+    const why = failed.map(({ recording, detail }) => visibleLine(`${recording}: ${detail}`)).join("; ");
+    throw new Fault(
+      "invalid",
+      "recordings_failed",
+      `${name} ${change.version.after} does not answer what its author recorded (${why}). Version ${change.version.before} stays installed.`,
+    );
+  }
+  const placed = await host.place(name, { ...examined, origin }, true);
+  const detail = `${recordings.length === 0 ? "it came without recordings" : `it answered its recordings (${recordings.length})`}; to go back: postern tool rollback ${name}`;
+  return {
+    ...told,
+    version: placed.capabilities.version,
+    status: "updated",
+    detail,
+    available,
+  };
+}
+
+/** `--yes` does not answer these: they are what a person has to see. */
+async function answerWarning(
+  sentence: string | undefined,
+  question: string,
+  option: string,
+  isAllowed = false,
+): Promise<void> {
+  if (sentence === undefined || isAllowed) return;
+  if (isInteractive() && (await terminalPrompt().agrees(`${sentence}. ${question}`))) return;
+  throw new Fault(
+    "invalid",
+    "not_agreed",
+    `${sentence}. Nothing was changed. --yes does not answer this; ${option} does.`,
+  );
+}
+
+function identify({ name, capabilities, origin }: InstalledTool) {
+  return { name, version: capabilities.version, ...(origin && { from: origin.listed ?? origin.reference }) };
+}
+
+function wireOf({ change, fetched, signature }: Finding): object {
+  return {
+    version: change.version.after,
+    origin: fetched.origin,
+    signature: signature ?? null,
+    added: change.added,
+    removed: change.removed,
+    warnings: [change.older, change.signer].filter((sentence) => sentence !== undefined),
+  };
+}
+
+function describe(name: string, { change, fetched, signature }: Finding): string {
+  const { version, added, removed, older, signer } = change;
+  return [
+    `${name} ${version.before} → ${version.after} (${fetched.origin.digest})`,
+    ...[older, signer].flatMap((sentence) => (sentence === undefined ? [] : [`WARNING: ${sentence}.`])),
+    ...(signature === undefined ? [] : [`  - ${signature}`]),
+    ...(added.length > 0 ? [`It may do more:\n${bullets(added)}`] : []),
+    ...(removed.length > 0 ? [`It may do less:\n${bullets(removed)}`] : []),
+    ...(added.length + removed.length === 0 ? ["  - may do the same as before"] : []),
+  ].join("\n");
+}
+
+function render(results: readonly Updated[]): string {
+  if (results.length === 0) return "No tool came from a place where a newer one could be.";
+  const words = {
+    current: "up to date",
+    available: "newer version available",
+    updated: "updated",
+    failed: "failed",
+    no_origin: "not updated",
+  };
+  const rows = results.map(({ name, version, status, from, detail }) => [
+    name,
+    version,
+    words[status],
+    detail ?? from ?? "",
+  ]);
+  return table([["NAME", "VERSION", "STATUS", ""], ...rows], "").trimEnd();
+}
+
+export async function rollback(
+  context: CommandContext,
+  name: string,
+  options: JsonOption & { readonly yes?: boolean },
+): Promise<void> {
+  await withHost(context, async (host) => {
+    const tool = await host.catalog.find(name);
+    if (tool === undefined) throw noSuchTool(name);
+    const previous = await host.catalog.previous(name);
+    if (previous === undefined) {
+      const message = `no version of ${name} before ${tool.capabilities.version} is kept: it was never updated or replaced`;
+      throw new Fault("missing", "no_previous_version", message, { param: "name" });
+    }
+    const before = tool.capabilities.version;
+    const { added } = compareCapabilities(tool.capabilities, previous.tool.capabilities);
+    if (added.length > 0) {
+      progress(
+        `${name} ${previous.tool.capabilities.version} can do more than ${before}. Again:\n${bullets(added)}`,
+      );
+      await agree(`Go back to a version of ${name} that can do more?`, options);
+    }
+    const examined = await host.examine(previous.component, previous.capabilitiesText, progress);
+    const { origin } = previous.tool;
+    // What was seen at its place stays seen, so that the next update knows the place did not move.
+    const seen =
+      origin !== undefined && tool.origin !== undefined && isSamePlace(origin, tool.origin)
+        ? tool.seen
+        : previous.tool.seen;
+    const placed = await host.place(
+      name,
+      { ...examined, ...(origin !== undefined && { origin }), seen: seen ?? [] },
+      true,
+    );
+    const { version } = placed.capabilities;
+    print(
+      options,
+      { name, version, digest: placed.digest, origin: origin ?? null, was: before, grants: examined.grants },
+      () =>
+        `${name} is back at version ${version} (SHA-256 ${placed.digest}). Version ${before} is kept: the same command brings it back.`,
+    );
+  });
+}
