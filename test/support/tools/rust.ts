@@ -30,7 +30,14 @@ export function rustEnvironment(folder: string): Record<string, string> {
   mkdirSync(home);
   const source = `[source.crates-io]\nreplace-with = "debian"\n[source.debian]\ndirectory = "${CRATES}"\n`;
   writeFileSync(join(home, "config.toml"), source);
-  return { PATH: pathWithPostern(folder, BIN), CARGO_HOME: home, CARGO_TARGET_DIR: join(folder, "target") };
+  return {
+    PATH: pathWithPostern(folder, BIN),
+    CARGO_HOME: home,
+    CARGO_TARGET_DIR: join(folder, "target"),
+    // Nobody debugs what is made here.
+    CARGO_PROFILE_DEV_DEBUG: "0",
+    CARGO_INCREMENTAL: "0",
+  };
 }
 
 /** A PATH to a folder that has these of Debian's programs and nothing else; each may be given further arguments. */
