@@ -19,6 +19,8 @@ export interface SignOptions {
   readonly progress: (line: string) => void;
 }
 
+/** They are too small to wait for. */
+const quiet = () => {};
 const EMPTY_CONFIG = "application/vnd.oci.empty.v1+json";
 const IMAGE_CONFIG = "application/vnd.oci.image.config.v1+json";
 
@@ -34,7 +36,7 @@ export async function pushSignatures(options: SignOptions): Promise<boolean> {
   return true;
 }
 
-async function pushBundle({ registry, reference, manifest, key, progress }: SignOptions): Promise<void> {
+async function pushBundle({ registry, reference, manifest, key }: SignOptions): Promise<void> {
   const digest = sha256(manifest);
   const bundle = blobOf(BUNDLE_TYPE, await signBundle(key, hexOf(digest)));
   const config = blobOf(EMPTY_CONFIG, Buffer.from("{}"));
@@ -55,7 +57,7 @@ async function pushBundle({ registry, reference, manifest, key, progress }: Sign
       annotations,
     }),
   );
-  for (const blob of [config, bundle]) await pushBlob(registry, reference, blob, progress);
+  for (const blob of [config, bundle]) await pushBlob(registry, reference, blob, quiet);
   const at = { kind: "oci", registry: reference.registry, repository: reference.repository } as const;
   const { headers } = await pushManifest(registry, { ...at, digest: referrer.digest }, referrer.bytes);
   // A registry that knows referrers says so; for another one the list is a tag, which everybody keeps.
@@ -68,7 +70,7 @@ async function pushBundle({ registry, reference, manifest, key, progress }: Sign
 }
 
 /** Beside the signatures that are there: others may have signed it too. */
-async function pushSimple({ registry, reference, manifest, key, progress }: SignOptions): Promise<void> {
+async function pushSimple({ registry, reference, manifest, key }: SignOptions): Promise<void> {
   const digest = sha256(manifest);
   const { payload, annotations } = await signSimple(
     key,
@@ -93,7 +95,7 @@ async function pushSimple({ registry, reference, manifest, key, progress }: Sign
       config: {},
     }),
   );
-  for (const blob of [config, layer]) await pushBlob(registry, reference, blob, progress);
+  for (const blob of [config, layer]) await pushBlob(registry, reference, blob, quiet);
   const signed = { schemaVersion: 2, mediaType: MEDIA.manifest, config: describe(config), layers };
   await pushManifest(registry, at, jsonBytes(signed));
 }
