@@ -36,8 +36,11 @@ export function checkStatement(payloadType: string, payload: Uint8Array, subject
   const own = { sha256: digestOf("sha256", subject), sha512: digestOf("sha512", subject) };
   const isAbout = digests.some(({ sha256, sha512 }) => sha256 === own.sha256 || sha512 === own.sha512);
   if (isAbout) return;
-  const other = digests.map(({ sha256 }) => textOf(sha256)).find((digest) => digest !== "");
-  throw new SignatureProblem(otherSubject(other));
+  const others = digests.flatMap(({ sha256, sha512 }) => [
+    ...(typeof sha256 === "string" ? [`sha256:${sha256}`] : []),
+    ...(typeof sha512 === "string" ? [`sha512:${sha512}`] : []),
+  ]);
+  throw new SignatureProblem(otherSubject(others[0]));
 }
 
 /** A simple signing payload, as the `.sig` tag holds it. The name in it is ignored, as cosign does: the digest says what it is about. */
@@ -46,14 +49,13 @@ export function checkSimplePayload(payload: Uint8Array, subject: Uint8Array): vo
   if (type !== SIMPLE_SIGNING_TYPE)
     throw new SignatureProblem(`a signed payload has the type ${quote(textOf(type))}`);
   const digest = textOf(objectOf(image)["docker-manifest-digest"]);
-  if (digest !== `sha256:${digestOf("sha256", subject)}`)
-    throw new SignatureProblem(otherSubject(digest.replace("sha256:", "")));
+  if (digest !== `sha256:${digestOf("sha256", subject)}`) throw new SignatureProblem(otherSubject(digest));
 }
 
 function otherSubject(digest = ""): string {
   return digest === ""
     ? "a signature does not say what it is about"
-    : `a signature is about other content (sha256:${digest.slice(0, 64)})`;
+    : `a signature is about other content (${digest.slice(0, 71)})`;
 }
 
 function readObject(bytes: Uint8Array): Record<string, unknown> {

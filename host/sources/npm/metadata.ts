@@ -8,6 +8,8 @@ export interface Release {
   readonly tarball: string;
   /** SHA-512 in base64. */
   readonly sha512: string;
+  /** The registry keeps statements about who built it. */
+  readonly isAttested: boolean;
 }
 
 const MAX_SHOWN = 8;
@@ -39,12 +41,12 @@ export function chooseRelease(text: string, name: string, wanted: string): Relea
   const version = chooseVersion(Object.keys(known), asObject(tags), name, wanted);
   const { version: own, dist } = asObject(known[version]);
   if (own !== version) throw wrong(`under ${version} it describes another version`);
-  const { tarball, integrity } = asObject(dist);
+  const { tarball, integrity, attestations } = asObject(dist);
   if (typeof tarball !== "string") throw wrong(`it does not say where version ${version} is`);
   const sha512 = typeof integrity === "string" ? findSha512(integrity) : undefined;
   if (sha512 === undefined)
     throw wrong(`it gives no SHA-512 for version ${version}, without which the content cannot be checked`);
-  return { version, tarball, sha512 };
+  return { version, tarball, sha512, isAttested: attestations !== undefined };
 }
 
 function chooseVersion(

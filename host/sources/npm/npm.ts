@@ -11,6 +11,7 @@ import { createHash } from "node:crypto";
 import { visibleLine } from "../../../kernel/mask/visible.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
 import { readCapabilitiesSection } from "../../compile/capabilities-section.ts";
+import { readAttestations } from "../../trust/attestations.ts";
 import type { Downloads } from "../download.ts";
 import { getFile } from "../get.ts";
 import { MAX_CAPABILITIES_BYTES, MAX_COMPONENT_BYTES } from "../limits.ts";
@@ -24,6 +25,7 @@ export const PUBLIC_REGISTRY = "https://registry.npmjs.org";
 const ABBREVIATED = "application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8";
 const MAX_METADATA = 8 * 1024 * 1024;
 const UNPACKED = { maxBytes: 2 * MAX_COMPONENT_BYTES, maxEntries: 5000 };
+const MAX_ATTESTATIONS = 1024 * 1024;
 const MAX_MANIFEST = 256 * 1024;
 const MAX_README = 256 * 1024;
 const MAX_RECORDING = 1024 * 1024;
@@ -61,10 +63,33 @@ export function createNpmSource(downloads: Downloads, registry: string): Source<
           version: release.version,
           tag: range,
         },
-        evidence: { subject: tarball, bundles: [], simple: [] },
+        evidence: {
+          subject: tarball,
+          bundles: await fetchAttestations(downloads, base, name, release, signal),
+          simple: [],
+        },
       };
     },
   };
+}
+
+/** Who built it, which the registry keeps apart from the package. */
+async function fetchAttestations(
+  downloads: Downloads,
+  base: string,
+  name: string,
+  { version, isAttested }: Release,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array[]> {
+  if (!isAttested) return [];
+  const place = `${base}-/npm/v1/attestations/${name}@${version}`;
+  const answer = await getFile(downloads, place, `the attestations of npm:${name}@${version}`, {
+    maxBytes: MAX_ATTESTATIONS,
+    timeoutMs: METADATA_MILLIS,
+    accept: "application/json",
+    signal,
+  });
+  return readAttestations(answer);
 }
 
 /** Mirrors pass on the public registry's addresses; as npm does, they are asked at the mirror. */
