@@ -1,5 +1,6 @@
 /** Tools from OCI registries. */
 import { Fault } from "../../../kernel/plugin.ts";
+import { readCapabilitiesSection } from "../../compile/capabilities-section.ts";
 import { progressOf } from "../progress.ts";
 import { canonicalReference, type OciReference } from "../reference.ts";
 import type { Fetched, FetchOptions, RecordingFile, Source } from "../source.ts";
@@ -23,21 +24,23 @@ export function createOciSource(open: OpenRegistry): Source<OciReference> {
       const get = (descriptor: Descriptor) => fetchBlob(registry, reference, descriptor, options);
       const text = async (descriptor: Descriptor) => decode(await get(descriptor), descriptor, where);
       // The small ones first: what is wrong with them is said before megabytes have come.
-      const capabilitiesText =
+      const given =
         options.capabilitiesText ?? (manifest.capabilities && (await text(manifest.capabilities)));
-      if (capabilitiesText === undefined)
-        throw new Fault(
-          "invalid",
-          "no_capabilities",
-          `Nothing says what ${where} may do: it has no layer of ${MEDIA.capabilities}. Pass --capabilities <file>.`,
-          { param: "capabilities", usage: true },
-        );
       const evidence = await findEvidence(registry, reference, bytes, signal);
       const readme = manifest.readme && (await text(manifest.readme));
       const recordings: RecordingFile[] = [];
       for (const layer of manifest.recordings)
         recordings.push({ name: layer.annotations?.[TITLE] ?? "", text: await text(layer) });
       const component = await get(manifest.component);
+      // Pushed by another program, it may still have been made by `tool build`.
+      const capabilitiesText = given ?? readCapabilitiesSection(component);
+      if (capabilitiesText === undefined)
+        throw new Fault(
+          "invalid",
+          "no_capabilities",
+          `Nothing says what ${where} may do: it has no layer of ${MEDIA.capabilities}, and there is none inside the component. Pass --capabilities <file>.`,
+          { param: "capabilities", usage: true },
+        );
       return {
         component,
         capabilitiesText,

@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { withCapabilitiesSection } from "../../../host/compile/capabilities-section.ts";
 import { createDownloads } from "../../../host/sources/download.ts";
 import { createRegistryAccess } from "../../../host/sources/oci/access.ts";
 import type { Login } from "../../../host/sources/oci/logins.ts";
@@ -73,7 +74,14 @@ async function hostile(
   return { server, host, privateHosts, fetch };
 }
 
-test("a tool that another program pushed, without our layer, needs --capabilities", async () => {
+test("a tool that another program pushed has its capabilities inside, or needs --capabilities", async () => {
+  const header = Uint8Array.from([0, 0x61, 0x73, 0x6d, 0x0d, 0, 1, 0]);
+  const built = Buffer.from(withCapabilitiesSection(header, "inside"));
+  const made = await hostile(undefined, {
+    manifest: manifestOf({ layers: [layer(MEDIA.component, built)] }),
+    blobs: [built],
+  });
+  expect((await made.fetch()).capabilitiesText).toBe("inside");
   const { fetch } = await hostile(undefined, { manifest: manifestOf({ layers: [LAYERS[0]] }) });
   await expect(fetch()).rejects.toThrow(/no layer of application\/vnd\.postern.*--capabilities/);
 });
