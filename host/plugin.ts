@@ -18,6 +18,8 @@ import { readSecretsKey } from "../kernel/store/secrets-key.ts";
 import { openToolTables } from "./catalog/storage/tables.ts";
 import type { HostConfig, ToolHost } from "./tool-host.ts";
 
+const NONE = "none installed";
+const GETTING_READY = "getting the shipped tools ready";
 // The other plugins start first: what is warmed up here is not needed before the first chat.
 const WARM_UP_AFTER_MILLIS = 200;
 // A list of tools needs no connection: servers of others come after everything of ours.
@@ -139,21 +141,28 @@ export default definePlugin({
       return (await foreign.troubles()).join(" ");
     });
 
-    const announceNames = (names: readonly string[]) =>
-      announce(names.length === 0 ? "none installed" : names.join(", "));
+    // A new home has none until those that come with Postern are made ready.
+    const announceNames = (names: readonly string[], none: string) =>
+      announce(names.length === 0 ? none : names.join(", "));
     // Their names alone: reading what they are would take longer than the whole start.
-    announceNames(await readNames(store, home));
-    const announceTools = async (host: ToolHost) => {
-      announceNames((await host.catalog.list()).map(({ name }) => name));
+    announceNames(await readNames(store, home), kernel.stays && config.shipped ? GETTING_READY : NONE);
+    const announceTools = async (host: ToolHost, none: string) => {
+      announceNames(
+        (await host.catalog.list()).map(({ name }) => name),
+        none,
+      );
       for (const { name, reason: why } of await host.catalog.broken())
         log.warn(`tool ${name} is disabled: ${why}`);
     };
     const warmUp = async () => {
       const host = await open();
-      await announceTools(host);
+      await announceTools(host, config.shipped ? GETTING_READY : NONE);
       await host.code.sweep();
-      await host.provideShipped((line) => log.info(line), stopping.signal);
-      await announceTools(host);
+      try {
+        await host.provideShipped((line) => log.info(line), stopping.signal);
+      } finally {
+        await announceTools(host, NONE);
+      }
       await host.warmUp();
     };
     // Beside a running service it finds everything installed; warm processes and cleaning up are the service's.

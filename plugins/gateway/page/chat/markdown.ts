@@ -13,7 +13,7 @@ import sql from "highlight.js/lib/languages/sql";
 import typescript from "highlight.js/lib/languages/typescript";
 import xml from "highlight.js/lib/languages/xml";
 import yaml from "highlight.js/lib/languages/yaml";
-import { Marked } from "marked";
+import { Marked, Renderer } from "marked";
 import { cutMarkdown, type Piece } from "../../../../kernel/mask/markup.ts";
 
 const LANGUAGES = { bash, css, go, javascript, json, markdown, python, rust, sql, typescript, xml, yaml };
@@ -40,6 +40,10 @@ const marked = new Marked({
       const level = Math.min(levelsIn(depth) + 2, 6);
       return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>`;
     },
+    // One that is wider than the text scrolls, also by keyboard.
+    table(token) {
+      return `<div class="wide" tabindex="0">${Renderer.prototype.table.call(this, token)}</div>`;
+    },
     // An image would tell its server that the text was read; its address is shown instead of loaded.
     image: ({ href, text }) => `<a href="${escapeHtml(href)}">${escapeHtml(text || href)}</a>`,
     html: ({ text }) => escapeHtml(text),
@@ -57,7 +61,7 @@ DOMPurify.addHook("afterSanitizeAttributes", (node) => {
 const ALLOWED = {
   ALLOWED_TAGS: [
     ..."p br strong em del code pre a ul ol li blockquote hr h1 h2 h3 h4 h5 h6".split(" "),
-    ..."table thead tbody tr th td span figure figcaption".split(" "),
+    ..."div table thead tbody tr th td span figure figcaption".split(" "),
   ],
   ALLOWED_ATTR: ["href", "class", "align", "role", "start", "tabindex"],
   // Their values are no addresses, which all others have to be.

@@ -4,7 +4,9 @@ export function Grants({ of: grants }: { of: readonly string[] }) {
   return (
     <ul>
       {grants.map((grant) => (
-        <li key={grant}>{grant}</li>
+        <li key={grant}>
+          {grant.split("`").map((piece, at) => (at % 2 === 1 ? <code key={piece}>{piece}</code> : piece))}
+        </li>
       ))}
     </ul>
   );

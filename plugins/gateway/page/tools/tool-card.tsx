@@ -27,7 +27,7 @@ export function ToolCard({ tool, remembered, isOperator, onChanged }: ToolCardPr
       <h2>
         {name} <span class="tag">{tool.version}</span>
         {tool.switched_off && <span class="tag failed">switched off</span>}
-        {tool.writes && <span class="tag">asks before it runs</span>}
+        {tool.writes && !remembered && <span class="tag">asks before it runs</span>}
       </h2>
       <p class="soft">{tool.description}</p>
       <SwitchedOff tool={tool} isOperator={isOperator} onEnabled={onChanged} />
