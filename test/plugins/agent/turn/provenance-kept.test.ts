@@ -68,26 +68,33 @@ describePostgres("on PostgreSQL", () => {
   });
 
   test("`store copy` takes them along, with memory and destinations", async () => {
-    const home = temporaryFolder();
-    const from = `sqlite://${join(home, "store.sqlite")}`;
-    const first = await office({ STORE_URL: from, ...KEY }, { home });
-    first.model.script({ calls: [READ] }, NOTING, { text: "Noted." });
-    const { thread } = await first.say("Read bill.txt and note it");
-    await first.kernel.service("destinations").add({ value: "ann@home.example", user: "ann" });
-    await first.kernel.stop();
-    const to = await freshDatabase(afterThisTest);
-    const { code, stderr } = await postern(["store", "copy", from, to], {
-      env: { POSTERN_HOME: home, ...KEY },
-      cwd: home,
-    });
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    const { model, say, kernel } = await office({ STORE_URL: to, ...KEY });
-    expect(await kernel.service("memory").read("ann", "notes/bill.md")).toMatchObject({
-      origins: [{ kind: "tool", name: "read_file" }],
-    });
-    expect(await kernel.service("destinations").list("ann")).toMatchObject([{ value: "ann@home.example" }]);
-    model.script(PAYING);
-    const { gate } = await say("Go on", thread);
-    expect(doubtsOf(gate)[0]).toMatchObject({ value: IBAN, origin: { kind: "tool", name: "read_file" } });
+    await expectKeptByCopy(await freshDatabase(afterThisTest));
   });
 });
+
+test("`store copy` from one file to another takes them along too", async () => {
+  await expectKeptByCopy(`sqlite://${join(temporaryFolder(), "copy.sqlite")}`);
+});
+
+async function expectKeptByCopy(to: string): Promise<void> {
+  const home = temporaryFolder();
+  const from = `sqlite://${join(home, "store.sqlite")}`;
+  const first = await office({ STORE_URL: from, ...KEY }, { home });
+  first.model.script({ calls: [READ] }, NOTING, { text: "Noted." });
+  const { thread } = await first.say("Read bill.txt and note it");
+  await first.kernel.service("destinations").add({ value: "ann@home.example", user: "ann" });
+  await first.kernel.stop();
+  const { code, stderr } = await postern(["store", "copy", from, to], {
+    env: { POSTERN_HOME: home, ...KEY },
+    cwd: home,
+  });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const { model, say, kernel } = await office({ STORE_URL: to, ...KEY });
+  expect(await kernel.service("memory").read("ann", "notes/bill.md")).toMatchObject({
+    origins: [{ kind: "tool", name: "read_file" }],
+  });
+  expect(await kernel.service("destinations").list("ann")).toMatchObject([{ value: "ann@home.example" }]);
+  model.script(PAYING);
+  const { gate } = await say("Go on", thread);
+  expect(doubtsOf(gate)[0]).toMatchObject({ value: IBAN, origin: { kind: "tool", name: "read_file" } });
+}
