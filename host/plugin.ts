@@ -231,6 +231,7 @@ function adminOf(admin: () => Promise<Required<ToolAdmin>>): ToolAdmin {
   return {
     examine: async (...args) => (await admin()).examine(...args),
     install: async (...args) => (await admin()).install(...args),
+    search: async (...args) => (await admin()).search(...args),
     find: async (...args) => (await admin()).find(...args),
     installFound: async (...args) => (await admin()).installFound(...args),
     remove: async (...args) => (await admin()).remove(...args),

@@ -37,11 +37,13 @@ Examples:
 
   verb(
     "install <what>",
-    "check a tool and install it: a folder, a .wasm file, https://… or oci://…",
+    "check a tool and install it: a folder, a .wasm file, https://…, oci://…, npm:… or a name",
     "install countdown",
     "install hello.wasm",
     "install https://example.org/hello.wasm",
     "install oci://ghcr.io/acme/hello:1.0.0",
+    "install npm:@acme/hello@^1",
+    "install weather",
     "install hello.wasm --capabilities capabilities.json --name hello",
     "install hello.wasm --capabilities capabilities.json --name hello --force --yes",
   )

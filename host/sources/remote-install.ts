@@ -5,9 +5,12 @@ import { checkName, compareWithInstalled } from "../catalog/install.ts";
 import { describeTool } from "../catalog/tool-info.ts";
 import type { JudgeSignature } from "../trust/judge.ts";
 import { admit } from "./admission.ts";
+import { searchEntries } from "./index/search.ts";
 import { parseReference } from "./reference.ts";
 import type { Fetched } from "./source.ts";
 import type { Sources } from "./sources.ts";
+
+const MAX_FOUND = 50;
 
 export interface RemoteInstallParts {
   readonly catalog: Catalog;
@@ -21,7 +24,7 @@ export interface RemoteInstallParts {
 
 export function createRemoteInstall(
   parts: RemoteInstallParts,
-): Required<Pick<ToolAdmin, "find" | "installFound">> {
+): Required<Pick<ToolAdmin, "search" | "find" | "installFound">> {
   const { catalog, sources, judgeSignature, examine, place } = parts;
 
   const fetch = (text: string): Promise<Fetched> => {
@@ -34,6 +37,11 @@ export function createRemoteInstall(
   };
 
   return {
+    async search(words) {
+      const { entries, problems } = await sources.indexes.read();
+      const found = searchEntries(entries, [words]).slice(0, MAX_FOUND);
+      return { tools: found.map(({ capabilities: _, ...listed }) => listed), problems };
+    },
     async find(text, given) {
       const fetched = await fetch(text);
       const name = given ?? fetched.name;

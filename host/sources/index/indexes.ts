@@ -4,8 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { ROOT } from "../../../kernel/cli/package.ts";
 import { visibleLine } from "../../../kernel/mask/visible.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
-import type { Downloads } from "../download.ts";
-import { getFile } from "../get.ts";
+import { type Downloads, getFile } from "../download.ts";
 import { type IndexReading, MAX_INDEX_BYTES, parseIndex } from "./index-file.ts";
 
 /** The word for the one that comes with Postern. */

@@ -169,6 +169,20 @@ export const ToolFinding = Type.Object(
 );
 export type ToolFinding = Declared<typeof ToolFinding>;
 
+/** A tool that an index lists, to be installed by its name. */
+export const ListedTool = Type.Object(
+  {
+    name: Type.String(),
+    about: Type.String({ description: "One sentence" }),
+    from: Type.String({ description: "Where it is" }),
+    index: Type.String({ description: "Which index lists it; `shipped` is Postern's own" }),
+    digest: Type.Optional(Type.String()),
+    signer: Type.Optional(Type.String()),
+  },
+  { $id: "ListedTool" },
+);
+export type ListedTool = Declared<typeof ListedTool>;
+
 /** What the person was shown, and agreed to. */
 export interface FoundTool {
   readonly name: string;
@@ -266,6 +280,11 @@ export interface ToolAdmin {
   examine(name: string, upload: ToolUpload): Promise<ToolProposal>;
   /** Without `replace` a name that is taken is refused. */
   install(name: string, upload: ToolUpload, options: { readonly replace: boolean }): Promise<ToolInfo>;
+  /** What the indexes list, the best match first; `problems` are sentences about what could not be read. */
+  search?(words: string): Promise<{
+    readonly tools: readonly ListedTool[];
+    readonly problems: readonly string[];
+  }>;
   /** Gets what a reference names (https://…, oci://…, npm:…, a name) and does every check of an install; changes nothing. */
   find?(reference: string, name?: string): Promise<ToolFinding>;
   /** Installs what was found, if it is still the same. */

@@ -44,6 +44,7 @@ export type ThreadRow = Wire<typeof ThreadSummary>;
 export type Token = Wire<typeof tokens.TokenInfo>;
 export type Tool = Wire<typeof tools.ToolInfo>;
 export type ToolCall = Wire<typeof call.ToolCall>;
+export type ListedTool = Wire<typeof tools.ListedTool>;
 export type ToolFinding = Wire<typeof tools.ToolFinding>;
 export type ToolLimits = Wire<typeof tools.ToolLimits>;
 export type ToolProposal = Wire<typeof tools.ToolProposal>;

@@ -1,20 +1,34 @@
 import { useState } from "preact/hooks";
 import { attempt } from "../app.ts";
-import { ask, type ToolFinding } from "../wire.ts";
+import { ask, type ListedTool, type ToolFinding } from "../wire.ts";
 import { Proposal } from "./proposal.tsx";
+
+interface Listing {
+  readonly tools: readonly ListedTool[];
+  readonly problems: readonly string[];
+}
 
 /** Names a tool that is somewhere else; who signed it and what it may do is shown before anything happens. */
 export function FindTool({ onInstalled }: { onInstalled(): void }) {
   const [from, setFrom] = useState("");
   const [hint, setHint] = useState("");
   const [found, setFound] = useState<ToolFinding>();
+  const [listed, setListed] = useState<Listing>();
 
-  const find = async (event: Event) => {
-    event.preventDefault();
+  const find = async (wanted: string) => {
+    setFrom(wanted);
     setHint("Getting it and checking it…");
-    const finding = await attempt(() => ask<ToolFinding>("POST", "/api/tools/find", { from: from.trim() }));
+    const finding = await attempt(() => ask<ToolFinding>("POST", "/api/tools/find", { from: wanted }));
     setHint("");
     setFound(finding);
+  };
+  const search = async () => {
+    setHint("Searching…");
+    const listing = await attempt(() =>
+      ask<Listing>("GET", `/api/tool-index?q=${encodeURIComponent(from.trim().slice(0, 200))}`),
+    );
+    setHint("");
+    setListed(listing);
   };
   const install = async () => {
     if (!found) return;
@@ -44,7 +58,9 @@ export function FindTool({ onInstalled }: { onInstalled(): void }) {
         onAgree={() => void install()}
         onCancel={() => setFound(undefined)}
       >
-        <p class={found.signed ? "soft" : "failed"}>{sentence(found.signature)}</p>
+        {found.signature !== "" && (
+          <p class={found.signed ? "soft" : "failed"}>{sentence(found.signature)}</p>
+        )}
         <p class="soft">
           From {found.origin.reference}, {found.origin.digest}
         </p>
@@ -52,22 +68,54 @@ export function FindTool({ onInstalled }: { onInstalled(): void }) {
     );
   }
   return (
-    <form class="row" aria-label="Install a tool by its name" onSubmit={(event) => void find(event)}>
-      <input
-        type="text"
-        required
-        maxLength={2048}
-        spellcheck={false}
-        placeholder="oci://…, https://…, npm:… or a name"
-        aria-label="Where the tool is"
-        value={from}
-        onInput={(event) => setFrom(event.currentTarget.value)}
-      />
-      <button type="submit" disabled={hint !== ""}>
-        Look at it
-      </button>
-      <span role="status">{hint}</span>
-    </form>
+    <>
+      <form
+        class="row"
+        aria-label="Install a tool by its name"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void find(from.trim());
+        }}
+      >
+        <input
+          type="text"
+          required
+          maxLength={2048}
+          spellcheck={false}
+          placeholder="oci://…, https://…, npm:…, a name, or words to search for"
+          aria-label="Where the tool is"
+          value={from}
+          onInput={(event) => setFrom(event.currentTarget.value)}
+        />
+        <button type="submit" disabled={hint !== ""}>
+          Look at it
+        </button>
+        <button type="button" disabled={hint !== ""} onClick={() => void search()}>
+          Search
+        </button>
+        <span role="status">{hint}</span>
+      </form>
+      {listed && (
+        <section aria-label="Tools that can be installed">
+          {listed.problems.map((problem) => (
+            <p key={problem} class="failed">
+              {problem}
+            </p>
+          ))}
+          {listed.tools.length === 0 && <p class="soft">No tool was found.</p>}
+          {listed.tools.map(({ name, about, from: place, index }) => (
+            <p key={`${index} ${name}`} class="row">
+              <strong>{name}</strong>
+              <span>{about}</span>
+              <span class="soft">{index === "shipped" ? "comes with Postern" : place}</span>
+              <button type="button" disabled={hint !== ""} onClick={() => void find(name)}>
+                Install {name}
+              </button>
+            </p>
+          ))}
+        </section>
+      )}
+    </>
   );
 }
 

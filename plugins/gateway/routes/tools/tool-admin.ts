@@ -4,7 +4,13 @@ import type { Form } from "../../../../kernel/net/form.ts";
 import { clientDocument } from "../../../../kernel/net/oauth-client.ts";
 import type { Proxies } from "../../../../kernel/net/proxies.ts";
 import { Fault, type ToolAdmin, type ToolUpload } from "../../../../kernel/plugin.ts";
-import { ToolFinding, ToolInfo, ToolProposal, ToolSetup } from "../../../../kernel/vocabulary/tools/tools.ts";
+import {
+  ListedTool,
+  ToolFinding,
+  ToolInfo,
+  ToolProposal,
+  ToolSetup,
+} from "../../../../kernel/vocabulary/tools/tools.ts";
 import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
 import { isMarked } from "../../auth/sign-in-cookie.ts";
 import { type Route, route } from "../../route.ts";
@@ -74,6 +80,19 @@ export function toolAdminRoutes(
       answer: ToolInfo,
       handle: ({ form }) =>
         admin().install(nameIn(form), uploadIn(form), { replace: form.text("replace") === "true" }),
+    }),
+    route({
+      method: "get",
+      path: "/api/tool-index",
+      tag: "tools",
+      summary: "Find tools to install in the indexes that `TOOLS_INDEX` names, the best match first",
+      audience: "operator",
+      query: Type.Object({ q: Type.Optional(Type.String({ maxLength: 200 })) }),
+      answer: Type.Object({ tools: Type.Array(ListedTool), problems: Type.Array(Type.String()) }),
+      async handle({ query }) {
+        const { tools, problems } = await offered(admin().search)(query.q ?? "");
+        return { tools: [...tools], problems: [...problems] };
+      },
     }),
     route({
       method: "post",

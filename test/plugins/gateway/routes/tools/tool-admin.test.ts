@@ -50,6 +50,10 @@ function hostOf(installed: Map<string, ToolUpload>, secrets: Map<string, string>
           installed.set(name, upload);
           return { name, ...INFO };
         },
+        search: async (words) => ({
+          tools: [{ name: "hello", about: `Says ${words}.`, from: ORIGIN.reference, index: "shipped" }],
+          problems: ["The index x.json cannot be used: it is not JSON."],
+        }),
         async find(reference, name = "hello") {
           if (!reference.startsWith("oci://"))
             throw new Fault("missing", "no_such_tool", "There is nothing there.");
@@ -170,6 +174,16 @@ test("a tool is found by its reference, shown with who signed it, and installed 
   const installed = await post("/api/tools/install", agreed);
   expect(installed.status).toBe(201);
   expect(installed.body.origin).toEqual(ORIGIN);
+});
+
+test("an operator searches the indexes for a tool to install", async () => {
+  const { gateway } = await open();
+  const { status, body } = await gateway.ask("/api/tool-index?q=hello");
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    tools: [{ name: "hello", about: "Says hello.", from: ORIGIN.reference, index: "shipped" }],
+    problems: ["The index x.json cannot be used: it is not JSON."],
+  });
 });
 
 test("a form that lacks something, is no form or is too large is refused with the reason", async () => {
