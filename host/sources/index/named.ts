@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { Fault } from "../../../kernel/plugin.ts";
 import { digestOf } from "../../catalog/catalog.ts";
 import { buildShipped } from "../../catalog/shipped.ts";
+import { readCapabilitiesSection } from "../../compile/capabilities-section.ts";
 import { readReference, readText } from "../local.ts";
 import type { Reference, ReferenceOf } from "../reference.ts";
 import type { Fetched, FetchOptions, Source } from "../source.ts";
@@ -31,7 +32,7 @@ export function createNamedSource(
         ...options,
         ...(capabilitiesText !== undefined && { capabilitiesText }),
       });
-      checkDigest(fetched, entry);
+      checkDigest(fetched, entry, capabilitiesText);
       return {
         ...fetched,
         name,
@@ -42,11 +43,24 @@ export function createNamedSource(
   };
 }
 
-function checkDigest({ component, origin }: Fetched, { name, from, digest, index }: IndexEntry): void {
-  if (digest === undefined || digest === origin.digest || digest === `sha256:${digestOf(component)}`) return;
+/** A digest has to cover what the tool may do, too: that of a component alone does where it holds its capabilities. */
+function checkDigest(
+  { component, capabilitiesText, origin }: Fetched,
+  { name, from, digest, index }: IndexEntry,
+  given: string | undefined,
+): void {
+  if (digest === undefined) return;
+  const isWhole = origin.kind === "oci" || origin.kind === "npm";
+  const isComponents = digest === `sha256:${digestOf(component)}`;
+  if (isWhole ? digest === origin.digest : isComponents && capabilitiesText === given) return;
+  const inside = isComponents ? readCapabilitiesSection(component) : undefined;
+  if (inside !== undefined && inside === capabilitiesText) return;
+  const why = isComponents
+    ? "the digest is the component's, and does not cover the capabilities that came with it"
+    : `its digest is ${origin.digest}, expected ${digest}`;
   throw new Fault(
     "invalid",
     "wrong_digest",
-    `${from} is not the ${name} that the index ${index} lists: its digest is ${origin.digest}, expected ${digest}. Nothing was installed.`,
+    `${from} is not known to be the ${name} that the index ${index} lists: ${why}. Nothing was installed.`,
   );
 }

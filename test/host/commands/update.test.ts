@@ -109,7 +109,7 @@ test("a version that does not answer its recordings is not installed, nor one wh
     }),
   );
   expect((await tool("install", "echo", "--allow-unsigned")).stderr).toContain(
-    "is not the echo that the index tools.json lists",
+    "is not known to be the echo that the index tools.json lists",
   );
   expect((await tool("install", "npm:@acme/echo", "--allow-unsigned")).code).toBe(0);
   publish("1.1.0", NOTHING, { ...RECORDING, params: { text: 1 } });

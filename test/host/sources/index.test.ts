@@ -22,7 +22,10 @@ const tool = (more: object = {}) => ({
 const read = (...tools: readonly unknown[]) =>
   parseIndex(JSON.stringify({ tools }), "https://tools.example/index.json", () => undefined);
 
-function sourcesWith(privateHosts: readonly string[], parts: Pick<SourcesParts, "folder" | "indexes">) {
+function sourcesWith(
+  privateHosts: readonly string[],
+  parts: Pick<SourcesParts, "folder" | "indexes" | "npmRegistry">,
+) {
   const downloads = createDownloads({ privateHosts: new Set(privateHosts) });
   onTestFinished(() => downloads.close());
   const openRegistry = () => {
@@ -156,8 +159,35 @@ test("indexes are read from disk and over the network; one that cannot be read d
     origin: { kind: "file", reference: join(home, "lists", "notes.wasm"), listed: "notes" },
   });
   await expect(fetch("changed")).rejects.toThrow(
-    /is not the changed that the index lists\/own\.json lists: its digest is sha256:[0-9a-f]{64}, expected sha256:a+\. Nothing was installed\.$/,
+    /is not known to be the changed that the index lists\/own\.json lists: its digest is sha256:[0-9a-f]{64}, expected sha256:a+\. Nothing was installed\.$/,
   );
+});
+
+test("a digest that covers a package's component alone does not let its capabilities change", async () => {
+  const home = temporaryFolder();
+  const npm = await startNpmPackages();
+  const publish = (methods: readonly string[]) =>
+    npm.publish("hello", "1.0.0", [
+      {
+        path: "package/package.json",
+        data: JSON.stringify({ postern: { component: "a.wasm", capabilities: "a.json" } }),
+      },
+      { path: "package/a.wasm", data: "a component" },
+      { path: "package/a.json", data: JSON.stringify({ version: "1.0.0", wit_version: "0.1.0", methods }) },
+    ]);
+  publish(["GET"]);
+  const whole = npm.document("hello").versions["1.0.0"]?.dist["integrity"];
+  const hello = { name: "hello", about: "Greets.", from: "npm:hello" };
+  const list = (digest: unknown) =>
+    writeFileSync(join(home, "own.json"), JSON.stringify({ tools: [{ ...hello, digest }] }));
+  const sources = sourcesWith([npm.host], { folder: home, indexes: ["own.json"], npmRegistry: npm.url });
+  const fetch = () => sources.fetch(parseReference("hello"), { progress: () => {} });
+  list(`sha256:${digestOf(Buffer.from("a component"))}`);
+  await expect(fetch()).rejects.toThrow("does not cover the capabilities that came with it");
+  list(whole);
+  expect(await fetch()).toMatchObject({ name: "hello" });
+  publish(["GET", "POST"]);
+  await expect(fetch()).rejects.toThrow("is not known to be the hello that the index own.json lists");
 });
 
 test("ours lists the tools of this repository, each where it is built", async () => {
