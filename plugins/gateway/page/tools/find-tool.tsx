@@ -9,7 +9,14 @@ interface Listing {
 }
 
 /** Names a tool that is somewhere else; who signed it and what it may do is shown before anything happens. */
-export function FindTool({ onInstalled }: { onInstalled(): void }) {
+export function FindTool({
+  installed,
+  onInstalled,
+}: {
+  /** Names of tools that are there already. */
+  readonly installed: readonly string[];
+  onInstalled(): void;
+}) {
   const [from, setFrom] = useState("");
   const [hint, setHint] = useState("");
   const [found, setFound] = useState<ToolFinding>();
@@ -33,7 +40,7 @@ export function FindTool({ onInstalled }: { onInstalled(): void }) {
   const install = async () => {
     if (!found) return;
     setHint("Installing…");
-    const installed = await attempt(() =>
+    const isDone = await attempt(() =>
       ask("POST", "/api/tools/install", {
         from: from.trim(),
         name: found.name,
@@ -43,7 +50,7 @@ export function FindTool({ onInstalled }: { onInstalled(): void }) {
       }),
     );
     setHint("");
-    if (!installed) return;
+    if (!isDone) return;
     setFound(undefined);
     setFrom("");
     onInstalled();
@@ -70,7 +77,7 @@ export function FindTool({ onInstalled }: { onInstalled(): void }) {
   return (
     <>
       <form
-        class="row"
+        class="row find"
         aria-label="Install a tool by its name"
         onSubmit={(event) => {
           event.preventDefault();
@@ -104,14 +111,19 @@ export function FindTool({ onInstalled }: { onInstalled(): void }) {
           ))}
           {listed.tools.length === 0 && <p class="soft">No tool was found.</p>}
           {listed.tools.map(({ name, about, from: place, index }) => (
-            <p key={`${index} ${name}`} class="row">
-              <strong>{name}</strong>
-              <span>{about}</span>
-              <span class="soft">{index === "shipped" ? "comes with Postern" : place}</span>
-              <button type="button" disabled={hint !== ""} onClick={() => void find(name)}>
-                Install {name}
-              </button>
-            </p>
+            <article key={`${index} ${name}`} class="found">
+              <p>
+                <strong>{name}</strong> {about}{" "}
+                <span class="soft">{index === "shipped" ? "Comes with Postern." : `From ${place}.`}</span>
+              </p>
+              {installed.includes(name) ? (
+                <span class="tag">installed</span>
+              ) : (
+                <button type="button" disabled={hint !== ""} onClick={() => void find(name)}>
+                  Install {name}
+                </button>
+              )}
+            </article>
           ))}
         </section>
       )}

@@ -39,7 +39,9 @@ export function ToolsPage({ shown }: { shown: string | undefined }) {
       <div class="page">
         <div>
           {isOperator && <InstallTool onInstalled={() => void load()} />}
-          {isOperator && <FindTool onInstalled={() => void load()} />}
+          {isOperator && (
+            <FindTool installed={(tools ?? []).map(({ name }) => name)} onInstalled={() => void load()} />
+          )}
           {own?.length === 0 && <p class="soft">No tools are installed.</p>}
           {own?.map((tool) => (
             <ToolCard
