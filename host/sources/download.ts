@@ -15,6 +15,8 @@ export interface DownloadRequest {
   readonly authorization?: string | undefined;
   readonly body?: string | Uint8Array<ArrayBuffer>;
   readonly maxBytes: number;
+  /** The server that named the address, where no person did: a public one must not lead to the operator's exceptions. */
+  readonly namedBy?: URL | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Told how much has come so far. */
   readonly onBytes?: (count: number) => void;
@@ -73,8 +75,13 @@ export function createDownloads(options: DownloadOptions): Downloads {
       for await (const chunk of response.body ?? []) {
         clearTimeout(stall);
         stall = setTimeout(stalled, stallMillis);
-        chunks.push(chunk);
         count += chunk.length;
+        // Of a stream of events only each event is capped, and a server calls its answer what it likes.
+        if (count > maxBytes)
+          throw new NetworkError(
+            `${url.host} answered with more than ${maxBytes} bytes, which is the most that is read.`,
+          );
+        chunks.push(chunk);
         onBytes?.(count);
       }
       return { status: response.status, headers: response.headers, body: Buffer.concat(chunks, count) };
@@ -89,21 +96,27 @@ export function createDownloads(options: DownloadOptions): Downloads {
 
   return {
     async send(url, request) {
-      const isPrivate = privateHosts.has(hostAndPort(url));
+      const { authorization, namedBy, ...others } = request;
+      let isPublic = false;
+      let isSame = true;
+      // Neither comes back: not the exceptions after a public server, not the credentials after another origin.
+      const follow = (to: URL, by: URL | undefined) => {
+        isPublic ||= by !== undefined && !privateHosts.has(hostAndPort(by));
+        isSame &&= to.origin === url.origin;
+        return sendOnce(isPublic ? publicOnly : anywhere, to, {
+          ...others,
+          ...(isSame && { authorization }),
+        });
+      };
       try {
-        let answer = await sendOnce(anywhere, url, request);
+        let answer = await follow(url, namedBy);
         let at = url;
         for (let count = 0; isRedirect(request, answer); count++) {
           if (count === MAX_REDIRECTS)
             throw new NetworkError(`${url.host} redirects more than ${MAX_REDIRECTS} times.`);
           const to = URL.parse(answer.headers.get("location") ?? "", at);
           if (to === null) throw new NetworkError(`${at.host} redirects to what is not a URL.`);
-          const { authorization, ...others } = request;
-          const isSame = to.origin === url.origin;
-          answer = await sendOnce(isPrivate ? anywhere : publicOnly, to, {
-            ...others,
-            ...(isSame && { authorization }),
-          });
+          answer = await follow(to, at);
           at = to;
         }
         return answer;
@@ -143,6 +156,8 @@ export interface GetOptions {
   /** For the whole answer. */
   readonly timeoutMs: number;
   readonly accept?: string;
+  /** The server that named the address, where no person did. */
+  readonly namedBy?: URL | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -151,7 +166,7 @@ export async function getFile(
   downloads: Downloads,
   url: string,
   what: string,
-  { maxBytes, timeoutMs, accept = "*/*", signal }: GetOptions,
+  { maxBytes, timeoutMs, accept = "*/*", namedBy, signal }: GetOptions,
 ): Promise<Uint8Array> {
   const place = URL.parse(url);
   if (place === null)
@@ -161,6 +176,7 @@ export async function getFile(
     .send(place, {
       headers: { accept },
       maxBytes,
+      namedBy,
       signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
     })
     .catch((error: unknown) => {

@@ -49,6 +49,7 @@ export function createNpmSource(downloads: Downloads, registry: string): Source<
       const tarball = await getFile(downloads, placeOf(release, base), what, {
         maxBytes: MAX_COMPONENT_BYTES,
         timeoutMs: TARBALL_MILLIS,
+        namedBy: new URL(base),
         signal,
       });
       checkIntegrity(tarball, release, what);

@@ -32,7 +32,9 @@ export async function readDockerLogin(registry: string, folder: string | undefin
   const name = names.find((one) => Object.hasOwn(auths, one));
   const login = name === undefined ? undefined : readAuth(auths[name] ?? {});
   if (login !== undefined) return { login };
-  const helper = names.map((one) => config.credHelpers?.[one]).find((one) => one !== undefined);
+  const helper = names
+    .map((one) => (Object.hasOwn(config.credHelpers ?? {}, one) ? config.credHelpers?.[one] : undefined))
+    .find((one) => one !== undefined);
   // The store is asked about registries that were signed in to, which are listed without a value.
   const store = name === undefined ? undefined : config.credsStore;
   const command = helper ?? store;

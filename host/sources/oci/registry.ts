@@ -39,18 +39,20 @@ export interface KnownLogin {
 const MAX_TOKEN_BYTES = 256 * 1024;
 const MAX_ERROR_BYTES = 64 * 1024;
 /** What people call it, and what answers the protocol. */
-const HOSTS: Readonly<Record<string, string>> = { "docker.io": "registry-1.docker.io" };
+const HOSTS = new Map([["docker.io", "registry-1.docker.io"]]);
 
 export function openRegistry(options: RegistryOptions): Registry {
   const { registry, repository, access, downloads, privateHosts } = options;
-  const host = HOSTS[registry] ?? registry;
+  const host = HOSTS.get(registry) ?? registry;
   let base: URL | undefined;
   let authorization: string | undefined;
   let helper: string | undefined;
 
   const sendPlain = async (path: string | URL, request: DownloadRequest): Promise<Downloaded> => {
     const on = (root: URL) =>
-      downloads.send(typeof path === "string" ? new URL(`v2/${path}`, root) : path, request);
+      typeof path === "string"
+        ? downloads.send(new URL(`v2/${path}`, root), request)
+        : downloads.send(path, { ...request, namedBy: root });
     if (base !== undefined) return on(base);
     const secure = new URL(`https://${host}/`);
     try {
@@ -91,11 +93,13 @@ export function openRegistry(options: RegistryOptions): Registry {
               refresh_token: login.password,
             }).toString(),
             maxBytes: MAX_TOKEN_BYTES,
+            namedBy: base,
             signal,
           })
         : await downloads.send(withQuery(realm, { service: challenge.service, scope }), {
             authorization: login && basic(login),
             maxBytes: MAX_TOKEN_BYTES,
+            namedBy: base,
             signal,
           });
     if (answer.status === 401 || answer.status === 403) return undefined;

@@ -298,3 +298,67 @@ test("a registry at a private address, or over plain http, is refused unless the
   await expect(fetch()).rejects.toThrow(/TOOLS_PRIVATE_HOSTS/);
   expect(server.requests).toEqual([]);
 });
+
+test("an answer that calls itself a stream of events has the same cap", async () => {
+  const { fetch } = await hostile(({ path }, response) => {
+    if (!path.endsWith("/latest")) return false;
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    for (let count = 0; count < 4; count++) response.write(`${"x".repeat(100_000)}\n\n`);
+    return true;
+  });
+  await expect(fetch()).rejects.toThrow(/more than 262144 bytes/);
+});
+
+describe("a public registry does not lead to a host that the operator excepted", () => {
+  /** It stops being an exception with its first answer. */
+  const turningPublic = async (answer: (response: ServerResponse, other: string) => void) => {
+    const other = await openUpstream((_, response) => void response.end('{"token":"good"}'));
+    afterThisTest(other.close);
+    const place = `127.0.0.1:${other.port}`;
+    const made = await hostile((_, response) => {
+      made.privateHosts.delete(made.host);
+      answer(response, `http://${place}/inside`);
+      return true;
+    });
+    made.privateHosts.add(place);
+    return { ...made, other };
+  };
+  test.each([
+    [
+      "for its tokens",
+      (response: ServerResponse, other: string) =>
+        response.writeHead(401, { "www-authenticate": `Bearer realm="${other}"` }).end(),
+    ],
+    [
+      "by a redirect",
+      (response: ServerResponse, other: string) => response.writeHead(307, { location: other }).end(),
+    ],
+  ])("%s", async (_what, answer) => {
+    const { fetch, other } = await turningPublic(answer);
+    await expect(fetch()).rejects.toThrow(/Plain http/);
+    expect(other.requests).toEqual([]);
+  });
+});
+
+test("credentials that were left out of a redirect do not come back with the next one", async () => {
+  const other = await openUpstream((_, response) => {
+    response.writeHead(307, { location: `http://${made.host}/v2/returned` }).end();
+  });
+  afterThisTest(other.close);
+  const made = await hostile(
+    ({ path, headers }, response) => {
+      if (path === "/v2/returned") response.end(COMPONENT);
+      else if (headers.authorization === undefined)
+        response.writeHead(401, { "www-authenticate": 'Basic realm="x"' }).end();
+      else if (path.endsWith(sha256(COMPONENT)))
+        response.writeHead(307, { location: `http://127.0.0.1:${other.port}/blob` }).end();
+      else return false;
+      return true;
+    },
+    { login: { username: "ann", password: "wonderland" } },
+  );
+  made.privateHosts.add(`127.0.0.1:${other.port}`);
+  expect((await made.fetch()).component).toEqual(COMPONENT);
+  const returned = made.server.requests.find(({ path }) => path === "/v2/returned");
+  expect(returned?.headers.authorization).toBeUndefined();
+});
