@@ -54,7 +54,7 @@ export function createHttpsSource(downloads: Downloads): Source<ReferenceOf<"htt
       return {
         component,
         capabilitiesText,
-        name: decodeURIComponent(url.pathname.split("/").at(-1) ?? "").replace(/\.wasm$/, ""),
+        name: (url.pathname.split("/").at(-1) ?? "").replace(/\.wasm$/, ""),
         origin: { kind: "https", reference: url.href, digest: `sha256:${digestOf(component)}` },
         evidence: {
           subject: component,

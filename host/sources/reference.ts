@@ -81,13 +81,14 @@ function parseOci(text: string): OciReference {
   if (!text.startsWith("oci://")) throw refuse("it does not start with oci://");
   const rest = text.slice("oci://".length);
   const slash = rest.indexOf("/");
-  const registry = (slash === -1 ? rest : rest.slice(0, slash)).toLowerCase();
-  if (!REGISTRY.test(registry) || URL.parse(`https://${registry}/`) === null)
-    throw refuse("the registry has to be a host, with a port where it needs one");
+  const named = slash === -1 ? rest : rest.slice(0, slash);
+  // As it is dialled: a number or a port in another notation is the same host to rules and sign-ins.
+  const registry = REGISTRY.test(named) ? URL.parse(`https://${named}/`)?.host : undefined;
+  if (registry === undefined) throw refuse("the registry has to be a host, with a port where it needs one");
   const path = slash === -1 ? "" : rest.slice(slash + 1);
-  const [named = "", digest, ...more] = path.split("@");
+  const [place = "", digest, ...more] = path.split("@");
   if (more.length > 0) throw refuse("it has more than one @");
-  const [repository = "", tag, ...others] = named.split(":");
+  const [repository = "", tag, ...others] = place.split(":");
   if (others.length > 0) throw refuse("it has more than one tag");
   if (
     repository.length > MAX_REPOSITORY ||

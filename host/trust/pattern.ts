@@ -110,19 +110,14 @@ function splitScheme(text: string): readonly [Scheme, string] | undefined {
 
 /** As a server may read it: no way of writing a path leads around the rule for it. */
 function decodePath(path: string): string[] {
-  let decoded = path;
-  try {
-    decoded = decodeURIComponent(path);
-  } catch {
-    // A stray percent sign; compared as it is.
-  }
+  // Patterns are ASCII. What is no escape sequence stays, and does not keep the others from being read.
+  const decoded = path.replace(/%[0-7][0-9A-Fa-f]/g, decodeURIComponent);
   return decoded.split(/[/\\]/).filter((part) => part !== "" && part !== ".");
 }
 
+/** As it is dialled, whatever notation it is in; a text that is no host stays as it is. */
 function normalizeHost(host: string): string {
-  const lower = host
-    .toLowerCase()
-    .replace(/:443$/, "")
-    .replace(/\.(?=:|$)/, "");
+  const named = host.toLowerCase().replace(/\.(?=:|$)/, "");
+  const lower = HOST.test(named) ? (URL.parse(`https://${named}/`)?.host ?? named) : named;
   return DOCKER_HUB.includes(lower) ? "docker.io" : lower;
 }

@@ -24,6 +24,16 @@ describe("parseReference", () => {
     expect(parseReference(canonicalReference(reference))).toEqual(reference);
   });
 
+  test.each([
+    ["oci://GHCR.io:443/a:1", "oci://ghcr.io/a:1"],
+    ["oci://ghcr.io:00443/a:1", "oci://ghcr.io/a:1"],
+    ["oci://0x7f.1:5000/a:1", "oci://127.0.0.1:5000/a:1"],
+    ["oci://2130706433:5000/a:1", "oci://127.0.0.1:5000/a:1"],
+    ["oci://[0:0::1]:5000/a:1", "oci://[::1]:5000/a:1"],
+  ])("%s is %s", (text, canonical) => {
+    expect(canonicalReference(parseReference(text))).toBe(canonical);
+  });
+
   test("what exists on disk wins over a bare name, and an address is never a path", () => {
     const onDisk = () => "folder" as const;
     expect(parseReference("weather", onDisk)).toEqual({ kind: "folder", path: "weather" });
