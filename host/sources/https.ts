@@ -55,7 +55,7 @@ export function createHttpsSource(downloads: Downloads): Source<ReferenceOf<"htt
         component,
         capabilitiesText,
         name: (url.pathname.split("/").at(-1) ?? "").replace(/\.wasm$/, ""),
-        origin: { kind: "https", reference: url.href, digest: `sha256:${digestOf(component)}` },
+        origin: { kind: "https", reference: url.href, digest: `sha256:${digestOfAll(component, fetched)}` },
         evidence: {
           subject: component,
           bundles: bundle === undefined ? [] : [bundle],
@@ -65,4 +65,10 @@ export function createHttpsSource(downloads: Downloads): Source<ReferenceOf<"htt
       };
     },
   };
+}
+
+/** Of the component; where the capabilities are beside it, of both digests, so that neither can be exchanged unseen. */
+function digestOfAll(component: Uint8Array, capabilities: Uint8Array | undefined): string {
+  const own = digestOf(component);
+  return capabilities === undefined ? own : digestOf(Buffer.from(`${own}${digestOf(capabilities)}`));
 }

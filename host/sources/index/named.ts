@@ -50,7 +50,7 @@ function checkDigest(
   given: string | undefined,
 ): void {
   if (digest === undefined) return;
-  const isWhole = origin.kind === "oci" || origin.kind === "npm";
+  const isWhole = origin.kind !== "file" && origin.kind !== "folder";
   const isComponents = digest === `sha256:${digestOf(component)}`;
   if (isWhole ? digest === origin.digest : isComponents && capabilitiesText === given) return;
   const inside = isComponents ? readCapabilitiesSection(component) : undefined;

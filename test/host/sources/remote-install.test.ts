@@ -42,6 +42,9 @@ test(
     expect(await host.catalog.list()).toEqual([]);
 
     files.set("/prober.wasm", component);
+    files.set("/prober.capabilities.json", Buffer.from(allowing("three.example")));
+    await expect(installFound(url, agreed)).rejects.toThrow(/is another one now/);
+    files.set("/prober.capabilities.json", Buffer.from(allowing("one.example")));
     const { origin } = await installFound(`${url}?key=1`, agreed);
     expect(origin).toEqual({ kind: "https", reference: url, digest: found.origin.digest });
     expect((await host.catalog.find("prober"))?.origin?.reference).toBe(`${url}?key=1`);
