@@ -1,6 +1,7 @@
 /** The person at the terminal, or whatever is piped in: one line for each secret. */
 import { createInterface } from "node:readline";
 import { confirm, isCancel, password, text } from "@clack/prompts";
+import { visible } from "../../../kernel/mask/visible.ts";
 import type { Prompt } from "../../secrets/browser-sign-in.ts";
 import { openBrowser } from "./browser.ts";
 import { isInteractive, progress } from "./terminal.ts";
@@ -24,9 +25,11 @@ function interactive(): Prompt {
   const unlessCancelled = (answer: string | symbol) => (isCancel(answer) ? undefined : String(answer));
   return {
     say: progress,
-    secret: async (message) => unlessCancelled(await password({ message, output })),
-    text: async (message, signal) => unlessCancelled(await text({ message, output, signal })),
-    agrees: async (message) => (await confirm({ message, initialValue: false, output })) === true,
+    secret: async (message) => unlessCancelled(await password({ message: visible(message), output })),
+    text: async (message, signal) =>
+      unlessCancelled(await text({ message: visible(message), output, signal })),
+    agrees: async (message) =>
+      (await confirm({ message: visible(message), initialValue: false, output })) === true,
     browse: openBrowser,
   };
 }

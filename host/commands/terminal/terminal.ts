@@ -1,6 +1,7 @@
 /** Output of the `tool` commands: results on stdout, progress on stderr, so that `--json` can be piped. */
 import { confirm, isCancel } from "@clack/prompts";
 import { say, sayJson, warn } from "../../../kernel/cli/output.ts";
+import { visible } from "../../../kernel/mask/visible.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 
 export interface JsonOption {
@@ -30,7 +31,7 @@ export async function agree(question: string, { yes = false }: { readonly yes?: 
       `${question} There is no terminal to ask on; pass --yes to agree.`,
     );
   }
-  const answer = await confirm({ message: question, initialValue: false, output: process.stderr });
+  const answer = await confirm({ message: visible(question), initialValue: false, output: process.stderr });
   if (isCancel(answer) || !answer) throw new Fault("invalid", "not_agreed", "Cancelled; nothing changed.");
 }
 
