@@ -9,17 +9,23 @@ import { progressOf } from "./progress.ts";
 import type { ReferenceOf } from "./reference.ts";
 import type { Source } from "./source.ts";
 
+type OnBytes = (count: number) => void;
+
+const ABSENT = [404, 410];
+/** Stores of objects answer 403 about what is not there; a signature that is withheld is none. */
+const ABSENT_BESIDE = [...ABSENT, 403];
+
 export function createHttpsSource(downloads: Downloads): Source<ReferenceOf<"https">> {
   return {
     async fetch({ url: text }, { progress, signal, capabilitiesText: given }) {
       const url = new URL(text);
-      const get = async (from: URL, maxBytes: number, onBytes?: (count: number) => void) => {
+      const get = async (from: URL, maxBytes: number, absent: readonly number[], onBytes?: OnBytes) => {
         const { status, body } = await downloads.send(from, {
           maxBytes,
           signal,
           ...(onBytes && { onBytes }),
         });
-        if (status === 404 || status === 410) return undefined;
+        if (absent.includes(status)) return undefined;
         if (status !== 200)
           throw new Fault(
             "unavailable",
@@ -34,12 +40,18 @@ export function createHttpsSource(downloads: Downloads): Source<ReferenceOf<"htt
         return other;
       };
       progress(`downloading ${url.href}`);
-      const component = await get(url, MAX_COMPONENT_BYTES, progressOf(url.href, undefined, progress));
+      const component = await get(
+        url,
+        MAX_COMPONENT_BYTES,
+        ABSENT,
+        progressOf(url.href, undefined, progress),
+      );
       if (component === undefined)
         throw new Fault("missing", "no_such_tool", `There is nothing at ${url.href}.`);
       const inside = given ?? readCapabilitiesSection(component);
       const file = beside(".capabilities.json");
-      const fetched = inside === undefined ? await get(file, MAX_CAPABILITIES_BYTES) : undefined;
+      const fetched =
+        inside === undefined ? await get(file, MAX_CAPABILITIES_BYTES, ABSENT_BESIDE) : undefined;
       const capabilitiesText = inside ?? (fetched && Buffer.from(fetched).toString("utf8"));
       if (capabilitiesText === undefined)
         throw new Fault(
@@ -50,7 +62,7 @@ export function createHttpsSource(downloads: Downloads): Source<ReferenceOf<"htt
         );
       const signature = new URL(url);
       signature.pathname += ".sigstore.json";
-      const bundle = await get(signature, MAX_SIGNATURE_BYTES);
+      const bundle = await get(signature, MAX_SIGNATURE_BYTES, ABSENT_BESIDE);
       return {
         component,
         capabilitiesText,

@@ -55,7 +55,7 @@ export function createNpmSource(downloads: Downloads, registry: string): Source<
       checkIntegrity(tarball, release, what);
       const files = await readTarball(tarball, what, UNPACKED);
       return {
-        ...readPackage(files, name, what, capabilitiesText),
+        ...readPackage(files, { name, version: release.version }, what, capabilitiesText),
         origin: {
           kind: "npm",
           reference: canonicalReference(reference),
@@ -113,7 +113,7 @@ type Contents = Pick<Fetched, "component" | "capabilitiesText" | "name" | "recor
 
 function readPackage(
   files: PackageFiles,
-  packageName: string,
+  asked: { readonly name: string; readonly version: string },
   what: string,
   given: string | undefined,
 ): Contents {
@@ -124,7 +124,7 @@ function readPackage(
     if (data.length > most) throw refuse(`${show(path)} has ${data.length} bytes; at most ${most} are read`);
     return Buffer.from(data).toString("utf8");
   };
-  const field = readField(text("package.json", MAX_MANIFEST), refuse);
+  const field = readField(text("package.json", MAX_MANIFEST), asked, refuse);
   const path = field.component ?? findComponent(files, refuse);
   const component = files.get(path);
   if (component === undefined) throw refuse(`its postern field names ${show(path)}, which is not in it`);
@@ -148,7 +148,7 @@ function readPackage(
   return {
     component,
     capabilitiesText,
-    name: field.name ?? packageName.slice(packageName.indexOf("/") + 1),
+    name: field.name ?? asked.name.slice(asked.name.indexOf("/") + 1),
     recordings: names.sort().map((name) => ({
       name: name.slice(folder.length),
       text: text(name, MAX_RECORDING) ?? "",
@@ -166,14 +166,22 @@ interface PosternField {
   readonly recordings?: string;
 }
 
-function readField(manifest: string | undefined, refuse: Refuse): PosternField {
+function readField(
+  manifest: string | undefined,
+  asked: { readonly name: string; readonly version: string },
+  refuse: Refuse,
+): PosternField {
   if (manifest === undefined) throw refuse("it has no package.json");
-  let postern: unknown;
+  let parsed: { readonly postern?: unknown; readonly name?: unknown; readonly version?: unknown } | null;
   try {
-    postern = (JSON.parse(manifest) as { readonly postern?: unknown } | null)?.postern;
+    parsed = JSON.parse(manifest);
   } catch (error) {
     throw refuse(`its package.json is not JSON (${visibleLine(reason(error))})`);
   }
+  const { postern, name = asked.name, version = asked.version } = parsed ?? {};
+  // A signature is about the tarball alone: without this, one of another package by the same signer would do.
+  if (name !== asked.name || version !== asked.version)
+    throw refuse(`its package.json says that it is ${show(`${String(name)}@${String(version)}`)}`);
   if (typeof postern !== "object" || postern === null || Array.isArray(postern))
     throw refuse('it is not a tool: its package.json has no "postern" field');
   const value = (key: keyof PosternField): string | undefined => {

@@ -11,7 +11,7 @@ const CAPABILITIES = '{"version":"1.0.0","wit_version":"0.1.0"}';
 const packed = (postern: unknown, ...more: readonly TarEntry[]): readonly TarEntry[] => [
   {
     path: "package/package.json",
-    data: JSON.stringify({ name: "hello", scripts: { postinstall: "touch /tmp/owned" }, postern }),
+    data: JSON.stringify({ scripts: { postinstall: "touch /tmp/owned" }, postern }),
   },
   { path: "package/dist/hello.wasm", data: "a component" },
   { path: "package/capabilities.json", data: CAPABILITIES },
@@ -195,4 +195,19 @@ test("a registry that answers slowly is given up", async () => {
   // It never ends what it began.
   npm.answer("/hello/-/1.0.0.tgz", (response) => void response.write("a"));
   await expect(fetch("npm:hello")).rejects.toThrow(/127\.0\.0\.1:\d+ sent nothing for 0\.15 seconds/);
+});
+
+test("a tarball of another package or version is refused, whoever signed it", async () => {
+  const { npm, fetch } = await start();
+  const own = (manifest: object) => [
+    { path: "package/package.json", data: JSON.stringify({ ...manifest, postern: {} }) },
+    { path: "package/hello.wasm", data: "a component" },
+    { path: "package/capabilities.json", data: CAPABILITIES },
+  ];
+  npm.publish("hello", "2.0.0", own({ name: "hello", version: "2.0.0" }));
+  expect((await fetch("npm:hello")).name).toBe("hello");
+  npm.publish("hello", "2.0.1", own({ name: "hello", version: "1.0.0" }));
+  await expect(fetch("npm:hello")).rejects.toThrow("its package.json says that it is hello@1.0.0");
+  npm.publish("hello", "2.0.2", own({ name: "hallo", version: "2.0.2" }));
+  await expect(fetch("npm:hello")).rejects.toThrow("its package.json says that it is hallo@2.0.2");
 });

@@ -30,7 +30,8 @@ test("the bundle beside a download is taken for its signature, where the capabil
   };
   const upstream = await openUpstream(({ path }, response) => {
     const file = files[path];
-    if (file === undefined) response.writeHead(404);
+    // As stores of objects do.
+    if (file === undefined) response.writeHead(403);
     response.end(file);
   });
   const host = `127.0.0.1:${upstream.port}`;
