@@ -35,7 +35,8 @@ export async function install(context: CommandContext, what: string, options: In
     });
     const { component } = fetched;
     const name = options.name ?? inferName(fetched.name);
-    const { origin, signature } = await admitOnTerminal(host, fetched, options);
+    const { origin: verified, signature } = await admitOnTerminal(host, fetched, options);
+    const origin = { ...verified, ...(capabilitiesText !== undefined && { ownCapabilities: true }) };
     progress(`checking ${what} (${megabytes(component)})`);
     const examined = await examine(component, fetched.capabilitiesText, progress).catch((error: unknown) =>
       Promise.reject(locateFault(error, component)),
@@ -58,7 +59,7 @@ export async function install(context: CommandContext, what: string, options: In
         version,
         digest,
         installed_at: installedAt,
-        origin,
+        origin: verified,
         signature: signature ?? null,
         grants: candidate.grants,
         replaced: replaced ?? null,

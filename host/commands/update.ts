@@ -23,7 +23,7 @@ interface UpdateOptions extends JsonOption {
 
 interface Updated {
   readonly name: string;
-  readonly status: "current" | "available" | "updated" | "failed" | "no_origin";
+  readonly status: "current" | "available" | "updated" | "failed" | "no_origin" | "own_capabilities";
   readonly version: string;
   readonly detail?: string;
   readonly from?: string;
@@ -63,6 +63,12 @@ async function updateOne(host: ToolHost, tool: InstalledTool, options: UpdateOpt
       ...told,
       status: "no_origin",
       detail: "it came with Postern or as a file, so there is no place to look for a newer one",
+    };
+  if (tool.origin.ownCapabilities === true)
+    return {
+      ...told,
+      status: "own_capabilities",
+      detail: `it was installed with capabilities of your own, which an update would replace; to update it: postern tool install ${told.from} --name ${name} --capabilities <file> --force`,
     };
   const finding = await checkForUpdate(host, tool, progress);
   if (finding === undefined) return { ...told, status: "current" };
@@ -157,6 +163,7 @@ function render(results: readonly Updated[]): string {
     updated: "updated",
     failed: "failed",
     no_origin: "not updated",
+    own_capabilities: "not updated",
   };
   const rows = results.map(({ name, version, status, from, detail }) => [
     name,
@@ -182,12 +189,14 @@ export async function rollback(
     }
     const before = tool.capabilities.version;
     const { added } = compareCapabilities(tool.capabilities, previous.tool.capabilities);
+    const kept = await host.keeps(name);
+    if (kept.length > 0) progress(`${name} ${previous.tool.capabilities.version}:\n${bullets(kept)}`);
     if (added.length > 0) {
       progress(
         `${name} ${previous.tool.capabilities.version} can do more than ${before}. Again:\n${bullets(added)}`,
       );
       await agree(`Go back to a version of ${name} that can do more?`, options);
-    }
+    } else if (kept.length > 0) await agree(`Go back and let that version of ${name} keep that?`, options);
     const examined = await host.examine(previous.component, previous.capabilitiesText, progress);
     const { origin } = previous.tool;
     // What was seen at its place stays seen, so that the next update knows the place did not move.

@@ -13,6 +13,9 @@ export const ToolOrigin = Type.Object(
     listed: Type.Optional(Type.String({ description: "The name under which an index lists it" })),
     tag: Type.Optional(Type.String({ description: "The registry's tag it was found under" })),
     version: Type.Optional(Type.String({ description: "The package's version" })),
+    ownCapabilities: Type.Optional(
+      Type.Boolean({ description: "What it may do was given by the person who installed it" }),
+    ),
     signer: Type.Optional(Type.String({ description: "Whose signature was verified, in words" })),
   },
   { $id: "ToolOrigin" },

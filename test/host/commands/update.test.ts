@@ -34,9 +34,9 @@ async function place() {
       },
       { path: "package/recordings/hello.json", data: JSON.stringify(recording) },
     ]);
-  const tool = (...args: string[]) => postern(["tool", ...args], { env, cwd });
+  const tool = (...args: string[]) => postern(["tool", ...args], { env, cwd, input: "tok-0123456789\n" });
   const version = async () => JSON.parse((await tool("info", "echo", "--json")).stdout).version;
-  return { npm, home, tool, publish, version };
+  return { npm, cwd, home, tool, publish, version };
 }
 
 test("a newer version is shown, asked about, tried and installed; rollback swaps it with the old one", async () => {
@@ -124,5 +124,40 @@ test("a version that does not answer its recordings is not installed, nor one wh
     status: "failed",
     detail: expect.stringContaining("npm:@acme/echo@latest has other content under the same version, 1.0.0"),
   });
+  expect(await version()).toBe("1.0.0");
+});
+
+test("a rollback asks before the older version gets a secret; capabilities of one's own are not replaced", async () => {
+  const { cwd, tool, publish, version } = await place();
+  const signing = JSON.stringify({
+    ...JSON.parse(allowing("api.example.com")),
+    auth: { secret_name: "probe_token", display_name: "Probe" },
+    secrets: { allowed_names: ["probe_token"] },
+  });
+  publish("1.0.0", signing);
+  expect((await tool("install", "npm:@acme/echo", "--allow-unsigned")).code).toBe(0);
+  writeFileSync(join(cwd, "own.json"), NOTHING);
+  const own = ["install", "npm:@acme/echo", "--name", "own", "--capabilities", "own.json"];
+  expect((await tool(...own, "--allow-unsigned")).code).toBe(0);
+  publish("1.1.0", signing);
+  const updated = await tool("update", "--yes", "--allow-unsigned", "--json");
+  expect(updated.code).toBe(0);
+  expect(JSON.parse(updated.stdout).tools).toEqual([
+    expect.objectContaining({ name: "echo", status: "updated", version: "1.1.0" }),
+    expect.objectContaining({
+      name: "own",
+      status: "own_capabilities",
+      detail: expect.stringContaining(
+        "install npm:@acme/echo@latest --name own --capabilities <file> --force",
+      ),
+    }),
+  ]);
+
+  expect((await tool("auth", "echo")).code).toBe(0);
+  const asked = await tool("rollback", "echo");
+  expect(asked.stderr).toContain("keeps using `probe_token`");
+  expect(asked.stderr).toContain("pass --yes to agree");
+  expect(await version()).toBe("1.1.0");
+  expect((await tool("rollback", "echo", "--yes")).code).toBe(0);
   expect(await version()).toBe("1.0.0");
 });
