@@ -1,7 +1,8 @@
 /** `tool list`, `tool info` and `tool log`: what is installed and what it did. */
 import { table } from "../../kernel/cli/table.ts";
 import type { CommandContext, ToolInfo } from "../../kernel/plugin.ts";
-import type { ToolOrigin } from "../../kernel/vocabulary/tools/origin.ts";
+import { ToolOrigin } from "../../kernel/vocabulary/tools/origin.ts";
+import { toWire } from "../../kernel/vocabulary/wire/convert.ts";
 import { quote } from "../author/conformance/report.ts";
 import { locateReceipts } from "../author/trace/located.ts";
 import type { Receipt } from "../calls/receipts.ts";
@@ -76,7 +77,7 @@ export async function info(context: CommandContext, name: string, options: JsonO
         version,
         digest,
         installed_at: installedAt,
-        origin: origin ?? null,
+        origin: origin === undefined ? null : toWire(ToolOrigin, origin),
         folder: folder ?? null,
         description,
         schema,

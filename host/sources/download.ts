@@ -146,8 +146,11 @@ export function isPlainServer(error: unknown): boolean {
 
 function failed(url: URL, error: unknown): unknown {
   if (error instanceof Fault || (error instanceof Error && error.name === "AbortError")) return error;
-  const sentence =
-    error instanceof NetworkError ? error.message : `The request to ${url.host} failed: ${reason(error)}`;
+  const sentence = isPlainServer(error)
+    ? `${url.host} does not speak TLS. Plain http works only where TOOLS_PRIVATE_HOSTS names its host:port.`
+    : error instanceof NetworkError
+      ? error.message
+      : `The request to ${url.host} failed: ${reason(error)}`;
   return new Fault("unavailable", "tool_download", sentence, { cause: error });
 }
 

@@ -1,4 +1,5 @@
 /** Every kind of place that tools come from, and who gets them from there. */
+import { Fault } from "../../kernel/plugin.ts";
 import type { Downloads } from "./download.ts";
 import { createHttpsSource } from "./https.ts";
 import { createIndexes, type Indexes, SHIPPED_INDEX } from "./index/indexes.ts";
@@ -7,7 +8,7 @@ import { fileSource, folderSource } from "./local.ts";
 import { createNpmSource, PUBLIC_REGISTRY } from "./npm/npm.ts";
 import type { OpenRegistry } from "./oci/access.ts";
 import { createOciSource } from "./oci/oci.ts";
-import type { Reference, ReferenceOf } from "./reference.ts";
+import { canonicalReference, type Reference, type ReferenceOf } from "./reference.ts";
 import type { Fetched, FetchOptions, Source } from "./source.ts";
 
 export interface Sources {
@@ -26,14 +27,35 @@ export interface SourcesParts {
   /** URLs and paths of indexes, and the word for ours. */
   readonly indexes?: readonly string[] | undefined;
   readonly npmRegistry?: string | undefined;
+  /** For everything that one tool needs, however many requests that takes. */
+  readonly longestMillis?: number;
 }
+
+const LONGEST_MILLIS = 20 * 60_000;
 
 export function createSources(parts: SourcesParts): Sources {
   const { downloads, folder, indexes: named = [SHIPPED_INDEX], npmRegistry = PUBLIC_REGISTRY } = parts;
+  const { longestMillis = LONGEST_MILLIS } = parts;
   const indexes = createIndexes(downloads, named, folder);
   // The table has a source for each kind; the compiler cannot see that key and reference go together.
-  const fetch: Sources["fetch"] = (reference, options) =>
-    (table[reference.kind] as Source<Reference>).fetch(reference, options);
+  const fetch: Sources["fetch"] = async (reference, options) => {
+    const stop = new AbortController();
+    const what = canonicalReference(reference);
+    const slow = () =>
+      new Fault(
+        "unavailable",
+        "tool_download",
+        `${what} did not come within ${longestMillis / 1000} seconds.`,
+      );
+    const timer = setTimeout(() => stop.abort(slow()), longestMillis);
+    const signal =
+      options.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, options.signal]);
+    try {
+      return await (table[reference.kind] as Source<Reference>).fetch(reference, { ...options, signal });
+    } finally {
+      clearTimeout(timer);
+    }
+  };
   const table: Table = {
     folder: folderSource,
     file: fileSource,

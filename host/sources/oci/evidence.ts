@@ -64,8 +64,9 @@ export async function findEvidence(
     [];
   for (const referrer of referrers) {
     for (const layer of (await layersOf(`manifests/${referrer.digest}`, "layers")) ?? []) {
+      if (bundles.length === MAX_SIGNATURES) break;
       const bundle = BUNDLE.test(layer.mediaType) ? await blob(layer) : undefined;
-      if (bundle !== undefined && bundles.length < MAX_SIGNATURES) bundles.push(bundle);
+      if (bundle !== undefined) bundles.push(bundle);
     }
   }
   return { subject: manifest, bundles, simple };

@@ -24,7 +24,7 @@ const read = (...tools: readonly unknown[]) =>
 
 function sourcesWith(
   privateHosts: readonly string[],
-  parts: Pick<SourcesParts, "folder" | "indexes" | "npmRegistry">,
+  parts: Pick<SourcesParts, "folder" | "indexes" | "npmRegistry" | "longestMillis">,
 ) {
   const downloads = createDownloads({ privateHosts: new Set(privateHosts) });
   onTestFinished(() => downloads.close());
@@ -197,4 +197,16 @@ test("ours lists the tools of this repository, each where it is built", async ()
   expect(entries.map(({ name }) => name)).toEqual(["convert", "github-issues", "weather"]);
   for (const { name, from } of entries)
     expect(from).toMatch(new RegExp(`/components/${name}/dist/${name}\\.wasm$`));
+});
+
+test("a tool that comes too slowly altogether is given up, and a server without TLS is said to be one", async () => {
+  const npm = await startNpmPackages();
+  npm.answer("/slow.wasm", (response) => {
+    const timer = setInterval(() => response.write("x"), 20);
+    response.on("close", () => clearInterval(timer));
+  });
+  const sources = sourcesWith([npm.host], { folder: temporaryFolder(), longestMillis: 200 });
+  const fetch = (url: string) => sources.fetch(parseReference(url), { progress: () => {} });
+  await expect(fetch(`${npm.url}/slow.wasm`)).rejects.toThrow(/slow\.wasm did not come within 0\.2 seconds/);
+  await expect(fetch(`https://${npm.host}/x.wasm`)).rejects.toThrow(`${npm.host} does not speak TLS.`);
 });
