@@ -8,6 +8,8 @@ import type { InstalledTool } from "../catalog/catalog.ts";
 import { checkForUpdate, type Finding } from "../sources/updates/finding.ts";
 import { isSamePlace } from "../sources/updates/release.ts";
 import type { ToolHost } from "../tool-host.ts";
+import { describeSigner } from "../trust/evidence.ts";
+import { isNamedBy } from "../trust/judge.ts";
 import { admitOnTerminal } from "./install.ts";
 import { noSuchTool, requireTool, withHost } from "./opening.ts";
 import { terminalPrompt } from "./terminal/prompt.ts";
@@ -174,6 +176,22 @@ function render(results: readonly Updated[]): string {
   return table([["NAME", "VERSION", "STATUS", ""], ...rows], "").trimEnd();
 }
 
+/** A rule that came after the version was installed holds for bringing it back, too. */
+async function assertTrusted(
+  { trust }: ToolHost,
+  { name, capabilities, origin }: InstalledTool,
+): Promise<void> {
+  const rules = origin === undefined ? [] : await trust.matching(origin);
+  if (rules.length === 0 || isNamedBy(rules, origin?.signer)) return;
+  const signed =
+    origin?.signer === undefined ? "had no verified signature" : `was signed by ${origin.signer}`;
+  throw new Fault(
+    "invalid",
+    "tool_unsigned",
+    `${name} ${capabilities.version} ${signed} when it was installed, and the trust rule for ${rules[0]?.pattern} needs one by ${rules.map(({ signer }) => describeSigner(signer)).join(" or ")}. No option overrides a trust rule.`,
+  );
+}
+
 export async function rollback(
   context: CommandContext,
   name: string,
@@ -187,6 +205,7 @@ export async function rollback(
       const message = `no version of ${name} before ${tool.capabilities.version} is kept: it was never updated or replaced`;
       throw new Fault("missing", "no_previous_version", message, { param: "name" });
     }
+    await assertTrusted(host, previous.tool);
     const before = tool.capabilities.version;
     const { added } = compareCapabilities(tool.capabilities, previous.tool.capabilities);
     const kept = await host.keeps(name);

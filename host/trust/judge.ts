@@ -29,6 +29,15 @@ export function createJudge(rules: Pick<TrustRules, "matching">): JudgeSignature
   };
 }
 
+/** Whether a signer that was verified before, in words, is one that the rules name. */
+export function isNamedBy(rules: readonly TrustRule[], signer: string | undefined): boolean {
+  return rules.some(({ signer: named }) => {
+    if (named.type === "key" || signer === undefined) return signer === describeSigner(named);
+    const ending = ` (issuer ${named.issuer})`;
+    return signer.endsWith(ending) && isSubject(named.subject, signer.slice(0, -ending.length));
+  });
+}
+
 /** A signature that leaves out part of the tool proves nothing about the tool. */
 function readAll(evidence: Evidence | undefined): ReadSignatures {
   if (evidence === undefined) return { signatures: [], problems: [] };

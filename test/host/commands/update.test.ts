@@ -36,7 +36,8 @@ async function place() {
     ]);
   const tool = (...args: string[]) => postern(["tool", ...args], { env, cwd, input: "tok-0123456789\n" });
   const version = async () => JSON.parse((await tool("info", "echo", "--json")).stdout).version;
-  return { npm, cwd, home, tool, publish, version };
+  const trust = (...args: string[]) => postern(["trust", ...args], { env, cwd });
+  return { npm, cwd, home, tool, trust, publish, version };
 }
 
 test("a newer version is shown, asked about, tried and installed; rollback swaps it with the old one", async () => {
@@ -128,7 +129,7 @@ test("a version that does not answer its recordings is not installed, nor one wh
 });
 
 test("a rollback asks before the older version gets a secret; capabilities of one's own are not replaced", async () => {
-  const { cwd, tool, publish, version } = await place();
+  const { cwd, tool, trust, publish, version } = await place();
   const signing = JSON.stringify({
     ...JSON.parse(allowing("api.example.com")),
     auth: { secret_name: "probe_token", display_name: "Probe" },
@@ -159,5 +160,11 @@ test("a rollback asks before the older version gets a secret; capabilities of on
   expect(asked.stderr).toContain("pass --yes to agree");
   expect(await version()).toBe("1.1.0");
   expect((await tool("rollback", "echo", "--yes")).code).toBe(0);
+  expect(await version()).toBe("1.0.0");
+  const signer = ["--identity", "release@acme.example", "--issuer", "https://accounts.example"];
+  expect((await trust("add", "npm:@acme/*", ...signer)).code).toBe(0);
+  expect((await tool("rollback", "echo", "--yes")).stderr).toContain(
+    "echo 1.1.0 had no verified signature when it was installed, and the trust rule for npm:@acme/* needs one by release@acme.example",
+  );
   expect(await version()).toBe("1.0.0");
 });
