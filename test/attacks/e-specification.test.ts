@@ -126,6 +126,8 @@ attack(
     terminal.type("two");
     await terminal.until("› one\n  two");
     terminal.press("escape");
+    await terminal.until("Esc again");
+    terminal.press("escape");
     await terminal.until((seen) => !seen.text().includes("› one"));
     terminal.type("/help\r");
     await terminal.until("/quit");

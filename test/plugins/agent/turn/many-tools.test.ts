@@ -18,7 +18,8 @@ async function boot({
   const calls: Calls = [];
   const kernel = await bootAgent({
     model,
-    variables: { TOOL_APPROVALS: "*=allow", ...variables },
+    // What is called here is not what a person asked for.
+    variables: { TOOL_APPROVALS: "*=allow", PROVENANCE: "off", ...variables },
     tools: { ...manyTools(calls), ...tools },
   });
   const agent = kernel.service("agent");
