@@ -99,7 +99,9 @@ attack(6, "other code under an approved name asks, and so does the same code wit
   await install("notes", "echo.js");
   expect(await chat()).toBe("waiting");
   const [gate] = await pending();
+  const asked = served.model.requests.length;
   await send("POST", `/api/approvals/${gate.id}`, { decision: "always" });
+  await expect.poll(() => served.model.requests.length).toBe(asked + 1);
   await expect
     .poll(async () => (await send("GET", "/api/approvals")).json.remembered)
     .toEqual({ notes: "allow" });
@@ -115,8 +117,11 @@ attack(6, "other code under an approved name asks, and so does the same code wit
     expect(await chat()).toBe("waiting");
     const [other] = await pending();
     expect(other).toMatchObject({ call: { name: "notes" } });
+    const asked = served.model.requests.length;
     await send("POST", `/api/approvals/${other.id}`, { decision: "deny" });
     await expect.poll(pending).toEqual([]);
+    // Otherwise the next chat could be given the answer that is meant for this turn.
+    await expect.poll(() => served.model.requests.length).toBe(asked + 1);
   }
   expect((await send("GET", "/api/approvals")).json.remembered).toEqual({});
 });
