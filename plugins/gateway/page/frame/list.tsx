@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 interface ListProps {
   readonly columns: readonly string[];
@@ -6,26 +7,39 @@ interface ListProps {
   readonly children: ComponentChildren;
 }
 
-/** A table of rows. In the last column, which has no heading to see, is what can be done with each, if anything. */
+/**
+ * A table of rows. In the last column, which has no heading to see, is what can be done with each, if anything. On a narrow
+ * screen each row is a card: its cells then say what they are, and stay cells for those who hear the page.
+ */
 export function List({ columns, hasActions = true, children }: ListProps) {
+  const table = useRef<HTMLTableElement>(null);
+  useLayoutEffect(() => {
+    if (!table.current) return;
+    table.current.role = "table";
+    for (const group of table.current.children) group.role = "rowgroup";
+    for (const row of table.current.rows) {
+      row.role = "row";
+      for (const cell of row.cells) {
+        cell.role = cell.tagName === "TH" ? "columnheader" : "cell";
+        cell.dataset["label"] = columns[cell.cellIndex] ?? "";
+      }
+    }
+  });
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrolls on a narrow screen, so the keyboard has to reach it
-    <section class="wide" tabIndex={0} aria-label={columns.join(", ")}>
-      <table class="list">
-        <thead>
-          <tr>
-            {columns.map((name) => (
-              <th key={name}>{name}</th>
-            ))}
-            {hasActions && (
-              <th>
-                <span class="unseen">Actions</span>
-              </th>
-            )}
-          </tr>
-        </thead>
-        <tbody>{children}</tbody>
-      </table>
-    </section>
+    <table class="list" ref={table}>
+      <thead>
+        <tr>
+          {columns.map((name) => (
+            <th key={name}>{name}</th>
+          ))}
+          {hasActions && (
+            <th>
+              <span class="unseen">Actions</span>
+            </th>
+          )}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
   );
 }
