@@ -6,21 +6,14 @@ import { parseReference } from "../sources/reference.ts";
 import { withHost } from "./opening.ts";
 import { terminalPrompt } from "./terminal/prompt.ts";
 import { type JsonOption, print } from "./terminal/terminal.ts";
+import { verbsOf } from "./terminal/verbs.ts";
 
 interface LoginOptions extends JsonOption {
   readonly username?: string;
 }
 
 export function register(group: Command, context: CommandContext): void {
-  const verb = (usage: string, about: string, ...examples: string[]) =>
-    group
-      .command(usage)
-      .description(about)
-      .option("--json", "print JSON")
-      .addHelpText(
-        "after",
-        `\nExamples:\n${examples.map((example) => `  $ postern registry ${example}`).join("\n")}`,
-      );
+  const verb = verbsOf(group);
 
   verb(
     "login <registry>",

@@ -1,4 +1,5 @@
 /** `postern tool …`. Each verb has a file in this folder. */
+
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { CommandContext } from "../../kernel/plugin.ts";
 import { ENGINES } from "../author/build/engines.ts";
@@ -13,6 +14,7 @@ import { run } from "./run.ts";
 import { search } from "./search.ts";
 import { auth, setup } from "./secrets.ts";
 import { info, list, log } from "./show.ts";
+import { verbsOf } from "./terminal/verbs.ts";
 import { rollback, update } from "./update.ts";
 
 export function register(group: Command, context: CommandContext): void {
@@ -25,15 +27,7 @@ Examples:
   $ postern tool run weather '{"action":"get_current","city":"Berlin"}'
   $ postern tool log`,
   );
-  const verb = (usage: string, about: string, ...examples: string[]) =>
-    group
-      .command(usage)
-      .description(about)
-      .option("--json", "print JSON")
-      .addHelpText(
-        "after",
-        `\nExamples:\n${examples.map((example) => `  $ postern tool ${example}`).join("\n")}`,
-      );
+  const verb = verbsOf(group);
 
   verb(
     "install <what>",

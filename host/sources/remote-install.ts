@@ -46,7 +46,7 @@ export function createRemoteInstall(
       const fetched = await fetch(text);
       const name = given ?? fetched.name;
       checkName(name);
-      // Shown, not asked: whoever reads it agrees when they install it.
+      // Shown, not asked: installing it is the answer.
       let isTrusted = true;
       const { origin, signature = "" } = await admit(judgeSignature, fetched, {
         ask: async () => {

@@ -1,6 +1,8 @@
 /** `postern mcp add, list, info …`: the servers of others whose tools the agent may use. Each verb has a file in this folder. */
+
 import { type Command, InvalidArgumentError } from "commander";
 import type { CommandContext } from "../../../kernel/plugin.ts";
+import { verbsOf } from "../../commands/terminal/verbs.ts";
 import { add } from "./add.ts";
 import { agreeTo, edit, remove } from "./change.ts";
 import { info, list, test } from "./show.ts";
@@ -18,15 +20,7 @@ Servers of others, whose tools the agent may use:
   $ postern mcp list
   $ postern mcp info notes`,
   );
-  const verb = (usage: string, about: string, ...examples: string[]) =>
-    group
-      .command(usage)
-      .description(about)
-      .option("--json", "print JSON")
-      .addHelpText(
-        "after",
-        `\nExamples:\n${examples.map((example) => `  $ postern mcp ${example}`).join("\n")}`,
-      );
+  const verb = verbsOf(group);
 
   verb(
     "add <name> <target...>",

@@ -1,6 +1,7 @@
 /** `postern trust …`: whose signature a tool needs before it can be installed, and keys to sign with. */
 import type { Command } from "commander";
 import type { CommandContext } from "../../../kernel/plugin.ts";
+import { verbsOf } from "../../commands/terminal/verbs.ts";
 import { keygen, sign } from "./keys.ts";
 import { add, list, remove } from "./rules.ts";
 
@@ -16,15 +17,7 @@ Examples:
   $ postern trust list
   $ postern trust remove 'oci://registry.example/acme/*'`,
   );
-  const verb = (usage: string, about: string, ...examples: string[]) =>
-    group
-      .command(usage)
-      .description(about)
-      .option("--json", "print JSON")
-      .addHelpText(
-        "after",
-        `\nExamples:\n${examples.map((example) => `  $ postern trust ${example}`).join("\n")}`,
-      );
+  const verb = verbsOf(group);
 
   verb(
     "add <pattern>",

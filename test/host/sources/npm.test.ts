@@ -197,7 +197,7 @@ test("a registry that answers slowly is given up", async () => {
   await expect(fetch("npm:hello")).rejects.toThrow(/127\.0\.0\.1:\d+ sent nothing for 0\.15 seconds/);
 });
 
-test("a tarball of another package or version is refused, whoever signed it", async () => {
+test("a tarball of another package or version is refused, also where it is signed", async () => {
   const { npm, fetch } = await start();
   const own = (manifest: object) => [
     { path: "package/package.json", data: JSON.stringify({ ...manifest, postern: {} }) },

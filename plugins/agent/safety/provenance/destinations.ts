@@ -79,7 +79,7 @@ function plain(value: string): string {
   return text.includes("/") ? text : text.toLowerCase();
 }
 
-/** A link is covered by itself and by its host. */
+/** A link is trusted where it, or its host, is in the list. */
 function formsOf(value: string): readonly string[] {
   if (value.trim() === "" || value.length > LONGEST) return [];
   const link = URL.parse(value.trim());
