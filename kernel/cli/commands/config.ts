@@ -3,17 +3,31 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Fault, reason } from "../../fault.ts";
 import type { AnyPlugin } from "../../plugin.ts";
+import { liveReaders } from "../../settings/layers.ts";
+import { peekStored } from "../../settings/peek.ts";
 import { say, sayJson, warn } from "../output.ts";
 import type { Session } from "../session.ts";
 import { table } from "../table.ts";
 
 const HIDDEN = "(set, hidden)";
 
-export function showConfig(
-  { settings, folder, home }: Session,
+interface Row {
+  readonly name: string;
+  readonly value: string | null;
+  readonly source: string;
+  readonly type: string;
+  readonly about: string;
+}
+
+/** Of one setting where a name is given. */
+export async function showConfig(
+  session: Session,
   plugins: readonly AnyPlugin[],
   json: boolean,
-): void {
+  only?: string,
+): Promise<void> {
+  const { folder, home, given } = session;
+  const { settings, ignored } = await peekStored(session.settings, home, liveReaders(plugins));
   const broken: string[] = [];
   for (const plugin of plugins) {
     try {
@@ -22,13 +36,18 @@ export function showConfig(
       broken.push(`plugin "${plugin.name}" cannot be configured: ${reason(error)}`);
     }
   }
-  const rows = settings.declared.map(({ value, secret, ...rest }) => ({
-    ...rest,
-    secret,
+  const declared = new Map(
+    [...session.settings.declared, ...settings.declared].map((one) => [one.name, one]),
+  );
+  const rows = [...declared.values()].map(({ name, plugin, type, about, secret, source, value }) => ({
+    ...{ name, plugin, type, about, secret },
+    source: given.includes(name) ? "option" : source,
     value: secret && value !== undefined ? HIDDEN : (value ?? null),
   }));
+  if (only !== undefined) return showOne(rows, only, json);
+  const problems = [...session.settings.problems, ...settings.problems];
   if (json) {
-    sayJson({ settings: rows, problems: settings.problems }, 2);
+    sayJson({ settings: rows, problems, ignored: Object.fromEntries(ignored) }, 2);
   } else {
     const lines = rows.map(({ name, value, source, type, about }) => [
       name,
@@ -37,11 +56,22 @@ export function showConfig(
       type,
       about,
     ]);
-    say(table([["NAME", "VALUE", "FROM", "TYPE", "MEANING"], ...lines], ""));
+    say(table(["NAME", "VALUE", "FROM", "TYPE", "MEANING"], lines));
   }
   const here = join(folder, ".env");
   if (folder !== home && existsSync(here))
     warn(`postern: ${here} counts only where the service starts, so it is not shown here\n`);
+  for (const [name, why] of ignored) warn(`postern: the stored setting ${name} is ignored: ${why}\n`);
   if (broken.length > 0) throw new Fault("config", "bad_plugin", broken.join("\n"));
+  session.settings.assertSound();
   settings.assertSound();
+}
+
+function showOne(rows: readonly Row[], name: string, json: boolean): void {
+  const row = rows.find((one) => one.name === name);
+  if (row === undefined)
+    throw new Fault("missing", "no_such_setting", `There is no setting ${name}: "postern config" lists all.`);
+  if (json) sayJson(row, 2);
+  else say(`${row.value ?? ""}\n`);
+  if (row.value === null) process.exitCode = 1;
 }

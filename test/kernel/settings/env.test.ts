@@ -1,9 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openSession } from "../../kernel/cli/session.ts";
-import { readDotEnv, Settings } from "../../kernel/env.ts";
-import { temporaryFolder } from "../support/home.ts";
+import { openSession } from "../../../kernel/cli/session.ts";
+import { readDotEnv } from "../../../kernel/settings/dot-env.ts";
+import { Settings } from "../../../kernel/settings/env.ts";
+import { temporaryFolder } from "../../support/home.ts";
 
 describe("booleans", () => {
   test.each(["true", "1", "yes", "on", "TRUE", "On"])("%s is true", (word) => {
@@ -63,6 +64,17 @@ test("of a URL everything is shown but its password, which is hidden in the log 
   ]);
   expect(settings.problems[0]?.given).toBe('"postgres://me:***@h/d?sslmode=require&password=***"');
   expect(hidden).toEqual(["p%40ss-word", "p@ss-word", "other-word", "other-word"]);
+});
+
+test("so it is with an http URL, also with one that is refused", () => {
+  const hidden: string[] = [];
+  const given = { A: "https://me:hush-hush@h/v1", B: "ftp://me:hush-hush@h" };
+  const settings = new Settings(given, {}, (secret) => hidden.push(secret));
+  const env = settings.for("p");
+  expect([env.url("A"), env.url("B")]).toEqual(["https://me:hush-hush@h/v1", undefined]);
+  expect(settings.declared.map(({ value }) => value)).toEqual(["https://me:***@h/v1", undefined]);
+  expect(hidden).toContain("hush-hush");
+  expect(settings.problems.map(({ given }) => given)).toEqual(['"ftp://me:***@h"']);
 });
 
 test("the real environment wins over .env, and .env over the default", () => {

@@ -3,28 +3,17 @@
  * and whether it is a secret are then known for `postern config`, and every bad value is kept as a
  * problem instead of thrown, so that the operator sees all of them at once.
  */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { parseEnv } from "node:util";
-import { Fault, reason } from "./fault.ts";
+import { Fault } from "../fault.ts";
+import { passwordsIn, withoutPassword } from "../mask/url-passwords.ts";
+import type { Problem, Range, Setting, SettingSource, StoredValues } from "./setting.ts";
 
 export interface Env {
   /** true/false, 1/0, yes/no, on/off, in any case. */
   flag(name: string, fallback: boolean, about?: string): boolean;
   text(name: string, fallback: string, about?: string): string;
   text(name: string, fallback?: undefined, about?: string): string | undefined;
-  integer(
-    name: string,
-    fallback: number,
-    range: { readonly min: number; readonly max: number },
-    about?: string,
-  ): number;
-  number(
-    name: string,
-    fallback: number | undefined,
-    range: { readonly min: number; readonly max: number },
-    about?: string,
-  ): number | undefined;
+  integer(name: string, fallback: number, range: Range, about?: string): number;
+  number(name: string, fallback: number | undefined, range: Range, about?: string): number | undefined;
   port(name: string, fallback: number, about?: string): number;
   oneOf<const Choice extends string>(
     name: string,
@@ -34,90 +23,87 @@ export interface Env {
   ): Choice;
   /** Comma-separated; blanks are dropped. */
   list(name: string, about?: string): readonly string[];
+  /** An http or https URL. Its password is never shown, and hidden in every log line. */
   url(name: string, fallback?: string, about?: string): string | undefined;
-  /** A URL. Its password is never shown, and hidden in every log line. */
+  /** Any other URL, with the same care. */
   connection(name: string, about?: string): string | undefined;
   /** Never shown, and hidden in every log line. */
   secret(name: string, about?: string): string | undefined;
   /** Adds a problem that only this plugin can see, such as two settings that contradict each other. */
   refuse(name: string, accepted: string): void;
-}
-
-export type SettingSource = "environment" | ".env" | "default";
-
-export interface Setting {
-  readonly name: string;
-  readonly plugin: string;
-  readonly type: string;
-  readonly about: string;
-  readonly secret: boolean;
-  readonly source: SettingSource;
-  /** The value in use; undefined where it is not set and has no default. */
-  readonly value: string | undefined;
-}
-
-export interface Problem {
-  readonly name: string;
-  readonly given: string;
-  readonly accepted: string;
+  /**
+   * Says that a secret is sent to the URL that another setting holds. A secret of the environment never goes where the store says,
+   * and a stored one nowhere else than where it went when it was stored.
+   */
+  sends(secret: string, url: string): void;
 }
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
+/** Of a secret with commas in it, a part this long is hidden where it stands alone. */
+const LONG_PART = 32;
+
+interface Shape {
+  readonly name: string;
+  readonly type: string;
+  readonly about: string | undefined;
+  readonly secret?: boolean;
+  readonly choices?: readonly string[];
+  readonly range?: Range;
+}
+
 const TRUE = new Set(["true", "1", "yes", "on"]);
 const FALSE = new Set(["false", "0", "no", "off"]);
-
-/** What runs code, and where everything is kept: for the operator to say, not for the folder somebody happens to be in. */
-const OPERATORS_OWN = ["PLUGINS", "STORE_URL", "POSTERN_HOME"];
-
-const NOWHERE = new Set(["ENOENT", "ENOTDIR"]);
-
-/** Reads `.env` of a folder; the real environment wins over it. */
-export function readDotEnv(folder: string): Variables {
-  const file = join(folder, ".env");
-  try {
-    return parseEnv(readFileSync(file, "utf8"));
-  } catch (error) {
-    if (NOWHERE.has((error as NodeJS.ErrnoException).code ?? "")) return {};
-    throw new Fault("config", "env_file_unreadable", `${file} cannot be read: ${reason(error)}`, {
-      param: file,
-    });
-  }
-}
-
-/** Reads `.env` of a folder that may be anybody's, without what only the operator may set. */
-export function readForeignDotEnv(folder: string): {
-  readonly variables: Variables;
-  readonly ignored: readonly string[];
-} {
-  const variables = { ...readDotEnv(folder) };
-  const ignored = OPERATORS_OWN.filter((name) => variables[name]?.trim());
-  for (const name of ignored) delete variables[name];
-  return { variables, ignored };
-}
 
 export class Settings {
   readonly problems: Problem[] = [];
   readonly #environment: Variables;
   readonly #dotEnv: Variables;
   readonly #onSecret: (value: string) => void;
+  readonly #stored: StoredValues;
   readonly #declared = new Map<string, Setting>();
   /** How settings are shown of which a part is secret. */
   readonly #shown = new Map<string, (text: string) => string>();
 
-  constructor(environment: Variables, dotEnv: Variables = {}, onSecret: (value: string) => void = () => {}) {
+  /** Where each secret is sent, as plugins say. */
+  readonly #sent = new Map<string, Set<string>>();
+
+  constructor(
+    environment: Variables,
+    dotEnv: Variables = {},
+    onSecret: (value: string) => void = () => {},
+    stored: StoredValues = new Map(),
+  ) {
     this.#environment = environment;
     this.#dotEnv = dotEnv;
     this.#onSecret = onSecret;
+    this.#stored = stored;
+  }
+
+  /** The same environment and `.env`, over what is stored. */
+  over(stored: StoredValues): Settings {
+    return new Settings(this.#environment, this.#dotEnv, this.#onSecret, stored);
   }
 
   get declared(): readonly Setting[] {
     return [...this.#declared.values()];
   }
 
-  /** Throws every problem found so far as one fault. */
-  assertSound(): void {
-    if (this.problems.length === 0) return;
+  /** What was given for a plugin's settings, as it was given: for a process of ours that reads them again. */
+  textsOf(plugin: string): Readonly<Record<string, string>> {
+    const own = this.declared.filter((setting) => setting.plugin === plugin);
+    const texts = own.map(({ name }) => [name, this.#lookUp(name).text] as const);
+    return Object.fromEntries(texts.filter((pair): pair is [string, string] => pair[1] !== undefined));
+  }
+
+  /** The URLs that a secret is sent to. */
+  sentTo(secret: string): readonly string[] {
+    return [...(this.#sent.get(secret) ?? [])];
+  }
+
+  /** Throws every problem found so far as one fault, unless each of them may still be solved. */
+  assertSound(isSolvable: (problem: Problem) => boolean = () => false): void {
+    if (this.problems.every(isSolvable)) return;
     const lines = this.problems.map(
       ({ name, given, accepted }) => `  ${name}: got ${given}, expected ${accepted}`,
     );
@@ -128,25 +114,43 @@ export class Settings {
   /** The reader handed to one plugin. */
   for(plugin: string): Env {
     const read = <Value>(
-      shape: { name: string; type: string; about: string | undefined; secret?: boolean },
+      shape: Shape,
       fallback: Value,
       accepted: string,
       parse: (text: string) => Value | undefined,
     ): Value => {
-      const { name, type, about = "", secret = false } = shape;
+      const { name, about = "", secret = false } = shape;
       const { text, source } = this.#lookUp(name);
       const parsed = text === undefined ? fallback : parse(text);
       const value = parsed === undefined ? fallback : parsed;
       if (text !== undefined && parsed === undefined) {
-        this.#complain({ name, given: secret ? "(hidden)" : JSON.stringify(text), accepted });
+        this.#complain({
+          name,
+          given: secret ? "(hidden)" : JSON.stringify(this.#shown.get(name)?.(text) ?? text),
+          accepted,
+        });
       }
-      const words = Array.isArray(value) ? value.join(",") : value === undefined ? undefined : String(value);
+      const words = wordsOf(value);
       const shown = words === undefined ? undefined : (this.#shown.get(name)?.(words) ?? words);
-      this.#declared.set(name, { name, plugin, type, about, secret, source, value: shown });
+      const declared = { ...shape, plugin, about, secret, source, value: shown, fallback: wordsOf(fallback) };
+      this.#declared.set(name, declared);
+      return value;
+    };
+    // Its password is never shown.
+    const readUrl = (
+      name: string,
+      fallback: string | undefined,
+      about: string | undefined,
+      accepted: string,
+      parse: (text: string) => string | undefined,
+    ): string | undefined => {
+      this.#shown.set(name, withoutPassword);
+      const value = read<string | undefined>({ name, type: "url", about }, fallback, accepted, parse);
+      for (const password of passwordsIn(value ?? "")) this.#onSecret(password);
       return value;
     };
     const inRange =
-      ({ min, max }: { min: number; max: number }, whole: boolean) =>
+      ({ min, max }: Range, whole: boolean) =>
       (text: string) => {
         const value = /^[+-]?\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
         return (whole ? Number.isSafeInteger(value) : Number.isFinite(value)) && value >= min && value <= max
@@ -169,14 +173,14 @@ export class Settings {
         )) as Env["text"],
       integer: (name, fallback, range, about) =>
         read(
-          { name, type: "integer", about },
+          { name, type: "integer", about, range },
           fallback,
           `a whole number from ${range.min} to ${range.max}`,
           inRange(range, true),
         ),
       number: (name, fallback, range, about) =>
         read<number | undefined>(
-          { name, type: "number", about },
+          { name, type: "number", about, range },
           fallback,
           `a number from ${range.min} to ${range.max}`,
           inRange(range, false),
@@ -189,7 +193,7 @@ export class Settings {
           inRange({ min: 0, max: 65535 }, true),
         ),
       oneOf: (name, choices, fallback, about) =>
-        read({ name, type: choices.join("|"), about }, fallback, choices.join(", "), (text) =>
+        read({ name, type: choices.join("|"), about, choices }, fallback, choices.join(", "), (text) =>
           choices.find((choice) => choice === text.toLowerCase()),
         ),
       list: (name, about) =>
@@ -200,20 +204,10 @@ export class Settings {
             .filter((word) => word !== ""),
         ),
       url: (name, fallback, about) =>
-        read<string | undefined>({ name, type: "url", about }, fallback, "an http or https URL", (text) =>
+        readUrl(name, fallback, about, "an http or https URL", (text) =>
           /^https?:$/.test(URL.parse(text)?.protocol ?? "") ? text : undefined,
         ),
-      connection: (name, about) => {
-        this.#shown.set(name, withoutPassword);
-        const value = read<string | undefined>(
-          { name, type: "url", about },
-          undefined,
-          "any text",
-          (text) => text,
-        );
-        for (const password of passwordsIn(value ?? "")) this.#onSecret(password);
-        return value;
-      },
+      connection: (name, about) => readUrl(name, undefined, about, "any text", (text) => text),
       secret: (name, about) => {
         const value = read<string | undefined>(
           { name, type: "string", about, secret: true },
@@ -222,6 +216,9 @@ export class Settings {
           (text) => text,
         );
         if (value !== undefined) this.#onSecret(value);
+        // Several keys in one variable are each a secret.
+        for (const part of value?.split(",") ?? [])
+          if (part !== value && part.trim().length >= LONG_PART) this.#onSecret(part.trim());
         return value;
       },
       refuse: (name, accepted) => {
@@ -236,9 +233,31 @@ export class Settings {
                 ? "(hidden)"
                 : JSON.stringify(this.#shown.get(name)?.(given) ?? given),
           accepted,
+          ...(given === undefined && { isMissing: true }),
         });
       },
+      sends: (secret, url) => this.#send(secret, url),
     };
+  }
+
+  #send(secret: string, url: string): void {
+    const key = this.#lookUp(secret);
+    const { text, source } = this.#lookUp(url);
+    if (key.text === undefined || text === undefined) return;
+    this.#sent.set(secret, (this.#sent.get(secret) ?? new Set()).add(text));
+    const { urls } = this.#stored.get(secret) ?? {};
+    if (key.source !== "stored" && source === "stored")
+      this.#complain({
+        name: url,
+        given: JSON.stringify(withoutPassword(text)),
+        accepted: `a URL in the environment or .env, because ${secret} is set there and is sent nowhere else`,
+      });
+    if (key.source === "stored" && urls !== undefined && !urls.includes(text))
+      this.#complain({
+        name: secret,
+        given: "(hidden)",
+        accepted: `the secret once more, because it was stored ${urls.length === 0 ? "before there was a URL" : `for ${urls.map(withoutPassword).join(", ")}`} and ${url} is ${withoutPassword(text)}`,
+      });
   }
 
   /** Two plugins that share a setting report it once. */
@@ -254,28 +273,13 @@ export class Settings {
     const real = this.#environment[name]?.trim();
     if (real) return { text: real, source: "environment" };
     const filed = this.#dotEnv[name]?.trim();
-    return filed ? { text: filed, source: ".env" } : { text: undefined, source: "default" };
+    if (filed) return { text: filed, source: ".env" };
+    const stored = this.#stored.get(name)?.text.trim();
+    return stored ? { text: stored, source: "stored" } : { text: undefined, source: "default" };
   }
 }
 
-// Up to the last @: a password may hold one that should have been written as %40.
-const USERS_PASSWORD = /^([a-z][a-z\d+.-]*:\/\/[^:@/?#]*:)(.*)(?=@)/is;
-const NAMED_PASSWORD = /([?&](?:ssl)?password=)([^&#]*)/gi;
-
-function withoutPassword(url: string): string {
-  return url.replace(USERS_PASSWORD, "$1***").replace(NAMED_PASSWORD, "$1***");
-}
-
-/** As written, and as meant. */
-function passwordsIn(url: string): readonly string[] {
-  const found = [USERS_PASSWORD.exec(url), ...url.matchAll(NAMED_PASSWORD)];
-  return found.flatMap((match) => {
-    const password = match?.[2] ?? "";
-    if (password === "") return [];
-    try {
-      return [password, decodeURIComponent(password)];
-    } catch {
-      return [password];
-    }
-  });
+function wordsOf(value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  return Array.isArray(value) ? value.join(",") : String(value);
 }

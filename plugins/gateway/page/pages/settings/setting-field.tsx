@@ -1,0 +1,144 @@
+import type { Setting } from "../../state/wire.ts";
+import { type Drafts, storedText, withDraft } from "./drafts.ts";
+import { choiceTitle, titleOf } from "./titles.ts";
+
+export interface FieldProps {
+  readonly setting: Setting;
+  readonly drafts: Drafts;
+  readonly error: string | undefined;
+  /** Values to choose from, beside any other. */
+  readonly offered?: readonly string[];
+  onDrafts(drafts: Drafts): void;
+}
+
+/** One setting: what it is, what it may be, where it comes from, and what is wrong with it. */
+export function SettingField({ setting, drafts, error, offered = [], onDrafts }: FieldProps) {
+  const { name, about, is_fixed: isFixed, is_secret: isSecret, source, problem } = setting;
+  const draft = drafts[name];
+  const isDrafted = draft !== undefined;
+  const isStored = source === "stored";
+  const change = (text: string | null) => onDrafts(withDraft(drafts, setting, text));
+  const told = `told-${name}`;
+  const control = {
+    id: `setting-${name}`,
+    "aria-describedby": told,
+    "aria-invalid": error !== undefined,
+    disabled: isFixed,
+  };
+  return (
+    <div class="setting">
+      <label for={control.id}>
+        {titleOf(name)} {isDrafted && <span class="tag">unsaved</span>}
+      </label>
+      <div class="row">
+        <Control
+          setting={setting}
+          control={control}
+          text={isFixed ? (setting.value ?? "") : isDrafted ? (draft ?? "") : storedText(setting)}
+          list={offered.length > 0 ? `offered-${name}` : undefined}
+          onText={change}
+        />
+        {isStored && draft !== null && (isSecret || !isDrafted) && (
+          <button
+            type="button"
+            class={isSecret ? "danger" : ""}
+            aria-label={`${isSecret ? "Remove" : "Reset"} ${titleOf(name)}`}
+            onClick={() => change(null)}
+          >
+            {isSecret ? "Remove" : "Reset"}
+          </button>
+        )}
+      </div>
+      {isSecret && draft === null && <p class="soft">It is removed when you save.</p>}
+      {offered.length > 0 && (
+        <datalist id={`offered-${name}`}>
+          {offered.map((value) => (
+            <option key={value} value={value} />
+          ))}
+        </datalist>
+      )}
+      <div id={told} class="told">
+        {error !== undefined && (
+          <p class="wrong">
+            {titleOf(name)}: {error}
+          </p>
+        )}
+        {problem != null && <p class="wrong">The stored value is not used: {problem}</p>}
+        <p class="soft">
+          {about} <code>{name}</code>
+          {isFixed && `. ${whereFixed(source)}`}
+        </p>
+      </div>
+    </div>
+  );
+}
+
+function whereFixed(source: string): string {
+  const place = source === ".env" ? "in a .env file" : "in the environment of the service";
+  return `It is set ${place} and can only be changed there.`;
+}
+
+interface ControlProps {
+  readonly setting: Setting;
+  readonly control: {
+    readonly id: string;
+    readonly "aria-describedby": string;
+    readonly "aria-invalid": boolean;
+    readonly disabled: boolean;
+  };
+  readonly text: string;
+  readonly list: string | undefined;
+  onText(text: string): void;
+}
+
+function Control({ setting, control, text, list, onText }: ControlProps) {
+  const { name, type, choices, default: usual, is_secret: isSecret, is_set: isSet, hint } = setting;
+  const options = type === "boolean" ? ["true", "false"] : choices;
+  if (options)
+    return (
+      <select {...control} value={text} onChange={({ currentTarget }) => onText(currentTarget.value)}>
+        <option value="">Default: {choiceTitle(name, usual ?? "")}</option>
+        {options.map((choice) => (
+          <option key={choice} value={choice}>
+            {choiceTitle(name, choice)}
+          </option>
+        ))}
+      </select>
+    );
+  const onInput = ({ currentTarget }: { currentTarget: HTMLInputElement }) => onText(currentTarget.value);
+  if (isSecret)
+    return (
+      <input
+        {...control}
+        type="password"
+        autocomplete="new-password"
+        placeholder={secretWords(isSet, hint)}
+        value={control.disabled ? "" : text}
+        onInput={onInput}
+      />
+    );
+  // As text: a number field hides what is wrong with what was typed.
+  return (
+    <input
+      {...control}
+      inputMode={INPUT_MODES[type] ?? "text"}
+      autocomplete="off"
+      spellcheck={false}
+      list={list}
+      placeholder={usual || "not set"}
+      value={text}
+      onInput={onInput}
+    />
+  );
+}
+
+const INPUT_MODES: Readonly<Record<string, "numeric" | "decimal" | "url">> = {
+  integer: "numeric",
+  number: "decimal",
+  url: "url",
+};
+
+function secretWords(isSet: boolean, hint: string | undefined): string {
+  if (!isSet) return "not set";
+  return hint === undefined ? "set" : `set, ends in ${hint}`;
+}
