@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Log, type Node, reason, type Signals, type TurnEvent } from "../../../kernel/plugin.ts";
-import type { OwnTurn } from "../threads/items.ts";
+import type { OwnTurn } from "../threads/turns/items.ts";
 
 export interface TurnPlace {
   readonly id: string;

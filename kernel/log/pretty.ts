@@ -1,0 +1,32 @@
+/** A line of the log as a person reads it. */
+import { prettyFactory } from "pino-pretty";
+import { visible, visibleLine } from "../mask/visible.ts";
+
+export function prettyLines({
+  colour,
+  date = false,
+}: {
+  readonly colour: boolean;
+  /** Lines of other days, too. */
+  readonly date?: boolean;
+}): (line: string) => string {
+  const format = prettyFactory({
+    colorize: colour,
+    messageKey: "message",
+    // One line for each entry. What the message says already, and what only a machine wants, is in the file.
+    singleLine: true,
+    ignore: "pid,hostname,method,path,status,request,address",
+    translateTime: date ? "SYS:yyyy-mm-dd HH:MM:ss" : "SYS:HH:MM:ss",
+  });
+  return (line) => format(visibleFields(JSON.parse(line)) as object);
+}
+
+/** On a terminal a line break would begin what looks like another entry; only stacks have them. */
+function visibleFields(value: unknown, name = ""): unknown {
+  if (typeof value === "string") return name === "stack" ? visible(value) : visibleLine(value);
+  if (Array.isArray(value)) return value.map((item) => visibleFields(item));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [visibleLine(key), visibleFields(item, key)]),
+  );
+}

@@ -1,0 +1,30 @@
+/** Metrics for everybody; traces where a collector is named, and nothing of them loaded otherwise. */
+
+import { SILENT, SILENT_TRACER } from "../../kernel/log/telemetry.ts";
+import { definePlugin } from "../../kernel/plugin.ts";
+import { readSettings } from "./settings.ts";
+
+export default definePlugin({
+  name: "telemetry",
+  needs: ["kernel"],
+  provides: ["telemetry"],
+  configure: readSettings,
+  async start({ config: { traces }, use: { kernel }, log, onStop, announce }) {
+    // A command ends before anybody could ask it for numbers.
+    if (!kernel.stays) {
+      announce("off for commands");
+      return { telemetry: SILENT };
+    }
+    const { createMetrics } = await import("./metrics.ts");
+    const metrics = createMetrics();
+    if (traces === undefined) {
+      announce("metrics at /metrics; no traces (OTEL_EXPORTER_OTLP_ENDPOINT is not set)");
+      return { telemetry: { metrics, tracer: SILENT_TRACER } };
+    }
+    const { openTracing } = await import("./tracing.ts");
+    const tracing = openTracing(traces, { "service.version": kernel.version });
+    onStop(() => tracing.close().catch((error) => log.warn({ error }, "the last traces could not be sent")));
+    announce(`metrics at /metrics; traces to ${new URL(traces.url).origin}`);
+    return { telemetry: { metrics, tracer: tracing.tracer } };
+  },
+});

@@ -1,0 +1,96 @@
+/** OpenTelemetry's own variables, as far as they are about traces. */
+import type { Env } from "../../kernel/plugin.ts";
+
+const PROTOCOLS = ["http/protobuf", "http/json"] as const;
+const SAMPLERS = [
+  "parentbased_always_on",
+  "parentbased_always_off",
+  "parentbased_traceidratio",
+  "always_on",
+  "always_off",
+  "traceidratio",
+] as const;
+
+export interface TraceSettings {
+  readonly url: string;
+  readonly protocol: (typeof PROTOCOLS)[number];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMillis: number;
+  readonly serviceName: string;
+  readonly resource: Readonly<Record<string, string>>;
+  readonly sampler: (typeof SAMPLERS)[number];
+  readonly ratio: number;
+  readonly content: boolean;
+  /** Hosts of tools that are told which trace a request belongs to: exact, or `*.suffix`. */
+  readonly hosts: readonly string[];
+}
+
+export interface TelemetrySettings {
+  /** Undefined where nobody asked for traces. */
+  readonly traces: TraceSettings | undefined;
+}
+
+export function readSettings(env: Env): TelemetrySettings {
+  const isOff = env.flag("OTEL_SDK_DISABLED", false, "Turns tracing off, whatever else is set");
+  const base = env.url("OTEL_EXPORTER_OTLP_ENDPOINT", undefined, "Where traces are sent, as OTLP over HTTP");
+  const own = env.url("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", undefined, "The same, with its whole path");
+  const exporter = env.oneOf("OTEL_TRACES_EXPORTER", ["otlp", "none"], "otlp", "none: no traces are sent");
+  const protocol = env.oneOf(
+    "OTEL_EXPORTER_OTLP_PROTOCOL",
+    PROTOCOLS,
+    "http/protobuf",
+    "How traces are written; gRPC is not supported",
+  );
+  const headers = env.secret("OTEL_EXPORTER_OTLP_HEADERS", "Headers for the collector: name=value,…");
+  const timeoutMillis = env.integer(
+    "OTEL_EXPORTER_OTLP_TIMEOUT",
+    10_000,
+    { min: 100, max: 600_000 },
+    "Milliseconds to wait for the collector",
+  );
+  const serviceName = env.text("OTEL_SERVICE_NAME", "postern", "The service's name in traces");
+  const resource = env.text("OTEL_RESOURCE_ATTRIBUTES", undefined, "More about the service: name=value,…");
+  const sampler = env.oneOf(
+    "OTEL_TRACES_SAMPLER",
+    SAMPLERS,
+    "parentbased_always_on",
+    "Which messages are traced",
+  );
+  const ratio =
+    env.number("OTEL_TRACES_SAMPLER_ARG", 1, { min: 0, max: 1 }, "Share of messages for traceidratio") ?? 1;
+  const content = env.flag(
+    "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT",
+    false,
+    "Traces also hold what people, models and tools said",
+  );
+  const hosts = env.list(
+    "TRACE_TOOL_HOSTS",
+    "Hosts that learn the trace of a tool's request (traceparent); *.example.com for all below",
+  );
+  const url = own ?? (base && `${base}${base.endsWith("/") ? "" : "/"}v1/traces`);
+  const settings = { protocol, timeoutMillis, serviceName, sampler, ratio, content, hosts };
+  if (isOff || exporter === "none" || url === undefined) return { traces: undefined };
+  return {
+    traces: {
+      ...settings,
+      url,
+      headers: pairs(env, "OTEL_EXPORTER_OTLP_HEADERS", headers),
+      resource: pairs(env, "OTEL_RESOURCE_ATTRIBUTES", resource),
+    },
+  };
+}
+
+function pairs(env: Env, name: string, text = ""): Readonly<Record<string, string>> {
+  const entries: [string, string][] = [];
+  for (const pair of text.split(",")) {
+    if (pair.trim() === "") continue;
+    const at = pair.indexOf("=");
+    try {
+      if (at < 1) throw new Error("no name");
+      entries.push([pair.slice(0, at).trim(), decodeURIComponent(pair.slice(at + 1).trim())]);
+    } catch {
+      env.refuse(name, "name=value pairs separated by commas, percent-encoded");
+    }
+  }
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,156 @@
+import { expect, test } from "vitest";
+import { type CollectedSpan, startCollector } from "../../support/servers/collector.ts";
+import { scriptedModel } from "../../support/services/agent.ts";
+import { openGateway } from "../../support/services/gateway.ts";
+
+const PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+const tools = {
+  weather: { run: () => ({ status: "ok", output: "sunny in Lisbon" }) as const },
+  broken: { run: () => ({ status: "error", code: "tool_error", message: "no" }) as const },
+};
+
+async function traced(variables: Readonly<Record<string, string>> = {}) {
+  const collector = await startCollector();
+  const model = await scriptedModel();
+  const gateway = await openGateway({
+    model,
+    tools,
+    variables: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+      OTEL_EXPORTER_OTLP_HEADERS: "x-team=blue%20ones",
+      TOOL_APPROVALS: "*=allow",
+      ...variables,
+    },
+  });
+  return { collector, model, gateway };
+}
+
+/** As a tree of names. */
+function tree(spans: readonly CollectedSpan[], parent?: string): unknown {
+  const children = spans.filter((span) => span.parent === parent);
+  return children.map(({ name, id }) => [name, tree(spans, id)]);
+}
+
+test("a message is one trace: the agent, the model, its tools; a failure and a cancel are told as such", async () => {
+  const { collector, model, gateway } = await traced();
+  model.script(
+    {
+      calls: [
+        { name: "weather", arguments: {} },
+        { name: "broken", arguments: {} },
+      ],
+      usage: { input: 11, output: 7 },
+    },
+    { text: "Take a hat." },
+  );
+  const { body } = await gateway.ask("/api/chat", {
+    method: "POST",
+    body: { message: "Is it sunny in Lisbon?" },
+    headers: { traceparent: PARENT },
+  });
+  model.script({ status: 401, error: { message: "bad key sk-planted" } });
+  const failed = await gateway.ask("/api/chat", { method: "POST", body: { message: "Again?" } });
+  expect(failed.body.status).toBe("failed");
+  const { promise, resolve } = Promise.withResolvers<string>();
+  model.script({ text: ["Well", promise] });
+  const sent = await gateway.ask("/api/chat/send", { method: "POST", body: { message: "Long story" } });
+  await expect.poll(() => model.requests.length).toBe(4);
+  await gateway.ask(`/api/turns/${sent.body.message_id}/cancel`, { method: "POST" });
+  resolve("");
+  await gateway.service.stop();
+
+  const first = collector.spans.filter(({ trace }) => trace === PARENT.split("-")[1]);
+  expect(tree(first, PARENT.split("-")[2])).toEqual([
+    [
+      "invoke_agent postern",
+      expect.arrayContaining([
+        ["chat scripted", []],
+        ["execute_tool weather", []],
+        ["execute_tool broken", []],
+        ["chat scripted", []],
+      ]),
+    ],
+  ]);
+  const named = (name: string) => first.find((span) => span.name === name);
+  expect(named("invoke_agent postern")?.attributes).toMatchObject({
+    "gen_ai.operation.name": "invoke_agent",
+    "gen_ai.conversation.id": body.thread_id,
+    "postern.turn.id": body.message_id,
+    "postern.channel": "gateway",
+    "user.id": "operator",
+  });
+  expect(named("chat scripted")?.attributes).toMatchObject({
+    "gen_ai.operation.name": "chat",
+    "gen_ai.provider.name": "openai",
+    "gen_ai.request.model": "scripted",
+    "gen_ai.usage.input_tokens": 11,
+    "gen_ai.usage.output_tokens": 7,
+    "gen_ai.response.finish_reasons": ["tool_calls"],
+  });
+  expect(named("execute_tool broken")).toMatchObject({
+    failed: true,
+    attributes: { "error.type": "tool_error" },
+  });
+  expect(named("execute_tool weather")).toMatchObject({ failed: false });
+
+  const cancelled = collector.spans.filter(({ attributes }) => attributes["postern.status"] === "cancelled");
+  expect(cancelled.map(({ name, failed: isFailed }) => [name, isFailed])).toEqual([
+    ["chat scripted", false],
+    ["invoke_agent postern", false],
+  ]);
+  const agents = collector.spans.filter(({ name }) => name === "invoke_agent postern");
+  expect(agents.map(({ failed: isFailed }) => isFailed)).toEqual([false, true, false]);
+  const asked = collector.spans.filter(
+    ({ name, trace }) => name === "chat scripted" && trace === agents[1]?.trace,
+  );
+  expect(asked).toMatchObject([{ failed: true, attributes: { "error.type": failed.body.error.code } }]);
+  // What was said is nobody's business, nor what a provider quoted.
+  for (const said of ["Lisbon", "Take a hat", "sk-planted", "story"])
+    expect(collector.text).not.toContain(said);
+  expect(collector.headers[0]).toMatchObject({ path: "/v1/traces", "x-team": "blue ones" });
+});
+
+test("content is recorded where the operator asks for it, without secrets", async () => {
+  const { collector, model, gateway } = await traced({
+    OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: "true",
+    ANTHROPIC_API_KEY: "sk-ant-planted-value",
+  });
+  model.script({ text: "Say sk-ant-planted-value to nobody." });
+  await gateway.ask("/api/chat", { method: "POST", body: { message: "Is it sunny in Lisbon?" } });
+  await gateway.service.stop();
+  expect(collector.text).toContain("Is it sunny in Lisbon?");
+  expect(collector.text).not.toContain("sk-ant-planted-value");
+});
+
+test("where no collector is named nothing of it is loaded, and models are told of no trace", async () => {
+  const model = await scriptedModel();
+  const gateway = await openGateway({ model });
+  await gateway.ask("/api/chat", {
+    method: "POST",
+    body: { message: "Hi" },
+    headers: { traceparent: PARENT },
+  });
+  expect(model.headers[0]).not.toHaveProperty("traceparent");
+});
+
+test("a model's server and the trace of a request are told of each other", async () => {
+  const { collector, model, gateway } = await traced();
+  await gateway.ask("/api/chat", {
+    method: "POST",
+    body: { message: "Hi" },
+    headers: { traceparent: PARENT },
+  });
+  await gateway.service.stop();
+  const [chat] = collector.spans.filter(({ name }) => name.startsWith("chat "));
+  expect(model.headers[0]).toMatchObject({ traceparent: `00-${PARENT.split("-")[1]}-${chat?.id}-01` });
+});
+
+test.each([
+  ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"],
+  ["OTEL_TRACES_SAMPLER", "sometimes"],
+  ["OTEL_TRACES_SAMPLER_ARG", "2"],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "no-value"],
+])("%s=%s is refused in words", async (name, value) => {
+  await expect(traced({ [name]: value })).rejects.toThrow(name);
+});
