@@ -1,18 +1,21 @@
-/** `postern store copy|backup|restore`. */
+/** `postern store copy|backup|restore|prune`. */
 import { closeSync, existsSync, mkdtempSync, openSync, renameSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import { findRunning, prepareHome } from "../cli/home.ts";
 import { openStatusLine, say, sayJson } from "../cli/output.ts";
+import { findRunning, prepareHome } from "../cli/service/home.ts";
 import { table } from "../cli/table.ts";
 import { Fault } from "../fault.ts";
 import type { CommandContext } from "../plugin.ts";
+import { registerPrune } from "./care/prune.ts";
 import { addFiles, readNote, restoreFiles } from "./copy/backup.ts";
 import type { Progress } from "./copy/copy.ts";
+import { noteBackup } from "./copy/last-backup.ts";
 import { type Place, placeOfDatabase, placeOfFile, placeOfUrl } from "./copy/place.ts";
 import type { Digest } from "./copy/side.ts";
 import { transfer } from "./copy/transfer.ts";
-import { deriveKey, loadKey } from "./secrets-key.ts";
+import { deriveKey } from "./keys/keyring.ts";
+import { loadKeys } from "./keys/secrets-key.ts";
 import { fileOf, readStoreSettings } from "./settings.ts";
 
 interface Options {
@@ -31,7 +34,7 @@ export function register(group: Command, context: CommandContext): void {
   };
   const move = async (from: Place, to: Place, replace: boolean): Promise<readonly Digest[]> => {
     prepareHome(home);
-    const secretsKey = await loadKey(home, config().secretsKey);
+    const secretsKey = await loadKeys(home, config().secretsKey);
     const progress = showProgress();
     try {
       return await transfer(from, to, { owned: await context.tables(), secretsKey, replace, progress });
@@ -50,6 +53,7 @@ export function register(group: Command, context: CommandContext): void {
       );
   };
 
+  registerPrune(group, context);
   group
     .command("copy")
     .description("copy a whole store to another place, on the same or the other engine")
@@ -92,7 +96,7 @@ export function register(group: Command, context: CommandContext): void {
       try {
         closeSync(openSync(aside, "w", 0o600));
         const own = ownPlace();
-        const keyMark = await markOf(home, config().secretsKey);
+        const [keyMark = ""] = await marksOf(home, config().secretsKey);
         const note = { madeAt: new Date().toISOString(), version: context.version, keyMark };
         const { digests, files } = await withHome(own, home, async (filesIn) => {
           const digests = await move(own, placeOfFile(aside, filesIn), false);
@@ -100,6 +104,7 @@ export function register(group: Command, context: CommandContext): void {
         });
         readNote(aside);
         renameSync(aside, file);
+        noteBackup(home, { file, madeAt: note.madeAt });
         report(digests, json, `Wrote ${file}, with ${files} files of the home.`, { file, files });
       } finally {
         for (const path of leftovers) rmSync(path, { force: true });
@@ -121,7 +126,7 @@ export function register(group: Command, context: CommandContext): void {
       const note = readNote(file);
       prepareHome(home);
       refuseRunning();
-      if (note.keyMark !== (await markOf(home, config().secretsKey)))
+      if (!(await marksOf(home, config().secretsKey)).includes(note.keyMark))
         throw new Fault(
           "config",
           "backup_other_key",
@@ -156,8 +161,9 @@ async function withHome<Result>(
   }
 }
 
-async function markOf(home: string, configured: string | undefined): Promise<string> {
-  return Buffer.from(deriveKey(await loadKey(home, configured), "backup mark")).toString("base64");
+async function marksOf(home: string, configured: string | undefined): Promise<readonly string[]> {
+  const keys = (await loadKeys(home, configured)).all();
+  return keys.map((key) => Buffer.from(deriveKey(key, "backup mark")).toString("base64"));
 }
 
 function report(digests: readonly Digest[], json: boolean, words: string, more: object = {}): void {
@@ -167,7 +173,7 @@ function report(digests: readonly Digest[], json: boolean, words: string, more: 
   }
   const rows = digests.map(({ table, rows, sha256 }) => [table, String(rows), sha256.slice(0, 16)]);
   say(
-    `${table([["table", "rows", "sha256"], ...rows])}${words} Every table was read again and is the same.\n`,
+    `${table(["TABLE", "ROWS", "SHA-256"], rows, { indent: "  " })}${words} Every table was read again and is the same.\n`,
   );
 }
 

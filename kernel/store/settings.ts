@@ -1,12 +1,23 @@
 /** Where the store is, as the settings say. */
 import { join } from "node:path";
-import type { Env } from "../env.ts";
+import type { Env } from "../settings/env.ts";
+import {
+  type BackupSettings,
+  type RetentionSettings,
+  readBackupSettings,
+  readRetention,
+} from "./care/settings.ts";
+import { readSecretsKey } from "./keys/secrets-key.ts";
 import { type PostgresSettings, readPostgresSettings } from "./postgres/settings.ts";
-import { readSecretsKey } from "./secrets-key.ts";
 import type { Durability } from "./sqlite/database.ts";
 
 /** Where the store is: a file, the home's own where none is named, or a database. */
-export type StoreSettings = { readonly secretsKey: string | undefined } & (
+export type StoreSettings = {
+  readonly secretsKey: string | undefined;
+  /** Undefined where the service makes none. */
+  readonly backup: BackupSettings | undefined;
+  readonly retention: RetentionSettings;
+} & (
   | { readonly engine: "sqlite"; readonly file: string | undefined; readonly durability: Durability }
   | { readonly engine: "postgres"; readonly settings: PostgresSettings }
 );
@@ -23,6 +34,8 @@ export function readStoreSettings(env: Env): StoreSettings {
     "Whether a commit on SQLite waits for the disk: normal is faster, and a power cut loses the last moments",
   );
   const secretsKey = readSecretsKey(env);
+  const backup = readBackupSettings(env);
+  const retention = readRetention(env);
   const settings = readPostgresSettings(env, url);
   if (settings !== undefined) {
     if (secretsKey === undefined)
@@ -30,11 +43,18 @@ export function readStoreSettings(env: Env): StoreSettings {
         "POSTERN_SECRETS_KEY",
         "the key that all nodes on PostgreSQL share (openssl rand -base64 32)",
       );
-    return { engine: "postgres", settings, secretsKey };
+    return { engine: "postgres", settings, secretsKey, backup, retention };
   }
   if (url !== undefined && !/^(sqlite|postgres|postgresql):\/\/.+/i.test(url))
     env.refuse("STORE_URL", "sqlite://<path to a file> or postgres://<user>:<password>@<host>/<database>");
-  return { engine: "sqlite", file: url?.replace(/^sqlite:\/\//, ""), durability, secretsKey };
+  return {
+    engine: "sqlite",
+    file: url?.replace(/^sqlite:\/\//, ""),
+    durability,
+    secretsKey,
+    backup,
+    retention,
+  };
 }
 
 export const fileOf = ({ file }: { readonly file: string | undefined }, home: string): string =>

@@ -1,35 +1,75 @@
 /** The store as a plugin: one SQLite file in the home, or PostgreSQL for any number of nodes. */
 import { closeSync, openSync } from "node:fs";
-import { definePlugin } from "../plugin.ts";
+import { definePlugin, type Keyring } from "../plugin.ts";
+import { SEALED, SETTING_TABLES } from "../settings/rows.ts";
+import { openStoredSettings } from "../settings/stored-settings.ts";
+import { CARE_TABLES } from "./care/growth.ts";
+import { makePrivate } from "./files/ownership.ts";
+import { loadKeys } from "./keys/secrets-key.ts";
 import type { OpenStore } from "./open-store.ts";
-import { makePrivate } from "./ownership.ts";
-import { loadKey } from "./secrets-key.ts";
 import { fileOf, readStoreSettings, type StoreSettings } from "./settings.ts";
 import { openStore } from "./sqlite/store.ts";
 
 export default definePlugin({
   name: "store",
   needs: ["kernel"],
-  provides: ["store"],
+  provides: ["store", "settings", "storeHealth"],
   commands: [
     {
       name: "store",
-      about: "copy, back up and restore everything that is kept",
+      about: "copy, back up, restore and prune everything that is kept",
       example: "postern store backup postern.backup",
       load: async () => (await import("./commands.ts")).register,
     },
+    {
+      name: "secrets",
+      about: "change the key that secrets are sealed under",
+      example: "postern secrets rotate",
+      load: async () => (await import("./keys/commands.ts")).register,
+    },
+  ],
+  tables: async () => [
+    { owner: "settings", migrations: SETTING_TABLES, sealed: [SEALED] },
+    { owner: "care", migrations: CARE_TABLES },
   ],
   configure: readStoreSettings,
-  diagnose: async ({ config, home }) =>
-    config.engine === "postgres"
-      ? (await import("./diagnosis.ts")).examinePostgres(config.settings)
-      : (await import("./diagnosis.ts")).examineFile(fileOf(config, home), config.durability),
-  async start({ config, use, home, onStop, check, announce }) {
+  diagnose: async ({ config, home, shared }) => {
+    const { examineFile, examinePostgres } = await import("./care/diagnosis.ts");
+    return config.engine === "postgres"
+      ? examinePostgres(config.settings, config.backup, shared)
+      : examineFile(fileOf(config, home), config.durability, config.backup);
+  },
+  async start({ config, use, home, log, onStop, check, announce }) {
     const store = await open(config, home, use.kernel.serving);
     onStop(() => store.close());
     check("store", () => store.probe());
     announce(store.name);
-    return { store };
+    const settings = await openStoredSettings({
+      ...use.kernel.settings,
+      store,
+      log,
+      watches: use.kernel.stays,
+    });
+    onStop(() => settings.close());
+    const file = config.engine === "postgres" ? undefined : fileOf(config, home);
+    // Beside the service nobody else looks after it; in memory there is nothing to look after.
+    if (!use.kernel.serving || file === ":memory:")
+      return { store, settings, storeHealth: { describe: async () => undefined } };
+    const { startCare } = await import("./care/care.ts");
+    const { given } = use.kernel.settings;
+    const care = await startCare({
+      store,
+      file,
+      home,
+      clock: use.kernel.clock,
+      backup: config.backup,
+      retention: config.retention,
+      tables: use.kernel.tables,
+      environment: given.textsOf("store"),
+      log,
+    });
+    onStop(() => care.close());
+    return { store, settings, storeHealth: care };
   },
 });
 
@@ -37,7 +77,7 @@ async function open(config: StoreSettings, home: string, serves: boolean): Promi
   if (config.engine === "postgres") {
     const { openPostgresStore } = await import("./postgres/store.ts");
     return openPostgresStore(config.settings, {
-      secretsKey: await loadKey(home, config.secretsKey),
+      secretsKey: await loadKeys(home, config.secretsKey),
       serves,
     });
   }
@@ -45,8 +85,16 @@ async function open(config: StoreSettings, home: string, serves: boolean): Promi
   // SQLite would let the whole machine read a new one, and what it writes beside it.
   if (file !== ":memory:") closeSync(openSync(file, "a", 0o600));
   makePrivate([file, `${file}-wal`, `${file}-shm`], "STORE_URL");
+  let keys: Promise<Keyring> | undefined;
   return openStore(file, {
     durability: config.durability,
-    secretsKey: () => loadKey(home, config.secretsKey),
+    secretsKey: () => {
+      keys ??= loadKeys(home, config.secretsKey);
+      // What is wrong with the file may be fixed while the service runs.
+      keys.catch(() => {
+        keys = undefined;
+      });
+      return keys;
+    },
   });
 }

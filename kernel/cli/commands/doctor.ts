@@ -1,22 +1,31 @@
-/** `postern doctor`: checks everything a start needs, changes nothing, says what to do. */
+/** `postern doctor`: checks everything a start needs and says what to do. */
 import { realpathSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { reason } from "../../fault.ts";
-import { type AnyPlugin, type Finding, Off } from "../../plugin.ts";
-import { assertMakeable } from "../../store/folders.ts";
-import { findForeign, findLoose, pathsOfHome } from "../../store/ownership.ts";
+import { tablesOf } from "../../kernel.ts";
+import { type AnyPlugin, type Finding, Off, type SharedStore } from "../../plugin.ts";
+import type { Settings } from "../../settings/env.ts";
+import { liveReaders } from "../../settings/layers.ts";
+import { peekStored } from "../../settings/peek.ts";
+import { assertMakeable } from "../../store/files/folders.ts";
+import { findForeign, pathsOfHome } from "../../store/files/ownership.ts";
+import { diagnoseOldKeys } from "../../store/keys/diagnosis.ts";
 import { lookIntoShared } from "../../store/postgres/reading.ts";
-import { findRunning, type Notice } from "../home.ts";
+import { readStoreSettings } from "../../store/settings.ts";
 import { say, sayJson } from "../output.ts";
 import { MANIFEST } from "../package.ts";
+import { findRunning, type Notice } from "../service/home.ts";
 import type { Session } from "../session.ts";
 import { table } from "../table.ts";
+import { type FixResult, fixesInWords } from "./doctor-fix.ts";
+import { examineFixable } from "./home-fixes.ts";
 
 const ENOUGH_DISK = 200 * 1024 * 1024;
 
 export async function examine(session: Session, plugins: readonly AnyPlugin[]): Promise<readonly Finding[]> {
-  const { home, settings } = session;
+  const { home } = session;
   const findings: Finding[] = [attempt("runtime", examineRuntime)];
+  findings.push(...examineFixable(home));
   findings.push(attempt("home", () => examineHome(home)));
   const service: { notice?: Notice | undefined } = {};
   findings.push(
@@ -25,6 +34,7 @@ export async function examine(session: Session, plugins: readonly AnyPlugin[]): 
       return service.notice ? `running, pid ${service.notice.pid}` : "not running";
     }),
   );
+  const { settings, ignored } = await peekStored(session.settings, home, liveReaders(plugins));
   const { shared, close } = await lookIntoShared(settings.for("store"));
   for (const plugin of plugins) {
     const before = settings.problems.length;
@@ -37,18 +47,51 @@ export async function examine(session: Session, plugins: readonly AnyPlugin[]): 
       findings.push({ name: plugin.name, ok: false, detail: reason(error) });
     }
   }
+  findings.push(...(await examineOldKeys(settings, home, plugins, shared)));
   await close();
-  for (const { name, given, accepted } of settings.problems) {
+  for (const [name, why] of ignored)
+    findings.push({ name, ok: true, warning: true, detail: `the stored value is ignored: ${why}` });
+  for (const { name, given, accepted } of [...session.settings.problems, ...settings.problems]) {
     findings.push({ name, ok: false, detail: `got ${given}, expected ${accepted}` });
   }
   return findings;
 }
 
-export function printFindings(findings: readonly Finding[], json: boolean): void {
+async function examineOldKeys(
+  settings: Settings,
+  home: string,
+  plugins: readonly AnyPlugin[],
+  shared: SharedStore | "unreachable" | undefined,
+): Promise<readonly Finding[]> {
+  try {
+    const store = readStoreSettings(settings.for("store"));
+    return await diagnoseOldKeys({ home, store, owned: await tablesOf(plugins), shared });
+  } catch (error) {
+    return [{ name: "old secrets key", ok: false, detail: reason(error) }];
+  }
+}
+
+export function printFindings(
+  findings: readonly Finding[],
+  json: boolean,
+  fixes?: readonly FixResult[],
+): void {
   const healthy = findings.every(({ ok }) => ok);
   process.exitCode = healthy ? 0 : 1;
-  if (json) sayJson({ ok: healthy, findings });
-  else say(table(findings.map((finding) => [verdictOf(finding), finding.name, finding.detail])));
+  const plain = findings.map(({ fix, ...finding }) => ({ ...finding, ...(fix && { fix: fix.about }) }));
+  if (json) sayJson({ ok: healthy, findings: plain, ...(fixes && { fixes }) });
+  else {
+    if (fixes) say(fixesInWords(fixes));
+    say(
+      table(
+        ["RESULT", "CHECK", "DETAIL"],
+        findings.map((finding) => [verdictOf(finding), finding.name, finding.detail]),
+        { indent: "  " },
+      ),
+    );
+    const fixable = findings.filter(({ fix }) => fix !== undefined).length;
+    if (fixable > 0 && !fixes) say(`  postern doctor --fix can fix ${fixable} of these.\n`);
+  }
 }
 
 function verdictOf({ ok, warning }: Finding): string {
@@ -88,11 +131,6 @@ function examineHome(home: string): string {
     throw new Error(`${home} is not a folder: move it, or set POSTERN_HOME to another path`);
   const [foreign] = findForeign(pathsOfHome(home));
   if (foreign !== undefined) throw new Error(`${foreign}: change its owner`);
-  const [loose] = findLoose(pathsOfHome(home));
-  if (loose !== undefined)
-    throw new Error(
-      `${loose} can be read or changed by others: the next start corrects it, or run "chmod go-rwx ${loose}"`,
-    );
   const { bavail, bsize } = statfsSync(home);
   if (bavail * bsize < ENOUGH_DISK)
     throw new Error(`the disk of ${home} is nearly full: free at least 200 MB`);

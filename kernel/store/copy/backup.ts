@@ -13,6 +13,7 @@ import {
 import { dirname, join, relative, sep } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Fault } from "../../fault.ts";
+import { isBackupFile } from "../care/backup-files.ts";
 
 export interface BackupNote {
   readonly madeAt: string;
@@ -31,7 +32,7 @@ interface KeptFile {
  * the backup holds; and what is made again. On some disks a name in other letters is the same.
  */
 const STAYS =
-  /^(?:store\.sqlite.*|secrets\.key.*|webui-token|\.env|running\.(?:lock.*|json)|cache|logs|\.files-.*)$/i;
+  /^(?:store\.sqlite.*|secrets\.key.*|webui-token|\.env|running\.(?:lock.*|json)|cache|logs|backups|\.files-.*)$/i;
 
 const TABLES = `
   CREATE TABLE backup_note (made_at TEXT NOT NULL, version TEXT NOT NULL, key_mark TEXT NOT NULL) STRICT;
@@ -54,8 +55,24 @@ export function addFiles(file: string, home: string, note: BackupNote): number {
   return count;
 }
 
-/** Throws where the file is not a whole backup. */
+/** Throws where the file is not a whole backup: reads all of it. */
 export function readNote(file: string): BackupNote {
+  return look(file, (database) => {
+    const [check] = database.prepare("PRAGMA integrity_check(1)").all();
+    if (check?.["integrity_check"] !== "ok") throw new Error(`it is damaged (${check?.["integrity_check"]})`);
+    for (const { path, sha256, body } of database
+      .prepare("SELECT path, sha256, body FROM backup_files")
+      .iterate())
+      if (digest(body as Uint8Array) !== sha256) throw new Error(`its ${path} is damaged`);
+  });
+}
+
+/** Throws where the file cannot be opened or was not finished: of one that was read before. */
+export function openNote(file: string): BackupNote {
+  return look(file, () => {});
+}
+
+function look(file: string, check: (database: DatabaseSync) => void): BackupNote {
   const broken = (why: string) =>
     new Fault("invalid", "bad_backup", `${file} is not a usable backup: ${why}`, {
       param: file,
@@ -64,12 +81,7 @@ export function readNote(file: string): BackupNote {
   if (!existsSync(file)) throw broken("there is no such file");
   try {
     using database = new DatabaseSync(file, { readOnly: true });
-    const [check] = database.prepare("PRAGMA integrity_check(1)").all();
-    if (check?.["integrity_check"] !== "ok") throw new Error(`it is damaged (${check?.["integrity_check"]})`);
-    for (const { path, sha256, body } of database
-      .prepare("SELECT path, sha256, body FROM backup_files")
-      .iterate())
-      if (digest(body as Uint8Array) !== sha256) throw new Error(`its ${path} is damaged`);
+    check(database);
     const note = database.prepare("SELECT made_at, version, key_mark FROM backup_note").get();
     if (note === undefined) throw new Error("it was not finished");
     return {
@@ -125,7 +137,7 @@ function placeOf(home: string, path: string): string {
 function filesOf(home: string, below = ""): readonly string[] {
   if (!existsSync(join(home, below))) return [];
   return readdirSync(join(home, below)).flatMap((name) => {
-    if (below === "" && STAYS.test(name)) return [];
+    if ((below === "" && STAYS.test(name)) || isBackupFile(name)) return [];
     const path = join(below, name);
     const stat = lstatSync(join(home, path));
     if (stat.isDirectory()) return filesOf(home, path);

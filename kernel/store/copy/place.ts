@@ -3,8 +3,9 @@ import { closeSync, existsSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { Fault } from "../../fault.ts";
 import type { OwnedTables, Sql } from "../../plugin.ts";
+import { makePrivate } from "../files/ownership.ts";
+import type { SealingKey } from "../keys/keyring.ts";
 import type { OpenStore } from "../open-store.ts";
-import { makePrivate } from "../ownership.ts";
 import { type PostgresDefaults, type PostgresSettings, readPostgresUrl } from "../postgres/settings.ts";
 import type { Source, Target } from "./side.ts";
 
@@ -16,7 +17,7 @@ export interface Place {
   source(): Promise<Source>;
   target(): Promise<Target>;
   /** Opens it as the service would, and makes it where it is not there yet. */
-  open(secretsKey: Uint8Array): Promise<OpenStore>;
+  open(secretsKey: SealingKey): Promise<OpenStore>;
 }
 
 const DEFAULTS: PostgresDefaults = { poolSize: 2, statementSecs: 3600, tls: "prefer" };

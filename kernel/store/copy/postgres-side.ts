@@ -3,7 +3,15 @@ import pg from "pg";
 import type { SqlValue } from "../../vocabulary/store.ts";
 import { openPool } from "../postgres/pool.ts";
 import type { PostgresSettings } from "../postgres/settings.ts";
-import { NOT_DATA, ROWS_AT_ONCE, type Row, type Source, type Table, type Target } from "./side.ts";
+import {
+  BYTES_AT_ONCE,
+  NOT_DATA,
+  ROWS_AT_ONCE,
+  type Row,
+  type Source,
+  type Table,
+  type Target,
+} from "./side.ts";
 
 const quote = pg.escapeIdentifier;
 
@@ -27,7 +35,17 @@ export async function openPostgresSource(settings: PostgresSettings): Promise<So
   // One moment for all that is read, whatever is written meanwhile.
   await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
   const tables = await describe(client);
-  const texts = await textColumns(client);
+  const texts = await columnsOf(client, "'text', 'character varying'");
+  const bytes = await columnsOf(client, "'bytea'");
+  /** How many rows fit into memory together: the largest decides. */
+  const rowsAtOnce = async ({ name, columns }: Table): Promise<number> => {
+    const large = columns.filter((column) => bytes.has(`${name}.${column}`));
+    if (large.length === 0) return ROWS_AT_ONCE;
+    const sum = large.map((column) => `coalesce(octet_length(${quote(column)}), 0)`).join(" + ");
+    const { rows } = await client.query(`SELECT max(${sum}) AS largest FROM ${quote(name)}`);
+    const fitting = Math.floor(BYTES_AT_ONCE / Math.max(1, Number(rows[0]?.largest ?? 0)));
+    return Math.min(ROWS_AT_ONCE, Math.max(1, fitting));
+  };
   return {
     name: nameOf(settings),
     async owners() {
@@ -41,11 +59,13 @@ export async function openPostgresSource(settings: PostgresSettings): Promise<So
       const { rows } = await client.query(`SELECT count(*) AS count FROM ${quote(name)}`);
       return Number(rows[0]?.count);
     },
-    async *rows({ name, columns, key }) {
+    async *rows(table) {
+      const { name, columns, key } = table;
+      const most = await rowsAtOnce(table);
       const select = `SELECT ${list(columns)} FROM ${quote(name)} ORDER BY ${key.map((column) => order(texts, name, column)).join(", ")}`;
       await client.query(`DECLARE reading NO SCROLL CURSOR FOR ${select}`);
       for (;;) {
-        const text = `FETCH ${ROWS_AT_ONCE} FROM reading`;
+        const text = `FETCH ${most} FROM reading`;
         const { rows } = await client.query<SqlValue[]>({ text, rowMode: "array" });
         if (rows.length === 0) break;
         yield rows;
@@ -101,10 +121,11 @@ export async function openPostgresTarget(settings: PostgresSettings): Promise<Ta
 const order = (texts: ReadonlySet<string>, table: string, column: string): string =>
   `${quote(column)}${texts.has(`${table}.${column}`) ? ' COLLATE "C"' : ""} NULLS FIRST`;
 
-async function textColumns(client: pg.Client): Promise<ReadonlySet<string>> {
+/** Those of these types, with their tables. */
+async function columnsOf(client: pg.Client, types: string): Promise<ReadonlySet<string>> {
   const { rows } = await client.query<{ name: string }>(
     `SELECT table_name || '.' || column_name AS name FROM information_schema.columns
-     WHERE table_schema = current_schema() AND data_type IN ('text', 'character varying')`,
+     WHERE table_schema = current_schema() AND data_type IN (${types})`,
   );
   return new Set(rows.map(({ name }) => name));
 }

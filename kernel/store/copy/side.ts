@@ -41,6 +41,8 @@ export interface Target {
 export const NOT_DATA: ReadonlySet<string> = new Set([
   "migrations",
   "store_facts",
+  "store_sizes",
+  "store_backups",
   "nodes",
   "locks",
   "changes",
@@ -53,6 +55,8 @@ export const NOT_DATA: ReadonlySet<string> = new Set([
 ]);
 
 export const ROWS_AT_ONCE = 500;
+/** Files that people attach are in rows of their own, and many of them do not fit into memory together. */
+export const BYTES_AT_ONCE = 8 * 2 ** 20;
 
 export interface Digest {
   readonly table: string;

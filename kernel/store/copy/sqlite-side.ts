@@ -1,7 +1,15 @@
 /** A SQLite file as the source or the target of a copy. */
 import { DatabaseSync } from "node:sqlite";
 import type { SqlValue } from "../../vocabulary/store.ts";
-import { NOT_DATA, ROWS_AT_ONCE, type Row, type Source, type Table, type Target } from "./side.ts";
+import {
+  BYTES_AT_ONCE,
+  NOT_DATA,
+  ROWS_AT_ONCE,
+  type Row,
+  type Source,
+  type Table,
+  type Target,
+} from "./side.ts";
 
 export function openSqliteSource(file: string): Source {
   const database = new DatabaseSync(file, { readOnly: true });
@@ -26,11 +34,15 @@ export function openSqliteSource(file: string): Source {
       );
       statement.setReturnArrays(true);
       let some: Row[] = [];
-      for (const row of statement.iterate()) {
-        some.push(row as unknown as SqlValue[]);
-        if (some.length < ROWS_AT_ONCE) continue;
+      let bytes = 0;
+      for (const values of statement.iterate()) {
+        const row = values as unknown as SqlValue[];
+        some.push(row);
+        bytes += bytesIn(row);
+        if (some.length < ROWS_AT_ONCE && bytes < BYTES_AT_ONCE) continue;
         yield some;
         some = [];
+        bytes = 0;
       }
       if (some.length > 0) yield some;
     },
@@ -38,6 +50,10 @@ export function openSqliteSource(file: string): Source {
       database.close();
     },
   };
+}
+
+function bytesIn(row: Row): number {
+  return row.reduce<number>((sum, value) => sum + (value instanceof Uint8Array ? value.byteLength : 0), 0);
 }
 
 export function openSqliteTarget(file: string): Target {

@@ -1,6 +1,7 @@
 /** Everything of one store into another: places made ready, rows copied and compared, indexes made again. */
 import { Fault } from "../../fault.ts";
 import type { OwnedTables } from "../../plugin.ts";
+import type { SealingKey } from "../keys/keyring.ts";
 import type { OpenStore } from "../open-store.ts";
 import { copyRows, type Progress, verify } from "./copy.ts";
 import { type Place, prepare } from "./place.ts";
@@ -8,7 +9,7 @@ import type { Digest } from "./side.ts";
 
 export interface TransferOptions {
   readonly owned: readonly OwnedTables[];
-  readonly secretsKey: Uint8Array;
+  readonly secretsKey: SealingKey;
   /** What the target holds is taken away first. Without it a target that holds something is refused. */
   readonly replace: boolean;
   readonly progress: Progress;
@@ -75,7 +76,7 @@ async function carryFiles(
   }
 }
 
-async function derive(to: Place, owned: readonly OwnedTables[], secretsKey: Uint8Array): Promise<void> {
+async function derive(to: Place, owned: readonly OwnedTables[], secretsKey: SealingKey): Promise<void> {
   const store = await to.open(secretsKey);
   try {
     for (const tables of owned) await tables.derive?.(await store.tables(tables.owner, tables.migrations));

@@ -1,6 +1,7 @@
 /** A look into the database that nodes share, for commands that must not change it: no table is made, no node joins. */
-import type { Env } from "../../env.ts";
+
 import type { SharedStore } from "../../plugin.ts";
+import type { Env } from "../../settings/env.ts";
 import { type PostgresSettings, readPostgresSettings } from "./settings.ts";
 
 interface Look {

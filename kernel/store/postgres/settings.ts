@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import type { ConnectionOptions } from "node:tls";
 import type pg from "pg";
-import type { Env } from "../../env.ts";
 import { Fault, reason } from "../../fault.ts";
+import type { Env } from "../../settings/env.ts";
 import type { Place } from "./faults.ts";
 
 /** As in PostgreSQL's own tools. */

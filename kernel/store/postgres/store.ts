@@ -1,8 +1,9 @@
 /** The store on PostgreSQL, for any number of nodes. */
 import { Fault } from "../../fault.ts";
+import type { Keyring, Sql } from "../../vocabulary/store.ts";
 import { joinFleet } from "../fleet/fleet.ts";
+import { deriveKey, type Keys, ringOf, type SealingKey } from "../keys/keyring.ts";
 import type { OpenStore } from "../open-store.ts";
-import { deriveKey } from "../secrets-key.ts";
 import { openDatabase, type PostgresDatabase } from "./database.ts";
 import type { Place } from "./faults.ts";
 import { KEYED, openKeyed } from "./keyed.ts";
@@ -12,7 +13,7 @@ import { openSignals } from "./signals.ts";
 
 export interface PostgresStoreOptions {
   /** The same on every node: what one of them sealed, another has to read. */
-  readonly secretsKey: Uint8Array;
+  readonly secretsKey: SealingKey;
   /** False for a command that works beside the services. */
   readonly serves?: boolean;
 }
@@ -37,11 +38,12 @@ export async function openPostgresStore(
   { secretsKey, serves = true }: PostgresStoreOptions,
 ): Promise<PostgresStore> {
   const database = await openDatabase(settings);
+  const keys = ringOf(secretsKey);
   try {
     const { schema } = await examine(database, settings);
     const migrate = await openMigrations(database, settings);
     await migrate("store", MIGRATIONS);
-    await refuseOtherKey(database, settings, secretsKey);
+    await refuseOtherKey(database, settings, keys);
     const tables: OpenStore["tables"] = async (owner, migrations) => {
       await migrate(owner, migrations);
       return database;
@@ -56,7 +58,8 @@ export async function openPostgresStore(
       tables,
       ...fleet,
       signals,
-      keyFor: async (purpose) => deriveKey(secretsKey, purpose),
+      keyFor: async (purpose) => keys.derive(purpose).all()[0],
+      keysFor: async (purpose) => keys.derive(purpose),
       roundTrips: database.roundTrips,
       probe: database.probe,
       async close() {
@@ -120,14 +123,26 @@ async function examine(database: PostgresDatabase, { database: name, host }: Pla
   return server;
 }
 
+/** When everything is sealed under the first key: nodes that have only an older one are refused from now on. */
+export async function markKey(sql: Sql, [first]: Keys): Promise<void> {
+  await sql.run("UPDATE store_facts SET value = ? WHERE name = 'secrets_key'", markOf(first));
+}
+
+function markOf(key: Uint8Array): string {
+  return Buffer.from(deriveKey(key, "store mark")).toString("base64");
+}
+
 /** What is kept of the key is derived from it: it shows whether two are the same, and nothing else. */
-async function refuseOtherKey(database: PostgresDatabase, place: Place, key: Uint8Array): Promise<void> {
-  const mark = Buffer.from(deriveKey(key, "store mark")).toString("base64");
+async function refuseOtherKey(database: PostgresDatabase, place: Place, keys: Keyring): Promise<void> {
+  const marks = keys.all().map(markOf);
   const [, kept] = await Promise.all([
-    database.run("INSERT INTO store_facts VALUES ('secrets_key', ?) ON CONFLICT (name) DO NOTHING", mark),
+    database.run(
+      "INSERT INTO store_facts VALUES ('secrets_key', ?) ON CONFLICT (name) DO NOTHING",
+      marks[0] ?? "",
+    ),
     database.get<{ readonly value: string }>("SELECT value FROM store_facts WHERE name = 'secrets_key'"),
   ]);
-  if (kept?.value === mark) return;
+  if (marks.includes(kept?.value ?? "")) return;
   throw new Fault(
     "config",
     "store_other_key",

@@ -2,7 +2,7 @@
 import { rmSync } from "node:fs";
 import { Fault } from "../../fault.ts";
 import type { Migration, Migrations } from "../../vocabulary/store.ts";
-import { makePrivate } from "../ownership.ts";
+import { makePrivate } from "../files/ownership.ts";
 import type { Database } from "./database.ts";
 
 /** Applies what is missing, each with its number in one transaction, and a snapshot before it. */

@@ -4,8 +4,8 @@ import Keyv from "keyv";
 import type { SqlValue } from "../../vocabulary/store.ts";
 import { createSoleFleet } from "../fleet/fleet.ts";
 import { createLocalSignals } from "../fleet/signals.ts";
+import { ringOf, type SealingKey } from "../keys/keyring.ts";
 import type { OpenStore } from "../open-store.ts";
-import { deriveKey } from "../secrets-key.ts";
 import { onCommit } from "./commits.ts";
 import { type Database, type Durability, openDatabase } from "./database.ts";
 import KeyvSqlite, { type SqliteDriver } from "./keyv.ts";
@@ -13,7 +13,7 @@ import { migrate } from "./migrations.ts";
 
 export interface StoreOptions {
   /** Read when a plugin first asks for a key of its own. */
-  secretsKey?(): Promise<Uint8Array>;
+  secretsKey?(): Promise<SealingKey>;
   /** Whether a commit waits for the disk, which it does unless told otherwise. */
   readonly durability?: Durability;
 }
@@ -58,7 +58,11 @@ export function openStore(file: string, { secretsKey = noKey, durability }: Stor
     },
     ...createSoleFleet(),
     signals: createLocalSignals(onCommit),
-    keyFor: async (purpose) => deriveKey(await secretsKey(), purpose),
+    keyFor: async (purpose) =>
+      ringOf(await secretsKey())
+        .derive(purpose)
+        .all()[0],
+    keysFor: async (purpose) => ringOf(await secretsKey()).derive(purpose),
     probe: () => database.probe(),
     async close() {
       // Their timers would keep using a closed connection.

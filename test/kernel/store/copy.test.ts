@@ -85,16 +85,26 @@ beforeAll(async () => {
   file.set("purpose", "user_data");
   file.set("file", new Blob([Buffer.alloc(300_000, 7)]), "seven.bin");
   await attacked.send("POST", "/openai/v1/files", file);
+  // More than is copied at once.
+  const texts = [];
+  for (const name of ["a.txt", "b.txt", "c.txt"]) {
+    const form = new FormData();
+    form.set("file", new Blob(["a line of text\n".repeat(300_000)]), name);
+    texts.push(await attacked.send("POST", "/api/attachments", form));
+  }
+  const { id } = JSON.parse(texts[0]?.text ?? "");
+  await attacked.send("POST", "/api/chat", { message: "Read this", attachments: [id] });
 });
 
 describePostgres("a store of SQLite", () => {
   test("goes to PostgreSQL and back with equal digests, and is found and used there", async () => {
     const url = await freshDatabase(afterThisTest);
     const there = await copied(["copy", `sqlite://${join(home, "store.sqlite")}`, url]);
-    expect(rowsOf(there, "threads")).toBe(4);
+    expect(rowsOf(there, "threads")).toBe(5);
     expect(rowsOf(there, "memory_documents")).toBe(1);
     expect(rowsOf(there, "response_conversation_items")).toBe(1);
     expect(rowsOf(there, "response_file_parts")).toBe(3);
+    expect([rowsOf(there, "attachments"), rowsOf(there, "uploads")]).toEqual([1, 2]);
     for (const table of ["tools", "previous_tools"])
       expect(await execute(url, `SELECT name FROM ${table}`)).toEqual([{ name: "notes" }]);
     expect(await execute(url, "SELECT path FROM home_files ORDER BY path")).toEqual([
@@ -143,7 +153,7 @@ describePostgres("a store of SQLite", () => {
     const refused = await run(["copy", from, url]);
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("--replace") });
     await copied(["copy", from, url, "--replace"]);
-    expect(await execute(url, "SELECT count(*)::int AS count FROM threads")).toEqual([{ count: 4 }]);
+    expect(await execute(url, "SELECT count(*)::int AS count FROM threads")).toEqual([{ count: 5 }]);
     const unknown = await run(["copy", "mysql://x/y", url]);
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("sqlite://<file>") });
     expect(unknown.stderr).not.toContain(new URL(url).password);
@@ -182,7 +192,7 @@ describePostgres("a store of SQLite", () => {
     await copied(["backup", fromPostgres], { POSTERN_HOME: elsewhere, STORE_URL: url });
     const last = join(temporaryFolder(), "home");
     const restored = await copied(["restore", fromPostgres], { POSTERN_HOME: last });
-    expect(rowsOf(restored, "threads")).toBe(4);
+    expect(rowsOf(restored, "threads")).toBe(5);
     expect(readFileSync(join(last, "skills/tidy/SKILL.md"), "utf8")).toContain("Put things away.");
     expect(existsSync(join(last, "tools/notes/component.wasm"))).toBe(true);
   });

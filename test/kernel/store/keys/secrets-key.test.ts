@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { loadKey } from "../../../kernel/store/secrets-key.ts";
-import { openStore } from "../../../kernel/store/sqlite/store.ts";
-import type { Migration } from "../../../kernel/vocabulary/store.ts";
-import { temporaryFolder } from "../../support/home.ts";
+import { loadKeys } from "../../../../kernel/store/keys/secrets-key.ts";
+import { openStore } from "../../../../kernel/store/sqlite/store.ts";
+import type { Migration } from "../../../../kernel/vocabulary/store.ts";
+import { temporaryFolder } from "../../../support/home.ts";
 
 function openIn(home: string) {
-  const store = openStore(join(home, "store.sqlite"), { secretsKey: () => loadKey(home, undefined) });
+  const store = openStore(join(home, "store.sqlite"), { secretsKey: () => loadKeys(home, undefined) });
   onTestFinished(() => store.close());
   return store;
 }

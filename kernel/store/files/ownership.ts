@@ -4,7 +4,7 @@
  */
 import { chmodSync, lstatSync, readdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
-import { Fault } from "../fault.ts";
+import { Fault } from "../../fault.ts";
 
 const OTHERS = 0o077;
 const OWNERS = 0o700;
