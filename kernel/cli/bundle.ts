@@ -36,6 +36,12 @@ const BUNDLES: readonly Bundle[] = [
     external: ["keyv"],
     without: ["better-sqlite3", "bun:sqlite"],
   },
+  {
+    modules: ["plugins/tui/screen/text/highlighter-worker"],
+    inside: "kernel/mask/code",
+    external: [],
+    without: [],
+  },
 ];
 
 async function bundle({ modules, inside, external, without, files }: Bundle, folder: string): Promise<void> {

@@ -2,7 +2,7 @@
 
 import { boot, tablesOf } from "../kernel.ts";
 import type { AnyPlugin, CommandContext } from "../plugin.ts";
-import { prepareHome } from "./home.ts";
+import { prepareHome } from "./service/home.ts";
 import { type Session, stderrSink } from "./session.ts";
 
 export function createCommandContext(
@@ -10,10 +10,11 @@ export function createCommandContext(
   load: () => Promise<readonly AnyPlugin[]>,
   version: string,
 ): CommandContext {
-  const { settings, home, mask, folder } = session;
+  const { settings, home, mask, folder, editor } = session;
   return {
     home,
     folder,
+    editor,
     version,
     settingsOf(plugin, read) {
       const config = read(settings.for(plugin));

@@ -2,6 +2,7 @@
 import { CommanderError } from "commander";
 import { Fault, reason } from "../fault.ts";
 import type { AnyPlugin } from "../plugin.ts";
+import { takeHome } from "./option-values.ts";
 import { warn } from "./output.ts";
 import { MANIFEST } from "./package.ts";
 import { buildProgram } from "./program.ts";
@@ -10,6 +11,7 @@ import { buildProgram } from "./program.ts";
 async function shippedPlugins(): Promise<readonly AnyPlugin[]> {
   const modules = await Promise.all([
     import("../store/store.ts"),
+    import("../../plugins/telemetry/plugin.ts"),
     import("../../host/plugin.ts"),
     import("../../plugins/agent/plugin.ts"),
     // Before the other channels: a person waits for the first frame, and the screen fills in the rest later.
@@ -31,8 +33,9 @@ export async function main(argv: readonly string[]): Promise<void> {
       if (error.code !== "EPIPE") throw error;
     });
   try {
-    const program = await buildProgram({ argv, version: MANIFEST.version, shippedPlugins });
-    await program.parseAsync(argv, { from: "user" });
+    const { words, home } = takeHome(argv);
+    const program = await buildProgram({ argv: words, home, version: MANIFEST.version, shippedPlugins });
+    await program.parseAsync(words, { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) {
       if (error.code === "usage") warn(`${error.message}\n`);

@@ -11,6 +11,11 @@ export function sayJson(value: unknown, indent?: number): void {
   process.stdout.write(`${visibleJson(JSON.stringify(value, undefined, indent))}\n`);
 }
 
+/** Lines that were made visible before our own colours came in, as those of the log are. */
+export function sayPainted(text: string): void {
+  process.stdout.write(text);
+}
+
 /** Progress, warnings and errors. */
 export function warn(text: string): void {
   process.stderr.write(visible(text));

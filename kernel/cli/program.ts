@@ -1,43 +1,65 @@
 /** The command line: our own commands, and those that plugins bring. */
-import { Command, CommanderError } from "commander";
+import { statSync } from "node:fs";
+import { Command, CommanderError, Option } from "commander";
 import { Fault } from "../fault.ts";
-import { type AnyPlugin, type NodeInfo, Off, type PluginCommand } from "../plugin.ts";
-import { say, warn } from "./output.ts";
+import { type AnyPlugin, Off, type PluginCommand, type Resume } from "../plugin.ts";
+import { addOwnCommands } from "./commands/own.ts";
+import { findCommand, givenPort, PORT_ABOUT, type PortOption, parsePort } from "./option-values.ts";
+import { warn } from "./output.ts";
 import type { Session, SessionOptions } from "./session.ts";
 
 export interface ProgramOptions {
+  /** Without `--home`. */
   readonly argv: readonly string[];
+  /** What `--home` said. */
+  readonly home?: string | undefined;
   readonly version: string;
+  /** It is asked about and not run: warnings are not printed, and plugins that cannot be loaded are left out. */
+  readonly isDescribed?: boolean;
   shippedPlugins(): Promise<readonly AnyPlugin[]>;
-}
-
-interface JsonOption {
-  readonly json?: boolean;
 }
 
 const EXAMPLES = `
 Examples:
   $ postern                     start every channel, with the terminal UI in front
+  $ postern --continue          the same, with the newest thread open
   $ postern serve               start every channel except the terminal UI
-  $ GATEWAY_PORT=4000 postern   settings come from the environment or from .env
+  $ postern --port 4000         the page and the API on another port
+  $ postern serve --home ~/work a second service, with a home of its own
+  $ MODEL_NAME=… postern        settings come from the environment or from .env
   $ postern config              every setting, its value and where it came from
   $ postern doctor              check what could keep Postern from running well`;
 
-export async function buildProgram({ argv, version, shippedPlugins }: ProgramOptions): Promise<Command> {
-  const program = new Command("postern")
+export async function buildProgram(options: ProgramOptions): Promise<Command> {
+  const { argv, home, version, isDescribed = false, shippedPlugins } = options;
+  const program: Command = new Command("postern")
     .description("A self-hosted agent service whose tools are sandboxed WebAssembly components.")
     .version(version, "-V, --version")
-    .configureHelp({ sortSubcommands: true })
+    .option("--home <folder>", "the service home, instead of POSTERN_HOME; with any command")
+    .option("--port <port>", PORT_ABOUT, parsePort)
+    .option("--thread <id>", "go on with this thread in the terminal UI; the beginning of its id is enough")
+    .addOption(
+      new Option("--continue", "go on with the newest thread in the terminal UI").conflicts("thread"),
+    )
+    .configureHelp({
+      sortSubcommands: true,
+      showGlobalOptions: true,
+      visibleGlobalOptions: ({ parent }) =>
+        parent === null ? [] : program.options.filter(({ long }) => long === "--home"),
+    })
     // An option belongs to the command it stands after: `mcp --user` and `mcp auth --user` are two.
     .enablePositionalOptions()
     .addHelpText("after", EXAMPLES);
-  const asked = argv.find((word) => !word.startsWith("-"));
-  const open = async (options?: SessionOptions): Promise<Session> => {
+  const asked = findCommand(argv, program.options);
+  const open = async ({ given, ...rest }: SessionOptions = {}): Promise<Session> => {
     const { openSession } = await import("./session.ts");
-    const session = openSession(undefined, undefined, options);
-    for (const warning of session.warnings)
-      warn(`postern: ${warning}
-`);
+    const session = openSession(undefined, undefined, {
+      ...rest,
+      given: { ...given, ...(home !== undefined && { POSTERN_HOME: home }) },
+    });
+    if (home !== undefined && statSync(session.home, { throwIfNoEntry: false })?.isDirectory() === false)
+      throw new CommanderError(2, "usage", `postern: --home ${session.home} is not a folder`);
+    for (const warning of isDescribed ? [] : session.warnings) warn(`postern: ${warning}\n`);
     return session;
   };
   const allPlugins = async (session: Session): Promise<readonly AnyPlugin[]> => {
@@ -45,88 +67,37 @@ export async function buildProgram({ argv, version, shippedPlugins }: ProgramOpt
     return [...shipped, ...others];
   };
 
-  const start = async (inFront: boolean): Promise<void> => {
-    const [session, { serve }] = await Promise.all([open({ startsService: true }), import("./serve.ts")]);
+  const start = async (inFront: boolean, port = program.opts<PortOption>().port): Promise<void> => {
+    const resume = resumed(program.opts<ResumeOptions>());
+    const [session, { serve }] = await Promise.all([
+      open({ startsService: true, given: givenPort(port) }),
+      import("./service/serve.ts"),
+    ]);
     const plugins = keepTerminalFree(await allPlugins(session), whyNoTerminal(inFront));
     const screenTaken = plugins.some(
       (plugin) =>
         plugin.ownsTerminal && !(plugin.configure(session.settings.for(plugin.name)) instanceof Off),
     );
-    process.exitCode = await serve(session, plugins, { version, screenTaken });
+    if (resume && !screenTaken)
+      throw new CommanderError(2, "usage", "postern: --thread and --continue need the terminal UI");
+    process.exitCode = await serve(session, plugins, { version, screenTaken, resume });
   };
   // With an action of its own commander would take a mistyped command for an argument and suggest nothing.
   if (asked === undefined) program.action(() => start(true));
 
-  program
-    .command("serve")
-    .description("start every enabled channel except the terminal UI")
-    .addHelpText("after", "\nExample:\n  $ HTTP_ENABLED=true HTTP_WEBHOOK_SECRET=… postern serve")
-    .action(() => start(false));
-
-  program
-    .command("config")
-    .description("show every setting, its value and where it came from, with secrets hidden")
-    .option("--json", "print JSON")
-    .addHelpText(
-      "after",
-      "\nExamples:\n  $ postern config\n  $ postern config --json | jq '.settings[] | select(.source != \"default\")'",
-    )
-    .action(async ({ json = false }: JsonOption) => {
-      const [session, { showConfig }] = await Promise.all([open(), import("./commands/config.ts")]);
-      showConfig(session, await allPlugins(session), json);
-    });
-
-  program
-    .command("doctor")
-    .description("check everything a start needs and say what to do; changes nothing")
-    .option("--json", "print JSON")
-    .addHelpText("after", "\nExample:\n  $ postern doctor")
-    .action(async ({ json = false }: JsonOption) => {
-      const [session, doctor] = await Promise.all([open(), import("./commands/doctor.ts")]);
-      doctor.printFindings(await doctor.examine(session, await allPlugins(session)), json);
-    });
-
-  program
-    .command("status")
-    .description("show whether Postern is running, with which channels, and the nodes of its store")
-    .option("--json", "print JSON")
-    .addHelpText("after", "\nExample:\n  $ postern status && echo up")
-    .action(async ({ json = false }: JsonOption) => {
-      const [session, { showStatus }] = await Promise.all([open(), import("./commands/status.ts")]);
-      const isShared = /^postgres(ql)?:/i.test(session.settings.for("store").connection("STORE_URL") ?? "");
-      showStatus(session.home, json, isShared ? await nodesOf(session) : undefined);
-    });
-
-  program
-    .command("completion")
-    .description("print a shell completion script")
-    .argument("<shell>", "bash, zsh or fish")
-    .addHelpText("after", '\nExample:\n  $ eval "$(postern completion bash)"')
-    .action(async (shell: string) => {
-      const { completionScript, SHELLS } = await import("./commands/completion.ts");
-      const known = SHELLS.find((name) => name === shell);
-      if (!known)
-        throw new CommanderError(
-          2,
-          "usage",
-          `postern completion supports ${SHELLS.join(", ")}, not "${shell}"`,
-        );
-      say(completionScript(program, known));
-    });
-
-  const nodesOf = async (session: Session): Promise<readonly NodeInfo[]> => {
-    const { createCommandContext } = await import("./command-context.ts");
-    let nodes: readonly NodeInfo[] = [];
-    await createCommandContext(session, shippedPlugins, version).with(["store"], async ({ store }) => {
-      nodes = await store.node.list();
-    });
-    return nodes;
-  };
+  const programFor = (words: readonly string[]) =>
+    buildProgram({ ...options, argv: words, isDescribed: true });
+  addOwnCommands(program, { open, start, programFor, allPlugins, shippedPlugins, version });
 
   const isOwn = program.commands.some((command) => command.name() === asked);
   const listsAll = asked === "completion" || asked === "help" || (asked === undefined && wantsHelp(argv));
-  if (listsAll || (asked !== undefined && !isOwn)) {
-    const offered = await pluginCommands(asked, listsAll, program, shippedPlugins, open);
+  const listsNames = isDescribed && asked === undefined;
+  if (listsAll || listsNames || (asked !== undefined && !isOwn)) {
+    const offering = pluginCommands(asked, listsAll, program, shippedPlugins, open);
+    // Who completes a word does not want to hear that a plugin cannot be loaded.
+    const offered = await (isDescribed
+      ? offering.catch(async () => offersOf(await shippedPlugins()))
+      : offering);
     for (const { command, isShipped } of offered)
       await addCommand(program, command, isShipped, listsAll || command.name === asked);
   }
@@ -157,6 +128,15 @@ export async function buildProgram({ argv, version, shippedPlugins }: ProgramOpt
   }
 }
 
+interface ResumeOptions {
+  readonly thread?: string;
+  readonly continue?: boolean;
+}
+
+function resumed({ thread, continue: isNewest = false }: ResumeOptions): Resume | undefined {
+  return thread === undefined ? (isNewest ? "newest" : undefined) : { thread };
+}
+
 /** Two of our plugins may add to one command, such as `mcp`: one its action, the other its subcommands. */
 function sharedCommand(parent: Command, name: string, about: string): Command | undefined {
   const command = parent.commands.find((existing) => existing.name() === name);
@@ -168,6 +148,10 @@ interface OfferedCommand {
   readonly isShipped: boolean;
 }
 
+function offersOf(plugins: readonly AnyPlugin[]): readonly OfferedCommand[] {
+  return plugins.flatMap(({ commands = [] }) => commands.map((command) => ({ command, isShipped: true })));
+}
+
 /** Third parties' code is read only when no command of ours was meant, so that theirs cannot slow down or break ours. */
 async function pluginCommands(
   asked: string | undefined,
@@ -176,8 +160,8 @@ async function pluginCommands(
   shippedPlugins: ProgramOptions["shippedPlugins"],
   open: () => Promise<Session>,
 ): Promise<readonly OfferedCommand[]> {
-  const shipped = (await shippedPlugins()).flatMap(({ commands = [] }) => commands);
-  const offered = shipped.map((command) => ({ command, isShipped: true }));
+  const offered = offersOf(await shippedPlugins());
+  const shipped = offered.map(({ command }) => command);
   if (!listsAll && shipped.some(({ name }) => name === asked)) return offered;
   const taken = new Set([...program.commands.map((command) => command.name()), "help"]);
   for (const { name } of shipped) taken.add(name);
@@ -200,7 +184,7 @@ async function pluginCommands(
 
 async function thirdParties({ plugins, pluginsFolder }: Session): Promise<readonly AnyPlugin[]> {
   if (plugins.length === 0) return [];
-  const { loadPlugins } = await import("./loader.ts");
+  const { loadPlugins } = await import("./service/loader.ts");
   return loadPlugins(plugins, pluginsFolder);
 }
 

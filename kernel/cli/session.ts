@@ -1,29 +1,34 @@
 /** What every command starts from: settings, home, mask and log. Nothing is opened but the log. */
-import { appendFileSync, mkdirSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { readDotEnv, readForeignDotEnv, Settings, type Variables } from "../env.ts";
-import { createLog, LOG_LEVELS, type LogSink, type RootLog } from "../log.ts";
+import { LOG_LEVELS } from "../log/levels.ts";
+import { createLog, type LogSink, type RootLog } from "../log/log.ts";
 import { createMask } from "../mask/mask.ts";
-import { refuseForeign } from "../store/ownership.ts";
+import { readDotEnv, readForeignDotEnv } from "../settings/dot-env.ts";
+import { Settings, type Variables } from "../settings/env.ts";
+import { refuseForeign } from "../store/files/ownership.ts";
 import type { Mask } from "../vocabulary/kernel.ts";
-import { homeSetting } from "./home.ts";
+import { homeSetting } from "./service/home.ts";
 
 export interface Session {
   readonly settings: Settings;
   readonly home: string;
   readonly mask: Mask;
+  /** What the person edits texts with. */
+  readonly editor: string;
   /** Names of third-party plugins. */
   readonly plugins: readonly string[];
   /** Where their relative paths and package names are looked up. */
   readonly pluginsFolder: string;
   readonly folder: string;
+  /** Names of the settings that options of the command gave. */
+  readonly given: readonly string[];
   /** Names of the settings that `.env` of the folder gave. */
   readonly fromFolder: readonly string[];
   /** What the operator should know about where the settings came from. */
   readonly warnings: readonly string[];
   /** How long what runs may take to end when the service is told to stop. */
   readonly graceSecs: number;
-  openLog(sink: LogSink): RootLog;
+  openLog(...sinks: readonly LogSink[]): RootLog;
 }
 
 export interface SessionOptions {
@@ -32,13 +37,16 @@ export interface SessionOptions {
    * folder, to look at what is in it, and reads only the home's.
    */
   readonly startsService?: boolean;
+  /** Settings that options of the command gave; they win over the environment. */
+  readonly given?: Variables;
 }
 
 export function openSession(
-  environment: Variables = process.env,
+  surroundings: Variables = process.env,
   folder = process.cwd(),
-  { startsService = false }: SessionOptions = {},
+  { startsService = false, given = {} }: SessionOptions = {},
 ): Session {
+  const environment = { ...surroundings, ...given };
   const mask = createMask();
   // Where the home is decides which file is read, so no file can say it.
   const home = homeSetting(new Settings(environment).for("kernel"));
@@ -64,28 +72,19 @@ export function openSession(
     home,
     plugins,
     pluginsFolder: environment["PLUGINS"]?.trim() ? folder : home,
+    editor: environment["VISUAL"]?.trim() || environment["EDITOR"]?.trim() || "vi",
+    given: Object.keys(given),
     fromFolder: Object.keys(foreign?.variables ?? {}),
     warnings: (foreign?.ignored ?? []).map(
       (name) =>
         `${name} in ${join(folder, ".env")} is ignored: set it in the environment or, except POSTERN_HOME, in ${join(home, ".env")}`,
     ),
     graceSecs,
-    openLog: (sink) => createLog(level, mask, sink),
+    openLog: (...sinks) => createLog(level, mask, ...sinks),
   };
 }
 
 /** Log lines on standard error: for people on a terminal, as JSON lines otherwise. */
 export function stderrSink(): LogSink {
   return { pretty: process.stderr.isTTY === true, write: (line) => void process.stderr.write(line) };
-}
-
-const LARGEST_LOG = 10 * 1024 * 1024;
-
-/** Log lines in the home's logs folder, for when the screen belongs to the terminal UI. */
-export function fileSink(home: string): LogSink {
-  const folder = join(home, "logs");
-  const file = join(folder, "postern.log");
-  mkdirSync(folder, { recursive: true });
-  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > LARGEST_LOG) renameSync(file, `${file}.1`);
-  return { pretty: false, write: (line) => appendFileSync(file, line, { mode: 0o600 }) };
 }

@@ -1,53 +1,44 @@
-/** `postern completion <shell>`: a script that completes commands and options, made from the commands themselves. */
-import type { Command } from "commander";
+/** `postern completion <shell>`: a script that asks `postern complete` what may come next. */
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 
 export type Shell = (typeof SHELLS)[number];
 
-/** Every command path with the words that may follow it. */
-function vocabulary(command: Command, path: readonly string[] = []): Map<string, string[]> {
-  const commands = command.createHelp().visibleCommands(command);
-  const options = command.createHelp().visibleOptions(command);
-  const words = [
-    ...commands.map((sub) => sub.name()),
-    ...options.flatMap(({ long }) => (long ? [long] : [])),
-  ];
-  const all = new Map([[path.join(" "), words]]);
-  for (const sub of command.commands) {
-    for (const [key, value] of vocabulary(sub, [...path, sub.name()])) all.set(key, value);
-  }
-  return all;
-}
-
-export function completionScript(program: Command, shell: Shell): string {
-  const entries = [...vocabulary(program)];
-  if (shell === "fish") {
-    const offers = entries.flatMap(([path, words]) => words.map((word) => ({ path, word })));
-    return offers
-      .map(({ path, word }) => `complete -c postern -f -n '${fishCondition(path)}' -a '${word}'\n`)
-      .join("");
-  }
-  const cases = entries.map(([path, words]) => `    "${path}") words="${words.join(" ")}" ;;`).join("\n");
-  // Walks the typed words as long as they name commands, then offers what may follow there.
-  const bash = `_postern() {
-  local path="" word words
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case "$word" in -*) ;; *) path="\${path:+$path }$word" ;; esac
-  done
-  case "$path" in
-${cases}
-    *) words="" ;;
-  esac
-  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+// The word that is being typed is the last, also where it is empty. Where Postern offers nothing, the shell offers files. The other
+// shells quote what they insert; bash would run what is in the name of a file that a model has chosen.
+const SCRIPTS: Readonly<Record<Shell, string>> = {
+  bash: `_postern() {
+  local line name
+  COMPREPLY=()
+  while IFS= read -r line; do
+    printf -v name %q "\${line%%$'\\t'*}"
+    COMPREPLY+=("$name")
+  done < <("\${COMP_WORDS[0]}" complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
 }
 complete -o default -F _postern postern
-`;
-  return shell === "zsh" ? `autoload -U +X bashcompinit && bashcompinit\n${bash}` : bash;
+`,
+  zsh: `_postern() {
+  local -a offers
+  local line name
+  while IFS= read -r line; do
+    name="\${line%%$'\\t'*}"
+    offers+=("\${name//:/\\\\:}:\${line#*$'\\t'}")
+  done < <("\${words[1]}" complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)
+  if (( \${#offers} )); then _describe -V postern offers; else _files; fi
 }
+compdef _postern postern
+`,
+  fish: `function __postern_complete
+    set -l typed (commandline -opc)
+    $typed[1] complete -- $typed[2..] (commandline -ct) 2>/dev/null
+end
+function __postern_has_offers
+    test -n "$(__postern_complete)"
+end
+complete -c postern -f -n __postern_has_offers -a '(__postern_complete)'
+`,
+};
 
-function fishCondition(path: string): string {
-  return path === ""
-    ? "__fish_use_subcommand"
-    : `string match -q -- "${path}*" (string join " " (commandline -opc)[2..])`;
+export function completionScript(shell: Shell): string {
+  return SCRIPTS[shell];
 }

@@ -1,8 +1,9 @@
 /** `postern status`: whether a service is running with this home, with which plugins, and all nodes of its store. */
 
 import type { NodeInfo } from "../../vocabulary/store.ts";
-import { findRunning, type Notice } from "../home.ts";
 import { say, sayJson } from "../output.ts";
+import { findRunning, type Notice } from "../service/home.ts";
+import { pluginTable } from "../service/plugin-table.ts";
 import { table } from "../table.ts";
 
 /** `fleet`: the nodes of a store that several machines share; absent where the home has a store of its own. */
@@ -15,9 +16,8 @@ export function showStatus(home: string, json: boolean, fleet: readonly NodeInfo
     return;
   }
   if (notice) {
-    const rows = notice.plugins.map(({ name, on, detail }) => [name, on ? "on" : "off", detail]);
     say(
-      `Postern ${notice.version} has been running since ${notice.startedAt} (pid ${notice.pid}, home ${home})\n${table(rows)}`,
+      `Postern ${notice.version} has been running since ${notice.startedAt} (pid ${notice.pid}, home ${home})\n${pluginTable(notice.plugins)}`,
     );
   } else {
     say(`Postern is not running with the home ${home}. Start it with "postern serve".\n`);
@@ -38,5 +38,5 @@ function nodeTable(nodes: readonly NodeInfo[], own: string | undefined): string 
     lastSeenAt,
     id === own ? "this home's" : "",
   ]);
-  return `\n${table([["NODE", "VERSION", "STARTED", "LAST SEEN", ""], ...rows])}`;
+  return `\n${table(["NODE", "VERSION", "STARTED", "LAST SEEN", ""], rows, { indent: "  " })}`;
 }

@@ -1,9 +1,11 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { claimHome } from "../../../kernel/cli/service/home.ts";
 import { temporaryFolder } from "../../support/home.ts";
 import { postern, startPostern } from "../../support/processes/postern.ts";
 
@@ -34,8 +36,12 @@ describe("usage", () => {
       "config",
       "doctor",
       "status",
+      "logs",
+      "stop",
       "completion",
       "ask",
+      "thread",
+      "memory",
       "jobs",
       "home",
       "mcp",
@@ -67,11 +73,37 @@ describe("usage", () => {
     expect((await postern(["config", "--yaml"])).code).toBe(2);
   });
 
-  test("completion prints a script that bash accepts and that knows the commands", async () => {
-    const { stdout } = await postern(["completion", "bash"]);
-    const typed = `${stdout}\nCOMP_WORDS=(postern con); COMP_CWORD=1; _postern; echo "\${COMPREPLY[@]}"`;
-    expect(spawnSync("bash", ["-c", typed], { encoding: "utf8" }).stdout).toBe("config\n");
-    expect((await postern(["completion", "tcsh"])).code).toBe(2);
+  test("--home and --port win over the environment, wherever they stand, and wrong values end with 2", async () => {
+    const { env, cwd } = inHome({ GATEWAY_PORT: "4000" });
+    const other = join(cwd, "other");
+    const source = async (...args: string[]) => {
+      const { stdout } = await postern(args, { env, cwd });
+      const { settings } = JSON.parse(stdout) as {
+        settings: { name: string; value: string; source: string }[];
+      };
+      return settings.find(({ name }) => name === "POSTERN_HOME");
+    };
+    const given = { value: other, source: "option" };
+    expect(await source("config", "--json", "--home", other)).toMatchObject(given);
+    expect(await source(`--home=${other}`, "config", "--json")).toMatchObject(given);
+    const jobs = await postern(["jobs", "list", "--home", other], { env, cwd });
+    expect(jobs).toMatchObject({ code: 0, stdout: "No jobs.\n" });
+    expect(existsSync(join(other, "store.sqlite"))).toBe(true);
+
+    writeFileSync(join(cwd, "file"), "");
+    for (const wrong of [
+      ["--home"],
+      ["--home", "--json"],
+      ["--home="],
+      ["--home", "file"],
+      ["--port", "70000"],
+      ["--port", "http"],
+    ])
+      expect([wrong, (await postern(["doctor", ...wrong], { env, cwd })).code]).toEqual([wrong, 2]);
+    expect((await postern(["jobs", "list", "--help"])).stdout).toMatch(/Global Options:\n\s+--home <folder>/);
+    expect((await postern(["--port", "12", "docter"], { env, cwd })).stderr).toContain(
+      "Did you mean doctor?",
+    );
   });
 });
 
@@ -183,14 +215,64 @@ describe("doctor and status", () => {
 
 describe("serve", () => {
   test("prints one table, and SIGTERM stops it in order with exit code 0", async () => {
-    const { env, cwd } = inHome();
-    const service = startPostern(["serve"], { env, cwd });
+    const { env, cwd } = inHome({ GATEWAY_ENABLED: "true", GATEWAY_PORT: "1" });
+    const service = startPostern(["serve", "--port", "0"], { env, cwd });
     await service.printed("ready in");
     expect(service.stdout()).toMatch(/store\s+on\s+.*store\.sqlite/);
-    expect(service.stdout()).toMatch(/gateway\s+off\s+GATEWAY_ENABLED/);
+    expect(service.stdout()).toMatch(/gateway\s+on\s+http:\/\/127\.0\.0\.1:\d{2,}/);
     expect(service.stdout()).toMatch(/tui\s+off/);
     service.kill("SIGTERM");
     expect(await service.ended).toBe(0);
+  });
+
+  test("its log is in the home, logs shows it and follows it, and stop stops the service", async () => {
+    const { env, cwd, home } = inHome();
+    expect(await postern(["stop"], { env, cwd })).toMatchObject({
+      code: 0,
+      stdout: `Postern is not running with the home ${home}.\n`,
+    });
+    expect((await postern(["logs"], { env, cwd })).stderr).toContain("No log lines match in ");
+    const service = startPostern(["serve"], { env, cwd });
+    await service.printed("ready in");
+    const following = startPostern(["logs", "-f"], { env, cwd });
+    const stopped = JSON.parse((await postern(["stop", "--json"], { env, cwd })).stdout);
+    expect(stopped).toMatchObject({ stopped: true, pid: service.pid, seconds: expect.any(Number) });
+    expect(await service.ended).toBe(0);
+    await following.printed("SIGTERM, stopping");
+    following.kill("SIGINT");
+    expect(await following.ended).toBe(0);
+
+    const { stdout } = await postern(["logs", "--json", "--since", "10m"], { env, cwd });
+    expect(
+      stdout
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line)),
+    ).toContainEqual(expect.objectContaining({ level: "info", message: "SIGTERM, stopping" }));
+    expect((await postern(["logs", "-n", "1"], { env, cwd })).stdout).toMatch(/INFO.*SIGTERM, stopping\n$/);
+    expect((await postern(["logs", "--level", "warn"], { env, cwd })).stdout).not.toContain("SIGTERM");
+    for (const wrong of [
+      ["--level", "loud"],
+      ["--since", "yesterday-ish"],
+      ["-n", "many"],
+    ])
+      expect((await postern(["logs", ...wrong], { env, cwd })).code).toBe(2);
+  });
+
+  test("stop ends no process that is not the home's own", async () => {
+    const { env, cwd, home } = inHome();
+    mkdirSync(home, { mode: 0o700 });
+    const claim = claimHome(home);
+    onTestFinished(claim.release);
+    const notice = { host: hostname(), version: "0.0.0", startedAt: new Date().toISOString(), plugins: [] };
+    claim.post({ ...notice, pid: process.ppid });
+    const another = await postern(["stop"], { env, cwd });
+    expect(another).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("not the one that uses this home"),
+    });
+    claim.post({ ...notice, pid: process.pid, host: "elsewhere" });
+    expect((await postern(["stop"], { env, cwd })).stderr).toContain("it runs on elsewhere");
   });
 
   test("it goes on serving when whoever read its output is gone, and still stops when told to", async () => {
@@ -265,9 +347,12 @@ describe("third-party plugins", () => {
     expect(stdout).toMatch(/^\d{4}-\d\d-\d\dT/);
     expect(code).toBe(0);
     expect((await postern(["--help"], { env, cwd })).stdout).toMatch(/clock\s+print the time/);
-    expect((await postern(["completion", "bash"], { env, cwd })).stdout).toContain(
-      '"clock") words="help now',
-    );
+    const offered = async (...words: string[]) =>
+      (await postern(["complete", "--", ...words], { env, cwd })).stdout;
+    expect([await offered("cl"), await offered("clock", "n")]).toEqual([
+      expect.stringMatching(/^clock\t/),
+      expect.stringMatching(/^now\t/),
+    ]);
     const broken = inHome({ PLUGINS: "./nothing.js" });
     expect((await postern(["tool", "--help"], broken)).code).toBe(0);
     expect((await postern(["clock"], broken)).stderr).toContain('PLUGINS: "./nothing.js" cannot be loaded');

@@ -38,7 +38,7 @@ test("npm run dev starts the service and restarts it when a source file changes"
   const within = { timeout: 50_000 };
   await expect.poll(starts, within).toBe(1);
   const now = new Date();
-  utimesSync(join(ROOT, "kernel", "cli", "serve.ts"), now, now);
+  utimesSync(join(ROOT, "kernel", "cli", "service", "serve.ts"), now, now);
   await expect.poll(starts, within).toBe(2);
-  expect(printed).toContain("kernel/cli/serve.ts");
+  expect(printed).toContain("kernel/cli/service/serve.ts");
 });

@@ -3,11 +3,11 @@ import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync 
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { Env } from "../env.ts";
-import { Fault, reason } from "../fault.ts";
-import { makeFolders } from "../store/folders.ts";
-import { makePrivate, pathsOfHome } from "../store/ownership.ts";
-import type { PluginState } from "../vocabulary/kernel.ts";
+import { Fault, reason } from "../../fault.ts";
+import type { Env } from "../../settings/env.ts";
+import { makeFolders } from "../../store/files/folders.ts";
+import { makePrivate, pathsOfHome } from "../../store/files/ownership.ts";
+import type { PluginState } from "../../vocabulary/kernel.ts";
 
 export function homeSetting(env: Env): string {
   const given = env.text(
@@ -39,6 +39,8 @@ export function prepareHome(home: string): { readonly corrected: readonly string
 /** What a running service reports to `postern status`. */
 export interface Notice {
   readonly pid: number;
+  /** The machine or container that the pid is of. */
+  readonly host: string;
   readonly version: string;
   readonly startedAt: string;
   /** Its id among those on its store. */
@@ -47,7 +49,7 @@ export interface Notice {
 }
 
 const noticeFile = (home: string) => join(home, "running.json");
-const claimFile = (home: string) => join(home, "running.lock");
+export const claimFile = (home: string) => join(home, "running.lock");
 
 /**
  * Claims the home for this process. The claim is a lock that the operating system drops with the process,
@@ -64,6 +66,8 @@ export function claimHome(home: string): { post(notice: Notice): void; release()
       { param: "POSTERN_HOME" },
     );
   }
+  // Of one that was killed: its pid may be anybody's by now.
+  rmSync(noticeFile(home), { force: true });
   return {
     post: (notice) => writeFileSync(noticeFile(home), JSON.stringify(notice), { mode: 0o600 }),
     release: () => {
@@ -73,12 +77,17 @@ export function claimHome(home: string): { post(notice: Notice): void; release()
   };
 }
 
-/** The notice of the service that runs on this home, if one does. */
+/** The notice of the service that runs on this home, if one does and has started. */
 export function findRunning(home: string): Notice | undefined {
-  if (!existsSync(claimFile(home))) return undefined;
+  return isClaimed(home) ? readNotice(home) : undefined;
+}
+
+/** True from the moment a service begins to start until it has stopped, or was killed. */
+export function isClaimed(home: string): boolean {
+  if (!existsSync(claimFile(home))) return false;
   const lock = tryLock(home);
   lock?.close();
-  return lock === undefined ? readNotice(home) : undefined;
+  return lock === undefined;
 }
 
 function tryLock(home: string): DatabaseSync | undefined {

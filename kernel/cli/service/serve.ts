@@ -1,17 +1,21 @@
 /** Runs the service: start everything, print the table, wait for a signal, stop in order. */
 
+import { hostname } from "node:os";
 import { join } from "node:path";
-import { boot, type Running } from "../kernel.ts";
-import type { AnyPlugin } from "../plugin.ts";
-import { claimHome, prepareHome } from "./home.ts";
-import { say } from "./output.ts";
-import { fileSink, type Session, stderrSink } from "./session.ts";
-import { table } from "./table.ts";
+import { boot, type Running } from "../../kernel.ts";
+import { openLogFile } from "../../log/file.ts";
+import type { RootLog } from "../../log/log.ts";
+import type { AnyPlugin, Resume } from "../../plugin.ts";
+import { say } from "../output.ts";
+import { type Session, stderrSink } from "../session.ts";
+import { claimHome, type Notice, prepareHome } from "./home.ts";
+import { pluginTable } from "./plugin-table.ts";
 
 export interface ServeOptions {
   readonly version: string;
   /** True where the terminal UI owns the screen, so that log lines and the table stay off it. */
   readonly screenTaken: boolean;
+  readonly resume?: Resume | undefined;
 }
 
 // After an orderly stop nothing should be left; anything that is must not keep the process alive.
@@ -22,45 +26,64 @@ export async function serve(
   plugins: readonly AnyPlugin[],
   options: ServeOptions,
 ): Promise<number> {
-  const { settings, home, mask } = session;
-  const { version, screenTaken } = options;
+  const { home } = session;
+  const { screenTaken } = options;
   // Nothing that the service writes is for others on this machine.
   process.umask(0o077);
   const { corrected } = prepareHome(home);
-  const log = session.openLog(screenTaken ? fileSink(home) : stderrSink());
-  // Whoever starts it in a folder of somebody else's should be able to see what that changed.
-  if (session.fromFolder.length > 0)
-    log.info(`settings in ${join(session.folder, ".env")}: ${session.fromFolder.join(", ")}`);
-  for (const path of corrected)
-    log.warn(`${path} could be read or changed by others on this machine; no longer`);
   const claim = claimHome(home);
-  const ending = waitForEnd((error) => log.error({ error }, "uncaught error, stopping"));
   try {
-    const running = await boot({ plugins, settings, home, log, mask, version, onShutdown: ending.request });
-    const startedAt = new Date().toISOString();
-    const node = running.service("store").node.id;
-    claim.post({ pid: process.pid, version, startedAt, node, plugins: running.states });
-    if (!screenTaken) say(startUpTable(running, version));
-    const why = await ending.requested;
-    log.info(`${why}, stopping`);
-    // Somebody at the keyboard wants it gone at once; a service manager sends SIGTERM and waits.
-    const isPatient = why === "SIGTERM" && session.graceSecs > 0;
-    if (isPatient && !(await running.drain(session.graceSecs * 1000)))
-      log.warn(`not everything ended within ${session.graceSecs} s (STOP_GRACE_SECS), interrupting it`);
-    const failed = await running.stop();
-    return why === CRASH || failed.length > 0 ? 1 : 0;
+    const file = openLogFile(home);
+    try {
+      const log = session.openLog(file, ...(screenTaken ? [] : [stderrSink()]));
+      // Whoever starts it in a folder of somebody else's should be able to see what that changed.
+      if (session.fromFolder.length > 0)
+        log.info(`settings in ${join(session.folder, ".env")}: ${session.fromFolder.join(", ")}`);
+      for (const path of corrected)
+        log.warn(`${path} could be read or changed by others on this machine; no longer`);
+      return await run(session, plugins, log, options, claim.post);
+    } finally {
+      file.close();
+    }
   } finally {
     claim.release();
-    ending.dispose();
     setTimeout(() => process.exit(), LINGER_MILLIS).unref();
   }
 }
 
+/** Until it is told to stop; answers the exit code. */
+async function run(
+  { settings, home, mask, graceSecs }: Session,
+  plugins: readonly AnyPlugin[],
+  log: RootLog,
+  { version, screenTaken, resume }: ServeOptions,
+  post: (notice: Notice) => void,
+): Promise<number> {
+  const ending = waitForEnd((error) => log.error({ error }, "uncaught error, stopping"));
+  try {
+    const onShutdown = ending.request;
+    const running = await boot({ plugins, settings, home, log, mask, version, resume, onShutdown });
+    const startedAt = new Date().toISOString();
+    const node = running.service("store").node.id;
+    post({ pid: process.pid, host: hostname(), version, startedAt, node, plugins: running.states });
+    if (!screenTaken) say(startUpTable(running, version));
+    const why = await ending.requested;
+    log.info(`${why}, stopping`);
+    // Somebody at the keyboard wants it gone at once; a service manager sends SIGTERM and waits.
+    const isPatient = why === "SIGTERM" && graceSecs > 0;
+    if (isPatient && !(await running.drain(graceSecs * 1000)))
+      log.warn(`not everything ended within ${graceSecs} s (STOP_GRACE_SECS), interrupting it`);
+    const failed = await running.stop();
+    return why === CRASH || failed.length > 0 ? 1 : 0;
+  } finally {
+    ending.dispose();
+  }
+}
+
 function startUpTable(running: Running, version: string): string {
-  const rows = running.states.map(({ name, on, detail }) => [name, on ? "on" : "off", detail]);
   const ready = `ready in ${Math.round(performance.now())} ms; press Ctrl+C to stop`;
   const lines = running.lines.map((line) => `\n${line}`).join("");
-  return `Postern ${version}\n${table(rows)}${lines}${lines ? "\n" : ""}${ready}\n`;
+  return `Postern ${version}\n${pluginTable(running.states)}${lines}${lines ? "\n" : ""}${ready}\n`;
 }
 
 const CRASH = "uncaught error";

@@ -2,11 +2,13 @@
 import { createRequire, registerHooks } from "node:module";
 import { isAbsolute, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { Fault, reason } from "../fault.ts";
-import type { AnyPlugin } from "../plugin.ts";
+import { Fault, reason } from "../../fault.ts";
+import type { AnyPlugin } from "../../plugin.ts";
 
-const CONTRACT = new URL(import.meta.url.endsWith(".ts") ? "../plugin.ts" : "../plugin.js", import.meta.url)
-  .href;
+const CONTRACT = new URL(
+  import.meta.url.endsWith(".ts") ? "../../plugin.ts" : "../../plugin.js",
+  import.meta.url,
+).href;
 
 export async function loadPlugins(names: readonly string[], folder: string): Promise<readonly AnyPlugin[]> {
   if (names.length === 0) return [];

@@ -1,0 +1,118 @@
+/** `postern stop`: tells the service of this home to stop, and waits until it has. */
+import { spawnSync } from "node:child_process";
+import { readdirSync, realpathSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Fault } from "../../fault.ts";
+import { openStatusLine, say, sayJson } from "../output.ts";
+import { claimFile, findRunning, isClaimed, type Notice } from "../service/home.ts";
+
+const LOOK_MILLIS = 100;
+
+export interface StopOptions {
+  readonly timeoutSecs: number;
+  readonly json?: boolean;
+}
+
+export async function stopService(home: string, { timeoutSecs, json = false }: StopOptions): Promise<void> {
+  if (!isClaimed(home)) {
+    if (json) sayJson({ stopped: false, running: false, home });
+    else say(`Postern is not running with the home ${home}.\n`);
+    return;
+  }
+  const began = Date.now();
+  const isLate = () => Date.now() - began > timeoutSecs * 1000;
+  const status = openStatusLine();
+  const wait = async (text: string) => {
+    status.show(`${text} ${Math.round((Date.now() - began) / 1000)} s`);
+    await sleep(LOOK_MILLIS);
+  };
+  try {
+    let notice = findRunning(home);
+    while (notice === undefined && isClaimed(home) && !isLate()) {
+      await wait("Waiting for it to have started, to stop it …");
+      notice = findRunning(home);
+    }
+    if (notice === undefined) {
+      if (!isClaimed(home)) return report(undefined);
+      throw new Fault(
+        "unavailable",
+        "still_starting",
+        `a service is starting on ${home} and has not said its pid within ${timeoutSecs} s: try again`,
+      );
+    }
+    refuseForeign(home, notice);
+    process.kill(notice.pid, "SIGTERM");
+    while (isClaimed(home) || isAlive(notice.pid)) {
+      if (isLate())
+        throw new Fault(
+          "unavailable",
+          "still_running",
+          `Postern (pid ${notice.pid}) was told to stop and is still running after ${timeoutSecs} s: it lets turns finish for STOP_GRACE_SECS. Wait with "postern stop --timeout", see "postern logs", or end it at once with "kill -9 ${notice.pid}", which loses nothing that was acknowledged`,
+        );
+      await wait(`Waiting for Postern (pid ${notice.pid}) to stop; turns may finish first …`);
+    }
+    report(notice);
+  } finally {
+    status.end();
+  }
+
+  function report(notice: Notice | undefined): void {
+    const seconds = (Date.now() - began) / 1000;
+    const { pid, version } = notice ?? {};
+    if (json) sayJson({ stopped: true, running: false, home, pid, version, seconds });
+    else say(`Stopped Postern${pid ? ` ${version} (pid ${pid})` : ""} after ${seconds.toFixed(1)} s.\n`);
+  }
+}
+
+/** A pid in a home that is shared between machines or containers is another process here. */
+function refuseForeign(home: string, { pid, host }: Notice): void {
+  const refuse = (why: string): never => {
+    throw new Fault(
+      "forbidden",
+      "not_ours",
+      `the service on ${home} says that its pid is ${pid}, but ${why}. Nothing was stopped: stop it where and as whom it was started`,
+    );
+  };
+  if (host !== undefined && host !== hostname()) refuse(`it runs on ${host}, and this is ${hostname()}`);
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    refuse(
+      (error as NodeJS.ErrnoException).code === "EPERM"
+        ? "that process belongs to another user"
+        : "there is no such process here",
+    );
+  }
+  if (!holdsClaim(pid, home)) refuse("that process is not the one that uses this home");
+}
+
+/** Where the system shows what a process has open, whether it is the claim; otherwise by the words it was started with. */
+function holdsClaim(pid: number, home: string): boolean {
+  if (process.platform === "linux") {
+    const claim = realpathSync(claimFile(home));
+    const folder = `/proc/${pid}/fd`;
+    return readdirSync(folder).some((name) => leadsTo(join(folder, name), claim));
+  }
+  if (process.platform === "win32") return true;
+  const { stdout } = spawnSync("ps", ["-p", String(pid), "-o", "command="], { encoding: "utf8" });
+  return /postern|kernel[/\\]cli[/\\]bin\.js/.test(stdout);
+}
+
+function leadsTo(link: string, target: string): boolean {
+  try {
+    return realpathSync(link) === target;
+  } catch {
+    return false;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,15 @@
+/** What our own commands work with. */
+import type { Command } from "commander";
+import type { AnyPlugin } from "../../plugin.ts";
+import type { Session, SessionOptions } from "../session.ts";
+
+export interface Ways {
+  readonly version: string;
+  open(options?: SessionOptions): Promise<Session>;
+  /** With the terminal UI in front, or without. */
+  /** The commands as they are for these words. */
+  programFor(words: readonly string[]): Promise<Command>;
+  start(inFront: boolean, port?: number): Promise<void>;
+  shippedPlugins(): Promise<readonly AnyPlugin[]>;
+  allPlugins(session: Session): Promise<readonly AnyPlugin[]>;
+}
