@@ -1,0 +1,131 @@
+/** A routine: what its user wants done again and again, or once, at a time of their choice; and each run of it. */
+import type { Page } from "./agent.ts";
+import type { Transaction } from "./store.ts";
+import { Failure } from "./turn.ts";
+import { type Declared, named, nullable } from "./wire/form.ts";
+import { Time, Type } from "./wire/type.ts";
+
+export const RoutineBudget = Type.Object({
+  usd: Type.Number({ exclusiveMinimum: 0, maximum: 100_000, description: "US dollars for models" }),
+  per: Type.Enum(["run", "day"], { description: "A day is one of the routine's time zone" }),
+});
+export type RoutineBudget = Declared<typeof RoutineBudget>;
+
+const text = Type.String({ description: "What is said to the agent, as the user's own words" });
+const schedule = Type.String({
+  description: 'Plain words or cron: "weekdays at 8:00", "every 2 hours", "0 8 * * 1-5"',
+});
+const tz = Type.String({ description: "A time zone such as Europe/Berlin" });
+const timeoutSecs = Type.Integer({ description: "A run that takes longer is stopped" });
+const deliver = Type.String({
+  description: "Where answers go beside the routine's thread: callback, or a channel that offers it",
+});
+
+/** A call of a run that was not made, because nobody was there to agree to it. */
+export const RefusedCall = Type.Object({
+  tool: Type.String(),
+  needs: Type.Enum(["approval", "credential", "answer"]),
+  message: Type.String(),
+});
+export type RefusedCall = Declared<typeof RefusedCall>;
+
+export const RoutineRun = Type.Object(
+  {
+    id: Type.String(),
+    routine: named("routine_id", Type.String()),
+    dueAt: Time,
+    cause: Type.Enum(["schedule", "catch_up", "manual"], {
+      description: "`catch_up`: it was due while nothing ran; what else was missed is not run",
+    }),
+    missed: Type.Integer({ description: "How many later firings had passed as well" }),
+    status: Type.Enum(["running", "completed", "failed", "cancelled", "skipped"]),
+    error: nullable(Failure),
+    refused: Type.Array(RefusedCall),
+    undelivered: nullable(Type.String({ description: "Why the answer goes to the thread only" })),
+    thread: nullable(named("thread_id", Type.String())),
+    turn: nullable(named("turn_id", Type.String())),
+    job: nullable(named("job_id", Type.String())),
+    costUsd: Type.Number(),
+    startedAt: Time,
+    completedAt: nullable(Time),
+  },
+  { $id: "RoutineRun" },
+);
+export type RoutineRun = Declared<typeof RoutineRun>;
+
+export const Routine = Type.Object(
+  {
+    id: Type.String(),
+    user: Type.String(),
+    text,
+    schedule,
+    words: Type.String({ description: "The schedule in plain words" }),
+    tz,
+    status: Type.Enum(["active", "paused", "done"], { description: "`done`: it will not fire again" }),
+    pausedWhy: nullable(Type.String()),
+    nextAt: nullable(Time),
+    budget: nullable(RoutineBudget),
+    timeoutSecs,
+    deliver: nullable(deliver),
+    createdAt: Time,
+    lastRun: nullable(RoutineRun),
+  },
+  { $id: "Routine" },
+);
+export type Routine = Declared<typeof Routine>;
+
+/** What a request may set. */
+export const RoutineFields = { schedule, text, tz, budget: RoutineBudget, timeoutSecs, deliver };
+
+export interface NewRoutine {
+  readonly user: string;
+  readonly schedule: string;
+  readonly text: string;
+  /** The machine's where none is given. */
+  readonly tz?: string;
+  readonly budget?: RoutineBudget;
+  readonly timeoutSecs?: number;
+  readonly deliver?: string;
+}
+
+/** Null takes something away. */
+export interface RoutineChange {
+  readonly schedule?: string;
+  readonly text?: string;
+  readonly tz?: string;
+  readonly budget?: RoutineBudget | null;
+  readonly timeoutSecs?: number;
+  readonly deliver?: string | null;
+  readonly paused?: boolean;
+}
+
+export const RoutinePreview = Type.Object({
+  words: Type.String(),
+  tz,
+  firings: Type.Array(Time, { description: "The next five" }),
+});
+export type RoutinePreview = Declared<typeof RoutinePreview>;
+
+export interface Routines {
+  /** Rejects with a `Fault` that says what is wrong with it. */
+  add(given: NewRoutine): Promise<Routine>;
+  /** Of this user; of everybody where none is named. */
+  list(user?: string): Promise<readonly Routine[]>;
+  find(id: string): Promise<Routine | undefined>;
+  change(id: string, change: RoutineChange): Promise<Routine | undefined>;
+  /** With its history; what runs is stopped. Its thread stays. */
+  remove(id: string): Promise<boolean>;
+  /** Now, beside its schedule. */
+  run(id: string): Promise<RoutineRun | undefined>;
+  runs(id: string, query?: { readonly limit?: number; readonly before?: string }): Promise<Page<RoutineRun>>;
+  /** What a schedule comes to. */
+  preview(schedule: string, tz?: string): RoutinePreview;
+  /**
+   * A channel takes answers of routines under this name. `owe` is called in the transaction that submits the run's job: it writes
+   * down that the answer is owed, and the channel sends it when the job has completed. Call what it answers to stop.
+   */
+  deliverBy(
+    name: string,
+    owe: (tx: Transaction, run: { readonly job: string; readonly user: string }) => void | Promise<void>,
+  ): () => void;
+}

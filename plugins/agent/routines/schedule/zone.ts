@@ -1,0 +1,99 @@
+/** Local time in a time zone. */
+import { Cron } from "croner";
+import { LRUCache } from "lru-cache";
+import { Fault } from "../../../../kernel/plugin.ts";
+
+export interface LocalTime {
+  readonly year: number;
+  /** From 1 on, as the day. */
+  readonly month: number;
+  readonly day: number;
+  readonly hour: number;
+  readonly minute: number;
+}
+
+export type LocalDate = Pick<LocalTime, "year" | "month" | "day">;
+
+const DAY_MILLIS = 86_400_000;
+const LONGEST_ZONE = 64;
+const formats = new LRUCache<string, Intl.DateTimeFormat>({ max: 100 });
+
+/** The machine's own. */
+export const machineZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** Rejects what is no time zone. */
+export function assertZone(zone: string): void {
+  const isName = zone.length <= LONGEST_ZONE && /^[A-Za-z][\w+/-]*$/.test(zone);
+  if (isName && formatOf(zone) !== undefined) return;
+  throw new Fault(
+    "invalid",
+    "bad_time_zone",
+    `"${zone.slice(0, LONGEST_ZONE)}" is not a time zone. Use a name such as Europe/Berlin, America/New_York or UTC.`,
+    { param: "tz", usage: true },
+  );
+}
+
+export function localTime(at: number, zone: string): LocalTime {
+  const found = new Map(
+    formatOf(zone)
+      ?.formatToParts(at)
+      .map(({ type, value }) => [type, Number(value)]),
+  );
+  const part = (name: keyof LocalTime) => found.get(name) ?? 0;
+  return {
+    year: part("year"),
+    month: part("month"),
+    day: part("day"),
+    hour: part("hour"),
+    minute: part("minute"),
+  };
+}
+
+/**
+ * When the clocks there show that time. An hour that comes twice means the first; of one that does not exist, the first moment
+ * after it. Undefined for a day that no calendar has.
+ */
+export function instantOf({ year, month, day, hour, minute }: LocalTime, zone: string): number | undefined {
+  if (!isDate({ year, month, day })) return undefined;
+  const before = new Date(Date.UTC(year, month - 1, day) - 2 * DAY_MILLIS);
+  return cronOf(`${minute} ${hour} ${day} ${month} *`, zone).nextRun(before)?.getTime();
+}
+
+export function isDate({ year, month, day }: LocalDate): boolean {
+  const date = new Date(Date.UTC(year, month - 1, day));
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+}
+
+/** Counts days, whatever their length. */
+export const dayNumber = ({ year, month, day }: LocalDate): number =>
+  Date.UTC(year, month - 1, day) / DAY_MILLIS;
+
+export function dateOf(number: number): LocalDate {
+  const date = new Date(number * DAY_MILLIS);
+  return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() };
+}
+
+/** It only computes: nothing is ever scheduled by it. */
+export function cronOf(pattern: string, zone: string): Cron {
+  return new Cron(pattern, { timezone: zone, paused: true, mode: "5-part" });
+}
+
+function formatOf(zone: string): Intl.DateTimeFormat | undefined {
+  const known = formats.get(zone);
+  if (known !== undefined) return known;
+  try {
+    const made = new Intl.DateTimeFormat("en-US", {
+      timeZone: zone,
+      hourCycle: "h23",
+      year: "numeric",
+      month: "numeric",
+      day: "numeric",
+      hour: "numeric",
+      minute: "numeric",
+    });
+    formats.set(zone, made);
+    return made;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,34 @@
+/** Routines as people read them on the page. */
+import type { Routine, RoutineRun } from "../../state/wire.ts";
+
+/** The time there, and the person's own where it is another. */
+export function localTime(at: string, tz: string): string {
+  const show = (timeZone?: string) =>
+    new Date(at).toLocaleString(undefined, {
+      ...(timeZone && { timeZone }),
+      weekday: "short",
+      day: "numeric",
+      month: "short",
+      year: "numeric",
+      hour: "2-digit",
+      minute: "2-digit",
+    });
+  const [there, here] = [show(tz), show()];
+  return there === here ? here : `${there} ${tz} (${here} here)`;
+}
+
+export function statusOf({ status, paused_why: why }: Routine): string {
+  return why ? `${status}: ${why}` : status;
+}
+
+export function outcomeOf({ status, error, refused }: RoutineRun): string {
+  const why = error ? `: ${error.message}` : "";
+  const calls = refused.length === 1 ? "1 call needs you" : `${refused.length} calls need you`;
+  return refused.length === 0 ? `${status}${why}` : `${status}${why}, ${calls}`;
+}
+
+export function causeOf({ cause, missed }: RoutineRun): string {
+  if (cause === "manual") return "by hand";
+  if (cause === "schedule") return "on schedule";
+  return missed === 0 ? "after a stop" : `after a stop, ${missed} more left out`;
+}
