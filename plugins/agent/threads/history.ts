@@ -14,7 +14,7 @@ import { renderContext } from "../context/user-context.ts";
 import type { RenderedMessage } from "../models/model.ts";
 import { redact } from "../safety/redact.ts";
 import { escapeTags, wrapOutput } from "../safety/wrap.ts";
-import { type Gap, isOnPath, type Path } from "./branch.ts";
+import { type Gap, isOnPath, type Path } from "./turns/branch.ts";
 
 export interface RenderedTurn {
   readonly seq: number;

@@ -14,11 +14,11 @@ import type {
 import { scopesOf } from "../safety/scope.ts";
 import type { Beginning } from "../turn/resume.ts";
 import { createTurnWriter, type TurnWriter } from "../turn/writing/writer.ts";
-import { type OwnTurn, writeItem } from "./items.ts";
 import { closeGate, createOpening } from "./opening.ts";
-import { dropPieces, readPieces } from "./pieces.ts";
 import { threadTexts } from "./texts.ts";
 import { findThread, lockThread, readTools, removeThread, type ThreadRow } from "./thread-row.ts";
+import { type OwnTurn, writeItem } from "./turns/items.ts";
+import { dropPieces, readPieces } from "./turns/pieces.ts";
 
 export const INTERRUPTED = {
   code: "interrupted",
@@ -85,7 +85,9 @@ export function createLedger(sql: Sql, node: Pick<Node, "id" | "living">): Ledge
       dropPieces(tx, turn),
       texts.removeTurn(tx, turn),
       tx.run(
-        "UPDATE turns SET status = 'failed', error = ?, completed_at = ? WHERE id = ?",
+        // What it had used up is not known.
+        `UPDATE turns SET status = 'failed', error = ?, completed_at = ?, input_tokens = 0, output_tokens = 0, usd = 0, millis = 0
+         WHERE id = ?`,
         JSON.stringify(INTERRUPTED),
         new Date().toISOString(),
         turn,

@@ -14,13 +14,13 @@ import {
   type TurnStatus,
 } from "../../../kernel/plugin.ts";
 import { type Beginning, beginningOf } from "../turn/resume.ts";
-import { writeAttachments } from "./attachments.ts";
-import { findOrigin, followAnswers, moveTurn, type Origin, threadAt } from "./branch.ts";
-import { writeItem } from "./items.ts";
+import { writeAttachments } from "./attachments/stored.ts";
 import type { ThreadTexts } from "./texts.ts";
 import { keepsTools, lockThread, readTools, type ThreadRow, writeTools } from "./thread-row.ts";
 import { titleOf } from "./title.ts";
-import { addTurn, countOpen, type Place } from "./turn-rows.ts";
+import { findOrigin, followAnswers, moveToGate, moveTurn, type Origin, threadAt } from "./turns/branch.ts";
+import { writeItem } from "./turns/items.ts";
+import { addTurn, countOpen, type Place } from "./turns/turn-rows.ts";
 
 export interface OpenedTurn {
   readonly id: string;
@@ -40,6 +40,8 @@ export interface OpenedTurn {
   readonly gate: Gate | undefined;
   /** Not all that came before it on its thread is its past. */
   readonly isBranched: boolean;
+  /** The turn that it goes on from; undefined at the beginning of its thread. */
+  readonly after: string | undefined;
 }
 
 // A thread is a conversation: more than this many messages ahead of the answer is a caller gone wrong.
@@ -73,7 +75,7 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
         },
       );
 
-    const { placed, touched, ...opened } = await sql.transaction(async (tx) => {
+    const { placed, touched, imported, moved, ...opened } = await sql.transaction(async (tx) => {
       const found = isNew ? undefined : lockThread(tx, sql.engine, turn.user, thread);
       const ahead = isNew ? undefined : countOpen(tx, thread);
       const origin = turn.after === undefined ? undefined : findOrigin(tx, turn, turn.thread);
@@ -95,6 +97,7 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
         throw new Fault("invalid", "turn_exists", `The turn ${id} already exists.`, { param: "id" });
       let beginning = plain;
       let answered: Gate | undefined;
+      let moved: Origin | undefined;
       const before = await found;
       if (isNew) await origin;
       if (!isNew) {
@@ -103,9 +106,13 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
             param: "thread",
           });
         const at = origin && (await goOn(tx, { id: imported ?? id, thread }, before, await origin));
+        if (at !== (await origin) && imported === undefined) moved = at;
         const row = at ? threadAt(before, at, turn.input) : before;
         answered = row.gate;
         beginning = beginningOf(turn, row);
+        const isElsewhere = turn.after === undefined && turn.input.type !== "message";
+        if (isElsewhere && answered !== undefined && (await touched)?.branched === 1)
+          moved = await moveToGate(tx, { id, thread, seq: ((await placed) as Place).seq }, answered);
         refuseBusy((await ahead) ?? 0);
         if (closes(turn, before.gate)) await closeGate(tx, thread, before.gate);
       }
@@ -113,20 +120,24 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
       writeAttachments(tx, thread, turn);
       await besides;
       const kept = await tools;
-      return { placed, touched, before, gate: answered, tools: kept, beginning: beginning as Beginning };
+      return {
+        ...{ placed, touched, imported, moved, before, gate: answered, tools: kept },
+        beginning: beginning as Beginning,
+      };
     });
     // Asked for after the commit, so that a new thread needs no answer before it.
-    const { seq, status } = (await placed) as Place;
+    const { seq, status, parent } = (await placed) as Place;
     const isBranched = (await touched)?.branched === 1;
-    return { id, thread, seq, status, now, items, isBranched, ...opened };
+    const after = imported ?? moved?.id ?? parent ?? undefined;
+    return { id, thread, seq, status, now, items, isBranched, after, ...opened };
   };
 
   /** A new thread with what the turn brings, which is a turn more where it brings history. */
   function addThread(tx: Transaction, id: string, turn: Turn, now: string): void {
     const title = titleOf(turn);
     void tx.run(
-      `INSERT INTO threads (id, "user", title, created_at, updated_at, turns, ephemeral)
-       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO threads (id, "user", title, created_at, updated_at, turns, ephemeral, provider, model)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       id,
       turn.user,
       title,
@@ -134,6 +145,8 @@ export function createOpening(sql: Sql, texts: ThreadTexts, node: string): OpenT
       now,
       turnsOf(turn),
       turn.ephemeral ? 1 : 0,
+      turn.model?.provider ?? null,
+      turn.model?.name ?? null,
     );
     if (!turn.ephemeral) texts.addTitle(tx, id, title);
   }
@@ -164,7 +177,7 @@ function itemsOf(input: TurnInput): TurnItem[] {
 
 const turnsOf = ({ history }: Turn): number => (history?.length ? 2 : 1);
 
-const BRANCHES = `branched = CASE WHEN EXISTS (
+const BRANCHES = `CASE WHEN EXISTS (
   SELECT 1 FROM turns AS later WHERE later.thread = threads.id AND later.seq > (
     SELECT seq FROM turns AS origin WHERE origin.id = CAST(? AS TEXT))) THEN 1 ELSE branched END`;
 
@@ -174,11 +187,13 @@ function touchThread(
   turn: Turn,
   now: string,
 ): Promise<{ readonly branched: number } | undefined> {
+  const { after } = turn;
+  const branched = after === undefined ? "branched" : after === null ? "1" : BRANCHES;
   return tx.get(
-    `UPDATE threads SET turns = turns + ${turnsOf(turn)}, updated_at = ?
-       ${turn.after === undefined ? "" : `, ${BRANCHES}`} WHERE id = ? AND "user" = ? RETURNING branched`,
+    `UPDATE threads SET turns = turns + ${turnsOf(turn)}, updated_at = ?, branched = ${branched}
+     WHERE id = ? AND "user" = ? RETURNING branched`,
     now,
-    ...(turn.after === undefined ? [] : [turn.after]),
+    ...(after === undefined || after === null ? [] : [after]),
     thread,
     turn.user,
   );

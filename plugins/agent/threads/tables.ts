@@ -184,6 +184,46 @@ const SQLITE = [
   `CREATE TABLE destinations (
     user TEXT NOT NULL, tool TEXT NOT NULL, value TEXT NOT NULL, added_at TEXT NOT NULL, PRIMARY KEY (user, tool, value)
   ) STRICT, WITHOUT ROWID;`,
+
+  // How often a job was begun, and when last; what became of its callback, as JSON.
+  `ALTER TABLE jobs ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE jobs ADD COLUMN started_at TEXT;
+  ALTER TABLE jobs ADD COLUMN callback TEXT;
+  CREATE INDEX jobs_failed ON jobs (seq) WHERE error IS NOT NULL;`,
+
+  // The text of a file that is none itself; and files that no message has come with yet.
+  `ALTER TABLE attachments ADD COLUMN text BLOB;
+  CREATE TABLE uploads (
+    id TEXT PRIMARY KEY,
+    user TEXT NOT NULL,
+    mime TEXT NOT NULL,
+    name TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    data BLOB NOT NULL,
+    text BLOB,
+    expires_at TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX uploads_by_user ON uploads (user, expires_at);`,
+
+  // Threads that are listed before all others.
+  `ALTER TABLE threads ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX threads_pinned ON threads ("user", updated_at DESC, id DESC) WHERE pinned = 1;`,
+
+  // The model that was chosen for a thread; null for the configured one.
+  `ALTER TABLE threads ADD COLUMN provider TEXT;
+  ALTER TABLE threads ADD COLUMN model TEXT;`,
+
+  // What is counted of a turn, when it has ended: apart from its texts, which are long.
+  `ALTER TABLE turns ADD COLUMN input_tokens INTEGER;
+  ALTER TABLE turns ADD COLUMN output_tokens INTEGER;
+  ALTER TABLE turns ADD COLUMN usd REAL;
+  ALTER TABLE turns ADD COLUMN millis INTEGER;
+  UPDATE turns SET input_tokens = COALESCE(usage ->> 'inputTokens', 0), output_tokens = COALESCE(usage ->> 'outputTokens', 0),
+    usd = CAST(COALESCE(usage ->> 'totalCost', '0') AS REAL),
+    millis = MAX(0, CAST(ROUND((julianday(completed_at) - julianday(created_at)) * 86400000) AS INTEGER))
+    WHERE completed_at IS NOT NULL AND (usage IS NOT NULL OR status = 'failed');
+  CREATE INDEX turns_by_time ON turns (created_at, user, channel, provider, model, status, input_tokens, output_tokens, usd, millis, seq)
+    WHERE millis IS NOT NULL;`,
 ];
 
 const POSTGRES = [
@@ -369,6 +409,47 @@ const POSTGRES = [
     added_at TEXT COLLATE "C" NOT NULL,
     PRIMARY KEY ("user", tool, value)
   );`,
+
+  // How often a job was begun, and when last; what became of its callback, as JSON.
+  `ALTER TABLE jobs ADD COLUMN attempts BIGINT NOT NULL DEFAULT 0;
+  ALTER TABLE jobs ADD COLUMN started_at TEXT COLLATE "C";
+  ALTER TABLE jobs ADD COLUMN callback TEXT COLLATE "C";
+  CREATE INDEX jobs_failed ON jobs (seq) WHERE error IS NOT NULL;`,
+
+  // The text of a file that is none itself; and files that no message has come with yet.
+  `ALTER TABLE attachments ADD COLUMN text BYTEA;
+  CREATE TABLE uploads (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    "user" TEXT COLLATE "C" NOT NULL,
+    mime TEXT COLLATE "C" NOT NULL,
+    name TEXT COLLATE "C" NOT NULL,
+    size BIGINT NOT NULL,
+    data BYTEA NOT NULL,
+    text BYTEA,
+    expires_at TEXT COLLATE "C" NOT NULL
+  );
+  CREATE INDEX uploads_by_user ON uploads ("user", expires_at);`,
+
+  // Threads that are listed before all others.
+  `ALTER TABLE threads ADD COLUMN pinned BIGINT NOT NULL DEFAULT 0;
+  CREATE INDEX threads_pinned ON threads ("user", updated_at DESC, id DESC) WHERE pinned = 1;`,
+
+  // The model that was chosen for a thread; null for the configured one.
+  `ALTER TABLE threads ADD COLUMN provider TEXT COLLATE "C";
+  ALTER TABLE threads ADD COLUMN model TEXT COLLATE "C";`,
+
+  // What is counted of a turn, when it has ended: apart from its texts, which are long.
+  `ALTER TABLE turns ADD COLUMN input_tokens BIGINT;
+  ALTER TABLE turns ADD COLUMN output_tokens BIGINT;
+  ALTER TABLE turns ADD COLUMN usd DOUBLE PRECISION;
+  ALTER TABLE turns ADD COLUMN millis BIGINT;
+  UPDATE turns SET input_tokens = COALESCE((usage::json ->> 'inputTokens')::bigint, 0),
+    output_tokens = COALESCE((usage::json ->> 'outputTokens')::bigint, 0),
+    usd = COALESCE((usage::json ->> 'totalCost')::double precision, 0),
+    millis = GREATEST(0, ROUND(EXTRACT(EPOCH FROM completed_at::timestamptz - created_at::timestamptz) * 1000))
+    WHERE completed_at IS NOT NULL AND (usage IS NOT NULL OR status = 'failed');
+  CREATE INDEX turns_by_time ON turns (created_at, "user", channel, provider, model, status, input_tokens, output_tokens, usd, millis, seq)
+    WHERE millis IS NOT NULL;`,
 ];
 
 export const MIGRATIONS = { sqlite: SQLITE, postgres: POSTGRES };

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import type {
   ExternalTool,
   Gate,
+  ModelName,
   Queries,
   Sql,
   ToolCall,
@@ -29,6 +30,8 @@ export interface ThreadRow {
   /** What the turn at the gate had said about tools that must not fail. */
   readonly required: Carried;
   readonly summary: Summary;
+  /** What answers on it, where one was chosen. */
+  readonly model: ModelName | undefined;
 }
 
 /** What stands for the oldest turns, and the last of them. */
@@ -44,9 +47,11 @@ interface Columns {
   readonly required: string | null;
   readonly summary: string | null;
   readonly summarised_to: number;
+  readonly provider: string | null;
+  readonly model: string | null;
 }
 
-const FIND = `SELECT id, gate, pending, required, summary, summarised_to FROM threads
+const FIND = `SELECT id, gate, pending, required, summary, summarised_to, provider, model FROM threads
   WHERE id = ? AND "user" = ? AND ephemeral = 0`;
 
 export async function findThread(queries: Queries, user: string, id: string): Promise<ThreadRow | undefined> {
@@ -77,9 +82,17 @@ function read(user: string, row: Columns | undefined): ThreadRow | undefined {
       pending: row.pending === null ? [] : (JSON.parse(row.pending) as PendingCall[]),
       required: row.required === null ? NOTHING_REQUIRED : (JSON.parse(row.required) as Carried),
       summary: { text: row.summary ?? undefined, to: row.summarised_to },
+      model: chosenIn(row),
     }
   );
 }
+
+/** The model that was chosen for a thread. */
+export const chosenIn = (row: {
+  readonly provider: string | null;
+  readonly model: string | null;
+}): ModelName | undefined =>
+  row.provider === null || row.model === null ? undefined : { provider: row.provider, name: row.model };
 
 /** They belong to the thread: an answer at a gate that does not repeat them goes on with them. */
 export const keepsTools = ({ input, tools }: Turn): boolean =>

@@ -2,25 +2,19 @@
 import {
   Fault,
   type Gate,
-  type Outside,
-  type Page,
+  type ModelName,
   type Sql,
-  type SqlValue,
   type ThreadSummary,
   type Threads,
-  type TurnInput,
-  type TurnItem,
-  type TurnRecord,
-  type TurnStatus,
-  type Usage,
+  type TokenScope,
+  type WantedModel,
 } from "../../../kernel/plugin.ts";
-import { NO_USAGE } from "../spending/cost.ts";
-import { itemsOf, type Piece } from "./pieces.ts";
+import { exportThread } from "./export/export.ts";
+import { badCursor, pageOf, pageSize } from "./pages.ts";
 import { threadTexts } from "./texts.ts";
+import { chosenIn } from "./thread-row.ts";
 import { clipTitle } from "./title.ts";
-
-const MOST = 200;
-const USUAL = 50;
+import { createTurnRecords } from "./turns/records.ts";
 
 interface ThreadColumns {
   readonly id: string;
@@ -28,29 +22,13 @@ interface ThreadColumns {
   readonly created_at: string;
   readonly updated_at: string;
   readonly turns: number;
+  readonly provider: string | null;
+  readonly model: string | null;
   readonly gate: string | null;
+  readonly pinned: number;
 }
 
-interface TurnColumns {
-  readonly seq: number;
-  readonly id: string;
-  readonly thread: string;
-  readonly user: string;
-  readonly channel: string;
-  readonly status: TurnStatus;
-  readonly input: string;
-  readonly instructions: string | null;
-  readonly context: string | null;
-  readonly outside: string | null;
-  readonly error: string | null;
-  readonly gate: string | null;
-  readonly incomplete: TurnRecord["incomplete"] | null;
-  readonly provider: string;
-  readonly model: string;
-  readonly usage: string | null;
-  readonly created_at: string;
-  readonly completed_at: string | null;
-}
+const COLUMNS = "id, title, created_at, updated_at, turns, provider, model, gate, pinned";
 
 export interface StoredThreads extends Threads {
   /** Removes all threads of a user. */
@@ -60,40 +38,26 @@ export interface StoredThreads extends Threads {
 // A long transaction would keep everybody else waiting.
 const REMOVED_AT_ONCE = 200;
 
-/** `onRemove` is told of a thread before it goes, so that what runs on it stops. */
-export function createThreads(sql: Sql, onRemove: (thread: string) => void | Promise<void>): StoredThreads {
+export interface ThreadsParts {
+  /** Told of a thread before it goes, so that what runs on it stops. */
+  onRemove(thread: string): void | Promise<void>;
+  /** The whole name of a model that may be chosen. */
+  choose(wanted: WantedModel, scope: TokenScope | undefined): Promise<ModelName>;
+}
+
+export function createThreads(sql: Sql, { onRemove, choose }: ThreadsParts): StoredThreads {
   const texts = threadTexts(sql);
+  const records = createTurnRecords(sql);
 
   const findRow = (user: string, thread: string) =>
     sql.get<ThreadColumns>(
-      'SELECT id, title, created_at, updated_at, turns, gate FROM threads WHERE id = ? AND "user" = ? AND ephemeral = 0',
+      `SELECT ${COLUMNS} FROM threads WHERE id = ? AND "user" = ? AND ephemeral = 0`,
       thread,
       user,
     );
   const assertOwned = async (user: string, thread: string): Promise<void> => {
     if ((await findRow(user, thread)) === undefined) throw noThread(thread);
   };
-
-  /** What was said in turns, each with what it is just saying: in one statement, so that a message is not in both. */
-  async function readItems(turns: string, ...values: SqlValue[]): Promise<ReadonlyMap<string, TurnItem[]>> {
-    const rows = await sql.all<{ turn: string; body: string; item: string | null; type: string | null }>(
-      `SELECT turn, body, item, type FROM (
-         SELECT turn, body, NULL AS item, NULL AS type, 0 AS piece, seq FROM turn_items WHERE turn IN (${turns})
-         UNION ALL SELECT turn, text, item, type, 1, seq FROM turn_pieces WHERE turn IN (${turns})) AS said
-       ORDER BY piece, seq`,
-      ...values,
-      ...values,
-    );
-    const items = new Map<string, TurnItem[]>();
-    for (const [turn, said] of Map.groupBy(rows, (row) => row.turn)) {
-      const pieces = said.flatMap(({ item, body, type }): Piece[] =>
-        item === null ? [] : [{ item, text: body, type, cuts: null }],
-      );
-      const whole = said.filter(({ item }) => item === null).map(({ body }) => JSON.parse(body) as TurnItem);
-      items.set(turn, [...whole, ...itemsOf(pieces)]);
-    }
-    return items;
-  }
 
   async function removeThreads(user: string, threads: readonly string[]): Promise<number> {
     await Promise.all(threads.map(onRemove));
@@ -110,23 +74,33 @@ export function createThreads(sql: Sql, onRemove: (thread: string) => void | Pro
     });
   }
 
-  return {
-    async list(user, { q, limit, before } = {}) {
+  const threads: StoredThreads = {
+    async list(user, { q, limit, before, pinnedFirst = false } = {}) {
       const most = pageSize(limit);
-      const { at, id } = readCursor(before);
+      const from = readCursor(before);
       const match = q === undefined ? undefined : texts.matching(q);
       if (q !== undefined && match === undefined) return { items: [] };
-      const rows = await sql.all<ThreadColumns>(
-        `SELECT id, title, created_at, updated_at, turns, gate FROM threads
-         WHERE "user" = ? AND ephemeral = 0 AND (updated_at, id) < (?, ?) ${match === undefined ? "" : `AND ${texts.matches}`}
-         ORDER BY updated_at DESC, id DESC LIMIT ?`,
-        user,
-        at,
-        id,
-        ...(match === undefined ? [] : [match]),
-        most + 1,
-      );
-      return pageOf(rows, most, summaryOf, (row) => `${row.updated_at}_${row.id}`);
+      const read = (which: string, { at, id }: Cursor, count: number) =>
+        sql.all<ThreadColumns>(
+          `SELECT ${COLUMNS} FROM threads
+           WHERE "user" = ? AND ephemeral = 0 ${which} AND (updated_at, id) < (?, ?)
+             ${match === undefined ? "" : `AND ${texts.matches}`}
+           ORDER BY updated_at DESC, id DESC LIMIT ?`,
+          user,
+          at,
+          id,
+          ...(match === undefined ? [] : [match]),
+          count,
+        );
+      const cursorOf = ({ pinned, updated_at, id }: ThreadColumns) =>
+        `${pinnedFirst && pinned ? PINNED : ""}${updated_at}_${id}`;
+      if (!pinnedFirst) return pageOf(await read("", from, most + 1), most, summaryOf, cursorOf);
+      // One after the other, so that each is read in the order of its index.
+      const isAmongPinned = before === undefined || from.isPinned;
+      const pinned = isAmongPinned ? await read("AND pinned = 1", from, most + 1) : [];
+      const left = most + 1 - pinned.length;
+      const others = left > 0 ? await read("AND pinned = 0", isAmongPinned ? NEWEST : from, left) : [];
+      return pageOf([...pinned, ...others], most, summaryOf, cursorOf);
     },
 
     async find(user, thread) {
@@ -134,48 +108,12 @@ export function createThreads(sql: Sql, onRemove: (thread: string) => void | Pro
       return row && summaryOf(row);
     },
 
-    async turns(user, thread, { limit, before } = {}) {
-      const most = pageSize(limit);
-      const to = before === undefined ? Number.MAX_SAFE_INTEGER : readNumber(before);
-      const [rows] = await Promise.all([
-        sql.all<TurnColumns>(
-          "SELECT * FROM turns WHERE thread = ? AND seq < ? ORDER BY seq DESC LIMIT ?",
-          thread,
-          to,
-          most + 1,
-        ),
-        assertOwned(user, thread),
-      ]);
-      const [newest, oldest] = [rows[0], rows.slice(0, most).at(-1)];
-      // After the rows: what says that it is completed must not lack an item.
-      const items =
-        newest === undefined || oldest === undefined
-          ? undefined
-          : await readItems(
-              "SELECT id FROM turns WHERE thread = ? AND seq BETWEEN ? AND ?",
-              thread,
-              oldest.seq,
-              newest.seq,
-            );
-      const page = pageOf(
-        rows,
-        most,
-        (row) => recordOf(row, items?.get(row.id) ?? []),
-        (row) => String(row.seq),
-      );
-      // Pages go back in time; within a page a conversation reads from top to bottom.
-      return { ...page, items: page.items.toReversed() };
+    async turns(user, thread, query) {
+      const [page] = await Promise.all([records.page(user, thread, query), assertOwned(user, thread)]);
+      return page;
     },
 
-    async turn(user, turn) {
-      const row = await sql.get<TurnColumns>(
-        `SELECT turns.* FROM turns JOIN threads ON threads.id = turns.thread
-         WHERE turns.id = ? AND turns."user" = ? AND ephemeral = 0`,
-        turn,
-        user,
-      );
-      return row && recordOf(row, (await readItems("?", turn)).get(turn) ?? []);
-    },
+    turn: records.find,
 
     async attachment(user, id) {
       const row = await sql.get<{ mime: string; name: string | null; data: Uint8Array }>(
@@ -186,6 +124,8 @@ export function createThreads(sql: Sql, onRemove: (thread: string) => void | Pro
       );
       return row && { mime: row.mime, name: row.name ?? undefined, data: row.data };
     },
+
+    export: (user, thread, format) => exportThread(threads, user, thread, format),
 
     async rename(user, thread, title) {
       const clipped = clipTitle(title);
@@ -201,6 +141,28 @@ export function createThreads(sql: Sql, onRemove: (thread: string) => void | Pro
         if (changed === 0) throw noThread(thread);
         await texts.setTitle(tx, thread, clipped);
       });
+    },
+
+    async pin(user, thread, pinned) {
+      const changed = await sql.run(
+        'UPDATE threads SET pinned = ? WHERE id = ? AND "user" = ?',
+        pinned ? 1 : 0,
+        thread,
+        user,
+      );
+      if (changed === 0) throw noThread(thread);
+    },
+
+    async setModel(user, thread, wanted, scope) {
+      const model = wanted && (await choose(wanted, scope));
+      const changed = await sql.run(
+        'UPDATE threads SET provider = ?, model = ? WHERE id = ? AND "user" = ? AND ephemeral = 0',
+        model?.provider ?? null,
+        model?.name ?? null,
+        thread,
+        user,
+      );
+      if (changed === 0) throw noThread(thread);
     },
 
     async remove(user, thread) {
@@ -221,76 +183,40 @@ export function createThreads(sql: Sql, onRemove: (thread: string) => void | Pro
       }
     },
   };
+  return threads;
 }
 
 function noThread(thread: string): Fault {
   return new Fault("missing", "thread_not_found", `There is no thread ${thread}.`);
 }
 
-function recordOf(row: TurnColumns, items: readonly TurnItem[]): TurnRecord {
-  return {
-    id: row.id,
-    thread: row.thread,
-    user: row.user,
-    channel: row.channel,
-    status: row.status,
-    input: JSON.parse(row.input) as TurnInput,
-    items,
-    model: { provider: row.provider, name: row.model },
-    usage: row.usage === null ? NO_USAGE : (JSON.parse(row.usage) as Usage),
-    createdAt: row.created_at,
-    ...(row.outside !== null && { outside: JSON.parse(row.outside) as Outside }),
-    ...(row.error !== null && { error: JSON.parse(row.error) as { code: string; message: string } }),
-    ...(row.gate !== null && { gate: JSON.parse(row.gate) as Gate }),
-    ...(row.incomplete && { incomplete: row.incomplete }),
-    ...(row.completed_at !== null && { completedAt: row.completed_at }),
-  };
-}
-
 function summaryOf(row: ThreadColumns): ThreadSummary {
+  const model = chosenIn(row);
   return {
     id: row.id,
     title: row.title,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     turns: row.turns,
+    pinned: row.pinned === 1,
+    ...(model && { model }),
     ...(row.gate !== null && { gate: JSON.parse(row.gate) as Gate }),
   };
 }
 
-export function pageSize(limit: number | undefined): number {
-  return Math.max(1, Math.min(MOST, Math.floor(limit ?? USUAL)));
+interface Cursor {
+  readonly at: string;
+  readonly id: string;
+  readonly isPinned: boolean;
 }
 
-/** From one row more than asked for: the page, and where to go on. */
-export function pageOf<Row, Item>(
-  rows: readonly Row[],
-  most: number,
-  read: (row: Row) => Item,
-  cursor: (row: Row) => string,
-): Page<Item> {
-  const shown = rows.slice(0, most);
-  const last = shown.at(-1);
-  return {
-    items: shown.map(read),
-    ...(rows.length > most && last !== undefined && { next: cursor(last) }),
-  };
-}
+const NEWEST: Cursor = { at: "9999", id: "", isPinned: false };
+const PINNED = "pinned_";
 
-function readCursor(before: string | undefined): { at: string; id: string } {
-  if (before === undefined) return { at: "9999", id: "" };
-  const match = /^([0-9TZ:.-]+)_([0-9a-f-]+)$/.exec(before);
+function readCursor(before: string | undefined): Cursor {
+  if (before === undefined) return NEWEST;
+  const isPinned = before.startsWith(PINNED);
+  const match = /^([0-9TZ:.-]+)_([0-9a-f-]+)$/.exec(isPinned ? before.slice(PINNED.length) : before);
   if (match === null) throw badCursor();
-  return { at: match[1] as string, id: match[2] as string };
-}
-
-export function readNumber(before: string): number {
-  if (!/^\d{1,15}$/.test(before)) throw badCursor();
-  return Number(before);
-}
-
-function badCursor(): Fault {
-  return new Fault("invalid", "bad_cursor", "`before` is not a cursor from this list.", {
-    param: "before",
-  });
+  return { at: match[1] as string, id: match[2] as string, isPinned };
 }

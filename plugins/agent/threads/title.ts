@@ -8,7 +8,12 @@ const LOOKED_AT = 8192;
 export function titleOf(turn: Turn): string {
   const first = turn.history?.find((item) => item.type === "message" && item.role === "user");
   const text = first?.type === "message" ? first.text : turn.input.type === "message" ? turn.input.text : "";
-  return clipTitle(text) || "New thread";
+  return clipTitle(text) || clipTitle(fileOf(turn)) || "New thread";
+}
+
+/** A file that came without a word is what it is about. */
+function fileOf({ input }: Turn): string {
+  return (input.type === "message" && input.attachments?.[0]?.name) || "";
 }
 
 export function clipTitle(text: string): string {

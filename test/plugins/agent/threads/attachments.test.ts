@@ -1,5 +1,6 @@
 /** What comes with messages and outputs besides their text. */
 import { expect, test } from "vitest";
+import { createMask } from "../../../../kernel/mask/mask.ts";
 import type { Attachment, Turn } from "../../../../kernel/plugin.ts";
 import { createAttaching } from "../../../../plugins/agent/context/attaching.ts";
 import { MIGRATIONS } from "../../../../plugins/agent/threads/tables.ts";
@@ -91,10 +92,11 @@ test("a message may be nothing but an image, and outputs of calls may carry one"
 
 test("one that is neither brought nor stored is said to be missing; each is read once", async () => {
   const reads: (readonly string[])[] = [];
-  const attach = createAttaching({ attached: [{ id: "own", data: PNG }] }, async (ids) => {
+  const read = async (ids: readonly string[]) => {
     reads.push(ids);
     return new Map([["kept", PNG]]);
-  });
+  };
+  const attach = createAttaching({ attached: [{ id: "own", data: PNG }] }, read, createMask());
   const messages = [
     {
       role: "user",

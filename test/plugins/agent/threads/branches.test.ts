@@ -8,6 +8,7 @@ import { NO_USAGE } from "../../../../plugins/agent/spending/cost.ts";
 import { createHistory } from "../../../../plugins/agent/threads/history.ts";
 import { createLedger, type LedgerTurn } from "../../../../plugins/agent/threads/ledger.ts";
 import { MIGRATIONS } from "../../../../plugins/agent/threads/tables.ts";
+import { createThreads } from "../../../../plugins/agent/threads/threads.ts";
 import type { Ending } from "../../../../plugins/agent/turn/ending.ts";
 import { describeEngines, type StorePlace } from "../../../support/processes/engines.ts";
 import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
@@ -39,7 +40,8 @@ async function nodeOn(place: StorePlace) {
       const saw = await past(turn);
       await turn.writer.put(...turn.beginning.items);
       await turn.writer.finish(ending, NO_USAGE);
-      return { id: turn.writer.id, thread: turn.writer.thread, seq: turn.writer.seq, saw };
+      const { id, thread, seq } = turn.writer;
+      return { id, thread, seq, saw };
     },
   };
 }
@@ -72,6 +74,90 @@ describeEngines("branches", (_engine, fresh) => {
     // Nothing was said between: that is the same conversation, and costs nothing.
     const jumps = await node.sql.get("SELECT count(*) AS count FROM turns WHERE parent_seq IS NOT NULL");
     expect(jumps).toEqual({ count: 5 });
+  });
+
+  test("a branch may begin before the first turn, and sees nothing of the thread", async () => {
+    const node = await nodeOn(await fresh());
+    const a = await node.say("a");
+    const { thread } = a;
+    const b = await node.say("b", { thread });
+    const c = await node.say("c", { thread, after: null });
+    expect(c.saw).toEqual([]);
+    expect((await node.say("d", { thread })).saw).toEqual(["c"]);
+    expect((await node.say("e", { thread, after: b.id })).saw).toEqual(["a", "b"]);
+    expect((await node.say("f", { thread, after: null })).saw).toEqual([]);
+    expect((await node.say("g", { thread, after: c.id })).saw).toEqual(["c"]);
+    // On a new thread that is where it begins anyway.
+    expect((await node.say("h", { after: null })).saw).toEqual([]);
+  });
+
+  test("a page of a path has its turns only, each with the one before it and with its versions", async () => {
+    const node = await nodeOn(await fresh());
+    const threads = createThreads(node.sql, {
+      onRemove: () => {},
+      choose: async ({ provider = "", name }) => ({ provider, name }),
+    });
+    const a = await node.say("a");
+    const { thread } = a;
+    const b = await node.say("b", { thread });
+    const c = await node.say("c", { thread });
+    const again = await node.say("b", { thread, after: a.id });
+    const edited = await node.say("b, please", { thread, after: a.id });
+    const d = await node.say("d", { thread, after: edited.id });
+    const other = await node.say("other", { thread, after: null });
+    await node.say("another thread");
+    const page = async (through?: string, query: { limit?: number; before?: string } = {}) => {
+      const { items, versions, next } = await threads.turns("ann", thread, {
+        ...query,
+        ...(through && { through }),
+      });
+      return {
+        said: items.map(({ input }) => (input.type === "message" ? input.text : "")).join(),
+        after: items.map(({ after }) => after),
+        versions: Object.fromEntries(versions.map((each) => [each.turn, each.versions])),
+        next,
+      };
+    };
+    const first = [a, other].map(({ id }, at) => ({ id, message: at + 1 }));
+    const second = [
+      { id: b.id, message: 1 },
+      { id: again.id, message: 1 },
+      { id: edited.id, message: 2 },
+    ];
+    expect(await page("newest")).toEqual({
+      ...{ said: "other", after: [undefined], next: undefined },
+      versions: { [other.id]: first },
+    });
+    const path = { said: "a,b,c", after: [undefined, a.id, b.id], next: undefined };
+    const versions = { [a.id]: first, [b.id]: second };
+    for (const turn of [b, c]) expect(await page(turn.id)).toEqual({ ...path, versions });
+    // To the newest after it, whatever else is there.
+    expect((await page(a.id)).said).toBe("a,b, please,d");
+    expect((await page(again.id)).said).toBe("a,b");
+    const end = await page(d.id, { limit: 2 });
+    expect(end).toMatchObject({ said: "b, please,d", versions: { [edited.id]: second } });
+    const { next: before = "" } = end;
+    expect(await page(d.id, { before })).toMatchObject({ said: "a", next: undefined });
+    expect((await page()).said).toBe("a,b,c,b,b, please,d,other");
+    expect((await threads.turn("ann", d.id))?.after).toBe(edited.id);
+    await expect(page(randomUUIDv7())).rejects.toMatchObject({ code: "turn_not_found" });
+    await expect(threads.turns("eve", thread, { through: d.id })).rejects.toMatchObject({ kind: "missing" });
+  });
+
+  test("whoever answers a question goes on from the turn that asked, though another branch is newer", async () => {
+    const node = await nodeOn(await fresh());
+    const a = await node.say("a");
+    const { thread } = a;
+    const asking = await node.open("b", { thread });
+    const gate = gateOf("approval", asking.writer.id, thread);
+    await asking.writer.finish({ status: "waiting", gate }, NO_USAGE);
+    const branch = await node.say("c", { thread, after: a.id });
+    expect(branch.saw).toEqual(["a"]);
+    const input = { type: "approval", gate: gate.id, decision: "deny" } as const;
+    const answered = await node.open("", { thread, input });
+    expect(answered.writer.after).toBe(asking.writer.id);
+    await answered.writer.finish({ status: "completed" }, NO_USAGE);
+    expect((await node.say("d", { thread, after: answered.writer.id })).saw).toEqual(["a", "b"]);
   });
 
   test("a turn of another thread or another user is not there to go on from, and nothing is left behind", async () => {

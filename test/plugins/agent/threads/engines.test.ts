@@ -26,7 +26,13 @@ async function nodeOn(place: StorePlace) {
   const memory = await createMemory({ store, vectors: false, log: quiet });
   const missions = await createMissions(store);
   const table = createJobTable(sql, store.node);
-  const [ledger, threads] = [createLedger(sql, store.node), createThreads(sql, () => {})];
+  const [ledger, threads] = [
+    createLedger(sql, store.node),
+    createThreads(sql, {
+      onRemove: () => {},
+      choose: async ({ provider = "", name }) => ({ provider, name }),
+    }),
+  ];
   const jobs = { list: table.list, cancel: async () => undefined, refuse: async () => {} };
   return {
     sql,
@@ -39,6 +45,7 @@ async function nodeOn(place: StorePlace) {
     identities: createIdentities({ sql, jobs, giveMemory: memory.giveAll }),
     removeUser: createUserRemoval({
       ...{ sql, threads, jobs, memory },
+      pauseRoutines: async () => {},
       removeElsewhere: async () => {},
       cancelThread: async () => {},
     }),

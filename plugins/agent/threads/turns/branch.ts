@@ -2,9 +2,9 @@
  * Branches of a thread. A turn that goes on from an older one sees what led to that one, and nothing of what came after
  * it: every turn has one past, whatever else happens on its thread.
  */
-import { Fault, type Gate, type Queries, type Transaction, type Turn } from "../../../kernel/plugin.ts";
-import { NOTHING_REQUIRED } from "../turn/required-tools.ts";
-import type { ThreadRow } from "./thread-row.ts";
+import { Fault, type Gate, type Queries, type Transaction, type Turn } from "../../../../kernel/plugin.ts";
+import { NOTHING_REQUIRED } from "../../turn/required-tools.ts";
+import type { ThreadRow } from "../thread-row.ts";
 
 /** Turns between these two numbers, both excluded, are another branch's. */
 export interface Gap {
@@ -38,24 +38,31 @@ export async function readPath(queries: Queries, thread: string, seq: number): P
 
 /** The turn that another goes on from. */
 export interface Origin {
+  /** Undefined at the beginning of a thread. */
+  readonly id: string | undefined;
   readonly seq: number;
   readonly gate: Gate | undefined;
 }
 
+/** Before the first turn, whose number is 1 at least. */
+const BEGINNING: Origin = { id: undefined, seq: 0, gate: undefined };
+
 interface Columns {
+  readonly id: string;
   readonly seq: number;
   readonly gate: string | null;
 }
 
 const read = (row: Columns | undefined): Origin | undefined =>
-  row && { seq: row.seq, gate: row.gate === null ? undefined : (JSON.parse(row.gate) as Gate) };
+  row && { id: row.id, seq: row.seq, gate: row.gate === null ? undefined : (JSON.parse(row.gate) as Gate) };
 
 export async function findOrigin(
   queries: Queries,
   { user, after }: Pick<Turn, "user" | "after">,
   thread: string | undefined,
 ): Promise<Origin> {
-  const find = 'SELECT seq, gate FROM turns WHERE id = ? AND thread = ? AND "user" = ?';
+  if (after === null) return BEGINNING;
+  const find = 'SELECT id, seq, gate FROM turns WHERE id = ? AND thread = ? AND "user" = ?';
   const isKnown = after !== undefined && thread !== undefined;
   const origin = isKnown ? read(await queries.get<Columns>(find, after, thread, user)) : undefined;
   if (origin !== undefined) return origin;
@@ -72,7 +79,7 @@ export async function followAnswers(queries: Queries, thread: ThreadRow, origin:
     if (gate === undefined || gate.type === "external_tool" || gate.id === thread.gate?.id) return at;
     const answer = read(
       await queries.get<Columns>(
-        "SELECT seq, gate FROM turns WHERE thread = ? AND seq > ? AND input LIKE ? ORDER BY seq LIMIT 1",
+        "SELECT id, seq, gate FROM turns WHERE thread = ? AND seq > ? AND input LIKE ? ORDER BY seq LIMIT 1",
         thread.id,
         at.seq,
         `%"gate":"${gate.id}"%`,
@@ -106,4 +113,23 @@ export function moveTurn(
     origin,
     id,
   );
+}
+
+/**
+ * Whoever answers a gate goes on from the turn that asked, also where the newest turn is of another branch. Answers that turn
+ * where the given one had to be moved.
+ */
+export async function moveToGate(
+  tx: Transaction,
+  turn: { readonly id: string; readonly thread: string; readonly seq: number },
+  gate: Gate,
+): Promise<Origin | undefined> {
+  const [row, path] = await Promise.all([
+    tx.get<Columns>("SELECT id, seq, gate FROM turns WHERE id = ? AND thread = ?", gate.turn, turn.thread),
+    readPath(tx, turn.thread, turn.seq),
+  ]);
+  const asked = read(row);
+  if (asked === undefined || isOnPath(path, asked.seq)) return undefined;
+  await moveTurn(tx, turn, asked.seq);
+  return asked;
 }

@@ -1,8 +1,10 @@
 /** Turns as rows when they are opened: where they stand on their thread, and what they go on from. */
-import type { ModelName, Transaction, Turn, TurnInput, TurnStatus } from "../../../kernel/plugin.ts";
+import type { ModelName, Transaction, Turn, TurnInput, TurnStatus } from "../../../../kernel/plugin.ts";
 
 export interface Place {
   readonly seq: number;
+  /** The turn that it goes on from; null at the beginning. */
+  readonly parent: string | null;
   readonly status: TurnStatus;
 }
 
@@ -25,20 +27,30 @@ const STATUS = `CASE WHEN EXISTS (
 ) THEN 'queued' ELSE 'running' END`;
 
 /** The turn that it goes on from, where the thread has gone on since; otherwise that is the one before it anyway. */
-const PARENT = `(SELECT origin.seq FROM turns AS origin WHERE origin.id = CAST(? AS TEXT) AND EXISTS (
+const AFTER = `(SELECT origin.seq FROM turns AS origin WHERE origin.id = CAST(? AS TEXT) AND EXISTS (
   SELECT 1 FROM turns AS later WHERE later.thread = origin.thread AND later.seq > origin.seq))`;
 
 const COLUMNS =
   "id, channel, input, instructions, context, outside, provider, model, node, created_at, completed_at";
+/** For a row of turns: the id of the turn that it goes on from. */
+export const PARENT = `(SELECT origin.id FROM turns AS origin WHERE origin.thread = turns.thread AND origin.seq = coalesce(
+  turns.parent_seq, (SELECT max(earlier.seq) FROM turns AS earlier WHERE earlier.thread = turns.thread AND earlier.seq < turns.seq)))`;
+
+/** A thread may have a model of its own. */
+const given = (column: string): string =>
+  column === "provider" || column === "model"
+    ? `coalesce(threads.${column}, CAST(? AS TEXT))`
+    : "CAST(? AS TEXT)";
+
 const PLACE = "ON CONFLICT (id) DO NOTHING RETURNING seq, status";
-const addToKnown = (isOver: boolean, goesOn: boolean): string =>
-  `INSERT INTO turns (${COLUMNS}${goesOn ? ", parent_seq" : ""}, thread, "user", status)
-   SELECT ${COLUMNS.replaceAll(/\w+/g, "CAST(? AS TEXT)")}${goesOn ? `, ${PARENT}` : ""}, id, "user",
+const addToKnown = (isOver: boolean, after: string | null | undefined): string =>
+  `INSERT INTO turns (${COLUMNS}${after === undefined ? "" : ", parent_seq"}, thread, "user", status)
+   SELECT ${COLUMNS.replaceAll(/\w+/g, given)}${after === undefined ? "" : `, ${after === null ? 0 : AFTER}`}, id, "user",
      ${isOver ? "'completed'" : STATUS}
-   FROM threads WHERE id = ? AND "user" = ? ${PLACE}`;
+   FROM threads WHERE id = ? AND "user" = ? ${PLACE}, ${PARENT} AS parent`;
 // A new thread has no other turn; plain values spare SQLite the copies of pages that it makes before it inserts a SELECT.
 const addToNew = (isOver: boolean): string => `INSERT INTO turns (${COLUMNS}, thread, "user", status)
-  VALUES (${COLUMNS.replaceAll(/\w+/g, "?")}, ?, ?, '${isOver ? "completed" : "running"}') ${PLACE}`;
+  VALUES (${COLUMNS.replaceAll(/\w+/g, "?")}, ?, ?, '${isOver ? "completed" : "running"}') ${PLACE}, NULL AS parent`;
 
 /** Runs at once where no other turn of its thread is open, and otherwise waits in line. */
 export function addTurn(
@@ -46,9 +58,8 @@ export function addTurn(
   row: NewTurnRow & { readonly isNew: boolean },
 ): Promise<Place | undefined> {
   const { turn, isOver, isNew } = row;
-  const goesOn = !isNew && turn.after !== undefined;
   return tx.get<Place>(
-    isNew ? addToNew(isOver) : addToKnown(isOver, goesOn),
+    isNew ? addToNew(isOver) : addToKnown(isOver, turn.after),
     row.id,
     turn.channel,
     JSON.stringify(row.input),
@@ -60,7 +71,7 @@ export function addTurn(
     row.node,
     row.now,
     isOver ? row.now : null,
-    ...(goesOn ? [turn.after as string] : []),
+    ...(isNew || turn.after === undefined || turn.after === null ? [] : [turn.after]),
     row.thread,
     turn.user,
   );

@@ -8,25 +8,26 @@ import type {
   Transaction,
   Turn,
   TurnItem,
-} from "../../../kernel/plugin.ts";
-import { sniffImage } from "../../../kernel/vocabulary/file-type.ts";
-import type { OwnTurn } from "./items.ts";
+} from "../../../../kernel/plugin.ts";
+import { sniffImage } from "../../../../kernel/vocabulary/wire/file-type.ts";
+import type { OwnTurn } from "../turns/items.ts";
 
 /** Writes what the turn brings of the attachments that its input and its history name. */
 export function writeAttachments(tx: Transaction, thread: string, turn: Turn): void {
   if (!turn.attached?.length) return;
   const named = new Map(namedIn(turn).map((attachment) => [attachment.id, attachment]));
-  for (const { id, data } of turn.attached) {
+  for (const { id, data, text } of turn.attached) {
     const attachment = named.get(id);
     if (attachment === undefined) continue;
     void tx.run(
-      `INSERT INTO attachments (id, thread, mime, name, data) VALUES (?, ?, ?, ?, ?)
+      `INSERT INTO attachments (id, thread, mime, name, data, text) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT (id, thread) DO NOTHING`,
       id,
       thread,
       attachment.mime,
       attachment.name ?? null,
       data,
+      text ?? null,
     );
   }
 }
@@ -107,7 +108,7 @@ function attachmentsOf(item: TurnItem): readonly Attachment[] {
 // A statement may have only so many values.
 const AT_ONCE = 100;
 
-/** The bytes of those that are there. */
+/** What models are shown of those that are there: their texts, or their bytes. */
 export async function readAttachments(
   queries: Queries,
   thread: string,
@@ -117,7 +118,7 @@ export async function readAttachments(
   for (let from = 0; from < ids.length; from += AT_ONCE) {
     const some = ids.slice(from, from + AT_ONCE);
     const rows = await queries.all<{ id: string; data: Uint8Array }>(
-      `SELECT id, data FROM attachments WHERE thread = ? AND id IN (${some.map(() => "?").join()})`,
+      `SELECT id, coalesce(text, data) AS data FROM attachments WHERE thread = ? AND id IN (${some.map(() => "?").join()})`,
       thread,
       ...some,
     );

@@ -2,7 +2,7 @@
  * Items of turns as rows. A turn that has gone with its thread, or that another node has taken over, takes nothing
  * more, which is no failure.
  */
-import type { Transaction, TurnItem } from "../../../kernel/plugin.ts";
+import type { Transaction, TurnItem } from "../../../../kernel/plugin.ts";
 
 /** A turn and the node that it belongs to, as far as that node knows. */
 export interface OwnTurn {

@@ -2,7 +2,7 @@
  * What a turn is just thinking and saying, piece by piece: stored before anybody hears it, so that a crash takes back
  * nothing that was streamed. When it is whole it becomes an item, and its pieces go.
  */
-import type { Queries, Transaction, TurnItem } from "../../../kernel/plugin.ts";
+import type { Queries, Transaction, TurnItem } from "../../../../kernel/plugin.ts";
 import type { OwnTurn } from "./items.ts";
 
 export interface Piece {

@@ -1,0 +1,203 @@
+/** Files that people upload to send them with a message. Those that no message names go after a day. */
+import { randomUUIDv7 } from "node:crypto";
+import {
+  type Attachment,
+  type Attachments,
+  Fault,
+  type Log,
+  type Queries,
+  type Sql,
+  type Store,
+  type Upload,
+} from "../../../../kernel/plugin.ts";
+import { cleanFileName, isTextual, sniffImage } from "../../../../kernel/vocabulary/wire/file-type.ts";
+import type { Model } from "../../models/model.ts";
+import { noteFor } from "./fitting.ts";
+import { takeFile } from "./kinds.ts";
+import { createPdfReader } from "./pdf.ts";
+
+export interface UploadParts {
+  readonly sql: Sql;
+  readonly store: Pick<Store, "exclusive" | "repeat">;
+  readonly models: { current(): Promise<readonly Model[]> };
+  readonly log: Log;
+  readonly fileBytes: number;
+}
+
+export interface OpenUploads extends Attachments {
+  close(): Promise<void>;
+}
+
+const MB = 1_000_000;
+const MOST_FILES = 10;
+// What providers take with one request.
+const MESSAGE_BYTES = 20 * MB;
+const MOST_WAITING = 40;
+const KEPT_MILLIS = 24 * 60 * 60 * 1000;
+const ROUND_MILLIS = 10 * 60 * 1000;
+
+interface Row {
+  readonly id: string;
+  readonly mime: string;
+  readonly name: string | null;
+  readonly data: Uint8Array;
+  readonly text: Uint8Array | null;
+}
+
+const now = () => new Date().toISOString();
+
+export function createUploads(parts: UploadParts): OpenUploads {
+  const { sql, store, fileBytes } = parts;
+  const pdf = createPdfReader();
+  const messageBytes = Math.max(MESSAGE_BYTES, fileBytes);
+  const limits = { fileBytes, files: MOST_FILES, messageBytes };
+  let underWay: Promise<unknown> = Promise.resolve();
+  const stopRounds = store.repeat("delete uploads that no message names", ROUND_MILLIS, async () => {
+    underWay = sql
+      .run("DELETE FROM uploads WHERE expires_at <= ?", now())
+      .catch((error: unknown) =>
+        parts.log.warn({ error }, "old uploads could not be deleted, retrying later"),
+      );
+    await underWay;
+  });
+
+  async function refuseFull(user: string, bytes: number, queries: Queries = sql): Promise<void> {
+    const used = await queries.get<{ count: number; bytes: number }>(
+      `SELECT count(*) AS count, coalesce(sum(size), 0) AS bytes FROM uploads WHERE "user" = ? AND expires_at > ?`,
+      user,
+      now(),
+    );
+    const most = messageBytes * 5;
+    if ((used?.count ?? 0) < MOST_WAITING && Number(used?.bytes ?? 0) + bytes <= most) return;
+    throw new Fault(
+      "invalid",
+      "too_many_uploads",
+      `You have ${used?.count ?? 0} files that no message has been sent with, and there may be ${MOST_WAITING} with ${megabytes(most)} together. Send or remove some first; they are deleted after a day.`,
+      { param: "file" },
+    );
+  }
+
+  async function find(user: string, id: string): Promise<Row | undefined> {
+    const upload = await sql.get<Row>(
+      `SELECT id, mime, name, data, text FROM uploads WHERE id = ? AND "user" = ? AND expires_at > ?`,
+      id,
+      user,
+      now(),
+    );
+    if (upload !== undefined) return upload;
+    return await sql.get<Row>(
+      `SELECT attachments.id, mime, name, data, text FROM attachments JOIN threads ON threads.id = attachments.thread
+       WHERE attachments.id = ? AND "user" = ? AND ephemeral = 0 LIMIT 1`,
+      id,
+      user,
+    );
+  }
+
+  return {
+    limits,
+
+    async add(user, { name: given, data }) {
+      const name = cleanFileName(given);
+      if (data.byteLength > fileBytes) throw tooLarge(fileBytes, name);
+      await refuseFull(user, data.byteLength);
+      const { text8, ...taken } = await takeFile(name, data, (bytes) => pdf.read(user, bytes));
+      const attachment = { id: randomUUIDv7(), ...taken, size: data.byteLength, name };
+      // Two uploads at once must not both find the last room.
+      await store.exclusive(`uploads of ${user}`, () =>
+        sql.transaction(async (tx) => {
+          await refuseFull(user, data.byteLength, tx);
+          await tx.run(
+            `INSERT INTO uploads (id, "user", mime, name, size, data, text, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+            ...[attachment.id, user, taken.mime, name, data.byteLength, data, text8 ?? null],
+            new Date(Date.now() + KEPT_MILLIS).toISOString(),
+          );
+        }),
+      );
+      const [model] = await parts.models.current();
+      const note = model && noteFor(attachment, model);
+      return { ...attachment, ...(note !== undefined && { note }) } satisfies Upload;
+    },
+
+    async read(user, id) {
+      const row = await find(user, id);
+      return row && { mime: row.mime, name: row.name ?? undefined, data: row.data };
+    },
+
+    async remove(user, id) {
+      return (await sql.run('DELETE FROM uploads WHERE id = ? AND "user" = ?', id, user)) > 0;
+    },
+
+    async bring(user, ids) {
+      const named = [...new Set(ids)];
+      if (named.length > MOST_FILES)
+        throw new Fault(
+          "invalid",
+          "too_many_attachments",
+          `A message may have at most ${MOST_FILES} attachments, and this one has ${named.length}.`,
+          { param: "attachments" },
+        );
+      const rows: Row[] = [];
+      let bytes = 0;
+      // One after the other: what is read together must not be more than the limit.
+      for (const id of named) {
+        const row = await find(user, id);
+        if (row === undefined)
+          throw new Fault(
+            "invalid",
+            "attachment_not_found",
+            `There is no attachment ${id}. It may have expired: uploads are kept for a day. Attach the file again.`,
+            { param: "attachments" },
+          );
+        bytes += row.data.byteLength;
+        if (bytes > messageBytes)
+          throw new Fault(
+            "invalid",
+            "attachments_too_large",
+            `The attachments of a message may have ${megabytes(messageBytes)} together. Send them with several messages.`,
+            { param: "attachments" },
+          );
+        rows.push(row);
+      }
+      return {
+        attachments: rows.map(attachmentOf),
+        attached: rows.map(({ id, data, text }) => ({ id, data, ...(text !== null && { text }) })),
+        alongside: async (tx) => {
+          if (named.length === 0) return;
+          await tx.run(
+            `DELETE FROM uploads WHERE "user" = ? AND id IN (${named.map(() => "?").join()})`,
+            user,
+            ...named,
+          );
+        },
+      };
+    },
+
+    async close() {
+      stopRounds();
+      await Promise.all([underWay, pdf.close()]);
+    },
+  };
+}
+
+/** Said also where only the size is known. */
+function tooLarge(fileBytes: number, name?: string): Fault {
+  const what = name === undefined ? "The file" : `"${name}"`;
+  return new Fault(
+    "invalid",
+    "file_too_large",
+    `${what} is too large: a file may have at most ${megabytes(fileBytes)} here (ATTACHMENTS_MAX_MB).`,
+    { param: "file" },
+  );
+}
+
+const megabytes = (bytes: number): string => `${Math.round(bytes / MB)} MB`;
+
+function attachmentOf({ id, mime, name, data, text }: Row): Attachment {
+  const kind = sniffImage(data) ? "image" : mime.startsWith("audio/") ? "audio" : "file";
+  const isText = kind === "file" && (text !== null || isTextual(mime));
+  return {
+    ...{ id, kind, mime, size: data.byteLength },
+    ...(name !== null && { name }),
+    ...(isText && { text: { bytes: (text ?? data).byteLength } }),
+  };
+}

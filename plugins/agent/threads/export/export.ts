@@ -1,0 +1,75 @@
+/** A whole thread as a text to keep, written turn by turn: however long it is, only two pages of it are in memory. */
+import { withoutHidden } from "../../../../kernel/mask/visible.ts";
+import {
+  type ExportedThread,
+  type ExportFormat,
+  Fault,
+  type Threads,
+  type TurnRecord,
+} from "../../../../kernel/plugin.ts";
+import { ThreadSummary } from "../../../../kernel/vocabulary/thread.ts";
+import { TurnRecord as WireTurn } from "../../../../kernel/vocabulary/turn.ts";
+import { toWire } from "../../../../kernel/vocabulary/wire/convert.ts";
+import { toMarkdown } from "./markdown.ts";
+
+const TURNS_AT_ONCE = 50;
+
+type Source = Pick<Threads, "find" | "turns">;
+
+const FORMATS = {
+  markdown: { ending: "md", mime: "text/markdown", write: toMarkdown },
+  json: { ending: "json", mime: "application/json", write: toJson },
+};
+
+export async function exportThread(
+  threads: Source,
+  user: string,
+  thread: string,
+  format: ExportFormat,
+): Promise<ExportedThread> {
+  const summary = await threads.find(user, thread);
+  if (summary === undefined) throw new Fault("missing", "thread_not_found", `There is no thread ${thread}.`);
+  const { ending, mime, write } = FORMATS[format];
+  return {
+    name: `${fileNameOf(summary.title)}.${ending}`,
+    mime,
+    text: write(summary, oldestFirst(threads, user, thread)),
+  };
+}
+
+/** Pages lead back in time, so the way to the first is walked before the first is written. */
+async function* oldestFirst(threads: Source, user: string, thread: string): AsyncGenerator<TurnRecord> {
+  const read = (before?: string) =>
+    threads.turns(user, thread, { limit: TURNS_AT_ONCE, ...(before !== undefined && { before }) });
+  // Kept: it would have moved on by the time it is written.
+  const newest = await read();
+  const cursors: string[] = [];
+  for (let { next } = newest; next !== undefined; next = (await read(next)).next) cursors.push(next);
+  for (const before of cursors.reverse()) yield* (await read(before)).items;
+  yield* newest.items;
+}
+
+async function* toJson(thread: ThreadSummary, turns: AsyncIterable<TurnRecord>): AsyncGenerator<string> {
+  yield `{"thread":${JSON.stringify(toWire(ThreadSummary, thread))},"turns":[`;
+  let separator = "\n";
+  for await (const turn of turns) {
+    yield separator + JSON.stringify(toWire(WireTurn, turn));
+    separator = ",\n";
+  }
+  yield "\n]}\n";
+}
+
+// Windows cannot open its devices' names, whatever their ending.
+const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
+
+/** What no file system or shell takes amiss. */
+function fileNameOf(title: string): string {
+  const words = withoutHidden(title)
+    .toWellFormed()
+    .split(/[\s\p{Cc}\\/:*?"'<>|`$%&;!#{}[\]()~^=+,@]/u);
+  const name = words
+    .filter(Boolean)
+    .join(" ")
+    .replace(/^[ .-]+/, "");
+  return name === "" || RESERVED.test(name) ? "thread" : name;
+}

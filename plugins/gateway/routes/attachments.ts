@@ -1,0 +1,117 @@
+/** Files that come with messages: uploaded first, then named by a message, then read by whoever sent them. */
+import { createFormReader, type FormReader } from "../../../kernel/net/form.ts";
+import { type Attachments, Fault } from "../../../kernel/plugin.ts";
+import { Attachment } from "../../../kernel/vocabulary/tools/call.ts";
+import { sniffImage } from "../../../kernel/vocabulary/wire/file-type.ts";
+import { named } from "../../../kernel/vocabulary/wire/form.ts";
+import { Type } from "../../../kernel/vocabulary/wire/type.ts";
+import { type Route, route } from "../route.ts";
+
+export const Upload = Type.Object(
+  {
+    ...Attachment.properties,
+    name: Type.String(),
+    note: Type.Optional(Type.String({ description: "What the model does not take of it" })),
+  },
+  { $id: "Upload" },
+);
+
+const Limits = Type.Object({
+  fileBytes: named("file_bytes", Type.Integer({ description: "Of one file" })),
+  files: Type.Integer({ description: "Of one message" }),
+  messageBytes: named("message_bytes", Type.Integer({ description: "Of the files of one message together" })),
+});
+
+// What a form has beside its file.
+const FORM_BYTES = 64 * 1024;
+
+/** Nothing in a file runs, and it asks for nothing, whatever a browser takes it for. */
+const POLICY = "default-src 'none'; sandbox";
+
+export function attachmentRoutes(attachments: Attachments): readonly Route[] {
+  const { fileBytes, files, messageBytes } = attachments.limits;
+  const [each, together] = [fileBytes, messageBytes].map((bytes) => `${Math.round(bytes / 1_000_000)} MB`);
+
+  return [
+    route({
+      method: "get",
+      path: "/api/attachments",
+      tag: "chat",
+      summary: "Get how much may be attached to a message",
+      answer: Limits,
+      handle: () => ({ ...attachments.limits }),
+    }),
+    route({
+      method: "post",
+      path: "/api/attachments",
+      tag: "chat",
+      summary: `Upload a file for a message: an image, a PDF or a text of at most ${each}. A message may name ${files} of them with ${together} together; those that none names are deleted after a day`,
+      form: Type.Object({ file: Type.String({ format: "binary" }) }),
+      readForm: formReader(
+        fileBytes,
+        `The file is too large: a file may have at most ${each} here (ATTACHMENTS_MAX_MB).`,
+      ),
+      status: 201,
+      answer: Upload,
+      scoped: true,
+      refusals: { 413: "The file is too large", 429: "Too many PDFs are being read" },
+      async handle({ user, form }) {
+        const file = form.file("file");
+        if (file === undefined)
+          throw new Fault("invalid", "missing_file", 'The form has no file in its field "file".', {
+            param: "file",
+          });
+        return await attachments.add(user.id, { name: file.name, data: file.bytes });
+      },
+    }),
+    route({
+      method: "get",
+      path: "/api/attachments/{id}",
+      tag: "chat",
+      summary:
+        "Get what came with a message or a tool's result, or an upload, by its id; only images are shown as what they are",
+      answer: "*/*",
+      refusals: { 404: "There is no such attachment" },
+      async handle({ user, params, context }) {
+        const found = await attachments.read(user.id, params["id"] ?? "");
+        if (!found) throw notFound();
+        const image = sniffImage(found.data);
+        context.type = image ?? "application/octet-stream";
+        if (image === undefined) context.attachment(found.name);
+        context.set("Content-Security-Policy", POLICY);
+        context.set("X-Content-Type-Options", "nosniff");
+        // It never changes under its id.
+        context.set("Cache-Control", "private, max-age=3600, immutable");
+        return Buffer.from(found.data);
+      },
+    }),
+    route({
+      method: "delete",
+      path: "/api/attachments/{id}",
+      tag: "chat",
+      summary: "Delete an upload that no message has come with; the others go with their thread",
+      status: 204,
+      scoped: true,
+      refusals: { 404: "There is no such upload" },
+      async handle({ user, params }) {
+        if (!(await attachments.remove(user.id, params["id"] ?? ""))) throw notFound();
+      },
+    }),
+  ];
+}
+
+/** Says how large a file may be where the form is too large to be read. */
+function formReader(fileBytes: number, words: string): FormReader {
+  const read = createFormReader(fileBytes + FORM_BYTES);
+  return async (context) => {
+    try {
+      return await read(context);
+    } catch (error) {
+      if ((error as { readonly status?: unknown }).status !== 413) throw error;
+      throw new Fault("invalid", "file_too_large", words, { param: "file" });
+    }
+  };
+}
+
+const notFound = () =>
+  new Fault("missing", "attachment_not_found", "There is no such attachment.", { param: "id" });
