@@ -37,6 +37,11 @@ export function explain(error: unknown, { provider, name }: ModelName, format?: 
     );
   if (format !== undefined && FORMAT.test(refusalText(error)))
     return fault(FORMAT_REFUSED, `${who} refused the format of the answer (${statusCode}): ${words}`);
+  if (statusCode === 404)
+    return fault(
+      "model_refused",
+      `${who} was not found (404): ${words.replace(/\.$/, "")}. Choose another model, or check its name and its server's URL.`,
+    );
   // Redirects included: none is followed, and another try would meet the same.
   if (statusCode !== undefined && statusCode >= 300)
     return fault("model_refused", `${who} refused the request (${statusCode}): ${words}`);

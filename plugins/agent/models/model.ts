@@ -57,6 +57,8 @@ export interface ModelRequest {
   readonly parallelCalls?: boolean;
   /** One of the model's `formats`. Where the provider refuses it after all, it is told to the model in words. */
   readonly format?: Format;
+  /** For the server's own trace of it. */
+  readonly traceparent?: string;
 }
 
 export interface ModelTool {

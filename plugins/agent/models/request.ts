@@ -1,5 +1,7 @@
 /** What a request comes down to for every provider, whatever its dialect. */
-import type { Format } from "../../../kernel/plugin.ts";
+import type { Attachment, Format } from "../../../kernel/plugin.ts";
+import { isTextual } from "../../../kernel/vocabulary/wire/file-type.ts";
+import { wrapFile } from "../safety/wrap.ts";
 import type { ModelAttachment, ModelMessage, ModelRequest, ModelTool } from "./model.ts";
 
 export interface Offer {
@@ -62,10 +64,9 @@ function hasAttachments(message: ModelMessage): boolean {
 
 function readFilesOf(message: ModelMessage): ModelMessage {
   if (message.role === "assistant" || message.attachments === undefined) return message;
-  const isText = ({ kind, mime }: ModelAttachment) => kind === "file" && isTextual(mime);
   const files = message.attachments.filter(isText).map(({ name = "file", data }) => {
     const text = Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("utf8");
-    return `File ${JSON.stringify(name)}:\n\n${text}`;
+    return wrapFile(text, name);
   });
   if (files.length === 0) return message;
   const attachments = message.attachments.filter((attachment) => !isText(attachment));
@@ -74,8 +75,9 @@ function readFilesOf(message: ModelMessage): ModelMessage {
     : { ...message, output: [message.output, ...files].join("\n\n"), attachments };
 }
 
-export function isTextual(mime: string): boolean {
-  return /^text\/|^application\/(?:json|xml|yaml|x-yaml|toml|javascript|sql)\b|\+(?:json|xml)\b/.test(mime);
+/** Every model is given a file that is text, or whose text was read, as text. */
+export function isText({ kind, mime, text }: Pick<Attachment, "kind" | "mime" | "text">): boolean {
+  return kind === "file" && (text !== undefined || isTextual(mime));
 }
 
 /**

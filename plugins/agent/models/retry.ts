@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Fault } from "../../../kernel/plugin.ts";
+import type { TurnObserver } from "../live/observer.ts";
 import { FORMAT_REFUSED } from "./explain.ts";
 import type { Model, ModelPart, ModelRequest } from "./model.ts";
 import { inWords } from "./request.ts";
@@ -15,6 +16,7 @@ export interface RetryOptions {
   alive(): void;
   /** Told which model the next parts come from. */
   onModel(model: Model): void;
+  readonly observer: Pick<TurnObserver, "asking">;
   readonly stallMillis?: number;
   readonly pauseMillis?: number;
 }
@@ -39,17 +41,23 @@ export async function* streamSteadily(
     for (let attempt = 1; ; attempt++) {
       let begun = false;
       let hasThought = false;
+      const observed = options.observer.asking(model.name, request);
+      const { traceparent } = observed;
+      const asked = traceparent === undefined ? request : { ...request, traceparent };
       try {
-        for await (const parts of watched(model.stream(request, options.signal), options)) {
+        for await (const parts of watched(model.stream(asked, options.signal), options)) {
           options.alive();
+          observed.received(parts);
           if (parts.length === 0) continue;
           // Thoughts are no answer yet: another try thinks again, below what was thought before.
           begun ||= parts.some(({ type }) => type !== "reasoning");
           hasThought = true;
           yield parts;
         }
+        observed.ended();
         return;
       } catch (error) {
+        observed.ended(codeOf(error, options.signal));
         if (begun || options.signal.aborted || !(error instanceof Fault)) throw error;
         if (error.code === FORMAT_REFUSED && request.format !== undefined) {
           request = inWords(request);
@@ -68,6 +76,11 @@ export async function* streamSteadily(
       }
     }
   }
+}
+
+function codeOf(error: unknown, signal: AbortSignal): string {
+  if (signal.aborted) return "cancelled";
+  return error instanceof Fault ? error.code : "internal";
 }
 
 function pauseBefore(error: Fault, attempt: number, first: number): number | undefined {

@@ -46,6 +46,8 @@ function replyTo(request: ModelRequest, now: Date): Reply {
   const at = messages.findLastIndex(({ role }) => role !== "tool");
   const results = messages.slice(at + 1).filter((message) => message.role === "tool");
   const [first] = results;
+  const asked = messages[at];
+  if (!first && asked?.role === "user" && asked.attachments?.length) return say(talk.unreadFiles());
   if (!first) return messages[at]?.role === "user" ? answer(request, at, now, 0) : say(talk.greeting(tools));
   const question = wordsOfUser(messages.findLast(({ role }) => role === "user"));
   const { type, about } = intentOf(question);

@@ -11,6 +11,10 @@ const REAL_MODEL =
 const WHAT_I_AM =
   "I am the built-in model: a small program in this service, not a language model. I work offline and need no key.";
 
+export function unreadFiles(): string {
+  return `${WHAT_I_AM} I cannot read what you attached. ${REAL_MODEL}`;
+}
+
 /** The agent's own tools are shown by what they do rather than by name. */
 const isInstalled = ({ name }: ModelTool) => !isAgentsName(name);
 

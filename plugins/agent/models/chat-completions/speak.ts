@@ -35,7 +35,9 @@ export function speakChatCompletions(
       // A signal that has gone off already tells nobody any more.
       signal.throwIfAborted();
       const { text, optional } = bodyOf(name, request, dialect, without);
-      const answer = openAnswer({ origin, path, method: "POST", headers, body: text }, dialect);
+      const { traceparent } = request;
+      const sent = traceparent === undefined ? headers : { ...headers, traceparent };
+      const answer = openAnswer({ origin, path, method: "POST", headers: sent, body: text }, dialect);
       signal.addEventListener("abort", answer.close, { once: true });
       try {
         for (let parts = await answer.next(); parts; parts = await answer.next()) {

@@ -44,6 +44,7 @@ export function callOptions(
       ...messages.map((message) => promptMessage(message, turn.has(message) ? thoughts : undefined)),
     ],
     abortSignal: signal,
+    ...(request.traceparent !== undefined && { headers: { traceparent: request.traceparent } }),
     ...(temperature !== undefined && { temperature }),
     ...(generation.topP !== undefined && { topP: generation.topP }),
     ...(generation.seed !== undefined && { seed: generation.seed }),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Settings, type Variables } from "../../../../kernel/env.ts";
+import { Settings, type Variables } from "../../../../kernel/settings/env.ts";
 import { openFolderFiles } from "../../../../plugins/agent/context/files/folder.ts";
 import { createBuiltinModel } from "../../../../plugins/agent/models/builtin/model.ts";
 import { createModels, readModelChoice } from "../../../../plugins/agent/models/choose.ts";
@@ -13,7 +13,7 @@ async function modelsOf(variables: Variables) {
   const choice = readModelChoice(settings.for("agent"));
   settings.assertSound();
   const models = createModels(
-    choice,
+    { current: async () => choice, last: () => choice, onChange: () => () => {} },
     createBuiltinModel(),
     await readPrices(openFolderFiles(temporaryFolder())),
     LOG,

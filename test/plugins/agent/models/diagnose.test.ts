@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { Settings, type Variables } from "../../../../kernel/env.ts";
+import { Settings, type Variables } from "../../../../kernel/settings/env.ts";
+import { diagnoseModel } from "../../../../plugins/agent/models/checking/diagnose.ts";
 import { readModelChoice } from "../../../../plugins/agent/models/choose.ts";
-import { diagnoseModel } from "../../../../plugins/agent/models/diagnose.ts";
 import { startModelServer } from "../../../support/servers/model-server.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 

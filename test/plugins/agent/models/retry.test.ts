@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
-import { Fault } from "../../../../kernel/plugin.ts";
+import { SILENT } from "../../../../kernel/log/telemetry.ts";
+import { createMask } from "../../../../kernel/mask/mask.ts";
+import { Fault, type Turn } from "../../../../kernel/plugin.ts";
+import { createObservers } from "../../../../plugins/agent/live/observer.ts";
 import type { Model, ModelPart, ModelRequest } from "../../../../plugins/agent/models/model.ts";
 import { createProviderModel } from "../../../../plugins/agent/models/provider.ts";
 import { streamSteadily } from "../../../../plugins/agent/models/retry.ts";
@@ -23,6 +26,9 @@ function playing(name: string, play: Play): Model & { attempts: number } {
   return model;
 }
 
+const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
+const TURN: Turn = { user: "ann", channel: "test", input: { type: "message", text: "Hello" } };
+
 async function run(
   models: readonly Model[],
   options: { stallMillis?: number; signal?: AbortSignal; request?: Partial<ModelRequest> } = {},
@@ -36,6 +42,7 @@ async function run(
     signal: options.signal ?? new AbortController().signal,
     notice: (code) => notices.push(code),
     alive: () => void signs++,
+    observer: createObservers(SILENT, createMask(), QUIET).turn(TURN, { id: "turn", thread: "thread" }),
     onModel: ({ name }) => served.push(name.name),
     pauseMillis: 1,
     ...(options.stallMillis && { stallMillis: options.stallMillis }),

@@ -138,7 +138,8 @@ test.each([
   });
   await expect(ask(url)).rejects.toMatchObject({
     code: "model_refused",
-    message: "The model m (openai-compatible) refused the request (404): no such model",
+    message:
+      "The model m (openai-compatible) was not found (404): no such model. Choose another model, or check its name and its server's URL.",
   });
 });
 

@@ -142,7 +142,7 @@ test("images and PDFs are shown where they are, also in a result; a text file is
       content: [
         image,
         { type: "document", source: { media_type: "application/pdf", data: "BA==" } },
-        { type: "text", text: 'File "n.csv":\n\na,b\n\nWhat is it?' },
+        { type: "text", text: '<file name="n.csv">\na,b\n</file>\n\nWhat is it?' },
       ],
     },
     { role: "assistant" },

@@ -1,8 +1,7 @@
 /** For `postern doctor`: does the configured model's server answer, and does it take our key? */
-import { type Finding, reason } from "../../../kernel/plugin.ts";
-import { endpointOf, type ModelChoice } from "./choose.ts";
-
-const PATIENCE_MILLIS = 3000;
+import { type Finding, reason } from "../../../../kernel/plugin.ts";
+import { endpointOf, type ModelChoice } from "../choose.ts";
+import { askModels } from "./offered.ts";
 
 export async function diagnoseModel(choice: ModelChoice): Promise<readonly Finding[]> {
   if (choice.provider === "builtin")
@@ -10,15 +9,9 @@ export async function diagnoseModel(choice: ModelChoice): Promise<readonly Findi
   const endpoint = endpointOf(choice);
   if (endpoint === undefined)
     return [finding(true, "no model is configured: a local Ollama server or the built-in model will answer")];
-  const { url, key } = endpoint;
+  const { baseUrl: url } = endpoint;
   try {
-    const response = await fetch(`${url.replace(/\/+$/, "")}/models`, {
-      headers:
-        key === undefined
-          ? {}
-          : { authorization: `Bearer ${key}`, "x-api-key": key, "anthropic-version": "2023-06-01" },
-      signal: AbortSignal.timeout(PATIENCE_MILLIS),
-    });
+    const response = await askModels(endpoint);
     await response.body?.cancel();
     if (response.status === 401 || response.status === 403)
       return [finding(false, `${url} rejected the key (${response.status}): check the API key`)];

@@ -1,6 +1,6 @@
 /** Tokens and what they cost. On the wire the total is counted too, and the price is a number beside its details. */
-import { type Declared, reshaped } from "./wire/form.ts";
-import { Type } from "./wire/type.ts";
+import { type Declared, named, nullable, reshaped } from "../wire/form.ts";
+import { Time, Type } from "../wire/type.ts";
 
 const Counted = Type.Object({
   inputTokens: Type.Integer(),
@@ -63,4 +63,65 @@ const BYTES_PER_TOKEN = 4;
 /** Tokens of a text without asking its model: four bytes each, which is close for words and high for code. */
 export function estimateText(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
+}
+
+const summed = {
+  count: Type.Integer(),
+  failed: Type.Integer(),
+  inputTokens: Type.Integer(),
+  outputTokens: Type.Integer(),
+  usd: named("cost", Type.Number({ description: "In US dollars; 0 where the price is not known" })),
+};
+const latency = {
+  p50: named("p50_millis", nullable(Type.Number({ description: "How long the middle one took" }))),
+  p95: named("p95_millis", nullable(Type.Number({ description: "What 95 of 100 did not exceed" }))),
+};
+
+/** Turns or calls of tools, counted. */
+export const Figure = Type.Object({ ...summed, ...latency }, { $id: "Figure" });
+export type Figure = Declared<typeof Figure>;
+
+export const GroupFigure = Type.Object(
+  {
+    name: Type.String(),
+    ...summed,
+    ...latency,
+    points: Type.Array(Type.Object({ at: Time, ...summed }), {
+      description: "Over time, for the five with most; hours or days with nothing are left out",
+    }),
+  },
+  { $id: "GroupFigure" },
+);
+export type GroupFigure = Declared<typeof GroupFigure>;
+
+export const Figures = Type.Object(
+  {
+    total: Figure,
+    points: Type.Array(Type.Object({ at: Time, ...summed, ...latency })),
+    groups: Type.Array(GroupFigure, { description: "The fifty with most, largest first" }),
+  },
+  { $id: "Figures" },
+);
+export type Figures = Declared<typeof Figures>;
+
+export const UsageBy = Type.Enum(["model", "tool", "user", "channel"]);
+export type UsageBy = Declared<typeof UsageBy>;
+
+/** From one time up to another. */
+export interface FiguresSpan {
+  readonly since: string;
+  readonly until: string;
+}
+
+export interface FiguresQuery {
+  /** One after the other, without gaps. */
+  readonly spans: readonly FiguresSpan[];
+  readonly by?: UsageBy;
+  /** Only this user's. */
+  readonly user?: string;
+}
+
+/** What was asked of the agent, counted from the turns that are stored. */
+export interface TurnUsage {
+  turns(query: FiguresQuery): Promise<Figures>;
 }
