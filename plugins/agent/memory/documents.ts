@@ -3,13 +3,15 @@ import {
   Fault,
   type MemoryEntry,
   type MemoryFile,
+  type MemoryVersion,
+  type MemoryWriter,
   type Origin,
   type Sql,
   type Transaction,
 } from "../../../kernel/plugin.ts";
 import { distinct } from "../safety/provenance/sources.ts";
 import { cleanPath } from "./path.ts";
-import { giveWords, indexWords, ownerToken } from "./word-index.ts";
+import { indexWords, ownerToken } from "./word-index.ts";
 
 export type Document = MemoryFile;
 
@@ -28,6 +30,7 @@ export interface Writing {
   readonly expected?: number | undefined;
   /** Whose words a model has put into it. Absent where the person writes, whose it then is. */
   readonly origins?: readonly Origin[] | undefined;
+  readonly writer?: MemoryWriter | undefined;
 }
 
 export interface Written {
@@ -44,7 +47,6 @@ const LONGEST_EXCERPT = 6000;
 /** One statement for any number of documents up to this: those not asked for are numbered -1. */
 const MOST_FETCHED = 64;
 const FETCHED = Array.from({ length: MOST_FETCHED }, () => "?").join();
-const GIVEN_AT_ONCE = 500;
 
 export type Documents = ReturnType<typeof createDocuments>;
 
@@ -94,12 +96,27 @@ export function createDocuments(sql: Sql) {
       return row && withOrigins(row);
     },
 
+    async history(user: string, path: string): Promise<readonly MemoryVersion[]> {
+      const rows = await sql.all<Stored<Omit<Document, "path">> & { writer: string | null }>(
+        `SELECT kept.text, kept.version, written_at AS "updatedAt", kept.origins, writer
+         FROM memory_documents JOIN memory_versions AS kept ON document = id
+         WHERE "user" = ? AND path = ? ORDER BY kept.version DESC`,
+        user,
+        cleanPath(path),
+      );
+      return rows.map(({ text, writer, ...row }) => ({
+        ...withOrigins(row),
+        bytes: Buffer.byteLength(text),
+        ...(writer !== null && { writer: JSON.parse(writer) as MemoryWriter }),
+      }));
+    },
+
     async write(
       tx: Transaction,
       user: string,
       given: string,
       text: string,
-      { expected, origins }: Writing = {},
+      { expected, origins, writer }: Writing = {},
     ): Promise<Written> {
       const path = cleanPath(given);
       const bytes = Buffer.byteLength(text);
@@ -138,12 +155,13 @@ export function createDocuments(sql: Sql) {
           ? []
           : [tx.run("UPDATE memory_documents SET origins = ? WHERE id = ?", stored, id)]),
         tx.run(
-          "INSERT INTO memory_versions (document, version, text, written_at, origins) VALUES (?, ?, ?, ?, ?)",
+          "INSERT INTO memory_versions (document, version, text, written_at, origins, writer) VALUES (?, ?, ?, ?, ?, ?)",
           id,
           version,
           kept,
           now,
           stored,
+          writer ? JSON.stringify(writer) : null,
         ),
         tx.run(
           "DELETE FROM memory_versions WHERE document = ? AND version <= ?",
@@ -204,70 +222,6 @@ function withOrigins<Row extends { readonly origins: string | null }>({ origins,
 
 function parse(origins: string | null): readonly Origin[] {
   return origins === null ? [] : (JSON.parse(origins) as readonly Origin[]);
-}
-
-export interface Gift {
-  readonly from: string;
-  readonly to: string;
-  /** Where a document goes whose path the other has already. */
-  readonly folder: string;
-  /** The numbers of those to give; all where absent. */
-  readonly only?: ReadonlySet<number>;
-}
-
-/** Gives documents to another user. Their vectors are made anew. */
-export async function giveDocuments(
-  tx: Transaction,
-  engine: Sql["engine"],
-  { from, to, folder, only }: Gift,
-): Promise<void> {
-  const paths = (user: string) =>
-    tx.all<{ id: number; path: string }>(
-      'SELECT id, path FROM memory_documents WHERE "user" = ? ORDER BY id',
-      user,
-    );
-  const [own, others] = await Promise.all([paths(from), paths(to)]);
-  const given = only === undefined ? own : own.filter(({ id }) => only.has(id));
-  const occupied = new Set(others.map(({ path }) => path));
-  const taken = new Set([...own, ...others].map(({ path }) => path));
-  for (const { id, path } of given.filter((row) => occupied.has(row.path)))
-    await move(tx, engine, { id, user: from, path: freePath(path, folder, taken) });
-  for (let at = 0; at < given.length; at += GIVEN_AT_ONCE) {
-    const ids = given.slice(at, at + GIVEN_AT_ONCE).map(({ id }) => id);
-    const places = ids.map(() => "?").join();
-    await Promise.all([
-      // The text is named so that SQLite writes the word index anew.
-      tx.run(
-        `UPDATE memory_documents SET "user" = ?, owner = ?, text = text, embedded = 0 WHERE id IN (${places})`,
-        to,
-        ownerToken(to),
-        ...ids,
-      ),
-      tx.run(`DELETE FROM memory_vectors WHERE document IN (${places})`, ...ids),
-      giveWords(tx, engine, ids, from, to),
-    ]);
-  }
-}
-
-async function move(
-  tx: Transaction,
-  engine: Sql["engine"],
-  { id, user, path }: { readonly id: number; readonly user: string; readonly path: string },
-): Promise<void> {
-  const row = await tx.get<{ text: string }>(
-    "UPDATE memory_documents SET path = ?, text = text WHERE id = ? RETURNING text",
-    path,
-    id,
-  );
-  await indexWords(tx, engine, id, { user, path, text: row?.text ?? "" });
-}
-
-/** A path below the folder that is not taken, and is from now on. */
-function freePath(path: string, folder: string, taken: Set<string>): string {
-  let free = `${folder}/${path}`;
-  for (let count = 2; taken.has(free); count++) free = `${folder}-${count}/${path}`;
-  taken.add(free);
-  return free;
 }
 
 function tooLarge(path: string, bytes: number): Fault {

@@ -1,10 +1,18 @@
 /** The agent's memory: documents of each user, searched by words and by meaning. */
-import { Fault, type Log, type Memory, type Store, type Transaction } from "../../../kernel/plugin.ts";
+import {
+  Fault,
+  type Log,
+  type Memory,
+  type MemoryWriter,
+  type Store,
+  type Transaction,
+} from "../../../kernel/plugin.ts";
 import type { OwnTool } from "../turn/own-tool.ts";
-import { createDocuments, type Document, giveDocuments, type Writing } from "./documents.ts";
+import { createDocuments, type Document, type Writing } from "./documents.ts";
 import { createEmbedder, type EmbedderOptions, embedTexts } from "./embedder.ts";
+import { giveDocuments } from "./giving.ts";
 import { createIndexer } from "./indexer.ts";
-import { search } from "./search.ts";
+import { search } from "./searching/search.ts";
 import { MIGRATIONS } from "./tables.ts";
 import { memoryTools } from "./tools.ts";
 import { createVectors } from "./vectors.ts";
@@ -49,9 +57,10 @@ export async function createMemory({ store, vectors: isOn, log }: MemoryOptions)
     read: documents.read,
     readTexts: documents.readTexts,
     readVersion: documents.readVersion,
+    history: documents.history,
     tree: documents.tree,
-    write: (user: string, path: string, text: string, expected?: number) =>
-      memory.writeFrom(user, path, text, { expected }),
+    write: (user: string, path: string, text: string, expected?: number, writer?: MemoryWriter) =>
+      memory.writeFrom(user, path, text, { expected, writer }),
     async writeFrom(user: string, path: string, text: string, writing: Writing) {
       const written = await sql.transaction((tx) => documents.write(tx, user, path, text, writing));
       if (written.changed) indexer?.wake();

@@ -60,6 +60,9 @@ const SQLITE = [
   // Whose words it was made from, as JSON; null where they are the user's own.
   `ALTER TABLE memory_documents ADD COLUMN origins TEXT;
   ALTER TABLE memory_versions ADD COLUMN origins TEXT;`,
+
+  // Who wrote it, as JSON; null where that was not yet kept.
+  `ALTER TABLE memory_versions ADD COLUMN writer TEXT;`,
 ] as const;
 
 const POSTGRES = [
@@ -110,6 +113,9 @@ const POSTGRES = [
   // Whose words it was made from, as JSON; null where they are the user's own.
   `ALTER TABLE memory_documents ADD COLUMN origins TEXT COLLATE "C";
   ALTER TABLE memory_versions ADD COLUMN origins TEXT COLLATE "C";`,
+
+  // Who wrote it, as JSON; null where that was not yet kept.
+  `ALTER TABLE memory_versions ADD COLUMN writer TEXT COLLATE "C";`,
 ] as const;
 
 export const MIGRATIONS = { sqlite: SQLITE, postgres: POSTGRES } as const;

@@ -1,5 +1,5 @@
 /** Memory as the model sees it. */
-import { Fault, type Memory, type Origin } from "../../../kernel/plugin.ts";
+import { Fault, type Memory, type MemoryWriter, type Origin } from "../../../kernel/plugin.ts";
 import { IDENTITY_PATHS } from "../context/identity.ts";
 import { distinct } from "../safety/provenance/sources.ts";
 import type { OwnOutcome, OwnTool } from "../turn/own-tool.ts";
@@ -31,15 +31,21 @@ export function memoryTools(memory: MemoryReader): OwnTool[] {
         },
         ["path", "text"],
       ),
-      run: (params, { user, originsOf }) =>
+      run: (params, { user, originsOf, channel, thread, turn }) =>
         outcome(async () => {
           const { path, text, append } = params as { path: string; text: string; append?: boolean };
           refuseIdentity(path);
           // A name can say something too.
           const origins = (await originsOf?.(text, path)) ?? [];
+          const writer: MemoryWriter = {
+            kind: "model",
+            thread,
+            ...(channel !== undefined && { channel }),
+            ...(turn !== undefined && { turn }),
+          };
           const written = await (append === true
-            ? addTo(memory, user, path, text, origins)
-            : memory.writeFrom(user, path, text, { origins }));
+            ? addTo(memory, user, path, text, { origins, writer })
+            : memory.writeFrom(user, path, text, { origins, writer }));
           return [written];
         }),
     },
@@ -126,18 +132,12 @@ export function memoryTools(memory: MemoryReader): OwnTool[] {
 }
 
 /** Where something else writes the document at the same moment, its text is read again. */
-async function addTo(
-  memory: MemoryReader,
-  user: string,
-  path: string,
-  text: string,
-  origins: readonly Origin[],
-) {
+async function addTo(memory: MemoryReader, user: string, path: string, text: string, writing: Writing) {
   for (let attempt = 1; ; attempt++) {
     const before = await memory.read(user, path);
     const whole = before === undefined || before.text === "" ? text : `${before.text.trimEnd()}\n${text}`;
     try {
-      return await memory.writeFrom(user, path, whole, { expected: before?.version ?? 0, origins });
+      return await memory.writeFrom(user, path, whole, { ...writing, expected: before?.version ?? 0 });
     } catch (error) {
       const isOutdated = error instanceof Fault && error.code === "memory_changed";
       if (!isOutdated || attempt === MOST_ATTEMPTS) throw error;

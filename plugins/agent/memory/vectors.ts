@@ -6,7 +6,7 @@
  */
 import { LRUCache } from "lru-cache";
 import type { Sql, Transaction } from "../../../kernel/plugin.ts";
-import type { Ranked } from "./lexical.ts";
+import type { Ranked } from "./searching/lexical.ts";
 
 export const DIMENSIONS = 384;
 const WORDS = DIMENSIONS / 32;

@@ -3,14 +3,14 @@ import { Fault, type Sql, type TokenScope, type Transaction, type Usage } from "
 
 export interface Spending {
   /** Rejects where the money of the user, or of a token behind the turn, is used up for today. */
-  assertLeft(user: string, scopes: readonly TokenScope[]): Promise<void>;
+  assertLeft(user: string, capUsd: number | undefined, scopes: readonly TokenScope[]): Promise<void>;
   add(tx: Transaction, user: string, usage: Usage, scopes: readonly TokenScope[]): void;
 }
 
 const OF_USER = 'SELECT usd FROM spending WHERE "user" = ? AND day = ?';
 const OF_TOKEN = "SELECT usd FROM token_spending WHERE token = ? AND day = ?";
 
-export function createSpending(sql: Sql, capUsd: number | undefined): Spending {
+export function createSpending(sql: Sql): Spending {
   const today = (): string => new Date().toISOString().slice(0, 10);
 
   async function assertUnder(cap: number | undefined, query: string, key: string, words: CapWords) {
@@ -25,7 +25,7 @@ export function createSpending(sql: Sql, capUsd: number | undefined): Spending {
   }
 
   return {
-    async assertLeft(user, scopes) {
+    async assertLeft(user, capUsd, scopes) {
       await Promise.all([
         assertUnder(capUsd, OF_USER, user, USER_WORDS),
         ...scopes.map(({ token, perDayUsd }) => assertUnder(perDayUsd, OF_TOKEN, token, TOKEN_WORDS)),
@@ -53,6 +53,17 @@ export function createSpending(sql: Sql, capUsd: number | undefined): Spending {
           );
     },
   };
+}
+
+/** Looked at before each request, so that the last one may pass it. */
+export function assertWithin(budgetUsd: number | undefined, usage: Usage): void {
+  const spent = Number(usage.totalCost);
+  if (budgetUsd === undefined || spent < budgetUsd) return;
+  throw new Fault(
+    "turn",
+    "budget_spent",
+    `This run has used $${spent.toFixed(2)}, and its budget is $${budgetUsd.toFixed(2)}, so it was stopped.`,
+  );
 }
 
 interface CapWords {

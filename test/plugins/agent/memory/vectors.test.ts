@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { passagesOf } from "../../../../plugins/agent/memory/indexer.ts";
-import { fuse } from "../../../../plugins/agent/memory/search.ts";
+import { fuse } from "../../../../plugins/agent/memory/searching/search.ts";
 import { openMemory } from "../../../support/services/memory.ts";
 
 describe("search by meaning", () => {

@@ -1,0 +1,20 @@
+/** What was asked of the agent, and what it cost, counted from the stored turns. */
+import type { Sql, TurnUsage } from "../../../kernel/plugin.ts";
+import { createFigures } from "../../../kernel/store/figures.ts";
+
+export function createUsage(sql: Sql): TurnUsage {
+  const turns = createFigures(sql, {
+    table: "turns",
+    index: "turns_by_time",
+    time: "created_at",
+    number: "seq",
+    counts: "millis IS NOT NULL",
+    failed: "status = 'failed'",
+    timed: "status IN ('completed', 'waiting')",
+    inputTokens: "input_tokens",
+    outputTokens: "output_tokens",
+    usd: "usd",
+    groups: { model: "provider || '/' || model", user: '"user"', channel: "channel" },
+  });
+  return { turns };
+}

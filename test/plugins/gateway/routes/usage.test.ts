@@ -1,0 +1,69 @@
+/** What was asked, counted over time. */
+import { expect, test } from "vitest";
+import { spansOf } from "../../../../plugins/gateway/routes/service/usage.ts";
+import { scriptedModel } from "../../../support/services/agent.ts";
+import { openGateway } from "../../../support/services/gateway.ts";
+
+test("an operator sees the usage of all, by model, user or channel; a user only their own", async () => {
+  const model = await scriptedModel();
+  model.otherwise({ text: "done", usage: { input: 30, output: 4 } });
+  const gateway = await openGateway({ model });
+  const token = await gateway.addUser("alice");
+  const say = (as?: string) =>
+    gateway.ask("/api/chat", { method: "POST", body: { message: "Hi" }, ...(as && { token: as }) });
+  await say();
+  await say(token);
+  model.script({ status: 400 });
+  await say(token);
+  const usage = async (query: string, as?: string) =>
+    (await gateway.ask(`/api/usage?${query}`, as ? { token: as } : {})).body;
+
+  const all = await usage("by=user");
+  expect([all.step, all.at.length, all.turns.total.count, all.turns.total.failed]).toEqual(["day", 8, 3, 1]);
+  expect(all.turns.total.input_tokens).toBeGreaterThan(0);
+  expect(all.turns.total.p95_millis).toBeGreaterThanOrEqual(all.turns.total.p50_millis);
+  expect(all.turns.groups).toMatchObject([
+    { name: "alice", count: 2, failed: 1, points: [{ count: 2 }] },
+    { name: "operator", count: 1 },
+  ]);
+  expect((await usage("by=user&user=operator")).turns.total.count).toBe(1);
+  expect((await usage("by=model")).turns.groups).toMatchObject([
+    { name: expect.stringContaining("scripted"), count: 3 },
+  ]);
+  expect((await usage("by=channel")).turns.groups).toMatchObject([{ name: "gateway", count: 3 }]);
+
+  const own = await usage("by=user&user=operator", token);
+  expect([own.turns.total.count, own.turns.groups.map(({ name }: { name: string }) => name)]).toEqual([
+    2,
+    ["alice"],
+  ]);
+  expect((await usage("from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z")).turns).toMatchObject({
+    total: { count: 0, p50_millis: null },
+    points: [],
+  });
+  for (const wrong of [
+    "by=day",
+    "zone=Nowhere",
+    "from=soon",
+    "from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z",
+    "from=2020-01-01T00:00:00Z",
+  ])
+    expect([wrong, (await gateway.ask(`/api/usage?${wrong}`)).status]).toEqual([wrong, 400]);
+});
+
+test("days are the reader's, also where the clock changes, and short ranges are told by the hour", () => {
+  const week = spansOf({ from: "2026-03-27T12:00:00Z", to: "2026-03-31T12:00:00Z", zone: "Europe/Berlin" });
+  expect(week.step).toBe("day");
+  expect(week.spans.map(({ since }) => since)).toEqual([
+    "2026-03-26T23:00:00.000Z",
+    "2026-03-27T23:00:00.000Z",
+    "2026-03-28T23:00:00.000Z",
+    "2026-03-29T22:00:00.000Z",
+    "2026-03-30T22:00:00.000Z",
+  ]);
+  const day = spansOf({ from: "2026-03-28T12:10:00Z", to: "2026-03-28T14:00:00Z", zone: "Asia/Kathmandu" });
+  expect([day.step, day.spans.map(({ since }) => since)]).toEqual([
+    "hour",
+    ["2026-03-28T11:15:00.000Z", "2026-03-28T12:15:00.000Z", "2026-03-28T13:15:00.000Z"],
+  ]);
+});
