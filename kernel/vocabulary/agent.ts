@@ -1,15 +1,23 @@
 /** What the agent offers: turns, threads, jobs, memory, approvals. */
-import type { Job, JobStatus, NewJob } from "./job.ts";
-import type { MemoryEntry, MemoryFile, MemoryHit } from "./memory.ts";
+import type { Job, JobCallback, JobStatus, NewJob } from "./job.ts";
+import type { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion, MemoryWriter } from "./memory.ts";
+import type { Usage } from "./models/usage.ts";
 import type { Transaction } from "./store.ts";
-import type { ThreadSummary } from "./thread.ts";
-import type { ToolCall } from "./tools/call.ts";
+import type { ThreadSummary, TurnVersions } from "./thread.ts";
+import type { Attachment, ToolCall } from "./tools/call.ts";
 import type { TrustedDestination } from "./tools/destination.ts";
 import type { ExplainedTurn } from "./tools/explained.ts";
 import type { Gate, Reply } from "./tools/gate.ts";
 import type { CallOutcome, ToolInfo } from "./tools/tools.ts";
-import type { ModelName, Turn, TurnEvent, TurnRecord } from "./turn.ts";
-import type { Usage } from "./usage.ts";
+import type {
+  AttachedBytes,
+  ModelName,
+  ModelOption,
+  Turn,
+  TurnEvent,
+  TurnRecord,
+  WantedModel,
+} from "./turn.ts";
 import type { AccountKey, Identity, PairingGate, TokenScope } from "./user.ts";
 
 /** A running turn. Nobody has to listen: it runs, ends and is stored anyway. */
@@ -30,6 +38,12 @@ export type Alongside = (
     readonly gate: Promise<Gate | undefined>;
   },
 ) => Promise<void>;
+
+export interface ModelList {
+  readonly items: readonly ModelOption[];
+  /** Providers whose own list could not be read: of those only what is configured is in it. */
+  readonly unlisted: readonly string[];
+}
 
 export interface Agent {
   /**
@@ -53,7 +67,10 @@ export interface Agent {
     listener: (event: TurnEvent, turn: { readonly id: string; readonly thread: string }) => void,
     lost?: () => void,
   ): () => void;
+  /** What answers where a thread has no model of its own. */
   model(): ModelName;
+  /** What may be chosen for a thread, the configured model first; with a scope only what that allows. */
+  models(scope?: TokenScope): Promise<ModelList>;
   /** How many tokens a model would be sent with this turn, by estimate. Nothing runs, and nothing is stored. */
   measure(turn: Turn): Promise<number>;
   /** All that this turn would know, in a few paragraphs by the model. Nothing is stored but what it cost. */
@@ -65,23 +82,85 @@ export interface Agent {
   removeUser(user: string, options: { readonly withData: boolean }): Promise<void>;
 }
 
+/** A file that a message can name. */
+export interface Upload extends Attachment {
+  readonly name: string;
+  /** What the model does not take of it, in words for the person. */
+  readonly note?: string;
+}
+
+/** Files and images that people send with messages: they are uploaded first, and then named by a message. */
+export interface Attachments {
+  readonly limits: {
+    readonly fileBytes: number;
+    /** Of one message. */
+    readonly files: number;
+    readonly messageBytes: number;
+  };
+  /** What it is shows in its bytes, whatever it is called. Rejects with a `Fault` that says why it is not taken. */
+  add(user: string, file: { readonly name: string; readonly data: Uint8Array }): Promise<Upload>;
+  /** An upload, or what came with a message of this user. */
+  read(
+    user: string,
+    id: string,
+  ): Promise<
+    { readonly mime: string; readonly name: string | undefined; readonly data: Uint8Array } | undefined
+  >;
+  /** False where there is no such upload: what came with a message goes with its thread. */
+  remove(user: string, id: string): Promise<boolean>;
+  /**
+   * What a message that names these ids brings: `attachments` of its input, `attached` of its turn, and what `run` has to be
+   * given as its second parameter. They are uploads, or what came with earlier messages of the same user.
+   */
+  bring(
+    user: string,
+    ids: readonly string[],
+  ): Promise<{
+    readonly attachments: readonly Attachment[];
+    readonly attached: readonly AttachedBytes[];
+    readonly alongside: Alongside;
+  }>;
+}
+
 export interface Page<Item> {
   readonly items: readonly Item[];
   /** Pass as `before` to go on; absent at the end. */
   readonly next?: string;
 }
 
+export type ExportFormat = "markdown" | "json";
+
+export interface ExportedThread {
+  /** Of the file to keep it in, made from the title. */
+  readonly name: string;
+  readonly mime: string;
+  /** In pieces, since it may be long: each is read from the store when it is asked for. */
+  readonly text: AsyncIterable<string>;
+}
+
+export interface TurnPage extends Page<TurnRecord> {
+  /** Of a path: the turns that have others beside them. */
+  readonly versions: readonly TurnVersions[];
+}
+
 export interface Threads {
   list(
     user: string,
-    query?: { readonly q?: string; readonly limit?: number; readonly before?: string },
+    query?: {
+      readonly q?: string;
+      readonly limit?: number;
+      readonly before?: string;
+      /** Otherwise only the time of the last change counts. */
+      readonly pinnedFirst?: boolean;
+    },
   ): Promise<Page<ThreadSummary>>;
   find(user: string, thread: string): Promise<ThreadSummary | undefined>;
+  /** All turns, or with `through` those of one path: to this turn and on to the newest after it; "newest" is the newest of all. */
   turns(
     user: string,
     thread: string,
-    query?: { readonly limit?: number; readonly before?: string },
-  ): Promise<Page<TurnRecord>>;
+    query?: { readonly limit?: number; readonly before?: string; readonly through?: string },
+  ): Promise<TurnPage>;
   turn(user: string, turn: string): Promise<TurnRecord | undefined>;
   /** What came with a message or an output, by the id that it is named by there. */
   attachment(
@@ -90,7 +169,15 @@ export interface Threads {
   ): Promise<
     { readonly mime: string; readonly name: string | undefined; readonly data: Uint8Array } | undefined
   >;
+  /** All of the thread as one text. A fault where the user has no such thread. */
+  export(user: string, thread: string, format: ExportFormat): Promise<ExportedThread>;
   rename(user: string, thread: string, title: string): Promise<void>;
+  pin(user: string, thread: string, pinned: boolean): Promise<void>;
+  /**
+   * What answers on this thread from now on, on every node; undefined is the configured model. Rejects with a `Fault` where it
+   * is not among `agent.models(scope)`.
+   */
+  setModel(user: string, thread: string, model: WantedModel | undefined, scope?: TokenScope): Promise<void>;
   remove(user: string, thread: string): Promise<void>;
 }
 
@@ -100,7 +187,8 @@ export interface Jobs {
   find(id: string): Promise<Job | undefined>;
   list(query?: {
     readonly user?: string;
-    readonly status?: JobStatus;
+    /** Failed: completed with an error. */
+    readonly status?: JobStatus | "failed";
     readonly limit?: number;
     readonly before?: string;
   }): Promise<Page<Job>>;
@@ -109,6 +197,10 @@ export interface Jobs {
    * (`postern jobs cancel`) asks. A completed one is left as it is.
    */
   cancel(id: string): Promise<Job | undefined>;
+  /** A new job with the same message, for the same user; it has no callback. Undefined where there is no such job. */
+  retry(id: string): Promise<Job | undefined>;
+  /** What has become of its callback. */
+  noteCallback(id: string, callback: JobCallback): Promise<void>;
   /** Forgets a job that has completed, before its time. Another is left as it is. */
   remove(id: string): Promise<void>;
   /** The job as it is when it completes, or after so many milliseconds. */
@@ -128,8 +220,13 @@ export interface Memory {
     path: string,
     text: string,
     expected?: number,
+    writer?: MemoryWriter,
   ): Promise<{ readonly path: string; readonly version: number }>;
   remove(user: string, path: string): Promise<boolean>;
+  /** The versions of a file that are kept, newest first; none where there is no such file. */
+  history(user: string, path: string): Promise<readonly MemoryVersion[]>;
+  /** One of them. */
+  readVersion(user: string, path: string, version: number): Promise<MemoryFile | undefined>;
   /** A vector of length one for each text, by the built-in model: texts of like meaning have vectors that are near. */
   embed(texts: readonly string[], signal?: AbortSignal): Promise<readonly Float32Array[]>;
 }

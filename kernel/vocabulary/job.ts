@@ -6,12 +6,22 @@ import { Time, Type } from "./wire/type.ts";
 export const JobStatus = Type.Enum(["queued", "running", "completed"]);
 export type JobStatus = Declared<typeof JobStatus>;
 
+/** How far the callback of a job has come, where one is owed. */
+export const JobCallback = Type.Object({
+  status: Type.Enum(["waiting", "retrying", "delivered", "failed"]),
+  attempts: Type.Integer(),
+  message: Type.Optional(Type.String({ description: "Why the last attempt failed" })),
+  nextAt: Type.Optional(Time),
+});
+export type JobCallback = Declared<typeof JobCallback>;
+
 export const Job = Type.Object(
   {
     id: Type.String(),
     user: Type.String(),
     channel: hidden(Type.String()),
     sender: Type.Optional(hidden(Type.String())),
+    message: Type.String(),
     status: JobStatus,
     waitingFor: Type.Optional(Type.Literal("pairing")),
     createdAt: Time,
@@ -21,7 +31,10 @@ export const Job = Type.Object(
     conversation: Type.Optional(named("conversation_id", Type.String())),
     response: Type.Optional(Type.String()),
     error: Type.Optional(Failure),
+    attempts: Type.Integer({ description: "How often it was begun" }),
+    startedAt: Type.Optional(Time),
     completedAt: Type.Optional(Time),
+    callback: Type.Optional(JobCallback),
   },
   { $id: "Job" },
 );
@@ -78,6 +91,8 @@ export interface NewJob {
    * 24 hours answers the first submission's job, whatever its key.
    */
   readonly canBeReplayed?: boolean;
+  /** True where somebody is told when it completes. */
+  readonly isCalledBack?: boolean;
   readonly turn?: JobTurn;
 }
 

@@ -1,9 +1,16 @@
 /** What the kernel offers every plugin, and what it says about them. */
+import type { Settings } from "../settings/env.ts";
+import type { LiveReader } from "../settings/layers.ts";
 import type { OwnedTables } from "./store.ts";
+
+/** The thread that the person who starts Postern wants to go on with: its id or the beginning of it, or the newest. */
+export type Resume = { readonly thread: string } | "newest";
 
 export interface Kernel {
   readonly version: string;
   readonly startedAt: Date;
+  /** The time that what is planned goes by. */
+  readonly clock: Clock;
   /** Known secret values, hidden in every log line; add each one you learn. */
   readonly mask: Mask;
   /**
@@ -13,6 +20,10 @@ export interface Kernel {
   readonly serving: boolean;
   /** True also for a command that stays, such as `postern mcp`: what it offers is prepared as the service would. */
   readonly stays: boolean;
+  /** What the environment and `.env` say, and what of it may be changed by rows: for the plugin that keeps them. */
+  readonly settings: { readonly given: Settings; readonly readers: readonly LiveReader[] };
+  /** For the plugin that owns the terminal. */
+  readonly resume: Resume | undefined;
   plugins(): readonly PluginState[];
   /** The tables of every plugin, also of those that are off: what they kept is still there. */
   tables(): Promise<readonly OwnedTables[]>;
@@ -22,8 +33,18 @@ export interface Kernel {
   readiness(): Promise<readonly CheckResult[]>;
   /** The newest log lines as JSON texts, oldest first, secrets hidden. */
   recentLog(): readonly string[];
+  /** The number of the newest of them. */
+  countLog(): number;
   /** Asks the process to stop everything in order and end, as a signal would. */
   shutdown(): void;
+}
+
+/** A test has one of its own, and turns it. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Calls the work whenever so much time has passed, without keeping the process up. Answers how to stop. */
+  every(millis: number, work: () => void): () => void;
 }
 
 export interface PluginState {

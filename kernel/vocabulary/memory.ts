@@ -1,7 +1,7 @@
 /** What the agent keeps for a user, as files. */
 
 import { Origin } from "./tools/gate.ts";
-import type { Declared } from "./wire/form.ts";
+import { type Declared, named } from "./wire/form.ts";
 import { Time, Type } from "./wire/type.ts";
 
 const origins = Type.Optional(
@@ -24,6 +24,27 @@ export const MemoryEntry = Type.Object({
   origins,
 });
 export type MemoryEntry = Declared<typeof MemoryEntry>;
+
+/** Who wrote a version of a file. */
+export const MemoryWriter = Type.Object({
+  kind: Type.Enum(["page", "api", "cli", "model"], {
+    description: "The user on the page, with a token or on the command line; or the model in a turn",
+  }),
+  channel: Type.Optional(Type.String({ description: "Where the turn came from" })),
+  thread: Type.Optional(named("thread_id", Type.String())),
+  turn: Type.Optional(named("turn_id", Type.String())),
+});
+export type MemoryWriter = Declared<typeof MemoryWriter>;
+
+/** An earlier or the present text of a file. */
+export const MemoryVersion = Type.Object({
+  version: Type.Integer(),
+  updatedAt: Time,
+  bytes: Type.Integer(),
+  origins,
+  writer: Type.Optional(MemoryWriter),
+});
+export type MemoryVersion = Declared<typeof MemoryVersion>;
 
 export const MemoryFile = Type.Object({
   path: Type.String(),

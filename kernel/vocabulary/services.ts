@@ -4,10 +4,14 @@
  *
  *   declare module "postern/plugin" { interface Services { clock: { now(): Date } } }
  */
+
+import type { Telemetry } from "../log/telemetry.ts";
 import type { Web } from "../net/web.ts";
+import type { StoredSettings } from "../settings/live.ts";
 import type {
   Agent,
   Approvals,
+  Attachments,
   Destinations,
   ExternalTools,
   Identities,
@@ -20,7 +24,10 @@ import type {
 } from "./agent.ts";
 import type { Integrations } from "./job.ts";
 import type { Kernel } from "./kernel.ts";
-import type { Limiter, Store } from "./store.ts";
+import type { ModelCheck } from "./models/check.ts";
+import type { TurnUsage } from "./models/usage.ts";
+import type { Routines } from "./routine.ts";
+import type { Limiter, Store, StoreHealth } from "./store.ts";
 import type { McpServers } from "./tools/mcp.ts";
 import type { McpOffers } from "./tools/mcp-offers.ts";
 import type { ToolAdmin, Tools } from "./tools/tools.ts";
@@ -30,6 +37,9 @@ export interface Services {
   /** Always there. */
   kernel: Kernel;
   store: Store;
+  storeHealth: StoreHealth;
+  settings: StoredSettings;
+  telemetry: Telemetry;
   tools: Tools;
   toolAdmin: ToolAdmin;
   mcpServers: McpServers;
@@ -37,7 +47,9 @@ export interface Services {
   mcpOffers: McpOffers;
   agent: Agent;
   threads: Threads;
+  attachments: Attachments;
   jobs: Jobs;
+  routines: Routines;
   memory: Memory;
   skills: Skills;
   approvals: Approvals;
@@ -48,6 +60,8 @@ export interface Services {
   integrations: Integrations;
   externalTools: ExternalTools;
   toolCalls: ToolCalls;
+  usage: TurnUsage;
   chatLimit: Limiter;
+  modelCheck: ModelCheck;
   web: Web;
 }

@@ -8,9 +8,11 @@ export interface Store {
   tables(owner: string, migrations: Migrations): Promise<Sql>;
   /**
    * 32 bytes for one purpose, the same at every start, derived from the home's secrets key: nothing of them is
-   * stored. For what a plugin signs or seals.
+   * stored. For what a plugin signs or seals. It changes when the operator changes that key.
    */
   keyFor(purpose: string): Promise<Uint8Array>;
+  /** The same with those from before the key was changed, as long as the operator keeps them. */
+  keysFor(purpose: string): Promise<Keyring>;
   /** This process among those on the store. */
   readonly node: Node;
   /** What others may have read before and keep. */
@@ -24,6 +26,14 @@ export interface Store {
    * Answers how to stop.
    */
   repeat(name: string, everyMillis: number, work: () => Promise<unknown>): () => void;
+}
+
+/** Keys that are in use: they may change between two calls. */
+export interface Keyring {
+  /** The first signs and seals, every one verifies and opens. */
+  all(): readonly [Uint8Array, ...Uint8Array[]];
+  /** Those for one purpose. */
+  derive(purpose: string): Keyring;
 }
 
 export interface Changes {
@@ -51,6 +61,12 @@ export interface Signals {
 
 /** `isOwn`: this node sent it. */
 export type SignalListener = (payload: string, isOwn: boolean) => void;
+
+/** How the store is doing, for the operator. */
+export interface StoreHealth {
+  /** How large it is, how fast it grows and how much disk is left; undefined where nobody looks. */
+  describe(): Promise<{ readonly detail: string; readonly isFilling: boolean } | undefined>;
+}
 
 /** A process on the store. What it has taken for itself is marked with its id. */
 export interface Node {
@@ -96,6 +112,10 @@ export interface OwnedTables {
   derive?(sql: Sql): Promise<void>;
   /** Those with a column `"user"` whose rows go when that user is removed with all data. */
   readonly personal?: readonly string[];
+  /** What is sealed in them, so that it can be sealed again under a new key. */
+  readonly sealed?: readonly SealedPlace[];
+  /** What may go when it is old. */
+  readonly ages?: readonly AgingRows[];
   /** What PostgreSQL keeps in tables and SQLite as files in the home. */
   readonly files?: {
     readonly tables: readonly string[];
@@ -103,6 +123,45 @@ export interface OwnedTables {
     push(home: string, sql: Sql): Promise<void>;
     pull(home: string, sql: Sql): Promise<void>;
   };
+}
+
+/** Values that are sealed: a namespace of keyed state, each under its key's name, or a column of a table. */
+export type SealedPlace = {
+  /** What they are, in the plural. */
+  readonly about: string;
+} & (
+  | { readonly namespace: string }
+  | {
+      readonly table: string;
+      /** The column that a row is found by. */
+      readonly id: string;
+      readonly column: string;
+      /** The key's, as `keysFor` was asked. */
+      readonly purpose: string;
+      /** Under which name the row's value is sealed. */
+      name(id: string): string;
+      /** A column that is 1 where the value is sealed. */
+      readonly flag?: string;
+    }
+);
+
+/** Rows that settings or `postern store prune` delete when they are old. Where a user is asked for, they have a column `"user"`. */
+export interface AgingRows {
+  /** What people call them. */
+  readonly kind: string;
+  readonly table: string;
+  /** The column that identifies a row, a text. */
+  readonly key: string;
+  /** The column that grows with each row, a number. */
+  readonly order: string;
+  /** The column with the time that counts, in ISO form. */
+  readonly time: string;
+  /** SQL: which of them may go. */
+  readonly when: string;
+  /** SQL: about how many bytes a row and all that goes with it have. */
+  readonly bytes: string;
+  /** Deletes what does not go along, in the same transaction. */
+  removeRest?(tx: Transaction, engine: Sql["engine"], keys: readonly string[]): Promise<unknown>;
 }
 
 export type SqlValue = string | number | bigint | null | Uint8Array;

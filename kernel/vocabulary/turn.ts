@@ -3,11 +3,11 @@
  * sent to a browser and printed. Down go `Turn` and `ToolCall`; up come `ToolOutcome` and `TurnEvent`.
  */
 
+import { Usage } from "./models/usage.ts";
 import { Attachment, ToolCall, ToolOutcome } from "./tools/call.ts";
 import { ApprovalDecision, Gate, Origin, Reply } from "./tools/gate.ts";
-import { Usage } from "./usage.ts";
 import type { TokenScope } from "./user.ts";
-import { type Declared, hidden, named } from "./wire/form.ts";
+import { type Declared, hidden, named, nullable } from "./wire/form.ts";
 import { Time, Type } from "./wire/type.ts";
 
 export const JsonSchema = Type.Record(Type.String(), Type.Unknown());
@@ -15,6 +15,26 @@ export type JsonSchema = Declared<typeof JsonSchema>;
 
 export const ModelName = Type.Object({ provider: Type.String(), name: Type.String() }, { $id: "ModelName" });
 export type ModelName = Declared<typeof ModelName>;
+
+/** A model that may be chosen for a thread. */
+export const ModelOption = Type.Object(
+  {
+    provider: Type.String(),
+    name: Type.String(),
+    role: Type.Optional(
+      Type.Enum(["configured", "fallback"], { description: "What it is here, apart from any thread" }),
+    ),
+  },
+  { $id: "ModelOption" },
+);
+export type ModelOption = Declared<typeof ModelOption>;
+
+/** A model as somebody asks for it: where several providers have the name, the configured one is meant. */
+export const WantedModel = Type.Object({
+  provider: Type.Optional(Type.String({ maxLength: 100 })),
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+});
+export type WantedModel = Declared<typeof WantedModel>;
 
 /** Why a turn or a job failed. */
 export const Failure = Type.Object({ code: Type.String(), message: Type.String() });
@@ -86,7 +106,13 @@ export const TurnItem = Type.Union(
       ),
     }),
     /** What the model thought before it spoke, as far as it tells. */
-    Type.Object({ type: Type.Literal("reasoning"), id: Type.String(), text: Type.String(), pieces }),
+    Type.Object({
+      type: Type.Literal("reasoning"),
+      id: Type.String(),
+      text: Type.String(),
+      pieces,
+      millis: Type.Optional(Type.Integer({ description: "How long it thought" })),
+    }),
   ],
   { $id: "TurnItem" },
 );
@@ -144,6 +170,8 @@ export type Format =
 export interface AttachedBytes {
   readonly id: string;
   readonly data: Uint8Array;
+  /** Its text in UTF-8, where the attachment says that it has one and the data are not that. */
+  readonly text?: Uint8Array;
 }
 
 /** One request to the agent, whatever channel it came by. It stays in this process. */
@@ -155,6 +183,8 @@ export interface Turn {
   readonly id?: string;
   /** Continues this thread of the same user; absent starts a new one. */
   readonly thread?: string;
+  /** What answers on a new thread, now and later; absent: the configured model. `threads.setModel` changes it. */
+  readonly model?: WantedModel;
   readonly input: TurnInput;
   /** Rendered as an `<instructions>` block ahead of the message, and stored with it. */
   readonly instructions?: string;
@@ -182,10 +212,12 @@ export interface Turn {
   /** The bytes that the attachments in `input` and `history` stand for. */
   readonly attached?: readonly AttachedBytes[];
   /**
-   * The turn of the thread that this one goes on from. Where the thread has gone on since, this one is a branch: it sees
-   * the history of that turn and nothing of the other branch, and answers the gate of that turn.
+   * The turn of the thread that this one goes on from; null for the beginning. Where the thread has gone on since, this one
+   * is a branch: it sees the history of that turn and nothing of the other branch, and answers the gate of that turn.
    */
-  readonly after?: string;
+  readonly after?: string | null;
+  /** The trace that the request came with: its part, or what it follows from. Values of the header `traceparent`. */
+  readonly trace?: { readonly parent?: string | undefined; readonly links?: readonly string[] };
   /** True where the caller sent the whole history with this request: it is never summarised. */
   readonly isReplay?: boolean;
   /**
@@ -197,16 +229,28 @@ export interface Turn {
   readonly keepsPieces?: boolean;
   /** True: nothing of the turn, nor of its thread, is left when it ends. Only for a new thread. */
   readonly ephemeral?: boolean;
+  /**
+   * True where nobody is there to be asked: what would wait for an approval, a credential or an answer fails, and the model
+   * is told that it needs a person.
+   */
+  readonly unattended?: boolean;
+  /** US dollars that its models may cost. Once they are spent it fails with `budget_spent`. */
+  readonly budgetUsd?: number;
   /** What the token that the turn came with may use: `user(context).scope` of the service `web`. */
   readonly scope?: TokenScope;
   readonly temperature?: number;
 }
+
+const after = nullable(
+  Type.String({ description: "The turn it goes on from; null at the beginning of its thread" }),
+);
 
 /** A turn as it is stored. */
 export const TurnRecord = Type.Object(
   {
     id: Type.String(),
     thread: named("thread_id", Type.String()),
+    after,
     /** Only this user may see it. */
     user: hidden(Type.String()),
     channel: Type.String(),
@@ -240,6 +284,7 @@ export const TurnEvent = Type.Union([
     type: Type.Literal("started"),
     turn: named("turn_id", Type.String()),
     thread: named("thread_id", Type.String()),
+    after,
     model: ModelName,
   }),
   Type.Object({ type: Type.Literal("text"), item: Type.String(), delta: Type.String() }),

@@ -1,6 +1,7 @@
 /** The agent as channels know it: starts turns, one at a time on each thread, and sees every one to its end. */
 import { randomUUIDv7 } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { currentTraceparent } from "../../kernel/log/trace-context.ts";
 import {
   type Agent,
   type Alongside,
@@ -13,9 +14,11 @@ import {
   type TurnEvent,
   type TurnRecord,
 } from "../../kernel/plugin.ts";
+import type { Observers } from "./live/observer.ts";
 import { createRelay, LAST_WORD } from "./live/relay.ts";
 import { createTurnStream, type TurnStream } from "./live/stream.ts";
 import { createWatchers } from "./live/watchers.ts";
+import type { TurnSettings } from "./settings.ts";
 import { INTERRUPTED, type Ledger, type LedgerTurn, type TakenOver } from "./threads/ledger.ts";
 import type { Admit } from "./turn/admission.ts";
 import {
@@ -37,8 +40,9 @@ export interface AgentParts {
   readonly node: Node;
   readonly signals: Signals;
   readonly log: Log;
-  /** A turn may take as long as it needs while something happens; this much silence ends it. */
-  readonly idleSecs: number;
+  readonly observers: Observers;
+  /** What a turn that begins now is held to. */
+  settings(): Promise<TurnSettings>;
   /** Refuses a turn that asks for what cannot be had. */
   readonly admit: Admit;
   /** Told of a thread whose stored turns have changed behind the runner's back. */
@@ -47,7 +51,7 @@ export interface AgentParts {
   remember(user: string, answer: Pick<Beginning, "remember" | "destinations">): Promise<void>;
 }
 
-export interface RunningAgent extends Omit<Agent, "condense" | "measure" | "removeUser"> {
+export interface RunningAgent extends Omit<Agent, "condense" | "measure" | "models" | "removeUser"> {
   /** Ends every turn of a thread that is about to go. */
   cancelThread(thread: string): Promise<void>;
   /** Whether this node has that turn in hand. */
@@ -73,7 +77,7 @@ const DRAIN_LOOK_MILLIS = 100;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export function createAgent(parts: AgentParts): RunningAgent {
-  const { ledger, runner, node, signals, log, idleSecs, forget, remember } = parts;
+  const { ledger, runner, node, signals, log, forget, remember } = parts;
   const active = new Map<string, Entry>();
   const lanes = createLanes<Entry>(begin, start);
   const opening = new Set<Promise<unknown>>();
@@ -120,6 +124,10 @@ export function createAgent(parts: AgentParts): RunningAgent {
 
   async function execute(entry: Entry): Promise<void> {
     const { turn, beginning, scopes, writer, stopper } = entry;
+    const observer = parts.observers.turn(turn, writer);
+    const settings = await parts.settings();
+    // A turn may take as long as it needs while something happens; this much silence ends it.
+    const { turnIdleSecs: idleSecs } = settings;
     const idle = setTimeout(
       () =>
         stopper.abort(
@@ -128,11 +136,12 @@ export function createAgent(parts: AgentParts): RunningAgent {
       idleSecs * 1000,
     );
     const running = runner.open(
-      { turn, scopes, writer },
+      { turn, scopes, writer, settings },
       {
         signal: stopper.signal,
         emit: (event) => emit(entry, event),
         alive: () => void idle.refresh(),
+        observer,
       },
     );
     let ending: Ending;
@@ -142,17 +151,21 @@ export function createAgent(parts: AgentParts): RunningAgent {
       // A message that waited in line may find that the turn before it has opened a gate.
       const isLate = entry.hasToWait && turn.input.type === "message";
       const gate = isLate ? (await ledger.thread(turn.user, writer.thread))?.gate : undefined;
-      if (gate && (turn.after ?? gate.turn) === gate.turn) throw gatePending(gate);
+      if (gate && (turn.after === undefined || turn.after === gate.turn)) throw gatePending(gate);
       if (beginning.items.length > 0) await writer.put(...beginning.items);
       ending = withoutQuestion(turn, await running.loop(beginning));
     } catch (error) {
       ending = endingOf(error, stopper.signal, log);
     }
     clearTimeout(idle);
-    await close(entry, ending, running);
+    observer.ended(await close(entry, ending, running));
   }
 
-  async function close(entry: Entry, ending: Ending, running: ReturnType<TurnRunner["open"]>): Promise<void> {
+  async function close(
+    entry: Entry,
+    ending: Ending,
+    running: ReturnType<TurnRunner["open"]>,
+  ): Promise<TurnRecord> {
     const { writer } = entry;
     const usage = running.usage();
     let final = running.hide(ending);
@@ -160,7 +173,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
     try {
       next = await writer.finish(final, usage);
     } catch (error) {
-      log.error({ error, turn: writer.id }, "a turn could not be stored, retrying");
+      log.error({ error, turn: writer.id, thread: writer.thread }, "a turn could not be stored, retrying");
       const unstored = final.error === undefined ? unstoredEnding(error) : final;
       if (!(await saving.keepTrying(writer, unstored, usage))) {
         final = unstored;
@@ -177,12 +190,13 @@ export function createAgent(parts: AgentParts): RunningAgent {
       emit(entry, { type: "failed", code, message, record });
     } else emit(entry, { type: "done", status: final.status, record });
     if (next !== undefined && next !== node.id) relay.wake(writer.thread, next);
+    return record;
   }
 
   function start(entry: Entry): void {
-    const { thread } = entry.writer;
+    const { id: turn, thread } = entry.writer;
     const end = execute(entry)
-      .catch((error) => log.error({ error }, "a turn ended with an error"))
+      .catch((error) => log.error({ error, turn, thread }, "a turn ended with an error"))
       .then(() => {
         ends.delete(end);
         void lanes.wake(thread);
@@ -199,7 +213,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
     } catch (error) {
       // A store that is away, or full: it stays in line, and the next look tries again.
       if (error instanceof Fault && error.kind === "unavailable") return false;
-      log.error({ error, turn: writer.id }, "a turn in line could not be started");
+      log.error({ error, turn: writer.id, thread: writer.thread }, "a turn in line could not be started");
       stopper.abort(error);
       return true;
     }
@@ -238,10 +252,11 @@ export function createAgent(parts: AgentParts): RunningAgent {
     }
   }
 
-  async function openAs(id: string, turn: Turn, alongside: Alongside | undefined): Promise<TurnStream> {
-    await parts.admit(turn);
+  async function openAs(id: string, given: Turn, alongside: Alongside | undefined): Promise<TurnStream> {
+    const turn = await parts.admit(given);
     const options = { isIdGiven: turn.id !== undefined, alongside };
-    const opened = await ledger.open({ ...turn, id }, await runner.admit(turn), options);
+    const trace = turn.trace ?? { parent: currentTraceparent() };
+    const opened = await ledger.open({ ...turn, trace, id }, await runner.admit(turn), options);
     const { writer, hasToWait } = opened;
     const stream = createTurnStream(id, writer.thread, () => cancel(entry));
     const entry: Entry = { ...opened, stream, stopper: new AbortController() };

@@ -1,15 +1,17 @@
 /** The agent as a plugin. Its code is loaded when it starts, so that commands which do not need it stay fast. */
 import { definePlugin } from "../../kernel/plugin.ts";
-import { readSettings } from "./settings.ts";
+import { readLiveSettings, readSettings } from "./settings.ts";
 
 export default definePlugin({
   name: "agent",
-  needs: ["store", "kernel"],
-  wants: ["tools"],
+  needs: ["store", "settings", "kernel"],
+  wants: ["tools", "telemetry"],
   provides: [
     "agent",
     "threads",
+    "attachments",
     "jobs",
+    "routines",
     "memory",
     "skills",
     "approvals",
@@ -18,20 +20,51 @@ export default definePlugin({
     "identities",
     "externalTools",
     "toolCalls",
+    "usage",
     "chatLimit",
+    "modelCheck",
   ],
   commands: [
+    {
+      name: "setup",
+      about: "choose a model, test it, set a spending cap and try a tool",
+      load: async () => (await import("./models/checking/setup.ts")).register,
+    },
     {
       name: "ask",
       about: "ask one question and print the answer",
       startsService: true,
-      load: async () => (await import("./ask.ts")).register,
+      load: async () => (await import("./live/ask.ts")).register,
+    },
+    {
+      name: "thread",
+      about: "list, search, show, export, rename and remove threads",
+      example: "postern thread list",
+      load: async () => (await import("./threads/commands.ts")).register,
+    },
+    {
+      name: "memory",
+      about: "list, search, show, write and remove what the agent remembers",
+      example: "postern memory search red bike",
+      load: async () => (await import("./memory/commands.ts")).register,
     },
     {
       name: "jobs",
-      about: "list, show and cancel jobs",
+      about: "list, show, cancel and retry jobs",
       example: "postern jobs list --status running",
       load: async () => (await import("./jobs/commands.ts")).register,
+    },
+    {
+      name: "routine",
+      about: "have the agent do something on a schedule",
+      example: 'postern routine add "weekdays at 8:00" "Summarise my open issues"',
+      load: async () => (await import("./routines/commands.ts")).register,
+    },
+    {
+      name: "usage",
+      about: "show turns, tokens and cost of the last days",
+      example: "postern usage --days 7 --by user",
+      load: async () => (await import("./spending/commands.ts")).register,
     },
     {
       name: "explain",
@@ -52,11 +85,22 @@ export default definePlugin({
       load: async () => (await import("./context/files/commands.ts")).register,
     },
   ],
+  names: {
+    thread: ({ rows, user }) =>
+      rows(
+        'SELECT id AS name, title AS about FROM threads WHERE "user" = ? AND ephemeral = 0 ORDER BY updated_at DESC LIMIT 50',
+        user,
+      ),
+    memory: ({ rows, user }) =>
+      rows('SELECT path AS name FROM memory_documents WHERE "user" = ? ORDER BY path LIMIT 500', user),
+    job: ({ rows }) => rows("SELECT id AS name, status AS about FROM jobs ORDER BY seq DESC LIMIT 50"),
+  },
   tables: async () => (await import("./threads/owned-tables.ts")).TABLES,
   configure: readSettings,
+  live: readLiveSettings,
   async diagnose(context) {
     const [{ diagnoseModel }, { diagnoseFiles }] = await Promise.all([
-      import("./models/diagnose.ts"),
+      import("./models/checking/diagnose.ts"),
       import("./context/files/diagnosis.ts"),
     ]);
     return [...(await diagnoseModel(context.config.model)), ...(await diagnoseFiles(context))];

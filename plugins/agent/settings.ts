@@ -1,26 +1,37 @@
 /** Everything the agent reads from its environment. */
 import type { Env } from "../../kernel/plugin.ts";
 import { type ModelChoice, readModelChoice } from "./models/choose.ts";
+import type { RoutineLimits } from "./routines/bounds.ts";
 import { type ApprovalRules, readApprovalRules } from "./safety/approvals.ts";
 import { type ProvenanceSettings, readProvenance } from "./safety/provenance/gate.ts";
 
-export interface AgentSettings {
-  readonly model: ModelChoice;
+/** What a turn begins with, and keeps to its end. */
+export interface TurnSettings {
   readonly approvals: ApprovalRules;
   readonly provenance: ProvenanceSettings;
   readonly chatRateLimit: number;
   readonly maxToolCalls: number;
-  readonly toolsOffered: number;
   readonly turnIdleSecs: number;
   readonly dailyUsdCap: number | undefined;
+}
+
+export interface AgentSettings extends TurnSettings {
+  readonly model: ModelChoice;
+  readonly toolsOffered: number;
+  readonly attachmentsMb: number;
   readonly memoryVectors: boolean;
   readonly jobsConcurrency: number;
   readonly jobsRetentionDays: number;
+  readonly routines: RoutineLimits;
 }
 
-export function readSettings(env: Env): AgentSettings {
+/** All that may be changed while the service runs. */
+export function readLiveSettings(env: Env): TurnSettings & Pick<AgentSettings, "model"> {
+  return { model: readModelChoice(env), ...readTurnSettings(env) };
+}
+
+export function readTurnSettings(env: Env): TurnSettings {
   return {
-    model: readModelChoice(env),
     approvals: readApprovalRules(env),
     provenance: readProvenance(env),
     chatRateLimit: env.integer(
@@ -35,12 +46,6 @@ export function readSettings(env: Env): AgentSettings {
       { min: 1, max: 10_000 },
       "Most tool calls in one turn",
     ),
-    toolsOffered: env.integer(
-      "TOOLS_OFFERED",
-      40,
-      { min: 20, max: 1000 },
-      "With more tools than this a model is offered those that fit, and finds others by tool_search",
-    ),
     turnIdleSecs: env.integer(
       "TURN_IDLE_SECS",
       600,
@@ -53,6 +58,24 @@ export function readSettings(env: Env): AgentSettings {
       { min: 0, max: 1_000_000 },
       "US dollars a user may spend on models per day (UTC); no cap if unset",
     ),
+  };
+}
+
+export function readSettings(env: Env): AgentSettings {
+  return {
+    ...readLiveSettings(env),
+    toolsOffered: env.integer(
+      "TOOLS_OFFERED",
+      40,
+      { min: 20, max: 1000 },
+      "With more tools than this a model is offered those that fit, and finds others by tool_search",
+    ),
+    attachmentsMb: env.integer(
+      "ATTACHMENTS_MAX_MB",
+      10,
+      { min: 1, max: 100 },
+      "Megabytes that a file attached to a message may have",
+    ),
     memoryVectors: env.flag("MEMORY_VECTORS", true, "Also search memory by meaning, with an offline model"),
     jobsConcurrency: env.integer(
       "JOBS_CONCURRENCY",
@@ -64,7 +87,16 @@ export function readSettings(env: Env): AgentSettings {
       "JOBS_RETENTION_DAYS",
       30,
       { min: 1, max: 36_500 },
-      "Days until a completed job is deleted",
+      "Days until a completed job, or run of a routine, is deleted",
     ),
+    routines: {
+      perUser: env.integer("ROUTINES_PER_USER", 50, { min: 0, max: 100_000 }, "Most routines of a user"),
+      leastMinutes: env.integer(
+        "ROUTINES_LEAST_MINUTES",
+        1,
+        { min: 1, max: 10_080 },
+        "Least minutes between two runs of a routine",
+      ),
+    },
   };
 }

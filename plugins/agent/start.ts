@@ -1,7 +1,8 @@
 /** Wires the loop, threads, jobs and safety together into the services that channels use. */
 import { join } from "node:path";
-import { reason, type Services, type StartContext } from "../../kernel/plugin.ts";
-import { createLimiter } from "../../kernel/store/limits/limiter.ts";
+import { SILENT } from "../../kernel/log/telemetry.ts";
+import { type ModelName, reason, type Services, type StartContext } from "../../kernel/plugin.ts";
+import { createLiveLimiter } from "../../kernel/store/limits/live-limiter.ts";
 import { createAgent } from "./agent.ts";
 import { createCondensing } from "./context/condensing.ts";
 import { openOperatorFiles } from "./context/files/open.ts";
@@ -14,19 +15,27 @@ import { createJobs } from "./jobs/jobs.ts";
 import { createJobTable } from "./jobs/table.ts";
 import { createPersonalRemoval, createUserRemoval } from "./jobs/user-removal.ts";
 import { MIGRATIONS as WEBHOOK_IDENTITIES } from "./jobs/webhook-identities.ts";
+import { measureWaiting } from "./live/gauges.ts";
+import { createObservers } from "./live/observer.ts";
 import { closeOrphans, followDeaths } from "./live/takeover.ts";
 import { createMemory } from "./memory/memory.ts";
 import { createBuiltinModel } from "./models/builtin/model.ts";
-import { createModels } from "./models/choose.ts";
+import { createModelCatalog } from "./models/checking/catalog.ts";
+import { createModelCheck } from "./models/checking/check.ts";
+import { createModels, readModelChoice } from "./models/choose.ts";
 import type { Model } from "./models/model.ts";
+import { proposingTool } from "./routines/propose.ts";
+import { createRoutines } from "./routines/routines.ts";
 import { createApprovals } from "./safety/approvals.ts";
 import { createDestinations } from "./safety/provenance/destinations.ts";
 import { createExplaining } from "./safety/provenance/explaining.ts";
 import { createStoredTraces } from "./safety/provenance/stored-trace.ts";
 import { createTurnGates } from "./safety/provenance/turn-gates.ts";
-import type { AgentSettings } from "./settings.ts";
+import { type AgentSettings, readTurnSettings } from "./settings.ts";
 import { readPrices } from "./spending/cost.ts";
 import { createSpending } from "./spending/spending.ts";
+import { createUsage } from "./spending/usage.ts";
+import { createUploads } from "./threads/attachments/uploads.ts";
 import { createHistory } from "./threads/history.ts";
 import { createLedger } from "./threads/ledger.ts";
 import { MIGRATIONS } from "./threads/tables.ts";
@@ -43,7 +52,9 @@ const NO_MISSIONS = { prompt: "", requiredTools: [] };
 type Provided =
   | "agent"
   | "threads"
+  | "attachments"
   | "jobs"
+  | "routines"
   | "memory"
   | "skills"
   | "approvals"
@@ -52,7 +63,9 @@ type Provided =
   | "identities"
   | "externalTools"
   | "toolCalls"
-  | "chatLimit";
+  | "usage"
+  | "chatLimit"
+  | "modelCheck";
 
 export async function startAgent({
   config,
@@ -62,9 +75,13 @@ export async function startAgent({
   onStop,
   onDrain,
   announce,
-}: StartContext<AgentSettings, "store" | "kernel", "tools">): Promise<Pick<Services, Provided>> {
+  tell,
+}: StartContext<AgentSettings, "store" | "settings" | "kernel", "tools" | "telemetry">): Promise<
+  Pick<Services, Provided>
+> {
   const sql = await use.store.tables("agent", MIGRATIONS);
   const { mask } = use.kernel;
+  const telemetry = use.telemetry ?? SILENT;
   const { node, signals } = use.store;
   const ledger = createLedger(sql, node);
   const memory = await createMemory({ store: use.store, vectors: config.memoryVectors, log });
@@ -78,26 +95,40 @@ export async function startAgent({
   await use.store.tables("webhook identities", WEBHOOK_IDENTITIES);
   const prices = await readPrices(files);
   onStop(files.onChange(() => void prices.readAgain().catch((error) => log.warn({ error }, reason(error)))));
-  const models = createModels(config.model, createBuiltinModel(), prices, log);
+  const [choice, settings] = await Promise.all([
+    use.settings.live("agent", readModelChoice),
+    use.settings.live("agent", readTurnSettings),
+  ]);
+  const builtin = createBuiltinModel();
+  const models = createModels(choice, builtin, prices, log);
+  const catalog = createModelCatalog({
+    models,
+    prices,
+    capUsd: async () => (await settings.current()).dailyUsdCap,
+  });
+  const chosenFor: RunnerParts["chosenFor"] = async ({ user, thread, model }) =>
+    thread === undefined ? (model as ModelName | undefined) : (await ledger.thread(user, thread))?.model;
   const approvals = createApprovals(sql);
-  const own = [...memory.tools, ...skills.tools, ...missions.tools];
+  const proposing = proposingTool({
+    add: (given) => routines.add(given),
+    preview: (schedule, tz) => routines.preview(schedule, tz),
+  });
+  const own = [...memory.tools, ...skills.tools, ...missions.tools, proposing];
   // A skill is there to be followed; memory and missions may hold what a page once said.
   const trusted = new Set(skills.tools.map((tool) => tool.name));
   const history = createHistory(sql, { mask, trusted });
   const sources = {
     own,
     host: use.tools,
-    rules: config.approvals,
     approvals,
     mostOffered: config.toolsOffered,
     index: createToolIndexes(),
-    provenance: config.provenance.mode,
   };
   const destinations = createDestinations(sql);
   const ownNames = new Set(own.map(({ name }) => name));
   const isOwn = (tool: string) => ownNames.has(tool);
   const stored = createStoredTraces(sql, isOwn);
-  const gateParts = { settings: config.provenance, destinations, followed: trusted, mask, stored, isOwn };
+  const gateParts = { destinations, followed: trusted, mask, stored, isOwn };
   const gates = createTurnGates(gateParts);
   const warned = new Set<string>();
   const warnUncounted = (cap: string, chain: readonly Model[]): void => {
@@ -114,27 +145,33 @@ export async function startAgent({
     ]);
     return { sections: [identity, prompt, skill], requiredTools, persons: [identity, skill] };
   };
-  const shared = { models, prices, spending: createSpending(sql, config.dailyUsdCap), sources, preface };
+  const shared = { models, prices, spending: createSpending(sql), sources, preface };
   const runner = createTurnRunner({
     ...shared,
+    chain: catalog.chain,
+    chosenFor,
     context: createContext(sql, history),
     mask,
     trusted,
     gates,
     log,
-    maxToolCalls: config.maxToolCalls,
-    onTokenCap: (chain) => warnUncounted("the daily cap of a token", chain),
+    onCap: warnUncounted,
   });
+  const observers = createObservers(telemetry, mask, log, use.kernel.serving);
+  measureWaiting(telemetry, sql, node);
   const agent = createAgent({
+    observers,
     ledger,
     runner,
     node,
     signals,
     log,
-    idleSecs: config.turnIdleSecs,
+    settings: settings.current,
     admit: createAdmission({
       sources,
-      models,
+      chain: catalog.chain,
+      choose: catalog.choose,
+      chosenFor,
       toolsOf: ledger.tools,
     }),
     forget(thread) {
@@ -147,7 +184,11 @@ export async function startAgent({
     },
   });
   const readTurn = async (user: string, id: string) => threads.turn(user, id);
-  const threads = createThreads(sql, agent.cancelThread);
+  const threads = createThreads(sql, { onRemove: agent.cancelThread, choose: catalog.choose });
+  const attachments = createUploads({
+    ...{ sql, store: use.store, models, log, fileBytes: config.attachmentsMb * 1_000_000 },
+  });
+  onStop(() => attachments.close());
   const jobs = createJobs({
     table: createJobTable(sql, node),
     agent,
@@ -157,20 +198,31 @@ export async function startAgent({
     concurrency: config.jobsConcurrency,
     retentionDays: config.jobsRetentionDays,
   });
+  const routines = await createRoutines({
+    store: use.store,
+    clock: use.kernel.clock,
+    jobs,
+    turn: threads.turn,
+    log,
+    limits: config.routines,
+    retentionDays: config.jobsRetentionDays,
+    isServing: use.kernel.serving,
+  });
   const identities = createIdentities({ sql, jobs, giveMemory: memory.giveAll });
   onStop(async () => {
+    routines.stop();
     jobs.stop();
     await agent.stop();
     await jobs.idle();
+    await routines.idle();
     if (use.kernel.serving) await jobs.handBack();
   });
-  const chatLimit = createLimiter({
-    name: "chat",
-    windows: [{ limit: config.chatRateLimit, seconds: 60 }],
-    store: use.store,
-  });
+  const chatLimit = createLiveLimiter({ name: "chat", store: use.store }, async () => [
+    { limit: (await settings.current()).chatRateLimit, seconds: 60 },
+  ]);
   onStop(() => chatLimit.close());
   onDrain(async () => {
+    routines.stop();
     jobs.stop();
     await agent.drain();
     await jobs.idle();
@@ -180,33 +232,50 @@ export async function startAgent({
     const interrupted = await closeOrphans(deaths);
     if (interrupted > 0) log.warn({ turns: interrupted }, "turns were interrupted when the service stopped");
     await jobs.start();
+    routines.start();
     // On SQLite the only other process is a command, which looks after its own turn.
     if (sql.engine === "postgres") onStop(followDeaths(use.store, deaths));
   }
   const show = () => announce(`${models.name().name} (${models.name().provider})`);
   show();
-  void models.current().then((chain) => {
+  const showModels = async () => {
+    const chain = await models.current();
     show();
-    if (config.dailyUsdCap !== undefined) warnUncounted("DAILY_USD_CAP", chain);
+    if (settings.last().dailyUsdCap !== undefined) warnUncounted("DAILY_USD_CAP", chain);
+  };
+  void showModels().then(() => {
+    if (choice.last().provider === "auto" && models.name().provider === "builtin")
+      tell('No language model is set up: run "postern setup", or choose one on the page under Settings.');
   });
+  onStop(choice.onChange(() => void showModels()));
+  onStop(settings.onChange(() => void showModels()));
   const removeUser = createUserRemoval({
     sql,
     threads,
     jobs,
     memory,
+    pauseRoutines: (user) => routines.pauseAll(user, "Its user was removed."),
     removeElsewhere: createPersonalRemoval(use.store, use.kernel),
     cancelThread: agent.cancelThread,
   });
   return {
-    agent: { ...agent, ...createCondensing({ ...shared, sql, history, mask, trusted }), removeUser },
+    agent: {
+      ...agent,
+      models: catalog.list,
+      ...createCondensing({ ...shared, sql, history, mask, trusted, settings: settings.current }),
+      removeUser,
+    },
     threads,
+    attachments,
     jobs,
+    routines,
     memory,
     skills: { list: async () => (await skills.list()).skills, read: skills.read },
     approvals,
     destinations,
     provenance: createExplaining({
       ...gateParts,
+      settings: async () => (await settings.current()).provenance,
       tools: use.tools,
       persons: async (user) => (await preface(user, () => true)).persons,
     }),
@@ -219,7 +288,9 @@ export async function startAgent({
         return gate?.type === "external_tool" ? gate : undefined;
       },
     },
-    toolCalls: createToolCalls(sources),
+    toolCalls: createToolCalls(sources, settings.current),
+    usage: createUsage(sql),
     chatLimit,
+    modelCheck: createModelCheck({ settings: use.settings, builtin, prices, mask, log }),
   };
 }

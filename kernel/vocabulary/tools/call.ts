@@ -48,6 +48,17 @@ export const Attachment = Type.Object(
     size: Type.Integer(),
     name: Type.Optional(Type.String()),
     detail: Type.Optional(Type.String({ description: "How closely a model should look at an image" })),
+    text: Type.Optional(
+      Type.Object(
+        {
+          bytes: Type.Integer({ description: "Of the text, in UTF-8" }),
+          shown: Type.Optional(
+            Type.Integer({ description: "Of these, how many fit the model: it is shown the beginning" }),
+          ),
+        },
+        { description: "Of a file that models read as text" },
+      ),
+    ),
   },
   { $id: "Attachment" },
 );

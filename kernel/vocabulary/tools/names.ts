@@ -10,8 +10,10 @@ export function reservedPrefix(name: string): string | undefined {
 
 /** The agent's tool that finds others. */
 export const TOOL_SEARCH = "tool_search";
+/** The agent's tool that proposes a routine. */
+export const ROUTINE_PROPOSE = "routine_propose";
 
 /** A name that only the agent's own tools may have. */
 export function isAgentsName(name: string): boolean {
-  return name === TOOL_SEARCH || reservedPrefix(name) !== undefined;
+  return name === TOOL_SEARCH || name === ROUTINE_PROPOSE || reservedPrefix(name) !== undefined;
 }

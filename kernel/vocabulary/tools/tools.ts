@@ -1,5 +1,7 @@
 /** What the tool host offers: calls for the agent, management for the page. */
 
+import type { CallTrace } from "../../log/telemetry.ts";
+import type { Figures, FiguresQuery } from "../models/usage.ts";
 import { JsonSchema } from "../turn.ts";
 import type { Declared } from "../wire/form.ts";
 import { Time, Type } from "../wire/type.ts";
@@ -102,6 +104,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** For the receipt. */
   readonly ruling?: NonNullable<ToolReceipt["ruling"]>;
+  readonly trace?: CallTrace;
 }
 
 export interface Tools {
@@ -311,4 +314,6 @@ export interface ToolAdmin {
     readonly limit?: number;
   }): Promise<readonly ToolReceipt[]>;
   receipt(id: string): Promise<ToolReceipt | undefined>;
+  /** Calls of tools, counted from the receipts that are kept. */
+  usage(query: FiguresQuery): Promise<Figures>;
 }

@@ -1,6 +1,8 @@
 /** Brings what is attached to messages to those that a model is shown, once they fit its window. */
-import type { Attachment, Turn } from "../../../kernel/plugin.ts";
+import type { Attachment, Mask, Turn } from "../../../kernel/plugin.ts";
 import type { ModelAttachment, ModelMessage, RenderedMessage } from "../models/model.ts";
+import { isText } from "../models/request.ts";
+import { redact } from "../safety/redact.ts";
 
 type Read = (ids: readonly string[]) => Promise<ReadonlyMap<string, Uint8Array>>;
 
@@ -8,13 +10,16 @@ type Read = (ids: readonly string[]) => Promise<ReadonlyMap<string, Uint8Array>>
 export function createAttaching(
   { attached = [] }: Pick<Turn, "attached">,
   read: Read,
+  mask: Mask,
 ): (messages: readonly RenderedMessage[]) => Promise<readonly ModelMessage[]> {
-  const known = new Map<string, Uint8Array | undefined>(attached.map(({ id, data }) => [id, data]));
+  const known = new Map<string, Uint8Array | undefined>(
+    attached.map(({ id, data, text }) => [id, text ?? data]),
+  );
 
   function bring<Message extends RenderedMessage>(message: Message): ModelMessage {
     if (message.role === "assistant" || message.attachments === undefined) return message as ModelMessage;
     const attachments = message.attachments.flatMap((attachment) =>
-      withBytes(attachment, known.get(attachment.id)),
+      withBytes(attachment, known.get(attachment.id), mask),
     );
     const missing = message.attachments.filter(({ id }) => known.get(id) === undefined).map(note);
     return message.role === "user"
@@ -35,12 +40,21 @@ export function createAttaching(
   };
 }
 
-function withBytes(
-  { kind, mime, name, detail }: Attachment,
-  data: Uint8Array | undefined,
-): ModelAttachment[] {
+function withBytes(attachment: Attachment, data: Uint8Array | undefined, mask: Mask): ModelAttachment[] {
   if (data === undefined) return [];
-  return [{ kind, mime, data, ...(name !== undefined && { name }), ...(detail !== undefined && { detail }) }];
+  const { kind, mime, name, detail } = attachment;
+  const shown = isText(attachment)
+    ? { mime: "text/plain", data: Buffer.from(redact(mask, textOf(attachment, data))) }
+    : { mime, data };
+  return [{ kind, ...shown, ...(name !== undefined && { name }), ...(detail !== undefined && { detail }) }];
+}
+
+/** What of it fits the model, which is told that it is not all. */
+function textOf({ text }: Attachment, data: Uint8Array): string {
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  if (text?.shown === undefined || text.shown >= data.byteLength) return bytes.toString("utf8");
+  const share = Math.max(1, Math.floor((text.shown / data.byteLength) * 100));
+  return `${bytes.toString("utf8", 0, text.shown)}\n\n[The file goes on: only its first ${share}% fits here. Say so where it matters.]`;
 }
 
 const note = ({ kind, name }: Attachment): string =>

@@ -40,7 +40,7 @@ export function createComposer(composing: Composing): Compose {
   const show: Show = { mask, trusted, outputs: new WeakMap() };
   const fitted = new Map<Model, Promise<Fitted>>();
   const sent = sentWith(turn, items, stored);
-  const attach = createAttaching(turn, (ids) => context.attachments(stored.thread, ids));
+  const attach = createAttaching(turn, (ids) => context.attachments(stored.thread, ids), mask);
   const ofSystem = estimateText(system);
 
   async function fitPast(model: Model, budget: number, own: number): Promise<Fitted> {

@@ -13,12 +13,13 @@ import type { Models } from "../models/choose.ts";
 import type { RenderedMessage } from "../models/model.ts";
 import { redact } from "../safety/redact.ts";
 import { allowedModels, allowsTool, refuseWidening, scopesOf } from "../safety/scope.ts";
+import type { TurnSettings } from "../settings.ts";
 import { NO_USAGE, type Prices } from "../spending/cost.ts";
 import type { Spending } from "../spending/spending.ts";
-import { findOrigin, readPath } from "../threads/branch.ts";
 import { type History, renderItems } from "../threads/history.ts";
+import { findOrigin, readPath } from "../threads/turns/branch.ts";
 import type { RunnerParts } from "../turn/runner.ts";
-import { openToolbox } from "../turn/toolbox.ts";
+import { openToolbox, underRules } from "../turn/toolbox.ts";
 import { SUMMARY_SYSTEM, systemText } from "./prompt.ts";
 import { estimateText, estimateTokens, estimateTools } from "./tokens.ts";
 import { digest, summariseTurns } from "./window.ts";
@@ -31,6 +32,7 @@ export interface CondensingParts {
   readonly spending: Spending;
   readonly sources: RunnerParts["sources"];
   readonly preface: RunnerParts["preface"];
+  settings(): Promise<TurnSettings>;
   readonly mask: Mask;
   readonly trusted: ReadonlySet<string>;
 }
@@ -68,7 +70,9 @@ export function createCondensing(parts: CondensingParts): Pick<Agent, "measure" 
         require: () => {},
       };
       const [toolbox, { sections }, turns] = await Promise.all([
-        openToolbox(parts.sources, scope, () => {}),
+        parts
+          .settings()
+          .then((settings) => openToolbox(underRules(parts.sources, settings), scope, () => {})),
         parts.preface(turn.user, allows),
         said(turn),
       ]);
@@ -94,7 +98,8 @@ export function createCondensing(parts: CondensingParts): Pick<Agent, "measure" 
       let usage = NO_USAGE;
       const summarise = async (transcript: string): Promise<string> => {
         if (model.name.provider === "builtin") return digest(transcript);
-        await parts.spending.assertLeft(turn.user, scopes);
+        const { dailyUsdCap } = await parts.settings();
+        await parts.spending.assertLeft(turn.user, dailyUsdCap, scopes);
         let text = "";
         const request = {
           system: SUMMARY_SYSTEM,
@@ -125,7 +130,7 @@ export function createCondensing(parts: CondensingParts): Pick<Agent, "measure" 
 /** The number of the turn that it goes on from; undefined where it begins a thread. */
 async function numberOf(queries: Queries, turn: Turn): Promise<number | undefined> {
   const { thread, user, after } = turn;
-  if (thread === undefined) return undefined;
+  if (thread === undefined || after === null) return undefined;
   if (after !== undefined) return (await findOrigin(queries, turn, thread)).seq;
   const query = 'SELECT max(seq) AS seq FROM turns WHERE thread = ? AND "user" = ?';
   return (await queries.get<{ seq: number | null }>(query, thread, user))?.seq ?? undefined;

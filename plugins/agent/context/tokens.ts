@@ -2,9 +2,9 @@
 
 import { StringDecoder } from "node:string_decoder";
 import type { Attachment } from "../../../kernel/plugin.ts";
-import { estimateText } from "../../../kernel/vocabulary/usage.ts";
+import { estimateText } from "../../../kernel/vocabulary/models/usage.ts";
 import type { ModelAttachment, ModelMessage, ModelTool, RenderedMessage } from "../models/model.ts";
-import { isTextual } from "../models/request.ts";
+import { isText } from "../models/request.ts";
 
 const BYTES_PER_TOKEN = 4;
 const TOKENS_OF_IMAGE = 1000;
@@ -43,11 +43,16 @@ function estimateAttachments(attachments: readonly (ModelAttachment | Attachment
 }
 
 function estimateAttachment(attachment: ModelAttachment | Attachment): number {
-  const { kind, mime } = attachment;
+  const { kind } = attachment;
   // Providers scale an image down, so it costs much the same at any size.
   if (kind === "image") return TOKENS_OF_IMAGE;
-  const bytes = kind === "file" && isTextual(mime) ? BYTES_PER_TOKEN : BYTES_PER_TOKEN_OF[kind];
-  return Math.ceil(("data" in attachment ? attachment.data.byteLength : attachment.size) / bytes);
+  const bytes = isText(attachment) ? BYTES_PER_TOKEN : BYTES_PER_TOKEN_OF[kind];
+  return Math.ceil(("data" in attachment ? attachment.data.byteLength : sizeOf(attachment)) / bytes);
+}
+
+/** Of what a model is shown of it. */
+function sizeOf({ size, text }: Attachment): number {
+  return text?.shown ?? text?.bytes ?? size;
 }
 
 /** A tool is the same object from turn to turn, and is counted once. */

@@ -6,11 +6,11 @@
 import { Fault, type Sql, type Turn } from "../../../kernel/plugin.ts";
 import type { RenderedMessage } from "../models/model.ts";
 import { capText, escapeTags } from "../safety/wrap.ts";
-import { readAttachments } from "../threads/attachments.ts";
-import { isOnPath, type Path, readPath } from "../threads/branch.ts";
+import { readAttachments } from "../threads/attachments/stored.ts";
 import type { History, Past, RenderedTurn } from "../threads/history.ts";
 import { orphansOf, withoutResult } from "../threads/history.ts";
 import type { Summary } from "../threads/thread-row.ts";
+import { isOnPath, type Path, readPath } from "../threads/turns/branch.ts";
 import { estimateText, estimateTokens } from "./tokens.ts";
 import { leaveOut, tooLong } from "./truncation.ts";
 

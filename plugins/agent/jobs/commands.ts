@@ -1,17 +1,18 @@
-/** `postern jobs list|show|cancel`: the durable queue from the command line, also while the service runs. */
+/** `postern jobs list|show|cancel|retry`: the durable queue from the command line, also while the service runs. */
 import { type Command, InvalidArgumentError } from "commander";
 import { say, sayJson } from "../../../kernel/cli/output.ts";
-import { table } from "../../../kernel/cli/table.ts";
+import { fields, table } from "../../../kernel/cli/table.ts";
 import type { CommandContext } from "../../../kernel/plugin.ts";
 import { Fault, type Job, type JobStatus } from "../../../kernel/plugin.ts";
 import { JobDetails, JobStatus as STATUS } from "../../../kernel/vocabulary/job.ts";
 import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
 
-const STATUSES: readonly JobStatus[] = STATUS.enum;
+type ListedStatus = JobStatus | "failed";
+const STATUSES: readonly ListedStatus[] = [...STATUS.enum, "failed"];
 const MOST = 1000;
 
 interface ListOptions {
-  readonly status?: JobStatus;
+  readonly status?: ListedStatus;
   readonly user?: string;
   readonly limit: number;
   readonly before?: string;
@@ -35,7 +36,7 @@ export function register(group: Command, context: CommandContext): void {
         else if (items.length === 0) print("No jobs.");
         else
           print(
-            `${table(items.map(row), "").trimEnd()}${next ? `\nMore: postern jobs list --before ${next}` : ""}`,
+            `${table(["JOB", "STATUS", "USER", "CREATED", "COMPLETED"], items.map(row)).trimEnd()}${next ? `\nMore: postern jobs list --before ${next}` : ""}`,
           );
       }),
     );
@@ -59,9 +60,19 @@ export function register(group: Command, context: CommandContext): void {
     .action((id: string, { json = false }: { json?: boolean }) =>
       context.with(["jobs"], async ({ jobs }) => show((await jobs.cancel(id)) ?? missing(id), json)),
     );
+
+  group
+    .command("retry")
+    .description("put a new job with the same message into the queue")
+    .argument("<job_id>")
+    .option("--json", "print JSON")
+    .addHelpText("after", "\nExample:\n  $ postern jobs retry 0c9c2a52-6b1d-4f6e-8a44-3c1f7a0f8d11")
+    .action((id: string, { json = false }: { json?: boolean }) =>
+      context.with(["jobs"], async ({ jobs }) => show((await jobs.retry(id)) ?? missing(id), json)),
+    );
 }
 
-function parseStatus(text: string): JobStatus {
+function parseStatus(text: string): ListedStatus {
   const status = STATUSES.find((known) => known === text);
   if (status === undefined) throw new InvalidArgumentError(`Use one of ${STATUSES.join(", ")}.`);
   return status;
@@ -89,15 +100,14 @@ function show(job: Job, json: boolean): void {
 
 function inWords(job: Job): string {
   const { response, error } = job;
-  const fields = Object.entries(toWire(JobDetails, job)).filter(
+  const told = Object.entries(toWire(JobDetails, job)).filter(
     ([name, value]) => value !== null && name !== "response" && name !== "error",
   );
-  const lines = table(
-    fields.map(([name, value]) => [name, String(value)]),
-    "",
-  );
-  const failure = error ? `error            ${error.code}: ${error.message}\n` : "";
-  return `${lines}${failure}${response === undefined ? "" : `\n${response}`}`.trimEnd();
+  const lines = fields([
+    ...told.map(([name, value]) => [name, String(value)]),
+    ...(error === undefined ? [] : [["error", `${error.code}: ${error.message}`]]),
+  ]);
+  return `${lines}${response === undefined ? "" : `\n${response}`}`.trimEnd();
 }
 
 function print(text: string): void {

@@ -7,6 +7,7 @@ import {
   type Job,
   type Jobs,
   type Log,
+  type NewJob,
   type Store,
   type Transaction,
   type TurnRecord,
@@ -14,7 +15,7 @@ import {
 import { oneAtATime } from "../live/one-at-a-time.ts";
 import { INTERRUPTED } from "../threads/ledger.ts";
 import { CANCELLED, type Completion, completionOf, failure, isCutShort, refusal } from "./completion.ts";
-import { type JobRow, jobOf, turnOf } from "./row.ts";
+import { againOf, type JobRow, jobOf, turnOf } from "./row.ts";
 import type { Claimed, From, JobTable } from "./table.ts";
 
 export interface JobsParts {
@@ -55,6 +56,13 @@ const NOT_RUN_AGAIN = {
   code: INTERRUPTED.code,
   message: "The job was interrupted after it had called a tool with side effects, so it was not run again.",
 };
+
+const NOT_REPEATABLE = new Fault(
+  "invalid",
+  "job_not_repeatable",
+  "The job came with a request of its own, which is not kept after it ran: send the request again.",
+  { param: "id" },
+);
 
 export function createJobs(parts: JobsParts): RunningJobs {
   const { table, agent, store, log, concurrency } = parts;
@@ -198,6 +206,14 @@ export function createJobs(parts: JobsParts): RunningJobs {
     if (rows.length > 0) inBackground(pump);
   }
 
+  async function submit(job: NewJob, tx?: Transaction): Promise<Job> {
+    if (job.user === "") throw new Fault("invalid", "no_user", "A job belongs to a user.", { param: "user" });
+    const { row, isNew } = await table.insert(job, tx);
+    // Not in this call: the caller should hear "queued" before anything runs, and its transaction comes to its end.
+    if (isNew) setImmediate(() => inBackground(running < concurrency ? pump : tellOthers));
+    return jobOf(row);
+  }
+
   return {
     async start() {
       isOpen = true;
@@ -224,14 +240,13 @@ export function createJobs(parts: JobsParts): RunningJobs {
     async idle() {
       while (underWay.size > 0) await Promise.all(underWay);
     },
-    async submit(job, tx) {
-      if (job.user === "")
-        throw new Fault("invalid", "no_user", "A job belongs to a user.", { param: "user" });
-      const { row, isNew } = await table.insert(job, tx);
-      // Not in this call: the caller should hear "queued" before anything runs, and its transaction comes to its end.
-      if (isNew) setImmediate(() => inBackground(running < concurrency ? pump : tellOthers));
-      return jobOf(row);
+    submit,
+    async retry(id) {
+      const row = await table.findWhole(id);
+      if (row?.request === "") throw NOT_REPEATABLE;
+      return row && submit(againOf(row));
     },
+    noteCallback: (id, callback) => table.noteCallback(id, callback),
     async find(id) {
       const row = await table.find(id);
       return row && jobOf(row);

@@ -1,7 +1,17 @@
 /** Jobs as rows: every question is answered from an index, however many there are. */
 import { randomUUIDv7 } from "node:crypto";
-import type { Job, JobStatus, NewJob, Node, Page, Sql, Transaction } from "../../../kernel/plugin.ts";
-import { pageOf, pageSize, readNumber } from "../threads/threads.ts";
+import { currentTraceparent } from "../../../kernel/log/trace-context.ts";
+import type {
+  Job,
+  JobCallback,
+  JobStatus,
+  NewJob,
+  Node,
+  Page,
+  Sql,
+  Transaction,
+} from "../../../kernel/plugin.ts";
+import { pageOf, pageSize, readNumber } from "../threads/pages.ts";
 import type { Completion } from "./completion.ts";
 import { daysAgo, findEarlier, fingerprintOf } from "./repeats.ts";
 import { COLUMNS, type JobRow, jobOf } from "./row.ts";
@@ -27,12 +37,14 @@ export interface From {
 
 export interface JobQuery {
   readonly user?: string;
-  readonly status?: JobStatus;
+  readonly status?: JobStatus | "failed";
   readonly limit?: number;
   readonly before?: string;
 }
 
 export type JobTable = ReturnType<typeof createJobTable>;
+
+const OWED: JobCallback = { status: "waiting", attempts: 0 };
 
 // A claim that is lost in a power cut is a job that was never begun.
 const UNFLUSHED = { flush: false };
@@ -46,10 +58,13 @@ export function createJobTable(sql: Sql, node: Pick<Node, "id" | "living">) {
     const fingerprint = job.fingerprint ?? fingerprintOf(job);
     const known = await findEarlier(tx, sql.engine, job, fingerprint);
     if (known !== undefined) return { row: known, isNew: false };
+    const from = currentTraceparent();
+    // It runs later, maybe after the request is over: a trace of its own, which follows from that of the request.
+    const traced = from === undefined ? job.turn : { ...job.turn, trace: { links: [from] } };
     const row = await tx.get<JobRow>(
       `INSERT INTO jobs (id, "user", channel, sender, fingerprint, message, conversation, metadata, idempotency_key, held,
-         origin, spans, request, status, created_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?) RETURNING ${COLUMNS}`,
+         origin, spans, request, callback, status, created_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?) RETURNING ${COLUMNS}`,
       job.id ?? randomUUIDv7(),
       job.user,
       job.channel,
@@ -62,16 +77,19 @@ export function createJobTable(sql: Sql, node: Pick<Node, "id" | "living">) {
       job.waitsForPairing === true ? 1 : 0,
       job.origin ?? null,
       job.spans?.length ? JSON.stringify(job.spans) : null,
-      job.turn === undefined ? null : JSON.stringify(job.turn),
+      traced === undefined ? null : JSON.stringify(traced),
+      job.isCalledBack === true ? JSON.stringify(OWED) : null,
       new Date().toISOString(),
     );
     return { row: row as JobRow, isNew: true };
   }
 
   async function claimOne(tx: Transaction, user: string, turn: string): Promise<Claimed | undefined> {
-    const first = await tx.get<Omit<Claimed, "goesOn">>(claim, turn, node.id, user);
+    const now = new Date().toISOString();
+    const first = await tx.get<Omit<Claimed, "goesOn">>(claim, turn, node.id, now, user);
     const row =
-      first ?? (user === "" ? undefined : await tx.get<Omit<Claimed, "goesOn">>(claim, turn, node.id, ""));
+      first ??
+      (user === "" ? undefined : await tx.get<Omit<Claimed, "goesOn">>(claim, turn, node.id, now, ""));
     if (row === undefined) return undefined;
     return { ...row, goesOn: row.conversation === null ? undefined : await threadOf(tx, row) };
   }
@@ -84,14 +102,22 @@ export function createJobTable(sql: Sql, node: Pick<Node, "id" | "living">) {
     find: (id: string): Promise<JobRow | undefined> =>
       sql.get<JobRow>(`SELECT ${COLUMNS} FROM jobs WHERE id = ?`, id),
 
+    /** With what its turn is made of: an empty text where that was given and is no longer kept. */
+    findWhole: (id: string): Promise<(JobRow & Pick<Claimed, "request">) | undefined> =>
+      sql.get(`SELECT ${COLUMNS}, request FROM jobs WHERE id = ?`, id),
+
+    async noteCallback(id: string, callback: JobCallback): Promise<void> {
+      await sql.run("UPDATE jobs SET callback = ? WHERE id = ?", JSON.stringify(callback), id);
+    },
+
     async list({ user, status, limit, before }: JobQuery): Promise<Page<Job>> {
       const most = pageSize(limit);
       const rows = await sql.all<JobRow>(
         `SELECT ${COLUMNS} FROM jobs WHERE seq < ? ${user === undefined ? "" : 'AND "user" = ?'}
-         ${status === undefined ? "" : "AND status = ?"} ORDER BY seq DESC LIMIT ?`,
+         ${status === undefined ? "" : status === "failed" ? "AND error IS NOT NULL" : "AND status = ?"} ORDER BY seq DESC LIMIT ?`,
         before === undefined ? Number.MAX_SAFE_INTEGER : readNumber(before),
         ...(user === undefined ? [] : [user]),
-        ...(status === undefined ? [] : [status]),
+        ...(status === undefined || status === "failed" ? [] : [status]),
         most + 1,
       );
       return pageOf(rows, most, jobOf, ({ seq }) => String(seq));
@@ -129,7 +155,8 @@ export function createJobTable(sql: Sql, node: Pick<Node, "id" | "living">) {
       { status, turn }: From,
     ): Promise<JobRow | undefined> =>
       sql.get<JobRow>(
-        `UPDATE jobs SET status = 'completed', response = ?, error = ?, completed_at = ?, request = NULL
+        `UPDATE jobs SET status = 'completed', response = ?, error = ?, completed_at = ?,
+           request = CASE WHEN request IS NULL THEN NULL ELSE '' END
          WHERE id = ? AND status <> 'completed' ${status === undefined ? "" : "AND status = ?"}
          ${turn === undefined ? "" : "AND turn = ?"} RETURNING ${COLUMNS}`,
         response ?? null,
@@ -205,7 +232,7 @@ export function createJobTable(sql: Sql, node: Pick<Node, "id" | "living">) {
 // take jobs of one conversation at the same moment, the unique index turns one away.
 const claimOf = (
   engine: Sql["engine"],
-) => `UPDATE jobs SET status = 'running', turn = ?, node = ? WHERE seq = (
+) => `UPDATE jobs SET status = 'running', turn = ?, node = ?, started_at = ?, attempts = attempts + 1 WHERE seq = (
     SELECT seq FROM jobs AS free INDEXED BY jobs_waiting
     WHERE free.status = 'queued' AND free.held = 0 AND free."user" > ? AND NOT EXISTS (
       SELECT 1 FROM jobs AS other WHERE other.status = 'running' AND other."user" = free."user"

@@ -8,6 +8,8 @@ export interface UserRemovalParts {
   readonly threads: Pick<StoredThreads, "removeAll">;
   readonly jobs: Pick<Jobs, "list" | "cancel">;
   readonly memory: Pick<OpenMemory, "removeAll">;
+  /** Their routines fire no more. */
+  pauseRoutines(user: string): Promise<void>;
   /** Deletes what other plugins keep of a user. */
   removeElsewhere(user: string): Promise<void>;
   /** Stops what runs on a thread. */
@@ -41,6 +43,8 @@ export function createUserRemoval(parts: UserRemovalParts): Agent["removeUser"] 
   return async (user, { withData }) => {
     // Webhook identities that were this user speak for themselves again.
     await sql.run("DELETE FROM pairings WHERE account = ? OR identity = ?", user, user);
+    // Before its jobs, so that no new one comes behind them.
+    await parts.pauseRoutines(user);
     await stopJobs(user);
     await stopTurns(user);
     if (!withData) return;
@@ -54,6 +58,7 @@ export function createUserRemoval(parts: UserRemovalParts): Agent["removeUser"] 
         "spending",
         "token_spending",
         "missions",
+        "uploads",
       ];
       await Promise.all(tables.map((table) => tx.run(`DELETE FROM ${table} WHERE "user" = ?`, user)));
     });

@@ -33,7 +33,7 @@ export function allowedModels<Candidate extends { readonly name: ModelName }>(
   );
 }
 
-function allowsModel({ models }: TokenScope, { provider, name }: ModelName): boolean {
+export function allowsModel({ models }: TokenScope, { provider, name }: ModelName): boolean {
   return models === undefined || models.includes(name) || models.includes(`${provider}/${name}`);
 }
 

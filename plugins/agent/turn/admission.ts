@@ -1,25 +1,32 @@
 /** What a turn asks for, looked at before it is opened: what cannot be had is refused, and nothing is stored. */
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import type { ExternalTool, Turn } from "../../../kernel/plugin.ts";
-import type { Models } from "../models/choose.ts";
+import { type ExternalTool, Fault, type ModelName, type Turn } from "../../../kernel/plugin.ts";
+import type { ModelCatalog } from "../models/checking/catalog.ts";
 import { allowedModels, allowsTool, scopesOf } from "../safety/scope.ts";
+import { fitTexts } from "../threads/attachments/fitting.ts";
 import { assertChoosable } from "./answer/choice.ts";
 import { ableModels, bringsOnlyText } from "./answer/inputs.ts";
-import type { ToolboxSources } from "./toolbox.ts";
+import type { ToolSources } from "./toolbox.ts";
 
 export interface AdmissionParts {
-  readonly sources: ToolboxSources;
-  readonly models: Pick<Models, "current">;
+  readonly sources: ToolSources;
+  readonly chain: ModelCatalog["chain"];
+  /** The whole name of the model that a turn asks for. */
+  readonly choose: ModelCatalog["choose"];
+  /** What was chosen for its thread. */
+  chosenFor(turn: Turn): Promise<ModelName | undefined>;
   /** The caller's tools that a thread remembers. */
   toolsOf(user: string, thread: string): Promise<readonly ExternalTool[]>;
 }
 
 const MOST_SCHEMAS = 1000;
 
-export type Admit = (turn: Turn) => Promise<void>;
+/** Answers the turn as it can be had: of long files, what fits. */
+export type Admit = (turn: Turn) => Promise<Turn>;
 
-export function createAdmission({ sources, models, toolsOf }: AdmissionParts): Admit {
+export function createAdmission(parts: AdmissionParts): Admit {
+  const { sources, toolsOf } = parts;
   /** Digests of schemas that were used before: most callers send the same few again and again. */
   const usable = new LRUCache<string, true>({ max: MOST_SCHEMAS });
 
@@ -46,12 +53,32 @@ export function createAdmission({ sources, models, toolsOf }: AdmissionParts): A
     usable.set(digest, true);
   }
 
-  async function admitInputs(turn: Turn): Promise<void> {
-    if (bringsOnlyText(turn)) return;
-    ableModels(allowedModels(await models.current(), scopesOf(turn)), turn);
+  async function admitInputs(turn: Turn): Promise<Turn> {
+    if (bringsOnlyText(turn) && !turn.attached?.length) return turn;
+    const scopes = scopesOf(turn);
+    const chain = await parts.chain(await parts.chosenFor(turn), { scopes, capUsd: undefined });
+    const [model] = ableModels(allowedModels(chain, scopes), turn);
+    return model === undefined ? turn : fitTexts(turn, model);
   }
 
-  return async (turn) => {
-    await Promise.all([admitChoice(turn), admitFormat(turn), admitInputs(turn)]);
+  /** A new thread may begin with a model of its own. */
+  async function admitModel(turn: Turn): Promise<Turn> {
+    if (turn.model === undefined) return turn;
+    if (turn.thread !== undefined)
+      throw new Fault(
+        "invalid",
+        "model_on_thread",
+        "Only a new thread begins with a model: change that of a thread itself.",
+        {
+          param: "model",
+        },
+      );
+    return { ...turn, model: await parts.choose(turn.model, turn.scope) };
+  }
+
+  return async (given) => {
+    const turn = await admitModel(given);
+    const [admitted] = await Promise.all([admitInputs(turn), admitChoice(turn), admitFormat(turn)]);
+    return admitted;
   };
 }

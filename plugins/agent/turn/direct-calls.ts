@@ -3,13 +3,14 @@ import type { Caller, ToolCalls, ToolInfo } from "../../../kernel/plugin.ts";
 import { fingerprintOf } from "../../../kernel/vocabulary/tools/fingerprint.ts";
 import { judgeTool } from "../safety/approvals.ts";
 import { allowsTool } from "../safety/scope.ts";
+import type { TurnSettings } from "../settings.ts";
 import type { Approved } from "./resume.ts";
-import { planInstalled, type ToolboxSources } from "./toolbox.ts";
+import { planInstalled, type ToolSources, underRules } from "./toolbox.ts";
 
 type Outcome = Awaited<ReturnType<ToolCalls["call"]>>;
 
-export function createToolCalls(sources: ToolboxSources): ToolCalls {
-  const { host, rules, approvals } = sources;
+export function createToolCalls(sources: ToolSources, settings: () => Promise<TurnSettings>): ToolCalls {
+  const { host, approvals } = sources;
   const mayUse = ({ scope }: Caller, { name }: ToolInfo) => allowsTool(scope ? [scope] : [], name);
 
   async function run(
@@ -21,7 +22,8 @@ export function createToolCalls(sources: ToolboxSources): ToolCalls {
     const tool = (await host?.list())?.find(({ name }) => name === call.name);
     if (tool === undefined || !mayUse(caller, tool))
       return { status: "error", code: "unknown_tool", message: `There is no tool "${call.name}".` };
-    const plan = await planInstalled(sources, { call, tool, caller, approved, gate: undefined });
+    const ruled = underRules(sources, await settings());
+    const plan = await planInstalled(ruled, { call, tool, caller, approved, gate: undefined });
     switch (plan.type) {
       case "refuse":
         return plan.outcome;
@@ -36,7 +38,7 @@ export function createToolCalls(sources: ToolboxSources): ToolCalls {
 
   return {
     async list(caller) {
-      const tools = (await host?.list()) ?? [];
+      const [tools = [], { approvals: rules }] = await Promise.all([host?.list(), settings()]);
       const judged = await Promise.all(
         tools
           .filter((tool) => tool.switchedOff === undefined && mayUse(caller, tool))

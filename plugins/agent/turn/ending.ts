@@ -10,8 +10,8 @@ import {
   type Usage,
 } from "../../../kernel/plugin.ts";
 import { whyHeld } from "../../../kernel/vocabulary/tools/approval.ts";
-import type { OwnTurn } from "../threads/items.ts";
 import type { PendingCall } from "../threads/thread-row.ts";
+import type { OwnTurn } from "../threads/turns/items.ts";
 import type { Carried } from "./required-tools.ts";
 
 export interface Ending {
@@ -31,7 +31,12 @@ interface Next {
 /** Closes the turn of a thread, and answers where the turn that waits for it is. */
 export function closeTurn(
   tx: Transaction,
-  turn: OwnTurn & { readonly thread: string; readonly isBranched: boolean; readonly model: ModelName },
+  turn: OwnTurn & {
+    readonly thread: string;
+    readonly isBranched: boolean;
+    readonly model: ModelName;
+    readonly openedAt: string;
+  },
   { status, error, gate, pending, required, incomplete }: Ending,
   usage: Usage,
   now: string,
@@ -63,7 +68,8 @@ export function closeTurn(
       node,
     );
   void tx.run(
-    `UPDATE turns SET status = ?, error = ?, gate = ?, incomplete = ?, usage = ?, provider = ?, model = ?, completed_at = ?
+    `UPDATE turns SET status = ?, error = ?, gate = ?, incomplete = ?, usage = ?, provider = ?, model = ?, completed_at = ?,
+       input_tokens = ?, output_tokens = ?, usd = ?, millis = ?
        WHERE id = ? AND node = ?`,
     status,
     error ? JSON.stringify(error) : null,
@@ -73,6 +79,10 @@ export function closeTurn(
     model.provider,
     model.name,
     now,
+    usage.inputTokens,
+    usage.outputTokens,
+    Number(usage.totalCost),
+    Math.max(0, Date.parse(now) - Date.parse(turn.openedAt)),
     id,
     node,
   );

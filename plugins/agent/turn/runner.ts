@@ -11,14 +11,17 @@ import {
 import { createComposer } from "../context/composer.ts";
 import { SUMMARY_SYSTEM, systemText } from "../context/prompt.ts";
 import { type Context, digest, NO_SUMMARY, nothingStored } from "../context/window.ts";
+import type { TurnObserver } from "../live/observer.ts";
+import type { ModelCatalog } from "../models/checking/catalog.ts";
 import type { Models } from "../models/choose.ts";
 import type { Model, ModelMessage, ModelRequest } from "../models/model.ts";
 import { streamSteadily } from "../models/retry.ts";
 import type { TurnGates } from "../safety/provenance/turn-gates.ts";
 import { redact } from "../safety/redact.ts";
 import { allowedModels, allowsTool, refuseWidening, scopesOf } from "../safety/scope.ts";
+import type { TurnSettings } from "../settings.ts";
 import { NO_USAGE, type Prices, type TokenCount } from "../spending/cost.ts";
-import type { Spending } from "../spending/spending.ts";
+import { assertWithin, type Spending } from "../spending/spending.ts";
 import type { LedgerTurn } from "../threads/ledger.ts";
 import type { Summary } from "../threads/thread-row.ts";
 import { createChoice } from "./answer/choice.ts";
@@ -28,23 +31,25 @@ import type { Ending } from "./ending.ts";
 import { runLoop } from "./loop.ts";
 import { createRequiredTools } from "./required-tools.ts";
 import type { Beginning } from "./resume.ts";
-import { openToolbox, type ToolboxSources } from "./toolbox.ts";
+import { openToolbox, type ToolSources, underRules } from "./toolbox.ts";
 
 export interface RunnerParts {
   readonly models: Models;
+  readonly chain: ModelCatalog["chain"];
+  /** What was chosen for the thread of a turn that is about to be opened. */
+  chosenFor(turn: Turn): Promise<ModelName | undefined>;
   readonly prices: Prices;
   readonly spending: Spending;
   readonly context: Context;
-  readonly sources: ToolboxSources;
+  readonly sources: ToolSources;
   /** What the values of calls are held against. */
   readonly gates: TurnGates;
   readonly mask: Mask;
   /** Own tools whose output is meant to be followed. */
   readonly trusted: ReadonlySet<string>;
   readonly log: Log;
-  readonly maxToolCalls: number;
-  /** Told of the models that may answer a turn whose token has a cap. */
-  onTokenCap(chain: readonly Model[]): void;
+  /** Told of the models that may answer a turn whose token has a cap, or that has a budget. */
+  onCap(cap: string, chain: readonly Model[]): void;
   /**
    * What is put before the model each turn: identity, missions, skills; and the tools that missions require. Of what a tool
    * of the agent's would tell, nothing where the turn may not use that tool.
@@ -74,13 +79,17 @@ export interface Listening {
   emit(event: TurnEvent): void;
   /** Called with every sign of life: of the model, also where it has nothing to show yet, and of tools. */
   alive(): void;
+  readonly observer: TurnObserver;
 }
 
 export interface TurnRunner {
   model(): ModelName;
   /** The model for a turn that is about to be opened. Rejects with a `Fault` where its token may not do this here. */
   admit(turn: Turn): Promise<ModelName>;
-  open(opened: Pick<LedgerTurn, "turn" | "scopes" | "writer">, listening: Listening): OpenRun;
+  open(
+    opened: Pick<LedgerTurn, "turn" | "scopes" | "writer"> & { readonly settings: TurnSettings },
+    listening: Listening,
+  ): OpenRun;
 }
 
 export function createTurnRunner(parts: RunnerParts): TurnRunner {
@@ -90,20 +99,26 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
     model: () => models.name(),
     async admit(turn) {
       refuseWidening(turn);
-      if (turn.scope === undefined) return models.name();
-      const [model] = allowedModels(await models.current(), scopesOf(turn));
+      const chosen = turn.thread === undefined ? (turn.model as ModelName | undefined) : undefined;
+      if (turn.scope === undefined) return chosen ?? models.name();
+      const scopes = scopesOf(turn);
+      const chain = await parts.chain(await parts.chosenFor(turn), { scopes, capUsd: undefined });
+      const [model] = allowedModels(chain, scopes);
       return model?.name ?? models.name();
     },
-    open({ turn, scopes, writer }, { signal, emit, alive }) {
+    open({ turn, scopes, writer, settings }, { signal, emit, alive, observer }) {
       let usage = NO_USAGE;
       let chain: readonly Model[] = [];
 
-      const notice = (code: string, message: string): void =>
+      const notice = (code: string, message: string): void => {
+        observer.noticed(code);
         emit({ type: "notice", code, message: redact(mask, message) });
+      };
 
       const count = (model: ModelName, tokens: TokenCount): void => {
         const spent = prices.add(NO_USAGE, model, tokens);
         writer.add((tx) => spending.add(tx, turn.user, spent, scopes));
+        observer.spent(model, spent);
         usage = prices.add(usage, model, tokens);
       };
 
@@ -143,11 +158,15 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
 
       return {
         async begin() {
-          chain = ableModels(allowedModels(await models.current(), scopes), turn);
-          if (scopes.some(({ perDayUsd }) => perDayUsd !== undefined)) parts.onTokenCap(chain);
+          const bounds = { scopes, capUsd: settings.dailyUsdCap };
+          chain = ableModels(allowedModels(await parts.chain(writer.chosen, bounds), scopes), turn);
+          if (scopes.some(({ perDayUsd }) => perDayUsd !== undefined))
+            parts.onCap("the daily cap of a token", chain);
+          if (turn.budgetUsd !== undefined) parts.onCap("a budget", chain);
           const name = chain[0]?.name ?? models.name();
           writer.setModel(name);
-          emit({ type: "started", turn: writer.id, thread: writer.thread, model: name });
+          const { id, thread, after } = writer;
+          emit({ type: "started", turn: id, thread, ...(after !== undefined && { after }), model: name });
         },
 
         async loop(beginning) {
@@ -155,18 +174,21 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
           required.add(turn.requiredTools ?? []);
           const preface = parts.preface(turn.user, (tool) => allowsTool(scopes, tool));
           const scope = {
-            gate: parts.gates(turn, writer, async () => (await preface).persons),
+            gate: parts.gates(turn, writer, async () => (await preface).persons, settings.provenance),
             user: turn.user,
             channel: turn.channel,
             thread: writer.thread,
+            turn: writer.id,
             external: turn.tools ?? [],
             callersWin: turn.callersToolsWin ?? false,
             allows: (tool: string) => allowsTool(scopes, tool),
             require: required.add,
+            unattended: turn.unattended ?? false,
+            isScoped: scopes.length > 0,
           };
           // All that the store is asked for before the model is, in one go.
           const [toolbox, { sections, requiredTools }, stored] = await Promise.all([
-            openToolbox(parts.sources, scope, (why) => {
+            openToolbox(underRules(parts.sources, settings), scope, (why) => {
               parts.log.warn(`continuing the turn without installed tools: ${why}`);
               notice("tools_unavailable", `The installed tools are not available: ${why}`);
             }),
@@ -195,7 +217,8 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
           let spent = 0;
           const { maxOutputTokens } = turn.generation ?? {};
           const ask = async (besides: readonly ModelMessage[]) => {
-            await spending.assertLeft(turn.user, scopes);
+            assertWithin(turn.budgetUsd, usage);
+            await spending.assertLeft(turn.user, settings.dailyUsdCap, scopes);
             const offer = choice.offer();
             const said = {
               summary: stored.summary.text,
@@ -226,6 +249,7 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
               signal,
               notice,
               alive,
+              observer,
               onModel: (model) => {
                 if (model !== serving) writer.setModel(model.name);
                 serving = model;
@@ -237,8 +261,10 @@ export function createTurnRunner(parts: RunnerParts): TurnRunner {
             toolbox,
             mask,
             signal,
-            maxToolCalls: parts.maxToolCalls,
+            observer,
+            maxToolCalls: settings.maxToolCalls,
             together: turn.parallelCalls ?? false,
+            unattended: turn.unattended ?? false,
             required,
             pending: beginning.pending,
             approved: beginning.approved,

@@ -13,15 +13,17 @@ import {
 } from "../../../kernel/plugin.ts";
 import type { Doubt } from "../../../kernel/vocabulary/tools/gate.ts";
 import { refuseQuestions } from "../../../kernel/vocabulary/tools/questions.ts";
+import type { TurnObserver } from "../live/observer.ts";
 import { MOST_DOUBTS } from "../safety/provenance/sentences.ts";
 import { redact } from "../safety/redact.ts";
-import { takeImages } from "../threads/attachments.ts";
+import { takeImages } from "../threads/attachments/stored.ts";
 import type { PendingCall } from "../threads/thread-row.ts";
 import type { Ending } from "./ending.ts";
 import type { OwnOutcome } from "./own-tool.ts";
 import type { RequiredTools } from "./required-tools.ts";
 import type { Approved } from "./resume.ts";
 import type { Plan, PlannedOutcome, Toolbox } from "./toolbox.ts";
+import { unanswerable, unasked } from "./tools/unattended.ts";
 import type { TurnWriter } from "./writing/writer.ts";
 
 export interface Settling {
@@ -29,9 +31,12 @@ export interface Settling {
   readonly toolbox: Toolbox;
   readonly mask: Mask;
   readonly signal: AbortSignal;
+  readonly observer: Pick<TurnObserver, "calling">;
   readonly required: RequiredTools;
   /** True: calls of the caller's functions surface together. */
   readonly together: boolean;
+  /** True: nobody is there to be asked. */
+  readonly unattended: boolean;
   /** The calls that the user has just allowed. */
   readonly approved: Approved | undefined;
   /** The outcome of a call that the request does not allow. */
@@ -89,7 +94,7 @@ export async function settle(run: Settling, calls: readonly PendingCall[]): Prom
 }
 
 async function planCall(
-  { toolbox, approved, refuse }: Settling,
+  { toolbox, approved, refuse, unattended }: Settling,
   { asked, ...call }: PendingCall,
 ): Promise<Planned> {
   if (asked) {
@@ -103,7 +108,8 @@ async function planCall(
   const isApproved = approved?.calls.some(
     ({ id, name, params }) => id === call.id && name === call.name && params === call.params,
   );
-  return { call, plan: await toolbox.plan(call, isApproved ? approved : undefined) };
+  const plan = await toolbox.plan(call, isApproved ? approved : undefined);
+  return { call, plan: unattended && plan.type === "ask" ? unasked(call, plan) : plan };
 }
 
 /** What surfaces with the first: all calls of the caller's functions, or calls of one tool that one answer is for. */
@@ -158,7 +164,14 @@ async function perform(run: Settling, { call, plan, asked }: Planned): Promise<W
   emit({ type: "tool_started", item, call });
   if (plan.type === "run" && plan.writes && !(await writer.markWrote()))
     throw new Fault("turn", "thread_deleted", "The thread was deleted while the turn ran.");
-  const ended = askable(plan.type === "refuse" ? plan.outcome : await unlessAborted(plan.run, signal));
+  const observed = run.observer.calling(call);
+  const answered = askable(
+    plan.type === "refuse"
+      ? plan.outcome
+      : await unlessAborted((stop) => plan.run(stop, observed.trace), signal),
+  );
+  const ended = run.unattended ? unanswerable(call, answered) : answered;
+  observed.ended(ended);
   // Not finished: the gate that follows names the call.
   if (ended.status === "question") return ended;
   const { outcome, images, origins } = withoutExtras(ended, mask);

@@ -1,6 +1,7 @@
 /** The tools one turn may call: the agent's own, those of the tool host, and the caller's. */
 import type {
   CallOutcome,
+  CallTrace,
   ExternalTool,
   JsonSchema,
   ToolCall,
@@ -18,6 +19,7 @@ import { type ApprovalRules, judgeTool, type RememberedApprovals } from "../safe
 import { ABOUT_FOREIGN, showTool } from "../safety/foreign.ts";
 import { CLEAR, type ProvenanceMode, type TurnGate } from "../safety/provenance/gate.ts";
 import { refusalOf, withoutShown } from "../safety/provenance/sentences.ts";
+import type { TurnSettings } from "../settings.ts";
 import type { OwnOutcome, OwnTool, OwnToolContext } from "./own-tool.ts";
 import type { Approved } from "./resume.ts";
 import { checkCallersArguments, checkOwnArguments } from "./tools/arguments.ts";
@@ -35,7 +37,7 @@ export type Plan =
       readonly type: "run";
       readonly writes: boolean;
       readonly fingerprint?: string;
-      run(signal: AbortSignal): Promise<PlannedOutcome>;
+      run(signal: AbortSignal, trace?: CallTrace): Promise<PlannedOutcome>;
     }
   | {
       readonly type: "ask";
@@ -61,26 +63,37 @@ export interface Toolbox {
   plan(call: ToolCall, approved: Approved | undefined): Promise<Plan>;
 }
 
-export interface ToolboxSources {
+export interface ToolSources {
   readonly own: readonly OwnTool[];
   readonly host: Tools | undefined;
-  readonly rules: ApprovalRules;
   readonly approvals: RememberedApprovals;
   /** With more tools of ours than this a model is offered those that fit. */
   readonly mostOffered: number;
   readonly index: IndexTools;
+}
+
+/** With the rules of one moment. */
+export interface ToolboxSources extends ToolSources {
+  readonly rules: ApprovalRules;
   readonly provenance: ProvenanceMode;
+}
+
+export function underRules(
+  sources: ToolSources,
+  { approvals, provenance }: Pick<TurnSettings, "approvals" | "provenance">,
+): ToolboxSources {
+  return { ...sources, rules: approvals, provenance: provenance.mode };
 }
 
 // Of many, what a model that called one by a wrong name is told.
 const MOST_NEAR = 5;
 const ANY_OBJECT: JsonSchema = { type: "object" };
 
-export async function isReservedName(sources: ToolboxSources, name: string): Promise<boolean> {
+export async function isReservedName(sources: ToolSources, name: string): Promise<boolean> {
   return isAgentsName(name) || (await toolNames(sources)).includes(name);
 }
 
-export async function toolNames({ own, host }: ToolboxSources): Promise<readonly string[]> {
+export async function toolNames({ own, host }: ToolSources): Promise<readonly string[]> {
   return [...own, { name: TOOL_SEARCH }, ...((await host?.list()) ?? [])].map(({ name }) => name);
 }
 
@@ -103,7 +116,9 @@ export async function openToolbox(
   if (found) await sources.approvals.forgetOthers(scope.user, found);
   const winning = new Set(scope.callersWin ? scope.external.map(({ name }) => name) : []);
   const own = new Map(
-    sources.own.filter(({ name }) => !winning.has(name)).map((tool) => [tool.name, tool] as const),
+    sources.own
+      .filter(({ name, needsPerson = false }) => !winning.has(name) && !(needsPerson && scope.unattended))
+      .map((tool) => [tool.name, tool] as const),
   );
   const isOwn = (name: string) => !winning.has(name) && (own.has(name) || isAgentsName(name));
   const installed = new Map(
@@ -172,7 +187,9 @@ export async function openToolbox(
       const rule = sources.rules.get(mine.name);
       if (rule === "deny")
         return refuse("denied", `The tool ${mine.name} is not allowed here. Do not try it again.`);
-      const isSettled = rule === "allow" || approved !== undefined;
+      const outcome = mine.refuse?.(checked.value, context);
+      if (outcome) return { type: "refuse", outcome };
+      const isSettled = (rule === "allow" && !mine.needsPerson) || approved !== undefined;
       const questions = isSettled ? undefined : mine.asks?.(checked.value);
       if (questions !== undefined) return { type: "ask", grants: questions };
       const run = () => mine.run(checked.value, context).catch(failed);
@@ -221,11 +238,12 @@ export async function planInstalled(
     type: "run",
     writes: tool.writes,
     fingerprint,
-    async run(signal) {
+    async run(signal, trace) {
       const options = {
         user,
         channel,
         signal,
+        ...(trace && { trace }),
         ruling: told ? ({ verdict: "approved", doubts: told } as const) : ruling(isApproved),
       };
       const { reply } = approved ?? {};

@@ -54,6 +54,7 @@ const TURN: TurnRecord = {
 const TURN_ON_WIRE: Wire<typeof turn.TurnRecord> = {
   id: "t1",
   thread_id: "th1",
+  after: null,
   channel: "gateway",
   status: "waiting",
   input: { type: "approval", gate: "g0", decision: "once" },
@@ -103,6 +104,8 @@ const JOB: Job = {
   id: "j1",
   user: "ada",
   channel: "webhook",
+  message: "Hi",
+  attempts: 1,
   status: "completed",
   createdAt: "2026-01-02T03:04:05.000Z",
   conversation: "c1",
@@ -188,9 +191,10 @@ describe("on the wire", () => {
     expect(toWire(job.JobSubmission, JOB)).toEqual({ job_id: "j1", ...common });
     expect(toWire(job.JobRecord, JOB)).toEqual(record);
     expect(toWire(job.CompletedJob, JOB)).toEqual({ ...record, user_id: "ada", conversation_id: "c1" });
+    const asked = { message: "Hi", attempts: 1 };
     const details = { ...record, user_id: "ada", conversation_id: "c1", thread_id: null };
     expect(toWire(job.JobDetails, JOB)).toEqual(details);
-    expect(toWire(job.Job, JOB)).toEqual({ ...record, user: "ada", conversation_id: "c1" });
+    expect(toWire(job.Job, JOB)).toEqual({ ...record, ...asked, user: "ada", conversation_id: "c1" });
   });
 
   test("what may be absent here and is null there goes both ways, and its schema says so", () => {

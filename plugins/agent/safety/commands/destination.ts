@@ -44,7 +44,7 @@ this list is not asked about; what is sent there still is. A host stands for eve
             })),
           });
         else if (items.length === 0) say('None. "postern destination add --help" says how to add one.\n');
-        else say(table([["DESTINATION", "TOOL", "USER", "SINCE"], ...items.map(row)], ""));
+        else say(table(["DESTINATION", "TOOL", "USER", "SINCE"], items.map(row)));
       }),
   );
 

@@ -63,5 +63,5 @@ function callInWords({ tool, ran, outcome, values, doubts }: ExplainedCall): str
   const why =
     doubts.length > 0 ? doubts.map(({ sentence }) => `  ? ${visibleLine(sentence)}\n`).join("") : "";
   const ruling = doubts.length > 0 ? "to be asked about" : WHY_FREE[ran];
-  return `\n${visibleLine(tool)} (${visibleLine(outcome)}; ${ruling})\n${table(rows)}${why}`;
+  return `\n${visibleLine(tool)} (${visibleLine(outcome)}; ${ruling})\n${table(["PARAM", "IS", "VALUE", "WHERE IT COMES FROM"], rows, { indent: "  " })}${why}`;
 }

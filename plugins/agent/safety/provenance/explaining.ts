@@ -1,11 +1,12 @@
 /** Tells of a stored turn where the values of its calls came from. */
 import type { Provenance, ToolInfo, Tools, TurnItem } from "../../../../kernel/plugin.ts";
 import type { ExplainedCall } from "../../../../kernel/vocabulary/tools/explained.ts";
-import { createTurnGate, type TurnGateParts } from "./gate.ts";
+import { createTurnGate, type ProvenanceSettings, type TurnGateParts } from "./gate.ts";
 import type { StoredTraces } from "./stored-trace.ts";
 import { extend, type TracedTurn } from "./trace.ts";
 
-export interface ExplainingParts extends TurnGateParts {
+export interface ExplainingParts extends Omit<TurnGateParts, "settings"> {
+  settings(): Promise<ProvenanceSettings>;
   readonly stored: StoredTraces;
   readonly tools: Pick<Tools, "list"> | undefined;
   isOwn(tool: string): boolean;
@@ -20,18 +21,21 @@ export function createExplaining(parts: ExplainingParts): Provenance {
       const found = await stored.find(id);
       if (found === undefined) return undefined;
       const { past, present, user } = found;
-      const listed = (await tools?.list()) ?? [];
+      const [listed = [], settings] = await Promise.all([tools?.list(), parts.settings()]);
       const installed = new Map(listed.map((tool) => [tool.name, tool]));
       const calls = present.items.map(async (item, at): Promise<readonly ExplainedCall[]> => {
         if (item.type !== "tool_call") return [];
         const { call, external } = item;
         const before = { ...present, items: present.items.slice(0, at) };
-        const gate = createTurnGate(parts, {
-          user,
-          installed,
-          trace: async () => extend(past, [before], isOwn),
-          persons: () => persons(user),
-        });
+        const gate = createTurnGate(
+          { ...parts, settings },
+          {
+            user,
+            installed,
+            trace: async () => extend(past, [before], isOwn),
+            persons: () => persons(user),
+          },
+        );
         const isGated = !external && !isOwn(call.name);
         const tool = installed.get(call.name) ?? unknown(call.name);
         return [

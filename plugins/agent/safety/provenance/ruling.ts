@@ -26,6 +26,8 @@ export interface Heard {
   readonly asked: unknown;
   /** The tool that answered; the owner where it is left out. */
   readonly tool?: string;
+  /** Of an earlier run of what is done again and again. */
+  readonly isPast?: boolean;
 }
 
 export interface Called {

@@ -47,6 +47,7 @@ export function sourcesOf(trace: Trace, whose: Whose): Sources {
         text,
         asked,
         ...(name !== undefined && { tool: name }),
+        ...(entry.isPast && { isPast: true }),
       });
     }
   }

@@ -1,17 +1,9 @@
 /** The conversation as the store has it: every item of this turn's past, whatever a model is still shown of it. */
 import { LRUCache } from "lru-cache";
-import type {
-  Attachment,
-  Gate,
-  Outside,
-  Queries,
-  TurnInput,
-  TurnItem,
-  TurnStatus,
-} from "../../../../kernel/plugin.ts";
-import { isTextual } from "../../models/request.ts";
-import { readAttachments } from "../../threads/attachments.ts";
-import { isOnPath, type Path, readPath } from "../../threads/branch.ts";
+import type { Gate, Outside, Queries, TurnInput, TurnItem, TurnStatus } from "../../../../kernel/plugin.ts";
+import { isText } from "../../models/request.ts";
+import { readAttachments } from "../../threads/attachments/stored.ts";
+import { isOnPath, type Path, readPath } from "../../threads/turns/branch.ts";
 import { extend, NOTHING_SAID, type Trace, type TracedTurn } from "./trace.ts";
 
 /** The turn whose past is wanted. */
@@ -177,7 +169,6 @@ async function readFiles(
 
 /** The ids of those that a model reads as text. */
 function textFilesIn(items: readonly TurnItem[]): readonly string[] {
-  const isText = ({ kind, mime }: Attachment) => kind === "file" && isTextual(mime);
   return items.flatMap((item) =>
     "attachments" in item ? (item.attachments ?? []).filter(isText).map(({ id }) => id) : [],
   );

@@ -29,6 +29,8 @@ export interface Entry {
   readonly text: string;
   /** The params of the call that it answers. */
   readonly asked: unknown;
+  /** Of an earlier run, where each run does again what is said again. */
+  readonly isPast?: boolean;
 }
 
 export interface Trace {
@@ -52,7 +54,7 @@ export const NOTHING_SAID: Trace = { said: [], known: [], entries: [], open: new
 const LONGEST = 200_000;
 /** Outcomes that are our words: no tool can give its own error such a code. */
 const OURS = new Set(
-  "denied unknown_tool tool_not_allowed invalid_params provenance_denied no_tools cancelled tool_changed no_such_tool".split(
+  "denied unknown_tool tool_not_allowed invalid_params provenance_denied no_tools cancelled tool_changed no_such_tool approval_required authentication_required question_required".split(
     " ",
   ),
 );

@@ -36,6 +36,8 @@ export async function readAnswer(
   const calls: { readonly call: ToolCall; readonly isWhole: boolean }[] = [];
   let finish: FinishReason | undefined;
   let wasHeld: boolean | undefined;
+  const askedAt = performance.now();
+  let spokeAt: number | undefined;
   const keepMessage = (): void => {
     const text = speech.text();
     if (text !== "") run.writer.hold({ type: "message", id: speech.item, role: "assistant", text });
@@ -52,6 +54,7 @@ export async function readAnswer(
       }
       if (speech.hasBegun()) {
         wasHeld ??= run.holdsBack();
+        spokeAt ??= performance.now();
         thoughts.end();
       } else thoughts.tell();
       if (!wasHeld) speech.tell();
@@ -59,7 +62,9 @@ export async function readAnswer(
   } finally {
     thoughts.end();
     const thought = thoughts.text();
-    if (thought.trim() !== "") run.writer.hold({ type: "reasoning", id: thoughts.item, text: thought });
+    const millis = Math.round((spokeAt ?? performance.now()) - askedAt);
+    if (thought.trim() !== "")
+      run.writer.hold({ type: "reasoning", id: thoughts.item, text: thought, millis });
     // Without calls the turn ends here, and its end writes the text along with everything else.
     if (!wasHeld) {
       speech.end();

@@ -1,7 +1,7 @@
 /** What a request brings besides text, and the models that can be shown it. */
 import { type Attachment, Fault, type Turn } from "../../../../kernel/plugin.ts";
 import type { InputKind, Model, ModelAttachment, ModelMessage } from "../../models/model.ts";
-import { isTextual } from "../../models/request.ts";
+import { isText } from "../../models/request.ts";
 
 const MANY: Readonly<Record<InputKind, string>> = { image: "images", file: "files", audio: "audio" };
 
@@ -12,13 +12,19 @@ export function ableModels(chain: readonly Model[], turn: Pick<Turn, "input" | "
   const able = chain.filter(({ takes }) => brought.every(({ kind }) => takes.has(kind)));
   const [first] = chain;
   if (able.length > 0 || first === undefined) return able;
-  const lacking = [...new Set(brought.map(({ kind }) => kind))].filter((kind) => !first.takes.has(kind));
+  const untaken = brought.filter(({ kind }) => !first.takes.has(kind));
+  const lacking = [...new Set(untaken.map(({ kind }) => MANY[kind]))];
   throw new Fault(
     "invalid",
     "unsupported_input",
-    `The model ${first.name.name} does not take ${lacking.map((kind) => MANY[kind]).join(" or ")}. Send text, or set MODEL_INPUTS if it does take them.`,
+    `The model ${first.name.name} does not take ${lacking.join(" or ")}. ${adviceFor(untaken)}, choose another model, or set MODEL_INPUTS if this one does take them.`,
     { param: "input" },
   );
+}
+
+function adviceFor(untaken: readonly Attachment[]): string {
+  const names = untaken.flatMap(({ name }) => (name === undefined ? [] : [JSON.stringify(name)]));
+  return names.length === 0 ? "Send text" : `Leave out ${names.join(", ")}`;
 }
 
 export function bringsOnlyText(turn: Pick<Turn, "input" | "history">): boolean {
@@ -31,11 +37,6 @@ function broughtBy({ input, history = [] }: Pick<Turn, "input" | "history">): re
   return [...own, ...history]
     .flatMap((item) => ("attachments" in item ? (item.attachments ?? []) : []))
     .filter((attachment) => !isText(attachment));
-}
-
-/** Every model is given a file that is text as text. */
-function isText({ kind, mime }: Pick<Attachment, "kind" | "mime">): boolean {
-  return kind === "file" && isTextual(mime);
 }
 
 /** Earlier messages may carry what another model took: this one is told that it was there. */

@@ -1,6 +1,6 @@
 /** What is told of a turn while it is said or thought, piece by piece. */
 import type { TurnItem } from "../../../../kernel/plugin.ts";
-import type { Piece } from "../../threads/pieces.ts";
+import type { Piece } from "../../threads/turns/pieces.ts";
 
 export interface Said {
   readonly item: string;

@@ -10,11 +10,11 @@ import type {
   Usage,
 } from "../../../../kernel/plugin.ts";
 import { NO_USAGE } from "../../spending/cost.ts";
-import { type Attached, writeAttached } from "../../threads/attachments.ts";
-import { writeItem } from "../../threads/items.ts";
-import { addPiece, dropPieces } from "../../threads/pieces.ts";
+import { type Attached, writeAttached } from "../../threads/attachments/stored.ts";
 import type { ThreadTexts } from "../../threads/texts.ts";
 import { removeThread, type Summary, type ThreadRow } from "../../threads/thread-row.ts";
+import { writeItem } from "../../threads/turns/items.ts";
+import { addPiece, dropPieces } from "../../threads/turns/pieces.ts";
 import { closeTurn, type Ending } from "../ending.ts";
 import { createPieces, isTold, type Said, tellAll } from "./pieces.ts";
 
@@ -26,9 +26,13 @@ export interface TurnWriter {
   readonly thread: string;
   /** Its place among all turns. */
   readonly seq: number;
+  /** The turn that it goes on from. */
+  readonly after: string | undefined;
   readonly items: readonly TurnItem[];
   /** The summary of its thread, where nobody can have changed it since the turn was opened. */
   readonly summary: Summary | undefined;
+  /** What was chosen for its thread; known when it has begun. */
+  readonly chosen: ModelName | undefined;
   /** Nothing came before it on its thread. */
   readonly isFirst: boolean;
   /** Not all that came before it on its thread is its past. */
@@ -95,9 +99,10 @@ export function createTurnWriter(
     readonly model: ModelName;
     readonly before: ThreadRow | undefined;
     readonly isBranched: boolean;
+    readonly after: string | undefined;
   },
 ): TurnWriter {
-  const { turn, id, thread, seq, items, isBranched } = start;
+  const { turn, id, thread, seq, after, items, isBranched } = start;
   // Where it was taken over by another node, nothing of what this one still says counts.
   const own = { id, node };
   // Opening the turn has written what it came with.
@@ -110,6 +115,9 @@ export function createTurnWriter(
     model: start.model,
     usage: NO_USAGE,
   };
+
+  const { model: wanted } = turn;
+  let chosen = start.before === undefined ? (wanted as ModelName | undefined) : start.before.model;
 
   let said: Said[] = [];
   let puts: Put[] = [];
@@ -223,7 +231,13 @@ export function createTurnWriter(
       void removeThread(tx, thread);
       return Promise.resolve(undefined);
     }
-    const next = closeTurn(tx, { ...own, thread, isBranched, model: current.model }, ending, usage, now);
+    const next = closeTurn(
+      tx,
+      { ...own, thread, isBranched, model: current.model, openedAt: start.now },
+      ending,
+      usage,
+      now,
+    );
     for (const item of unstored()) void writeItem(tx, own, pieces.with(item));
     // All that was said, also to begin with: the index is written once for a turn.
     for (const item of items)
@@ -247,7 +261,11 @@ export function createTurnWriter(
     id,
     thread,
     seq,
+    after,
     items,
+    get chosen() {
+      return chosen;
+    },
     summary: start.status === "queued" ? undefined : (start.before?.summary ?? { text: undefined, to: 0 }),
     isFirst: start.before === undefined && !turn.history?.length,
     isBranched,
@@ -270,10 +288,15 @@ export function createTurnWriter(
       for (const one of attached) besides.push((tx) => void writeAttached(tx, sql.engine, own, one));
     },
     async begin(model) {
-      const begun = await sql.run(
-        `UPDATE turns SET status = 'running', provider = ?, model = ? WHERE id = ? AND node = ? AND status = 'queued' AND NOT EXISTS (
+      // Its thread may have got another model while it waited.
+      const begun = await sql.get<{ provider: string; model: string; isChosen: number }>(
+        `UPDATE turns SET status = 'running', provider = coalesce((SELECT provider FROM threads WHERE id = turns.thread), ?),
+           model = coalesce((SELECT model FROM threads WHERE id = turns.thread), ?)
+         WHERE id = ? AND node = ? AND status = 'queued' AND NOT EXISTS (
            SELECT 1 FROM turns AS other INDEXED BY turns_open
-           WHERE other.thread = ? AND other.seq < ? AND other.status IN ('queued', 'running'))`,
+           WHERE other.thread = ? AND other.seq < ? AND other.status IN ('queued', 'running'))
+         RETURNING provider, model,
+           (SELECT count(*) FROM threads WHERE threads.id = turns.thread AND threads.model IS NOT NULL) AS "isChosen"`,
         model.provider,
         model.name,
         id,
@@ -281,8 +304,10 @@ export function createTurnWriter(
         thread,
         seq,
       );
-      if (begun > 0) {
-        current = { ...current, status: "running", model };
+      if (begun !== undefined) {
+        const named = { provider: begun.provider, name: begun.model };
+        chosen = begun.isChosen > 0 ? named : undefined;
+        current = { ...current, status: "running", model: named };
         return "running";
       }
       const row = await sql.get<{ status: TurnStatus }>("SELECT status FROM turns WHERE id = ?", id);
@@ -326,6 +351,7 @@ export function createTurnWriter(
     record: () => ({
       id,
       thread,
+      ...(after !== undefined && { after }),
       user: turn.user,
       channel: turn.channel,
       input: turn.input,

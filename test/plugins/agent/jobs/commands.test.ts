@@ -22,7 +22,7 @@ async function jobs(home: string, ...words: string[]): Promise<string> {
   return printedBy(() => group.parseAsync(words, { from: "user" }));
 }
 
-test("postern jobs lists, shows and cancels beside the running service, and disturbs none of its jobs", async () => {
+test("postern jobs lists, shows, cancels and retries beside the running service, and disturbs none of its jobs", async () => {
   const model = await scriptedModel();
   model.otherwise({ text: ["thinking"], end: "stall" });
   const home = temporaryFolder();
@@ -40,7 +40,7 @@ test("postern jobs lists, shows and cancels beside the running service, and dist
     { id: running, status: "running" },
   ]);
   expect(await jobs(home, "list", "--status", "queued")).toMatch(
-    new RegExp(`^${queued}  queued  webhook/ada  \\S+\\n$`),
+    new RegExp(`^JOB .*\\n${queued}  queued  webhook/ada  \\S+\\n$`),
   );
   expect(await jobs(home, "list", "--user", "nobody")).toBe("No jobs.\n");
 
@@ -50,12 +50,16 @@ test("postern jobs lists, shows and cancels beside the running service, and dist
   });
   await jobs(home, "cancel", running);
   expect(await completed({ get }, running)).toMatchObject({ error: { code: "cancelled" } });
-  expect(await jobs(home, "show", running)).toContain("error            cancelled: ");
+  expect(await jobs(home, "show", running)).toMatch(/^error +cancelled: /m);
+  const again = JSON.parse(await jobs(home, "retry", running, "--json"));
+  expect(again).toMatchObject({ status: "queued", user_id: "webhook/ada", conversation_id: "c1" });
+  await expect.poll(async () => (await get(`/jobs/${again.id}`)).json.status).toBe("running");
+  expect(await jobs(home, "list", "--status", "failed")).not.toContain(again.id);
 }, 60_000);
 
 test("a job that is not there is told with the way to those that are", async () => {
   const home = temporaryFolder();
-  for (const verb of ["show", "cancel"]) {
+  for (const verb of ["show", "cancel", "retry"]) {
     await expect(jobs(home, verb, "none")).rejects.toMatchObject({
       kind: "missing",
       message: expect.stringContaining("jobs list"),
@@ -64,7 +68,7 @@ test("a job that is not there is told with the way to those that are", async () 
 });
 
 test.for([
-  ["--status", "failed"],
+  ["--status", "odd"],
   ["--limit", "0"],
   ["--limit", "many"],
 ])("a wrong option is wrong usage: %j", async (words) => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Settings } from "../../../../kernel/env.ts";
+import { Settings } from "../../../../kernel/settings/env.ts";
 import { judgeTool, readApprovalRules } from "../../../../plugins/agent/safety/approvals.ts";
 
 const rulesOf = (text: string) => readApprovalRules(new Settings({ TOOL_APPROVALS: text }).for("agent"));

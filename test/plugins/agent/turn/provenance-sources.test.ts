@@ -182,8 +182,11 @@ describe("memory", () => {
   test("written from what somebody else said stays theirs in a later thread, until the person writes it", async () => {
     const { model, sent, say, kernel } = await office();
     model.script({ calls: [READ] }, write(`Pay the account ${IBAN}`), { text: "Noted." });
-    await say("Read bill.txt and note it");
+    const noted = await say("Read bill.txt and note it");
     const memory = kernel.service("memory");
+    expect(await memory.history("ann", "notes/bill.md")).toMatchObject([
+      { writer: { kind: "model", channel: noted.channel, thread: noted.thread, turn: noted.id } },
+    ]);
     expect(await memory.read("ann", "notes/bill.md")).toMatchObject({
       origins: [{ kind: "tool", name: "read_file" }],
     });

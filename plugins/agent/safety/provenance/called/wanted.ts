@@ -13,6 +13,7 @@ interface Earlier {
   readonly owner: string;
   readonly tool?: string;
   readonly asked: unknown;
+  readonly isPast?: boolean;
 }
 
 export function isWanted(
@@ -22,7 +23,7 @@ export function isWanted(
   heard: readonly Earlier[],
 ): boolean {
   const earlier = heard.filter(
-    ({ tool, owner }) => (tool ?? owner) === called.name && owner === called.owner,
+    ({ tool, owner, isPast = false }) => !isPast && (tool ?? owner) === called.name && owner === called.owner,
   );
   const told = tellingOf(leaves);
   const isDone = earlier.some(({ asked }) => isPart(told, toldBy(called, asked)));
