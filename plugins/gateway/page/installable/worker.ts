@@ -1,0 +1,74 @@
+/**
+ * The service worker. It does one thing: where the service cannot be reached, it shows a page that says so. Code and answers of
+ * the API are never kept, so nothing of an earlier version is ever run or shown.
+ */
+interface Waiting extends Event {
+  waitUntil(work: Promise<unknown>): void;
+}
+interface Fetching extends Waiting {
+  readonly request: Request;
+  respondWith(response: Promise<Response>): void;
+}
+interface Clicked extends Waiting {
+  readonly notification: Notification;
+}
+interface Window {
+  readonly url: string;
+  focus(): Promise<unknown>;
+  postMessage(message: unknown): void;
+}
+interface Scope {
+  readonly clients: {
+    matchAll(query: { type: "window" }): Promise<readonly Window[]>;
+    openWindow(url: string): Promise<unknown>;
+  };
+  skipWaiting(): Promise<void>;
+}
+
+const scope = self as unknown as Scope;
+const SHELL = "postern-shell";
+const OFFLINE = "/offline.html";
+const FILES = [OFFLINE, "/style.css", "/icon.svg"];
+
+addEventListener("install", (event) => {
+  (event as Waiting).waitUntil(keepShell().then(() => scope.skipWaiting()));
+});
+
+async function keepShell(): Promise<void> {
+  const cache = await caches.open(SHELL);
+  await cache.addAll(FILES.map((file) => new Request(file, { cache: "reload" })));
+}
+
+/** The browser may have thrown it away, and so may a sign-out that this worker has outlived. */
+async function restoreShell(): Promise<void> {
+  if (!(await caches.has(SHELL))) await keepShell().catch(() => {});
+}
+
+addEventListener("fetch", (given) => {
+  const event = given as Fetching;
+  const { request } = event;
+  const { pathname, origin } = new URL(request.url);
+  if (origin !== location.origin) return;
+  const isVisit = request.mode === "navigate" && pathname === "/";
+  if (!isVisit && !FILES.includes(pathname)) return;
+  const kept = async () => (await caches.match(isVisit ? OFFLINE : pathname)) ?? Response.error();
+  event.respondWith(fetch(request).catch(kept));
+  if (isVisit) event.waitUntil(restoreShell());
+});
+
+addEventListener("notificationclick", (event) => {
+  const { notification } = event as Clicked;
+  notification.close();
+  (event as Clicked).waitUntil(show(String(notification.data)));
+});
+
+/** In the window that is open, if there is one. */
+async function show(hash: string): Promise<void> {
+  const [open] = await scope.clients.matchAll({ type: "window" });
+  if (open === undefined) {
+    await scope.clients.openWindow(`/${hash}`);
+    return;
+  }
+  await open.focus();
+  open.postMessage({ hash });
+}
