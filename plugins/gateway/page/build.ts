@@ -1,18 +1,32 @@
 /** Bundles the page: no CDN, nothing but what is in this folder and what it imports. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { build } from "esbuild";
 
 const HERE = import.meta.dirname;
-const AS_THEY_ARE = ["index.html", "style.css", "icon.svg"];
+const AS_THEY_ARE = [
+  "index.html",
+  "icon.svg",
+  ...["icon-192.png", "icon-512.png", "icon-maskable.png", "manifest.webmanifest", "offline.html"].map(
+    (name) => `installable/${name}`,
+  ),
+];
 
 /** Each file's path below the gateway's address, and what is in it. */
 export async function bundlePage(): Promise<ReadonlyMap<string, Uint8Array>> {
   const { outputFiles } = await build({
-    entryPoints: [join(HERE, "main.tsx")],
+    entryPoints: {
+      main: join(HERE, "main.tsx"),
+      style: join(HERE, "style/style.css"),
+      worker: join(HERE, "installable/worker.ts"),
+      colouring: join(HERE, "chat/prose/colouring.ts"),
+    },
+    outdir: HERE,
     write: false,
     bundle: true,
+    splitting: true,
+    chunkNames: "part-[hash]",
     minify: true,
     format: "esm",
     target: "es2022",
@@ -21,10 +35,9 @@ export async function bundlePage(): Promise<ReadonlyMap<string, Uint8Array>> {
     legalComments: "none",
     logLevel: "error",
   });
-  const [script] = outputFiles;
-  if (script === undefined) throw new Error("the bundler returned no script");
-  const others = AS_THEY_ARE.map(async (name) => [name, await readFile(join(HERE, name))] as const);
-  return new Map<string, Uint8Array>([["main.js", script.contents], ...(await Promise.all(others))]);
+  const others = AS_THEY_ARE.map(async (name) => [basename(name), await readFile(join(HERE, name))] as const);
+  const made = outputFiles.map(({ path, contents }) => [basename(path), contents] as const);
+  return new Map<string, Uint8Array>([...made, ...(await Promise.all(others))]);
 }
 
 // `node plugins/gateway/page/build.ts <folder>`: for the published package, which has no bundler.

@@ -1,43 +1,28 @@
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { openThread, update } from "./app.ts";
 import { Chat } from "./chat/chat.tsx";
+import { followKeys } from "./frame/commands/commands.tsx";
+import { LazyPage } from "./frame/lazy-page.tsx";
 import { openSession } from "./frame/session.ts";
-import { Sidebar } from "./frame/sidebar.tsx";
+import { Sidebar } from "./frame/sidebar/sidebar.tsx";
+import { restoreSidebar } from "./frame/sidebar/visibility.ts";
 import { ConfirmSignIn, SignIn } from "./frame/sign-in.tsx";
 import { applyTheme } from "./frame/theme.ts";
-import { JobsPage } from "./pages/jobs-page.tsx";
-import { LogsPage } from "./pages/logs-page.tsx";
-import { MemoryPage } from "./pages/memory-page.tsx";
-import { PeoplePage } from "./pages/people-page.tsx";
-import { WebhooksPage } from "./pages/webhooks-page.tsx";
-import { keepConnected } from "./socket.ts";
-import { ToolsPage } from "./tools/tools-page.tsx";
-import { useApp } from "./use-app.ts";
+import { PAGES } from "./pages/pages.tsx";
+import { update } from "./state/app.ts";
+import { keepConnected } from "./state/socket.ts";
+import { openThread } from "./state/threads.ts";
+import { useApp } from "./state/use-app.ts";
 
 const readRoute = () => location.hash.replace(/^#\//, "").split("/");
 
 function Page({ name, part }: { name: string; part: string | undefined }) {
-  switch (name) {
-    case "tools":
-      return <ToolsPage shown={part} />;
-    case "jobs":
-      return <JobsPage />;
-    case "memory":
-      return <MemoryPage />;
-    case "people":
-      return <PeoplePage />;
-    case "webhooks":
-      return <WebhooksPage />;
-    case "logs":
-      return <LogsPage />;
-    default:
-      return <Chat />;
-  }
+  const entry = PAGES.find((page) => page.name === name);
+  return entry ? <LazyPage entry={entry} shown={part} /> : <Chat />;
 }
 
 function App() {
-  const { user, signedOut, signInQuestion, announcement, isMenuOpen } = useApp();
+  const { user, signedOut, signInQuestion, announcement, isMenuOpen, isSideKept } = useApp();
   const [route, setRoute] = useState(readRoute);
   const [name = "", thread] = route;
 
@@ -50,6 +35,8 @@ function App() {
     return () => removeEventListener("hashchange", onHash);
   }, []);
   useEffect(() => (user ? keepConnected() : undefined), [user?.id]);
+  useEffect(() => (user ? followKeys() : undefined), [user?.id]);
+  useEffect(restoreSidebar, [user?.id]);
   useEffect(() => {
     if (user && (name === "" || name === "chat")) void openThread(thread || undefined);
   }, [user?.id, name, thread]);
@@ -58,7 +45,7 @@ function App() {
   if (signedOut) return <SignIn />;
   if (!user) return <p class="unseen">Loading…</p>;
   return (
-    <div class={`frame ${isMenuOpen ? "menu-open" : ""}`}>
+    <div class={`frame ${isMenuOpen ? "menu-open" : ""} ${isSideKept ? "" : "side-hidden"}`}>
       <Sidebar page={name || "chat"} />
       <main class="main">
         <Page name={name} part={thread} />

@@ -4,6 +4,8 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 interface ListProps {
   readonly columns: readonly string[];
   readonly hasActions?: boolean;
+  /** Where there is no row to show. */
+  readonly isHidden?: boolean;
   readonly children: ComponentChildren;
 }
 
@@ -11,7 +13,7 @@ interface ListProps {
  * A table of rows. In the last column, which has no heading to see, is what can be done with each, if anything. On a narrow
  * screen each row is a card: its cells then say what they are, and stay cells for those who hear the page.
  */
-export function List({ columns, hasActions = true, children }: ListProps) {
+export function List({ columns, hasActions = true, isHidden = false, children }: ListProps) {
   const table = useRef<HTMLTableElement>(null);
   useLayoutEffect(() => {
     if (!table.current) return;
@@ -26,7 +28,7 @@ export function List({ columns, hasActions = true, children }: ListProps) {
     }
   });
   return (
-    <table class="list" ref={table}>
+    <table class="list" ref={table} hidden={isHidden}>
       <thead>
         <tr>
           {columns.map((name) => (

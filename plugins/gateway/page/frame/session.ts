@@ -1,6 +1,8 @@
 /** Signing in and out. A link never signs anybody in as somebody else without asking. */
-import { loadStatus, loadThreads, reset, update } from "../app.ts";
-import { ask, Refused, type Session, type User } from "../wire.ts";
+import { dropOfflinePage, keepOfflinePage } from "../installable/offline.ts";
+import { reset, update } from "../state/app.ts";
+import { loadStatus, loadThreads } from "../state/threads.ts";
+import { ask, Refused, type Session } from "../state/wire.ts";
 
 const ASKS = "confirm_sign_in";
 
@@ -43,12 +45,14 @@ export async function resume(): Promise<void> {
 
 export async function signOut(): Promise<void> {
   await ask("DELETE", "/api/session").catch(() => {});
+  await dropOfflinePage().catch(() => {});
   reset();
 }
 
-async function enter({ user }: { readonly user: User }): Promise<void> {
-  update({ user, signedOut: false, trouble: undefined, signInQuestion: undefined });
+async function enter({ user, expires_at }: Session): Promise<void> {
+  update({ user, signInEnds: expires_at, signedOut: false, trouble: undefined, signInQuestion: undefined });
   await Promise.all([loadStatus(), loadThreads()]);
+  keepOfflinePage();
 }
 
 function refused(error: unknown): void {

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import type { SignInQuestion } from "../app.ts";
-import { useApp } from "../use-app.ts";
+import type { SignInQuestion } from "../state/app.ts";
+import { useApp } from "../state/use-app.ts";
 import { resume, signIn } from "./session.ts";
 
 export function SignIn() {

@@ -1,5 +1,5 @@
-import { attempt } from "../app.ts";
-import { ask } from "../wire.ts";
+import { attempt } from "../state/app.ts";
+import { ask } from "../state/wire.ts";
 
 export type Remembered = Readonly<Record<string, "allow" | "deny">>;
 

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { visibleLine } from "../../../../kernel/mask/visible.ts";
-import { attempt } from "../app.ts";
-import { ask, type TrustedDestination } from "../wire.ts";
+import { attempt } from "../state/app.ts";
+import { ask, type TrustedDestination } from "../state/wire.ts";
 
 /** Where calls may go although somebody else named it, with a way back. */
 export function Destinations({ isOperator }: { isOperator: boolean }) {

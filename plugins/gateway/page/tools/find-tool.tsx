@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import { attempt } from "../app.ts";
-import { ask, type ListedTool, type ToolFinding } from "../wire.ts";
+import { attempt } from "../state/app.ts";
+import { ask, type ListedTool, type ToolFinding } from "../state/wire.ts";
 import { Proposal } from "./proposal.tsx";
 
 interface Listing {

@@ -1,6 +1,6 @@
 import { useRef, useState } from "preact/hooks";
-import { attempt } from "../app.ts";
-import { ask, type ToolProposal } from "../wire.ts";
+import { attempt } from "../state/app.ts";
+import { ask, type ToolProposal } from "../state/wire.ts";
 import { Proposal } from "./proposal.tsx";
 
 interface Upload {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
-import { attempt } from "../app.ts";
-import { ask, type ToolLimits } from "../wire.ts";
+import { attempt } from "../state/app.ts";
+import { ask, type ToolLimits } from "../state/wire.ts";
 
 /** How much of a tool's rate limit is used up. */
 export function LimitsLeft({ tool }: { tool: string }) {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { ToolProposal } from "../wire.ts";
+import type { ToolProposal } from "../state/wire.ts";
 import { Grants } from "./grants.tsx";
 
 interface ProposalProps {

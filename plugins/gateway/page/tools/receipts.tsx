@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import { whyRan } from "../../../../kernel/vocabulary/tools/approval.ts";
-import { attempt } from "../app.ts";
-import { useApp } from "../use-app.ts";
-import { ask, type ToolReceipt } from "../wire.ts";
+import { attempt } from "../state/app.ts";
+import { useApp } from "../state/use-app.ts";
+import { ask, type ToolReceipt } from "../state/wire.ts";
 
 /** What the host saw of a tool's last calls. */
 export function Receipts({ tool }: { tool: string }) {

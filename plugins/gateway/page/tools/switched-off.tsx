@@ -1,5 +1,5 @@
-import { attempt } from "../app.ts";
-import { ask, type Tool } from "../wire.ts";
+import { attempt } from "../state/app.ts";
+import { ask, type Tool } from "../state/wire.ts";
 
 interface SwitchedOffProps {
   tool: Tool;

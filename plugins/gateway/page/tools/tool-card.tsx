@@ -1,5 +1,6 @@
-import { attempt } from "../app.ts";
-import { ask, type Tool } from "../wire.ts";
+import { confirmed } from "../frame/dialog.tsx";
+import { attempt } from "../state/app.ts";
+import { ask, type Tool } from "../state/wire.ts";
 import { Decision } from "./decision.tsx";
 import { Grants } from "./grants.tsx";
 import { LimitsLeft } from "./limits-left.tsx";
@@ -18,7 +19,8 @@ interface ToolCardProps {
 export function ToolCard({ tool, remembered, isOperator, onChanged }: ToolCardProps) {
   const { name } = tool;
   const remove = async () => {
-    if (!confirm(`Remove ${name}? Its secrets stay, in case you install it again.`)) return;
+    const words = "Its secrets stay, in case you install it again.";
+    if (!(await confirmed({ title: `Remove ${name}?`, words, yes: "Remove", danger: true }))) return;
     await attempt(() => ask("DELETE", `/api/tools/${name}`));
     onChanged();
   };

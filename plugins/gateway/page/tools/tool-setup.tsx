@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
-import { attempt } from "../app.ts";
-import { ask, type Setup } from "../wire.ts";
+import { confirmed } from "../frame/dialog.tsx";
+import { attempt } from "../state/app.ts";
+import { ask, type Setup } from "../state/wire.ts";
 
 /** What a tool has to be given before it works: secrets to enter, or a sign-in elsewhere. */
 export function ToolSetup({ tool }: { tool: string }) {
@@ -15,7 +16,7 @@ export function ToolSetup({ tool }: { tool: string }) {
     if (begun) open(begun.url, "_blank", "noopener");
   };
   const share = async (name: string, question: string) => {
-    if (!confirm(question)) return;
+    if (!(await confirmed({ title: "Share this secret?", words: question, yes: "Let it" }))) return;
     await attempt(() => ask("POST", `/api/tools/${tool}/secrets/${name}/share`));
     await load();
   };

@@ -1,8 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
-import { attempt } from "../app.ts";
 import { Bar } from "../frame/bar.tsx";
-import { useApp } from "../use-app.ts";
-import { ask, type Tool } from "../wire.ts";
+import { attempt } from "../state/app.ts";
+import { useApp } from "../state/use-app.ts";
+import { ask, type Tool } from "../state/wire.ts";
 import type { Remembered } from "./decision.tsx";
 import { Destinations } from "./destinations.tsx";
 import { FindTool } from "./find-tool.tsx";

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import { attempt } from "../../app.ts";
-import { ask } from "../../wire.ts";
+import { attempt } from "../../state/app.ts";
+import { ask } from "../../state/wire.ts";
 
 type Kind = "url" | "command";
 

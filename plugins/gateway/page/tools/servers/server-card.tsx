@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
-import { attempt } from "../../app.ts";
-import { ask, type McpServer, type McpTool, type Tool } from "../../wire.ts";
+import { confirmed } from "../../frame/dialog.tsx";
+import { attempt } from "../../state/app.ts";
+import { ask, type McpServer, type McpTool, type Tool } from "../../state/wire.ts";
 import type { Remembered } from "../decision.tsx";
 import { ServerFile } from "./server-file.tsx";
 import { ServerSignIn } from "./server-sign-in.tsx";
@@ -39,8 +40,10 @@ export function ServerCard({ server, tools, remembered, isOperator, onChanged }:
     const { tools: all } = (found ?? {}) as Partial<McpServer>;
     if (all) setHint(`It answers, with ${all.length} tool${all.length === 1 ? "" : "s"}.`);
   };
-  const remove = () => {
-    if (confirm(`Remove ${name} with its tools and sign-ins?`)) void change(() => ask("DELETE", path));
+  const remove = async () => {
+    const words = "Its tools and the sign-ins to it go with it.";
+    if (await confirmed({ title: `Remove ${name}?`, words, yes: "Remove", danger: true }))
+      await change(() => ask("DELETE", path));
   };
 
   return (
@@ -79,7 +82,7 @@ export function ServerCard({ server, tools, remembered, isOperator, onChanged }:
             <button type="button" disabled={hint === "Connecting…"} onClick={() => void test()}>
               Test
             </button>
-            <button type="button" class="danger" onClick={remove}>
+            <button type="button" class="danger" onClick={() => void remove()}>
               Remove {name}
             </button>
             <span role="status">{hint}</span>

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import { attempt } from "../../app.ts";
-import { ask } from "../../wire.ts";
+import { attempt } from "../../state/app.ts";
+import { ask } from "../../state/wire.ts";
 
 /** Which of a server's tools, which run without asking, limits and credentials: the operator's file, as text. */
 export function ServerFile({ name, onSaved }: { name: string; onSaved(): void }) {

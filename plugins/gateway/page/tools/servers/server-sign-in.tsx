@@ -1,5 +1,5 @@
-import { attempt } from "../../app.ts";
-import { ask, type McpServer } from "../../wire.ts";
+import { attempt } from "../../state/app.ts";
+import { ask, type McpServer } from "../../state/wire.ts";
 
 interface ServerSignInProps {
   readonly server: McpServer;

@@ -1,4 +1,5 @@
-import type { McpTool } from "../../wire.ts";
+import { Differences } from "../../frame/differences.tsx";
+import type { McpTool } from "../../state/wire.ts";
 import { Decision } from "../decision.tsx";
 import { Receipts } from "../receipts.tsx";
 
@@ -68,20 +69,5 @@ export function ServerTool({ tool, fingerprint, remembered, onAgree, onChanged }
       </details>
       <Receipts tool={name} />
     </section>
-  );
-}
-
-/** Not by colour alone: each line begins with its sign. */
-function Differences({ lines }: { lines: readonly string[] }) {
-  return (
-    <pre class="log diff">
-      {lines.map((line, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: two lines may be alike, and none of them moves
-        <span key={at} class={line.startsWith("+") ? "new" : line.startsWith("-") ? "old" : ""}>
-          {line}
-          {"\n"}
-        </span>
-      ))}
-    </pre>
   );
 }

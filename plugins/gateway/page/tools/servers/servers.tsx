@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
-import { attempt } from "../../app.ts";
-import { ask, type McpServer, type Tool } from "../../wire.ts";
+import { attempt } from "../../state/app.ts";
+import { ask, type McpServer, type Tool } from "../../state/wire.ts";
 import type { Remembered } from "../decision.tsx";
 import { AddServer } from "./add-server.tsx";
 import { ServerCard } from "./server-card.tsx";

@@ -1,5 +1,6 @@
 /** The socket that brings every turn's events, and comes back by itself after a drop. */
-import { connected, receive, resync, update } from "./app.ts";
+import { update } from "./app.ts";
+import { connected, receive, resync } from "./turns.ts";
 import type { SocketFrame } from "./wire.ts";
 
 const SIGNED_OUT = 1008;

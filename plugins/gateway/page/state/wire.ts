@@ -1,22 +1,27 @@
 /** How the page talks to the gateway: the types of its JSON, from the declarations, and requests. */
-import type * as job from "../../../kernel/vocabulary/job.ts";
-import type * as memory from "../../../kernel/vocabulary/memory.ts";
-import type { ThreadSummary } from "../../../kernel/vocabulary/thread.ts";
-import type * as call from "../../../kernel/vocabulary/tools/call.ts";
-import type * as destination from "../../../kernel/vocabulary/tools/destination.ts";
-import type * as gate from "../../../kernel/vocabulary/tools/gate.ts";
-import type * as mcp from "../../../kernel/vocabulary/tools/mcp.ts";
-import type * as tools from "../../../kernel/vocabulary/tools/tools.ts";
-import type * as turn from "../../../kernel/vocabulary/turn.ts";
-import type { Usage as DeclaredUsage } from "../../../kernel/vocabulary/usage.ts";
-import type * as user from "../../../kernel/vocabulary/user.ts";
-import type { Wire } from "../../../kernel/vocabulary/wire/form.ts";
-import type * as api from "../api/schemas.ts";
-import type * as accounts from "../auth/accounts.ts";
-import type * as sessions from "../auth/sessions.ts";
-import type * as tokens from "../auth/tokens/tokens.ts";
-import type * as approvals from "../routes/approvals.ts";
-import type * as frame from "../socket/frame.ts";
+import type * as live from "../../../../kernel/settings/live.ts";
+import type * as job from "../../../../kernel/vocabulary/job.ts";
+import type * as memory from "../../../../kernel/vocabulary/memory.ts";
+import type * as modelCheck from "../../../../kernel/vocabulary/models/check.ts";
+import type * as figures from "../../../../kernel/vocabulary/models/usage.ts";
+import type { Usage as DeclaredUsage } from "../../../../kernel/vocabulary/models/usage.ts";
+import type * as routine from "../../../../kernel/vocabulary/routine.ts";
+import type * as thread from "../../../../kernel/vocabulary/thread.ts";
+import type * as call from "../../../../kernel/vocabulary/tools/call.ts";
+import type * as destination from "../../../../kernel/vocabulary/tools/destination.ts";
+import type * as gate from "../../../../kernel/vocabulary/tools/gate.ts";
+import type * as mcp from "../../../../kernel/vocabulary/tools/mcp.ts";
+import type * as tools from "../../../../kernel/vocabulary/tools/tools.ts";
+import type * as turn from "../../../../kernel/vocabulary/turn.ts";
+import type * as user from "../../../../kernel/vocabulary/user.ts";
+import type { Wire } from "../../../../kernel/vocabulary/wire/form.ts";
+import type * as api from "../../api/schemas.ts";
+import type * as accounts from "../../auth/accounts.ts";
+import type * as sessions from "../../auth/sessions.ts";
+import type * as tokens from "../../auth/tokens/tokens.ts";
+import type * as approvals from "../../routes/approvals.ts";
+import type * as attachments from "../../routes/attachments.ts";
+import type * as frame from "../../socket/frame.ts";
 
 export type Answer = Wire<typeof approvals.Answer>;
 export type Attachment = Wire<typeof call.Attachment>;
@@ -26,21 +31,28 @@ export type McpServer = Wire<typeof mcp.McpServerInfo>;
 export type McpTool = Wire<typeof mcp.McpTool>;
 export type Accepted = Wire<typeof api.Accepted>;
 export type Account = Wire<typeof accounts.Account>;
+export type Figure = Wire<typeof figures.Figure>;
+export type Figures = Wire<typeof figures.Figures>;
 export type Doubt = Wire<typeof gate.Doubt>;
 export type Gate = Wire<typeof gate.Gate>;
 export type Identity = Wire<typeof user.Identity>;
 export type Integration = Wire<typeof job.Integration>;
 export type Job = Wire<typeof job.Job>;
+export type Routine = Wire<typeof routine.Routine>;
+export type RoutinePreview = Wire<typeof routine.RoutinePreview>;
+export type RoutineRun = Wire<typeof routine.RoutineRun>;
 export type MemoryFile = Wire<typeof memory.MemoryFile>;
+export type MemoryVersion = Wire<typeof memory.MemoryVersion>;
 export type MemoryHit = Wire<typeof memory.MemoryHit>;
 export type BrowserSession = Wire<typeof sessions.SessionInfo>;
+export type ModelOption = Wire<typeof turn.ModelOption>;
 export type ModelName = Wire<typeof turn.ModelName>;
 export type Outcome = Wire<typeof call.ToolOutcome>;
 export type PairingGate = Wire<typeof user.PairingGate>;
 export type Session = Wire<typeof api.Session>;
 export type SocketFrame = Wire<typeof frame.SocketFrame>;
 export type Status = Wire<typeof api.Status>;
-export type ThreadRow = Wire<typeof ThreadSummary>;
+export type ThreadRow = Wire<typeof thread.ThreadSummary>;
 export type Token = Wire<typeof tokens.TokenInfo>;
 export type Tool = Wire<typeof tools.ToolInfo>;
 export type ToolCall = Wire<typeof call.ToolCall>;
@@ -49,29 +61,50 @@ export type ToolFinding = Wire<typeof tools.ToolFinding>;
 export type ToolLimits = Wire<typeof tools.ToolLimits>;
 export type ToolProposal = Wire<typeof tools.ToolProposal>;
 export type ToolReceipt = Wire<typeof tools.ToolReceipt>;
+export type Setting = Wire<typeof live.ChangeableSetting>;
+export type ModelTest = Wire<typeof modelCheck.ModelTest>;
 export type Setup = Wire<typeof tools.ToolSetup>;
 export type Turn = Wire<typeof turn.TurnRecord>;
 export type TrustedDestination = Wire<typeof destination.TrustedDestination>;
 export type TurnFrame = Wire<typeof frame.TurnFrame>;
+export type TurnVersions = Wire<typeof thread.TurnVersions>;
 export type TurnStatus = Wire<typeof turn.TurnStatus>;
+export type Upload = Wire<typeof attachments.Upload>;
 export type Usage = Wire<typeof DeclaredUsage>;
 export type User = Wire<typeof user.User>;
+
+/** Pinned ones first, then the newest; `next` leads to those behind them. */
+export interface ThreadPage {
+  readonly threads: readonly ThreadRow[];
+  readonly next: string | null;
+}
 
 /** Oldest first; `next` leads to those before them. */
 export interface TurnPage {
   readonly turns: readonly Turn[];
   readonly next: string | null;
+  readonly versions: readonly TurnVersions[];
 }
+
+interface FieldProblem {
+  readonly param: string;
+  readonly message: string;
+}
+
+type Refusal = Pick<Refused, "message" | "problems"> & { readonly code: string };
 
 /** A refusal in the gateway's own words. */
 export class Refused extends Error {
   readonly status: number;
   readonly code: string | undefined;
+  /** Each field at fault, where there may be several. */
+  readonly problems: readonly FieldProblem[] | undefined;
 
-  constructor(status: number, message: string, code?: string) {
+  constructor(status: number, message: string, code?: string, problems?: readonly FieldProblem[]) {
     super(message);
     this.status = status;
     this.code = code;
+    this.problems = problems;
   }
 }
 
@@ -103,8 +136,8 @@ export async function ask<Answer>(method: string, path: string, body?: unknown):
 
 function refusalOf({ status, headers }: Response, text: string): Refused {
   try {
-    const { message, code } = (JSON.parse(text) as { error: { message: string; code: string } }).error;
-    return new Refused(status, message, code);
+    const { message, code, problems } = (JSON.parse(text) as { error: Refusal }).error;
+    return new Refused(status, message, code, problems);
   } catch {
     const wait = headers.get("retry-after");
     const words = text.slice(0, 300) || `HTTP ${status}`;

@@ -1,0 +1,29 @@
+/** Threads under the dates of their last change. Pure. */
+import type { ThreadRow } from "../../state/wire.ts";
+
+export interface DatedThreads {
+  readonly title: string;
+  readonly threads: readonly ThreadRow[];
+}
+
+const DAY_MILLIS = 24 * 60 * 60 * 1000;
+
+/** In the order in which they come; those that are pinned are apart. */
+export function groupByDate(threads: readonly ThreadRow[], now: Date): readonly DatedThreads[] {
+  const groups = Map.groupBy(threads, (row) =>
+    row.pinned ? "Pinned" : nameDate(new Date(row.updated_at), now),
+  );
+  return [...groups].map(([title, rows]) => ({ title, threads: rows }));
+}
+
+function nameDate(date: Date, now: Date): string {
+  // Rounded: a day in which the clocks change has 23 or 25 hours.
+  const days = Math.round((midnight(now) - midnight(date)) / DAY_MILLIS);
+  if (days <= 0) return "Today";
+  if (days === 1) return "Yesterday";
+  if (days <= 7) return "Last 7 days";
+  return date.toLocaleDateString("en", { month: "long", year: "numeric" });
+}
+
+const midnight = (date: Date): number =>
+  new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();

@@ -1,0 +1,71 @@
+import { useEffect, useRef } from "preact/hooks";
+import { loadMoreThreads, pin, remove, rename } from "../../state/threads.ts";
+import { useApp } from "../../state/use-app.ts";
+import type { ThreadRow } from "../../state/wire.ts";
+import { confirmed, entered } from "../dialog.tsx";
+import { Menu } from "../menu.tsx";
+import { groupByDate } from "./dates.ts";
+
+/** `shown` is the open thread, where the chat is what is shown. */
+export function ThreadList({ shown }: { shown: string | undefined }) {
+  const { threads, nextThreads, query } = useApp();
+  const end = useRef<HTMLDivElement>(null);
+  // The next ones come when the end of the list comes into sight.
+  useEffect(() => {
+    if (!end.current || nextThreads === undefined) return;
+    // Several may come at once: one of before the list was scrolled, and one of after.
+    const observer = new IntersectionObserver((entries) => {
+      if (entries.some(({ isIntersecting }) => isIntersecting)) void loadMoreThreads();
+    });
+    observer.observe(end.current);
+    return () => observer.disconnect();
+  }, [nextThreads]);
+  return (
+    <nav class="threads" aria-label="Threads">
+      {groupByDate(threads, new Date()).map(({ title, threads: rows }) => (
+        <section key={title}>
+          <h2>{title}</h2>
+          <ul>
+            {rows.map((row) => (
+              <Thread key={row.id} row={row} isOpen={row.id === shown} />
+            ))}
+          </ul>
+        </section>
+      ))}
+      {threads.length === 0 && <p class="soft">{query ? "No thread matches." : "No threads yet."}</p>}
+      <div class="end" ref={end} />
+    </nav>
+  );
+}
+
+function Thread({ row, isOpen }: { row: ThreadRow; isOpen: boolean }) {
+  const { id, title, pinned, gate } = row;
+  const onRename = async () => {
+    const given = await entered({ title: "Rename thread", label: "Title", value: title, yes: "Rename" });
+    if (given?.trim() && given !== title) await rename(id, given.trim());
+  };
+  const onDelete = async () => {
+    const words = "Everything in it goes. This cannot be undone.";
+    if (await confirmed({ title: `Delete “${title}”?`, words, yes: "Delete", danger: true }))
+      await remove(id);
+  };
+  const file = (format: string) => `/api/threads/${id}/export?format=${format}`;
+  return (
+    <li class={isOpen ? "open" : ""}>
+      <a href={`#/chat/${id}`} aria-current={isOpen ? "true" : undefined} title={title} dir="auto">
+        {gate && <span class="waits">waits · </span>}
+        {title}
+      </a>
+      <Menu
+        label={`Options for “${title}”`}
+        items={[
+          { label: "Rename", onSelect: () => void onRename() },
+          { label: pinned ? "Unpin" : "Pin", onSelect: () => void pin(id, !pinned) },
+          { label: "Export as Markdown", href: file("markdown") },
+          { label: "Export as JSON", href: file("json") },
+          { label: "Delete", danger: true, onSelect: () => void onDelete() },
+        ]}
+      />
+    </li>
+  );
+}

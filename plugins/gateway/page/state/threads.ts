@@ -1,0 +1,161 @@
+/** Threads: listed, opened, read, renamed, removed. */
+import { EMPTY, withEarlier, withNewest, withPath } from "../chat/turns/timeline.ts";
+import { attempt, getState, update } from "./app.ts";
+import {
+  ask,
+  type ModelName,
+  type ModelOption,
+  Refused,
+  type Status,
+  type ThreadPage,
+  type ThreadRow,
+  type TurnPage,
+} from "./wire.ts";
+
+export async function loadStatus(): Promise<void> {
+  const status = await attempt(() => ask<Status>("GET", "/api/status"));
+  if (status) update({ status });
+}
+
+/** Reads the beginning of the list again; what was loaded beyond it stays. */
+export async function loadThreads(query = getState().query): Promise<void> {
+  const isSame = query === getState().query;
+  update({ query });
+  const page = await readThreads();
+  if (!page || getState().query !== query) return;
+  const { threads, nextThreads } = getState();
+  const read = new Set(page.threads.map(({ id }) => id));
+  const last = page.threads.at(-1);
+  const beyond =
+    isSame && last && page.next !== null
+      ? threads.filter((row) => !read.has(row.id) && isBehind(row, last))
+      : [];
+  update({
+    threads: [...page.threads, ...beyond],
+    nextThreads: beyond.length > 0 ? nextThreads : (page.next ?? undefined),
+  });
+}
+
+export async function loadMoreThreads(): Promise<void> {
+  const { nextThreads, query } = getState();
+  if (nextThreads === undefined) return;
+  const page = await readThreads(nextThreads);
+  if (!page || getState().query !== query || getState().nextThreads !== nextThreads) return;
+  const known = new Set(getState().threads.map(({ id }) => id));
+  update({
+    threads: [...getState().threads, ...page.threads.filter(({ id }) => !known.has(id))],
+    nextThreads: page.next ?? undefined,
+  });
+}
+
+function readThreads(before?: string): Promise<ThreadPage | undefined> {
+  const { query } = getState();
+  const search = new URLSearchParams({ limit: "50", ...(query && { q: query }), ...(before && { before }) });
+  return attempt(() => ask<ThreadPage>("GET", `/api/threads?${search}`));
+}
+
+/** As the list is ordered: pinned ones first, then the newest. */
+function isBehind(row: ThreadRow, last: ThreadRow): boolean {
+  if (row.pinned !== last.pinned) return last.pinned;
+  return row.updated_at < last.updated_at || (row.updated_at === last.updated_at && row.id < last.id);
+}
+
+export async function openThread(thread: string | undefined): Promise<void> {
+  if (thread !== getState().thread) update({ thread, ...EMPTY, chosen: null });
+  if (thread !== undefined) await reloadThread();
+}
+
+const leafKey = (thread: string) => `postern.leaf.${thread}`;
+
+/** The end of the path that is shown of a thread, in this window. */
+export function rememberLeaf(thread: string, turn: string): void {
+  sessionStorage.setItem(leafKey(thread), turn);
+}
+
+export function leafOf(thread: string): string | undefined {
+  const shown = getState().thread === thread ? getState().turns.at(-1)?.id : undefined;
+  return shown ?? sessionStorage.getItem(leafKey(thread)) ?? undefined;
+}
+
+/** Reads what is shown again, and what has come after it: others' branches do not take its place. */
+export async function reloadThread(): Promise<void> {
+  const { thread } = getState();
+  if (thread === undefined) return;
+  const page = await readTurns(thread, leafOf(thread));
+  if (!page || getState().thread !== thread) return;
+  update({ ...withNewest(getState(), page), chosen: page.thread.model });
+}
+
+/** Shows the path through another version of a turn. */
+export async function showVersion(turn: string): Promise<void> {
+  const { thread } = getState();
+  if (thread === undefined) return;
+  const page = await readTurns(thread, turn);
+  if (!page || getState().thread !== thread) return;
+  update({ ...withPath(getState(), page), announcement: "Showing another version." });
+}
+
+export async function showEarlier(): Promise<void> {
+  const { thread, earlier } = getState();
+  if (thread === undefined || earlier === undefined) return;
+  const page = await readTurns(thread, leafOf(thread), earlier);
+  // Pressed twice, or turned to another thread meanwhile.
+  if (!page || getState().thread !== thread || getState().earlier !== earlier) return;
+  update({
+    ...withEarlier(getState(), page),
+    announcement: `${page.turns.length} earlier turns loaded above.`,
+  });
+}
+
+type ReadThread = TurnPage & { readonly thread: ThreadRow };
+
+function readTurns(thread: string, through = "newest", before?: string): Promise<ReadThread | undefined> {
+  const search = new URLSearchParams({ limit: "200", through, ...(before && { before }) });
+  return attempt(async () => {
+    try {
+      return await ask<ReadThread>("GET", `/api/threads/${thread}?${search}`);
+    } catch (error) {
+      // What this window remembers may have gone with a restored store.
+      if (!(error instanceof Refused) || error.code !== "turn_not_found") throw error;
+      sessionStorage.removeItem(leafKey(thread));
+      return await ask<ReadThread>("GET", `/api/threads/${thread}?through=newest&limit=200`);
+    }
+  });
+}
+
+export async function loadModels(): Promise<void> {
+  const found = await attempt(() => ask<{ models: readonly ModelOption[] }>("GET", "/api/models"));
+  if (found) update({ models: found.models });
+}
+
+/** For the open thread at once; for a new one with its first message. */
+export async function chooseModel(model: ModelName | null): Promise<void> {
+  const { thread, chosen: before } = getState();
+  update({ chosen: model });
+  if (thread === undefined) return;
+  const row = await attempt(() => ask<ThreadRow>("PATCH", `/api/threads/${thread}`, { model }));
+  if (getState().thread === thread) update({ chosen: row ? row.model : before });
+}
+
+export async function rename(thread: string, title: string): Promise<void> {
+  await change(thread, { title });
+}
+
+export async function pin(thread: string, pinned: boolean): Promise<void> {
+  await change(thread, { pinned });
+}
+
+async function change(thread: string, change: { title?: string; pinned?: boolean }): Promise<void> {
+  const row = await attempt(() => ask<ThreadRow>("PATCH", `/api/threads/${thread}`, change));
+  if (!row) return;
+  const threads = getState().threads.map((known) => (known.id === thread ? row : known));
+  update({ threads: threads.toSorted((one, other) => (isBehind(one, other) ? 1 : -1)) });
+  await loadThreads();
+}
+
+export async function remove(thread: string): Promise<void> {
+  await attempt(() => ask("DELETE", `/api/threads/${thread}`));
+  if (getState().thread === thread) location.hash = "#/";
+  update({ threads: getState().threads.filter(({ id }) => id !== thread) });
+  await loadThreads();
+}

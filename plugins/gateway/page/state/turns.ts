@@ -1,0 +1,190 @@
+/** Turns: sent, stopped, answered at their gates, and what the socket tells of them. */
+import { whyHeld } from "../../../../kernel/vocabulary/tools/approval.ts";
+import { withSent } from "../chat/turns/timeline.ts";
+import { begun, doubt, fold, isOver, type TurnView } from "../chat/turns/turn-view.ts";
+import { noticeFrame } from "../installable/notifications.ts";
+import { attempt, getState, update } from "./app.ts";
+import { leafOf, loadThreads, reloadThread } from "./threads.ts";
+import { type Accepted, type Answer, type Attachment, ask, type Gate, type TurnFrame } from "./wire.ts";
+
+/** Frames of turns that are not shown, kept while a message is on its way: they may turn out to be of its turn. */
+let unclaimed: TurnFrame[] | undefined;
+
+/** Answers the thread where the message was taken, so that the composer may forget it. `to`: null for a new one. */
+export async function send(
+  message: string,
+  files: readonly Attachment[] = [],
+  to: string | null = getState().thread ?? null,
+): Promise<string | undefined> {
+  update({ trouble: undefined });
+  const wasConnected = getState().connected;
+  const body = {
+    message,
+    ...(files.length > 0 && { attachments: files.map(({ id }) => id) }),
+    ...(to !== null && { thread_id: to }),
+    // What is shown is what the model is to see.
+    ...(to !== null && leafOf(to) && { after: leafOf(to) }),
+    ...(to === null && getState().thread === undefined && chosenModel()),
+  };
+  if (getState().thread === undefined) unclaimed = [];
+  const taken = await attempt(() => ask<Accepted>("POST", "/api/chat/send", body));
+  const missed = unclaimed ?? [];
+  unclaimed = undefined;
+  if (taken) follow(taken, message, files);
+  for (const frame of missed) receive(frame);
+  // What was told of it before the connection was there is in the store.
+  if (taken && !wasConnected) void reloadThread();
+  return taken?.thread_id;
+}
+
+function chosenModel() {
+  const { chosen } = getState();
+  return chosen && { model: chosen };
+}
+
+/** The same message again, for another version of its answer. */
+export async function retry({ id, asked, files }: TurnView): Promise<void> {
+  await branch(`/api/turns/${id}/retry`, undefined, (taken) => follow(taken, asked, files, id));
+}
+
+/** The message as it is now, in the place of this one. Answers true where it was taken. */
+export async function resend(
+  { id, thread, after = null }: TurnView,
+  message: string,
+  files: readonly Attachment[],
+): Promise<boolean> {
+  const attachments = files.map((file) => file.id);
+  const body = { message, thread_id: thread, after, ...(files.length > 0 && { attachments }) };
+  return await branch("/api/chat/send", body, (taken) => follow(taken, message, files, id));
+}
+
+async function branch(path: string, body: unknown, show: (taken: Accepted) => void): Promise<boolean> {
+  update({ trouble: undefined });
+  unclaimed ??= [];
+  const taken = await attempt(() => ask<Accepted>("POST", path, body));
+  const missed = unclaimed ?? [];
+  unclaimed = undefined;
+  if (taken) show(taken);
+  for (const frame of missed) receive(frame);
+  return taken !== undefined;
+}
+
+/** Shows the turn that was just accepted; its first frames may have come before the answer did. */
+function follow(
+  { thread_id: thread, message_id: id }: Accepted,
+  asked: string | undefined,
+  files: readonly Attachment[] = [],
+  inPlaceOf?: string,
+): void {
+  if (getState().thread === undefined) {
+    update({ thread });
+    history.replaceState(null, "", `#/chat/${thread}`);
+  }
+  if (getState().thread !== thread) return;
+  const early = elsewhere.delete(id) || getState().turns.some((turn) => turn.id === id);
+  const turns = withSent(getState(), inLine(begun(id, thread, asked)), inPlaceOf);
+  update({
+    turns: turns.map((turn) => (turn.id === id && asked !== undefined ? { ...turn, asked, files } : turn)),
+    sent: getState().sent + 1,
+  });
+  void loadThreads();
+  // There are more versions now.
+  if (early || inPlaceOf !== undefined) void reloadThread();
+}
+
+/** Behind another that is not over it has to wait. */
+function inLine(turn: TurnView): TurnView {
+  return getState().turns.every(isOver) ? turn : { ...turn, status: "queued" };
+}
+
+export async function cancel(turn: string): Promise<void> {
+  await attempt(() => ask("POST", `/api/turns/${turn}/cancel`));
+}
+
+export async function answerGate(gate: Gate, answer: Answer): Promise<void> {
+  const taken = await attempt(() => ask<Accepted>("POST", `/api/approvals/${gate.id}`, answer));
+  if (!taken) return;
+  update({ turns: getState().turns.map((turn) => (turn.gate?.id === gate.id ? withoutGate(turn) : turn)) });
+  follow(taken, undefined);
+}
+
+function withoutGate({ gate: _answered, ...turn }: TurnView): TurnView {
+  return turn;
+}
+
+export function receive(frame: TurnFrame): void {
+  noticeFrame(frame);
+  if (frame.type === "done" || frame.type === "failed") void loadThreads();
+  if (frame.thread_id !== getState().thread) {
+    unclaimed?.push(frame);
+    return;
+  }
+  const isKnown = getState().turns.some(({ id }) => id === frame.turn_id);
+  if (!isKnown && !goesOn(frame)) {
+    if (unclaimed) return void unclaimed.push(frame);
+    // Of another branch, most likely: it becomes another version, and the reader stays where they are.
+    if (!elsewhere.has(frame.turn_id)) void reloadThread();
+    elsewhere.add(frame.turn_id);
+    return;
+  }
+  const turns = isKnown
+    ? getState().turns
+    : [...getState().turns, begun(frame.turn_id, frame.thread_id, undefined)];
+  update({
+    turns: turns.map((turn) => (turn.id === frame.turn_id ? fold(turn, frame) : turn)),
+    ...announce(frame),
+  });
+  // A turn that another channel began: its question is in the store. Or somebody was quicker, and this is a branch.
+  if (!isKnown || (frame.type === "started" && isMisplaced(frame.turn_id))) void reloadThread();
+}
+
+/** Turns of this thread that are not shown. */
+const elsewhere = new Set<string>();
+
+function isMisplaced(turn: string): boolean {
+  const { turns } = getState();
+  const at = turns.findIndex(({ id }) => id === turn);
+  return at > 0 && turns[at]?.after !== turns[at - 1]?.id;
+}
+
+/** Whether it begins where what is shown ends. */
+function goesOn(frame: TurnFrame): boolean {
+  return frame.type === "started" && frame.after === (getState().turns.at(-1)?.id ?? null);
+}
+
+/** The connection is there. A turn that began before it was may have told of itself to nobody. */
+export function connected(): void {
+  update({ connected: true });
+  if (!getState().turns.every(isOver)) resync();
+}
+
+/** Events were missed while the connection was down: what is stored tells what happened. */
+export function resync(): void {
+  update({ turns: getState().turns.map(doubt) });
+  void reloadThread();
+  void loadThreads();
+}
+
+/** Only the start and the end are read out: every delta would drown the listener. */
+function announce(frame: TurnFrame): { announcement?: string } {
+  switch (frame.type) {
+    case "started":
+      return { announcement: "Postern is answering." };
+    case "gate":
+      return {
+        announcement: announceGate(frame.gate),
+      };
+    case "done":
+      return { announcement: frame.status === "cancelled" ? "Stopped." : "The answer is complete." };
+    case "failed":
+      return { announcement: `The answer failed: ${frame.message}` };
+    default:
+      return {};
+  }
+}
+
+function announceGate(gate: Gate): string {
+  if (gate.type === "question") return `${gate.server} has a question for you.`;
+  const why = gate.type === "approval" ? whyHeld(gate) : "";
+  return `Postern is waiting for your decision${why === "" ? "." : `: ${why}`}`;
+}

@@ -1,0 +1,39 @@
+import { useSyncExternalStore } from "preact/compat";
+import { useEffect } from "preact/hooks";
+import { type AppState, getState, subscribe } from "./app.ts";
+
+export function useApp(): AppState {
+  return useSyncExternalStore(subscribe, getState);
+}
+
+/**
+ * Loads at once, and again every so often while the page is looked at. What a later load is refused is not shown: the next one
+ * may succeed, and the bar says when the service cannot be reached.
+ */
+export function useLive(
+  load: (isFirst: boolean) => Promise<unknown>,
+  millis: number,
+  changes: readonly unknown[],
+): void {
+  useEffect(() => {
+    let isStopped = false;
+    let isLoading = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const look = async (isFirst = false): Promise<void> => {
+      clearTimeout(timer);
+      if (isStopped || isLoading || (document.hidden && !isFirst)) return;
+      isLoading = true;
+      await load(isFirst).catch(() => {});
+      isLoading = false;
+      if (!isStopped) timer = setTimeout(() => void look(), millis);
+    };
+    const onVisible = () => void look();
+    void look(true);
+    document.addEventListener("visibilitychange", onVisible);
+    return () => {
+      isStopped = true;
+      clearTimeout(timer);
+      document.removeEventListener("visibilitychange", onVisible);
+    };
+  }, changes);
+}
