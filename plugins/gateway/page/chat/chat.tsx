@@ -1,19 +1,23 @@
-import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { getState, send, showEarlier } from "../app.ts";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Bar } from "../frame/bar.tsx";
-import { useApp } from "../use-app.ts";
-import type { ModelName } from "../wire.ts";
+import { getState } from "../state/app.ts";
+import { rememberLeaf, showEarlier } from "../state/threads.ts";
+import { send } from "../state/turns.ts";
+import { useApp } from "../state/use-app.ts";
 import { Composer } from "./composer.tsx";
-import { TurnBlock } from "./turn-block.tsx";
-import { isOver, joinCalls } from "./turn-view.ts";
+import { ModelPicker } from "./model-picker.tsx";
+import { TurnBlock } from "./turns/turn-block.tsx";
+import { isOver, joinCalls, type TurnView } from "./turns/turn-view.ts";
 
 // Closer than this to the end counts as reading along.
 const NEAR_PIXELS = 80;
 
 export function Chat() {
-  const { thread, threads, turns, earlier, status, sent } = useApp();
+  const { thread, threads, turns, earlier, sent } = useApp();
   const scroller = useRef<HTMLElement>(null);
   const readsAlong = useRef(true);
+  // What a reader who has scrolled up is told: that there is more below, or that something new is.
+  const [below, setBelow] = useState<"nothing" | "more" | "new">("nothing");
   const title = threads.find(({ id }) => id === thread)?.title ?? "New chat";
   const shown = useMemo(() => joinCalls(turns), [turns]);
   // The others wait behind it.
@@ -23,6 +27,7 @@ export function Chat() {
   const top = useRef<string | undefined>(undefined);
   const height = turns[0]?.id === top.current ? 0 : (scroller.current?.scrollHeight ?? 0);
   const seen = useRef(sent);
+  const last = useRef(turns.at(-1));
   // Follows the text only while the reader is at the end; whoever scrolled up is left in peace.
   useLayoutEffect(() => {
     const element = scroller.current;
@@ -33,14 +38,31 @@ export function Chat() {
     if (!element) return;
     if (hasEarlierAbove) element.scrollTop += element.scrollHeight - height;
     else if (readsAlong.current) element.scrollTop = element.scrollHeight;
+    else if (turns.at(-1) !== last.current) setBelow("new");
+    last.current = turns.at(-1);
   }, [turns]);
+  const leaf = turns.at(-1)?.id;
+  useEffect(() => {
+    if (thread !== undefined && leaf !== undefined) rememberLeaf(thread, leaf);
+  }, [thread, leaf]);
   useEffect(() => {
     readsAlong.current = true;
+    setBelow("nothing");
   }, [thread]);
   const onScroll = () => {
     const element = scroller.current;
     if (!element) return;
     readsAlong.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_PIXELS;
+    if (readsAlong.current) setBelow("nothing");
+    else setBelow((known) => (known === "new" ? known : "more"));
+  };
+  const onLatest = () => {
+    const element = scroller.current;
+    if (!element) return;
+    readsAlong.current = true;
+    element.scrollTop = element.scrollHeight;
+    // The button goes; the keyboard stays in the conversation.
+    element.focus({ preventScroll: true });
   };
   const onEarlier = async () => {
     await showEarlier();
@@ -51,7 +73,7 @@ export function Chat() {
   return (
     <>
       <Bar title={title}>
-        <span class="model">{status && modelWords(status.model)}</span>
+        <ModelPicker />
       </Bar>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
       <section class="talk" ref={scroller} onScroll={onScroll} tabIndex={0} aria-label="Conversation">
@@ -62,11 +84,24 @@ export function Chat() {
             </button>
           )}
           {shown.map((turn, index) => (
-            <TurnBlock key={turn.id} turn={turn} isLast={index === turns.length - 1} />
+            <TurnBlock
+              key={turn.id}
+              turn={turn}
+              isLast={index === turns.length - 1}
+              root={shown.findLast(({ asked }, at) => at <= index && asked !== undefined)}
+              isContinued={isContinuation(shown[index + 1])}
+            />
           ))}
           {turns.length === 0 && thread === undefined && <Welcome />}
         </div>
       </section>
+      <div class="latest">
+        {below !== "nothing" && (
+          <button type="button" onClick={onLatest}>
+            ↓ {below === "new" ? "New answer" : "Latest"}
+          </button>
+        )}
+      </div>
       <Composer thread={thread} running={running?.id} />
     </>
   );
@@ -75,15 +110,21 @@ export function Chat() {
 const EXAMPLES = ["What can you do?", "Convert 26.2 miles to km", "Remember that my bike is red"];
 
 function Welcome() {
-  const { status } = useApp();
+  const { status, user } = useApp();
   return (
     <div class="welcome">
       <h2>What can I help with?</h2>
       {status?.model.provider === "builtin" && (
         <p>
           You are talking to the built-in model: it works offline, calls tools and remembers, but it is not a
-          language model. To use one, set <code>ANTHROPIC_API_KEY</code>, <code>OPENAI_API_KEY</code> or{" "}
-          <code>MODEL_BASE_URL</code> and restart Postern.
+          language model.{" "}
+          {user?.role === "operator" ? (
+            <>
+              To use one, choose it in <a href="#/settings">Settings</a>.
+            </>
+          ) : (
+            "Ask your operator to choose one."
+          )}
         </p>
       )}
       <div class="examples">
@@ -97,6 +138,5 @@ function Welcome() {
   );
 }
 
-function modelWords({ provider, name }: ModelName): string {
-  return provider === name ? name : `${provider} · ${name}`;
-}
+const isContinuation = (turn: TurnView | undefined): boolean =>
+  turn !== undefined && turn.asked === undefined && turn.replied === undefined;

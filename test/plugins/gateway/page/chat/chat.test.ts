@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import axe from "axe-core";
 import { beforeAll, expect, test } from "vitest";
+import { findBarriers } from "../../../../support/processes/axe.ts";
 import {
   type BrowserPage,
   describeInBrowser,
@@ -37,6 +37,19 @@ async function talkAtLength(served: Served, turns: number): Promise<string> {
   }
   return thread ?? "";
 }
+
+const CAPABILITIES = JSON.stringify({
+  version: "1.2.3",
+  wit_version: "0.1.0",
+  http: {
+    allowlist: [{ host: "api.example.com", path_prefix: "/v1/", methods: ["POST"] }],
+    rate_limit: { requests_per_minute: 60, requests_per_hour: 500 },
+    timeout_secs: 10,
+  },
+  setup: { required_secrets: [{ name: "probe_key", prompt: "Probe key" }] },
+});
+
+const PAGES = "tools jobs memory routines usage people webhooks settings logs".split(" ");
 
 describeInBrowser("the page in a browser", () => {
   useBrowser();
@@ -100,7 +113,6 @@ describeInBrowser("the page in a browser", () => {
   test("people are added, given another role and removed, and browsers signed out, on one page", async () => {
     const page = await signedIn(served);
     const other = await signedIn(served);
-    page.on("dialog", (dialog) => void dialog.accept());
     await page.goto(`${served.url}/#/people`);
     await page.getByLabel("Name of the new user").fill("zoe");
     await page.getByRole("button", { name: "Add user" }).click();
@@ -108,9 +120,11 @@ describeInBrowser("the page in a browser", () => {
     await expect.poll(() => page.getByLabel("Role of zoe").inputValue()).toBe("operator");
     const row = page.getByRole("row").filter({ hasText: "zoe" });
     await row.getByRole("button", { name: "Remove with data" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Remove with data" }).click();
     await row.waitFor({ state: "detached" });
     // Newest first.
     await page.getByRole("button", { name: "Sign out" }).nth(1).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Sign out" }).click();
     await other.getByLabel("Token").waitFor();
     expect(page.complaints).toEqual([]);
   });
@@ -131,7 +145,7 @@ describeInBrowser("the page in a browser", () => {
     served.model.script({ text: ["Some **bold**", " text\n\n```js\nconst a", " = 1;\n```\n"], delay: 40 });
     await say(page, "Show me code");
     await page.locator("strong", { hasText: "bold" }).waitFor();
-    await page.getByRole("button", { name: "Copy" }).waitFor();
+    await page.getByRole("button", { name: "Copy", exact: true }).waitFor();
     await expect.poll(() => page.locator("figure.code code").textContent()).toBe("const a = 1;");
     await page.reload();
     await page.locator("strong", { hasText: "bold" }).waitFor();
@@ -208,21 +222,11 @@ describeInBrowser("the page in a browser", () => {
   });
 
   test("a tool is installed from two dropped files, its grants shown first; a secret too short to hide is warned of; a call that may write asks, and runs once allowed", async () => {
-    const capabilities = JSON.stringify({
-      version: "1.2.3",
-      wit_version: "0.1.0",
-      http: {
-        allowlist: [{ host: "api.example.com", path_prefix: "/v1/", methods: ["POST"] }],
-        rate_limit: { requests_per_minute: 60, requests_per_hour: 500 },
-        timeout_secs: 10,
-      },
-      setup: { required_secrets: [{ name: "probe_key", prompt: "Probe key" }] },
-    });
     const page = await signedIn(served);
     await page.goto(`${served.url}/#/tools`);
     await page.getByLabel("The component and its capabilities file").setInputFiles([
       { name: "prober.wasm", mimeType: "application/wasm", buffer: Buffer.from(await fixture("prober.js")) },
-      { name: "capabilities.json", mimeType: "application/json", buffer: Buffer.from(capabilities) },
+      { name: "capabilities.json", mimeType: "application/json", buffer: Buffer.from(CAPABILITIES) },
     ]);
     await page.getByText("may POST https://api.example.com/v1/*").waitFor();
     await page.getByRole("button", { name: "Install", exact: true }).click();
@@ -247,6 +251,61 @@ describeInBrowser("the page in a browser", () => {
     await page.getByText(/^Receipt /).waitFor();
     expect(await page.getByText("May prober run?").count()).toBe(0);
     expect(page.complaints).toEqual([]);
+  });
+
+  test("by keyboard alone: sign in, install a tool, chat and approve", async () => {
+    const page = await openPage();
+    // Until the one that is meant has the focus, as somebody would who cannot point.
+    const tabTo = async (words: RegExp) => {
+      const focused = () =>
+        page.evaluate(
+          "((one) => one.ariaLabel ?? one.labels?.[0]?.textContent ?? one.textContent)(document.activeElement)",
+        );
+      for (let tabs = 0; tabs < 80; tabs++) {
+        await page.keyboard.press("Tab");
+        if (words.test(String(await focused()))) return;
+      }
+      throw new Error(`${words} is not reached by Tab`);
+    };
+    await page.goto(served.url);
+    await page.getByLabel("Token").waitFor();
+    await tabTo(/^Token$/);
+    await page.keyboard.type(readFileSync(`${served.home}/webui-token`, "utf8").trim());
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Message").waitFor();
+
+    await page.getByRole("region", { name: "Conversation" }).waitFor();
+    await tabTo(/^Command palette$/);
+    await page.keyboard.press("Enter");
+    await page.getByRole("combobox", { name: /^Search commands/ }).waitFor();
+    await page.keyboard.type("go to tools");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "Tools" }).waitFor();
+    const chooser = page.waitForEvent("filechooser");
+    await tabTo(/^Choose files$/);
+    await page.keyboard.press("Enter");
+    await (await chooser).setFiles([
+      { name: "keyed.wasm", mimeType: "application/wasm", buffer: Buffer.from(await fixture("prober.js")) },
+      { name: "capabilities.json", mimeType: "application/json", buffer: Buffer.from(CAPABILITIES) },
+    ]);
+    await page.getByText("may POST https://api.example.com/v1/*").last().waitFor();
+    await tabTo(/^Install$/);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: /^keyed 1\.2\.3/ }).waitFor();
+
+    served.model.script({ calls: [{ name: "keyed", arguments: {} }] }, { text: "Done by keys." });
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.keyboard.press("n");
+    await page.getByText("What can I help with?").waitFor();
+    await expect.poll(() => page.evaluate("document.activeElement.ariaLabel")).toBe("Message");
+    await page.keyboard.type("Use it");
+    await page.keyboard.press("Enter");
+    await page.getByText("May keyed run?").waitFor();
+    await tabTo(/^Allow once$/);
+    await page.keyboard.press("Enter");
+    await page.getByText("Done by keys.").waitFor();
+    // Of the session that was not there yet.
+    expect(page.complaints.filter((words) => !words.includes("401"))).toEqual([]);
   });
 
   test("earlier turns of a long thread come in above, by keyboard too, and what is read stays where it is", async () => {
@@ -292,13 +351,15 @@ describeInBrowser("the page in a browser", () => {
     await page.getByLabel("Search threads").fill("apples");
     await page.getByRole("link", { name: "pears are better" }).waitFor({ state: "detached" });
     await page.getByRole("link", { name: "apples are good" }).click();
-    await page.getByRole("button", { name: /Rename/ }).click();
-    await page.getByLabel("New title").fill("Fruit & <b>more</b>");
+    await page.getByRole("button", { name: "Options for “apples are good”" }).click();
+    await page.getByRole("menuitem", { name: "Rename" }).click();
+    await page.getByLabel("Title").fill("Fruit & <b>more</b>");
     await page.keyboard.press("Enter");
     await page.getByLabel("Search threads").fill("");
     await page.getByRole("link", { name: "Fruit & <b>more</b>" }).waitFor();
-    page.on("dialog", (dialog) => void dialog.accept());
-    await page.getByRole("button", { name: /Delete “Fruit/ }).click();
+    await page.getByRole("button", { name: /Options for “Fruit/ }).click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
     await page.getByRole("link", { name: /Fruit/ }).waitFor({ state: "detached" });
   });
 
@@ -326,6 +387,7 @@ describeInBrowser("the page in a browser", () => {
     ["light, wide", {}],
     ["dark, wide", { dark: true }],
     ["light, tablet", { width: 800 }],
+    ["dark, tablet", { dark: true, width: 800 }],
     ["dark, phone", { dark: true, width: 390 }],
     ["light, phone", { width: 390 }],
   ])("axe finds nothing (%s), and nothing is wider than the screen", async (_name, options) => {
@@ -334,15 +396,11 @@ describeInBrowser("the page in a browser", () => {
       text: "# Title\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```sh\nls -la\n```\n`inline` and [link](https://example.com)",
     });
     await say(page, "Show everything");
-    await page.getByRole("button", { name: "Copy" }).waitFor();
-    for (const hash of ["", "#/tools", "#/jobs", "#/memory", "#/people", "#/webhooks", "#/logs"]) {
+    await page.getByRole("button", { name: "Copy", exact: true }).waitFor();
+    for (const hash of ["", ...PAGES.map((name) => `#/${name}`)]) {
       if (hash) await page.goto(`${served.url}/${hash}`);
       await page.getByRole("heading", { level: 1 }).waitFor();
-      await page.evaluate(axe.source);
-      const { violations } = (await page.evaluate("axe.run()")) as {
-        violations: { id: string; impact: string; nodes: { html: string }[] }[];
-      };
-      expect(violations.map(({ id, nodes }) => [hash, id, nodes[0]?.html])).toEqual([]);
+      expect([hash, await findBarriers(page)]).toEqual([hash, []]);
       const wide = await page.evaluate(
         "document.documentElement.scrollWidth > innerWidth ? [...document.querySelectorAll('main *')].filter((one) => one.getBoundingClientRect().right > innerWidth).map((one) => one.outerHTML.slice(0, 80)) : []",
       );

@@ -4,9 +4,9 @@ import {
   type Timeline,
   withEarlier,
   withNewest,
-} from "../../../../../plugins/gateway/page/chat/timeline.ts";
-import { begun, fold } from "../../../../../plugins/gateway/page/chat/turn-view.ts";
-import type { Turn, TurnPage } from "../../../../../plugins/gateway/page/wire.ts";
+} from "../../../../../plugins/gateway/page/chat/turns/timeline.ts";
+import { begun, fold } from "../../../../../plugins/gateway/page/chat/turns/turn-view.ts";
+import type { Turn, TurnPage } from "../../../../../plugins/gateway/page/state/wire.ts";
 
 const USAGE: Turn["usage"] = {
   input_tokens: 0,
@@ -24,6 +24,7 @@ function pageOf(first: number, last: number): TurnPage {
     return {
       id,
       thread_id: "thread",
+      after: null,
       channel: "gateway",
       status: "completed",
       input: { type: "message", text: id },
@@ -33,7 +34,7 @@ function pageOf(first: number, last: number): TurnPage {
       created_at: new Date(first + index).toISOString(),
     };
   });
-  return { turns, next: first === 1 ? null : `before ${first}` };
+  return { turns, versions: [], next: first === 1 ? null : `before ${first}` };
 }
 
 const numbers = ({ turns }: Timeline) => turns.map(({ id }) => Number(id.split(" ")[1]));
@@ -52,7 +53,9 @@ test("a turn that only frames told of yet stays at the end", () => {
   expect(numbers(withNewest({ ...shown, turns: [...shown.turns, running(4)] }, pageOf(2, 3)))).toEqual([
     1, 2, 3, 4,
   ]);
-  expect(numbers(withNewest({ turns: [running(3)], earlier: undefined }, pageOf(1, 2)))).toEqual([1, 2, 3]);
+  expect(
+    numbers(withNewest({ turns: [running(3)], earlier: undefined, versions: new Map() }, pageOf(1, 2))),
+  ).toEqual([1, 2, 3]);
 });
 
 test("what lies more than a page back goes, so that no turn is missing in between", () => {
@@ -68,6 +71,15 @@ test("a page that was read before a turn ended does not take its answer away aga
   const frame = { type: "done", status: "completed", turn: { ...ended, items } } as const;
   const live = fold(running(1), { ...frame, id: 1, turn_id: "turn 1", thread_id: "thread" });
   const stale = { ...early, turns: early.turns.map((turn) => ({ ...turn, status: "running" as const })) };
-  const [shown] = withNewest({ turns: [live], earlier: undefined }, stale).turns;
+  const [shown] = withNewest({ turns: [live], earlier: undefined, versions: new Map() }, stale).turns;
   expect(shown).toMatchObject({ status: "completed", pieces: [{ text: "It has shipped." }] });
+});
+
+test("a turn that goes on from elsewhere does not stay behind what the store has of this path", () => {
+  const [first, second] = pageOf(1, 2).turns as [Turn, Turn];
+  const path = { turns: [first, second], versions: [], next: null };
+  const shown = withNewest(EMPTY, { ...path, turns: [first] });
+  const raced = { ...running(3), after: "turn 1" };
+  const behind = { ...running(4), after: "turn 2" };
+  expect(numbers(withNewest({ ...shown, turns: [...shown.turns, raced, behind] }, path))).toEqual([1, 2, 4]);
 });

@@ -1,4 +1,4 @@
-import type { Decision } from "../wire.ts";
+import type { Decision } from "../../state/wire.ts";
 
 interface AnswersProps {
   readonly choices: readonly (readonly [decision: Decision, label: string])[];

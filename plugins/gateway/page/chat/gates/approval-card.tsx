@@ -1,7 +1,7 @@
-import { visible, visibleJson } from "../../../../kernel/mask/visible.ts";
-import { decisionsAt } from "../../../../kernel/vocabulary/tools/approval.ts";
-import { Grants } from "../tools/grants.tsx";
-import type { Decision, Gate, ToolCall } from "../wire.ts";
+import { visible, visibleJson } from "../../../../../kernel/mask/visible.ts";
+import { decisionsAt } from "../../../../../kernel/vocabulary/tools/approval.ts";
+import type { Decision, Gate, ToolCall } from "../../state/wire.ts";
+import { Grants } from "../../tools/grants.tsx";
 import { Answers } from "./answers.tsx";
 import { Doubts } from "./doubts.tsx";
 

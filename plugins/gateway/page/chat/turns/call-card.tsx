@@ -1,5 +1,5 @@
-import { visible, visibleJson, visibleLine } from "../../../../kernel/mask/visible.ts";
-import type { ToolCall } from "../wire.ts";
+import { visible, visibleJson, visibleLine } from "../../../../../kernel/mask/visible.ts";
+import type { ToolCall } from "../../state/wire.ts";
 import type { Result } from "./turn-view.ts";
 
 interface CallCardProps {

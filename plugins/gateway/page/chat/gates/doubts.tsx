@@ -1,5 +1,5 @@
-import { type Piece, tell } from "../../../../kernel/vocabulary/tools/doubts.ts";
-import type { Doubt } from "../wire.ts";
+import { type Piece, tell } from "../../../../../kernel/vocabulary/tools/doubts.ts";
+import type { Doubt } from "../../state/wire.ts";
 
 /** Why a call is asked about although its tool may run: the sentences, and what was said where the values come from. */
 export function Doubts({ of: doubts }: { of: readonly Doubt[] }) {

@@ -9,13 +9,21 @@ import type {
   TurnFrame,
   TurnStatus,
   Usage,
-} from "../wire.ts";
+} from "../../state/wire.ts";
 
 /** What came of a call, with the images that came along. */
 export type Result = Outcome & { readonly attachments?: readonly Attachment[] };
 
 export type Piece =
   | { readonly type: "text"; readonly id: string; readonly text: string }
+  /** What the model thought; `millis` is known when it is over. */
+  | {
+      readonly type: "reasoning";
+      readonly id: string;
+      readonly text: string;
+      readonly since?: number;
+      readonly millis?: number;
+    }
   | {
       readonly type: "call";
       readonly id: string;
@@ -30,8 +38,12 @@ export interface TurnView {
   readonly id: string;
   readonly thread: string;
   readonly channel: string;
+  /** The turn it goes on from; null at the beginning, undefined where that is not known yet. */
+  readonly after?: string | null;
   /** What the person said; absent where a turn only resumes another, or is not known yet. */
   readonly asked: string | undefined;
+  /** What came with it. */
+  readonly files?: readonly Attachment[];
   readonly pieces: readonly Piece[];
   /** Where it answers questions of a tool's server: the answer. */
   readonly replied?: string;
@@ -54,7 +66,11 @@ export function fromTurn(turn: Turn): TurnView {
   const outcomes = new Map<string, Result>();
   for (const item of turn.items) if (item.type === "tool_result") outcomes.set(item.call, resultOf(item));
   const pieces = turn.items.flatMap((item): readonly Piece[] => {
-    if (item.type === "tool_result" || item.type === "reasoning") return [];
+    if (item.type === "tool_result") return [];
+    if (item.type === "reasoning") {
+      const { type, id, text, millis } = item;
+      return [{ type, id, text, ...(millis !== undefined && { millis }) }];
+    }
     if (item.type === "message") {
       return item.role === "assistant" ? [{ type: "text", id: item.id, text: item.text }] : [];
     }
@@ -67,7 +83,9 @@ export function fromTurn(turn: Turn): TurnView {
     id,
     thread: turn.thread_id,
     channel,
+    after: turn.after,
     asked: turn.input.type === "message" ? turn.input.text : undefined,
+    ...(turn.input.type === "message" && turn.input.attachments && { files: turn.input.attachments }),
     ...(replied !== undefined && { replied }),
     pieces,
     outcomes,
@@ -111,7 +129,7 @@ export function joinCalls(turns: readonly TurnView[]): readonly TurnView[] {
   const seen = new Set<string>();
   return turns.map((turn) => {
     const pieces = turn.pieces.flatMap((piece): readonly Piece[] => {
-      if (piece.type === "text") return [piece];
+      if (piece.type !== "call") return [piece];
       if (seen.has(piece.call.id)) return [];
       seen.add(piece.call.id);
       const outcome = piece.outcome ?? outcomes.get(piece.call.id);
@@ -142,13 +160,20 @@ export function fold(view: TurnView, frame: TurnFrame): TurnView {
   switch (frame.type) {
     case "started":
       // The first frame of a turn: whatever was shown of it before will come again.
-      return { ...view, status: "running", model: frame.model, pieces: [], isWhole: true };
+      return {
+        ...view,
+        status: "running",
+        after: frame.after,
+        model: frame.model,
+        pieces: [],
+        isWhole: true,
+      };
     case "text":
-      return { ...withoutNotice(view), pieces: appendText(view.pieces, frame.item, frame.delta) };
+      return { ...withoutNotice(view), pieces: append(thoughtUp(view.pieces), "text", frame) };
     case "tool_started":
       return {
         ...withoutNotice(view),
-        pieces: [...view.pieces, { type: "call", id: frame.item, call: frame.call }],
+        pieces: [...thoughtUp(view.pieces), { type: "call", id: frame.item, call: frame.call }],
       };
     case "tool_finished": {
       const { call, millis } = frame;
@@ -161,7 +186,7 @@ export function fold(view: TurnView, frame: TurnFrame): TurnView {
     case "gate":
       return { ...view, gate: frame.gate };
     case "reasoning":
-      return view;
+      return { ...withoutNotice(view), pieces: append(view.pieces, "reasoning", frame) };
     case "notice":
       return { ...view, notice: frame.message };
     case "usage":
@@ -189,7 +214,8 @@ export function reconcile(stored: TurnView, live: TurnView | undefined): TurnVie
   if (isOver(stored)) return live ? merge(live, stored) : stored;
   // Frames tell of the end before a page that was read earlier arrives.
   const knowsMore = live !== undefined && (live.isWhole === true || isOver(live));
-  return knowsMore ? { ...live, asked: stored.asked ?? live.asked } : stored;
+  if (!knowsMore) return stored;
+  return { ...live, asked: stored.asked ?? live.asked, ...(stored.files && { files: stored.files }) };
 }
 
 /** Frames were missed: what is known of a running turn is no longer all of it. */
@@ -201,9 +227,22 @@ function withoutNotice({ notice: _gone, ...view }: TurnView): TurnView {
   return view;
 }
 
-function appendText(pieces: readonly Piece[], id: string, delta: string): readonly Piece[] {
+function append(
+  pieces: readonly Piece[],
+  type: "text" | "reasoning",
+  { item, delta }: { item: string; delta: string },
+): readonly Piece[] {
   const last = pieces.at(-1);
-  if (last?.type === "text" && last.id === id)
+  if (last?.type === type && last.id === item)
     return [...pieces.slice(0, -1), { ...last, text: last.text + delta }];
-  return [...pieces, { type: "text", id, text: delta }];
+  const next = { id: item, text: delta };
+  return [...pieces, type === "text" ? { type, ...next } : { type, ...next, since: Date.now() }];
+}
+
+/** It speaks, or calls: what it thought is over. */
+function thoughtUp(pieces: readonly Piece[]): readonly Piece[] {
+  const last = pieces.at(-1);
+  if (last?.type !== "reasoning" || last.since === undefined) return pieces;
+  const { since, ...thought } = last;
+  return [...pieces.slice(0, -1), { ...thought, millis: Date.now() - since }];
 }

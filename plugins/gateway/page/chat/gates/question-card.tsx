@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import { fieldsOf, mistakeInReplies } from "../../../../kernel/vocabulary/tools/questions.ts";
-import type { Answer, Gate, Question } from "../wire.ts";
+import { fieldsOf, mistakeInReplies } from "../../../../../kernel/vocabulary/tools/questions.ts";
+import type { Answer, Gate, Question } from "../../state/wire.ts";
 import { FieldInput, readField } from "./question-field.tsx";
 
 interface QuestionCardProps {

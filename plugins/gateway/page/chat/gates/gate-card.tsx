@@ -1,5 +1,5 @@
-import { answerGate } from "../app.ts";
-import type { Answer, Decision, Gate } from "../wire.ts";
+import { answerGate } from "../../state/turns.ts";
+import type { Answer, Decision, Gate } from "../../state/wire.ts";
 import { Answers } from "./answers.tsx";
 import { ApprovalCard } from "./approval-card.tsx";
 import { QuestionCard } from "./question-card.tsx";

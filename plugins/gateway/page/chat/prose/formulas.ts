@@ -1,0 +1,63 @@
+/** Finds the formulas in Markdown: `$…$`, `$$…$$`, `\(…\)`, `\[…\]`. Pure, and linear in the text. */
+
+export interface Formula {
+  readonly tex: string;
+  /** On a line of its own. */
+  readonly isBlock: boolean;
+  /** As it was written, with its marks. */
+  readonly raw: string;
+}
+
+/** What is longer is not read: it would keep the page busy. */
+const LONGEST = 2000;
+const MOST = 300;
+const MARK = /`+|\\[\s\S]|\${1,2}/g;
+
+/** The text with each formula replaced by what `replace` answers. What is in code stays as it is. */
+export function replaceFormulas(text: string, replace: (formula: Formula) => string): string {
+  const marks = [...text.matchAll(MARK)].map(({ 0: mark, index }) => ({ mark, index }));
+  // Where each kind of mark comes next, the nearest last: none is looked at twice.
+  const later = Map.groupBy(marks.toReversed(), ({ mark }) => mark);
+  const nextOf = (mark: string, from: number) => {
+    const places = later.get(mark) ?? [];
+    while ((places.at(-1)?.index ?? Number.POSITIVE_INFINITY) < from) places.pop();
+    return places.at(-1)?.index;
+  };
+  const parts: string[] = [];
+  let done = 0;
+  let found = 0;
+  for (const { mark, index } of marks) {
+    if (index < done) continue;
+    const from = index + mark.length;
+    if (mark.startsWith("`")) {
+      const end = nextOf(mark, from);
+      if (end === undefined) continue;
+      parts.push(text.slice(done, end + mark.length));
+      done = end + mark.length;
+      continue;
+    }
+    const close = CLOSING[mark];
+    const end = close === undefined ? undefined : nextOf(close, from);
+    if (close === undefined || end === undefined || end - from > LONGEST || found >= MOST) continue;
+    const tex = text.slice(from, end);
+    const isFormula = mark === "$" ? isInline(text, index, end) : tex.trim() !== "" && !tex.includes("\n\n");
+    if (!isFormula) continue;
+    found++;
+    const raw = text.slice(index, end + close.length);
+    parts.push(text.slice(done, index), replace({ tex, raw, isBlock: mark === "$$" || mark === "\\[" }));
+    done = end + close.length;
+  }
+  return parts.join("") + text.slice(done);
+}
+
+const CLOSING: Readonly<Record<string, string>> = { $: "$", $$: "$$", "\\(": "\\)", "\\[": "\\]" };
+
+/** A dollar sign is more often a price or the name of a variable. */
+function isInline(text: string, start: number, end: number): boolean {
+  const tex = text.slice(start + 1, end);
+  const isTight = tex !== "" && tex.trim() === tex && !tex.includes("\n\n");
+  const standsAlone = !/[\p{L}\p{N}]/u.test((text[start - 1] ?? "") + (text[end + 1] ?? ""));
+  // "$5 and 10$"
+  const isPrice = /^[\d.,]+\s/.test(tex) && !/[\\^_=+*{}<>|/-]/.test(tex);
+  return isTight && standsAlone && !isPrice;
+}
