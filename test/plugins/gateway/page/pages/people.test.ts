@@ -26,6 +26,12 @@ describeInBrowser("the people page", () => {
     await page.getByText("only memory_read, weather; model builtin; $5.00 a day").waitFor();
     const token = (await page.getByText(/^postern_/).textContent()) ?? "";
     expect((await gateway.ask("/api/session", { token })).body.user.id).toBe("ann");
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    const copy = page.getByRole("button", { name: "Copy the token" });
+    await copy.click();
+    await expect.poll(() => copy.textContent()).toBe("Copied");
+    await page.locator("[aria-live]").getByText("Copied.").waitFor({ state: "attached" });
+    expect(await page.evaluate("navigator.clipboard.readText()")).toBe(token);
 
     await page.getByLabel("Name of the token").fill("shell");
     await page.getByLabel("Tools it may use").selectOption("no tools");
@@ -42,10 +48,39 @@ describeInBrowser("the people page", () => {
           expires_at: null,
         }),
       );
+    const row = page.getByRole("row").filter({ hasText: "shell" });
+    const answer = async (dialog: string, yes: string, entered?: string) => {
+      if (entered !== undefined) await page.getByRole("dialog").getByRole("textbox").fill(entered);
+      const asks = page.getByRole(entered === undefined ? "alertdialog" : "dialog", { name: dialog });
+      await asks.getByRole("button", { name: yes, exact: true }).click();
+    };
+    await row.getByRole("button", { name: "Change expiry" }).click();
+    await answer("When does “shell” of ann expire?", "Save", "soon");
+    await page.getByText("“soon” is not a number of days.").waitFor();
+    await row.getByRole("button", { name: "Change expiry" }).click();
+    await answer("When does “shell” of ann expire?", "Save", "30");
+    await row.getByText("never", { exact: true }).nth(1).waitFor({ state: "detached" });
+    await row.getByRole("button", { name: "Revoke" }).click();
+    await answer("Revoke “shell” of ann?", "Revoke");
+    await row.getByText("revoked").waitFor();
+
+    await gateway.addUser("bob");
+    await page.reload();
+    await page.getByLabel("Role of bob").selectOption("operator");
+    await expect
+      .poll(async () => (await gateway.ask("/api/users")).body.users)
+      .toContainEqual(expect.objectContaining({ id: "bob", role: "operator" }));
+    const bob = page.getByRole("row").filter({ has: page.getByLabel("Role of bob") });
+    await bob.getByRole("button", { name: "Remove with data" }).click();
+    await answer("Remove bob?", "Remove with data");
+    await bob.waitFor({ state: "detached" });
     await page.evaluate(axe.source);
     const { violations } = (await page.evaluate("axe.run()")) as {
       violations: { id: string; impact: string }[];
     };
     expect(violations.filter(({ impact }) => ["serious", "critical"].includes(impact))).toEqual([]);
+    await page.getByRole("button", { name: "Sign out" }).last().click();
+    await answer("Sign out operator in", "Sign out");
+    await page.getByLabel("Token").waitFor();
   });
 });

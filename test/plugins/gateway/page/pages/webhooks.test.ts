@@ -36,7 +36,6 @@ describeInBrowser("the webhooks page", () => {
     const held = (await webhook.post({ user_id: "ann", message: "It is me, ann" })).json.job_id;
 
     const page = await openPage({ width: 390 });
-    page.on("dialog", (dialog) => void dialog.accept());
     await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
     await page.getByLabel("Message").waitFor();
     await page.goto(`${gateway.url}/#/webhooks`);
@@ -45,6 +44,7 @@ describeInBrowser("the webhooks page", () => {
     await card.getByLabel("Account of webhook/ann").selectOption("ann");
     model.script({ text: "Hello ann." });
     await card.getByRole("button", { name: "Pair" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Pair" }).click();
     await page.getByRole("button", { name: "Unpair webhook/ann" }).waitFor();
     expect((await completed(webhook, held)).response).toBe("Hello ann.");
 
@@ -76,10 +76,12 @@ describeInBrowser("the webhooks page", () => {
     await expect.poll(() => sent).toEqual([{ to: "bob" }]);
 
     await page.getByRole("button", { name: "Delete webhook/robot" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
     await expect
       .poll(async () => (await gateway.service.service("threads").list("webhook/robot")).items)
       .toEqual([]);
     await page.getByRole("button", { name: "Remove" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Remove" }).click();
     await expect.poll(() => gateway.service.service("integrations").list()).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
-import { List } from "../frame/list.tsx";
-import type { Account, Identity, PairingGate } from "../wire.ts";
+import { confirmed } from "../../frame/dialog.tsx";
+import { List } from "../../frame/list.tsx";
+import type { Account, Identity, PairingGate } from "../../state/wire.ts";
 
 interface PairingCardProps {
   readonly gate: PairingGate;
@@ -33,6 +34,10 @@ interface IdentitiesProps {
 }
 
 export function Identities({ identities, users, onPair, onUnpair, onRemove }: IdentitiesProps) {
+  const remove = async (id: string) => {
+    const words = "Everything that is kept of it is deleted. This cannot be undone.";
+    if (await confirmed({ title: `Delete ${id}?`, words, yes: "Delete", danger: true })) onRemove(id);
+  };
   return (
     <section class="card">
       <h2>Identities</h2>
@@ -63,7 +68,7 @@ export function Identities({ identities, users, onPair, onUnpair, onRemove }: Id
                   type="button"
                   class="danger"
                   aria-label={`Delete ${id}`}
-                  onClick={() => confirm(`Delete everything that is kept of ${id}?`) && onRemove(id)}
+                  onClick={() => void remove(id)}
                 >
                   Delete
                 </button>
@@ -83,15 +88,16 @@ interface PairFormProps {
 }
 
 function PairForm({ identity, users, onPair }: PairFormProps) {
-  const submit = (event: Event) => {
+  const submit = async (event: Event) => {
     event.preventDefault();
     const { account } = Object.fromEntries(new FormData(event.currentTarget as HTMLFormElement));
     const chosen = String(account);
-    if (confirm(`From now on ${identity} is ${chosen}, with the threads and memory of both. Pair them?`))
-      onPair(chosen);
+    const title = `Pair ${identity} with ${chosen}?`;
+    const words = "From now on they are one, with the threads and memory of both.";
+    if (await confirmed({ title, words, yes: "Pair" })) onPair(chosen);
   };
   return (
-    <form class="row" onSubmit={submit}>
+    <form class="row" onSubmit={(event) => void submit(event)}>
       <select name="account" required aria-label={`Account of ${identity}`}>
         {users.map(({ id }) => (
           <option key={id}>{id}</option>

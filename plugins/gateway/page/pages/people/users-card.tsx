@@ -1,7 +1,8 @@
-import { attempt } from "../app.ts";
-import { List } from "../frame/list.tsx";
-import { useApp } from "../use-app.ts";
-import { type Account, ask } from "../wire.ts";
+import { confirmed } from "../../frame/dialog.tsx";
+import { List } from "../../frame/list.tsx";
+import { attempt } from "../../state/app.ts";
+import { useApp } from "../../state/use-app.ts";
+import { type Account, ask } from "../../state/wire.ts";
 
 /** The people, what each may do, and the way to remove one. */
 export function UsersCard({ users, onChange }: { users: readonly Account[]; onChange: () => Promise<void> }) {
@@ -17,12 +18,13 @@ export function UsersCard({ users, onChange }: { users: readonly Account[]; onCh
     if (await attempt(() => ask("POST", "/api/users", { id }))) form.reset();
     await onChange();
   };
-  const remove = (id: string, withData: boolean) => {
+  const remove = async (id: string, withData: boolean) => {
     const words = withData
-      ? `Remove ${id} and delete their threads, jobs, memory and missions? This cannot be undone.`
-      : `Remove ${id}? They are signed out and their tokens end; their data is kept.`;
-    if (!confirm(words)) return;
-    void change(() => ask("DELETE", `/api/users/${encodeURIComponent(id)}?with_data=${withData}`));
+      ? "Their threads, jobs, memory and missions are deleted. This cannot be undone."
+      : "They are signed out and their tokens end. Their data is kept.";
+    const yes = withData ? "Remove with data" : "Remove";
+    if (!(await confirmed({ title: `Remove ${id}?`, words, yes, danger: true }))) return;
+    await change(() => ask("DELETE", `/api/users/${encodeURIComponent(id)}?with_data=${withData}`));
   };
 
   return (
@@ -54,10 +56,10 @@ export function UsersCard({ users, onChange }: { users: readonly Account[]; onCh
               <td>
                 {!isFixed && (
                   <span class="row">
-                    <button type="button" class="danger" onClick={() => remove(id, false)}>
+                    <button type="button" class="danger" onClick={() => void remove(id, false)}>
                       Remove
                     </button>
-                    <button type="button" class="danger" onClick={() => remove(id, true)}>
+                    <button type="button" class="danger" onClick={() => void remove(id, true)}>
                       Remove with data
                     </button>
                   </span>

@@ -1,12 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
-import { attempt } from "../app.ts";
-import { Bar } from "../frame/bar.tsx";
-import { ask, type MemoryFile, type MemoryHit } from "../wire.ts";
+import { Bar } from "../../frame/bar.tsx";
+import { confirmed, entered } from "../../frame/dialog.tsx";
+import { attempt } from "../../state/app.ts";
+import { ask, type MemoryFile, type MemoryHit } from "../../state/wire.ts";
+import { at, History } from "./history.tsx";
 
 /** A new file has not been written yet. */
 type EditedFile = Omit<MemoryFile, "updated_at">;
-
-const at = (path: string) => `/api/memory/file?${new URLSearchParams({ path })}`;
 
 export function MemoryPage() {
   const [query, setQuery] = useState("");
@@ -25,8 +25,13 @@ export function MemoryPage() {
     return () => clearTimeout(timer);
   }, [query]);
   const open = async (path: string) => setFile(await attempt(() => ask<MemoryFile>("GET", at(path))));
-  const create = () => {
-    const path = prompt("Path of the new file, for example notes/garden.md");
+  const create = async () => {
+    const path = await entered({
+      title: "New file",
+      label: "Path",
+      placeholder: "notes/garden.md",
+      yes: "Create",
+    });
     if (path) setFile({ path, text: "", version: 0 });
   };
   const close = () => {
@@ -37,7 +42,7 @@ export function MemoryPage() {
   return (
     <>
       <Bar title="Memory">
-        <button type="button" onClick={create}>
+        <button type="button" onClick={() => void create()}>
           New file
         </button>
       </Bar>
@@ -78,12 +83,17 @@ export function MemoryPage() {
 
 function Editor({ file, onClose }: { file: EditedFile; onClose(): void }) {
   const [text, setText] = useState(file.text);
-  const save = async () => {
-    const saved = await attempt(() => ask("PUT", at(file.path), { text, version: file.version }));
+  const write = async (words: string) => {
+    const saved = await attempt(() => ask("PUT", at(file.path), { text: words, version: file.version }));
     if (saved) onClose();
   };
+  const restore = async (version: number, words: string) => {
+    const title = `Restore version ${version} of ${file.path}?`;
+    if (await confirmed({ title, words: "It is saved as the newest version.", yes: "Restore" }))
+      await write(words);
+  };
   const forget = async () => {
-    if (!confirm(`Delete ${file.path}?`)) return;
+    if (!(await confirmed({ title: `Delete ${file.path}?`, yes: "Delete", danger: true }))) return;
     await attempt(() => ask("DELETE", at(file.path)));
     onClose();
   };
@@ -97,7 +107,7 @@ function Editor({ file, onClose }: { file: EditedFile; onClose(): void }) {
         onInput={(event) => setText(event.currentTarget.value)}
       />
       <span class="row">
-        <button type="button" class="primary" onClick={() => void save()}>
+        <button type="button" class="primary" onClick={() => void write(text)}>
           Save
         </button>
         <button type="button" onClick={onClose}>
@@ -109,6 +119,7 @@ function Editor({ file, onClose }: { file: EditedFile; onClose(): void }) {
           </button>
         )}
       </span>
+      {file.version > 0 && <History path={file.path} newest={file.version} onRestore={restore} />}
     </section>
   );
 }

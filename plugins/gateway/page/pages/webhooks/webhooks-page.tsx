@@ -1,10 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
-import { attempt } from "../app.ts";
-import { GateCard } from "../chat/gate-card.tsx";
-import { Bar } from "../frame/bar.tsx";
-import { useApp } from "../use-app.ts";
-import { type Account, ask, type Gate, type Identity, type PairingGate } from "../wire.ts";
-import { Identities, PairingCard } from "./identities.tsx";
+import { GateCard } from "../../chat/gates/gate-card.tsx";
+import { Bar } from "../../frame/bar.tsx";
+import { attempt } from "../../state/app.ts";
+import { useApp } from "../../state/use-app.ts";
+import { type Account, ask, type Gate, type Identity, type PairingGate } from "../../state/wire.ts";
+import { Identities, PairingCard } from "../people/identities.tsx";
 import { Integrations } from "./integrations.tsx";
 
 /** Who talks by the webhook channel, and what waits for an operator's answer. */

@@ -1,15 +1,15 @@
 import { useEffect, useState } from "preact/hooks";
-import { attempt } from "../app.ts";
-import { Bar } from "../frame/bar.tsx";
-import { type Account, ask, type BrowserSession, type Token } from "../wire.ts";
+import { Bar } from "../../frame/bar.tsx";
+import { attempt } from "../../state/app.ts";
+import { type Account, ask, type BrowserSession, type Token } from "../../state/wire.ts";
 import { SessionsCard } from "./sessions-card.tsx";
 import { TokensCard } from "./tokens-card.tsx";
 import { UsersCard } from "./users-card.tsx";
 
 export function PeoplePage() {
   const [users, setUsers] = useState<readonly Account[]>([]);
-  const [tokens, setTokens] = useState<readonly Token[]>([]);
-  const [sessions, setSessions] = useState<readonly BrowserSession[]>([]);
+  const [tokens, setTokens] = useState<readonly Token[]>();
+  const [sessions, setSessions] = useState<readonly BrowserSession[]>();
 
   const load = async () => {
     const people = await attempt(() => ask<{ users: readonly Account[] }>("GET", "/api/users"));

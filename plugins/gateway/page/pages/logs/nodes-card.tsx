@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
-import { loadStatus } from "../app.ts";
-import { List } from "../frame/list.tsx";
-import { useApp } from "../use-app.ts";
+import { List } from "../../frame/list.tsx";
+import { loadStatus } from "../../state/threads.ts";
+import { useApp } from "../../state/use-app.ts";
 
 /** The processes that serve, as of now. */
 export function NodesCard() {
@@ -20,6 +20,11 @@ export function NodesCard() {
           </tr>
         ))}
       </List>
+      {status?.store && (
+        <p class={status.store.is_filling ? "danger" : "soft"}>
+          <strong>Store:</strong> {status.store.detail}.
+        </p>
+      )}
     </section>
   );
 }

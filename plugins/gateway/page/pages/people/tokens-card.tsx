@@ -1,8 +1,11 @@
 import { useState } from "preact/hooks";
-import { scopeInWords } from "../../auth/tokens/scope-words.ts";
-import { attempt } from "../app.ts";
-import { List } from "../frame/list.tsx";
-import { type Account, ask, type Token } from "../wire.ts";
+import { expiresSoon, whenInWords } from "../../../auth/tokens/expiry.ts";
+import { scopeInWords } from "../../../auth/tokens/scope-words.ts";
+import { CopyButton } from "../../frame/copy-button.tsx";
+import { confirmed, entered } from "../../frame/dialog.tsx";
+import { List } from "../../frame/list.tsx";
+import { attempt, update } from "../../state/app.ts";
+import { type Account, ask, type Token } from "../../state/wire.ts";
 
 interface Made {
   readonly token: string;
@@ -11,7 +14,8 @@ interface Made {
 
 interface TokensProps {
   readonly users: readonly Account[];
-  readonly tokens: readonly Token[];
+  /** Undefined until they are known. */
+  readonly tokens: readonly Token[] | undefined;
   readonly onChange: () => Promise<void>;
 }
 
@@ -20,14 +24,25 @@ export function TokensCard({ users, tokens, onChange }: TokensProps) {
   const [made, setMade] = useState<Made | undefined>();
 
   const revoke = async ({ id, name, user }: Token) => {
-    if (!confirm(`Revoke “${name}” of ${user}? Everyone using it is signed out.`)) return;
+    const title = `Revoke “${name}” of ${user}?`;
+    const words = "Everyone using it is signed out.";
+    if (!(await confirmed({ title, words, yes: "Revoke", danger: true }))) return;
     await attempt(() => ask("DELETE", `/api/tokens/${id}`));
     await onChange();
   };
   const expire = async ({ id, name, user }: Token) => {
-    const given = prompt(`In how many days does “${name}” of ${user} expire? Leave empty for never.`);
-    if (given === null) return;
+    const given = await entered({
+      title: `When does “${name}” of ${user} expire?`,
+      label: "Days from now; leave empty for never",
+      yes: "Save",
+      optional: true,
+    });
+    if (given === undefined) return;
     const days = given.trim() === "" ? null : Number(given);
+    if (Number.isNaN(days)) {
+      update({ trouble: `“${given}” is not a number of days. The expiry was not changed.` });
+      return;
+    }
     await attempt(() => ask("PATCH", `/api/tokens/${id}`, { expires_in_days: days }));
     await onChange();
   };
@@ -38,15 +53,19 @@ export function TokensCard({ users, tokens, onChange }: TokensProps) {
       {made && (
         <p class="gate" role="status">
           <span>
-            New token, shown only once: <code>{made.token}</code>
+            New token, shown only once: <code>{made.token}</code>{" "}
+            <CopyButton text={made.token} what="the token" />
           </span>
           {made.warnings.map((warning) => (
             <span key={warning}>{warning}</span>
           ))}
         </p>
       )}
-      <List columns={["User", "Name and use", "Last used", "Expires"]}>
-        {tokens.map((token) => (
+      {tokens?.length === 0 && (
+        <p class="soft">No tokens yet. Create one below so that somebody can sign in.</p>
+      )}
+      <List columns={["User", "Name and use", "Last used", "Expires"]} isHidden={!tokens?.length}>
+        {tokens?.map((token) => (
           <tr key={token.id}>
             <td>{token.user}</td>
             <td>
@@ -54,7 +73,13 @@ export function TokensCard({ users, tokens, onChange }: TokensProps) {
               <span class="meta">{scopeInWords({ ...token, perDayUsd: token.per_day_usd })}</span>
             </td>
             <td>{when(token.last_used_at, "never")}</td>
-            <td>{token.revoked_at ? "revoked" : when(token.expires_at, "never")}</td>
+            <td>
+              {token.revoked_at ? "revoked" : when(token.expires_at, "never")}
+              {token.expires_at &&
+                expiresSoon({ expiresAt: token.expires_at, revokedAt: token.revoked_at }) && (
+                  <span class="meta">expires {whenInWords(token.expires_at)}</span>
+                )}
+            </td>
             <td>
               {!token.revoked_at && (
                 <span class="row">

@@ -1,7 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
-import { attempt } from "../app.ts";
-import { List } from "../frame/list.tsx";
-import { type Account, ask, type Integration } from "../wire.ts";
+import { confirmed } from "../../frame/dialog.tsx";
+import { List } from "../../frame/list.tsx";
+import { attempt } from "../../state/app.ts";
+import { type Account, ask, type Integration } from "../../state/wire.ts";
 
 interface Added {
   readonly name: string;
@@ -31,7 +32,8 @@ export function Integrations({ users }: { users: readonly Account[] }) {
     await load();
   };
   const remove = async (name: string) => {
-    if (!confirm(`Remove “${name}”? Its secret opens nothing any more.`)) return;
+    const words = "Its secret stops working.";
+    if (!(await confirmed({ title: `Remove “${name}”?`, words, yes: "Remove", danger: true }))) return;
     await attempt(() => ask("DELETE", `/api/webhooks/${encodeURIComponent(name)}`));
     await load();
   };

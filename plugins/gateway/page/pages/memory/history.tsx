@@ -1,0 +1,135 @@
+import { useState } from "preact/hooks";
+import { compareLines } from "../../../../../kernel/vocabulary/wire/line-diff.ts";
+import { Differences } from "../../frame/differences.tsx";
+import { attempt } from "../../state/app.ts";
+import { ask, type MemoryFile, type MemoryVersion } from "../../state/wire.ts";
+
+export const at = (path: string) => `/api/memory/file?${new URLSearchParams({ path })}`;
+
+interface HistoryProps {
+  readonly path: string;
+  readonly newest: number;
+  onRestore(version: number, text: string): Promise<void>;
+}
+
+interface Comparison {
+  readonly from: number;
+  readonly to: number;
+  readonly lines: readonly string[];
+}
+
+/** The versions of a file that are kept: who wrote each, how two of them differ, and the way back to one. */
+export function History({ path, newest, onRestore }: HistoryProps) {
+  const [versions, setVersions] = useState<readonly MemoryVersion[]>([]);
+  const [shown, setShown] = useState<Comparison>();
+  const open = async () => {
+    const query = new URLSearchParams({ path });
+    const found = await attempt(() =>
+      ask<{ versions: readonly MemoryVersion[] }>("GET", `/api/memory/file/history?${query}`),
+    );
+    if (found) setVersions(found.versions);
+  };
+  const read = (version: number) => ask<MemoryFile>("GET", `${at(path)}&version=${version}`);
+  const compare = async (from: number, to: number) => {
+    const texts = await attempt(() => Promise.all([read(from), read(to)]));
+    if (!texts) return;
+    const [before, after] = texts.map(({ text }) => text.split("\n"));
+    setShown({ from, to, lines: compareLines(before ?? [], after ?? [], { context: 2 }) });
+  };
+  const restore = async (version: number) => {
+    const found = await attempt(() => read(version));
+    if (found) await onRestore(version, found.text);
+  };
+  return (
+    <details onToggle={({ currentTarget }) => currentTarget.open && void open()}>
+      <summary>History</summary>
+      {versions.length > 1 && <CompareForm versions={versions} onCompare={compare} />}
+      {shown && (
+        <section aria-label={`From version ${shown.from} to version ${shown.to}`}>
+          <p class="soft" role="status">
+            {shown.lines.length === 0
+              ? `Version ${shown.from} and version ${shown.to} have the same text.`
+              : `From version ${shown.from} to version ${shown.to}: lines with − were removed, lines with + are new.`}
+          </p>
+          {shown.lines.length > 0 && <Differences lines={shown.lines} />}
+        </section>
+      )}
+      <ul class="entries">
+        {versions.map(({ version, updated_at, ...written }) => (
+          <li key={version}>
+            <span>
+              Version {version}, {new Date(updated_at).toLocaleString()}
+              <Writer {...written} />
+            </span>
+            {version === newest ? (
+              <span class="tag">now</span>
+            ) : (
+              <button
+                type="button"
+                aria-label={`Restore version ${version}`}
+                onClick={() => void restore(version)}
+              >
+                Restore
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+const BY = {
+  page: "written on the page",
+  api: "written with a token",
+  cli: "written on the command line",
+} as const;
+
+function Writer({ writer, origins }: Pick<MemoryVersion, "writer" | "origins">) {
+  const from = origins ? `, from ${origins.map(({ kind, name }) => `${kind} ${name}`).join(", ")}` : "";
+  if (writer?.kind === "model")
+    return (
+      <span class="soft">
+        written by the model{writer.channel ? ` in a turn over ${writer.channel}` : ""}
+        {from} {writer.thread_id && <a href={`#/chat/${writer.thread_id}`}>Open the thread</a>}
+      </span>
+    );
+  return (
+    <span class="soft">
+      {writer ? BY[writer.kind] : "written by: unknown"}
+      {from}
+    </span>
+  );
+}
+
+interface CompareProps {
+  readonly versions: readonly MemoryVersion[];
+  onCompare(from: number, to: number): Promise<void>;
+}
+
+function CompareForm({ versions, onCompare }: CompareProps) {
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const given = new FormData(event.currentTarget as HTMLFormElement);
+    void onCompare(Number(given.get("from")), Number(given.get("to")));
+  };
+  const choice = (name: string, label: string, chosen: number | undefined) => (
+    <label>
+      {label}{" "}
+      <select name={name} defaultValue={String(chosen)}>
+        {versions.map(({ version }) => (
+          <option key={version} value={version} selected={version === chosen}>
+            version {version}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+  return (
+    <form class="row" onSubmit={submit}>
+      {choice("from", "Compare", versions[1]?.version)}
+      {choice("to", "with", versions[0]?.version)}
+      <button type="submit">Show differences</button>
+    </form>
+  );
+}

@@ -1,0 +1,114 @@
+/** The pages beside the chat, on one service. */
+import axe from "axe-core";
+import { beforeAll, expect, test } from "vitest";
+import {
+  type BrowserPage,
+  describeInBrowser,
+  openPage,
+  useBrowser,
+} from "../../../../support/processes/browser.ts";
+import type { ModelServer } from "../../../../support/servers/model-server.ts";
+import { scriptedModel } from "../../../../support/services/agent.ts";
+import { OPERATOR_TOKEN, openGateway, type TestGateway } from "../../../../support/services/gateway.ts";
+import { afterThisFile } from "../../../../support/undo.ts";
+
+/** What axe finds on it as it is, and what is wider than the screen. */
+async function faultsOf(page: BrowserPage): Promise<unknown[]> {
+  await page.evaluate(axe.source);
+  const { violations } = (await page.evaluate("axe.run()")) as axe.AxeResults;
+  const isTooWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+  return [
+    ...violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
+    ...(isTooWide ? ["too wide"] : []),
+    ...page.complaints,
+  ];
+}
+
+/** On a phone in the dark, and on a desktop. */
+async function expectNoFaults(page: BrowserPage): Promise<void> {
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.setViewportSize({ width: 390, height: 800 });
+  expect(["phone", await faultsOf(page)]).toEqual(["phone", []]);
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize({ width: 1200, height: 800 });
+  expect(["desktop", await faultsOf(page)]).toEqual(["desktop", []]);
+}
+
+describeInBrowser("the pages", () => {
+  useBrowser();
+  const later = afterThisFile();
+  let model: ModelServer;
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    model = await scriptedModel(later);
+    gateway = await openGateway({ model, variables: { MEMORY_VECTORS: "false" } }, later);
+  });
+
+  async function open(hash: string, token = OPERATOR_TOKEN): Promise<BrowserPage> {
+    const page = await openPage();
+    await page.goto(`${gateway.url}/?token=${token}`);
+    await page.getByLabel("Message").waitFor();
+    await page.goto(`${gateway.url}/#/${hash}`);
+    return page;
+  }
+
+  test("a job shows its question and answer, follows what happens, and is run again", async () => {
+    const page = await open("jobs");
+    await page.getByText("No jobs yet.").waitFor();
+    await expectNoFaults(page);
+    const jobs = gateway.service.service("jobs");
+    model.script({ status: 400 });
+    await jobs.submit({ user: "operator", channel: "webhook", message: "Count the sheep" });
+    // Without a click: the page follows the queue.
+    await page.getByText("failed", { exact: true }).last().waitFor();
+    await expectNoFaults(page);
+    model.otherwise({ text: "Seven **sheep**." });
+    await page.getByRole("cell").getByRole("link", { name: "Count the sheep" }).click();
+    await page.getByText("Attempts").waitFor();
+    await expectNoFaults(page);
+    await page.getByRole("button", { name: "Run again" }).click();
+    await page.getByText("Seven sheep.").waitFor();
+    await page.getByRole("link", { name: "Open the thread" }).waitFor();
+    await page.getByRole("link", { name: "All jobs" }).click();
+    await page.getByLabel("Status").selectOption("failed");
+    await expect.poll(() => page.getByRole("row").count()).toBe(2);
+    await page.getByLabel("Status").selectOption("queued");
+    await page.getByText("No job is queued.").waitFor();
+  });
+
+  test("usage is drawn over time by model, tool or channel, with the numbers in tables", async () => {
+    await gateway.ask("/api/chat", { method: "POST", body: { message: "Hi" } });
+    const all = await open("usage");
+    await all.getByRole("img", { name: /^Turns over time/ }).waitFor();
+    await all.getByText("Turns as a table", { exact: true }).click();
+    await all.getByRole("heading", { name: "Turns by model" }).waitFor();
+    await expectNoFaults(all);
+    await all.getByLabel("By", { exact: true }).selectOption("tool");
+    await all.getByRole("heading", { name: "Time of a tool call" }).waitFor();
+    await all.getByLabel("Time", { exact: true }).selectOption("24 hours");
+    await expectNoFaults(all);
+  });
+
+  test("the log is followed, newest line first, without what the page asks for, and filtered; the nodes are below it", async () => {
+    const { nodes } = (await gateway.ask("/api/status")).body;
+    const page = await open("logs");
+    await page.getByRole("cell", { name: nodes[0].id.slice(0, 8) }).waitFor();
+    expect(await page.getByRole("row").count()).toBe(1 + nodes.length);
+    await gateway.ask("/api/jobs/first");
+    await gateway.ask("/api/jobs/second");
+    const lines = page.getByRole("listitem").filter({ hasText: "info" });
+    await lines.getByText("GET /api/jobs/second 404").waitFor();
+    await lines.getByText("GET /api/jobs/second 404").click();
+    await page.getByText("status: 404").first().waitFor();
+    await expectNoFaults(page);
+    await page.getByLabel("Text").fill("GET /api/jobs/");
+    await expect
+      .poll(() => lines.locator("summary").allTextContents())
+      .toEqual(["GET /api/jobs/second 404", "GET /api/jobs/first 404"]);
+    await page.getByLabel("User").fill("nobody");
+    await page.getByText("No line matches.").waitFor();
+    await page.getByRole("button", { name: "Clear" }).click();
+    await lines.first().waitFor();
+    expect(await page.getByText("GET /api/logs").count()).toBe(0);
+  });
+});
