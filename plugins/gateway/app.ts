@@ -1,10 +1,12 @@
 /** The whole path of a request, on one screen. */
+
 import Router from "@koa/router";
 import Koa, { type Middleware } from "koa";
+import { withTraceparent } from "../../kernel/log/trace-context.ts";
 import { compressAnswers, secureAnswers } from "../../kernel/net/answers.ts";
 import { readJson } from "../../kernel/net/body.ts";
 import type { Proxies } from "../../kernel/net/proxies.ts";
-import type { Log } from "../../kernel/plugin.ts";
+import type { Log, Metrics } from "../../kernel/plugin.ts";
 import { type Authenticator, FOREIGN_ORIGIN, Refusal } from "./auth/identity.ts";
 import type { OriginCheck } from "./auth/origin.ts";
 import { logRequests } from "./middleware/access-log.ts";
@@ -12,7 +14,6 @@ import { BODY_BYTES, OPEN_BODY_BYTES } from "./middleware/body-limits.ts";
 import { answerListedOrigins } from "./middleware/cors.ts";
 import { answerErrors } from "./middleware/errors.ts";
 import { nameRequests, PAGE_POLICY } from "./middleware/headers.ts";
-import type { Metrics } from "./middleware/metrics.ts";
 import type { ServedPage } from "./middleware/page-files.ts";
 import type { Protocols } from "./middleware/protocols.ts";
 
@@ -44,6 +45,7 @@ export function createApp(parts: AppParts): App {
   const open = new Router();
   const router = new Router();
 
+  koa.use((context, next) => withTraceparent(context.req.headers["traceparent"], next));
   koa.use(nameRequests());
   koa.use(logRequests(log, metrics, proxies));
   koa.use(secureAnswers(proxies, PAGE_POLICY));

@@ -2,7 +2,7 @@
 import { examinePort } from "../../kernel/net/port-check.ts";
 import { examineSecret } from "../../kernel/net/weak-secret.ts";
 import type { DiagnoseContext, Finding } from "../../kernel/plugin.ts";
-import { chosenTokens } from "./auth/tokens/operator-token.ts";
+import { chosenTokens, examineTokenFile } from "./auth/tokens/operator-token.ts";
 import type { GatewayConfig } from "./settings.ts";
 
 export async function diagnose({
@@ -17,5 +17,6 @@ export async function diagnose({
   return [
     await examinePort({ name: "gateway", host, port, variables: "GATEWAY_PORT", running }),
     ...tokens.filter(({ warning }) => warning),
+    ...(config.operatorToken === undefined ? examineTokenFile(home) : []),
   ];
 }

@@ -1,21 +1,29 @@
 /** The gateway at work: the server, the routes and the sockets behind it. */
+
+import { SILENT } from "../../kernel/log/telemetry.ts";
 import { isLoopback } from "../../kernel/net/address.ts";
 import { showWeaknesses } from "../../kernel/net/weak-secret.ts";
 import type { MountedSocket } from "../../kernel/net/web.ts";
 import type { JsonSchema, RouteDescription, StartContext, Web } from "../../kernel/plugin.ts";
+import { createLimiter } from "../../kernel/store/limits/limiter.ts";
 import { Type } from "../../kernel/vocabulary/wire/type.ts";
 import { describeApi } from "./api/openapi.ts";
+import { watchExpiry } from "./auth/tokens/expiry-watch.ts";
 import { chosenTokens } from "./auth/tokens/operator-token.ts";
 import { identityOf, mount, type Route, route } from "./route.ts";
 import { accountRoutes } from "./routes/accounts.ts";
 import { approvalRoutes } from "./routes/approvals.ts";
+import { attachmentRoutes } from "./routes/attachments.ts";
 import { chatRoutes } from "./routes/chat.ts";
-import { healthRoutes } from "./routes/health.ts";
 import { jobRoutes } from "./routes/jobs.ts";
-import { logRoutes } from "./routes/logs.ts";
 import { memoryRoutes } from "./routes/memory.ts";
+import { routineRoutes } from "./routes/routines.ts";
+import { healthRoutes } from "./routes/service/health.ts";
+import { logRoutes } from "./routes/service/logs.ts";
+import { statusRoutes } from "./routes/service/status.ts";
+import { usageRoutes } from "./routes/service/usage.ts";
 import { sessionRoutes } from "./routes/session.ts";
-import { statusRoutes } from "./routes/status.ts";
+import { settingRoutes } from "./routes/settings.ts";
 import { threadRoutes } from "./routes/threads.ts";
 import { destinationRoutes } from "./routes/tools/destinations.ts";
 import { mcpServerRoutes } from "./routes/tools/mcp-servers.ts";
@@ -34,6 +42,8 @@ import { acceptSockets, SOCKET_PATH } from "./socket/upgrade.ts";
 // Everything else starts first: nobody opens the page within the first moments.
 const WARM_UP_AFTER_MILLIS = 500;
 
+const TESTS = { limit: 10, seconds: 60 };
+
 // The kernel gives the whole service ten seconds to stop.
 const GRACE_MILLIS = 3000;
 
@@ -47,8 +57,9 @@ export async function openGateway({
   tell,
 }: StartContext<GatewayConfig, Needed, Wanted>): Promise<{ web: Web }> {
   const { kernel, agent, threads, jobs, memory, approvals, chatLimit, tools } = use;
-  const server = await buildServer({ config, home, log, store: use.store, kernel });
-  const { app, metrics } = server;
+  const { metrics } = use.telemetry ?? SILENT;
+  const server = await buildServer({ config, home, log, store: use.store, kernel, metrics });
+  const { app } = server;
   const sockets = createSockets(agent, server.authenticator, log);
   const mounted = createMountedSockets(server.authenticator, log);
   const { follow } = sockets;
@@ -61,9 +72,9 @@ export async function openGateway({
   };
   metrics.gauge("postern_sockets", "Open sockets", () => sockets.count + mounted.count);
   metrics.gauge("postern_streams", "Users whose events are kept for a socket", () => sockets.streams);
-  metrics.gauge("postern_jobs_queued", "Queued jobs", async () => (await jobs.counts()).queued);
-  metrics.gauge("postern_jobs_running", "Running jobs", async () => (await jobs.counts()).running);
 
+  const testLimit = createLimiter({ name: "model-test", windows: [TESTS], store: use.store, isKept: false });
+  onStop(() => testLimit.close());
   const redirectUri = callbackOn(server.proxies);
   const described: RouteDescription[] = [SOCKET];
   const describe = () => describeApi({ version: kernel.version, routes: described, others: [SocketFrame] });
@@ -73,10 +84,13 @@ export async function openGateway({
     ...statusRoutes({
       ...{ kernel, agent, jobs, tools, metrics, node: use.store.node },
       usersOnline: () => sockets.users,
+      storeHealth: use.storeHealth,
     }),
-    ...chatRoutes({ agent, threads, chatLimit, follow }),
-    ...threadRoutes(threads),
-    ...jobRoutes(jobs),
+    ...chatRoutes({ agent, threads, attachments: use.attachments, chatLimit, follow }),
+    ...threadRoutes(threads, agent),
+    ...attachmentRoutes(use.attachments),
+    ...jobRoutes(jobs, chatLimit),
+    ...routineRoutes(use.routines, server.accounts),
     ...memoryRoutes(memory),
     ...approvalRoutes({ agent, approvals, identities: use.identities, tools, follow }),
     ...destinationRoutes(use.destinations),
@@ -84,7 +98,9 @@ export async function openGateway({
     ...toolAdminRoutes(use.toolAdmin, redirectUri),
     ...mcpServerRoutes(use.mcpServers, redirectUri),
     ...receiptRoutes(use.toolAdmin),
-    ...logRoutes(kernel),
+    ...settingRoutes({ settings: use.settings, modelCheck: use.modelCheck, testLimit }),
+    ...logRoutes(kernel, use.store.node),
+    ...usageRoutes(use.usage, use.toolAdmin),
     ...webhookRoutes({ ...use, accounts: server.accounts, integrations: use.integrations }),
     ...accountRoutes({ accounts: server.accounts, agent, externalTools: use.externalTools, onRevoked }),
     documentRoute(describe),
@@ -97,6 +113,7 @@ export async function openGateway({
   );
   app.router.get(SOCKET_PATH, (context) => context.throw(426));
 
+  onStop(watchExpiry(use.store, server.accounts, log));
   const listener = await server.listen();
   onStop(() => listener.close(GRACE_MILLIS));
   acceptSockets(listener.server, { ...server, sockets, mounted, log });

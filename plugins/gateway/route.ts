@@ -5,7 +5,7 @@
 import type Router from "@koa/router";
 import type { Context } from "koa";
 import type { TSchema, TUnknown } from "typebox";
-import { createFormReader, type Form } from "../../kernel/net/form.ts";
+import { createFormReader, type Form, type FormReader } from "../../kernel/net/form.ts";
 import { routerPath } from "../../kernel/net/web.ts";
 import { Fault, type RouteDescription, type User } from "../../kernel/plugin.ts";
 import { type Check, compileCheck } from "../../kernel/vocabulary/schema/check.ts";
@@ -30,6 +30,7 @@ export interface Asked<Body, Query> {
 
 export interface Route extends RouteDescription {
   readonly scoped?: boolean;
+  readonly readForm?: FormReader;
   handle(asked: Asked<unknown, unknown>): unknown;
 }
 
@@ -46,6 +47,8 @@ interface Definition<Body extends TSchema, Query extends TSchema, Answer extends
    * on. Such a token may read otherwise, and nothing else.
    */
   readonly scoped?: boolean;
+  /** Where its form has another limit than others. */
+  readonly readForm?: FormReader;
   handle(asked: Asked<Declared<Body>, Declared<Query>>): Given<Answer> | Promise<Given<Answer>>;
 }
 
@@ -87,7 +90,7 @@ export function mount(router: Router, routes: readonly Route[]): void {
       if (audience === "operator" && identity?.user.role !== "operator")
         throw new Fault("forbidden", "operator_only", "Only an operator can do this.");
       const query = readQuery({ ...context.query });
-      const form = definition.form && (await readForm(context));
+      const form = definition.form && (await (definition.readForm ?? readForm)(context));
       if (definition.body && context.request.length !== 0 && context.is("json") === false) context.throw(415);
       const body = readBody((context.request as { body?: unknown }).body);
       context.status = status;

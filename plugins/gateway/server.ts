@@ -1,7 +1,9 @@
 /** The listener with its sign-in, before any route of substance: what the rest of the gateway is mounted on. */
+
+import { SILENT } from "../../kernel/log/telemetry.ts";
 import { type Listener, listen } from "../../kernel/net/listen.ts";
 import { createProxies, type Proxies } from "../../kernel/net/proxies.ts";
-import type { Kernel, Log, Store } from "../../kernel/plugin.ts";
+import type { Kernel, Log, Metrics, Store } from "../../kernel/plugin.ts";
 import { type App, createApp } from "./app.ts";
 import { type Accounts, createAccounts } from "./auth/accounts.ts";
 import { type Authenticator, createAuthenticator, type OperatorToken } from "./auth/identity.ts";
@@ -10,7 +12,6 @@ import { MIGRATIONS } from "./auth/tables.ts";
 import { createThrottle } from "./auth/throttle.ts";
 import { provisionOperatorToken, shareOperatorTokens } from "./auth/tokens/operator-token.ts";
 import { digestOf, newSecret } from "./auth/tokens/secret.ts";
-import { createMetrics, type Metrics } from "./middleware/metrics.ts";
 import { type ServedPage, servePage } from "./middleware/page-files.ts";
 import { createProtocols, type Protocols } from "./middleware/protocols.ts";
 import type { GatewayConfig } from "./settings.ts";
@@ -22,7 +23,6 @@ export interface GatewayServer {
   readonly accounts: Accounts;
   readonly authenticator: Authenticator;
   readonly isOwnOrigin: OriginCheck;
-  readonly metrics: Metrics;
   readonly proxies: Proxies;
   /** Made afresh at this start, where the operator set none. */
   readonly freshToken: string | undefined;
@@ -37,10 +37,18 @@ export interface ServerParts {
   readonly home: string;
   readonly store: Store;
   readonly kernel: Kernel;
+  readonly metrics?: Metrics;
   readonly log: Log;
 }
 
-export async function buildServer({ config, home, store, kernel, log }: ServerParts): Promise<GatewayServer> {
+export async function buildServer({
+  config,
+  home,
+  store,
+  kernel,
+  metrics = SILENT.metrics,
+  log,
+}: ServerParts): Promise<GatewayServer> {
   const freshToken = config.authToken === undefined ? newSecret("") : undefined;
   const operatorTokens: OperatorToken[] = [
     named(config.operatorToken ?? (await provisionOperatorToken(home, store))),
@@ -55,7 +63,6 @@ export async function buildServer({ config, home, store, kernel, log }: ServerPa
   const accounts = await createAccounts(store);
   const proxies = createProxies(config.trustedProxies);
   const isOwnOrigin = createOriginCheck(config.allowedOrigins, proxies);
-  const metrics = createMetrics();
   // Few have an identity provider; the others need not read the code for one.
   const oidc =
     config.oidc && (await import("./auth/oidc.ts")).createOidcCheck(config.oidc, store.keyed("oidc"));
@@ -90,7 +97,6 @@ export async function buildServer({ config, home, store, kernel, log }: ServerPa
     accounts,
     authenticator,
     isOwnOrigin,
-    metrics,
     proxies,
     freshToken,
     async listen() {

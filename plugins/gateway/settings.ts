@@ -9,14 +9,27 @@ export const NEEDS = [
   "store",
   "agent",
   "threads",
+  "attachments",
   "jobs",
+  "routines",
   "memory",
+  "usage",
   "approvals",
   "destinations",
   "identities",
   "chatLimit",
+  "settings",
 ] as const;
-export const WANTS = ["tools", "toolAdmin", "mcpServers", "integrations", "externalTools"] as const;
+export const WANTS = [
+  "tools",
+  "toolAdmin",
+  "mcpServers",
+  "integrations",
+  "externalTools",
+  "modelCheck",
+  "telemetry",
+  "storeHealth",
+] as const;
 export type Needed = (typeof NEEDS)[number];
 export type Wanted = (typeof WANTS)[number];
 

@@ -3,7 +3,7 @@ import type { TSchema } from "typebox";
 import { ModelName } from "../../../kernel/vocabulary/turn.ts";
 import { User } from "../../../kernel/vocabulary/user.ts";
 import { named, nullable } from "../../../kernel/vocabulary/wire/form.ts";
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
+import { Time, Type } from "../../../kernel/vocabulary/wire/type.ts";
 
 /** Pass `next` as `before` to go on; it is null at the end. */
 export const page = <const Name extends string, Item extends TSchema>(name: Name, item: Item) =>
@@ -26,7 +26,10 @@ export const Accepted = Type.Object({
   status: Type.Literal("accepted"),
 });
 
-export const Session = Type.Object({ user: User });
+export const Session = Type.Object({
+  user: User,
+  expiresAt: Type.Optional({ ...Time, description: "When this sign-in ends; only within 7 days of it" }),
+});
 
 export const Status = Type.Object({
   version: Type.String(),
@@ -44,4 +47,7 @@ export const Status = Type.Object({
       lastSeenAt: Type.String(),
     }),
   ),
+  store: Type.Union([Type.Object({ detail: Type.String(), isFilling: Type.Boolean() }), Type.Null()], {
+    description: "How large the store is, how fast it grows and how much disk is left: for the operator",
+  }),
 });

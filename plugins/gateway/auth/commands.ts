@@ -37,7 +37,7 @@ export function registerUser(group: Command, context: CommandContext): void {
       print(
         options,
         { users: users.map((user) => toWire(Account, user)) },
-        table([["USER", "ROLE", "SINCE", "NAME"], ...rows], "").trimEnd(),
+        table(["USER", "ROLE", "SINCE", "NAME"], rows).trimEnd(),
       );
     }),
   );
@@ -110,7 +110,7 @@ export function registerSession(group: Command, context: CommandContext): void {
           { sessions: sessions.map((session) => toWire(SessionInfo, session)) },
           sessions.length === 0
             ? "Nobody is signed in."
-            : table([["ID", "USER", "VIA", "SINCE", "LAST USED", "BROWSER"], ...rows], "").trimEnd(),
+            : table(["ID", "USER", "VIA", "SINCE", "LAST USED", "BROWSER"], rows).trimEnd(),
         );
       }),
     );

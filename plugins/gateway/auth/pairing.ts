@@ -42,7 +42,7 @@ export function registerPairing(group: Command, context: CommandContext): void {
           { identities: known.map((identity) => toWire(Identity, identity)) },
           known.length === 0
             ? "No webhook identities yet."
-            : table([["IDENTITY", "ACCOUNT", "WAITING"], ...rows], "").trimEnd(),
+            : table(["IDENTITY", "ACCOUNT", "WAITING"], rows).trimEnd(),
         );
       }),
   );

@@ -6,7 +6,7 @@ import { CONFIRM_SIGN_IN, Refusal } from "../auth/identity.ts";
 import { BODY_BYTES, OPEN_BODY_BYTES } from "./body-limits.ts";
 
 const GATEWAY_RULES: ChannelRules = {
-  codes: { [CONFIRM_SIGN_IN]: 409 },
+  codes: { [CONFIRM_SIGN_IN]: 409, file_too_large: 413, attachments_too_large: 413 },
   largestBody: `${BODY_BYTES / 2 ** 20} MiB, or ${OPEN_BODY_BYTES / 2 ** 10} KiB before sign-in`,
 };
 
@@ -37,6 +37,7 @@ export function answerErrors(log: Log): Middleware {
 
 function write(context: Context, { status, headers, body }: HttpFault): void {
   context.status = status;
+  context.state["code"] = body.error.code;
   context.set(headers);
   context.body = body;
 }

@@ -23,7 +23,7 @@ interface PageFile {
 }
 
 /** What may be a file of the page: an API request must not wait for it to be bundled. */
-const NAME = /^\/(?:[a-z]+\.(?:html|js|css|svg))?$/;
+const NAME = /^\/(?:[a-z]+(?:-[a-zA-Z\d]+)?\.(?:html|js|css|svg|png|webmanifest))?$/;
 
 export interface ServedPage {
   readonly middleware: Middleware;
@@ -46,6 +46,7 @@ export function servePage(load: () => Promise<Bundle> = loadBundle): ServedPage 
           ? (await files()).get(context.path === "/" ? "index.html" : context.path.slice(1))
           : undefined;
       if (file === undefined) return next();
+      context.state["isPageFile"] = true;
       // Revalidated each time, by a tag: an upgrade of the service reaches the browser at the next load.
       context.set({ "Cache-Control": "no-cache", ETag: file.tag });
       context.vary("Accept-Encoding");

@@ -3,6 +3,7 @@ import type { Context } from "koa";
 import { applyLimit } from "../../../kernel/net/rate-limit.ts";
 import {
   type Agent,
+  type Attachments,
   Fault,
   type Limiter,
   type Outside,
@@ -10,7 +11,7 @@ import {
   type Threads,
   type User,
 } from "../../../kernel/plugin.ts";
-import { TurnRecord } from "../../../kernel/vocabulary/turn.ts";
+import { TurnRecord, WantedModel } from "../../../kernel/vocabulary/turn.ts";
 import { type Declared, named } from "../../../kernel/vocabulary/wire/form.ts";
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { Accepted } from "../api/schemas.ts";
@@ -21,15 +22,31 @@ const CHANNEL = "gateway";
 export interface ChatParts {
   readonly agent: Agent;
   readonly threads: Threads;
+  readonly attachments: Pick<Attachments, "bring">;
   readonly chatLimit: Limiter;
   /** Told before a turn begins, so that no event of it is missed. */
   follow(user: string): void;
 }
 
 const Message = Type.Object({
-  message: Type.String({ minLength: 1 }),
+  message: Type.String({ description: "May be empty where something is attached" }),
+  attachments: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        "Ids of uploads (`POST /api/attachments`), or of what came with an earlier message of yours",
+    }),
+  ),
   thread: Type.Optional(
     named("thread_id", Type.String({ description: "Continues this thread; absent starts a new one" })),
+  ),
+  model: Type.Optional(
+    Type.Union([WantedModel], { description: "What answers on a new thread, one of `GET /api/models`" }),
+  ),
+  after: Type.Optional(
+    Type.Union([Type.String(), Type.Null()], {
+      description:
+        "The turn that it goes on from, null for the beginning: a branch if others went on from there. Absent: the newest turn",
+    }),
   ),
 });
 type Message = Declared<typeof Message>;
@@ -52,23 +69,33 @@ const outOfScope = { 403: "The token may not use the model" };
 
 export const accepted = ({ thread, id }: RunningTurn) => ({ thread, id, status: "accepted" as const });
 
-export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): readonly Route[] {
+export function chatRoutes({ agent, threads, attachments, chatLimit, follow }: ChatParts): readonly Route[] {
   const say = async (
     user: User,
     context: Context,
     said: Message,
     outside?: Outside,
   ): Promise<RunningTurn> => {
+    const { message: text, attachments: ids = [] } = said;
+    if (text === "" && ids.length === 0)
+      throw new Fault("invalid", "invalid_request", '"message" must not be empty.', { param: "message" });
     // §8: counted for each user, together with every other way to send a message.
     applyLimit(await chatLimit.take(user.id), context);
-    return await agent.run({
-      user: user.id,
-      channel: CHANNEL,
-      input: { type: "message", text: said.message },
-      ...(said.thread !== undefined && { thread: said.thread }),
-      ...(outside !== undefined && { outside }),
-      ...(user.scope && { scope: user.scope }),
-    });
+    const brought = ids.length === 0 ? undefined : await attachments.bring(user.id, ids);
+    return await agent.run(
+      {
+        user: user.id,
+        channel: CHANNEL,
+        input: { type: "message", text, ...(brought && { attachments: brought.attachments }) },
+        ...(brought && { attached: brought.attached }),
+        ...(said.thread !== undefined && { thread: said.thread }),
+        ...(said.after !== undefined && { after: said.after }),
+        ...(said.model !== undefined && { model: said.model }),
+        ...(outside !== undefined && { outside }),
+        ...(user.scope && { scope: user.scope }),
+      },
+      brought?.alongside,
+    );
   };
   const send = async (user: User, context: Context, said: Message, outside?: Outside) => {
     // Whoever does not wait for the answer reads it from the socket, perhaps a moment later.
@@ -90,7 +117,11 @@ export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): re
       body: Message,
       answer: Answered,
       scoped: true,
-      refusals: { ...outOfScope, 404: "There is no such thread", 429: "Too many messages" },
+      refusals: {
+        ...outOfScope,
+        404: "There is no such thread, or no such turn on it",
+        429: "Too many messages",
+      },
       async handle({ user, context, body }) {
         const turn = await (await say(user, context, body)).record;
         // Whoever waits for the record gets it when the turn has ended.
@@ -107,7 +138,11 @@ export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): re
       status: 202,
       answer: Accepted,
       scoped: true,
-      refusals: { ...outOfScope, 404: "There is no such thread", 429: "Too many messages" },
+      refusals: {
+        ...outOfScope,
+        404: "There is no such thread, or no such turn on it",
+        429: "Too many messages",
+      },
       handle: ({ user, context, body }) => send(user, context, body),
     }),
     route({
@@ -136,13 +171,13 @@ export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): re
       method: "post",
       path: "/api/turns/{id}/retry",
       tag: "chat",
-      summary: "Send the message of a turn again, on the same thread",
+      summary: "Send the message of a turn again, for another version of its answer",
       status: 202,
       answer: Accepted,
       scoped: true,
       refusals: { ...outOfScope, 404: "There is no such turn", 429: "Too many messages" },
       async handle({ user, context, params }) {
-        const { input, thread, outside } = await findTurn(user, params["id"] ?? "");
+        const { input, thread, outside, after = null } = await findTurn(user, params["id"] ?? "");
         if (input.type !== "message")
           throw new Fault(
             "invalid",
@@ -152,7 +187,13 @@ export function chatRoutes({ agent, threads, chatLimit, follow }: ChatParts): re
               param: "id",
             },
           );
-        return send(user, context, { message: input.text, thread }, outside);
+        const attachments = input.attachments?.map(({ id }) => id);
+        return send(
+          user,
+          context,
+          { message: input.text, thread, after, ...(attachments && { attachments }) },
+          outside,
+        );
       },
     }),
   ];

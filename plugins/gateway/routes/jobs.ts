@@ -1,15 +1,19 @@
 /** Jobs that the webhook and others have queued. A user sees their own, an operator all. */
-import { Fault, type Jobs, type User } from "../../../kernel/plugin.ts";
+import { applyLimit } from "../../../kernel/net/rate-limit.ts";
+import { Fault, type Jobs, type Limiter, type User } from "../../../kernel/plugin.ts";
 import { Job, JobStatus } from "../../../kernel/vocabulary/job.ts";
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { page, pageQuery } from "../api/schemas.ts";
 import { type Route, route } from "../route.ts";
 
-export function jobRoutes(jobs: Jobs): readonly Route[] {
+/** Of a message in a list. */
+const MOST_LISTED = 500;
+const status = Type.Enum([...JobStatus.enum, "failed"], { description: "Failed: completed with an error" });
+
+export function jobRoutes(jobs: Jobs, chatLimit: Limiter): readonly Route[] {
   const find = async (user: User, id: string | undefined): Promise<Job> => {
     const job = await jobs.find(id ?? "");
-    if (!job || (user.role !== "operator" && job.user !== user.id))
-      throw new Fault("missing", "job_not_found", `There is no job ${id}.`, { param: "id" });
+    if (!job || (user.role !== "operator" && job.user !== user.id)) throw missing(id);
     return job;
   };
   return [
@@ -17,10 +21,15 @@ export function jobRoutes(jobs: Jobs): readonly Route[] {
       method: "get",
       path: "/api/jobs",
       tag: "jobs",
-      summary: "List jobs, newest first",
-      query: Type.Object({ status: Type.Optional(JobStatus), ...pageQuery }),
+      summary: `List jobs, newest first, each with the first ${MOST_LISTED} characters of its message`,
+      query: Type.Object({ status: Type.Optional(status), ...pageQuery }),
       answer: page("jobs", Job),
-      handle: ({ user, query }) => jobs.list(user.role === "operator" ? query : { ...query, user: user.id }),
+      async handle({ user, query }) {
+        const { items, ...rest } = await jobs.list(
+          user.role === "operator" ? query : { ...query, user: user.id },
+        );
+        return { ...rest, items: items.map((job) => ({ ...job, message: beginningOf(job.message) })) };
+      },
     }),
     route({
       method: "get",
@@ -43,5 +52,30 @@ export function jobRoutes(jobs: Jobs): readonly Route[] {
         return (await jobs.cancel(job.id)) ?? job;
       },
     }),
+    route({
+      method: "post",
+      path: "/api/jobs/{id}/retry",
+      tag: "jobs",
+      summary: "Put a new job with the same message and user into the queue; it has no callback",
+      status: 201,
+      answer: Job,
+      refusals: { 400: "It cannot be repeated", 404: "There is no such job", 429: "Too many messages" },
+      async handle({ user, context, params }) {
+        const { id } = await find(user, params["id"]);
+        // It costs what a message costs.
+        applyLimit(await chatLimit.take(user.id), context);
+        const again = await jobs.retry(id);
+        if (!again) throw missing(id);
+        return again;
+      },
+    }),
   ];
+}
+
+function missing(id: string | undefined): Fault {
+  return new Fault("missing", "job_not_found", `There is no job ${id}.`, { param: "id" });
+}
+
+function beginningOf(message: string): string {
+  return message.length > MOST_LISTED ? `${message.slice(0, MOST_LISTED).toWellFormed()}…` : message;
 }

@@ -1,6 +1,6 @@
 /** What the agent keeps for this user: searched, read and edited. */
 import { Fault, type Memory } from "../../../kernel/plugin.ts";
-import { MemoryEntry, MemoryFile, MemoryHit } from "../../../kernel/vocabulary/memory.ts";
+import { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion } from "../../../kernel/vocabulary/memory.ts";
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { assertTool } from "../auth/tokens/scope.ts";
 import { type Route, route } from "../route.ts";
@@ -41,15 +41,32 @@ export function memoryRoutes(memory: Memory): readonly Route[] {
       method: "get",
       path: "/api/memory/file",
       tag: "memory",
-      summary: "Read a memory file",
-      query: Place,
+      summary: "Read a memory file; with `version`, an earlier text of it",
+      query: Type.Object({ ...Place.properties, version: Type.Optional(Type.Integer({ minimum: 1 })) }),
       answer: MemoryFile,
       refusals,
       async handle({ user, query }) {
         assertTool(user, "memory_read", "read memory");
-        const file = await memory.read(user.id, query.path);
+        const file = await (query.version === undefined
+          ? memory.read(user.id, query.path)
+          : memory.readVersion(user.id, query.path, query.version));
         if (!file) throw missing(query.path);
         return file;
+      },
+    }),
+    route({
+      method: "get",
+      path: "/api/memory/file/history",
+      tag: "memory",
+      summary: "List the versions of a memory file, newest first",
+      query: Place,
+      answer: Type.Object({ versions: Type.Array(MemoryVersion) }),
+      refusals,
+      async handle({ user, query }) {
+        assertTool(user, "memory_read", "read memory");
+        const versions = await memory.history(user.id, query.path);
+        if (versions.length === 0) throw missing(query.path);
+        return { versions };
       },
     }),
     route({
@@ -62,9 +79,10 @@ export function memoryRoutes(memory: Memory): readonly Route[] {
       scoped: true,
       answer: Type.Object({ path, version }),
       refusals: outOfScope,
-      handle({ user, query, body }) {
+      handle({ user, identity, query, body }) {
         assertTool(user, "memory_write", "write memory");
-        return memory.write(user.id, query.path, body.text, body.version);
+        const kind = identity.session === undefined ? "api" : "page";
+        return memory.write(user.id, query.path, body.text, body.version, { kind });
       },
     }),
     route({

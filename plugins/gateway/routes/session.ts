@@ -15,6 +15,7 @@ import {
   UNKNOWN,
 } from "../auth/identity.ts";
 import type { OriginCheck } from "../auth/origin.ts";
+import { expiresSoon } from "../auth/tokens/expiry.ts";
 import { type Route, route } from "../route.ts";
 
 const SESSION_MILLIS = 30 * 86_400_000;
@@ -46,7 +47,7 @@ export function sessionRoutes({
     context: Context,
     { user, source, expiresAt }: Identity,
     before: Identity | undefined,
-  ): Promise<{ readonly user: User }> => {
+  ): Promise<SignedIn> => {
     const longest = Date.now() + SESSION_MILLIS;
     const expires = new Date(Math.min(longest, expiresAt?.getTime() ?? longest));
     const secret = await accounts.openSession({
@@ -60,7 +61,7 @@ export function sessionRoutes({
     if (secret === undefined) throw UNKNOWN;
     if (before?.session !== undefined) await onRevoked();
     setCookie(context, secret, expires);
-    return { user };
+    return signedIn(user, source, expires);
   };
 
   return [
@@ -102,7 +103,7 @@ export function sessionRoutes({
       tag: "session",
       summary: "Get the signed-in user",
       answer: Session,
-      handle: ({ user }) => ({ user }),
+      handle: ({ user, identity: { source, expiresAt } }) => signedIn(user, source, expiresAt),
     }),
     route({
       method: "delete",
@@ -129,6 +130,17 @@ function questionOf(next: Identity, before: Identity | undefined, fromLink: bool
     return `You are signed in as ${shown(before.user)}. This ${fromLink ? "link" : "token"} is for ${shown(next.user)}.`;
   const isOwn = before !== undefined || next.source.startsWith("operator:");
   return fromLink && !isOwn ? `This link signs you in as ${shown(next.user)}.` : undefined;
+}
+
+interface SignedIn {
+  readonly user: User;
+  readonly expiresAt?: string;
+}
+
+/** An identity provider's sign-ins are short and renewed: nobody has to be told of their end. */
+function signedIn(user: User, source: string, expires: Date | undefined): SignedIn {
+  const expiresAt = source === "oidc" ? undefined : expires?.toISOString();
+  return { user, ...(expiresAt !== undefined && expiresSoon({ expiresAt }) && { expiresAt }) };
 }
 
 function shown({ id, name }: User): string {

@@ -1,17 +1,25 @@
 /** The user's conversations. */
-import { Fault, type Threads, type User } from "../../../kernel/plugin.ts";
-import { sniffImage } from "../../../kernel/vocabulary/file-type.ts";
-import { ThreadSummary } from "../../../kernel/vocabulary/thread.ts";
-import { TurnRecord } from "../../../kernel/vocabulary/turn.ts";
+import { Readable } from "node:stream";
+import { type Agent, Fault, type Threads, type User } from "../../../kernel/plugin.ts";
+import { ThreadSummary, TurnVersions } from "../../../kernel/vocabulary/thread.ts";
+import { ModelOption, TurnRecord, WantedModel } from "../../../kernel/vocabulary/turn.ts";
+import { named } from "../../../kernel/vocabulary/wire/form.ts";
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { page, pageOf, pageQuery } from "../api/schemas.ts";
+import { SCOPED_TOKEN } from "../auth/tokens/scope.ts";
 import { type Route, route } from "../route.ts";
 
-const WithTurns = Type.Object({ thread: ThreadSummary, ...pageOf("turns", TurnRecord) });
+const WithTurns = Type.Object({
+  thread: ThreadSummary,
+  ...pageOf("turns", TurnRecord),
+  versions: Type.Array(TurnVersions, {
+    description: "With `through`: the turns of this page that have other versions",
+  }),
+});
 
 const refusals = { 404: "There is no such thread" };
 
-export function threadRoutes(threads: Threads): readonly Route[] {
+export function threadRoutes(threads: Threads, agent: Agent): readonly Route[] {
   const find = async (user: User, id: string | undefined): Promise<ThreadSummary> => {
     const thread = await threads.find(user.id, id ?? "");
     if (!thread) throw new Fault("missing", "thread_not_found", `There is no thread ${id}.`, { param: "id" });
@@ -22,38 +30,92 @@ export function threadRoutes(threads: Threads): readonly Route[] {
       method: "get",
       path: "/api/threads",
       tag: "threads",
-      summary: "List threads, last changed first; `q` searches titles and messages",
+      summary:
+        "List threads, pinned ones and then those last changed first; `q` searches titles and messages",
       query: Type.Object({ q: Type.Optional(Type.String()), ...pageQuery }),
       answer: page("threads", ThreadSummary),
       // An empty search box is no search.
-      handle: ({ user, query: { q, ...query } }) => threads.list(user.id, q ? { q, ...query } : query),
+      handle: ({ user, query: { q, ...query } }) =>
+        threads.list(user.id, { ...query, ...(q && { q }), pinnedFirst: true }),
     }),
     route({
       method: "get",
       path: "/api/threads/{id}",
       tag: "threads",
       summary: "Get a thread and its turns, oldest first; `next` leads to earlier ones",
-      query: Type.Object(pageQuery),
+      query: Type.Object({
+        ...pageQuery,
+        through: Type.Optional(
+          Type.String({
+            description:
+              "Only the turns that lead to this one and on to the newest after it; `newest`: to the newest of all",
+          }),
+        ),
+      }),
       answer: WithTurns,
-      refusals,
+      refusals: { 404: "There is no such thread, or no such turn on it" },
       async handle({ user, params, query }) {
         const thread = await find(user, params["id"]);
         return { thread, ...(await threads.turns(user.id, thread.id, query)) };
       },
     }),
     route({
+      method: "get",
+      path: "/api/threads/{id}/export",
+      tag: "threads",
+      summary:
+        "Get all of a thread as a file: `markdown` to read, or `json` with its turns as the API has them",
+      query: Type.Object({ format: Type.Optional(Type.Enum(["markdown", "json"])) }),
+      answer: "*/*",
+      refusals,
+      async handle({ user, params, query: { format = "markdown" }, context }) {
+        const { name, mime, text } = await threads.export(user.id, params["id"] ?? "", format);
+        context.attachment(name);
+        context.type = mime;
+        return Readable.from(text);
+      },
+    }),
+    route({
       method: "patch",
       path: "/api/threads/{id}",
       tag: "threads",
-      summary: "Rename a thread",
-      body: Type.Object({ title: Type.String({ minLength: 1, maxLength: 1000 }) }),
+      summary: "Rename a thread, pin it before the others, or choose its model; null is the configured one",
+      body: Type.Object(
+        {
+          title: Type.Optional(Type.String({ minLength: 1, maxLength: 1000 })),
+          pinned: Type.Optional(Type.Boolean()),
+          model: Type.Optional(Type.Union([WantedModel, Type.Null()])),
+        },
+        { minProperties: 1 },
+      ),
       answer: ThreadSummary,
-      refusals,
-      async handle({ user, params, body }) {
+      scoped: true,
+      refusals: {
+        ...refusals,
+        403: "The token has a scope, and may not rename or pin, or may not use the model",
+      },
+      async handle({ user, params, body: { title, pinned, model } }) {
         const { id } = await find(user, params["id"]);
-        await threads.rename(user.id, id, body.title);
+        if ((title !== undefined || pinned !== undefined) && user.scope) throw SCOPED_TOKEN;
+        if (model !== undefined) await threads.setModel(user.id, id, model ?? undefined, user.scope);
+        if (title !== undefined) await threads.rename(user.id, id, title);
+        if (pinned !== undefined) await threads.pin(user.id, id, pinned);
         return await find(user, id);
       },
+    }),
+    route({
+      method: "get",
+      path: "/api/models",
+      tag: "threads",
+      summary: "List the models that may be chosen for a thread, the configured one first",
+      answer: Type.Object({
+        items: named("models", Type.Array(ModelOption)),
+        unlisted: Type.Array(Type.String(), {
+          description:
+            "Providers whose own list could not be read: only what is configured of them is listed",
+        }),
+      }),
+      handle: ({ user }) => agent.models(user.scope),
     }),
     route({
       method: "delete",
@@ -65,26 +127,6 @@ export function threadRoutes(threads: Threads): readonly Route[] {
       async handle({ user, params }) {
         const { id } = await find(user, params["id"]);
         await threads.remove(user.id, id);
-      },
-    }),
-    route({
-      method: "get",
-      path: "/api/attachments/{id}",
-      tag: "threads",
-      summary:
-        "Get what came with a message or a tool's result, by its id there; only images are shown as what they are",
-      answer: "*/*",
-      refusals: { 404: "There is no such attachment" },
-      async handle({ user, params, context }) {
-        const found = await threads.attachment(user.id, params["id"] ?? "");
-        if (!found)
-          throw new Fault("missing", "attachment_not_found", "There is no such attachment.", { param: "id" });
-        const image = sniffImage(found.data);
-        context.type = image ?? "application/octet-stream";
-        if (image === undefined) context.attachment(found.name);
-        // It never changes under its id.
-        context.set("Cache-Control", "private, max-age=3600, immutable");
-        return Buffer.from(found.data);
       },
     }),
   ];

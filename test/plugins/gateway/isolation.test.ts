@@ -24,6 +24,7 @@ test("user A can read and change nothing of user B by any route of the OpenAPI d
   model.script({ calls: [{ name: "mail", arguments: { text: SECRET } }] });
   const gated = (await asBob("/api/chat", "POST", { message: "Mail it" })).body;
   await asBob("/api/memory/file?path=notes/bob.md", "PUT", { text: `I know ${SECRET}` });
+  const routine = (await asBob("/api/routines", "POST", { schedule: "daily at 8:00", text: SECRET })).body;
   const jobs = gateway.service.service("jobs");
   const job = await jobs.submit({ user: "bob", channel: "webhook", message: SECRET });
   await jobs.wait(job.id, 20_000);
@@ -42,6 +43,8 @@ test("user A can read and change nothing of user B by any route of the OpenAPI d
       "/api/jobs",
       "/api/session",
       "/api/sessions",
+      "/api/routines",
+      `/api/routines/${routine.id}/runs`,
     ];
     return Promise.all(paths.map(async (path) => [path, (await asBob(path)).body]));
   };
@@ -53,7 +56,17 @@ test("user A can read and change nothing of user B by any route of the OpenAPI d
     ({ user }: { user: string }) => user === "bob",
   ).id;
   const values: Readonly<Record<string, readonly string[]>> = {
-    id: [chat.thread_id, chat.message_id, gated.thread_id, gated.message_id, job.id, tokenId, session, "bob"],
+    id: [
+      chat.thread_id,
+      chat.message_id,
+      gated.thread_id,
+      gated.message_id,
+      job.id,
+      routine.id,
+      tokenId,
+      session,
+      "bob",
+    ],
     with_data: ["true"],
     gate: [gated.gate.id],
     tool: ["mail"],
@@ -66,11 +79,26 @@ test("user A can read and change nothing of user B by any route of the OpenAPI d
     status: [],
     stream: [],
     after: [],
+    schedule: ["daily at 8:00"],
+    tz: ["UTC"],
+    format: [],
+    from: [],
+    to: [],
+    by: [],
+    zone: [],
+    level: [],
+    text: [],
+    turn: [],
+    version: [],
+    user: ["bob"],
+    through: [],
   };
   const bodies: Readonly<Record<string, object>> = {
     "post /api/chat": { message: "Hi", thread_id: chat.thread_id },
     "post /api/chat/send": { message: "Hi", thread_id: chat.thread_id },
     "patch /api/threads/{id}": { title: "Mine now" },
+    "post /api/routines": { schedule: "daily at 9:00", text: "Mine", user: "bob" },
+    "patch /api/routines/{id}": { text: "Mine now", paused: true },
     "put /api/memory/file": { text: "Mine now" },
     "post /api/approvals/{gate}": { decision: "always" },
     "post /api/identities/pair": { identity: "webhook/bob", account: "alice" },

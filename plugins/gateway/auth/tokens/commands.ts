@@ -10,6 +10,7 @@ import { toWire } from "../../../../kernel/vocabulary/wire/convert.ts";
 import { wireSchema } from "../../../../kernel/vocabulary/wire/schema.ts";
 import { type Accounts, createAccounts } from "../accounts.ts";
 import { type JsonOption, print, verb, withAccounts } from "../commands.ts";
+import { expiresSoon, whenInWords } from "./expiry.ts";
 import { NewToken, scopeIn, warningsOf } from "./scope.ts";
 import { scopeInWords } from "./scope-words.ts";
 import { TokenInfo } from "./tokens.ts";
@@ -59,27 +60,32 @@ export function registerToken(group: Command, context: CommandContext): void {
         : withAccounts(context, create());
     });
 
-  verb(group, "list", "list the tokens, never their secrets", "token list", "token list --json").action(
-    (options: JsonOption) =>
-      withAccounts(context, async (accounts) => {
-        const tokens = await accounts.listTokens();
-        const rows = tokens.map((token) => [
-          token.id,
-          token.user,
-          token.name,
-          stateOf(token),
-          token.lastUsedAt ?? "never",
-          scopeInWords(token),
-        ]);
-        const head = ["ID", "USER", "NAME", "STATE", "LAST USED", "MAY USE"];
-        print(
-          options,
-          { tokens: tokens.map((token) => toWire(TokenInfo, token)) },
-          tokens.length === 0
-            ? 'No tokens yet. See "postern token create --help".'
-            : table([head, ...rows], "").trimEnd(),
-        );
-      }),
+  verb(
+    group,
+    "list",
+    "list the tokens, never their secrets; those that expire within 7 days are marked",
+    "token list",
+    "token list --json",
+  ).action((options: JsonOption) =>
+    withAccounts(context, async (accounts) => {
+      const tokens = await accounts.listTokens();
+      const rows = tokens.map((token) => [
+        token.id,
+        token.user,
+        token.name,
+        stateOf(token),
+        token.lastUsedAt ?? "never",
+        scopeInWords(token),
+      ]);
+      const head = ["ID", "USER", "NAME", "STATE", "LAST USED", "MAY USE"];
+      print(
+        options,
+        { tokens: tokens.map((token) => toWire(TokenInfo, token)) },
+        tokens.length === 0
+          ? 'No tokens yet. See "postern token create --help".'
+          : table(head, rows).trimEnd(),
+      );
+    }),
   );
 
   verb(
@@ -119,6 +125,7 @@ export function registerToken(group: Command, context: CommandContext): void {
 function stateOf({ revokedAt, expiresAt }: TokenInfo): string {
   if (revokedAt !== undefined) return "revoked";
   if (expiresAt === undefined) return "valid";
+  if (expiresSoon({ expiresAt })) return `EXPIRES SOON: ${whenInWords(expiresAt)}`;
   return Date.parse(expiresAt) > Date.now() ? `valid until ${expiresAt.slice(0, 10)}` : "expired";
 }
 

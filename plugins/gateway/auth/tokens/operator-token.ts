@@ -4,7 +4,14 @@
  */
 import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Fault, type Store } from "../../../../kernel/plugin.ts";
+import {
+  Fault,
+  type Finding,
+  type Fix,
+  reason,
+  type SealedPlace,
+  type Store,
+} from "../../../../kernel/plugin.ts";
 import { seal, unseal } from "../../../../kernel/store/sealing.ts";
 import type { GatewayConfig } from "../../settings.ts";
 import type { OperatorToken } from "../identity.ts";
@@ -15,11 +22,22 @@ const OPERATOR_TOKEN_FILE = "webui-token";
 
 const SHARED_NAME = "operator_token";
 
+const PURPOSE = "gateway operator token";
+
+export const SEALED_TOKEN: SealedPlace = {
+  about: "operator's tokens",
+  table: "gateway_fleet",
+  id: "name",
+  column: "sealed",
+  purpose: PURPOSE,
+  name: (id) => id,
+};
+
 export async function provisionOperatorToken(home: string, store: Store): Promise<string> {
   const file = join(home, OPERATOR_TOKEN_FILE);
   const sql = await store.tables("gateway", MIGRATIONS);
   if (sql.engine === "sqlite") return readOrWrite(file);
-  const key = await store.keyFor("gateway operator token");
+  const key = await store.keysFor(PURPOSE);
   const find = async (): Promise<string | undefined> => {
     const query = "SELECT sealed FROM gateway_fleet WHERE name = ?";
     const row = await sql.get<{ readonly sealed: string }>(query, SHARED_NAME);
@@ -94,6 +112,23 @@ function read(file: string): string {
       { param: file },
     );
   return token;
+}
+
+/** A start refuses a file that holds no token. It is put aside, not deleted: somebody may have meant something by it. */
+export function examineTokenFile(home: string): readonly Finding[] {
+  const file = join(home, OPERATOR_TOKEN_FILE);
+  if (!existsSync(file)) return [];
+  try {
+    read(file);
+    return [];
+  } catch (error) {
+    const fix: Fix = {
+      about: `put ${file} aside; the next start creates a new token`,
+      asks: "browsers that were signed in with the old token are signed out",
+      apply: () => renameSync(file, `${file}.unusable-${Date.now()}`),
+    };
+    return [{ name: "operator token", ok: false, detail: reason(error), fix }];
+  }
 }
 
 /** The tokens a person may have chosen, by the name they are set under. Changes nothing. */

@@ -147,9 +147,12 @@ test("a token with a scope reads, and changes only what is its to change: no rou
       else reached.push(`${method} ${path}`);
     }
   expect(reached.toSorted()).toEqual([
+    "DELETE /api/attachments/{id}",
     "DELETE /api/memory/file",
     "DELETE /api/session",
+    "PATCH /api/threads/{id}",
     "POST /api/approvals/{gate}",
+    "POST /api/attachments",
     "POST /api/chat",
     "POST /api/chat/send",
     "POST /api/session",

@@ -6,7 +6,7 @@ import { type AnyPlugin, definePlugin, Fault } from "../../../../kernel/plugin.t
 import storePlugin from "../../../../kernel/store/store.ts";
 import { MIGRATIONS } from "../../../../plugins/gateway/auth/tables.ts";
 import { mount } from "../../../../plugins/gateway/route.ts";
-import { healthRoutes } from "../../../../plugins/gateway/routes/health.ts";
+import { healthRoutes } from "../../../../plugins/gateway/routes/service/health.ts";
 import { sessionRoutes } from "../../../../plugins/gateway/routes/session.ts";
 import { buildServer, type GatewayServer } from "../../../../plugins/gateway/server.ts";
 import { type GatewayConfig, readSettings } from "../../../../plugins/gateway/settings.ts";

@@ -21,7 +21,10 @@ test("§2.4 jobs are listed newest first, filtered by status, in pages; one is s
   expect((await gateway.ask("/api/jobs?status=odd")).status).toBe(400);
   expect((await gateway.ask(`/api/jobs/${ids[0]}`)).body).toMatchObject({
     status: "completed",
+    message: "three",
     response: "done",
+    attempts: 1,
+    started_at: expect.any(String),
   });
   expect((await gateway.ask(`/api/jobs/${ids[0]}/cancel`, { method: "POST" })).body.status).toBe("completed");
   expect((await gateway.ask("/api/jobs/none")).status).toBe(404);
@@ -43,4 +46,45 @@ test("an operator sees the jobs of all, a user their own", async () => {
   expect((await gateway.ask(`/api/jobs/${other.id}`, { token })).status).toBe(404);
   expect((await gateway.ask(`/api/jobs/${other.id}/cancel`, { method: "POST", token })).status).toBe(404);
   expect((await gateway.ask(`/api/jobs/${hers.id}`, { token })).status).toBe(200);
+  expect((await gateway.ask(`/api/jobs/${other.id}/retry`, { method: "POST", token })).status).toBe(404);
+});
+
+test("a failed job is found by its status and run again as a new one, with the same message and conversation", async () => {
+  const model = await scriptedModel();
+  model.script({ status: 400 });
+  const gateway = await openGateway({ model, variables: { CHAT_RATE_LIMIT: "2" } });
+  const token = await gateway.addUser("alice");
+  const jobs = gateway.service.service("jobs");
+  const first = await jobs.submit({
+    ...{ user: "alice", channel: "webhook", message: "x".repeat(600), conversation: "c" },
+    metadata: { repository: "postern" },
+  });
+  await jobs.wait(first.id, 10_000);
+  const failed = (await gateway.ask("/api/jobs?status=failed", { token })).body.jobs;
+  expect(failed).toEqual([expect.objectContaining({ id: first.id, message: `${"x".repeat(500)}…` })]);
+  expect((await gateway.ask(`/api/jobs/${first.id}`, { token })).body.message).toHaveLength(600);
+
+  model.otherwise({ text: "done" });
+  const retry = () => gateway.ask(`/api/jobs/${first.id}/retry`, { method: "POST", token });
+  const again = await retry();
+  expect(again.status).toBe(201);
+  expect(again.body).toMatchObject({ status: "queued", user: "alice", conversation_id: "c", attempts: 0 });
+  expect(again.body.id).not.toBe(first.id);
+  expect(await jobs.wait(again.body.id, 10_000)).toMatchObject({ response: "done", attempts: 1 });
+  expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain("postern");
+  expect((await gateway.ask("/api/jobs?status=failed", { token })).body.jobs).toHaveLength(1);
+  expect((await retry()).status).toBe(201);
+  expect((await retry()).status).toBe(429);
+});
+
+test("a job whose request is no longer kept is not run again without it", async () => {
+  const model = await scriptedModel();
+  model.otherwise({ text: "done" });
+  const gateway = await openGateway({ model });
+  const jobs = gateway.service.service("jobs");
+  const job = { user: "operator", channel: "responses", message: "Hi", turn: { instructions: "Be brief." } };
+  const { id } = await jobs.submit(job);
+  await jobs.wait(id, 10_000);
+  const refused = await gateway.ask(`/api/jobs/${id}/retry`, { method: "POST" });
+  expect([refused.status, refused.body.error.code]).toEqual([400, "job_not_repeatable"]);
 });

@@ -32,3 +32,19 @@ test("an edit of a file that has changed since it was read is refused", async ()
   expect(late.body.error).toMatchObject({ code: "memory_changed", param: "version" });
   expect((await gateway.ask(file("notes/a.md"))).body.text).toBe("two");
 });
+
+test("the versions of a file are listed and read, by its user only", async () => {
+  const gateway = await openGateway({ variables: { MEMORY_VECTORS: "false" } });
+  const token = await gateway.addUser("alice");
+  const at = "/api/memory/file?path=notes/a.md";
+  for (const text of ["one", "two"]) await gateway.ask(at, { method: "PUT", body: { text }, token });
+  const history = "/api/memory/file/history?path=notes/a.md";
+  expect((await gateway.ask(history, { token })).body.versions).toMatchObject([
+    { version: 2, bytes: 3, writer: { kind: "api" } },
+    { version: 1, bytes: 3, writer: { kind: "api" } },
+  ]);
+  expect((await gateway.ask(`${at}&version=1`, { token })).body.text).toBe("one");
+  expect((await gateway.ask(`${at}&version=9`, { token })).status).toBe(404);
+  expect((await gateway.ask(history)).status).toBe(404);
+  expect((await gateway.ask(`${at}&version=1`)).status).toBe(404);
+});

@@ -74,7 +74,32 @@ test("the newest log lines are for the operator, as JSON, with secrets hidden", 
   await gateway.ask("/api/status");
   const { body } = await gateway.ask("/api/logs");
   expect(body.lines.length).toBeGreaterThan(0);
-  expect(body.lines[0]).toMatchObject({ time: expect.any(String), level: expect.any(Number) });
+  expect(body.lines[0]).toMatchObject({ time: expect.any(String), level: expect.any(String) });
   const token = await gateway.addUser("alice");
   expect((await gateway.ask("/api/logs", { token })).status).toBe(403);
+
+  await gateway.ask("/api/status", { token });
+  await gateway.ask("/api/jobs/none");
+  const list = async (query: string) => (await gateway.ask(`/api/logs?${query}`)).body;
+  const messages = async (query: string) =>
+    (await list(query)).lines.map((line: { message: string }) => line.message);
+  await expect.poll(() => messages("user=alice")).toEqual(["GET /api/status 200"]);
+  expect(await messages("text=API/JOBS/none&level=info")).toEqual(["GET /api/jobs/none 404"]);
+  expect(await messages(`text=${encodeURIComponent('"path":"/api/jobs')}`)).toEqual([]);
+  expect(await messages("level=fatal")).toEqual([]);
+  expect(await messages("turn=none")).toEqual([]);
+  const { lines, last, node } = await list("limit=1");
+  expect([lines.length, node]).toEqual([1, (await gateway.ask("/api/status")).body.nodes[0].id]);
+  await expect.poll(() => messages(`after=${last}`)).toEqual(["GET /api/status 200"]);
+  for (const wrong of ["level=loud", "limit=0", "limit=501", "after=-1", "text="])
+    expect((await gateway.ask(`/api/logs?${wrong}`)).status).toBe(400);
+
+  // What a signed-in browser reads is not worth a line, what it changes or is refused is.
+  const signIn = await gateway.ask("/api/session", { method: "POST", body: { token } });
+  const headers = { cookie: signIn.headers.get("set-cookie")?.split(";")[0] ?? "" };
+  const before = (await list("limit=1")).last;
+  await gateway.ask("/", { token: "", headers });
+  await gateway.ask("/api/threads", { token: "", headers });
+  await gateway.ask("/api/threads/none", { token: "", headers });
+  await expect.poll(() => messages(`after=${before}&level=info`)).toEqual(["GET /api/threads/none 404"]);
 });

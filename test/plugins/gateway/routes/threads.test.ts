@@ -44,12 +44,62 @@ test("a thread is renamed and deleted, and then it is 404 everywhere", async () 
   const path = `/api/threads/${thread_id}`;
   const renamed = await gateway.ask(path, { method: "PATCH", body: { title: "<b>My title</b>" } });
   expect(renamed.body.title).toBe("<b>My title</b>");
-  expect((await gateway.ask(path, { method: "PATCH", body: { title: "" } })).status).toBe(400);
+  for (const body of [{ title: "" }, {}, { pinned: "yes" }])
+    expect((await gateway.ask(path, { method: "PATCH", body })).status).toBe(400);
   expect((await gateway.ask(path, { method: "DELETE" })).status).toBe(204);
   expect((await gateway.ask(path)).status).toBe(404);
   expect((await gateway.ask(path, { method: "DELETE" })).status).toBe(404);
   expect((await gateway.ask(path, { method: "PATCH", body: { title: "x" } })).status).toBe(404);
   expect((await gateway.ask(`/api/turns/${message_id}`)).status).toBe(404);
+});
+
+test("pinned threads come first, in pages too, and keep their place until they are unpinned", async () => {
+  const model = await scriptedModel();
+  const gateway = await openGateway({ model });
+  const ids: string[] = [];
+  for (const word of ["a", "b", "c", "d", "e"]) ids.push((await say(gateway, word)).thread_id);
+  const pin = async (id: string | undefined, pinned: boolean) =>
+    (await gateway.ask(`/api/threads/${id}`, { method: "PATCH", body: { pinned } })).body;
+  expect(await pin(ids[0], true)).toMatchObject({ pinned: true, title: "a" });
+  await pin(ids[2], true);
+  const listed = async (limit: number, query = "") => {
+    const titles: string[] = [];
+    for (let next = ""; ; ) {
+      const { body } = await gateway.ask(`/api/threads?limit=${limit}${query}${next}`);
+      titles.push(...body.threads.map(({ title }: { title: string }) => title));
+      if (body.next === null) return titles.join("");
+      next = `&before=${encodeURIComponent(body.next)}`;
+    }
+  };
+  for (const limit of [1, 2, 3, 5, 50]) expect(await listed(limit)).toBe("caedb");
+  expect(await listed(1, "&q=a")).toBe("a");
+  await pin(ids[2], false);
+  expect(await listed(2)).toBe("aedcb");
+  expect(
+    (await gateway.service.service("threads").list("operator")).items.map(({ title }) => title).join(""),
+  ).toBe("edcba");
+  const token = await gateway.addUser("ann");
+  const foreign = { method: "PATCH", body: { pinned: false }, token };
+  expect((await gateway.ask(`/api/threads/${ids[0]}`, foreign)).status).toBe(404);
+});
+
+test("a thread is downloaded as a file, for its user alone", async () => {
+  const model = await scriptedModel();
+  const gateway = await openGateway({ model });
+  model.script({ text: "Grüße" });
+  const { thread_id } = await say(gateway, 'Привет "an" alle\r\nSet-Cookie: x');
+  const path = `/api/threads/${thread_id}/export`;
+  const markdown = await gateway.ask(path);
+  expect(markdown.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
+  expect(markdown.headers.get("content-disposition")).toBe(
+    `attachment; filename="?????? an alle Set-Cookie x.md"; filename*=UTF-8''%D0%9F%D1%80%D0%B8%D0%B2%D0%B5%D1%82%20an%20alle%20Set-Cookie%20x.md`,
+  );
+  expect(markdown.text).toContain("Grüße");
+  const json = await gateway.ask(`${path}?format=json`);
+  expect(json.body.turns).toEqual((await gateway.ask(`/api/threads/${thread_id}`)).body.turns);
+  expect((await gateway.ask(`${path}?format=pdf`)).status).toBe(400);
+  const token = await gateway.addUser("ann");
+  expect((await gateway.ask(path, { token })).status).toBe(404);
 });
 
 test("an attachment is for its user alone; what is no image by its bytes is never shown as what it says it is", async () => {

@@ -95,6 +95,11 @@ function hostOf(installed: Map<string, ToolUpload>, secrets: Map<string, string>
           return { tool: "hello" };
         },
         receipts: async ({ user }) => receipts.filter((one) => user === undefined || one.user === user),
+        usage: async () => ({
+          total: { count: 1, failed: 0, inputTokens: 0, outputTokens: 0, usd: 0 },
+          points: [],
+          groups: [],
+        }),
         receipt: async (id) => receipts.find((one) => one.id === id),
       },
     }),

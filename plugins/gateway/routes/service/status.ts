@@ -1,8 +1,7 @@
 /** How the service is doing: for people as JSON, for Prometheus as its text. */
-import type { Agent, Jobs, Kernel, Node, Tools } from "../../../kernel/plugin.ts";
-import { Status } from "../api/schemas.ts";
-import type { Metrics } from "../middleware/metrics.ts";
-import { type Route, route } from "../route.ts";
+import type { Agent, Jobs, Kernel, Metrics, Node, StoreHealth, Tools } from "../../../../kernel/plugin.ts";
+import { Status } from "../../api/schemas.ts";
+import { type Route, route } from "../../route.ts";
 
 export interface StatusParts {
   readonly kernel: Kernel;
@@ -11,17 +10,18 @@ export interface StatusParts {
   readonly tools: Tools | undefined;
   readonly metrics: Metrics;
   readonly node: Node;
+  readonly storeHealth: StoreHealth | undefined;
   usersOnline(): number;
 }
 
 export function statusRoutes(parts: StatusParts): readonly Route[] {
-  const { kernel, agent, jobs, tools, metrics, node, usersOnline } = parts;
+  const { kernel, agent, jobs, tools, metrics, node, storeHealth, usersOnline } = parts;
   return [
     route({
       method: "get",
       path: "/api/status",
       tag: "status",
-      summary: "Get the version, channels, model, tools, nodes and current load",
+      summary: "Get the version, channels, model, tools, nodes, store and current load",
       answer: Status,
       handle: async ({ user }) => ({
         version: kernel.version,
@@ -36,6 +36,7 @@ export function statusRoutes(parts: StatusParts): readonly Route[] {
         usersOnline: usersOnline(),
         jobs: await jobs.counts(),
         nodes: await node.list(),
+        store: (user.role === "operator" && (await storeHealth?.describe())) || null,
       }),
     }),
     route({
