@@ -1,24 +1,29 @@
 /** The open thread: sends turns, follows turns from every channel and holds what the history pane shows. */
-import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import {
   type Agent,
+  type Attachments,
+  type ModelName,
   reason,
   type Threads,
-  type Turn,
   type TurnEvent,
-  type TurnInput,
+  type TurnRecord,
+  type Upload,
   type Usage,
 } from "../../kernel/plugin.ts";
-import { createFilling, type Filling } from "./filling.ts";
-import { inputOf } from "./gate-answer.ts";
+import { type Changes, createChanges } from "./changes.ts";
 import { beginningOf, keep, type LiveTurn, liveTurn } from "./live-turn.ts";
-import { stepsOf } from "./question-form.ts";
-import { type Choice, type Entry, type EntryOf, isFoldable } from "./screen/entries.ts";
-import { createTranscript } from "./transcript.ts";
+import { type Confirming, createConfirming } from "./questions/confirming.ts";
+import { createDeciding, type Deciding } from "./questions/deciding.ts";
+import { createFilling, type Filling } from "./questions/filling.ts";
+import type { Entry, EntryOf } from "./screen/entry.ts";
+import { createSending } from "./sending.ts";
+import { createTranscript, filesIn } from "./transcript.ts";
 
 export interface ConversationParts {
   readonly agent: Agent;
   readonly threads: Threads;
+  readonly attachments: Attachments;
   readonly user: string;
 }
 
@@ -28,120 +33,96 @@ export interface Activity {
   readonly what: string;
 }
 
-export interface Conversation extends Filling {
+export interface Conversation extends Filling, Changes, Deciding, Pick<Confirming, "confirm"> {
   readonly entries: readonly Entry[];
   readonly thread: string | undefined;
   /** Of the thread, once it is known. */
   readonly title: string | undefined;
+  /** Chosen for the thread, or for the one that the next message starts. */
+  readonly model: ModelName | undefined;
+  /** With `undefined`, the configured one answers. */
+  setModel(model: ModelName | undefined): Promise<void>;
   readonly activity: Activity | undefined;
   readonly spent: { readonly tokens: number; readonly cost: number };
   /** Answers false where it was refused: then it is not in the conversation. */
-  send(text: string): Promise<boolean>;
+  send(text: string, files?: readonly Upload[]): Promise<boolean>;
+  /** Sends the message of a turn again, as another version of it. */
+  sendAgain(turn: TurnRecord): Promise<void>;
   /** False if nothing was running. */
   cancel(): boolean;
   /** Returns the note's id, for `rewrite`. */
   note(text: string, tone?: EntryOf<"note">["tone"]): number;
-  rewrite(note: number, text: string): void;
-  toggle(entry: number): void;
-  choose(entry: number, choice: number): void;
-  decide(entry: number, choice: Choice): void;
+  /** With an address that is never broken into lines. */
+  rewrite(note: number, text: string, link?: string): void;
   clear(): void;
   /** Looks up the title again, which another channel may have changed. */
   lookUpTitle(): Promise<void>;
   /** With `undefined`, the next message starts a new thread. */
   open(thread: string | undefined): Promise<void>;
-  /** Calls the listener on changes, at most once per frame. Returns the unsubscribe function. */
-  subscribe(listener: () => void): () => void;
-  version(): number;
   close(): void;
 }
 
-// Deltas arrive faster than the screen can show them; every second frame is left free for key presses.
-const FRAME_MILLIS = 33;
 const TURNS_SHOWN = 50;
 
-export function createConversation({ agent, threads, user }: ConversationParts): Conversation {
-  const listeners = new Set<() => void>();
+export function createConversation(parts: ConversationParts): Conversation {
+  const { agent, threads, attachments, user } = parts;
+  const changes = createChanges();
+  const { changed } = changes;
   const live = new Map<string, LiveTurn>();
-  let version = 0;
   let thread: string | undefined;
   let title: string | undefined;
+  let model: ModelName | undefined;
   let spent = { tokens: 0, cost: 0 };
-  let isDue = false;
   /** How often a thread was opened: what was read for an earlier one is not shown. */
   let opened = 0;
+  /** The last turn of what is shown. */
+  let newest: string | undefined;
   /** While a thread is being read: its turns of which something was heard. */
   let opening: Map<string, LiveTurn> | undefined;
-
-  function changed(): void {
-    version++;
-    if (isDue) return;
-    isDue = true;
-    setTimeout(() => {
-      isDue = false;
-      for (const listener of listeners) listener();
-    }, FRAME_MILLIS);
-  }
 
   const transcript = createTranscript(changed);
   const { add, ask, update, replay, closeGate } = transcript;
 
-  /** Turns sent from here that nothing has been heard of yet, each with the thread that was open then. */
-  const sending = new Map<
-    string,
-    { readonly where: string | undefined; readonly asked: string | undefined }
-  >();
-  let lastSent: Promise<unknown> = Promise.resolve();
-
-  /** One after the other: the second message to a new thread has to know which thread that is. */
-  function start(input: TurnInput): Promise<boolean> {
-    const begun = lastSent.then(() => begin(input));
-    lastSent = begun;
-    return begun;
-  }
-
-  async function begin(input: TurnInput): Promise<boolean> {
-    const id = randomUUID();
-    const turn: Turn = { user, channel: "tui", id, input, ...(thread !== undefined && { thread }) };
-    sending.set(id, { where: thread, asked: input.type === "message" ? input.text : undefined });
-    try {
-      hear(id, (await agent.run(turn)).thread);
-      return true;
-    } catch (error) {
-      sending.delete(id);
-      add({ type: "note", tone: "bad", text: reason(error) });
-      return false;
-    }
-  }
-
-  /** The first that is heard of a turn sent from here: that it runs, or an event of it. */
-  function hear(id: string, where: string): void {
-    const sent = sending.get(id);
-    if (sent === undefined) return;
-    if (sent.where === thread && thread !== where) {
-      thread = where;
-      // A store that does not answer now is asked again.
-      lookUpTitle().catch(() => {});
-    }
-    sending.delete(id);
-    live.set(id, liveTurn(id, where, true, sent.asked));
-    changed();
-  }
+  const { start, hear } = createSending({
+    agent,
+    attachments,
+    user,
+    thread: () => thread,
+    model: () => model,
+    refused: (error) => add({ type: "note", tone: "bad", text: reason(error) }),
+    heard(id, where, sent) {
+      if (sent.where === thread && thread !== where) {
+        thread = where;
+        // A store that does not answer now is asked again.
+        lookUpTitle().catch(() => {});
+      }
+      live.set(id, liveTurn(id, where, true, sent.asked));
+      changed();
+    },
+  });
 
   async function lookUpTitle(): Promise<void> {
     const asked = thread;
-    const found = asked === undefined ? undefined : (await threads.find(user, asked))?.title;
-    if (asked !== thread || found === title) return;
-    title = found;
-    changed();
+    const found = asked === undefined ? undefined : await threads.find(user, asked);
+    if (asked !== thread || found === undefined) return;
+    const isSame = found.title === title && isDeepStrictEqual(found.model, model);
+    ({ title, model } = found);
+    if (!isSame) changed();
   }
 
+  const confirming = createConfirming(transcript);
   const filling = createFilling(transcript, (input) => void start(input));
 
   const unwatch = agent.watch(user, (event, { id, thread: where }) => {
     hear(id, where);
     const turn = live.get(id) ?? join(id, where);
     keep(turn, event);
+    if (event.type === "started" && where === thread && opening === undefined) {
+      const isElsewhere = !turn.isOurs && newest !== undefined && event.after !== newest;
+      newest = id;
+      // Another version of what is shown, made on another channel.
+      if (isElsewhere) open(thread).catch((error) => add({ type: "note", tone: "bad", text: reason(error) }));
+    }
     if (event.type === "done" || event.type === "failed") live.delete(id);
     if (where !== thread) return;
     if (opening !== undefined) opening.set(id, turn);
@@ -176,15 +157,17 @@ export function createConversation({ agent, threads, user }: ConversationParts):
   async function read(next: string, heard: Map<string, LiveTurn>): Promise<void> {
     const shownFor = opened;
     const [{ items }, summary] = await Promise.all([
-      threads.turns(user, next, { limit: TURNS_SHOWN }),
+      threads.turns(user, next, { limit: TURNS_SHOWN, through: "newest" }),
       threads.find(user, next),
     ]).finally(() => {
       if (opened === shownFor) opening = undefined;
     });
     if (opened !== shownFor) return;
     title = summary?.title;
+    model = summary?.model;
     const meanwhile = transcript.clear();
     for (const turn of items.toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))) {
+      newest = turn.id;
       const running = heard.get(turn.id);
       if (running) {
         heard.delete(turn.id);
@@ -192,7 +175,7 @@ export function createConversation({ agent, threads, user }: ConversationParts):
         for (const event of running.events) show(event, running);
         continue;
       }
-      replay(turn.items);
+      replay(turn.items, turn);
       count(turn.usage);
       if (turn.error) add({ type: "note", tone: "bad", text: turn.error.message });
     }
@@ -221,6 +204,19 @@ export function createConversation({ agent, threads, user }: ConversationParts):
     return [...live.values()].filter((turn) => turn.thread === thread);
   }
 
+  async function open(next: string | undefined): Promise<void> {
+    forget();
+    opened++;
+    thread = next;
+    title = undefined;
+    model = undefined;
+    newest = undefined;
+    spent = { tokens: 0, cost: 0 };
+    for (const turn of live.values()) turn.isJoining = false;
+    opening = next === undefined ? undefined : new Map(liveHere().map((turn) => [turn.id, turn]));
+    if (next !== undefined && opening !== undefined) await read(next, opening);
+  }
+
   function forget(): void {
     transcript.clear();
     for (const { shown } of live.values()) shown.clear();
@@ -237,17 +233,31 @@ export function createConversation({ agent, threads, user }: ConversationParts):
     get title() {
       return title;
     },
+    get model() {
+      return model;
+    },
+    async setModel(wanted) {
+      if (thread !== undefined) await threads.setModel(user, thread, wanted);
+      model = wanted;
+      changed();
+    },
     get activity() {
       return liveHere()[0];
     },
     get spent() {
       return spent;
     },
-    async send(text) {
-      const entry = add({ type: "person", text, open: false });
-      const isTaken = await start({ type: "message", text });
+    async send(text, files = []) {
+      const entry = add({ type: "person", text, open: false, ...filesIn(files) });
+      const isTaken = await start({ type: "message", text }, { files: files.map(({ id }) => id) });
       if (!isTaken) transcript.remove(entry);
       return isTaken;
+    },
+    async sendAgain({ input, outside, after = null }) {
+      if (input.type !== "message") return;
+      const files = input.attachments?.map(({ id }) => id) ?? [];
+      const { attachments: _, ...message } = input;
+      if (await start(message, { files, after, ...(outside && { outside }) })) await open(thread);
     },
     cancel() {
       const running = liveHere();
@@ -257,22 +267,10 @@ export function createConversation({ agent, threads, user }: ConversationParts):
       return running.length > 0;
     },
     note: (text, tone = "plain") => add({ type: "note", tone, text }),
-    rewrite: (id, text) => update(id, "note", (entry) => ({ ...entry, text })),
-    toggle(id) {
-      const entry = transcript.entries.find((each) => each.id === id);
-      if (entry && isFoldable(entry))
-        update(id, entry.type, (known) => ({ ...known, open: !entry.open }) as never);
-    },
-    choose: (id, choice) => update(id, "gate", (entry) => ({ ...entry, choice })),
-    decide(id, { label, decision }) {
-      const entry = transcript.entries.find((each) => each.id === id);
-      if (entry?.type !== "gate" || entry.decided !== undefined) return;
-      const { gate } = entry;
-      if (gate.type === "question" && decision === "accept" && stepsOf(gate).length > 0)
-        return update(id, "gate", (known) => ({ ...known, form: { values: [] } }));
-      update(id, "gate", (known) => ({ ...known, decided: label }));
-      void start(inputOf(gate, decision));
-    },
+    rewrite: (id, text, link) =>
+      update(id, "note", (entry) => ({ ...entry, text, ...(link !== undefined && { link }) })),
+    ...createDeciding(transcript, confirming, (input) => void start(input)),
+    confirm: confirming.confirm,
     get filling() {
       return filling.filling;
     },
@@ -280,21 +278,8 @@ export function createConversation({ agent, threads, user }: ConversationParts):
     stopFilling: filling.stopFilling,
     clear: forget,
     lookUpTitle,
-    async open(next) {
-      forget();
-      opened++;
-      thread = next;
-      title = undefined;
-      spent = { tokens: 0, cost: 0 };
-      for (const turn of live.values()) turn.isJoining = false;
-      opening = next === undefined ? undefined : new Map(liveHere().map((turn) => [turn.id, turn]));
-      if (next !== undefined && opening !== undefined) await read(next, opening);
-    },
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    version: () => version,
+    open,
+    ...changes,
     close: unwatch,
   };
 }

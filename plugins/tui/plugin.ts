@@ -1,17 +1,23 @@
 /** The terminal UI: in the same process as the other channels, on the terminal Postern was started from. */
 import { definePlugin, Off } from "../../kernel/plugin.ts";
+import { OPERATOR } from "../../kernel/vocabulary/user.ts";
+import { findResumed } from "./resuming.ts";
 
 export default definePlugin({
   name: "tui",
   kind: "channel",
   ownsTerminal: true,
-  needs: ["kernel", "agent", "threads"],
+  needs: ["kernel", "agent", "threads", "attachments"],
   wants: ["tools", "jobs", "memory"],
   configure: (env) =>
     env.flag("CLI_ENABLED", true, "Turns the terminal UI on") ? {} : new Off("CLI_ENABLED=false"),
   async start({ use, onStop, announce }) {
-    const { openTerminal } = await import("./screen/terminal.ts");
-    const terminal = openTerminal(use);
+    const [{ openTerminal }, thread] = await Promise.all([
+      import("./screen/terminal.ts"),
+      // Before the screen is taken: a refusal is printed.
+      findResumed(use.threads, OPERATOR, use.kernel.resume),
+    ]);
+    const terminal = openTerminal(use, thread);
     onStop(() => terminal.close());
     announce("on this terminal");
   },

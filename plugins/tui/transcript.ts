@@ -1,11 +1,15 @@
 /** What is on the screen of a conversation, entry by entry. */
-import type { Attachment, Gate, TurnEvent, TurnInput, TurnItem } from "../../kernel/plugin.ts";
-import { isAnswer } from "./gate-answer.ts";
+import type { Attachment, Gate, TurnEvent, TurnInput, TurnItem, TurnRecord } from "../../kernel/plugin.ts";
+import { sizeOf } from "./files/size.ts";
 import type { LiveTurn } from "./live-turn.ts";
-import { choicesOf, type Entry, type EntryOf } from "./screen/entries.ts";
-import { quoted } from "./screen/markdown.ts";
+import { isAnswer } from "./questions/gate-answer.ts";
+import { choicesOf, type Entry, type EntryOf } from "./screen/entry.ts";
+import { spendingOf } from "./screen/spending.ts";
+import { quoted } from "./screen/text/markdown.ts";
 
-const SEND_AGAIN = "\n\n*Press Up to edit your message and send it again.*";
+const SEND_AGAIN = "\n\n*Ctrl+P brings your message back to edit and send again.*";
+
+type Spending = Pick<TurnRecord, "model" | "usage">;
 
 type Draft = Entry extends infer Each ? (Each extends Entry ? Omit<Each, "id"> : never) : never;
 
@@ -61,12 +65,13 @@ export function createTranscript(changed: () => void) {
   }
 
   /** Shows a stored turn the way it looked while it ran. */
-  function replay(items: readonly TurnItem[]): void {
+  function replay(items: readonly TurnItem[], ended?: Spending): void {
     const calls = new Map<string, number>();
+    let answer: number | undefined;
     for (const item of items) {
       if (item.type === "message" && item.role === "user")
-        add({ type: "person", text: item.text, open: false });
-      else if (item.type === "message" && item.text !== "") add({ type: "answer", text: item.text });
+        add({ type: "person", text: item.text, open: false, ...filesIn(item.attachments) });
+      else if (item.type === "message" && item.text !== "") answer = add({ type: "answer", text: item.text });
       else if (item.type === "tool_call")
         calls.set(item.call.id, add({ type: "tool", call: item.call, open: false }));
       else if (item.type === "tool_result") {
@@ -75,6 +80,16 @@ export function createTranscript(changed: () => void) {
         update(id ?? 0, "tool", (entry) => ({ ...entry, outcome, ...picturesIn(attachments) }));
       }
     }
+    if (ended) setSpent(answer, ended);
+  }
+
+  function setSpent(answer: number | undefined, ended: Spending): void {
+    if (answer !== undefined) update(answer, "answer", (entry) => ({ ...entry, spent: spendingOf(ended) }));
+  }
+
+  function lastAnswerOf({ shown }: LiveTurn): number | undefined {
+    const ids = new Set(shown.values());
+    return entries.findLast(({ id, type }) => type === "answer" && ids.has(id))?.id;
   }
 
   function show(event: TurnEvent, turn: LiveTurn): void {
@@ -115,9 +130,11 @@ export function createTranscript(changed: () => void) {
       case "usage":
         break;
       case "done":
+        setSpent(lastAnswerOf(turn), event.record);
         if (event.status === "cancelled") add({ type: "note", tone: "plain", text: cancelled(turn) });
         break;
       case "failed":
+        setSpent(lastAnswerOf(turn), event.record);
         add({ type: "note", tone: "bad", text: `${event.message}${turn.isOurs ? SEND_AGAIN : ""}` });
         break;
     }
@@ -159,4 +176,10 @@ function cancelled({ asked, isOneOfSeveral }: LiveTurn): string {
 
 function picturesIn(attachments: readonly Attachment[] = []): { readonly images?: number } {
   return attachments.length > 0 ? { images: attachments.length } : {};
+}
+
+/** What came with a message, as it is listed below it. */
+export function filesIn(attachments: readonly Attachment[] = []): { readonly files?: readonly string[] } {
+  const files = attachments.map(({ name, kind, size }) => `${name ?? kind}, ${sizeOf(size)}`);
+  return files.length > 0 ? { files } : {};
 }

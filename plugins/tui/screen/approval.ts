@@ -1,8 +1,8 @@
 /** A call that waits for approval as lines: why it is asked about, with a stranger's words marked, and what it would do. */
 import type { Gate } from "../../../kernel/plugin.ts";
 import { type Piece, tell } from "../../../kernel/vocabulary/tools/doubts.ts";
-import { hang, plain } from "./lines.ts";
-import type { Palette } from "./palette.ts";
+import { hang, plain } from "./text/lines.ts";
+import type { Palette } from "./text/palette.ts";
 
 export function approvalLines(
   { call, grants, doubts = [], others = [] }: Extract<Gate, { type: "approval" }>,

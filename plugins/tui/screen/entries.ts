@@ -1,87 +1,25 @@
-/** The entries of the history pane, and how each is rendered as lines. */
+/** How each entry of the history pane is rendered as lines. */
 import stringWidth from "string-width";
-import type { Gate, ToolCall, ToolOutcome } from "../../../kernel/plugin.ts";
-import { decisionsAt } from "../../../kernel/vocabulary/tools/approval.ts";
-import { type Form, stepsOf } from "../question-form.ts";
+import type { Gate } from "../../../kernel/plugin.ts";
 import { approvalLines } from "./approval.ts";
-import { cut, hang, plain } from "./lines.ts";
-import { type Rendering, renderMarkdown } from "./markdown.ts";
-import type { Palette } from "./palette.ts";
+import { type Asking, choicesAt, type Entry, type EntryOf, isLong } from "./entry.ts";
 import { questionLines } from "./question.ts";
+import type { Highlighter } from "./text/highlighter.ts";
+import { cut, hang, plain } from "./text/lines.ts";
+import { rowsOf } from "./text/link.ts";
+import { type Rendering, renderMarkdown } from "./text/markdown.ts";
+import type { Palette } from "./text/palette.ts";
 
-export type Entry = { readonly id: number } & (
-  | { readonly type: "person"; readonly text: string; readonly open: boolean }
-  | { readonly type: "answer"; readonly text: string }
-  | {
-      readonly type: "tool";
-      readonly call: ToolCall;
-      readonly outcome?: ToolOutcome;
-      readonly millis?: number;
-      /** How many came with the outcome. */
-      readonly images?: number;
-      /** It is not over: the person is asked something first. */
-      readonly isWaiting?: boolean;
-      readonly open: boolean;
-    }
-  | {
-      readonly type: "gate";
-      readonly gate: Gate;
-      readonly choice: number;
-      readonly decided?: string;
-      /** While a question is being answered. */
-      readonly form?: Form;
-    }
-  /** A message from Postern itself, in Markdown. */
-  | { readonly type: "note"; readonly tone: "plain" | "warning" | "bad"; readonly text: string }
-);
-
-export type EntryOf<Type extends Entry["type"]> = Extract<Entry, { type: Type }>;
-
-export interface Choice {
-  readonly key: string;
-  readonly label: string;
-  readonly decision: string;
-}
-
-const APPROVAL: readonly Choice[] = [
-  { key: "o", label: "Once", decision: "once" },
-  { key: "a", label: "Always", decision: "always" },
-  { key: "t", label: "Once, and trust this destination", decision: "destination" },
-  { key: "d", label: "Deny", decision: "deny" },
-];
-const AUTHENTICATION: readonly Choice[] = [
-  { key: "r", label: "Retry", decision: "done" },
-  { key: "d", label: "Deny", decision: "deny" },
-];
-
-const DECLINE: Choice = { key: "d", label: "Decline", decision: "decline" };
-
-export function choicesOf(gate: Gate): readonly Choice[] {
-  if (gate.type === "authentication") return AUTHENTICATION;
-  if (gate.type === "question")
-    return [{ key: "a", label: stepsOf(gate).length > 0 ? "Answer" : "Done", decision: "accept" }, DECLINE];
-  if (gate.type !== "approval") return [];
-  const offered: readonly string[] = decisionsAt(gate);
-  return APPROVAL.filter(({ decision }) => offered.includes(decision));
-}
-
-/** Entries that Enter opens and closes. */
-export function isFoldable(entry: Entry): entry is EntryOf<"tool"> | EntryOf<"person"> {
-  return entry.type === "tool" || (entry.type === "person" && isLong(entry.text));
-}
-
-const LONGEST_OPEN = 20;
 const FOLDED = 6;
+const NARROWEST_SPENT = 40;
 const LONGEST_OUTPUT = 400;
-
-const isLong = (text: string) => text.split("\n", LONGEST_OPEN + 1).length > LONGEST_OPEN;
 
 export interface Renderer {
   lines(entry: Entry, width: number, isFocused: boolean): readonly string[];
 }
 
-/** Caches each entry's lines until the entry, the width or the focus changes. */
-export function createRenderer(palette: Palette): Renderer {
+/** Caches each entry's lines until the entry, the width or the focus changes, or there are more colours for its code. */
+export function createRenderer(palette: Palette, highlighter?: Highlighter): Renderer {
   interface Kept {
     readonly entry: Entry;
     readonly width: number;
@@ -93,13 +31,15 @@ export function createRenderer(palette: Palette): Renderer {
   return {
     lines(entry, width, isFocused) {
       const earlier = kept.get(entry.id);
-      if (earlier?.entry === entry && earlier.width === width && earlier.isFocused === isFocused)
-        return earlier.lines;
+      const isSame = earlier?.entry === entry && earlier.width === width && earlier.isFocused === isFocused;
+      if (isSame && earlier.markdown?.isFinal !== false) return earlier.lines;
       const source = entry.type === "answer" || entry.type === "note" ? entry.text : undefined;
       const markdown =
-        source === undefined ? undefined : renderMarkdown(source, width - 2, palette, earlier?.markdown);
+        source === undefined
+          ? undefined
+          : renderMarkdown(source, width - 2, palette, earlier?.markdown, highlighter);
       const lines = markdown
-        ? framed(entry, markdown.lines, palette)
+        ? withLink(entry, framed(entry, markdown.lines, width, palette), width, palette)
         : [...linesOf(entry, width, isFocused, palette), ""];
       kept.set(entry.id, { entry, width, isFocused, lines, markdown });
       return lines;
@@ -107,10 +47,36 @@ export function createRenderer(palette: Palette): Renderer {
   };
 }
 
-function framed(entry: Entry, lines: readonly string[], palette: Palette): string[] {
+/** On the line of the text if it fits, otherwise below it from the edge, where `link.ts` makes it one piece. */
+function withLink(
+  entry: Entry,
+  lines: readonly string[],
+  width: number,
+  palette: Palette,
+): readonly string[] {
+  if (entry.type !== "note" || entry.link === undefined) return lines;
+  const link = plain(entry.link);
+  const [text = "", ...rest] = lines;
+  const whole = `${text} ${palette.underlined(link)}`;
+  if (stringWidth(whole) <= width) return [whole, ...rest];
+  return [text, ...rowsOf(link, width).map(palette.underlined), ...rest];
+}
+
+function framed(entry: Entry, lines: readonly string[], width: number, palette: Palette): string[] {
   const tone = entry.type === "note" ? entry.tone : "plain";
   const bar = tone === "bad" ? palette.bad("✗ ") : tone === "warning" ? palette.warning("! ") : "  ";
-  return [...lines.map((line, index) => `${index === 0 ? bar : "  "}${line}`), ""];
+  if (lines.length === 0) return [];
+  return [
+    ...lines.map((line, index) => `${index === 0 ? bar : "  "}${line}`),
+    ...spentLine(entry, width, palette),
+    "",
+  ];
+}
+
+function spentLine(entry: Entry, width: number, palette: Palette): string[] {
+  // A small screen is for the answer.
+  if (entry.type !== "answer" || !entry.spent || width < NARROWEST_SPENT) return [];
+  return [palette.faint(cut(`  ${plain(entry.spent)}`, width))];
 }
 
 function linesOf(entry: Entry, width: number, isFocused: boolean, palette: Palette): string[] {
@@ -118,14 +84,19 @@ function linesOf(entry: Entry, width: number, isFocused: boolean, palette: Palet
   switch (entry.type) {
     case "person": {
       const lines = hang(palette.person("› "), "  ", palette.strong(plain(entry.text)), width);
-      if (!isLong(entry.text)) return lines;
+      const files = (entry.files ?? []).map((file) => palette.faint(cut(`  + ${plain(file)}`, width)));
+      if (!isLong(entry.text)) return [...lines, ...files];
       const more = mark(entry.open ? "  ▾ Enter to collapse" : `  ▸ ${moreLines(lines.length - FOLDED)}`);
-      return entry.open ? [...lines, more] : [...lines.slice(0, FOLDED), more];
+      return [...(entry.open ? lines : lines.slice(0, FOLDED)), more, ...files];
     }
     case "tool":
       return toolLines(entry, width, mark, palette);
     case "gate":
       return gateLines(entry, width, isFocused, palette);
+    case "confirm": {
+      const lines = hang(palette.warning("  ? "), "    ", palette.strong(plain(entry.question)), width);
+      return [...lines, ...answerLines(entry, width, isFocused, palette)];
+    }
     default:
       return [];
   }
@@ -166,31 +137,34 @@ function toolLines(
   return [title, ...body.slice(0, LONGEST_OUTPUT), ...(more > 0 ? [`    … ${moreLines(more)}`] : [])];
 }
 
-function gateLines(
-  { gate, choice, decided, form }: EntryOf<"gate">,
-  width: number,
-  isFocused: boolean,
-  palette: Palette,
-): string[] {
-  const say = (text: string) => hang("    ", "    ", text, width);
+function gateLines(entry: EntryOf<"gate">, width: number, isFocused: boolean, palette: Palette): string[] {
+  const { gate, form } = entry;
   const lines =
     gate.type === "question"
       ? questionLines(gate, form, width, palette)
       : gate.type === "approval"
         ? approvalLines(gate, width, palette)
         : waitingLines(gate, width, palette);
-  if (decided !== undefined) return [...lines, ...say(palette.faint(decided))];
-  if (form !== undefined && !isFocused)
-    return [...lines, ...say(palette.faint("Type the answer below, Enter after each. Esc to stop."))];
-  const choices = choicesOf(gate).map(({ key, label }, index) => {
+  if (entry.decided === undefined && form !== undefined && !isFocused)
+    return [
+      ...lines,
+      ...hang("    ", "    ", palette.faint("Type the answer below, Enter after each. Esc to stop."), width),
+    ];
+  return [...lines, ...answerLines(entry, width, isFocused, palette)];
+}
+
+/** The choices, or the one that was made. */
+function answerLines(entry: Asking, width: number, isFocused: boolean, palette: Palette): string[] {
+  if (entry.decided !== undefined) return hang("    ", "    ", palette.faint(entry.decided), width);
+  const choices = choicesAt(entry).map(({ key, label }, index) => {
     const text = ` ${label} (${key}) `;
-    return index === choice && isFocused ? palette.chosen(text) : text;
+    return index === entry.choice && isFocused ? palette.chosen(text) : text;
   });
-  if (choices.length === 0) return lines;
+  if (choices.length === 0) return [];
   const hint = palette.faint(isFocused ? " Enter to confirm" : " Tab to answer");
   const row = `    ${choices.join(" ")}${hint}`;
-  if (stringWidth(row) <= width) return [...lines, row];
-  return [...lines, ...[...choices, hint].flatMap((text) => hang("   ", "    ", text, width))];
+  if (stringWidth(row) <= width) return [row];
+  return [...choices, hint].flatMap((text) => hang("   ", "    ", text, width));
 }
 
 function waitingLines(

@@ -1,13 +1,27 @@
 /**
+ * Keys in forms that the terminal library tells apart.
+ *
  * xterm's way to report keys that otherwise look alike, `modifyOtherKeys`: Shift+Enter is `CSI 27 ; 2 ; 13 ~`. xterm, tmux,
  * mintty and others have it instead of the Kitty protocol. The terminal library only knows Kitty's form of the same, so
  * it is given that.
+ *
+ * The wheel: on a full screen most terminals send arrow keys for it, several at once, and all do that are asked to. Taking
+ * the mouse itself would cost people their terminal's way to select text. Such arrows become Shift+Up and Shift+Down,
+ * which scroll where a single one would move in the draft.
  */
 import type { ReadStream } from "node:tty";
 
 /** Only for keys that have no well-known form of their own: control characters stay what they are. */
 export const REQUEST_OTHER_KEYS = "\u001b[>4;1m";
 export const RESET_OTHER_KEYS = "\u001b[>4m";
+
+/** Saved first, to be restored. Terminals that cannot save it have it on from the start. */
+export const REQUEST_WHEEL = "\u001b[?1007s\u001b[?1007h";
+export const RESET_WHEEL = "\u001b[?1007r";
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is how an arrow begins
+const WHEEL = /(?:\u001b\[A){3,}|(?:\u001b\[B){3,}|(?:\u001bOA){3,}|(?:\u001bOB){3,}/g;
+const ARROW_LENGTH = 3;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is how such a report begins
 const REPORT = /\u001b\[27;(\d{1,3});(\d{1,7})~/g;
@@ -20,7 +34,10 @@ export function createKeyRewriter(): (piece: string) => string {
   return (piece) => {
     const text = held + piece;
     held = UNFINISHED.exec(text)?.[0] ?? "";
-    return text.slice(0, text.length - held.length).replace(REPORT, "\u001b[$2;$1u");
+    return text
+      .slice(0, text.length - held.length)
+      .replace(REPORT, "\u001b[$2;$1u")
+      .replace(WHEEL, (arrows) => `\u001b[1;2${arrows.charAt(2)}`.repeat(arrows.length / ARROW_LENGTH));
   };
 }
 

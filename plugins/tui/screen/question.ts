@@ -1,7 +1,7 @@
 /** A question of a tool's server as lines. Its words are a stranger's, and are said to be. */
-import { type Form, hintOf, type QuestionGate, say, stepsOf } from "../question-form.ts";
-import { hang, plain } from "./lines.ts";
-import type { Palette } from "./palette.ts";
+import { type Form, hintOf, type QuestionGate, say, stepsOf } from "../questions/question-form.ts";
+import { hang, plain } from "./text/lines.ts";
+import type { Palette } from "./text/palette.ts";
 
 export function questionLines(
   gate: QuestionGate,

@@ -1,7 +1,8 @@
 /** The status line at the bottom: the most important parts first, then whatever still fits. */
 import stringWidth from "string-width";
 import type { ModelName, PluginState } from "../../../kernel/plugin.ts";
-import { cut, plain } from "./lines.ts";
+import { dollars, thousands } from "./spending.ts";
+import { cut, plain } from "./text/lines.ts";
 
 export interface StatusParts {
   readonly model: ModelName;
@@ -19,7 +20,7 @@ export function statusLine({ model, title, spent, plugins, jobs }: StatusParts, 
     model.name,
     title === undefined ? "new thread" : cut(plain(title), LONGEST_TITLE),
     spent.tokens > 0 ? `${thousands(spent.tokens)} tokens` : "",
-    spent.cost > 0 ? `$${spent.cost.toFixed(spent.cost < 0.01 ? 4 : 2)}` : "",
+    spent.cost > 0 ? dollars(spent.cost) : "",
     queued + running > 0 ? `jobs: ${running} running, ${queued} queued` : "",
     ...plugins
       .filter(({ on, detail }) => on && /^https?:\/\//.test(detail))
@@ -31,8 +32,4 @@ export function statusLine({ model, title, spent, plugins, jobs }: StatusParts, 
     if (stringWidth(longer) <= width) line = longer;
   }
   return line === "" ? cut(model.name, width) : line;
-}
-
-function thousands(count: number): string {
-  return count < 1000 ? String(count) : `${(count / 1000).toFixed(1)}k`;
 }

@@ -1,16 +1,19 @@
 /** The state of the UI: draft, focus, scrolling, and what each key does. Independent of the terminal. */
 
 import type { Conversation } from "../conversation.ts";
-import { completions } from "../slash.ts";
+import { completeMention, droppedFiles } from "../files/mentions.ts";
 import { type Draft, draftOf, EMPTY, erase, insert, move, moveRow } from "./composer.ts";
-import { choicesOf, type Entry, type EntryOf, isFoldable } from "./entries.ts";
+import { type Asking, choicesAt, type Entry, isAsking, isFoldable } from "./entry.ts";
 import { erasureOf, isNewLine, type Key, motionOf, separate } from "./keys.ts";
-import { typed } from "./lines.ts";
+import { type Column, columnOf, type Place } from "./reading-place.ts";
+import { typed } from "./text/lines.ts";
 
 export interface ViewParts {
   readonly conversation: Conversation;
-  /** A message or a command was sent; answers false where it was refused. */
-  submit(text: string): Promise<boolean>;
+  /** A message or a command was sent, all typed or partly pasted; answers false where it was refused. */
+  submit(text: string, isPasted: boolean): Promise<boolean>;
+  /** What Tab makes of a command; undefined where it cannot help. */
+  completeCommand(text: string): string | undefined;
   /** Clears the terminal and redraws it. */
   repaint(): void;
   quit(): void;
@@ -19,43 +22,45 @@ export interface ViewParts {
 /** The layout of the last frame, which scrolling and focus need. */
 export interface Frame {
   readonly height: number;
-  readonly total: number;
+  readonly column: Column;
   readonly composerWidth: number;
-  /** The line of the history on which an entry starts. */
-  lineOf(entry: number): number;
 }
 
 export interface View {
   readonly draft: Draft;
   /** The focused entry; undefined while the composer has the focus. */
   readonly focus: number | undefined;
-  /** The first line shown; undefined while the view follows the end. */
-  readonly top: number | undefined;
   /** Another Escape clears the draft. */
   readonly isClearing: boolean;
   press(input: string, key: Key): void;
   paste(text: string): void;
-  framed(frame: Frame): void;
+  /** Takes the layout of the next frame, and answers which line of the history it shows first. */
+  framed(frame: Frame): number;
   subscribe(listener: () => void): () => void;
   version(): number;
 }
 
 const KEEP_SENT = 100;
+const LONGEST_TYPED = 16;
 
-export function createView({ conversation, submit, repaint, quit }: ViewParts): View {
+export function createView(parts: ViewParts): View {
+  const { conversation, submit, completeCommand, repaint, quit } = parts;
   const listeners = new Set<() => void>();
   const sent: string[] = [];
   let version = 0;
   let draft: Draft = EMPTY;
   let focus: number | undefined;
-  let top: number | undefined;
+  /** What is read at the top of the screen; undefined while the view follows the end. */
+  let reading: Place | undefined;
   /** Which sent message the composer shows; `sent.length` if none. */
   let recalled = 0;
   /** The draft that recalling put aside. */
   let unsent: Draft = EMPTY;
-  let frame: Frame = { height: 1, total: 0, composerWidth: 80, lineOf: () => 0 };
+  let frame: Frame = { height: 1, column: columnOf([], 80), composerWidth: 80 };
   let knownGate: number | undefined;
   let isClearing = false;
+  /** Something in the draft was pasted. */
+  let isPasted = false;
 
   function changed(): void {
     version++;
@@ -65,17 +70,24 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
   const edit = (next: Draft) => {
     draft = next;
     recalled = sent.length;
+    if (draft.text === "") isPasted = false;
   };
 
+  const lastTop = () => Math.max(0, frame.column.total - frame.height);
+
+  function top(): number {
+    const line = reading && frame.column.lineOf(reading);
+    return Math.min(line ?? lastTop(), lastTop());
+  }
+
   function scroll(by: number): void {
-    const end = Math.max(0, frame.total - frame.height);
-    const next = Math.max(0, Math.min(end, (top ?? end) + by));
-    top = next >= end ? undefined : next;
+    const next = Math.max(0, top() + by);
+    reading = next >= lastTop() ? undefined : frame.column.placeAt(next);
   }
 
   /** The composer, then everything that can be opened or answered, newest first. */
   function elements(): readonly (number | undefined)[] {
-    const others = conversation.entries.filter((entry) => isFoldable(entry) || isOpenGate(entry));
+    const others = conversation.entries.filter((entry) => isFoldable(entry) || isAsking(entry));
     return [undefined, ...others.map(({ id }) => id).reverse()];
   }
 
@@ -88,8 +100,8 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
   function setFocus(entry: number | undefined): void {
     focus = entry;
     if (entry === undefined) return;
-    const line = frame.lineOf(entry);
-    const shownFrom = top ?? Math.max(0, frame.total - frame.height);
+    const line = frame.column.startOf(entry);
+    const shownFrom = top();
     if (line < shownFrom || line >= shownFrom + frame.height) scroll(line - 1 - shownFrom);
   }
 
@@ -99,6 +111,8 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
     if (recalled === sent.length) unsent = draft;
     recalled = next;
     draft = next === sent.length ? unsent : draftOf(sent[next] ?? "");
+    // It may have been; whether it was is not kept.
+    isPasted = true;
   }
 
   function upOrDown(by: 1 | -1): void {
@@ -112,7 +126,7 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
     if (focus !== undefined) focus = undefined;
     else if (conversation.stopFilling()) edit(EMPTY);
     else if (conversation.cancel()) return;
-    else if (draft.text === "") top = undefined;
+    else if (draft.text === "") reading = undefined;
     else if (isClearing) clear();
     else isClearing = true;
   }
@@ -133,33 +147,35 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
     const text = draft.text.trim();
     if (conversation.filling !== undefined) {
       edit(EMPTY);
-      top = undefined;
+      reading = undefined;
       conversation.fill(text);
       return;
     }
     if (text === "") return;
     remember(text);
+    const wasPasted = isPasted;
     edit(EMPTY);
-    top = undefined;
+    reading = undefined;
     focus = undefined;
-    void submit(text).then((isTaken) => {
+    void submit(text, wasPasted).then((isTaken) => {
       if (isTaken || draft.text !== "") return;
       edit(draftOf(text));
+      isPasted = wasPasted;
       changed();
     });
   }
 
   function pressOnEntry(entry: Entry, input: string, key: Key): boolean {
     if (key.upArrow || key.downArrow) scroll(key.upArrow ? -1 : 1);
-    else if (isOpenGate(entry)) return pressOnGate(entry, input, key);
+    else if (isAsking(entry)) return pressOnQuestion(entry, input, key);
     else if (key.return || input === " ") conversation.toggle(entry.id);
     else return false;
     return true;
   }
 
   /** A letter only selects and Enter confirms, so that a key typed as the gate appears cannot approve anything. */
-  function pressOnGate(entry: EntryOf<"gate">, input: string, key: Key): boolean {
-    const choices = choicesOf(entry.gate);
+  function pressOnQuestion(entry: Asking, input: string, key: Key): boolean {
+    const choices = choicesAt(entry);
     const lettered = choices.findIndex((choice) => choice.key === input.toLowerCase());
     const by = key.leftArrow ? choices.length - 1 : key.rightArrow ? 1 : 0;
     const chosen = key.return ? choices[entry.choice] : undefined;
@@ -181,12 +197,30 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
     else if (key.ctrl && (input === "p" || input === "n")) recall(input === "p" ? -1 : 1);
     else if (motion) draft = move(draft, motion);
     else if (erasure) edit(erase(draft, erasure));
-    else if (!key.ctrl && !key.meta) edit(insert(draft, typed(input)));
+    else if (!key.ctrl && !key.meta) {
+      // A terminal without bracketed paste sends it like this.
+      const isLong = input.length > LONGEST_TYPED;
+      edit(insert(draft, typed(input)));
+      isPasted ||= isLong;
+    }
   }
 
+  const complete = (text: string) => {
+    const completed = completeCommand(text);
+    return completed === undefined ? undefined : draftOf(completed);
+  };
+
+  const mention = (beforeCursor: string) => {
+    const completed = completeMention(beforeCursor);
+    return completed === undefined
+      ? undefined
+      : { text: completed + draft.text.slice(draft.cursor), cursor: completed.length };
+  };
+
   function tab(key: Key): void {
-    const [first] = focus === undefined ? completions(draft.text) : [];
-    if (first !== undefined && draft.text !== `/${first}`) edit(draftOf(`/${first}`));
+    const beforeCursor = draft.text.slice(0, draft.cursor);
+    const completed = focus === undefined ? (complete(draft.text) ?? mention(beforeCursor)) : undefined;
+    if (completed !== undefined) edit(completed);
     else focusNext(key.shift ? -1 : 1);
   }
 
@@ -196,11 +230,13 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
     if (key.ctrl && input === "c") quit();
     else if (key.ctrl && input === "l") {
       conversation.clear();
-      top = undefined;
+      reading = undefined;
       focus = undefined;
       repaint();
     } else if (key.escape) back();
     else if (key.tab) tab(key);
+    // So does the wheel, however long the draft is.
+    else if (key.shift && (key.upArrow || key.downArrow)) scroll(key.upArrow ? -1 : 1);
     else if (key.pageUp || key.pageDown) scroll((key.pageUp ? -1 : 1) * Math.max(1, frame.height - 1));
     else if (!focused || !pressOnEntry(focused, input, key)) {
       // Typing goes to the composer, wherever the focus was.
@@ -217,9 +253,6 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
     get focus() {
       return focus;
     },
-    get top() {
-      return top;
-    },
     get isClearing() {
       return isClearing;
     },
@@ -230,18 +263,21 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
     },
     paste(text) {
       focus = undefined;
-      edit(insert(draft, typed(text)));
+      const dropped = droppedFiles(text);
+      edit(insert(draft, dropped ?? typed(text)));
+      if (dropped === undefined) isPasted = true;
       changed();
     },
     framed(next) {
       frame = next;
       // A new gate takes the focus unless a draft is being written.
-      const gate = conversation.entries.findLast(isOpenGate)?.id;
+      const gate = conversation.entries.findLast(isAsking)?.id;
       if (gate !== undefined && gate !== knownGate && draft.text === "") {
         focus = gate;
         queueMicrotask(changed);
       }
       knownGate = gate ?? knownGate;
+      return top();
     },
     subscribe(listener) {
       listeners.add(listener);
@@ -249,8 +285,4 @@ export function createView({ conversation, submit, repaint, quit }: ViewParts): 
     },
     version: () => version,
   };
-}
-
-function isOpenGate(entry: Entry): entry is EntryOf<"gate"> {
-  return entry.type === "gate" && entry.decided === undefined && choicesOf(entry.gate).length > 0;
 }

@@ -203,11 +203,11 @@ describe("writing", () => {
   test("Tab completes a command, and an unknown command is an error", async () => {
     const terminal = await ready();
     terminal.type("/mo");
-    await terminal.until("show the current model");
+    await terminal.until("list the models");
     terminal.press("tab");
     await terminal.until((seen) => composer(seen) === "/model");
     terminal.press("enter");
-    await terminal.until("MODEL_PROVIDER");
+    await terminal.until("builtin (builtin) answers here.");
     terminal.type("/nonsense\r");
     await terminal.until("Unknown command: /nonsense");
   });

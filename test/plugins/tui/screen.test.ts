@@ -111,7 +111,7 @@ test("a failed turn shows why and what to do", async () => {
   model.otherwise({ status: 401 });
   terminal.type("Go\r");
   await terminal.until("✗ ");
-  await terminal.until("Press Up to edit your message");
+  await terminal.until("Ctrl+P brings your message back");
 });
 
 test("a resize during streaming leaves no garbage", async () => {
@@ -131,7 +131,8 @@ test("a resize during streaming leaves no garbage", async () => {
   const lines = terminal.lines();
   expect(lines).toHaveLength(35);
   expect(lines.filter((line) => line.startsWith("Enter to send"))).toHaveLength(1);
-  expect(lines.filter((line) => line.includes("scripted ·"))).toHaveLength(1);
+  // The status line, and what the turn took.
+  expect(lines.filter((line) => line.includes("scripted ·"))).toHaveLength(2);
   const said = lines.join(" ").match(/word\d+/g) ?? [];
   expect(said).toEqual(words.map((word) => word.trim()));
 });

@@ -1,54 +1,10 @@
-/** Slash commands typed into the composer. Each shows its result as a note in the history pane. */
-import type { Agent, Jobs, Memory, Threads, Tools } from "../../kernel/plugin.ts";
-import type { Conversation } from "./conversation.ts";
-import { quoted } from "./screen/markdown.ts";
-
-export interface SlashParts {
-  readonly user: string;
-  readonly conversation: Conversation;
-  readonly agent: Agent;
-  readonly threads: Threads;
-  readonly tools: Tools | undefined;
-  readonly jobs: Jobs | undefined;
-  readonly memory: Memory | undefined;
-  quit(): void;
-}
-
-interface SlashCommand {
-  readonly about: string;
-  /** Returns the note to show, in Markdown. */
-  run(parts: SlashParts, rest: string): string | undefined | Promise<string | undefined>;
-}
-
-const KEYS = `| key | |
-|---|---|
-| Enter | send the message |
-| Shift+Enter, Alt+Enter, Ctrl+J | new line |
-| Up, Down | scroll; in a multi-line draft, move a line |
-| Ctrl+P, Ctrl+N | earlier, later message |
-| PgUp, PgDn | scroll by a page |
-| Tab, Shift+Tab | next, previous tool call or approval; Enter opens it |
-| Esc | cancel the turn, or go back; twice: clear the draft |
-| Ctrl+L | clear the screen |
-| Ctrl+C | quit |`;
+/** Commands that list what there is. */
+import { quoted } from "../screen/text/markdown.ts";
+import type { Commands } from "./command.ts";
 
 const LISTED = 15;
 
-export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
-  help: {
-    about: "show keys and commands",
-    run: () => {
-      const rows = Object.entries(COMMANDS).map(([name, { about }]) => `| /${name} | ${about} |`);
-      return `${KEYS}\n\n| command | |\n|---|---|\n${rows.join("\n")}`;
-    },
-  },
-  new: {
-    about: "start a new thread",
-    async run({ conversation }) {
-      await conversation.open(undefined);
-      return "*New thread. Your next message starts it.*";
-    },
-  },
+export const LISTS: Commands = {
   threads: {
     about: "list threads; /threads 2 opens the second, /threads <words> searches",
     async run({ threads, user, conversation }, rest) {
@@ -117,46 +73,9 @@ export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
             .join("\n");
     },
   },
-  model: {
-    about: "show the current model",
-    run({ agent }) {
-      const { provider, name } = agent.model();
-      return `**${quoted(name)}** (${provider}). To use another model, set MODEL_PROVIDER, MODEL_NAME, MODEL_BASE_URL or MODEL_API_KEY and restart.`;
-    },
-  },
-  cancel: {
-    about: "cancel the running turn",
-    run: ({ conversation }) => (conversation.cancel() ? undefined : "Nothing is running."),
-  },
-  quit: {
-    about: "quit Postern",
-    run: ({ quit }) => {
-      quit();
-      return undefined;
-    },
-  },
 };
 
-/** The commands that start with what was typed; empty if it is not a command. */
-export function completions(text: string): readonly string[] {
-  const [, typed] = /^\/(\S*)$/.exec(text) ?? [];
-  return typed === undefined ? [] : Object.keys(COMMANDS).filter((name) => name.startsWith(typed));
-}
-
-/** Runs a command and shows its result. An unambiguous prefix is enough. */
-export async function runSlash(line: string, parts: SlashParts): Promise<void> {
-  const [, name = "", rest = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(line) ?? [];
-  const fitting = completions(`/${name}`);
-  const command = COMMANDS[name] ?? (fitting.length === 1 ? COMMANDS[fitting[0] ?? ""] : undefined);
-  if (!command) {
-    parts.conversation.note(`Unknown command: /${quoted(name)}. /help lists the commands.`, "bad");
-    return;
-  }
-  const note = await command.run(parts, rest.trim());
-  if (note !== undefined) parts.conversation.note(note);
-}
-
-/** Same, for text with URLs and patterns that Markdown would turn into links and emphasis. */
+/** Text with URLs and patterns that Markdown would turn into links and emphasis. */
 function verbatim(text: string): string {
   return `\`${text.replaceAll("`", "'").replaceAll("\n", " ")}\``;
 }

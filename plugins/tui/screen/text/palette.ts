@@ -18,7 +18,37 @@ export interface Palette {
   readonly good: Paint;
   readonly bad: Paint;
   readonly warning: Paint;
+  readonly hasColours: boolean;
+  /** A piece of code, by what highlight.js says it is. */
+  syntax(text: string, kind: string): string;
 }
+
+// Neither blue nor white: one cannot be read on black, the other not on white.
+const SYNTAX: Readonly<Record<string, Format>> = {
+  keyword: "magenta",
+  name: "magenta",
+  "selector-tag": "magenta",
+  string: "green",
+  regexp: "green",
+  addition: "green",
+  code: "green",
+  number: "yellow",
+  literal: "yellow",
+  symbol: "yellow",
+  bullet: "yellow",
+  "selector-class": "yellow",
+  "selector-id": "yellow",
+  title: "cyan",
+  section: "cyan",
+  type: "cyan",
+  built_in: "cyan",
+  attr: "cyan",
+  attribute: "cyan",
+  comment: "gray",
+  quote: "gray",
+  meta: "gray",
+  deletion: "red",
+};
 
 export function createPalette(hasColours: boolean): Palette {
   const paint =
@@ -26,6 +56,16 @@ export function createPalette(hasColours: boolean): Palette {
     (text) =>
       text === "" ? "" : styleText(hasColours ? coloured : plain, text, { validateStream: false });
   return {
+    hasColours,
+    syntax(text, kind) {
+      const format = SYNTAX[kind];
+      if (!hasColours || format === undefined) return text;
+      // A style that goes over a line's end would run into the frame.
+      return text
+        .split("\n")
+        .map((line) => (line === "" ? "" : styleText(format, line, { validateStream: false })))
+        .join("\n");
+    },
     strong: paint("bold", "bold"),
     faint: paint("gray", "dim"),
     slanted: paint("italic", "italic"),

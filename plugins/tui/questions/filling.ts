@@ -1,8 +1,8 @@
 /** Answering a question of a tool's server in the composer, one line for each of its fields. */
-import type { TurnInput } from "../../kernel/plugin.ts";
+import type { TurnInput } from "../../../kernel/plugin.ts";
+import type { Transcript } from "../transcript.ts";
 import { inputOf } from "./gate-answer.ts";
 import { currentStep, type Form, fillIn, type QuestionGate } from "./question-form.ts";
-import type { Transcript } from "./transcript.ts";
 
 export interface Filling {
   /** The field that the next line is for. */

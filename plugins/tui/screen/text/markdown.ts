@@ -1,7 +1,8 @@
 /** Renders Markdown as terminal lines. While text streams in, only its unfinished end is parsed again. */
 import { lexer, type Token, type Tokens } from "marked";
 import stringWidth from "string-width";
-import { cutMarkdown } from "../../../kernel/mask/markup.ts";
+import { cutMarkdown } from "../../../../kernel/mask/markup.ts";
+import type { Highlighter } from "./highlighter.ts";
 import { hang, plain, wrap } from "./lines.ts";
 import type { Palette } from "./palette.ts";
 
@@ -11,15 +12,29 @@ export interface Rendering {
   readonly lines: readonly string[];
   /** How much of the source, and how many of the lines, no longer change as the source grows. */
   readonly settled: { readonly characters: number; readonly lines: number };
+  /** False while colours for its code are being made. */
+  readonly isFinal: boolean;
 }
 
-/** Renders a source, reusing an earlier rendering if the source only grew. */
+/** With it, what the lines of a fenced block look like. */
+type Style = Palette & { fenced(text: string, language: string): string };
+
+/** Renders a source, reusing an earlier rendering if the source only grew or there are more colours for it. */
 export function renderMarkdown(
   source: string,
   width: number,
   palette: Palette,
   earlier?: Rendering,
+  highlighter?: Pick<Highlighter, "highlight">,
 ): Rendering {
+  let isFinal = true;
+  const fenced = (text: string, language: string) => {
+    if (!highlighter) return text;
+    const coloured = highlighter.highlight(text, language);
+    isFinal &&= coloured.isFinal;
+    return coloured.pieces.map(({ text: piece, kind }) => palette.syntax(piece, kind)).join("");
+  };
+  const style = { ...palette, fenced };
   const hasGrown = earlier?.width === width && source.startsWith(earlier.source);
   const settled = hasGrown ? earlier.settled : { characters: 0, lines: 0 };
   const lines = hasGrown ? earlier.lines.slice(0, settled.lines) : [];
@@ -30,13 +45,13 @@ export function renderMarkdown(
   const open = tokens.findLastIndex(({ type }) => type !== "space");
   for (const [index, token] of tokens.entries()) {
     // One by one: a call takes only so many arguments.
-    for (const line of block(token, width, palette)) lines.push(line);
-    if (index >= open) continue;
+    for (const line of block(token, width, style)) lines.push(line);
+    if (index >= open || !isFinal) continue;
     characters += token.raw.length;
     settledLines = lines.length;
   }
   while (lines.length > settledLines && lines.at(-1) === "") lines.pop();
-  return { source, width, lines, settled: { characters, lines: settledLines } };
+  return { source, width, lines, settled: { characters, lines: settledLines }, isFinal };
 }
 
 /** What would take long to parse is shown as it is. */
@@ -48,16 +63,14 @@ function tokensOf(source: string): Token[] {
   });
 }
 
-function block(token: Token, width: number, palette: Palette): string[] {
+function block(token: Token, width: number, palette: Style): string[] {
   switch (token.type) {
     case "space":
       return [""];
     case "heading":
       return wrap(palette.heading(inline((token as Tokens.Heading).tokens, palette)), width);
     case "code":
-      return plain((token as Tokens.Code).text)
-        .split("\n")
-        .flatMap((line) => hang(palette.faint("│ "), palette.faint("│ "), palette.code(line), width));
+      return code(token as Tokens.Code, width, palette);
     case "blockquote":
       return blocks((token as Tokens.Blockquote).tokens, width - 2, palette).map(
         (line) => `${palette.faint("▎ ")}${line}`,
@@ -73,13 +86,22 @@ function block(token: Token, width: number, palette: Palette): string[] {
   }
 }
 
-function blocks(tokens: readonly Token[], width: number, palette: Palette): string[] {
+function code({ text, lang = "" }: Tokens.Code, width: number, style: Style): string[] {
+  const [language = ""] = lang.trim().split(/\s/, 1);
+  const bar = style.faint("│ ");
+  return style
+    .fenced(plain(text), language)
+    .split("\n")
+    .flatMap((line) => hang(bar, bar, line, width));
+}
+
+function blocks(tokens: readonly Token[], width: number, palette: Style): string[] {
   const lines = tokens.flatMap((token) => block(token, width, palette));
   while (lines.at(-1) === "") lines.pop();
   return lines;
 }
 
-function list(token: Tokens.List, width: number, palette: Palette): string[] {
+function list(token: Tokens.List, width: number, palette: Style): string[] {
   return token.items.flatMap((item, index) => {
     const bullet = token.ordered ? `${Number(token.start || 1) + index}. ` : "• ";
     const box = item.task ? (item.checked ? "[x] " : "[ ] ") : "";

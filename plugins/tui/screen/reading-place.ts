@@ -1,0 +1,78 @@
+/** Where in the history somebody reads: kept by what is read there, so that another width does not move it. Pure. */
+import { stripVTControlCharacters } from "node:util";
+
+export interface Place {
+  readonly entry: number;
+  /** The line of the entry, at this width. */
+  readonly line: number;
+  readonly width: number;
+  /** How much of the entry's text is above the line, at any width. */
+  readonly above: number;
+}
+
+export interface RenderedEntry {
+  readonly id: number;
+  readonly lines: readonly string[];
+}
+
+/** The history as one column of lines. */
+export interface Column {
+  readonly total: number;
+  /** The line on which an entry starts. */
+  startOf(entry: number): number;
+  placeAt(line: number): Place | undefined;
+  /** Undefined if the entry is no longer there. */
+  lineOf(place: Place): number | undefined;
+  slice(from: number, until: number): readonly string[];
+}
+
+export function columnOf(entries: readonly RenderedEntry[], width: number): Column {
+  const starts = new Map<number, number>();
+  let end = 0;
+  for (const { id, lines } of entries) {
+    starts.set(id, end);
+    end += lines.length;
+  }
+  return {
+    // The blank line below the last entry separates nothing.
+    total: Math.max(0, end - 1),
+    startOf: (entry) => starts.get(entry) ?? 0,
+    placeAt(at) {
+      const found = entries.findLast(({ id }) => (starts.get(id) ?? 0) <= at);
+      if (found === undefined) return undefined;
+      const line = Math.min(at - (starts.get(found.id) ?? 0), found.lines.length);
+      return { entry: found.id, line, width, above: amountOf(found.lines.slice(0, line)) };
+    },
+    lineOf(place) {
+      const found = entries.find(({ id }) => id === place.entry);
+      if (found === undefined) return undefined;
+      const line = place.width === width ? place.line : lineBelow(found.lines, place.above);
+      return (starts.get(found.id) ?? 0) + Math.min(line, found.lines.length);
+    },
+    slice(from, until) {
+      const shown: string[] = [];
+      for (const { id, lines } of entries) {
+        const start = starts.get(id) ?? 0;
+        if (start + lines.length > from && start < until)
+          shown.push(...lines.slice(Math.max(0, from - start), Math.max(0, until - start)));
+      }
+      return shown;
+    },
+  };
+}
+
+// Wrapping moves spaces and repeats what stands before each line.
+const BETWEEN_WORDS = /[\s│▎─┼]/gu;
+
+const amountIn = (line: string) => stripVTControlCharacters(line).replace(BETWEEN_WORDS, "").length;
+const amountOf = (lines: readonly string[]) => lines.reduce((sum, line) => sum + amountIn(line), 0);
+
+/** The last line with no more than this above it. */
+function lineBelow(lines: readonly string[], above: number): number {
+  let passed = 0;
+  for (const [index, line] of lines.entries()) {
+    passed += amountIn(line);
+    if (passed > above) return index;
+  }
+  return lines.length;
+}
