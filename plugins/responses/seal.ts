@@ -11,8 +11,8 @@ export interface Seals {
   unseal(user: string, kind: SealedKind, sealed: string): string | undefined;
 }
 
-export async function createSeals(store: Pick<Store, "keyFor">): Promise<Seals> {
-  const key = await store.keyFor("responses sealed texts");
+export async function createSeals(store: Pick<Store, "keysFor">): Promise<Seals> {
+  const key = await store.keysFor("responses sealed texts");
   const nameOf = (user: string, kind: SealedKind) => `${kind} of ${user}`;
   return {
     seal: (user, kind, text) => seal(key, nameOf(user, kind), text),

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import Router from "@koa/router";
 import Koa, { type Context, type Middleware as KoaMiddleware } from "koa";
+import { withTraceparent } from "../../kernel/log/trace-context.ts";
 import { secureAnswers } from "../../kernel/net/answers.ts";
 import { readBody } from "../../kernel/net/body.ts";
 import type { Proxies } from "../../kernel/net/proxies.ts";
@@ -50,6 +51,7 @@ export function createApp(options: AppOptions): Koa<State> {
   const app = new Koa<State>();
   // Koa's own handler prints to standard error; what it would see has been answered and logged here.
   app.silent = true;
+  app.use((context, next) => withTraceparent(context.req.headers["traceparent"], next));
   app.use(secureAnswers(options.proxies));
   app.use(answerErrors(options.log)).use(limitRate(options)).use(router.routes()).use(refuseRest(router));
   return app;

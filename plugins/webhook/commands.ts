@@ -6,7 +6,7 @@ import { type CommandContext, Fault } from "../../kernel/plugin.ts";
 import { Integration } from "../../kernel/vocabulary/job.ts";
 import { toWire } from "../../kernel/vocabulary/wire/convert.ts";
 import { createIntegrations, type OpenIntegrations } from "./integrations/integrations.ts";
-import { callbackSecret } from "./keys.ts";
+import { callbackSecrets } from "./keys.ts";
 import { MIGRATIONS } from "./tables.ts";
 
 interface JsonOption {
@@ -67,7 +67,7 @@ export function register(group: Command, context: CommandContext): void {
         { integrations: known.map((integration) => toWire(Integration, integration)) },
         known.length === 0
           ? 'No integrations yet. See "postern webhook add --help".'
-          : table([["NAME", "USER", "LAST USED", "MESSAGE"], ...rows], "").trimEnd(),
+          : table(["NAME", "USER", "LAST USED", "MESSAGE"], rows).trimEnd(),
       );
     }),
   );
@@ -96,7 +96,7 @@ export function register(group: Command, context: CommandContext): void {
     "webhook callback-key",
   ).action((options: JsonOption) =>
     context.with(["store"], async ({ store }) => {
-      const key = await callbackSecret(store);
+      const [key] = await callbackSecrets(store);
       print(options, { key }, key);
     }),
   );

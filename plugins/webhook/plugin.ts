@@ -3,7 +3,7 @@
 import { hostAndPort, parsePrivateHosts } from "../../kernel/net/address.ts";
 import { createProxies, readTrustedProxies } from "../../kernel/net/proxies.ts";
 import { examineSecret, showWeaknesses } from "../../kernel/net/weak-secret.ts";
-import { definePlugin, type Finding, Off, type Store } from "../../kernel/plugin.ts";
+import { definePlugin, type Env, type Finding, Off, type Store } from "../../kernel/plugin.ts";
 import type { CallbackOptions, Callbacks } from "./callbacks/callbacks.ts";
 import type { CallbackTarget } from "./callbacks/target.ts";
 import { MIGRATIONS } from "./tables.ts";
@@ -15,10 +15,20 @@ const SECRET = "HTTP_WEBHOOK_SECRET";
 const GRACE_MILLIS = 3000;
 const REQUEST_MILLIS = 30_000;
 
+function readRate(env: Env): number {
+  return env.integer(
+    "HTTP_RATE_LIMIT",
+    60,
+    { min: 1, max: 1_000_000 },
+    "Webhook requests per minute and address",
+  );
+}
+
 export default definePlugin({
   name: "webhook",
   kind: "channel",
-  needs: ["jobs", "store", "kernel", "identities", "accounts"],
+  needs: ["jobs", "store", "settings", "kernel", "identities", "accounts"],
+  wants: ["routines"],
   provides: ["integrations"],
   commands: [
     {
@@ -37,12 +47,7 @@ export default definePlugin({
       "HTTP_WEBHOOK_SECRET",
       "Shared secret that callers send in X-Webhook-Secret or sign with",
     );
-    const rate = env.integer(
-      "HTTP_RATE_LIMIT",
-      60,
-      { min: 1, max: 1_000_000 },
-      "Webhook requests per minute and address",
-    );
+    const rate = readRate(env);
     const pairing = env.oneOf(
       "HTTP_PAIRING",
       ["optional", "required"],
@@ -60,6 +65,8 @@ export default definePlugin({
       : new Off("HTTP_ENABLED is not true");
   },
 
+  live: readRate,
+
   async start({ config, use, log, onStop, announce }) {
     const [
       { createApp },
@@ -67,7 +74,7 @@ export default definePlugin({
       { createSenders },
       { createUserLookup },
       { withoutSecret },
-      { createLimiter },
+      { createLiveLimiter },
       { listen },
     ] = await Promise.all([
       import("./app.ts"),
@@ -75,7 +82,7 @@ export default definePlugin({
       import("./integrations/senders.ts"),
       import("./user-lookup.ts"),
       import("./diagnosis.ts"),
-      import("../../kernel/store/limits/limiter.ts"),
+      import("../../kernel/store/limits/live-limiter.ts"),
       import("../../kernel/net/listen.ts"),
     ]);
     const { secret, callback } = config;
@@ -83,20 +90,19 @@ export default definePlugin({
     const callbacks =
       callback && (await openCallbacks({ ...use, node: use.store.node, sql, log, target: callback }));
     if (callbacks) onStop(() => callbacks.stop());
+    if (callbacks && use.routines)
+      onStop(use.routines.deliverBy("callback", (tx, { job, user }) => callbacks.owe(tx, job, user)));
 
     const { mask } = use.kernel;
     const integrations = createIntegrations({ ...use, sql, onSecret: (secret) => mask.add(secret) });
     // Known before the first request, so that no log shows one.
     const senders = await integrations.senders();
-    await Promise.all(senders.map(({ id }) => integrations.secretOf(id)));
+    await Promise.all(senders.map(({ id }) => integrations.secretsOf(id)));
 
-    const limiter = createLimiter({
-      name: "webhook",
-      windows: [{ limit: config.rate, seconds: 60 }],
-      store: use.store,
-      // Anybody can make it count, and one machine forgets it at a restart.
-      isKept: false,
-    });
+    const rate = await use.settings.live("webhook", readRate);
+    // Anybody can make it count, and one machine forgets it at a restart.
+    const options = { name: "webhook", store: use.store, isKept: false };
+    const limiter = createLiveLimiter(options, async () => [{ limit: await rate.current(), seconds: 60 }]);
     onStop(() => limiter.close());
     const stopping = new AbortController();
     const app = createApp({
@@ -146,14 +152,17 @@ export default definePlugin({
 });
 
 async function openCallbacks(
-  parts: Omit<CallbackOptions, "signer"> & { readonly store: Store },
+  parts: Omit<CallbackOptions, "sign"> & { readonly store: Store },
 ): Promise<Callbacks> {
-  const [{ createCallbacks }, { callbackSecret }, { Webhook }] = await Promise.all([
+  const [{ createCallbacks }, { callbackSecrets }, { Webhook }] = await Promise.all([
     import("./callbacks/callbacks.ts"),
     import("./keys.ts"),
     import("standardwebhooks"),
   ]);
-  return await createCallbacks({ ...parts, signer: new Webhook(await callbackSecret(parts.store)) });
+  // With each key, so that a receiver may take up the new one when it suits them. Asked for each time: a command may change them.
+  const sign: CallbackOptions["sign"] = async (...message) =>
+    (await callbackSecrets(parts.store)).map((secret) => new Webhook(secret).sign(...message)).join(" ");
+  return await createCallbacks({ ...parts, sign });
 }
 
 function readCallback(

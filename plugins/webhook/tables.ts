@@ -25,6 +25,9 @@ const SQLITE = [
 
   // The node that sends it; it is then due when its lease ends.
   "ALTER TABLE webhook_callbacks ADD COLUMN holder TEXT",
+
+  // The trace that the submission came with: the callback is part of it.
+  "ALTER TABLE webhook_callbacks ADD COLUMN traceparent TEXT",
 ];
 
 const POSTGRES = [
@@ -46,6 +49,9 @@ const POSTGRES = [
     created_at TEXT COLLATE "C" NOT NULL,
     last_used_at TEXT COLLATE "C"
   );`,
+
+  // The trace that the submission came with: the callback is part of it.
+  'ALTER TABLE webhook_callbacks ADD COLUMN traceparent TEXT COLLATE "C"',
 ];
 
 export const MIGRATIONS = { sqlite: SQLITE, postgres: POSTGRES } satisfies Migrations;

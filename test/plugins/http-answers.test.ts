@@ -2,7 +2,7 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { FaultKind } from "../../kernel/fault.ts";
-import { createLog } from "../../kernel/log.ts";
+import { createLog } from "../../kernel/log/log.ts";
 import { createMask } from "../../kernel/mask/mask.ts";
 import { createProxies } from "../../kernel/net/proxies.ts";
 import { type AnyPlugin, Fault } from "../../kernel/plugin.ts";
@@ -73,7 +73,7 @@ async function openWebhook(thrown: { error: unknown }): Promise<string> {
     senders: createSenders(SECRET, {
       find: async () => undefined,
       senders: async () => [],
-      secretOf: async () => SECRET,
+      secretsOf: async () => [SECRET],
       markUsed: () => {},
     }),
     log: createLog("silent", createMask(), { pretty: false, write: () => {} }),
@@ -85,8 +85,14 @@ async function openWebhook(thrown: { error: unknown }): Promise<string> {
   return `http://127.0.0.1:${(server.address() as { port: number }).port}/webhook`;
 }
 
-/** A body that each of them takes. */
-const BODY = JSON.stringify({ message: "Hi", user_id: "ada", model: "any", input: "Hi" });
+/** A model is a name for one of them, and none of the business of the others. */
+const bodyFor = (channel: string) =>
+  JSON.stringify({
+    message: "Hi",
+    user_id: "ada",
+    input: "Hi",
+    ...(channel.includes("responses") && { model: "any" }),
+  });
 
 const CHANNELS = ["gateway", "responses", "webhook"] as const;
 
@@ -112,7 +118,7 @@ describe("a fault", () => {
       const rows = typeof expected === "string" ? CHANNELS.map(() => expected) : expected;
       for (const [at, channel] of CHANNELS.entries()) {
         thrown.error = new Fault(kind as FaultKind, "some_code", "Some words.", { param: "field" });
-        const { status, error, headers } = await channels[channel](BODY);
+        const { status, error, headers } = await channels[channel](bodyFor(channel));
         expect([kind, channel, `${status} ${error.type}`]).toEqual([kind, channel, rows[at]]);
         expect(error).toEqual({
           message: "Some words.",
@@ -131,11 +137,11 @@ describe("a fault", () => {
     };
     const channels = await openChannels(thrown);
     for (const channel of CHANNELS) {
-      const { headers } = await channels[channel](BODY);
+      const { headers } = await channels[channel](bodyFor(channel));
       expect(headers.get("retry-after")).toBe("7");
     }
     thrown.error = new TypeError("the secret plan");
-    const bugs = await Promise.all(CHANNELS.map((channel) => channels[channel](BODY)));
+    const bugs = await Promise.all(CHANNELS.map((channel) => channels[channel](bodyFor(channel))));
     expect(new Set(bugs.map((answer) => JSON.stringify(answer.error))).size).toBe(1);
     expect(bugs[0]).toMatchObject({
       status: 500,
@@ -156,14 +162,16 @@ describe("a fault", () => {
       return `${status} ${error.code}`;
     };
     const large = JSON.stringify("x".repeat(14 * 2 ** 20));
-    const broken = gzipSync(BODY).fill(0, 12);
+    const broken = gzipSync(bodyFor("gateway")).fill(0, 12);
     for (const channel of CHANNELS) expect(await known(channel, large)).toBe("413 body_too_large");
     for (const channel of ["gateway", "responses"] as const) {
       expect(await known(channel, "{")).toBe("400 bad_request");
       expect(await known(channel, broken, { "content-encoding": "gzip" })).toBe("400 bad_request");
     }
     for (const channel of ["gateway", "webhook"] as const)
-      expect(await known(channel, BODY, { "content-type": "text/plain" })).toBe("415 unsupported_media_type");
+      expect(await known(channel, bodyFor(channel), { "content-type": "text/plain" })).toBe(
+        "415 unsupported_media_type",
+      );
   });
 });
 
@@ -182,8 +190,8 @@ describe("§8 a rate limit", () => {
       webhook: sender(`${webhook.url}/webhook`, { "x-webhook-secret": SECRET }),
     };
     for (const [name, send] of Object.entries(senders)) {
-      const first = await send(BODY);
-      const refused = await send(BODY);
+      const first = await send(bodyFor(name));
+      const refused = await send(bodyFor(name));
       for (const { headers } of [first, refused]) {
         expect([name, headers.get("x-ratelimit-limit"), headers.get("x-ratelimit-remaining")]).toEqual([
           name,

@@ -1,6 +1,14 @@
 /** The page for plugin authors, followed word for word against the packed package. */
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -24,6 +32,9 @@ test("a third-party channel of under 60 lines runs on the packed package, which 
   expect(undeclaredImports(join(folder, "node_modules", "postern"))).toEqual([]);
   expect(FILES.map(([name]) => name)).toEqual(["line-channel.js", "line-channel.test.js"]);
   expect(FILES[0]?.[1].trim().split("\n").length).toBeLessThan(60);
+  expect(readFileSync(join(folder, "node_modules", "postern", "dist", "postern.1"), "utf8")).toContain(
+    ".TH POSTERN 1",
+  );
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
   for (const [name, text] of FILES) writeFileSync(join(folder, name), text);
 
@@ -54,6 +65,7 @@ test("a third-party channel of under 60 lines runs on the packed package, which 
   expect(tested.stdout).toMatch(/fail 0/);
   expect(tested.stdout).toContain("lines: a message reaches the agent word for word");
   expect(tested.status).toBe(0);
+  createsTool(folder, bin);
 
   const home = join(folder, "another-home");
   mkdirSync(home, { mode: 0o700 });
@@ -103,4 +115,27 @@ function ask(port: number, text: string): Promise<string> {
       .on("end", () => resolve(answer))
       .on("error", reject);
   });
+}
+
+/** `npm create postern-tool` from its own tarball, with the packed Postern beside it and no network. */
+function createsTool(folder: string, bin: string): void {
+  const env = { ...process.env, npm_config_cache: join(folder, "npm-cache"), npm_config_offline: "true" };
+  const npm = (cwd: string, ...args: string[]) => spawnSync("npm", args, { cwd, env, encoding: "utf8" });
+  const source = fileURLToPath(new URL("../../wit/create-postern-tool", import.meta.url));
+  npm(source, "pack", "--pack-destination", folder);
+  const [tarball = ""] = globSync("create-postern-tool-*.tgz", { cwd: folder });
+  const commands = join(folder, "node_modules", ".bin");
+  mkdirSync(commands, { recursive: true });
+  symlinkSync(bin, join(commands, "postern"));
+  const created = npm(
+    folder,
+    "exec",
+    "--yes",
+    `--package=./${tarball}`,
+    "--",
+    "create-postern-tool",
+    "my-tool",
+  );
+  expect([created.status, created.stdout]).toEqual([0, expect.stringContaining("Created my-tool")]);
+  expect(existsSync(join(folder, "my-tool", "tool.ts"))).toBe(true);
 }

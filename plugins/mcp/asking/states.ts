@@ -58,23 +58,27 @@ export interface States {
 }
 
 export async function createStates(store: Store): Promise<(caller: Caller) => States> {
-  const [key, sealingKey, spend] = await Promise.all([
-    store.keyFor("mcp request state"),
-    store.keyFor("mcp sealed texts"),
+  const [keys, sealingKey, spend] = await Promise.all([
+    store.keysFor("mcp request state"),
+    store.keysFor("mcp sealed texts"),
     createSpending(store),
   ]);
   return ({ user, scope }) => {
     const owner = `${user}\0${scope?.token ?? ""}`;
-    let made: RequestStateCodec<Signed> | undefined;
-    const codec = () => {
-      made ??= createRequestStateCodec<Signed>({ key, ttlSeconds: LASTS_SECS, bind: () => owner });
-      return made;
-    };
+    const codecOf = (key: Uint8Array): RequestStateCodec<Signed> =>
+      createRequestStateCodec<Signed>({ key, ttlSeconds: LASTS_SECS, bind: () => owner });
     const sealedName = `mcp resume of ${owner}`;
     return {
-      verify: (state, context) => codec().verify(state, context),
+      // Which key it was is not in it: any that is in use may accept it.
+      verify(state, context) {
+        const [first, ...others] = keys.all();
+        return others.reduce(
+          (before, key) => before.catch(() => codecOf(key).verify(state, context)),
+          codecOf(first).verify(state, context),
+        );
+      },
       mint: (waiting, name, params, context) =>
-        codec().mint({ id: randomUUID(), of: digestOf(name, params), waiting }, context),
+        codecOf(keys.all()[0]).mint({ id: randomUUID(), of: digestOf(name, params), waiting }, context),
       read(name, params, { mcpReq }) {
         const signed = mcpReq.requestState<Signed>();
         if (signed === undefined) return undefined;

@@ -22,8 +22,8 @@ interface Sealed {
 const LONGEST_MILLIS = 7 * 86_400_000;
 const LONGEST_NAME = 60;
 
-export async function createSessionIds(store: Pick<Store, "keyFor">): Promise<SessionIds> {
-  const key = await store.keyFor("mcp sessions");
+export async function createSessionIds(store: Pick<Store, "keysFor">): Promise<SessionIds> {
+  const key = await store.keysFor("mcp sessions");
   // A token with a scope has sessions of its own: what one may do must not depend on who began it.
   const nameOf = ({ user, scope }: Caller) => `mcp session of ${user}\0${scope?.token ?? ""}`;
   return {

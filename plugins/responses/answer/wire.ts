@@ -1,7 +1,7 @@
 /** What the Responses format sends: every key is always there, null where there is nothing to say. */
 import type { TObject, TSchema } from "typebox";
+import { WireUsage as PlainUsage } from "../../../kernel/vocabulary/models/usage.ts";
 import { JsonSchema } from "../../../kernel/vocabulary/turn.ts";
-import { WireUsage as PlainUsage } from "../../../kernel/vocabulary/usage.ts";
 import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 

@@ -2,7 +2,7 @@
 import type { Context } from "koa";
 import { applyLimit } from "../../../kernel/net/rate-limit.ts";
 import { Fault, type Limiter, type Memory } from "../../../kernel/plugin.ts";
-import { estimateText } from "../../../kernel/vocabulary/usage.ts";
+import { estimateText } from "../../../kernel/vocabulary/models/usage.ts";
 import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import type { Endpoint, Mounting } from "../endpoint.ts";

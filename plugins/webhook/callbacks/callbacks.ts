@@ -10,6 +10,7 @@ import { Agent, request } from "undici";
 import { createConnector } from "../../../kernel/net/connector.ts";
 import {
   type Job,
+  type JobCallback,
   type Jobs,
   type Log,
   type NewJob,
@@ -29,13 +30,15 @@ export interface CallbackOptions {
   readonly node: Node;
   readonly log: Log;
   readonly target: CallbackTarget;
-  /** Whose key nobody else signs with. */
-  readonly signer: Pick<Webhook, "sign">;
+  /** With keys nobody else signs with. */
+  sign(...message: Parameters<Webhook["sign"]>): Promise<string>;
 }
 
 export interface Callbacks {
   /** Submits the job and owes its callback, both or neither, in that transaction. `userId`: whom it names. */
   submit(tx: Transaction, job: NewJob, userId: string): Promise<Job>;
+  /** Owes one for a job that is submitted in that transaction. */
+  owe(tx: Transaction, job: string, userId: string): void;
   stop(): Promise<void>;
 }
 
@@ -52,7 +55,7 @@ export async function createCallbacks({
   node,
   log,
   target,
-  signer,
+  sign,
 }: CallbackOptions): Promise<Callbacks> {
   const { privateHosts } = target;
   const agent = new Agent({ connect: createConnector({ privateHosts, timeout: TIMEOUT_MILLIS }) });
@@ -111,14 +114,17 @@ export async function createCallbacks({
     if (nextMillis !== undefined) wakeIn(nextMillis);
   }
 
-  async function deliver({ job: id, attempts, user_id: userId }: Owed, since: number): Promise<void> {
+  async function deliver(
+    { job: id, attempts, user_id: userId, traceparent }: Owed,
+    since: number,
+  ): Promise<void> {
     const job = await jobs.find(id);
     if (job === undefined) return list.forget(id);
     try {
       const left = TIMEOUT_MILLIS - Math.ceil(performance.now() - since);
       // Too late to be done before another may begin.
       if (!delivered.has(id) && left <= 0) return;
-      if (!delivered.has(id)) await send({ ...job, user: userId ?? job.user }, left);
+      if (!delivered.has(id)) await send({ ...job, user: userId ?? job.user }, left, traceparent);
     } catch (error) {
       // A stop is no fault of the receiver's: the try does not count and is made again after the start.
       if (giveUp.signal.aborted) return;
@@ -126,19 +132,33 @@ export async function createCallbacks({
       const fields = { job: id, attempts: attempts + 1 };
       if (delay === undefined) {
         await list.forget(id);
+        await note(id, { status: "failed", attempts: attempts + 1, message: explainFailure(error) });
         log.error(fields, `gave up on the callback for job ${id}: ${explainFailure(error)}`);
         return;
       }
       await list.retryIn(id, delay * 1000);
+      await note(id, {
+        status: "retrying",
+        attempts: attempts + 1,
+        message: explainFailure(error),
+        nextAt: new Date(Date.now() + delay * 1000).toISOString(),
+      });
       log.warn(fields, `callback for job ${id} failed, retrying in ${delay} s: ${explainFailure(error)}`);
       return;
     }
     delivered.add(id);
     await list.forget(id);
     delivered.delete(id);
+    await note(id, { status: "delivered", attempts: attempts + 1 });
   }
 
-  async function send(job: Job, millis: number): Promise<void> {
+  /** For whoever looks at the job. The callback itself does not depend on it. */
+  const note = (id: string, callback: JobCallback): Promise<void> =>
+    jobs
+      .noteCallback(id, callback)
+      .catch((error) => log.warn({ error, job: id }, "job could not be updated"));
+
+  async function send(job: Job, millis: number, traceparent: string | null): Promise<void> {
     const body = JSON.stringify({ type: "job.completed", job: toWire(CompletedJob, job) });
     const now = new Date();
     const { statusCode, body: answer } = await request(target.url, {
@@ -147,10 +167,11 @@ export async function createCallbacks({
       headers: {
         "content-type": "application/json",
         "user-agent": "postern",
+        ...(traceparent !== null && { traceparent }),
         // The same for every try, so that a receiver can tell a repetition.
         "webhook-id": job.id,
         "webhook-timestamp": String(Math.floor(now.getTime() / 1000)),
-        "webhook-signature": signer.sign(job.id, now, body),
+        "webhook-signature": await sign(job.id, now, body),
       },
       body,
       signal: AbortSignal.any([giveUp.signal, AbortSignal.timeout(millis)]),
@@ -197,11 +218,12 @@ export async function createCallbacks({
 
   return {
     async submit(tx, submission, userId) {
-      const job = await jobs.submit(submission, tx);
+      const job = await jobs.submit({ ...submission, isCalledBack: true }, tx);
       // A repeated submission answers a job that may be over and called back already.
       if (job.status !== "completed") list.owe(tx, job.id, userId);
       return job;
     },
+    owe: (tx, job, userId) => list.owe(tx, job, userId),
     async stop() {
       stopListening();
       stopWatching();

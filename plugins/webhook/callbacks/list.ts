@@ -1,4 +1,5 @@
 /** The list of callbacks that are owed, which all nodes on the store share. Its times are the database's. */
+import { currentTraceparent } from "../../../kernel/log/trace-context.ts";
 import type { Node, Sql, Transaction } from "../../../kernel/plugin.ts";
 
 export interface Owed {
@@ -6,6 +7,7 @@ export interface Owed {
   readonly attempts: number;
   /** Whom the sender named; null for jobs of before. */
   readonly user_id: string | null;
+  readonly traceparent: string | null;
 }
 
 export interface CallbackList {
@@ -39,15 +41,16 @@ export function openCallbackList(sql: Sql, node: Node): CallbackList {
       SELECT job FROM webhook_callbacks WHERE due_at <= ${now} ORDER BY due_at LIMIT ? ${isShared ? "FOR UPDATE SKIP LOCKED" : ""}
     )
     UPDATE webhook_callbacks SET due_at = ${now} + ${LEASE_MILLIS}, holder = ?
-    WHERE job IN (SELECT job FROM due) RETURNING job, attempts, user_id`;
+    WHERE job IN (SELECT job FROM due) RETURNING job, attempts, user_id, traceparent`;
   const next = `SELECT min(due_at) - ${now} AS millis FROM webhook_callbacks WHERE due_at IS NOT NULL`;
 
   return {
     owe: (tx, job, userId) =>
       tx.last(
-        "INSERT INTO webhook_callbacks (job, user_id) VALUES (?, ?) ON CONFLICT (job) DO NOTHING",
+        "INSERT INTO webhook_callbacks (job, user_id, traceparent) VALUES (?, ?, ?) ON CONFLICT (job) DO NOTHING",
         job,
         userId,
+        currentTraceparent() ?? null,
       ),
     makeDue: (jobs) =>
       sql.run(

@@ -10,7 +10,7 @@ import {
   type Store,
 } from "../../../kernel/plugin.ts";
 import { isWebhookIdentity } from "../../../kernel/vocabulary/user.ts";
-import { integrationSecret } from "../keys.ts";
+import { integrationSecrets, type Secrets } from "../keys.ts";
 import { parseTemplate } from "./template.ts";
 
 /** An integration as the channel uses it. */
@@ -25,7 +25,7 @@ export interface OpenIntegrations extends Integrations {
   find(name: string): Promise<Sender | undefined>;
   senders(): Promise<readonly Sender[]>;
   /** Also for an id that nobody has: whoever asks should not learn by the time it takes which there are. */
-  secretOf(id: string): Promise<string>;
+  secretsOf(id: string): Promise<Secrets>;
   /** Notes that it was used, to the minute. Nobody waits for it. */
   markUsed(sender: Sender): void;
 }
@@ -52,15 +52,16 @@ interface Row {
 }
 
 export function createIntegrations({ store, sql, accounts, onSecret }: IntegrationParts): OpenIntegrations {
-  const secrets = new Map<string, string>();
+  /** Told of once each. */
+  const told = new Set<string>();
 
-  async function secretOf(id: string): Promise<string> {
-    const known = secrets.get(id);
-    if (known !== undefined) return known;
-    const secret = await integrationSecret(store, id);
-    onSecret(secret);
-    secrets.set(id, secret);
-    return secret;
+  async function secretsOf(id: string): Promise<Secrets> {
+    const secrets = await integrationSecrets(store, id);
+    for (const secret of secrets) {
+      if (!told.has(secret)) onSecret(secret);
+      told.add(secret);
+    }
+    return secrets;
   }
 
   const senders = async (): Promise<readonly Sender[]> =>
@@ -68,7 +69,7 @@ export function createIntegrations({ store, sql, accounts, onSecret }: Integrati
 
   return {
     senders,
-    secretOf,
+    secretsOf,
     async find(name) {
       const row = await sql.get<Row>("SELECT * FROM webhook_integrations WHERE name = ?", name);
       return row && senderOf(row);
@@ -102,7 +103,7 @@ export function createIntegrations({ store, sql, accounts, onSecret }: Integrati
           `There is an integration "${name}" already: remove it first.`,
           "name",
         );
-      return { integration: integrationOf(senderOf(row)), secret: await secretOf(row.id) };
+      return { integration: integrationOf(senderOf(row)), secret: (await secretsOf(row.id))[0] };
     },
 
     async remove(name) {

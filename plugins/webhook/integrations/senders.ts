@@ -1,5 +1,6 @@
 /** Who sent a request: whoever holds the shared secret, or one integration. */
 import { Fault } from "../../../kernel/plugin.ts";
+import type { Secrets } from "../keys.ts";
 import { isSecret, type Proof, prove } from "../proof.ts";
 import type { OpenIntegrations, Sender } from "./integrations.ts";
 
@@ -23,7 +24,7 @@ const NOBODY = "nobody";
 
 export function createSenders(
   secret: string | undefined,
-  integrations: Pick<OpenIntegrations, "find" | "senders" | "secretOf" | "markUsed">,
+  integrations: Pick<OpenIntegrations, "find" | "senders" | "secretsOf" | "markUsed">,
 ): Senders {
   return {
     shared(header, body) {
@@ -33,7 +34,7 @@ export function createSenders(
 
     async named(name, header, body) {
       const sender = await integrations.find(name);
-      const proof = prove(await integrations.secretOf(sender?.id ?? NOBODY), header, body);
+      const proof = proveByAny(await integrations.secretsOf(sender?.id ?? NOBODY), header, body);
       // Only by a secret that was never given to anybody.
       if (sender === undefined) throw wrong();
       integrations.markUsed(sender);
@@ -46,10 +47,26 @@ export function createSenders(
       if (secret === undefined && known.length === 0) throw notConfigured();
       if (given === "") throw new Fault("unauthenticated", "missing_secret", "X-Webhook-Secret is missing.");
       if (secret !== undefined && isSecret(given, secret)) return "";
-      for (const { id } of known) if (isSecret(given, await integrations.secretOf(id))) return id;
+      for (const { id } of known)
+        for (const own of await integrations.secretsOf(id)) if (isSecret(given, own)) return id;
       throw wrong();
     },
   };
+}
+
+/** By the first that fits; what none fits is refused as for the first. */
+function proveByAny([first, ...others]: Secrets, header: Header, body: Buffer): Proof {
+  try {
+    return prove(first, header, body);
+  } catch (error) {
+    for (const other of others)
+      try {
+        return prove(other, header, body);
+      } catch {
+        // The next may fit.
+      }
+    throw error;
+  }
 }
 
 function wrong(): Fault {

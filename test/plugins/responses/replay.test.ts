@@ -108,7 +108,7 @@ test("a loop of sixty rounds that replays 85 kB in a window of 32k ends, and not
       expect(textOf(response)).toBe("All found.");
       break;
     }
-    const output = `result ${rounds} ${"word ".repeat(280)}`;
+    const output = `result ${rounds} ${"word ".repeat(270)}`;
     input.push(call, { type: "function_call_output", call_id: call.call_id, output });
   }
   expect(rounds).toBe(60);

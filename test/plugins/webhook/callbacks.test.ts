@@ -1,7 +1,8 @@
 import { Webhook } from "standardwebhooks";
 import { expect, onTestFinished, test } from "vitest";
-import { callbackSecret } from "../../../plugins/webhook/keys.ts";
+import { callbackSecrets } from "../../../plugins/webhook/keys.ts";
 import { temporaryFolder } from "../../support/home.ts";
+import { startCollector } from "../../support/servers/collector.ts";
 import { startReceiver } from "../../support/servers/receiver.ts";
 import { breakTable } from "../../support/services/broken-table.ts";
 import { bootWebhook, completed, SECRET } from "../../support/services/webhook.ts";
@@ -19,7 +20,7 @@ test("a completed job is posted to HTTP_CALLBACK_URL, signed as Standard Webhook
   const { json } = await webhook.post(HELLO);
   await receiver.received(1);
   const [{ headers, body }] = receiver.deliveries as [(typeof receiver.deliveries)[0]];
-  const key = await callbackSecret(webhook.kernel.service("store"));
+  const [key] = await callbackSecrets(webhook.kernel.service("store"));
   expect(new Webhook(key).verify(body, headers as Record<string, string>)).toEqual(JSON.parse(body));
   expect(key).not.toContain(SECRET);
   expect(headers["webhook-id"]).toBe(json.job_id);
@@ -31,11 +32,32 @@ test("a completed job is posted to HTTP_CALLBACK_URL, signed as Standard Webhook
   });
 });
 
+test("the callback of a request that came with a trace is part of it, and the job's own trace is linked to it", async () => {
+  const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  const [receiver, collector] = [await startReceiver(), await startCollector()];
+  const webhook = await bootWebhook({
+    ...toPort(receiver.port),
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+  });
+  await webhook.post(HELLO, { traceparent });
+  await receiver.received(1);
+  expect(receiver.deliveries[0]?.headers["traceparent"]).toBe(traceparent);
+  await webhook.kernel.stop();
+  const agent = collector.spans.find(({ name }) => name === "invoke_agent postern");
+  expect(agent).toMatchObject({ parent: undefined, links: [traceparent] });
+});
+
 test("a receiver that fails is tried again, with the same delivery name, until it answers 2xx", async () => {
   const receiver = await startReceiver((nth) => (nth === 1 ? 500 : 200));
   const webhook = await bootWebhook(toPort(receiver.port));
-  await webhook.post(HELLO);
+  const { json } = await webhook.post(HELLO);
+  const callback = async () => (await webhook.kernel.service("jobs").find(json.job_id))?.callback;
+  await expect
+    .poll(callback)
+    .toMatchObject({ status: "retrying", attempts: 1, message: expect.stringContaining("500") });
   await receiver.received(2);
+  await expect.poll(callback).toEqual({ status: "delivered", attempts: 2 });
   const [first, second] = receiver.deliveries;
   expect(second).toEqual({
     ...first,
@@ -118,4 +140,24 @@ test("a delivery that cannot be noted is not sent again and again, and the servi
   await receiver.received(2);
   expect(receiver.deliveries[1]?.headers["webhook-id"]).toBe(json.job_id);
   expect(strays).toEqual([]);
+});
+
+test("the answer of a routine is sent as a callback, owed from the moment its job is", async () => {
+  const receiver = await startReceiver();
+  const webhook = await bootWebhook(toPort(receiver.port));
+  const routines = webhook.kernel.service("routines");
+  const { id } = await routines.add({
+    user: "ann",
+    schedule: "daily at 8:00",
+    text: "Hi",
+    deliver: "callback",
+  });
+  const run = await routines.run(id);
+  await receiver.received(1);
+  const [{ headers, body }] = receiver.deliveries as [(typeof receiver.deliveries)[0]];
+  const [key] = await callbackSecrets(webhook.kernel.service("store"));
+  expect(new Webhook(key).verify(body, headers as Record<string, string>)).toMatchObject({
+    type: "job.completed",
+    job: { id: run?.job, user_id: "ann", conversation_id: `routine:${id}`, response: expect.any(String) },
+  });
 });

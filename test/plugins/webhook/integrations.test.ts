@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
-import { Settings } from "../../../kernel/env.ts";
 import { type AnyPlugin, Off } from "../../../kernel/plugin.ts";
+import { Settings } from "../../../kernel/settings/env.ts";
 import accounts from "../../../plugins/gateway/auth/plugin.ts";
 import webhookPlugin from "../../../plugins/webhook/plugin.ts";
 import { scriptedModel } from "../../support/services/agent.ts";

@@ -1,8 +1,8 @@
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { Settings, type Variables } from "../../../kernel/env.ts";
 import { Off } from "../../../kernel/plugin.ts";
+import { Settings, type Variables } from "../../../kernel/settings/env.ts";
 import plugin from "../../../plugins/webhook/plugin.ts";
 import { scriptedModel } from "../../support/services/agent.ts";
 import { bootWebhook, SECRET, scripted } from "../../support/services/webhook.ts";

@@ -1,8 +1,13 @@
 /** Turns what a request brings beside words into bytes that a turn can hold, or refuses it in words. */
 import { hash, randomUUIDv7 } from "node:crypto";
 import type { AttachedBytes, Attachment } from "../../../../kernel/plugin.ts";
-import { sniff, sniffImage } from "../../../../kernel/vocabulary/file-type.ts";
-import { mimeOfName, textOfFile, UNKNOWN } from "../../file-kinds.ts";
+import {
+  mimeOfName,
+  sniff,
+  sniffImage,
+  textOfFile,
+  UNKNOWN,
+} from "../../../../kernel/vocabulary/wire/file-type.ts";
 import { invalid } from "../../refusal.ts";
 import type { GivenAttachment, GivenItem, KeptAttachment, SaidItem } from "../items.ts";
 import type { GivenBytes } from "./data.ts";
