@@ -154,6 +154,7 @@ export function createAdmin(parts: AdminParts): Required<ToolAdmin> {
     },
     receipts: (query) => receipts.list(query),
     receipt: (id) => receipts.find(id),
+    usage: (query) => receipts.usage(query),
   };
 }
 

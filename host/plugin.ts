@@ -4,6 +4,7 @@
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { SILENT } from "../kernel/log/telemetry.ts";
 import { parsePrivateHosts } from "../kernel/net/address.ts";
 import {
   type CallOutcome,
@@ -14,7 +15,7 @@ import {
   type ToolAdmin,
   type ToolCall,
 } from "../kernel/plugin.ts";
-import { readSecretsKey } from "../kernel/store/secrets-key.ts";
+import { readSecretsKey } from "../kernel/store/keys/secrets-key.ts";
 import { openToolTables } from "./catalog/storage/tables.ts";
 import type { HostConfig, ToolHost } from "./tool-host.ts";
 
@@ -28,7 +29,16 @@ const REACH_AFTER_MILLIS = 2000;
 export default definePlugin({
   name: "tools",
   needs: ["kernel", "store"],
+  wants: ["telemetry"],
   provides: ["tools", "toolAdmin", "mcpServers", "toolHost"],
+  names: {
+    // In the home of one that runs alone, in the database of nodes.
+    tool: async ({ home, rows }) => [
+      ...foldersIn(join(home, "tools")).map((name) => ({ name })),
+      ...(await rows<{ name: string }>("SELECT name FROM tools ORDER BY name")),
+    ],
+    server: ({ rows }) => rows("SELECT name FROM mcp_servers ORDER BY name"),
+  },
   commands: [
     {
       name: "tool",
@@ -141,6 +151,15 @@ export default definePlugin({
       return (await foreign.troubles()).join(" ");
     });
 
+    const { metrics } = use.telemetry ?? SILENT;
+    const inUse = async () => (await opened?.catch(() => undefined))?.inUse();
+    metrics.gauge(
+      "postern_tool_processes",
+      "Processes of tools",
+      async () => (await inUse())?.processes ?? 0,
+    );
+    metrics.gauge("postern_tool_memory_bytes", "Memory in them", async () => (await inUse())?.bytes ?? 0);
+
     // A new home has none until those that come with Postern are made ready.
     const announceNames = (names: readonly string[], none: string) =>
       announce(names.length === 0 ? none : names.join(", "));
@@ -222,7 +241,10 @@ async function readNames(store: Store, home: string): Promise<readonly string[]>
     const rows = await sql.all<{ readonly name: string }>("SELECT name FROM tools ORDER BY name");
     return rows.map(({ name }) => name);
   }
-  const folder = join(home, "tools");
+  return foldersIn(join(home, "tools"));
+}
+
+function foldersIn(folder: string): readonly string[] {
   return existsSync(folder) ? readdirSync(folder).filter((name) => !name.startsWith(".")) : [];
 }
 
@@ -244,6 +266,7 @@ function adminOf(admin: () => Promise<Required<ToolAdmin>>): ToolAdmin {
     finishSignIn: async (...args) => (await admin()).finishSignIn(...args),
     receipts: async (...args) => (await admin()).receipts(...args),
     receipt: async (...args) => (await admin()).receipt(...args),
+    usage: async (...args) => (await admin()).usage(...args),
   };
 }
 

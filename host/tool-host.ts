@@ -10,7 +10,7 @@ import {
   type ToolCall,
   type ToolInfo,
 } from "../kernel/plugin.ts";
-import { loadKey } from "../kernel/store/secrets-key.ts";
+import { loadKeys } from "../kernel/store/keys/secrets-key.ts";
 import { createAdmin } from "./admin.ts";
 import { createBroker } from "./broker/broker.ts";
 import { createCredentialSource } from "./broker/credentials.ts";
@@ -32,7 +32,7 @@ import { type ComponentSource, createComponent, knownOutline, prepare } from "./
 import type { ForeignRun } from "./mcp/calls/calls.ts";
 import { type ForeignTools, openForeignTools } from "./mcp/foreign-tools.ts";
 import { type CheckJson, createJsonCheck } from "./sandbox/json-check.ts";
-import { createPool } from "./sandbox/pool.ts";
+import { createPool, type Pool } from "./sandbox/pool.ts";
 import { type Authorized, authorizeTool, setUpTool } from "./secrets/auth.ts";
 import type { Prompt } from "./secrets/browser-sign-in.ts";
 import { holderOf } from "./secrets/holder.ts";
@@ -111,6 +111,7 @@ export interface ToolHost {
   readonly resume: ForeignTools["resume"];
   readonly refusal: Runner["refusal"];
   readonly warmUp: Runner["warmUp"];
+  readonly inUse: Pool["inUse"];
   readonly checkJson: CheckJson;
   /** A text without the values of known secrets. */
   readonly hide: Mask["hide"];
@@ -160,7 +161,7 @@ export interface ToolHost {
 
 export async function openToolHost({ config, home, store, mask, log }: HostParts): Promise<ToolHost> {
   const { privateHosts, variable } = config;
-  const key = await loadKey(home, config.secretsKey);
+  const key = await loadKeys(home, config.secretsKey);
   const sql = await openToolTables(store);
   const vault = await openVault({
     keyed: store.keyed(SECRETS),
@@ -296,6 +297,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     catalog,
     receipts,
     foreign,
+    inUse: pool.inUse,
     ...runner,
     call: async (call, options) =>
       (await isForeign(call.name)) ? foreign.call(call, options) : runner.run(call, options),

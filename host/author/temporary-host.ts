@@ -1,7 +1,7 @@
 /** A tool host on a home of its own, beside the operator's: no secrets, one worker. */
 import { join } from "node:path";
-import { prepareHome } from "../../kernel/cli/home.ts";
-import { createLog } from "../../kernel/log.ts";
+import { prepareHome } from "../../kernel/cli/service/home.ts";
+import { createLog } from "../../kernel/log/log.ts";
 import { createMask } from "../../kernel/mask/mask.ts";
 import type { PrivateHosts } from "../../kernel/net/address.ts";
 import { openStore } from "../../kernel/store/sqlite/store.ts";

@@ -5,7 +5,7 @@
 import type { AuthSetup, Capabilities, HttpCapabilities } from "../../capabilities/capabilities.ts";
 import { isRefusedBesideCredential } from "../../capabilities/headers.ts";
 import { Fault } from "../../kernel/fault.ts";
-import type { Log } from "../../kernel/log.ts";
+import type { Log } from "../../kernel/log/log.ts";
 import { createMatcher, type Matcher } from "../../kernel/mask/matcher.ts";
 import type { PrivateHosts } from "../../kernel/net/address.ts";
 import { limitWords, RATE_LIMIT_EXCEEDED } from "../../kernel/net/rate-limit.ts";
@@ -22,7 +22,7 @@ import {
   type ToolVersion,
 } from "./credentials.ts";
 import type { Answer, BrokeredCall, Grant, ToolReply, ToolRequest, TrafficEntry } from "./grant.ts";
-import { type Network, NetworkError, type SendBounds } from "./network.ts";
+import { type Network, NetworkError, type SendBounds, type WireReply } from "./network.ts";
 import { type AllowedRequest, rule } from "./policy.ts";
 import type { Tape } from "./recording.ts";
 import { scrubAnswer } from "./reply-headers.ts";
@@ -131,7 +131,9 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
         trail.credentials = names;
         // A token may have been refreshed just now.
         if (names.length > 0) trail.secrets = await secretsFor(auth);
-        const { status, location, headers, body } = await network.send(filled, bounds);
+        const { status, location, headers, body } = await traced(grant, filled, (told) =>
+          network.send(told, bounds),
+        );
         if (REDIRECTS.has(status) && location !== undefined) throw redirected(request.url, status, location);
         const scrubbed = await scrubAnswer({ status, headers, body }, trail.secrets);
         if (scrubbed !== undefined) return scrubbed;
@@ -200,6 +202,36 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
       };
     },
   };
+}
+
+/** A part of the call's trace, which the server is told of where the operator allows it. Never with a path or a query. */
+async function traced(
+  { trace }: Grant,
+  request: AllowedRequest,
+  send: (request: AllowedRequest) => Promise<WireReply>,
+): Promise<WireReply> {
+  if (trace === undefined) return send(request);
+  const { method, url, headers } = request;
+  const span = trace.span.child(method, {
+    kind: "client",
+    attributes: {
+      "http.request.method": method,
+      "server.address": url.hostname,
+      "server.port": Number(url.port || (url.protocol === "https:" ? 443 : 80)),
+      "url.scheme": url.protocol.slice(0, -1),
+    },
+  });
+  const { traceparent } = span;
+  const isTold = traceparent !== undefined && trace.tellsHost(url.hostname);
+  try {
+    const reply = await send(isTold ? { ...request, headers: { ...headers, traceparent } } : request);
+    span.set({ "http.response.status_code": reply.status });
+    span.end(reply.status >= 400 ? String(reply.status) : undefined);
+    return reply;
+  } catch (error) {
+    span.end("network");
+    throw error;
+  }
 }
 
 function describeTrail({ began, method, host, secrets, credentials, end }: Trail): TrafficEntry {

@@ -1,5 +1,6 @@
 /** The seams inside the tool host: what one call may do, and what crosses between worker and broker. */
 import type { Capabilities } from "../../capabilities/capabilities.ts";
+import type { CallTrace } from "../../kernel/log/telemetry.ts";
 
 /** Capabilities bound to one call. It stays on the main thread: the call's port stands for it. */
 export interface Grant {
@@ -12,6 +13,8 @@ export interface Grant {
   readonly capabilities: Capabilities;
   /** Milliseconds since the epoch. */
   readonly deadline: number;
+  /** What its requests are traced as parts of. */
+  readonly trace?: CallTrace;
 }
 
 /** What `http-request` or `fetch` asked for, as the tool wrote it. */

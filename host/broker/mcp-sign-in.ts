@@ -1,9 +1,11 @@
 /** The sign-ins of MCP servers: what they send goes only to addresses that were checked, and what they bring is sealed. */
+
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { Fault, reason } from "../../kernel/fault.ts";
 import { createMatcher } from "../../kernel/mask/matcher.ts";
 import { visibleLine } from "../../kernel/mask/visible.ts";
 import { clientDocumentUrl } from "../../kernel/net/oauth-client.ts";
+import type { SealingKey } from "../../kernel/store/keys/keyring.ts";
 import type { Mask } from "../../kernel/vocabulary/kernel.ts";
 import type { Store } from "../../kernel/vocabulary/store.ts";
 import type { SignInBrowser } from "../../kernel/vocabulary/tools/tools.ts";
@@ -30,7 +32,7 @@ export interface McpSignIn {
 export interface McpSignInParts {
   readonly vault: Vault;
   readonly store: Pick<Store, "keyed">;
-  readonly key: Uint8Array;
+  readonly key: SealingKey;
   readonly mask: Mask;
   readonly challenges: Challenges;
   /** For everything that is neither the server nor asked with its credential. */

@@ -1,5 +1,14 @@
 /** The audit table: what every tool call did, in so far as the host saw it. No params, no output, no secret. */
-import type { Migrations, Queries, Store, ToolReceipt } from "../../kernel/plugin.ts";
+import type {
+  AgingRows,
+  Figures,
+  FiguresQuery,
+  Migrations,
+  Queries,
+  Store,
+  ToolReceipt,
+} from "../../kernel/plugin.ts";
+import { createFigures } from "../../kernel/store/figures.ts";
 import type { TrafficEntry } from "../broker/grant.ts";
 
 /** With what only the host keeps. */
@@ -22,6 +31,7 @@ export interface Receipts {
     readonly limit?: number;
   }): Promise<readonly Receipt[]>;
   find(id: string): Promise<Receipt | undefined>;
+  usage(query: FiguresQuery): Promise<Figures>;
 }
 
 export interface Retention {
@@ -40,6 +50,15 @@ export const MIGRATIONS = {
     `ALTER TABLE tool_receipts ADD COLUMN "user" TEXT;
      UPDATE tool_receipts SET "user" = receipt ->> 'user';
      CREATE INDEX tool_receipts_by_user ON tool_receipts ("user", number);`,
+
+    // What is counted, apart from the receipt.
+    `ALTER TABLE tool_receipts ADD COLUMN at TEXT;
+     ALTER TABLE tool_receipts ADD COLUMN channel TEXT;
+     ALTER TABLE tool_receipts ADD COLUMN status TEXT;
+     ALTER TABLE tool_receipts ADD COLUMN millis REAL;
+     UPDATE tool_receipts SET at = receipt ->> 'at', channel = receipt ->> 'channel', status = receipt ->> 'status',
+       millis = receipt ->> 'millis';
+     CREATE INDEX tool_receipts_by_time ON tool_receipts (at, "user", tool, channel, status, millis);`,
   ],
   postgres: [
     `CREATE TABLE tool_receipts (
@@ -51,8 +70,41 @@ export const MIGRATIONS = {
      );
      CREATE INDEX tool_receipts_by_tool ON tool_receipts (tool, number);
      CREATE INDEX tool_receipts_by_user ON tool_receipts ("user", number);`,
+
+    `ALTER TABLE tool_receipts ADD COLUMN at TEXT COLLATE "C";
+     ALTER TABLE tool_receipts ADD COLUMN channel TEXT COLLATE "C";
+     ALTER TABLE tool_receipts ADD COLUMN status TEXT COLLATE "C";
+     ALTER TABLE tool_receipts ADD COLUMN millis DOUBLE PRECISION;
+     UPDATE tool_receipts SET at = receipt::json ->> 'at', channel = receipt::json ->> 'channel',
+       status = receipt::json ->> 'status', millis = (receipt::json ->> 'millis')::double precision;
+     CREATE INDEX tool_receipts_by_time ON tool_receipts (at, "user", tool, channel, status, millis);`,
   ],
 } satisfies Migrations;
+
+export const OLD_RECEIPTS: AgingRows = {
+  kind: "receipts",
+  table: "tool_receipts",
+  key: "id",
+  order: "number",
+  time: "at",
+  when: "at IS NOT NULL",
+  bytes: "octet_length(receipt)",
+};
+
+const COUNTED = {
+  table: "tool_receipts",
+  index: "tool_receipts_by_time",
+  time: "at",
+  number: "number",
+  counts: "at IS NOT NULL",
+  // A call that asked for a credential or for an answer has not failed.
+  failed: "status = 'error'",
+  timed: "status = 'ok'",
+  inputTokens: "0",
+  outputTokens: "0",
+  usd: "0.0",
+  groups: { tool: "tool", user: '"user"', channel: "COALESCE(channel, '')" },
+} as const;
 
 const KEPT: Retention = { count: 10_000, bytes: 64 * 1024 * 1024 };
 const TRIM_EVERY = 500;
@@ -67,11 +119,15 @@ export async function openReceipts(store: Store, kept: Retention = KEPT): Promis
   // The first of a process trims: many short lives would otherwise never come to it.
   let sinceTrim = TRIM_EVERY - 1;
   let bytesSinceTrim = 0;
+  const usage = createFigures(sql, COUNTED);
   return {
+    usage,
     async add(receipt) {
-      const insert = 'INSERT INTO tool_receipts (id, tool, "user", receipt) VALUES (?, ?, ?, ?)';
+      const insert =
+        'INSERT INTO tool_receipts (id, tool, "user", receipt, at, channel, status, millis) VALUES (?, ?, ?, ?, ?, ?, ?, ?)';
       const text = JSON.stringify(shorten(receipt));
-      const values = [receipt.id, receipt.tool, receipt.user, text];
+      const { at, channel = null, status, millis } = receipt;
+      const values = [receipt.id, receipt.tool, receipt.user, text, at, channel, status, millis];
       sinceTrim++;
       bytesSinceTrim += text.length;
       if (sinceTrim < Math.min(TRIM_EVERY, kept.count) && bytesSinceTrim <= kept.bytes / 8) {

@@ -1,6 +1,13 @@
 /** One tool call, from the model's words to an outcome and a receipt. Whatever a tool does is an outcome. */
 import { randomUUID } from "node:crypto";
-import { type Log, type Mask, reason, type ToolCall, type ToolOutcome } from "../../kernel/plugin.ts";
+import {
+  type CallTrace,
+  type Log,
+  type Mask,
+  reason,
+  type ToolCall,
+  type ToolOutcome,
+} from "../../kernel/plugin.ts";
 import { invalidParams } from "../../kernel/vocabulary/schema/params.ts";
 import { readable } from "../author/trace/crash.ts";
 import type { Broker } from "../broker/broker.ts";
@@ -19,6 +26,7 @@ export interface RunOptions {
   readonly ruling?: NonNullable<Receipt["ruling"]>;
   /** Keeps or plays back the HTTP exchanges. */
   readonly tape?: Tape;
+  readonly trace?: CallTrace;
 }
 
 export interface Run {
@@ -99,7 +107,7 @@ export function createRunner(parts: RunnerParts): Runner {
     params: string,
     options: RunOptions,
   ): Promise<Attempt> {
-    const { user, signal, tape } = options;
+    const { user, signal, tape, trace } = options;
     const { capabilities } = tool;
     const off = await switchedOff(tool);
     if (off !== undefined) return failed(id, off.code, off.message);
@@ -113,7 +121,8 @@ export function createRunner(parts: RunnerParts): Runner {
     const secrets = await broker.existingSecrets(tool);
     const timeoutMs = capabilities.limits.timeoutSecs * 1000;
     const { name, digest } = tool;
-    const grant: Grant = { id, tool: name, digest, user, capabilities, deadline: Date.now() + timeoutMs };
+    const deadline = Date.now() + timeoutMs;
+    const grant: Grant = { id, tool: name, digest, user, capabilities, deadline, ...(trace && { trace }) };
     const brokered = broker.open(grant, tape);
     const ended = readable(
       await pool.call({

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Finding, reason, type SharedStore } from "../../kernel/plugin.ts";
 import { NO_CHANGES } from "../../kernel/store/fleet/changes.ts";
-import { loadKey } from "../../kernel/store/secrets-key.ts";
+import { loadKeys } from "../../kernel/store/keys/secrets-key.ts";
 import { readKeyed, readTable } from "../../kernel/store/sqlite/store.ts";
 import { SWITCHES, type SwitchedOff } from "../calls/switches.ts";
 import { diagnoseServers, SERVERS, type ServerRow } from "../mcp/diagnosis.ts";
@@ -89,7 +89,7 @@ async function diagnoseKey(home: string, secretsKey: string | undefined): Promis
     return { name, ok: true, detail: "none yet; the first start creates one" };
   }
   try {
-    await loadKey(home, secretsKey);
+    await loadKeys(home, secretsKey);
     return {
       name,
       ok: true,

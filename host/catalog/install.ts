@@ -4,7 +4,7 @@ import { compareCapabilities, describeCapabilities } from "../../capabilities/de
 import { CapabilitiesError } from "../../capabilities/parse.ts";
 import type { PrivateHosts } from "../../kernel/net/address.ts";
 import { Fault, type JsonSchema, reason } from "../../kernel/plugin.ts";
-import { reservedPrefix, TOOL_SEARCH } from "../../kernel/vocabulary/tools/names.ts";
+import { ROUTINE_PROPOSE, reservedPrefix, TOOL_SEARCH } from "../../kernel/vocabulary/tools/names.ts";
 import { WIT_VERSION } from "../compile/component.ts";
 import { parseCapabilities } from "./capabilities-file.ts";
 import { type Candidate, type Catalog, digestOf } from "./catalog.ts";
@@ -51,7 +51,7 @@ export function checkName(name: string): void {
   const lower = name.toLowerCase();
   const prefix = reservedPrefix(lower);
   if (prefix !== undefined) refuse(`names starting with ${prefix} are reserved for the agent`);
-  if (lower === TOOL_SEARCH) refuse("it is reserved for the agent");
+  if (lower === TOOL_SEARCH || lower === ROUTINE_PROPOSE) refuse("it is reserved for the agent");
   if (isReservedName(name)) refuse("common clients use that name for their own tool");
 }
 

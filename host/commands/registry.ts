@@ -79,8 +79,8 @@ async function list(context: CommandContext, options: JsonOption): Promise<void>
       registries.length === 0
         ? "No sign-ins here. Those in Docker's config.json are used too."
         : table(
-            [["REGISTRY", "USER"], ...registries.map(({ registry, username }) => [registry, username])],
-            "",
+            ["REGISTRY", "USER"],
+            registries.map(({ registry, username }) => [registry, username]),
           ).trimEnd(),
     );
   });

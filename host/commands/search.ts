@@ -4,11 +4,7 @@ import type { CommandContext } from "../../kernel/plugin.ts";
 import { SHIPPED_INDEX } from "../sources/index/indexes.ts";
 import { searchEntries } from "../sources/index/search.ts";
 import { withHost } from "./opening.ts";
-import { type JsonOption, print, progress, shorten } from "./terminal/terminal.ts";
-
-/** Where the width is not known: output that goes to a file or another program. */
-const WIDTH = 120;
-const LEAST_ABOUT = 24;
+import { type JsonOption, print, progress } from "./terminal/terminal.ts";
 
 export async function search(
   context: CommandContext,
@@ -35,22 +31,10 @@ export async function search(
               ? from
               : `${from}, signed by ${signer}`,
       }));
-      const names = Math.max(...rows.map(({ name }) => name.length));
-      const left = (process.stdout.columns ?? WIDTH) - names - 4;
-      const abouts = Math.max(
-        LEAST_ABOUT,
-        Math.min(Math.max(...rows.map(({ about }) => about.length)), Math.floor(left * 0.6)),
-      );
       return `${table(
-        [
-          ["NAME", "ABOUT", "FROM"],
-          ...rows.map(({ name, about, from }) => [
-            name,
-            shorten(about, abouts),
-            shorten(from, Math.max(LEAST_ABOUT, left - abouts)),
-          ]),
-        ],
-        "",
+        ["NAME", "ABOUT", "FROM"],
+        rows.map(({ name, about, from }) => [name, about, from]),
+        { cut: ["ABOUT", "FROM"] },
       )}\nInstall one: postern tool install ${found.find((one) => !one.installed)?.name ?? found[0]?.name}`;
     });
   });

@@ -1,5 +1,5 @@
 /** `tool list`, `tool info` and `tool log`: what is installed and what it did. */
-import { table } from "../../kernel/cli/table.ts";
+import { fields, table } from "../../kernel/cli/table.ts";
 import type { CommandContext, ToolInfo } from "../../kernel/plugin.ts";
 import { ToolOrigin } from "../../kernel/vocabulary/tools/origin.ts";
 import { toWire } from "../../kernel/vocabulary/wire/convert.ts";
@@ -8,7 +8,7 @@ import { locateReceipts } from "../author/trace/located.ts";
 import type { Receipt } from "../calls/receipts.ts";
 import type { ToolHost } from "../tool-host.ts";
 import { withAnyTool, withHost, withShipped } from "./opening.ts";
-import { bullets, type JsonOption, print, shorten } from "./terminal/terminal.ts";
+import { bullets, type JsonOption, print } from "./terminal/terminal.ts";
 
 export async function list(context: CommandContext, options: JsonOption): Promise<void> {
   await withShipped(context, async ({ catalog, switches, foreign }) => {
@@ -41,20 +41,16 @@ export async function list(context: CommandContext, options: JsonOption): Promis
       const rows = installed.map(({ name, version, description, switched_off }) => [
         name,
         switched_off === null ? version : "switched off",
-        shorten(switched_off?.why ?? description, 90),
+        switched_off?.why ?? description,
       ]);
       return table(
+        ["NAME", "VERSION", "DESCRIPTION"],
         [
-          ["NAME", "VERSION", "DESCRIPTION"],
           ...rows,
-          ...outside.map(({ name, description, server }) => [
-            name,
-            `of ${server?.name}`,
-            shorten(description, 90),
-          ]),
-          ...broken.map(({ name, reason }) => [name, "broken", shorten(reason, 90)]),
+          ...outside.map(({ name, description, server }) => [name, `of ${server?.name}`, description]),
+          ...broken.map(({ name, reason }) => [name, "broken", reason]),
         ],
-        "",
+        { cut: ["DESCRIPTION"] },
       ).trimEnd();
     });
   });
@@ -90,22 +86,17 @@ export async function info(context: CommandContext, name: string, options: JsonO
         [
           `${name} ${version}`,
           `${quote(description)}\n`,
-          table(
-            [
-              ["SHA-256", digest],
-              ["installed", installedAt],
-              ...describeOrigin(origin),
-              ["folder", folder ?? "none: it is in the database"],
-              ["secrets", missing.length === 0 ? "all set" : `missing: ${missing.join(", ")}`],
-              ...(off === undefined
-                ? []
-                : [
-                    ["switched off", `${off.at}. ${off.why} Switch it on again: postern tool enable ${name}`],
-                  ]),
-              ["last call", last === undefined ? "none" : `${last.at}, ${last.status}`],
-            ],
-            "",
-          ),
+          fields([
+            ["SHA-256", digest],
+            ["installed", installedAt],
+            ...describeOrigin(origin),
+            ["folder", folder ?? "none: it is in the database"],
+            ["secrets", missing.length === 0 ? "all set" : `missing: ${missing.join(", ")}`],
+            ...(off === undefined
+              ? []
+              : [["switched off", `${off.at}. ${off.why} Switch it on again: postern tool enable ${name}`]]),
+            ["last call", last === undefined ? "none" : `${last.at}, ${last.status}`],
+          ]),
           `It:\n${bullets(grants)}\n`,
           `Params\n${JSON.stringify(schema, undefined, 2)}`,
         ].join("\n"),
@@ -147,13 +138,10 @@ async function foreignInfo({ receipts }: ToolHost, tool: ToolInfo, options: Json
     [
       `${name}, the tool ${server?.tool} of the MCP server ${server?.name}`,
       `${quote(description)}\n`,
-      table(
-        [
-          ["without asking", asks === true ? "no" : "yes"],
-          ["last call", last === undefined ? "none" : `${last.at}, ${last.status}`],
-        ],
-        "",
-      ),
+      fields([
+        ["without asking", asks === true ? "no" : "yes"],
+        ["last call", last === undefined ? "none" : `${last.at}, ${last.status}`],
+      ]),
       ...(value.warnings.length === 0 ? [] : [`Warnings:\n${bullets(value.warnings)}\n`]),
       `It:\n${bullets(grants)}\n`,
       `Params\n${JSON.stringify(schema, undefined, 2)}`,
@@ -173,10 +161,9 @@ export async function log(
     print(options, { receipts: found }, () =>
       found.length === 0
         ? `No calls ${name === undefined ? "" : `of ${name} `}recorded yet.`
-        : table(
-            [["WHEN", "TOOL", "USER", "OUTCOME", "MS", "REQUESTS", "MESSAGE"], ...found.map(row)],
-            "",
-          ).trimEnd(),
+        : table(["WHEN", "TOOL", "USER", "OUTCOME", "MS", "REQUESTS", "MESSAGE"], found.map(row), {
+            cut: ["MESSAGE"],
+          }).trimEnd(),
     );
   });
 }
@@ -184,5 +171,5 @@ export async function log(
 function row({ at, tool, user, status, code, millis, requests, message, logs }: Receipt): readonly string[] {
   const contacted = requests.map(({ host, status: answered }) => `${host} ${answered ?? "no answer"}`);
   const said = message ?? logs.at(-1)?.message ?? "";
-  return [at, tool, user, code ?? status, String(millis), contacted.join(", ") || "none", shorten(said, 100)];
+  return [at, tool, user, code ?? status, String(millis), contacted.join(", ") || "none", said];
 }

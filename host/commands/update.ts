@@ -173,7 +173,7 @@ function render(results: readonly Updated[]): string {
     words[status],
     detail ?? from ?? "",
   ]);
-  return table([["NAME", "VERSION", "STATUS", ""], ...rows], "").trimEnd();
+  return table(["NAME", "VERSION", "STATUS", "DETAIL"], rows).trimEnd();
 }
 
 /** A rule that came after the version was installed holds for bringing it back, too. */

@@ -1,6 +1,8 @@
 /** The values of the environment variables that commands get: sealed, like secrets, because most of them are. */
+
 import type Keyv from "keyv";
 import type { Mask } from "../../kernel/plugin.ts";
+import type { SealingKey } from "../../kernel/store/keys/keyring.ts";
 import { seal, unseal } from "../../kernel/store/sealing.ts";
 import type { Vault } from "../secrets/secrets.ts";
 import { toolOf } from "./auth/target.ts";
@@ -21,7 +23,7 @@ const PLAIN =
 export function createEnvironments(options: {
   readonly vault: Vault;
   readonly keyed: Keyv<string>;
-  readonly key: Uint8Array;
+  readonly key: SealingKey;
   readonly mask: Mask;
 }): Environments {
   const { vault, keyed, key } = options;

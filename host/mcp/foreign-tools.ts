@@ -1,6 +1,8 @@
 /** Tools of MCP servers that others run, put together: rows, connections, calls and the operator's view. */
+
 import type { PrivateHosts } from "../../kernel/net/address.ts";
 import type { Log, Mask, McpServers, Store, ToolInfo } from "../../kernel/plugin.ts";
+import type { SealingKey } from "../../kernel/store/keys/keyring.ts";
 import type { McpAccess } from "../broker/mcp-access.ts";
 import type { Receipts } from "../calls/receipts.ts";
 import type { CheckJson } from "../sandbox/json-check.ts";
@@ -33,7 +35,7 @@ export interface ForeignTools extends Pick<ForeignCalls, "call" | "resume" | "re
 export interface ForeignToolsParts {
   readonly store: Store;
   readonly vault: Vault;
-  readonly key: Uint8Array;
+  readonly key: SealingKey;
   readonly mask: Mask;
   readonly log: Log;
   readonly access: McpAccess;

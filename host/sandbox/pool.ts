@@ -3,7 +3,7 @@ import { availableParallelism, totalmem } from "node:os";
 import { Fault, reason } from "../../kernel/fault.ts";
 import type { ToolReply, ToolRequest } from "../broker/grant.ts";
 import type { Component } from "../compile/transpile.ts";
-import { Processes, type Seat } from "./processes.ts";
+import { type InUse, Processes, type Seat } from "./processes.ts";
 import type { Ask, Ended, FailureCode, LogEntry, Outcome } from "./protocol.ts";
 import { CallLost } from "./tool-process.ts";
 
@@ -69,6 +69,7 @@ export interface Pool {
   describe(component: Component): Promise<Description>;
   /** Ends the process of a component that was removed or replaced; calls in flight finish. */
   forget(component: Component): void;
+  inUse(): InUse;
   /** Ends every call as cancelled. */
   close(): Promise<void>;
 }
@@ -177,6 +178,7 @@ export function createPool(options: PoolOptions = {}): Pool {
       throw new Fault("invalid", "cannot_describe_itself", `The component does not describe itself. ${why}`);
     },
     forget: ({ key }) => processes.forget(key),
+    inUse: () => processes.inUse(),
     async close() {
       isClosed = true;
       for (const cancel of running) cancel();

@@ -59,6 +59,11 @@ const FIRST_SPARE_MILLIS = 1500;
 /** The call that took the last spare process needs the cores now. */
 const SPARE_AFTER_MILLIS = 300;
 
+export interface InUse {
+  readonly processes: number;
+  readonly bytes: number;
+}
+
 export class Processes {
   readonly #options: ProcessesOptions;
   readonly #held = new Map<string, Held>();
@@ -90,6 +95,12 @@ export class Processes {
     if (held === undefined) return;
     held.usedAt = Number.NEGATIVE_INFINITY;
     if (held.calls === 0) this.#end(held);
+  }
+
+  /** The processes of tools, and the memory that was last seen in them. */
+  inUse(): InUse {
+    const held = [...this.#held.values()];
+    return { processes: held.length, bytes: held.reduce((sum, { watch }) => sum + watch.bytes, 0) };
   }
 
   async close(): Promise<void> {

@@ -3,10 +3,12 @@
  * version of the tool, or other hosts get it only after a person has agreed. Of a tool's there are two faces: `secrets` for
  * commands, which can set a value but never read one, and `values`, which only the broker's side gets.
  */
+
 import { randomUUID } from "node:crypto";
 import type Keyv from "keyv";
 import { Fault } from "../../kernel/fault.ts";
 import { canBeHidden, SHORTEST } from "../../kernel/mask/forms.ts";
+import type { SealingKey } from "../../kernel/store/keys/keyring.ts";
 import { seal, unseal } from "../../kernel/store/sealing.ts";
 import type { Mask } from "../../kernel/vocabulary/kernel.ts";
 import {
@@ -74,7 +76,7 @@ export interface Vault {
 /** Registers every stored value with the mask before it returns, so that no later log line can show one. */
 export async function openVault(options: {
   readonly keyed: Keyv<string>;
-  readonly key: Uint8Array;
+  readonly key: SealingKey;
   readonly mask: Mask;
   /** A value is stored that others on the store have not masked yet. */
   readonly onSet?: () => Promise<void>;

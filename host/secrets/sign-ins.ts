@@ -1,7 +1,9 @@
 /** Sign-ins under way, kept until the browser comes back: over a restart, for ten minutes, and for one answer. */
+
 import { createHash } from "node:crypto";
 import type Keyv from "keyv";
 import { Fault } from "../../kernel/fault.ts";
+import type { SealingKey } from "../../kernel/store/keys/keyring.ts";
 import { seal, unseal } from "../../kernel/store/sealing.ts";
 import type { SignIn } from "./oauth.ts";
 
@@ -22,7 +24,7 @@ export interface ToolSignIn {
 const LONGEST_MILLIS = 10 * 60 * 1000;
 
 /** Sealed like secrets: with the verifier, a code that somebody caught on its way could be used. */
-export function createSignIns<Kept>(keyed: Keyv<string>, key: Uint8Array): SignIns<Kept> {
+export function createSignIns<Kept>(keyed: Keyv<string>, key: SealingKey): SignIns<Kept> {
   return {
     async keep(state, kept) {
       const id = idOf(state);

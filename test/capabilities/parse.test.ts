@@ -7,12 +7,13 @@ import schema from "../../capabilities/schema.json" with { type: "json" };
 import { refuseVariable } from "../../capabilities/variables.ts";
 import { parseCapabilities } from "../../host/catalog/capabilities-file.ts";
 import host from "../../host/plugin.ts";
-import { Settings } from "../../kernel/env.ts";
 import type { AnyPlugin } from "../../kernel/plugin.ts";
+import { Settings } from "../../kernel/settings/env.ts";
 import store from "../../kernel/store/store.ts";
 import agent from "../../plugins/agent/plugin.ts";
 import gateway from "../../plugins/gateway/plugin.ts";
 import responses from "../../plugins/responses/plugin.ts";
+import telemetry from "../../plugins/telemetry/plugin.ts";
 import tui from "../../plugins/tui/plugin.ts";
 import webhook from "../../plugins/webhook/plugin.ts";
 
@@ -256,7 +257,16 @@ test.each([
 
 test("a tool cannot be given any setting of ours", () => {
   const settings = new Settings({});
-  for (const plugin of [store, host, agent, tui, gateway, responses, webhook] as readonly AnyPlugin[])
+  for (const plugin of [
+    store,
+    host,
+    agent,
+    telemetry,
+    tui,
+    gateway,
+    responses,
+    webhook,
+  ] as readonly AnyPlugin[])
     plugin.configure(settings.for(plugin.name));
   const names = settings.declared.map(({ name }) => name);
   expect(names.length).toBeGreaterThan(30);

@@ -37,7 +37,7 @@ export function renderReport(file: string, { ok, findings, description }: Report
   ]);
   return [
     ...(description === undefined ? [] : [quote(description), ""]),
-    table(rows, "").trimEnd(),
+    table(["RESULT", "CHECK", "DETAIL"], rows).trimEnd(),
     "",
     verdict,
   ].join("\n");

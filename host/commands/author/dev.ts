@@ -118,7 +118,7 @@ function render(calls: readonly Played[]): string {
     receipt?.requests
       .map(({ method, host, status }) => `${method} ${host} ${status ?? "refused"}`)
       .join(", ") || "no requests",
-    shorten(output ?? error ?? "", 100),
+    output ?? error ?? "",
   ]);
   const logs = calls.flatMap(({ recording, receipt }) =>
     (receipt?.logs ?? []).map(({ level, message }) => {
@@ -126,5 +126,10 @@ function render(calls: readonly Played[]): string {
       return `${recording}: ${level}: ${level === "error" ? message : shorten(message, 100)}`;
     }),
   );
-  return [table(rows, "").trimEnd(), ...logs].join("\n");
+  return [
+    table(["RECORDING", "OUTCOME", "TIME", "MEMORY", "REQUESTS", "OUTPUT"], rows, {
+      cut: ["OUTPUT"],
+    }).trimEnd(),
+    ...logs,
+  ].join("\n");
 }

@@ -3,7 +3,7 @@ import { cp, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promise
 import { basename, join, relative, resolve } from "node:path";
 import type { CommandContext } from "../../../kernel/plugin.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
-import { makeFolders } from "../../../kernel/store/folders.ts";
+import { makeFolders } from "../../../kernel/store/files/folders.ts";
 import { ENTRIES, type Language, WIT } from "../../author/project.ts";
 import { checkName } from "../../catalog/install.ts";
 import { type JsonOption, print } from "../terminal/terminal.ts";

@@ -1,4 +1,5 @@
 /** As which client we ask an authorization server: the one in the server's file, our document's address, or one registered there. */
+
 import { createHash } from "node:crypto";
 import type {
   AuthorizationServerMetadata,
@@ -8,6 +9,7 @@ import type {
 import type Keyv from "keyv";
 import { Fault } from "../../../kernel/fault.ts";
 import { clientMetadata } from "../../../kernel/net/oauth-client.ts";
+import type { SealingKey } from "../../../kernel/store/keys/keyring.ts";
 import { seal, unseal } from "../../../kernel/store/sealing.ts";
 
 /** With the secret in it, where it has one: sealed at rest, and never given to anybody but its issuer. */
@@ -40,7 +42,7 @@ export interface ChooseOptions {
 
 const METHODS = ["none", "client_secret_basic", "client_secret_post"];
 
-export function createClients(keyed: Keyv<string>, key: Uint8Array): Clients {
+export function createClients(keyed: Keyv<string>, key: SealingKey): Clients {
   const find = async (place: string): Promise<OAuthClient | undefined> => {
     const sealed = await keyed.get(place);
     if (sealed === undefined) return undefined;

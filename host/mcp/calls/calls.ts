@@ -1,4 +1,5 @@
 /** One call of a server's tool, from the model's words to an outcome and a receipt. Whatever a server does is an outcome. */
+
 import { randomUUID } from "node:crypto";
 import { limitWords, RATE_LIMIT_EXCEEDED } from "../../../kernel/net/rate-limit.ts";
 import {
@@ -14,6 +15,7 @@ import {
   type ToolCall,
   type ToolOutcome,
 } from "../../../kernel/plugin.ts";
+import type { SealingKey } from "../../../kernel/store/keys/keyring.ts";
 import { invalidParams } from "../../../kernel/vocabulary/schema/params.ts";
 import type { Receipt, Receipts } from "../../calls/receipts.ts";
 import type { CheckJson } from "../../sandbox/json-check.ts";
@@ -52,7 +54,7 @@ export interface ForeignCallsParts {
   readonly receipts: Receipts;
   readonly store: Store;
   /** Seals what questions are gone on with. */
-  readonly key: Uint8Array;
+  readonly key: SealingKey;
   readonly mask: Mask;
   readonly log: Log;
 }

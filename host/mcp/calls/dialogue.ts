@@ -1,4 +1,5 @@
 /** A call as a conversation with its server: sent, perhaps asked back, gone on with, and ended with an outcome. */
+
 import type { ElicitRequest } from "@modelcontextprotocol/client";
 import type {
   CallOptions,
@@ -9,6 +10,7 @@ import type {
   Reply,
   ToolCall,
 } from "../../../kernel/plugin.ts";
+import type { SealingKey } from "../../../kernel/store/keys/keyring.ts";
 import type { CallAnswer } from "../connections/connection.ts";
 import type { Connections } from "../connections/connections.ts";
 import { ConnectionFailed } from "../connections/failure.ts";
@@ -25,7 +27,7 @@ export interface DialogueParts {
   readonly rows: ServerRows;
   readonly connections: Connections;
   /** Seals what questions are gone on with. */
-  readonly key: Uint8Array;
+  readonly key: SealingKey;
   readonly mask: Mask;
   /** The tool as it may be called now. */
   ready(name: string): Promise<Ready | Refusal>;

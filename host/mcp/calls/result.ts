@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { withoutHidden } from "../../../kernel/mask/visible.ts";
 import type { CallOutcome, Mask } from "../../../kernel/plugin.ts";
-import { sniffImage } from "../../../kernel/vocabulary/file-type.ts";
+import { sniffImage } from "../../../kernel/vocabulary/wire/file-type.ts";
 import type { CallAnswer } from "../connections/connection.ts";
 import { isShallow } from "../tools/definition.ts";
 

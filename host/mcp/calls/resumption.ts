@@ -2,8 +2,10 @@
  * What is needed to go on with a call once a person has answered. For the newer revision it is everything there is: any node goes
  * on with it, also after a restart. For the older one the call is held open by one process, and it is only where to find it.
  */
+
 import { randomUUID } from "node:crypto";
 import type { Question } from "../../../kernel/plugin.ts";
+import type { SealingKey } from "../../../kernel/store/keys/keyring.ts";
 import { seal, unseal } from "../../../kernel/store/sealing.ts";
 
 export type Resumption =
@@ -42,7 +44,7 @@ export interface Resumptions {
 }
 
 /** Sealed: it lies in the thread, and the server's state and the params are in it. */
-export function createResumptions(key: Uint8Array): Resumptions {
+export function createResumptions(key: SealingKey): Resumptions {
   return {
     write: (resumption) => seal(key, PLACE, JSON.stringify(resumption)),
     read(text) {

@@ -1,9 +1,9 @@
 /** `mcp list`, `mcp info` and `mcp test`. */
-import { table } from "../../../kernel/cli/table.ts";
+import { fields, table } from "../../../kernel/cli/table.ts";
 import type { CommandContext, McpServerInfo } from "../../../kernel/plugin.ts";
 import { McpServerInfo as ServerForm } from "../../../kernel/vocabulary/tools/mcp.ts";
 import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
-import { type JsonOption, print, progress, shorten } from "../../commands/terminal/terminal.ts";
+import { type JsonOption, print, progress } from "../../commands/terminal/terminal.ts";
 import { interruptible, OPERATOR, withServer, withServers } from "./opening.ts";
 import { countTools, describeChanges, describeTarget, describeTools } from "./words.ts";
 
@@ -16,9 +16,9 @@ export async function list(context: CommandContext, options: JsonOption): Promis
         server.name,
         server.status,
         countTools(server.tools),
-        shorten(server.address, 80),
+        server.address,
       ]);
-      return table([["NAME", "STATUS", "TOOLS", "ADDRESS"], ...rows], "").trimEnd();
+      return table(["NAME", "STATUS", "TOOLS", "ADDRESS"], rows, { cut: ["ADDRESS"] }).trimEnd();
     });
   });
 }
@@ -59,15 +59,12 @@ function describe(server: McpServerInfo): string {
   const changes = describeChanges(tools);
   return [
     `${name}: ${describeTarget(server)}\n`,
-    table(
-      [
-        ["status", detail === undefined ? status : `${status}. ${detail}`],
-        ...(revision === undefined ? [] : [["protocol", revision]]),
-        ...(signsIn ? [["credential", perUser ? `one for each user; you: ${credential}` : credential]] : []),
-        ["added", addedAt],
-      ],
-      "",
-    ),
+    fields([
+      ["status", detail === undefined ? status : `${status}. ${detail}`],
+      ...(revision === undefined ? [] : [["protocol", revision]]),
+      ...(signsIn ? [["credential", perUser ? `one for each user; you: ${credential}` : credential]] : []),
+      ["added", addedAt],
+    ]),
     describeTools(tools),
     ...(changes === "" ? [] : [`${changes}\n`, `Held back until you agree: postern mcp agree ${name}`]),
   ]

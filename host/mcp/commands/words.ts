@@ -2,7 +2,7 @@
 import { table } from "../../../kernel/cli/table.ts";
 import { visible, visibleLine } from "../../../kernel/mask/visible.ts";
 import type { McpServerInfo, McpTool } from "../../../kernel/plugin.ts";
-import { bullets, shorten } from "../../commands/terminal/terminal.ts";
+import { bullets } from "../../commands/terminal/terminal.ts";
 
 const STATES: Record<McpTool["state"], string> = {
   runs: "runs without asking",
@@ -24,14 +24,14 @@ export function describeTools(tools: readonly McpTool[], states = true): string 
     tool,
     readOnly ? "read-only" : "may change things",
     ...(states ? [STATES[state]] : []),
-    shorten(oneLine(description), 90),
+    oneLine(description),
   ]);
   const heads = ["TOOL", "THE SERVER SAYS", ...(states ? ["STATE"] : []), "WHAT IT DOES"];
   const warnings = tools.flatMap(({ tool, warnings: given }) =>
     given.map((warning) => `${visibleLine(tool)}: ${visibleLine(warning)}`),
   );
   return [
-    table([heads, ...rows], ""),
+    table(heads, rows, { cut: ["WHAT IT DOES"] }),
     ...(warnings.length === 0 ? [] : [`Read like orders to the model:\n${bullets(warnings)}\n`]),
   ].join("\n");
 }

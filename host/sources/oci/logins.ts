@@ -1,6 +1,8 @@
 /** Sign-ins to registries that a person gave to `postern registry login`, sealed like other secrets. */
+
 import type Keyv from "keyv";
 import type { Mask } from "../../../kernel/plugin.ts";
+import type { SealingKey } from "../../../kernel/store/keys/keyring.ts";
 import { seal, unseal } from "../../../kernel/store/sealing.ts";
 
 export interface Login {
@@ -18,7 +20,7 @@ export interface Logins {
   list(): Promise<readonly { readonly registry: string; readonly username: string }[]>;
 }
 
-export function openLogins(keyed: Keyv<string>, key: Uint8Array, mask: Pick<Mask, "add">): Logins {
+export function openLogins(keyed: Keyv<string>, key: SealingKey, mask: Pick<Mask, "add">): Logins {
   const reveal = (registry: string, sealed: string): Login => {
     const login = JSON.parse(unseal(key, registry, sealed)) as Login;
     mask.add(login.password);

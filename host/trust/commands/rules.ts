@@ -47,11 +47,8 @@ export async function list(context: CommandContext, options: JsonOption): Promis
       rules.length === 0
         ? 'No trust rules: every tool from a registry or a download asks for --allow-unsigned. See "postern trust add --help".'
         : table(
-            [
-              ["ID", "PATTERN", "SIGNED BY"],
-              ...rules.map(({ id, pattern, signer }) => [id, pattern, shown(signer)]),
-            ],
-            "",
+            ["ID", "PATTERN", "SIGNED BY"],
+            rules.map(({ id, pattern, signer }) => [id, pattern, shown(signer)]),
           ).trimEnd(),
     );
   });

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openToolHost, type ToolHost } from "../../../host/tool-host.ts";
-import { createLog } from "../../../kernel/log.ts";
+import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import type { OpenStore } from "../../../kernel/store/open-store.ts";
 import { openStore } from "../../../kernel/store/sqlite/store.ts";

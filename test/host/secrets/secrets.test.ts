@@ -5,9 +5,9 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { openVault } from "../../../host/secrets/secrets.ts";
 import { Fault } from "../../../kernel/fault.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
+import { loadKeys, parseKeys } from "../../../kernel/store/keys/secrets-key.ts";
 import type { OpenStore } from "../../../kernel/store/open-store.ts";
 import { seal } from "../../../kernel/store/sealing.ts";
-import { loadKey, parseKey } from "../../../kernel/store/secrets-key.ts";
 import { openStore } from "../../../kernel/store/sqlite/store.ts";
 
 let home: string;
@@ -28,7 +28,7 @@ const keyed = () => store.keyed<string>("secrets");
 const notes = (digest = "one", hosts = ["a.test"]) => ({ tool: "notes", digest, hostsOf: () => hosts });
 
 async function openAll(mask = createMask()) {
-  return openVault({ keyed: keyed(), key: await loadKey(home, undefined), mask });
+  return openVault({ keyed: keyed(), key: await loadKeys(home, undefined), mask });
 }
 
 /** As the tool "notes" has it. */
@@ -132,28 +132,28 @@ test("what another process stores is seen at once", async () => {
 });
 
 test("secrets.key is made on first use, for the owner alone, and is the same for all who start at once", async () => {
-  const keys = await Promise.all(Array.from({ length: 8 }, () => loadKey(home, undefined)));
-  expect(new Set(keys.map((key) => Buffer.from(key).toString("hex"))).size).toBe(1);
+  const keys = await Promise.all(Array.from({ length: 8 }, () => loadKeys(home, undefined)));
+  expect(new Set(keys.map((ring) => Buffer.from(ring.all()[0]).toString("hex"))).size).toBe(1);
   expect((await stat(join(home, "secrets.key"))).mode & 0o777).toBe(0o600);
   expect((await readdir(home)).filter((file) => file.startsWith("secrets.key"))).toEqual(["secrets.key"]);
 });
 
 test("a key file that others can read, or that holds no key, is a configuration fault", async () => {
-  await loadKey(home, undefined);
+  await loadKeys(home, undefined);
   await chmod(join(home, "secrets.key"), 0o644);
-  await expect(loadKey(home, undefined)).rejects.toThrow(/chmod 600/);
+  await expect(loadKeys(home, undefined)).rejects.toThrow(/chmod 600/);
   await writeFile(join(home, "secrets.key"), "short");
   await chmod(join(home, "secrets.key"), 0o600);
-  await expect(loadKey(home, undefined)).rejects.toEqual(fault("bad_secrets_key"));
+  await expect(loadKeys(home, undefined)).rejects.toEqual(fault("bad_secrets_key"));
 });
 
 test("POSTERN_SECRETS_KEY takes 32 bytes in hex or base64, comes before the file, and is never shown", async () => {
   const key = Buffer.alloc(32, 9);
-  expect(await loadKey(home, key.toString("hex"))).toEqual(key);
-  expect(await loadKey(home, ` ${key.toString("base64")} `)).toEqual(key);
+  expect((await loadKeys(home, key.toString("hex"))).all()).toEqual([key]);
+  expect((await loadKeys(home, ` ${key.toString("base64")} `)).all()).toEqual([key]);
   expect(await readdir(home)).not.toContain("secrets.key");
   try {
-    parseKey("wrong-and-private", "POSTERN_SECRETS_KEY");
+    parseKeys("wrong-and-private", "POSTERN_SECRETS_KEY");
     expect.unreachable();
   } catch (error) {
     expect(error).toBeInstanceOf(Fault);
@@ -238,7 +238,7 @@ test("who shares a secret does not get what is set for another version of the to
 });
 
 test("a secret from before they had owners goes to the first tool that names it; others ask", async () => {
-  const key = await loadKey(home, undefined);
+  const key = await loadKeys(home, undefined);
   for (const name of ["token", "nobodys"])
     await keyed().set(name, seal(key, name, JSON.stringify({ value: `value-of-${name}` })));
   await keyed().set("broken", "!");
