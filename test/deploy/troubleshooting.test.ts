@@ -1,0 +1,28 @@
+/** The page for trouble knows every code there is, and none that is gone. */
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { ROOT } from "../support/clone.ts";
+
+/** As a fault is made: `new Fault("kind", "code"`, or by the one function that puts a provider's errors into words. */
+const MADE = /new Fault\(\s*"[a-z]+",\s*"(\w+)"|\bfault\(\s*"(\w+)"/g;
+
+test("each fault code is on the troubleshooting page with what to do, and no other", () => {
+  const files = globSync("{kernel,plugins,host,capabilities}/**/*.ts", {
+    cwd: ROOT,
+    exclude: ["**/node_modules/**", "**/dist/**", "kernel/testkit/**"],
+  });
+  const codes = new Set(
+    files.flatMap((file) =>
+      [...readFileSync(join(ROOT, file), "utf8").matchAll(MADE)].map(([, one, other]) => one ?? other),
+    ),
+  );
+  expect(codes.size).toBeGreaterThan(200);
+  const page = readFileSync(join(ROOT, ".docs", "troubleshooting.md"), "utf8");
+  const listed = [...page.slice(page.indexOf("## Codes")).matchAll(/^\| (`.*?`) \| (.+) \|$/gm)];
+  expect(listed.filter(([, , advice = ""]) => advice.trim().length < 10)).toEqual([]);
+  const named = listed.flatMap(([, names = ""]) => [...names.matchAll(/`(\w+)`/g)].map(([, code]) => code));
+  expect([...codes].filter((code) => !named.includes(code))).toEqual([]);
+  expect(named.filter((code) => !codes.has(code))).toEqual([]);
+  expect(named.filter((code, at) => named.indexOf(code) !== at)).toEqual([]);
+});
