@@ -1,6 +1,7 @@
 /**
- * `npm run pictures`: takes the pictures of the README from a running service, and the capture of a terminal
- * session that stands in it as text. Real process, real browser, real terminal; the built-in model answers.
+ * `npm run pictures`: takes the pictures of the README from a running service, the capture of a terminal session that
+ * stands in it as text, and pictures of every page. Real process, real browser, real terminal; the built-in model answers
+ * in the README's, a scripted one in those of the pages. `npm run pictures -- pages` takes only the latter.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,7 +12,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { spawn as spawnTerminal } from "@lydell/node-pty";
 import xterm from "@xterm/headless";
-import { chromium, type Page } from "playwright-core";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { startModelServer } from "../support/servers/model-server.ts";
+import { storeOf, takePages } from "./pages.ts";
+import { answerTo, furnish, WEBHOOK } from "./stage.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const BIN = join(ROOT, "kernel", "cli", "bin.js");
@@ -28,10 +32,31 @@ const env = {
   MODEL_PROVIDER: "builtin",
 };
 
-async function serve(): Promise<{ link: string; stop(): Promise<void> }> {
+/** The pages are shown with a scripted model and the webhook on. */
+const stageEnv = (home: string, model: string) => ({
+  ...env,
+  POSTERN_HOME: home,
+  GATEWAY_PORT: "3211",
+  MODEL_PROVIDER: undefined,
+  MODEL_BASE_URL: model,
+  MODEL_NAME: "scripted",
+  MEMORY_VECTORS: "false",
+  HTTP_ENABLED: "true",
+  HTTP_HOST: "127.0.0.1",
+  HTTP_PORT: WEBHOOK.port,
+  HTTP_WEBHOOK_SECRET: WEBHOOK.secret,
+  TOOL_APPROVALS: "convert=allow",
+  GITHUB_TOKEN: "github_pat_for_pictures",
+});
+
+async function serve(
+  env: NodeJS.ProcessEnv,
+  ...tools: readonly string[]
+): Promise<{ link: string; stop(): Promise<void> }> {
   // The shipped tools are compiled first, so that they are there from the first picture on.
-  await once(spawn(process.execPath, [BIN, "tool", "list"], { env, stdio: "ignore" }), "exit");
-  const child = spawn(process.execPath, [BIN, "serve"], { env, stdio: ["ignore", "pipe", "ignore"] });
+  for (const verb of [["list"], ...tools.map((name) => ["install", name, "--allow-unsigned"])])
+    await once(spawn(process.execPath, [BIN, "tool", ...verb], { env, stdio: "ignore" }), "exit");
+  const child = spawn(process.execPath, [BIN, "serve"], { env, stdio: ["ignore", "pipe", "inherit"] });
   let printed = "";
   for await (const chunk of child.stdout) {
     printed += String(chunk);
@@ -53,11 +78,7 @@ async function say(page: Page, text: string, answer: RegExp): Promise<void> {
   await page.locator(".working").waitFor({ state: "detached" });
 }
 
-async function takePictures(link: string): Promise<void> {
-  const browser = await chromium.launch({
-    executablePath: CHROMIUM,
-    args: ["--no-sandbox", "--disable-gpu"],
-  });
+async function takePictures(browser: Browser, link: string): Promise<void> {
   const page = await browser.newPage({ viewport: { width: 1180, height: 760 } });
   const shoot = (name: string) => page.screenshot({ path: join(PICTURES, `${name}.png`) });
   await page.goto(link);
@@ -76,7 +97,34 @@ async function takePictures(link: string): Promise<void> {
   await page.goto(`${new URL(link).origin}/#/tools`);
   await page.getByRole("heading", { name: /weather/ }).waitFor();
   await shoot("tools");
-  await browser.close();
+  await page.close();
+}
+
+async function takeStage(browser: Browser): Promise<void> {
+  const home = mkdtempSync(join(tmpdir(), "postern-stage-"));
+  const model = await startModelServer();
+  model.otherwise(answerTo);
+  try {
+    const { link, stop } = await serve(stageEnv(home, model.url), "github-issues");
+    const { origin, searchParams } = new URL(link);
+    const headers = {
+      authorization: `Bearer ${searchParams.get("token")}`,
+      "content-type": "application/json",
+    };
+    const ask = async (method: string, path: string, body?: object) => {
+      const answer = await fetch(origin + path, { method, headers, body: JSON.stringify(body) });
+      if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+    };
+    try {
+      await furnish(ask, storeOf(home));
+      await takePages(browser, link, PICTURES);
+    } finally {
+      await stop();
+    }
+  } finally {
+    await model.close();
+    rmSync(home, { recursive: true, force: true });
+  }
 }
 
 /** What stands on the screen of a real terminal after a few messages. */
@@ -126,12 +174,17 @@ function putIntoReadme(capture: string): void {
   );
 }
 
+const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
 try {
-  const { link, stop } = await serve();
-  await takePictures(link);
-  await stop();
-  putIntoReadme(await captureTerminal());
+  if (process.argv[2] !== "pages") {
+    const { link, stop } = await serve(env);
+    await takePictures(browser, link);
+    await stop();
+    putIntoReadme(await captureTerminal());
+  }
+  await takeStage(browser);
 } finally {
+  await browser.close();
   rmSync(home, { recursive: true, force: true });
 }
 process.exit();
