@@ -16,7 +16,14 @@ export interface FaultDetails {
   readonly retryAfterSecs?: number;
   /** The words of a command are wrong, whatever they are about: the command line exits with 2. */
   readonly usage?: boolean;
+  /** Each thing that is wrong, where there may be several. */
+  readonly problems?: readonly FaultProblem[];
   readonly cause?: unknown;
+}
+
+export interface FaultProblem {
+  readonly param: string;
+  readonly message: string;
 }
 
 const BRAND = Symbol.for("postern.fault");
@@ -29,6 +36,7 @@ export class Fault extends Error {
   readonly param: string | undefined;
   readonly retryAfterSecs: number | undefined;
   readonly usage: boolean;
+  readonly problems: readonly FaultProblem[] | undefined;
 
   constructor(kind: FaultKind, code: string, message: string, details: FaultDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -38,6 +46,7 @@ export class Fault extends Error {
     this.param = details.param;
     this.retryAfterSecs = details.retryAfterSecs;
     this.usage = details.usage ?? false;
+    this.problems = details.problems;
   }
 
   // A brand instead of a prototype: a plugin may have been built against another copy of this file.

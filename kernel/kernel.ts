@@ -1,13 +1,14 @@
 /** Starts plugins in order, rolls back a start that failed, stops in exact reverse. Knows no channel and no tool. */
 
 import { within } from "./deadline.ts";
-import type { Settings } from "./env.ts";
 import { Fault, reason } from "./fault.ts";
-import type { RootLog } from "./log.ts";
+import type { RootLog } from "./log/log.ts";
 import { closure, startOrder } from "./order.ts";
 import { type AnyPlugin, Off, type ServiceName } from "./plugin.ts";
 import { createReadiness } from "./readiness.ts";
-import type { Kernel, Mask, PluginState } from "./vocabulary/kernel.ts";
+import type { Settings } from "./settings/env.ts";
+import { changeable, type LiveReader, liveReaders } from "./settings/layers.ts";
+import type { Clock, Kernel, Mask, PluginState, Resume } from "./vocabulary/kernel.ts";
 import type { Services } from "./vocabulary/services.ts";
 import type { OwnedTables } from "./vocabulary/store.ts";
 
@@ -22,11 +23,22 @@ export interface BootOptions {
   readonly only?: readonly ServiceName[];
   /** A command that does not end by itself. */
   readonly stays?: boolean;
+  readonly resume?: Resume | undefined;
   /** What `kernel.shutdown()` does. */
   readonly onShutdown?: () => void;
   readonly startMillis?: number;
   readonly stopMillis?: number;
+  /** The machine's where none is given. */
+  readonly clock?: Clock;
 }
+
+const MACHINE_CLOCK: Clock = {
+  now: () => Date.now(),
+  every(millis, work) {
+    const timer = setInterval(work, millis).unref();
+    return () => clearInterval(timer);
+  },
+};
 
 export interface Running {
   readonly states: readonly PluginState[];
@@ -67,7 +79,8 @@ export async function boot(options: BootOptions): Promise<Running> {
   } = options;
   const chosen = options.only ? closure(options.plugins, options.only) : options.plugins;
   const ordered = startOrder(chosen);
-  const configs = configureAll(ordered, settings);
+  const readers = liveReaders(options.plugins);
+  const configs = configureAll(ordered, settings, readers);
   const whyOff = decideOff(ordered, configs);
 
   const undos: Undo[] = [];
@@ -88,13 +101,17 @@ export async function boot(options: BootOptions): Promise<Running> {
     version,
     startedAt: new Date(),
     mask,
+    clock: options.clock ?? MACHINE_CLOCK,
     serving: options.only === undefined,
     stays: options.stays ?? options.only === undefined,
+    resume: options.resume,
+    settings: { given: settings, readers },
     plugins: states,
     tables: () => tablesOf(options.plugins),
     lines: () => lines,
     readiness: readiness.run,
     recentLog: log.recent,
+    countLog: log.count,
     shutdown: options.onShutdown ?? (() => {}),
   };
   services.set("kernel", kernel);
@@ -207,7 +224,11 @@ export async function tablesOf(plugins: readonly AnyPlugin[]): Promise<readonly 
   return (await Promise.all(plugins.map(({ tables }) => tables?.() ?? []))).flat();
 }
 
-function configureAll(plugins: readonly AnyPlugin[], settings: Settings): ReadonlyMap<string, unknown> {
+function configureAll(
+  plugins: readonly AnyPlugin[],
+  settings: Settings,
+  readers: readonly LiveReader[],
+): ReadonlyMap<string, unknown> {
   const configs = new Map<string, unknown>();
   for (const plugin of plugins) {
     try {
@@ -220,7 +241,9 @@ function configureAll(plugins: readonly AnyPlugin[], settings: Settings): Readon
       });
     }
   }
-  settings.assertSound();
+  const stored = changeable(settings, readers);
+  // What is missing may be stored: who follows it looks again.
+  settings.assertSound(({ name, isMissing }) => isMissing === true && stored.has(name));
   return configs;
 }
 

@@ -3,19 +3,24 @@
  * A plugin is trusted code in our process: a name, what it needs, a pure `configure`, one `start`.
  */
 import type { Command } from "commander";
-import type { Env } from "./env.ts";
-import type { Log } from "./log.ts";
+import type { Log } from "./log/log.ts";
+import type { Env } from "./settings/env.ts";
 import type { Services } from "./vocabulary/services.ts";
 import type { OwnedTables, Sql, Store } from "./vocabulary/store.ts";
 
-export type { Env } from "./env.ts";
 export { Fault, type FaultKind, reason } from "./fault.ts";
-export type { Log } from "./log.ts";
+export type { Log } from "./log/log.ts";
+export type * from "./log/telemetry.ts";
 export type { MountedProtocol, MountedSocket, RouteDescription, Web } from "./net/web.ts";
+export type { Env } from "./settings/env.ts";
+export type { ChangeableSetting, Live, SettingValues, StoredSettings } from "./settings/live.ts";
 export type * from "./vocabulary/agent.ts";
 export type * from "./vocabulary/job.ts";
 export type * from "./vocabulary/kernel.ts";
 export type * from "./vocabulary/memory.ts";
+export type { ModelCheck, ModelTest } from "./vocabulary/models/check.ts";
+export type * from "./vocabulary/models/usage.ts";
+export type * from "./vocabulary/routine.ts";
 export type * from "./vocabulary/services.ts";
 export type * from "./vocabulary/store.ts";
 export type * from "./vocabulary/thread.ts";
@@ -26,7 +31,6 @@ export type * from "./vocabulary/tools/mcp.ts";
 export type * from "./vocabulary/tools/mcp-offers.ts";
 export type * from "./vocabulary/tools/tools.ts";
 export type * from "./vocabulary/turn.ts";
-export type * from "./vocabulary/usage.ts";
 export type { AccountKey, Accounts, Identity, PairingGate, TokenScope, User } from "./vocabulary/user.ts";
 
 export type ServiceName = keyof Services & string;
@@ -101,10 +105,14 @@ export interface Plugin<
   /** Services this plugin uses when they are there. */
   readonly wants?: readonly Wants[];
   readonly provides?: readonly Provides[];
+  /** What its commands take, by kind, for shell completion. */
+  readonly names?: NameSources;
   /** The tables it keeps in the store, so that a whole store can be copied without starting anything. */
   readonly tables?: () => Promise<readonly OwnedTables[]>;
   /** Pure: reads settings, opens nothing. Problems are collected by `env`, not thrown. */
   configure(env: Env): Config | Off;
+  /** Reads, like `configure`, those that may be changed while it runs: `start` follows them with the service `settings`. */
+  live?(env: Env): unknown;
   // What a start returns is checked against `provides`; it must not be guessed from the return type instead.
   start(
     context: StartContext<Config, Needs, Wants>,
@@ -112,6 +120,25 @@ export interface Plugin<
   /** Read-only: would `start` succeed with this config? Asked by `postern doctor`, with nothing started. */
   diagnose?(context: DiagnoseContext<Config>): Promise<readonly Finding[]>;
 }
+
+/** Something that has a name in the store or the home. */
+export interface Named {
+  readonly name: string;
+  readonly about?: string;
+}
+
+/** Reads the store as it is, and nothing where it or the table is not there yet. */
+export interface StoreLook {
+  rows<Row>(sql: string, ...values: readonly string[]): Promise<readonly Row[]>;
+}
+
+/** Names by kind, such as `thread`: read without starting anything. */
+export type NameSources = Readonly<
+  Record<
+    string,
+    (look: StoreLook & { readonly home: string; readonly user: string }) => Promise<readonly Named[]>
+  >
+>;
 
 export interface DiagnoseContext<Config> {
   readonly config: Config;
@@ -150,6 +177,8 @@ export interface CommandContext {
   readonly home: string;
   /** The folder the command was typed in. */
   readonly folder: string;
+  /** What the person edits texts with: VISUAL, else EDITOR. */
+  readonly editor: string;
   /** What a plugin's settings say, as it reads them. Throws where they, or any others read so far, cannot be used. */
   settingsOf<Config>(plugin: string, read: (env: Env) => Config): Config;
   /** The tables of every plugin that Postern ships. */
@@ -175,6 +204,16 @@ export interface Finding {
   /** It works, but something should be changed. */
   readonly warning?: boolean;
   readonly detail: string;
+  /** What `postern doctor --fix` may do about it. It deletes nothing that a person wrote. */
+  readonly fix?: Fix;
+}
+
+export interface Fix {
+  /** What would be done, as in "close it to others". */
+  readonly about: string;
+  /** Why a person has to agree first. */
+  readonly asks?: string;
+  apply(): void | Promise<void>;
 }
 
 /** A plugin whose type parameters no longer matter: what the kernel handles. */
@@ -186,8 +225,10 @@ export interface AnyPlugin {
   readonly needs?: readonly ServiceName[];
   readonly wants?: readonly ServiceName[];
   readonly provides?: readonly ServiceName[];
+  readonly names?: NameSources;
   readonly tables?: () => Promise<readonly OwnedTables[]>;
   configure(env: Env): unknown;
+  live?(env: Env): unknown;
   // biome-ignore lint/suspicious/noExplicitAny: the kernel passes exactly what `needs` and `wants` name
   start(context: any): unknown;
   // biome-ignore lint/suspicious/noExplicitAny: as above

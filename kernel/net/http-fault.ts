@@ -10,6 +10,11 @@ export const ErrorEnvelope = Type.Object(
       type: Type.String(),
       param: Type.Union([Type.String({ description: "The field at fault" }), Type.Null()]),
       code: Type.String(),
+      problems: Type.Optional(
+        Type.Array(Type.Object({ param: Type.String(), message: Type.String() }), {
+          description: "Each field at fault, where there may be several",
+        }),
+      ),
     }),
   },
   { $id: "Error" },
@@ -88,18 +93,25 @@ export function statusFault(status: number, { largestBody }: ChannelRules): Http
   return { status, headers: {}, body: envelope(type, code, message), isBug: false };
 }
 
-function faultAnswer({ kind, code, message, param, retryAfterSecs }: Fault, rules: ChannelRules): HttpFault {
+function faultAnswer(fault: Fault, rules: ChannelRules): HttpFault {
+  const { kind, code, message, param, retryAfterSecs, problems } = fault;
   const [usual, type] = rules.exceptions?.[kind] ?? KINDS[kind];
   const status = (kind === "invalid" ? (rules.codes?.[code] ?? CODES.get(code)) : undefined) ?? usual;
   const wait = retryAfterSecs ?? (status === 429 ? SOON_SECS : undefined);
   return {
     status,
     headers: wait === undefined ? {} : { "retry-after": String(wait) },
-    body: envelope(type, code, message, param),
+    body: envelope(type, code, message, param, problems),
     isBug: false,
   };
 }
 
-function envelope(type: string, code: string, message: string, param: string | null = null): ErrorEnvelope {
-  return { error: { message, type, param, code } };
+function envelope(
+  type: string,
+  code: string,
+  message: string,
+  param: string | null = null,
+  problems?: Fault["problems"],
+): ErrorEnvelope {
+  return { error: { message, type, param, code, ...(problems && { problems }) } };
 }

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import { isIPv4 } from "node:net";
 import ipaddr from "ipaddr.js";
-import type { Env } from "../env.ts";
+import type { Env } from "../settings/env.ts";
 
 export interface Proxies {
   /** The address of the client, without an IPv4-in-IPv6 prefix. */

@@ -3,12 +3,14 @@
  * and end as the vocabulary promises: `started` first, exactly one of `done` or `failed` last.
  */
 import { randomUUID } from "node:crypto";
+import { Readable } from "node:stream";
 import { Fault, reason } from "../fault.ts";
 import { type AnyPlugin, definePlugin } from "../plugin.ts";
-import type { Agent, RunningTurn, Threads } from "../vocabulary/agent.ts";
+import type { Agent, Attachments, RunningTurn, Threads } from "../vocabulary/agent.ts";
+import type { Usage } from "../vocabulary/models/usage.ts";
+import type { Routines } from "../vocabulary/routine.ts";
 import type { Limiter, Sql } from "../vocabulary/store.ts";
 import type { ModelName, Turn, TurnEvent, TurnRecord } from "../vocabulary/turn.ts";
-import type { Usage } from "../vocabulary/usage.ts";
 import { createScriptedJobs } from "./scripted-jobs.ts";
 
 /** Answers the pieces of text to say. With what it throws before the first piece `agent.run` rejects. */
@@ -35,6 +37,29 @@ const USAGE: Usage = {
 const OPEN: Limiter = {
   take: async () => ({ ok: true, limit: 1000, windowSecs: 60, remaining: 1000, resetSecs: 1 }),
   peek: async () => ({ ok: true, limit: 1000, windowSecs: 60, remaining: 1000, resetSecs: 1 }),
+};
+
+/** Takes no files. */
+const NO_ROUTINES: Routines = {
+  add: () => Promise.reject(new Fault("unavailable", "no_routines", "The scripted agent has no routines.")),
+  list: async () => [],
+  find: async () => undefined,
+  change: async () => undefined,
+  remove: async () => false,
+  run: async () => undefined,
+  runs: async () => ({ items: [] }),
+  preview: (schedule, tz = "UTC") => ({ words: schedule, tz, firings: [] }),
+  deliverBy: () => () => {},
+};
+
+const NO_ATTACHMENTS: Attachments = {
+  limits: { fileBytes: 0, files: 0, messageBytes: 0 },
+  add: async () => {
+    throw new Fault("invalid", "file_too_large", "The scripted agent takes no files.");
+  },
+  read: async () => undefined,
+  remove: async () => false,
+  bring: async () => ({ attachments: [], attached: [], alongside: async () => {} }),
 };
 
 const unknownTool = (name: string) =>
@@ -92,6 +117,7 @@ export function createScriptedAgent(): ScriptedAgent {
       return () => void listeners.delete(listener);
     },
     model: () => MODEL,
+    models: async () => ({ items: [MODEL], unlisted: [] }),
     measure: async () => 1,
     condense: async () => ({ text: "", usage: USAGE }),
     removeUser: async () => {},
@@ -104,7 +130,9 @@ export function createScriptedAgent(): ScriptedAgent {
     provides: [
       "agent",
       "threads",
+      "attachments",
       "jobs",
+      "routines",
       "memory",
       "skills",
       "approvals",
@@ -112,6 +140,7 @@ export function createScriptedAgent(): ScriptedAgent {
       "identities",
       "externalTools",
       "toolCalls",
+      "usage",
       "chatLimit",
     ],
     configure: () => ({}),
@@ -123,7 +152,9 @@ export function createScriptedAgent(): ScriptedAgent {
       return {
         agent,
         threads: threadsOf(records),
+        attachments: NO_ATTACHMENTS,
         jobs,
+        routines: NO_ROUTINES,
         chatLimit: OPEN,
         memory: {
           search: async () => [],
@@ -131,7 +162,16 @@ export function createScriptedAgent(): ScriptedAgent {
           read: async () => undefined,
           write: async (_user, path) => ({ path, version: 1 }),
           remove: async () => false,
+          history: async () => [],
+          readVersion: async () => undefined,
           embed: async (texts) => texts.map(() => new Float32Array([1])),
+        },
+        usage: {
+          turns: async () => ({
+            total: { count: 0, failed: 0, inputTokens: 0, outputTokens: 0, usd: 0 },
+            points: [],
+            groups: [],
+          }),
         },
         skills: { list: async () => [], read: async () => undefined },
         toolCalls: {
@@ -268,12 +308,26 @@ function threadsOf(records: ReadonlyMap<string, TurnRecord>): Threads {
       const [first, last] = [turns[0], turns.at(-1)];
       if (first === undefined || last === undefined) return undefined;
       const { createdAt } = first;
-      return { id: thread, title: "A thread", createdAt, updatedAt: last.createdAt, turns: turns.length };
+      return {
+        id: thread,
+        title: "A thread",
+        createdAt,
+        updatedAt: last.createdAt,
+        turns: turns.length,
+        pinned: false,
+      };
     },
-    turns: async (user, thread) => ({ items: of(user, thread) }),
+    turns: async (user, thread) => ({ items: of(user, thread), versions: [] }),
     turn: async (user, id) => (records.get(id)?.user === user ? records.get(id) : undefined),
     attachment: async () => undefined,
+    export: async (user, thread) => ({
+      name: "thread.json",
+      mime: "application/json",
+      text: Readable.from([JSON.stringify(of(user, thread))]),
+    }),
     rename: async () => {},
+    pin: async () => {},
+    setModel: async () => {},
     remove: async () => {},
   };
 }

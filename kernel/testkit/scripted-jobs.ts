@@ -35,21 +35,32 @@ export function createScriptedJobs(agent: Agent): Jobs {
       return complete(id, { response: `It failed: ${told.message}`, error: told });
     }
   };
+  const submit = async (job: NewJob): Promise<Job> => {
+    const { user, channel, conversation, sender } = job;
+    const created: Job = {
+      id: randomUUID(),
+      user,
+      channel,
+      message: job.message,
+      attempts: 1,
+      status: "running",
+      createdAt: new Date().toISOString(),
+      ...(conversation !== undefined && { conversation }),
+      ...(sender !== undefined && { sender }),
+    };
+    jobs.set(created.id, created);
+    waiting.set(created.id, work(created.id, job));
+    return created;
+  };
   return {
-    async submit(job) {
-      const { user, channel, conversation, sender } = job;
-      const created: Job = {
-        id: randomUUID(),
-        user,
-        channel,
-        status: "running",
-        createdAt: new Date().toISOString(),
-        ...(conversation !== undefined && { conversation }),
-        ...(sender !== undefined && { sender }),
-      };
-      jobs.set(created.id, created);
-      waiting.set(created.id, work(created.id, job));
-      return created;
+    submit,
+    async retry(id) {
+      const job = jobs.get(id);
+      return job && submit({ user: job.user, channel: job.channel, message: job.message });
+    },
+    async noteCallback(id, callback) {
+      const job = jobs.get(id);
+      if (job) jobs.set(id, { ...job, callback });
     },
     find: async (id) => jobs.get(id),
     list: async () => ({ items: [...jobs.values()].reverse() }),
