@@ -44,11 +44,18 @@ test("what the service imports is a dependency of the published package", () => 
   // What is bundled is imported by one module each.
   const bundled = {
     "host/compile/component-reader.ts": "@bytecodealliance/jco-transpile",
+    "kernel/mask/code.ts": "highlight.js",
     "kernel/store/sqlite/keyv.ts": "@keyv/sqlite",
   };
   const missing = IMPORTS.filter(({ name }) => !(name in dependencies) && !(name in PACKAGES));
   expect(IMPORTS.length).toBeGreaterThan(50);
   expect(Object.fromEntries(missing.map(({ file, name }) => [file, name]))).toEqual(bundled);
+});
+
+test("npm create postern-tool is of the same version, runs on the same Node and brings nothing along", () => {
+  const { version } = read("package.json") as { version: string };
+  expect(read("wit/create-postern-tool/package.json")).toMatchObject({ version, engines });
+  expect(read("wit/create-postern-tool/package.json")).not.toHaveProperty("dependencies");
 });
 
 test("every package in the lock file supports every Node that engines names", () => {

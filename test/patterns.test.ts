@@ -8,7 +8,7 @@ import { createMatcher } from "../kernel/mask/matcher.ts";
 import { digest } from "../plugins/agent/context/window.ts";
 import { passagesOf } from "../plugins/agent/memory/indexer.ts";
 import { cleanPath } from "../plugins/agent/memory/path.ts";
-import { snippetOf } from "../plugins/agent/memory/snippet.ts";
+import { snippetOf } from "../plugins/agent/memory/searching/snippet.ts";
 import { termsOf } from "../plugins/agent/memory/terms.ts";
 import { decide } from "../plugins/agent/models/builtin/decide.ts";
 import { judge } from "../plugins/agent/safety/provenance/ruling.ts";
@@ -16,9 +16,9 @@ import { hear } from "../plugins/agent/safety/provenance/said.ts";
 import { createRedactStream, redact } from "../plugins/agent/safety/redact.ts";
 import { wrapOutput } from "../plugins/agent/safety/wrap.ts";
 import { clipTitle } from "../plugins/agent/threads/title.ts";
-import { cut, plain, wrap } from "../plugins/tui/screen/lines.ts";
-import { renderMarkdown } from "../plugins/tui/screen/markdown.ts";
-import { createPalette } from "../plugins/tui/screen/palette.ts";
+import { cut, plain, wrap } from "../plugins/tui/screen/text/lines.ts";
+import { renderMarkdown } from "../plugins/tui/screen/text/markdown.ts";
+import { createPalette } from "../plugins/tui/screen/text/palette.ts";
 import { allPatterns, cook, type Recipe, recipesFor, withoutHanging } from "./support/patterns.ts";
 import { NOW } from "./support/services/builtin-dialogue.ts";
 import { everyTool } from "./support/services/builtin-tools.ts";
@@ -32,9 +32,8 @@ const ELSEWHERE: readonly (readonly [place: string, why: string])[] = [
   ["host/compile/", "runs in the tool's process"],
   ["host/sandbox/inside/", "runs in the tool's process"],
   ["plugins/agent/models/chat-completions/speak.ts /\\/+$/", "reads a setting"],
-  ["plugins/agent/models/diagnose.ts /\\/+$/", "reads a setting"],
   ["plugins/agent/spending/cost.ts /0+$/", "reads twelve digits"],
-  ["plugins/agent/memory/snippet.ts /\\s+\\S*$/u", "reads 240 characters"],
+  ["plugins/agent/memory/searching/snippet.ts /\\s+\\S*$/u", "reads 240 characters"],
   ['plugins/agent/models/builtin/reading.ts /"[^"]+"', "reads 2000 characters"],
 ];
 

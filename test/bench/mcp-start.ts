@@ -1,7 +1,7 @@
 /** A start with ten MCP servers configured, two of them dead, beside one with none. */
 import { join } from "node:path";
 import { openToolHost } from "../../host/tool-host.ts";
-import { createLog } from "../../kernel/log.ts";
+import { createLog } from "../../kernel/log/log.ts";
 import { createMask } from "../../kernel/mask/mask.ts";
 import { openStore } from "../../kernel/store/sqlite/store.ts";
 import { listenMcp, type McpHttp } from "../support/servers/mcp-listening.ts";

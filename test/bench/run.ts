@@ -63,7 +63,8 @@ for (const [index, { name, about, run }] of benches.entries()) {
     failures += figures.filter(({ target }) => target?.must && !target.met).length;
     results[name] = { about, seconds: Math.round((performance.now() - started) / 1000), figures };
     progress("");
-    process.stdout.write(`\n${name}: ${about}\n${table(toRows(figures))}`);
+    const [head = [], ...rows] = toRows(figures);
+    process.stdout.write(`\n${name}: ${about}\n${table(head, rows, { indent: "  " })}`);
   } catch (error) {
     failures++;
     progress("");

@@ -5,11 +5,11 @@ import { setImmediate as breathe } from "node:timers/promises";
 import Koa from "koa";
 import { koaBody } from "koa-body";
 import { Pool } from "undici";
-import { Settings, type Variables } from "../../kernel/env.ts";
 import { boot, type Running } from "../../kernel/kernel.ts";
-import { createLog } from "../../kernel/log.ts";
+import { createLog } from "../../kernel/log/log.ts";
 import { createMask } from "../../kernel/mask/mask.ts";
 import type { Jobs } from "../../kernel/plugin.ts";
+import { Settings, type Variables } from "../../kernel/settings/env.ts";
 import { countAnswers, submitUnderKills } from "../support/processes/kills.ts";
 import { SECRET, WEBHOOK_SETTINGS, webhookPlugins } from "../support/services/webhook-plugins.ts";
 import {

@@ -1,9 +1,10 @@
 /** The same cases in the real loop: a kernel, a scripted model server, and tools that answer what the case says. */
-import { Settings } from "../../../kernel/env.ts";
+
 import { boot } from "../../../kernel/kernel.ts";
-import { createLog } from "../../../kernel/log.ts";
+import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import type { AnyPlugin, TurnInput, TurnRecord } from "../../../kernel/plugin.ts";
+import { Settings } from "../../../kernel/settings/env.ts";
 import store from "../../../kernel/store/store.ts";
 import agentPlugin from "../../../plugins/agent/plugin.ts";
 import { type Answer as Reply, startModelServer } from "../../support/servers/model-server.ts";

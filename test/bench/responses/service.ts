@@ -1,9 +1,10 @@
 /** The service under measurement in a process of its own; tells its address and, when asked, its memory. */
-import { Settings } from "../../../kernel/env.ts";
+
 import { boot } from "../../../kernel/kernel.ts";
-import { createLog } from "../../../kernel/log.ts";
+import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
+import { Settings } from "../../../kernel/settings/env.ts";
 import store from "../../../kernel/store/store.ts";
 import agent from "../../../plugins/agent/plugin.ts";
 import gateway from "../../../plugins/gateway/plugin.ts";

@@ -1,14 +1,18 @@
 /** The agent without a channel around it, and with a model that takes no time of its own: what is measured is the loop and the store. */
+
+import { SILENT as SILENT_TELEMETRY, type Telemetry } from "../../../kernel/log/telemetry.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import type { OpenStore } from "../../../kernel/store/open-store.ts";
 import { createAgent } from "../../../plugins/agent/agent.ts";
 import { openFolderFiles } from "../../../plugins/agent/context/files/folder.ts";
 import { createContext } from "../../../plugins/agent/context/window.ts";
+import { createObservers } from "../../../plugins/agent/live/observer.ts";
 import type { Model } from "../../../plugins/agent/models/model.ts";
 import { createApprovals } from "../../../plugins/agent/safety/approvals.ts";
 import { createDestinations } from "../../../plugins/agent/safety/provenance/destinations.ts";
 import { createStoredTraces } from "../../../plugins/agent/safety/provenance/stored-trace.ts";
 import { createTurnGates } from "../../../plugins/agent/safety/provenance/turn-gates.ts";
+import type { TurnSettings } from "../../../plugins/agent/settings.ts";
 import { readPrices } from "../../../plugins/agent/spending/cost.ts";
 import { createSpending } from "../../../plugins/agent/spending/spending.ts";
 import { createHistory } from "../../../plugins/agent/threads/history.ts";
@@ -31,49 +35,57 @@ const instant: Model = {
 
 const input = { type: "message", text: "A message of about as many words as people write." } as const;
 
-export async function openAgent(store: OpenStore, home: string) {
+export async function openAgent(store: OpenStore, home: string, telemetry: Telemetry = SILENT_TELEMETRY) {
   const sql = await store.tables("agent", MIGRATIONS);
   const mask = createMask();
   mask.add("a-secret-the-loop-knows");
   const history = createHistory(sql, { mask, trusted: new Set() });
-  const provenance = { mode: "ask", trusted: new Set<string>() } as const;
+  const settings: TurnSettings = {
+    approvals: new Map(),
+    provenance: { mode: "ask", trusted: new Set() },
+    ...{ chatRateLimit: 1_000_000, maxToolCalls: 10, turnIdleSecs: 60, dailyUsdCap: undefined },
+  };
   const runner = createTurnRunner({
     gates: createTurnGates({
-      settings: provenance,
       destinations: createDestinations(sql),
       followed: new Set(),
       mask,
       stored: createStoredTraces(sql, () => false),
       isOwn: () => false,
     }),
-    models: { current: async () => [instant], name: () => instant.name },
+    models: {
+      current: async () => [instant],
+      servers: async () => [],
+      builtin: instant,
+      name: () => instant.name,
+    },
+    chain: async () => [instant],
+    chosenFor: async () => undefined,
     prices: await readPrices(openFolderFiles(home)),
-    spending: createSpending(sql, undefined),
+    spending: createSpending(sql),
     context: createContext(sql, history),
     sources: {
       own: [],
       host: undefined,
-      rules: new Map(),
       approvals: createApprovals(sql),
       mostOffered: 40,
       index: createToolIndexes(),
-      provenance: provenance.mode,
     },
     mask,
     trusted: new Set(),
     log: SILENT,
-    maxToolCalls: 10,
-    onTokenCap: () => {},
+    onCap: () => {},
     preface: async () => ({ sections: [], requiredTools: [], persons: [] }),
   });
   const agent = createAgent({
+    observers: createObservers(telemetry, mask, SILENT),
     ledger: createLedger(sql, store.node),
     runner,
     node: store.node,
     signals: store.signals,
     log: SILENT,
-    idleSecs: 60,
-    admit: async () => {},
+    settings: async () => settings,
+    admit: async (turn) => turn,
     forget: history.forget,
     remember: async () => {},
   });

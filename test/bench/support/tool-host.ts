@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openToolHost, type ToolHost } from "../../../host/tool-host.ts";
-import { createLog } from "../../../kernel/log.ts";
+import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import { openStore } from "../../../kernel/store/sqlite/store.ts";
 import { copyCode } from "../../support/tools/components.ts";

@@ -36,7 +36,10 @@ export async function openWork(store: OpenStore, home: string, progress: Progres
     concurrency: 1,
     retentionDays: 1,
   });
-  const threads = createThreads(sql, () => {});
+  const threads = createThreads(sql, {
+    onRemove: () => {},
+    choose: async ({ provider = "", name }) => ({ provider, name }),
+  });
   const notes = await store.tables("memory", MEMORY);
   const documents = createDocuments(notes);
   const memory = await createMemory({ store, vectors: false, log: SILENT });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createLog } from "../../../kernel/log.ts";
+import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 
 const SECRET = 's3cr3t/"quoted"+value';
@@ -54,7 +54,9 @@ test("a line of a plugin carries its name, and lines under the level are not wri
   const log = createLog("warn", createMask(), { pretty: false, write: (line) => void lines.push(line) });
   log.child("gateway").info("quiet");
   log.child("gateway").warn("loud");
-  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ plugin: "gateway", msg: "loud" }]);
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { level: "warn", plugin: "gateway", message: "loud" },
+  ]);
 });
 
 test("the size says when another value is known", () => {
@@ -81,7 +83,11 @@ test("the newest lines are kept for the operator's page, with secrets hidden", (
   const mask = createMask();
   const log = createLog("info", mask, { pretty: false, write: () => {} });
   mask.add(SECRET);
-  for (let i = 0; i < 600; i++) log.info(`line ${i} ${SECRET}`);
-  expect(log.recent()).toHaveLength(500);
-  expect(log.recent().at(-1)).toContain("line 599 [secret]");
+  for (let i = 0; i < 2100; i++) log.info(`line ${i} ${SECRET}`);
+  expect(log.recent()).toHaveLength(2000);
+  expect(log.count()).toBe(2100);
+  expect(log.count()).toBe(2100);
+  expect(log.recent().at(-1)).toContain("line 2099 [secret]");
+  for (let i = 0; i < 3; i++) log.info("long".repeat(250_000));
+  expect(log.recent()).toHaveLength(2);
 });

@@ -1,6 +1,6 @@
 /** The log, the redaction before a model and the broker once knew different forms of a secret. */
 import { expect, test } from "vitest";
-import { createLog } from "../../../kernel/log.ts";
+import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import { createRedactStream, redact } from "../../../plugins/agent/safety/redact.ts";
 import { FORMED_SECRET, SECRET_FORMS } from "../../support/secret-forms.ts";
@@ -26,8 +26,8 @@ test.each(FORMS)("a secret %s is hidden in the log, before a model and from a to
     { field: text },
     text,
   );
-  const { msg, field } = JSON.parse(lines.join("")) as { msg: string; field: string };
-  expect([msg, field]).toEqual([expect.stringMatching(HIDDEN), expect.stringMatching(HIDDEN)]);
+  const { message, field } = JSON.parse(lines.join("")) as { message: string; field: string };
+  expect([message, field]).toEqual([expect.stringMatching(HIDDEN), expect.stringMatching(HIDDEN)]);
 
   expect(redact(mask, text)).toMatch(HIDDEN);
   const stream = createRedactStream(mask);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createLog } from "../../../kernel/log.ts";
+import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import { visible, visibleJson, visibleLine, withoutHidden } from "../../../kernel/mask/visible.ts";
 

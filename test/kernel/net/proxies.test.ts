@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
-import { Settings } from "../../../kernel/env.ts";
 import { createProxies, readTrustedProxies } from "../../../kernel/net/proxies.ts";
+import { Settings } from "../../../kernel/settings/env.ts";
 
 const asked = (remoteAddress: string, forwardedFor?: string) =>
   ({ socket: { remoteAddress }, headers: { "x-forwarded-for": forwardedFor } }) as unknown as IncomingMessage;

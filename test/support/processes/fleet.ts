@@ -1,6 +1,6 @@
 /** Several real `postern serve` on one PostgreSQL, each with a home of its own, behind a balancer without memory. */
 import { join } from "node:path";
-import { findRunning } from "../../../kernel/cli/home.ts";
+import { findRunning } from "../../../kernel/cli/service/home.ts";
 import { temporaryFolder } from "../home.ts";
 import { type Balancer, startBalancer } from "../servers/balancer.ts";
 import type { ModelServer } from "../servers/model-server.ts";

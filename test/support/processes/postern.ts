@@ -11,6 +11,8 @@ export interface PosternOptions {
   readonly input?: string;
   /** Another user than the tester; only root can do that. */
   readonly uid?: number;
+  /** What it is started by, with its command line as the last arguments. */
+  readonly inside?: readonly [string, ...string[]];
   /** Another installation than this clone. */
   readonly bin?: string;
   readonly later?: Later;
@@ -30,7 +32,9 @@ export interface PosternProcess {
 
 /** Starts it and leaves it running; it is killed when the test is over, or later. */
 export function startPostern(args: readonly string[], options: PosternOptions = {}): PosternProcess {
-  const child = spawn(process.execPath, [options.bin ?? BIN, ...args], {
+  const [command, ...before] = options.inside ?? [];
+  const line = [process.execPath, options.bin ?? BIN, ...args] as const;
+  const child = spawn(command ?? line[0], command === undefined ? line.slice(1) : [...before, ...line], {
     env: environment(options),
     ...(options.cwd ? { cwd: options.cwd } : {}),
     ...(options.uid !== undefined && { uid: options.uid, gid: options.uid }),

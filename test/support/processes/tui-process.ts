@@ -1,9 +1,10 @@
 /** The service with the terminal UI and three small tools, as a process that wants a terminal. */
 import { flushCompileCache } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
-import { serve } from "../../../kernel/cli/serve.ts";
+import { parseArgs } from "node:util";
+import { serve } from "../../../kernel/cli/service/serve.ts";
 import { openSession } from "../../../kernel/cli/session.ts";
-import { type AnyPlugin, definePlugin, type ToolInfo } from "../../../kernel/plugin.ts";
+import { type AnyPlugin, definePlugin, reason, type ToolInfo } from "../../../kernel/plugin.ts";
 import store from "../../../kernel/store/store.ts";
 import agent from "../../../plugins/agent/plugin.ts";
 import gateway from "../../../plugins/gateway/plugin.ts";
@@ -77,4 +78,20 @@ const tools = definePlugin({
 flushCompileCache();
 
 const plugins = [store, tools, agent, gateway, tui] as readonly AnyPlugin[];
-process.exitCode = await serve(openSession(), plugins, { version: "0.0.0-test", screenTaken: true });
+const { values } = parseArgs({ options: { thread: { type: "string" }, continue: { type: "boolean" } } });
+const resume = values.continue
+  ? "newest"
+  : values.thread === undefined
+    ? undefined
+    : { thread: values.thread };
+try {
+  process.exitCode = await serve(openSession(), plugins, {
+    version: "0.0.0-test",
+    screenTaken: true,
+    resume,
+  });
+} catch (error) {
+  // As the command line does, which knows more plugins.
+  process.stderr.write(`${reason(error)}\n`);
+  process.exitCode = 1;
+}

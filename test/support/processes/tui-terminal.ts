@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { spawn } from "@lydell/node-pty";
 import type { Terminal as ScreenModel } from "@xterm/headless";
 import { onTestFinished } from "vitest";
-import type { Variables } from "../../../kernel/env.ts";
+import type { Variables } from "../../../kernel/settings/env.ts";
 import { temporaryFolder } from "../home.ts";
 import type { ModelServer } from "../servers/model-server.ts";
 import { scriptedModel } from "../services/agent.ts";
@@ -34,6 +34,9 @@ export const KEYS = {
   shiftTab: "\u001b[Z",
   escape: "\u001b",
   up: "\u001b[A",
+  /** As terminals send it on a full screen. */
+  wheelUp: "\u001b[A".repeat(3),
+  wheelDown: "\u001b[B".repeat(3),
   down: "\u001b[B",
   right: "\u001b[C",
   left: "\u001b[D",
@@ -50,6 +53,8 @@ export interface OpenTerminal {
   /** The screen as it is, without blanks at the ends. */
   lines(): readonly string[];
   text(): string;
+  /** The same, with what the terminal itself wrapped as one line: what somebody who copies it gets. */
+  copied(): string;
   cursor(): { readonly x: number; readonly y: number };
   type(text: string): void;
   press(...keys: (keyof typeof KEYS)[]): void;
@@ -65,19 +70,22 @@ export interface TerminalOptions {
   readonly columns?: number;
   readonly rows?: number;
   readonly env?: Variables;
+  /** Of an earlier terminal; otherwise its own. */
+  readonly home?: string;
+  readonly args?: readonly string[];
   /** What a small screen shows once it is ready, in place of the greeting's last line. */
   readonly firstSight?: string;
 }
 
 export function openTerminal(options: TerminalOptions = {}): OpenTerminal {
-  const { columns = 80, rows = 24, env = {} } = options;
-  const home = temporaryFolder();
+  const { columns = 80, rows = 24, env = {}, home = temporaryFolder(), args = [] } = options;
   const screen = new Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 0 });
   const watchers = new Set<() => void>();
   let output = "";
-  const child = spawn(process.execPath, [PROCESS], {
+  const child = spawn(process.execPath, [PROCESS, ...args], {
     cols: columns,
     rows,
+    cwd: home,
     name: "xterm-256color",
     env: {
       PATH: process.env["PATH"] ?? "",
@@ -122,6 +130,10 @@ export function openTerminal(options: TerminalOptions = {}): OpenTerminal {
     output: () => output,
     lines,
     text: () => lines().join("\n"),
+    copied: () =>
+      Array.from({ length: screen.rows }, (_, row) => screen.buffer.active.getLine(row))
+        .map((line) => `${line?.isWrapped ? "" : "\n"}${line?.translateToString(true) ?? ""}`)
+        .join(""),
     cursor: () => ({ x: screen.buffer.active.cursorX, y: screen.buffer.active.cursorY }),
     type: (text) => child.write(text),
     press: (...keys) => {

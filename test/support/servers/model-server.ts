@@ -61,28 +61,38 @@ export interface ModelServer {
   /** For MODEL_BASE_URL. */
   readonly url: string;
   readonly requests: readonly ChatRequest[];
+  /** The `authorization` of each of them. */
+  readonly keys: readonly (string | undefined)[];
+  readonly headers: readonly IncomingMessage["headers"][];
   script(...answers: Scripted[]): void;
   /** What every request gets once the script is at its end. */
   otherwise(answer: Scripted): void;
+  /** The names that it lists; "scripted" alone until then. */
+  offer(...names: unknown[]): void;
   /** Ends every connection and the server. */
   close(): Promise<void>;
 }
 
 export async function startModelServer(port = 0): Promise<ModelServer> {
   const requests: ChatRequest[] = [];
+  const keys: (string | undefined)[] = [];
+  const headers: IncomingMessage["headers"][] = [];
   const script: Scripted[] = [];
   let fallback: Scripted = { text: "ok" };
+  let offered: readonly unknown[] = ["scripted"];
 
   const server = createServer((request, response) => {
     if (request.method === "GET") {
       response.writeHead(200, { "content-type": "application/json" });
-      response.end('{"object":"list","data":[{"id":"scripted","object":"model"}]}');
+      response.end(JSON.stringify({ object: "list", data: offered.map((id) => ({ id, object: "model" })) }));
       return;
     }
     readBody(request)
       .then(async (body) => {
         const asked = JSON.parse(body) as ChatRequest;
         requests.push(asked);
+        keys.push(request.headers.authorization);
+        headers.push(request.headers);
         const next = script.shift() ?? fallback;
         await answer(response, typeof next === "function" ? next(asked) : next);
       })
@@ -93,9 +103,14 @@ export async function startModelServer(port = 0): Promise<ModelServer> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     requests,
+    keys,
+    headers,
     script: (...answers) => void script.push(...answers),
     otherwise: (next) => {
       fallback = next;
+    },
+    offer: (...names) => {
+      offered = names;
     },
     close: () =>
       new Promise((resolve) => {

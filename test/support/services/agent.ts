@@ -1,13 +1,15 @@
 /** The real kernel with the agent, a scripted model and, where wanted, a few tools of the test's own. */
-import type { Variables } from "../../../kernel/env.ts";
+
 import {
   type AnyPlugin,
   type CallOutcome,
+  type Clock,
   definePlugin,
   type Reply,
   type ToolInfo,
   type TurnEvent,
 } from "../../../kernel/plugin.ts";
+import type { Variables } from "../../../kernel/settings/env.ts";
 import store from "../../../kernel/store/store.ts";
 import agentPlugin from "../../../plugins/agent/plugin.ts";
 import { type ModelServer, startModelServer } from "../servers/model-server.ts";
@@ -69,6 +71,7 @@ export interface AgentOptions {
   readonly home?: string;
   /** False for a command beside the service. */
   readonly serving?: boolean;
+  readonly clock?: Clock;
 }
 
 export function bootAgent({
@@ -77,6 +80,7 @@ export function bootAgent({
   tools,
   home,
   serving = true,
+  clock,
 }: AgentOptions = {}): Promise<BootedKernel> {
   return bootKernel(
     [store as AnyPlugin, ...(tools ? [toolsPlugin(tools)] : []), agentPlugin as AnyPlugin],
@@ -84,7 +88,11 @@ export function bootAgent({
       ...(model ? { MODEL_BASE_URL: model.url, MODEL_NAME: "scripted" } : { MODEL_PROVIDER: "builtin" }),
       ...variables,
     },
-    { ...(home !== undefined && { home }), ...(!serving && { only: ["jobs"] }) },
+    {
+      ...(home !== undefined && { home }),
+      ...(!serving && { only: ["jobs"] }),
+      ...(clock && { clock }),
+    },
   );
 }
 

@@ -10,11 +10,11 @@ import type { Tape } from "../../../host/broker/recording.ts";
 import { parseCapabilities } from "../../../host/catalog/capabilities-file.ts";
 import { createRefresh } from "../../../host/secrets/oauth.ts";
 import { openVault, type ToolVault } from "../../../host/secrets/secrets.ts";
-import { createLog } from "../../../kernel/log.ts";
+import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import type { Lookup } from "../../../kernel/net/address.ts";
+import { loadKeys } from "../../../kernel/store/keys/secrets-key.ts";
 import type { OpenStore } from "../../../kernel/store/open-store.ts";
-import { loadKey } from "../../../kernel/store/secrets-key.ts";
 import { openStore } from "../../../kernel/store/sqlite/store.ts";
 import type { Mask } from "../../../kernel/vocabulary/kernel.ts";
 import { type Answering, openUpstream, type Upstream } from "../servers/upstream.ts";
@@ -35,6 +35,7 @@ export interface Brokerage {
 }
 
 export interface CallOptions {
+  readonly trace?: NonNullable<Grant["trace"]>;
   /** Further keys of the capabilities file. */
   readonly rest?: object;
   readonly tape?: Tape;
@@ -64,7 +65,7 @@ export async function openBrokerage(options: BrokerageOptions = {}): Promise<Bro
   const mask = createMask();
   const logged: string[] = [];
   const log = createLog("debug", mask, { pretty: false, write: (line) => logged.push(line) });
-  const key = options.key ?? (await loadKey(home, undefined));
+  const key = options.key ?? (await loadKeys(home, undefined));
   const vault = await openVault({ keyed: store.keyed("secrets"), key, mask });
   const privateHosts = new Set(options.privateHosts ?? []);
   const network = createNetwork({
@@ -100,8 +101,9 @@ export function versionOf(http: unknown, call: CallOptions = {}) {
   return { ...grant, name: grant.tool };
 }
 
-function grantOf(http: unknown, { rest, user, tool, millis }: CallOptions = {}): Grant {
+function grantOf(http: unknown, { rest, user, tool, millis, trace }: CallOptions = {}): Grant {
   return {
+    ...(trace && { trace }),
     id: "call",
     tool: tool ?? "probe",
     digest: DIGEST,

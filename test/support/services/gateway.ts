@@ -1,12 +1,14 @@
 /** The real kernel with agent and gateway on a real port. Every JSON answer is held against the OpenAPI document. */
 import { onTestFinished } from "vitest";
 import WebSocket from "ws";
-import type { Variables } from "../../../kernel/env.ts";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
+import type { Variables } from "../../../kernel/settings/env.ts";
 import store from "../../../kernel/store/store.ts";
 import agentPlugin from "../../../plugins/agent/plugin.ts";
 import gatewayPlugin from "../../../plugins/gateway/plugin.ts";
+import telemetry from "../../../plugins/telemetry/plugin.ts";
 import type { ModelServer } from "../servers/model-server.ts";
+import type { Later } from "../undo.ts";
 import { type TestTool, toolsPlugin } from "./agent.ts";
 import { type BootedKernel, bootKernel } from "./kernel.ts";
 import { checksOf } from "./openapi.ts";
@@ -62,11 +64,12 @@ export interface TestSocket {
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
 }
 
-export async function openGateway(options: GatewayOptions = {}): Promise<TestGateway> {
+export async function openGateway(options: GatewayOptions = {}, later?: Later): Promise<TestGateway> {
   const { model, tools, variables, plugins = [], home } = options;
   const all = [
     store as AnyPlugin,
     ...(tools ? [toolsPlugin(tools)] : []),
+    telemetry as AnyPlugin,
     agentPlugin as AnyPlugin,
     gatewayPlugin as AnyPlugin,
     ...plugins,
@@ -77,7 +80,7 @@ export async function openGateway(options: GatewayOptions = {}): Promise<TestGat
     ...(model ? { MODEL_BASE_URL: model.url, MODEL_NAME: "scripted" } : { MODEL_PROVIDER: "builtin" }),
     ...variables,
   };
-  const service = await bootKernel(all, settings, home === undefined ? {} : { home });
+  const service = await bootKernel(all, settings, home === undefined ? {} : { home }, later);
   const { url } = service.service("web");
   const headersOf = (token: string | undefined) => (token ? { authorization: `Bearer ${token}` } : {});
   const fetchJson = async (path: string, asking: Asking): Promise<Answered> => {

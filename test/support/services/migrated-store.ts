@@ -39,13 +39,13 @@ export async function withTables(plugins: readonly AnyPlugin[], home: string): P
     ...(store as AnyPlugin),
     async start(context) {
       const services = await (store as AnyPlugin).start(context);
-      const { store: opened } = services as { readonly store: Store };
+      const { store: opened, ...others } = services as { readonly store: Store };
       const tables: Store["tables"] = (owner, migrations) => {
         if (!known.tables.has(owner)) known.file = undefined;
         known.tables.set(owner, migrations);
         return opened.tables(owner, migrations);
       };
-      return { store: Object.assign(Object.create(opened) as Store, { tables }) };
+      return { ...others, store: Object.assign(Object.create(opened) as Store, { tables }) };
     },
   };
   return plugins.map((plugin) => (plugin === store ? recording : plugin));

@@ -1,6 +1,7 @@
 /** The Responses API over a real socket: the real kernel with gateway and agent, and a token for each user. */
-import type { Variables } from "../../../kernel/env.ts";
+
 import type { AnyPlugin, Sql } from "../../../kernel/plugin.ts";
+import type { Variables } from "../../../kernel/settings/env.ts";
 import store from "../../../kernel/store/store.ts";
 import agent from "../../../plugins/agent/plugin.ts";
 import { createAccounts } from "../../../plugins/gateway/auth/accounts.ts";

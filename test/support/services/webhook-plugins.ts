@@ -1,15 +1,16 @@
 /** What the webhook channel runs with, in a test's own process or in one that the test kills. */
 
-import type { Variables } from "../../../kernel/env.ts";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
+import type { Variables } from "../../../kernel/settings/env.ts";
 import store from "../../../kernel/store/store.ts";
 import agent from "../../../plugins/agent/plugin.ts";
 import accounts from "../../../plugins/gateway/auth/plugin.ts";
+import telemetry from "../../../plugins/telemetry/plugin.ts";
 import webhook from "../../../plugins/webhook/plugin.ts";
 
 export const SECRET = "a secret that only the tests know";
 
-export const webhookPlugins = [store, agent, accounts, webhook] as readonly AnyPlugin[];
+export const webhookPlugins = [store, telemetry, agent, accounts, webhook] as readonly AnyPlugin[];
 
 export const WEBHOOK_SETTINGS: Variables = {
   HTTP_ENABLED: "true",

@@ -1,8 +1,8 @@
 /** The webhook channel on the real kernel, store and agent, and a client that sends what it is told to. */
 import { createHmac, randomUUID } from "node:crypto";
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
-import type { Variables } from "../../../kernel/env.ts";
 import type { BootOptions, Running } from "../../../kernel/kernel.ts";
+import type { Variables } from "../../../kernel/settings/env.ts";
 import { type BootedKernel, bootKernel } from "./kernel.ts";
 import { SECRET, WEBHOOK_SETTINGS, webhookPlugins } from "./webhook-plugins.ts";
 
