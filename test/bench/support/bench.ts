@@ -61,18 +61,19 @@ function quantile(samples: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** Runs the contestants in turn, round after round, so that noise falls on all of them alike. */
+/** Runs the contestants in turn, each round beginning with another, so that noise falls on all of them alike. */
 export async function interleave(
   contestants: Readonly<Record<string, () => Promise<number>>>,
   rounds: number,
   progress: Progress,
 ): Promise<Samples> {
-  const samples: Record<string, number[]> = {};
-  for (let round = 1; round <= rounds; round++) {
-    for (const [name, measure] of Object.entries(contestants)) {
-      progress(`round ${round} of ${rounds}: ${name}`);
-      samples[name] ??= [];
-      samples[name].push(await measure());
+  const entries = Object.entries(contestants);
+  const samples: Record<string, number[]> = Object.fromEntries(entries.map(([name]) => [name, []]));
+  for (let round = 0; round < rounds; round++) {
+    const first = round % entries.length;
+    for (const [name, measure] of [...entries.slice(first), ...entries.slice(0, first)]) {
+      progress(`round ${round + 1} of ${rounds}: ${name}`);
+      samples[name]?.push(await measure());
     }
   }
   return samples;
