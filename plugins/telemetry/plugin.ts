@@ -21,9 +21,9 @@ export default definePlugin({
       announce("metrics at /metrics; no traces (OTEL_EXPORTER_OTLP_ENDPOINT is not set)");
       return { telemetry: { metrics, tracer: SILENT_TRACER } };
     }
-    const { openTracing } = await import("./tracing.ts");
-    const tracing = openTracing(traces, { "service.version": kernel.version });
-    onStop(() => tracing.close().catch((error) => log.warn({ error }, "the last traces could not be sent")));
+    const { openTracing } = await import("./tracing/tracing.ts");
+    const tracing = openTracing(traces, kernel.version, log);
+    onStop(tracing.close);
     announce(`metrics at /metrics; traces to ${new URL(traces.url).origin}`);
     return { telemetry: { metrics, tracer: tracing.tracer } };
   },

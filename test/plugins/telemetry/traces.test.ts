@@ -1,9 +1,16 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { type CollectedSpan, startCollector } from "../../support/servers/collector.ts";
 import { scriptedModel } from "../../support/services/agent.ts";
 import { openGateway } from "../../support/services/gateway.ts";
+import { afterThisTest } from "../../support/undo.ts";
 
-const PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+/** Of its last 14 digits, which are random, a ratio takes those below its share of all: these are at 0.28. */
+const TRACE = "0af7651916cd43dd8448eb211c80319c";
+const PARENT = `00-${TRACE}-b7ad6b7169203331-01`;
+const UNWATCHED = `00-${TRACE}-b7ad6b7169203331-00`;
 const tools = {
   weather: { run: () => ({ status: "ok", output: "sunny in Lisbon" }) as const },
   broken: { run: () => ({ status: "error", code: "tool_error", message: "no" }) as const },
@@ -60,7 +67,7 @@ test("a message is one trace: the agent, the model, its tools; a failure and a c
   resolve("");
   await gateway.service.stop();
 
-  const first = collector.spans.filter(({ trace }) => trace === PARENT.split("-")[1]);
+  const first = collector.spans.filter(({ trace }) => trace === TRACE);
   expect(tree(first, PARENT.split("-")[2])).toEqual([
     [
       "invoke_agent postern",
@@ -143,8 +150,61 @@ test("a model's server and the trace of a request are told of each other", async
   });
   await gateway.service.stop();
   const [chat] = collector.spans.filter(({ name }) => name.startsWith("chat "));
-  expect(model.headers[0]).toMatchObject({ traceparent: `00-${PARENT.split("-")[1]}-${chat?.id}-01` });
+  expect(model.headers[0]).toMatchObject({ traceparent: `00-${TRACE}-${chat?.id}-01` });
 });
+
+test("a collector that is not there costs spans and a line in the log, never a turn or the stop", async () => {
+  const { gateway } = await traced({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1" });
+  const { body } = await gateway.ask("/api/chat", { method: "POST", body: { message: "Hi" } });
+  expect(body.status).toBe("completed");
+  await gateway.service.stop();
+  expect(gateway.service.logged.filter((line) => line.includes("traces_lost"))).toMatchObject([
+    expect.stringContaining('"spans":2'),
+  ]);
+});
+
+test("protobuf is what collectors are sent unless they want JSON", async () => {
+  const sent: { type: string | undefined; bytes: Buffer }[] = [];
+  const server = createServer(async (request, response) => {
+    sent.push({ type: request.headers["content-type"], bytes: Buffer.concat(await request.toArray()) });
+    response.end();
+  }).listen(0, "127.0.0.1");
+  afterThisTest(() => void server.close());
+  await once(server, "listening");
+  const { gateway } = await traced({
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf",
+  });
+  await gateway.ask("/api/chat", { method: "POST", body: { message: "Hi" } });
+  await gateway.service.stop();
+  expect(sent.map(({ type }) => type)).toEqual(["application/x-protobuf"]);
+  expect(sent[0]?.bytes.includes("invoke_agent postern")).toBe(true);
+});
+
+test.each([
+  { sampler: "always_off", parent: PARENT, flag: "00" },
+  { sampler: "always_on", parent: UNWATCHED, flag: "01" },
+  { sampler: "parentbased_always_on", parent: UNWATCHED, flag: "00" },
+  { sampler: "parentbased_always_off", parent: PARENT, flag: "01" },
+  { sampler: "traceidratio", ratio: "0.3", parent: PARENT, flag: "01" },
+  { sampler: "traceidratio", ratio: "0.2", parent: PARENT, flag: "00" },
+])(
+  "$sampler $ratio: of $parent the next server is told $flag",
+  async ({ sampler, ratio = "1", parent, flag }) => {
+    const { collector, model, gateway } = await traced({
+      OTEL_TRACES_SAMPLER: sampler,
+      OTEL_TRACES_SAMPLER_ARG: ratio,
+    });
+    await gateway.ask("/api/chat", {
+      method: "POST",
+      body: { message: "Hi" },
+      headers: { traceparent: parent },
+    });
+    await gateway.service.stop();
+    expect(model.headers[0]?.["traceparent"]).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-${flag}$`));
+    expect(collector.spans.length > 0).toBe(flag === "01");
+  },
+);
 
 test.each([
   ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"],

@@ -1,0 +1,116 @@
+/** Gathers spans and hands them to a thread that writes and sends them. A collector that is slow or gone costs spans, never a turn. */
+import { Worker } from "node:worker_threads";
+import { threadFile } from "../../../kernel/cli/thread-file.ts";
+import { type Log, reason } from "../../../kernel/plugin.ts";
+import type { TraceSettings } from "../settings.ts";
+import type { SpanRecord } from "./spans.ts";
+
+export interface Destination
+  extends Pick<TraceSettings, "url" | "protocol" | "headers" | "timeoutMillis" | "resource"> {}
+
+/** What the thread says of each batch. `error`: why it was not sent. */
+export interface BatchAnswer {
+  readonly error?: string;
+}
+
+export interface Sender {
+  send(span: SpanRecord): void;
+  /** Sends what is left, as far as the collector takes it at once. */
+  close(): Promise<void>;
+}
+
+// As OpenTelemetry's own processor has them.
+const BATCH = 512;
+const BATCH_MILLIS = 5_000;
+/** Batches that may wait for the collector; beyond them spans are dropped. */
+const MOST_WAITING = 8;
+/** A stop does not wait longer for a collector that is gone. */
+const LONGEST_CLOSE_MILLIS = 3_000;
+/** One line in the log for as long, however much is lost. */
+const QUIET_MILLIS = 60_000;
+
+const WORKER = threadFile("sender-worker", import.meta.url);
+
+export function createSender(destination: Destination, log: Log): Sender {
+  let gathered: SpanRecord[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let worker: Worker | undefined;
+  /** How many spans each batch on its way has. */
+  const waiting: number[] = [];
+  let drained: (() => void) | undefined;
+  let lost = 0;
+  let toldAt = Number.NEGATIVE_INFINITY;
+
+  function hand(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    const batch = gathered;
+    gathered = [];
+    if (batch.length === 0) return;
+    if (waiting.length >= MOST_WAITING) {
+      lose(batch.length, "the collector is too slow");
+      return;
+    }
+    waiting.push(batch.length);
+    worker ??= start();
+    // A string crosses to the other thread faster than objects do.
+    worker.postMessage(JSON.stringify(batch));
+  }
+
+  function start(): Worker {
+    const started = new Worker(WORKER, {
+      workerData: destination,
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: 128 },
+    });
+    started.unref();
+    started.on("message", ({ error }: BatchAnswer) => {
+      const count = waiting.shift() ?? 0;
+      if (error !== undefined) lose(count, error);
+      if (waiting.length === 0) drained?.();
+    });
+    started.on("error", (error) => fail(started, reason(error)));
+    started.on("exit", () => fail(started, "the thread that sends them ended"));
+    return started;
+  }
+
+  function fail(ended: Worker, why: string): void {
+    if (worker !== ended) return;
+    worker = undefined;
+    const count = waiting.splice(0).reduce((sum, each) => sum + each, 0);
+    if (count > 0) lose(count, why);
+    drained?.();
+  }
+
+  function lose(count: number, why: string): void {
+    lost += count;
+    if (performance.now() - toldAt < QUIET_MILLIS) return;
+    toldAt = performance.now();
+    log.warn({ code: "traces_lost", spans: lost, why }, `traces were lost: ${why}`);
+    lost = 0;
+  }
+
+  return {
+    send(span) {
+      gathered.push(span);
+      if (gathered.length >= BATCH) hand();
+      else timer ??= setTimeout(hand, BATCH_MILLIS).unref();
+    },
+    async close() {
+      hand();
+      if (waiting.length > 0) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        drained = resolve;
+        const limit = setTimeout(resolve, Math.min(LONGEST_CLOSE_MILLIS, destination.timeoutMillis));
+        await promise;
+        clearTimeout(limit);
+        const left = waiting.splice(0).reduce((sum, each) => sum + each, 0);
+        if (left > 0) lose(left, "the collector did not answer before the stop");
+      }
+      const last = worker;
+      worker = undefined;
+      await last?.terminate();
+    },
+  };
+}

@@ -1,0 +1,118 @@
+/** Spans as plain records. All that is done beside a turn is to fill them in; writing and sending is another thread's work. */
+import { randomUUID } from "node:crypto";
+import type { Attributes, Span, SpanOptions, Tracer } from "../../../kernel/log/telemetry.ts";
+import type { TraceSettings } from "../settings.ts";
+
+/** Times are milliseconds since 1970. */
+export interface SpanRecord {
+  readonly trace: string;
+  readonly id: string;
+  readonly parent: string | undefined;
+  readonly name: string;
+  readonly isClient: boolean;
+  readonly links: readonly SpanContext[];
+  readonly start: number;
+  end: number;
+  readonly attributes: Attributes;
+  readonly events: { readonly name: string; readonly at: number; readonly attributes: Attributes }[];
+  /** The code of what went wrong. */
+  error: string | undefined;
+}
+
+export interface SpanContext {
+  readonly trace: string;
+  readonly id: string;
+}
+
+interface Parent extends SpanContext {
+  readonly isSampled: boolean;
+}
+
+/** What all spans of a trace share. `zero`: when this process' clock was at zero, as it was known when the trace began. */
+interface Trace {
+  readonly id: string;
+  readonly zero: number;
+}
+
+type Sampling = Pick<TraceSettings, "sampler" | "ratio">;
+
+const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+const NOWHERE = /^0+$/;
+// The part of a trace's id that is random by definition, and how many values it has.
+const RANDOM_DIGITS = 14;
+const RANDOM_VALUES = 16 ** RANDOM_DIGITS;
+
+/** `finished` is given each span that is to be sent, when it has ended. */
+export function createSpans(sampling: Sampling, finished: (span: SpanRecord) => void): Tracer["start"] {
+  function begin(
+    trace: Trace,
+    parent: string | undefined,
+    name: string,
+    { attributes, kind }: SpanOptions,
+    links: readonly SpanContext[] = [],
+  ): Span {
+    const now = () => trace.zero + performance.now();
+    const record: SpanRecord = {
+      trace: trace.id,
+      id: newId().slice(0, 16),
+      parent,
+      name,
+      isClient: kind === "client",
+      links,
+      start: now(),
+      end: 0,
+      attributes: { ...attributes },
+      events: [],
+      error: undefined,
+    };
+    return {
+      traceparent: `00-${record.trace}-${record.id}-01`,
+      set: (more) => void Object.assign(record.attributes, more),
+      event: (title, more = {}) => void record.events.push({ name: title, at: now(), attributes: more }),
+      child: (title, options = {}) => begin(trace, record.id, title, options),
+      end(error) {
+        if (record.end > 0) return;
+        record.end = now();
+        record.error = error;
+        finished(record);
+      },
+    };
+  }
+
+  return (name, { parent: header, links = [], ...options } = {}) => {
+    const parent = header === undefined ? undefined : readParent(header);
+    const id = parent?.trace ?? newId();
+    if (!isSampled(sampling, id, parent)) return unrecorded(id);
+    const trace = { id, zero: Date.now() - performance.now() };
+    const linked = links.flatMap((link) => readParent(link) ?? []);
+    return begin(trace, parent?.id, name, options, linked);
+  };
+}
+
+/** Servers further on are told that nobody watches this trace. */
+function unrecorded(trace: string): Span {
+  const span: Span = {
+    traceparent: `00-${trace}-${newId().slice(0, 16)}-00`,
+    set() {},
+    event() {},
+    child: () => span,
+    end() {},
+  };
+  return span;
+}
+
+function isSampled({ sampler, ratio }: Sampling, trace: string, parent: Parent | undefined): boolean {
+  if (parent !== undefined && sampler.startsWith("parentbased_")) return parent.isSampled;
+  if (sampler.endsWith("always_on")) return true;
+  if (sampler.endsWith("always_off")) return false;
+  return Number.parseInt(trace.slice(-RANDOM_DIGITS), 16) < ratio * RANDOM_VALUES;
+}
+
+/** Of a version 4 UUID neither the first half nor the last 14 digits can be all zeros in practice, and the latter are random. */
+const newId = (): string => randomUUID().replaceAll("-", "");
+
+function readParent(text: string): Parent | undefined {
+  const [, trace = "", id = "", flags = ""] = TRACEPARENT.exec(text) ?? [];
+  if (trace === "" || NOWHERE.test(trace) || NOWHERE.test(id)) return undefined;
+  return { trace, id, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };
+}
