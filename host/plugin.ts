@@ -119,7 +119,7 @@ export default definePlugin({
     };
   },
   diagnose: async ({ config, home, shared }) =>
-    (await import("./catalog/diagnosis.ts")).diagnoseTools(home, config.secretsKey, shared),
+    (await import("./catalog/diagnosis.ts")).diagnoseTools(home, config, shared),
   async start({ config, use, home, log, onStop, check, announce }) {
     const { store, kernel } = use;
     let opened: Promise<ToolHost> | undefined;

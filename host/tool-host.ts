@@ -23,7 +23,8 @@ import { openSwitches, type Switches } from "./calls/switches.ts";
 import { type Candidate, type Catalog, digestOf, type InstalledTool } from "./catalog/catalog.ts";
 import { examine, type Introduce, isReservedName } from "./catalog/install.ts";
 import { openCatalog } from "./catalog/open.ts";
-import { provideShipped } from "./catalog/shipped.ts";
+import { provideShipped, SHIPPED_LOCK } from "./catalog/shipped.ts";
+import { repairShipped } from "./catalog/shipped-repair.ts";
 import { openToolTables, TOPIC } from "./catalog/storage/tables.ts";
 import { toInfo } from "./catalog/tool-info.ts";
 import { type CodeCache, openCodeCache } from "./compile/code-cache.ts";
@@ -156,6 +157,8 @@ export interface ToolHost {
   missingSecrets(tool: InstalledTool): Promise<readonly string[]>;
   /** Puts the tools that come with Postern into a home that was never offered them. */
   provideShipped(progress: (line: string) => void, signal?: AbortSignal): Promise<void>;
+  /** Puts one of them back whose installed copy is broken. */
+  repairShipped(name: string, progress: (line: string) => void): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -385,7 +388,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     async provideShipped(progress, signal = new AbortController().signal) {
       if (!config.shipped) return;
       // By one node: what the next ones find installed they do not examine.
-      await store.exclusive("shipped tools", () =>
+      await store.exclusive(SHIPPED_LOCK, () =>
         provideShipped({
           catalog,
           examine: (bytes, text) => check(bytes, text, progress),
@@ -395,6 +398,19 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
         }),
       );
     },
+    repairShipped: (name, progress) =>
+      store.exclusive(SHIPPED_LOCK, () =>
+        repairShipped(name, {
+          catalog,
+          examine: (bytes, text) => check(bytes, text, progress),
+          async putOver(name, candidate, { digest, tool: before }) {
+            const tool = await catalog.putOver(name, candidate, digest);
+            if (before !== undefined) await vault.pass(holderOf(before), holderOf(tool));
+          },
+          progress,
+          signal: new AbortController().signal,
+        }),
+      ),
     async close() {
       for (const stop of [...unfollow, catalog.close, switches.close]) stop();
       await foreign.close();

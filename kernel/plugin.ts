@@ -213,7 +213,8 @@ export interface Fix {
   readonly about: string;
   /** Why a person has to agree first. */
   readonly asks?: string;
-  apply(): void | Promise<void>;
+  /** With what a command has: it can start services, such as the store. */
+  apply(context: CommandContext): void | Promise<void>;
 }
 
 /** A plugin whose type parameters no longer matter: what the kernel handles. */

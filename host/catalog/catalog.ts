@@ -71,6 +71,15 @@ export interface Catalog {
    * or none was expected, a fault says so and nothing has changed.
    */
   put(name: string, candidate: Candidate, before: InstalledTool | undefined): Promise<InstalledTool>;
+  /** What a broken one was by what is left of it, its SHA-256 in hex; undefined where nothing says so. */
+  remains(name: string): Promise<string | undefined>;
+  /** Writes the component of a tool again, byte for byte as it was installed. */
+  mend(tool: InstalledTool, component: Uint8Array): Promise<void>;
+  /**
+   * In the place of what has this name and is broken. `digest`: what it was; where nobody can tell, it is put aside instead of deleted.
+   * The previous version stays the previous one.
+   */
+  putOver(name: string, candidate: Candidate, digest: string | undefined): Promise<InstalledTool>;
   /** The version before the installed one; undefined where there was none. A fault where it is not what it was. */
   previous(name: string): Promise<PreviousTool | undefined>;
   /** The previous version goes too. False where there is no such tool. */

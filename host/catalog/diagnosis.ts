@@ -1,25 +1,29 @@
 /** What `postern doctor` says about tools. Read-only. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type Finding, reason, type SharedStore } from "../../kernel/plugin.ts";
+import { type Finding, type Fix, reason, type SharedStore } from "../../kernel/plugin.ts";
 import { NO_CHANGES } from "../../kernel/store/fleet/changes.ts";
 import { loadKeys } from "../../kernel/store/keys/secrets-key.ts";
 import { readKeyed, readTable } from "../../kernel/store/sqlite/store.ts";
 import { SWITCHES, type SwitchedOff } from "../calls/switches.ts";
 import { diagnoseServers, SERVERS, type ServerRow } from "../mcp/diagnosis.ts";
 import type { Catalog } from "./catalog.ts";
+import { diagnoseLeftovers } from "./leftovers.ts";
+import { findDamage } from "./shipped-repair.ts";
 import { openFolderCatalog } from "./storage/folders.ts";
 import { openRowCatalog } from "./storage/rows.ts";
 
 export async function diagnoseTools(
   home: string,
-  secretsKey: string | undefined,
+  { secretsKey, shipped = true }: { readonly secretsKey?: string | undefined; readonly shipped?: boolean },
   shared?: SharedStore | "unreachable",
 ): Promise<readonly Finding[]> {
   const key = await diagnoseKey(home, secretsKey);
   if (shared === undefined) {
     const servers = diagnoseServers(serversIn(home));
-    return [...(await diagnose(openFolderCatalog(home), switchesIn(home))), ...servers, key];
+    const catalog = openFolderCatalog(home);
+    const leftovers = await diagnoseLeftovers(home, catalog);
+    return [...leftovers, ...(await diagnose(catalog, switchesIn(home), shipped)), ...servers, key];
   }
   if (shared === "unreachable" || !(await shared.has("tools"))) return [key];
   const hasServers = await shared.has(SERVERS);
@@ -28,19 +32,29 @@ export async function diagnoseTools(
   );
   const switches = shared.keyed<SwitchedOff>(SWITCHES);
   const readSwitches: ReadSwitches = (names) => Promise.all(names.map((name) => switches.get(name)));
-  return [...(await diagnose(openRowCatalog(shared.sql, NO_CHANGES), readSwitches)), ...servers, key];
+  const catalog = openRowCatalog(shared.sql, NO_CHANGES);
+  const leftovers = await diagnoseLeftovers(home, catalog);
+  return [...leftovers, ...(await diagnose(catalog, readSwitches, shipped)), ...servers, key];
 }
 
 type ReadSwitches = (names: readonly string[]) => Promise<readonly (SwitchedOff | undefined)[]>;
 
-async function diagnose(catalog: Catalog, readSwitches: ReadSwitches): Promise<readonly Finding[]> {
+async function diagnose(
+  catalog: Catalog,
+  readSwitches: ReadSwitches,
+  shipped: boolean,
+): Promise<readonly Finding[]> {
   const tools = await catalog.list();
   const switches = await readSwitches(tools.map(({ name }) => name));
-  const broken = (await catalog.broken()).map(({ name, reason: why }) => ({
-    name: `tool ${name}`,
-    ok: false,
-    detail: `${why} Remove it or install it again.`,
-  }));
+  const fixOf = (name: string) => (shipped ? offerRepair(catalog, name) : undefined);
+  const broken = await Promise.all(
+    (await catalog.broken()).map(async ({ name, reason: why }) => ({
+      name: `tool ${name}`,
+      ok: false,
+      detail: `${why} Remove it or install it again.`,
+      ...(await fixOf(name)),
+    })),
+  );
   const sound = await Promise.all(
     tools.map(async (tool, at): Promise<Finding> => {
       const name = `tool ${tool.name}`;
@@ -57,11 +71,27 @@ async function diagnose(catalog: Catalog, readSwitches: ReadSwitches): Promise<r
           detail: `version ${tool.capabilities.version}, ${tool.folder === undefined ? "in the database, " : "file "}unchanged`,
         };
       } catch (error) {
-        return { name, ok: false, detail: reason(error) };
+        return { name, ok: false, detail: reason(error), ...(await fixOf(tool.name)) };
       }
     }),
   );
   return [...sound, ...broken];
+}
+
+/** For one that came with Postern. None where its list cannot be read: whose it is, nobody knows then. */
+async function offerRepair(catalog: Catalog, name: string): Promise<{ readonly fix: Fix } | undefined> {
+  const damage = await findDamage(catalog, name).catch(() => undefined);
+  if (damage === undefined) return undefined;
+  const asks = `what is left does not say whether it is the shipped ${name} or one of yours; it would be put aside`;
+  const fix: Fix = {
+    about: `put the shipped ${name} back`,
+    ...(damage.digest === undefined && { asks }),
+    apply: (context) =>
+      context.with(["toolHost"], async ({ toolHost }, log) =>
+        (await toolHost.open()).repairShipped(name, (line) => log.info(line)),
+      ),
+  };
+  return { fix };
 }
 
 /** None where the store cannot be read: that is a finding of its own. */

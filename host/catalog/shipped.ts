@@ -22,9 +22,12 @@ export interface ShippedOptions {
   readonly signal: AbortSignal;
 }
 
+/** One process at a time installs or repairs them. */
+export const SHIPPED_LOCK = "shipped tools";
+
 export const SHIPPED: readonly string[] = ["convert", "weather"];
 
-/** In place of a digest: there was a tool of that name before ours was ever offered. */
+/** In place of a digest, and empty: there was a tool of that name before ours was ever offered. */
 const THE_USERS = "";
 
 export async function provideShipped(options: ShippedOptions): Promise<void> {
@@ -39,7 +42,7 @@ export async function provideShipped(options: ShippedOptions): Promise<void> {
 /** Answers the digest that is now known as ours. */
 async function provide(name: string, known: string | undefined, options: ShippedOptions): Promise<string> {
   const { catalog, examine, place, progress, signal } = options;
-  const wasm = join(ROOT, "components", name, "dist", `${name}.wasm`);
+  const { wasm, capabilities } = filesOf(name);
   const installed = await catalog.find(name);
   const isOffered = known !== undefined;
   const hasChanged = isOffered && installed?.digest !== known;
@@ -54,13 +57,10 @@ async function provide(name: string, known: string | undefined, options: Shipped
   if (installed?.digest === digest) return digest;
   if (!isOffered && installed !== undefined) return THE_USERS;
   progress(`${name}: installing the shipped tool`);
-  const capabilities = join(ROOT, "capabilities", `${name}.json`);
   const candidate = await examine(component, await readFile(capabilities, "utf8"));
   const replaced = isOffered ? await compareWithInstalled(catalog, name, candidate, true) : undefined;
   if (replaced !== undefined && replaced.added.length > 0) {
-    progress(
-      `${name}: the new version can do more than the installed one. To accept it, run: postern tool install ${wasm} --capabilities ${capabilities} --name ${name} --force`,
-    );
+    progress(`${name}: ${mayDoMore(name)}`);
     return replaced.digest;
   }
   signal.throwIfAborted();
@@ -72,6 +72,17 @@ async function provide(name: string, known: string | undefined, options: Shipped
   }
   progress(`${name}: installed`);
   return digest;
+}
+
+/** Where it is in this installation of Postern; the component may have to be built first. */
+export const filesOf = (name: string) => ({
+  wasm: join(ROOT, "components", name, "dist", `${name}.wasm`),
+  capabilities: join(ROOT, "capabilities", `${name}.json`),
+});
+
+export function mayDoMore(name: string): string {
+  const { wasm, capabilities } = filesOf(name);
+  return `the new version can do more than the installed one. To accept it, run: postern tool install ${wasm} --capabilities ${capabilities} --name ${name} --force`;
 }
 
 /** In a process of its own: the compiler needs hundreds of megabytes, which then go with it. */

@@ -10,7 +10,9 @@ import { Fault, reason } from "../../../kernel/plugin.ts";
 import {
   assertUnchanged,
   type BrokenTool,
+  type Candidate,
   type Catalog,
+  digestOf,
   type InstalledTool,
   isSameTool,
   type Offered,
@@ -54,46 +56,69 @@ export function openFolderCatalog(home: string): Catalog {
     return last;
   }
 
+  /** In one rename, so that there is never half a tool. `leave`: what becomes of the one that was there. */
+  async function place(
+    name: string,
+    candidate: Candidate,
+    replaces: boolean,
+    leave: (old: string) => Promise<void>,
+  ): Promise<InstalledTool> {
+    const draft = join(folder, `.new-${randomUUID()}`);
+    const old = replacedFolder(folder, name);
+    const final = join(folder, name);
+    try {
+      await mkdir(draft, { recursive: true, mode: 0o700 });
+      const write = (file: string, data: string | Uint8Array) =>
+        writeFile(join(draft, file), data, { flush: true });
+      await write(FILES.component, candidate.component);
+      await write(FILES.capabilities, candidate.capabilitiesText);
+      await write(FILES.record, `${JSON.stringify(recordOf(candidate), undefined, 2)}\n`);
+      if (replaces && (await exists(final))) await rename(final, old);
+      await rename(draft, final);
+    } catch (error) {
+      if ((await exists(old)) && !(await exists(final))) await rename(old, final);
+      throw notWritten(name, final, error);
+    } finally {
+      await rm(draft, { recursive: true, force: true });
+      // Otherwise it is the only copy of the tool, and the next start puts it back.
+      if ((await exists(final)) && (await exists(old))) await leave(old);
+    }
+    const installed = await catalog.find(name);
+    if (installed === undefined)
+      throw new Fault("unavailable", "tool_write", `${name} was removed during the install`);
+    return installed;
+  }
+
   const catalog: Catalog = {
     list: async () => [...(await current()).tools.values()],
     broken: async () => (await current()).broken,
     find: async (name) => (await current()).tools.get(name),
     read: (tool) => readComponent(join(folder, tool.name), tool),
-    /** In one rename, so that there is never half a tool. */
-    async put(name, candidate, before) {
+    put: (name, candidate, before) =>
+      place(name, candidate, before !== undefined, async (old) => {
+        const isSame = before !== undefined && isSameTool(before, candidate);
+        await (isSame ? rm(old, { recursive: true, force: true }) : keepAsPrevious(folder, name, old));
+      }),
+    remains: (name) => readRemains(join(folder, name)),
+    async mend({ name }, component) {
       const draft = join(folder, `.new-${randomUUID()}`);
-      const old = replacedFolder(folder, name);
-      const final = join(folder, name);
+      const file = join(folder, name, FILES.component);
       try {
-        await mkdir(draft, { recursive: true, mode: 0o700 });
-        const write = (file: string, data: string | Uint8Array) =>
-          writeFile(join(draft, file), data, { flush: true });
-        await write(FILES.component, candidate.component);
-        await write(FILES.capabilities, candidate.capabilitiesText);
-        await write(FILES.record, `${JSON.stringify(recordOf(candidate), undefined, 2)}\n`);
-        if (before !== undefined && (await exists(final))) await rename(final, old);
-        await rename(draft, final);
+        await writeFile(draft, component, { mode: 0o600, flush: true });
+        if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) await rm(file, { recursive: true });
+        await rename(draft, file);
       } catch (error) {
-        if ((await exists(old)) && !(await exists(final))) await rename(old, final);
-        throw new Fault(
-          "unavailable",
-          "tool_write",
-          `${name} could not be written to ${final}: ${reason(error)}`,
-          { cause: error },
-        );
+        throw notWritten(name, file, error);
       } finally {
-        await rm(draft, { recursive: true, force: true });
-        // Otherwise it is the only copy of the tool, and the next start puts it back.
-        if ((await exists(final)) && (await exists(old))) {
-          const isSame = before !== undefined && isSameTool(before, candidate);
-          await (isSame ? rm(old, { recursive: true, force: true }) : keepAsPrevious(folder, name, old));
-        }
+        await rm(draft, { force: true });
       }
-      const installed = await catalog.find(name);
-      if (installed === undefined)
-        throw new Fault("unavailable", "tool_write", `${name} was removed during the install`);
-      return installed;
     },
+    putOver: (name, candidate, digest) =>
+      place(name, candidate, true, (old) =>
+        digest === undefined
+          ? rename(old, join(folder, `.unusable-${name}-${Date.now()}`))
+          : rm(old, { recursive: true, force: true }),
+      ),
     previous: (name) => readPrevious(previousFolder(folder, name), name),
     async remove(name) {
       if (modifiedAt(folder) === 0 || name.startsWith(".")) return false;
@@ -154,6 +179,18 @@ export async function readComponent(folder: string, tool: InstalledTool): Promis
   return bytes;
 }
 
+/** The record says it, or else the component. */
+async function readRemains(folder: string): Promise<string | undefined> {
+  try {
+    const { sha256 } = JSON.parse(await readFile(join(folder, FILES.record), "utf8")) as Partial<ToolRecord>;
+    if (typeof sha256 === "string") return sha256;
+  } catch {
+    // Then the component.
+  }
+  const component = await readFile(join(folder, FILES.component)).catch(() => undefined);
+  return component && digestOf(component);
+}
+
 /** Another process may take it back at this moment: then it is gone as a whole. */
 async function readPrevious(place: string, name: string): Promise<PreviousTool | undefined> {
   if (!(await exists(place))) return undefined;
@@ -161,6 +198,11 @@ async function readPrevious(place: string, name: string): Promise<PreviousTool |
   const capabilitiesText = await readFile(join(place, FILES.capabilities), "utf8");
   return { tool, component: await readComponent(place, tool), capabilitiesText };
 }
+
+const notWritten = (name: string, path: string, cause: unknown) =>
+  new Fault("unavailable", "tool_write", `${name} could not be written to ${path}: ${reason(cause)}`, {
+    cause,
+  });
 
 async function readOffered(file: string): Promise<Offered> {
   try {

@@ -2,15 +2,15 @@
  * What processes that were killed while they installed or removed a tool left in the tools folder. A tool that
  * was set aside for its successor comes back, or is the previous version where the successor is there; the rest is deleted.
  */
-import { readdir, rename, rm, stat } from "node:fs/promises";
+import { readdir, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Log } from "../../../kernel/plugin.ts";
 import { readComponent, readTool } from "./folders.ts";
 import { dropAll, exists, findReplaced, keepAsPrevious } from "./replaced.ts";
 
-const DRAFT = /^\.(new|old)-/;
-// Younger ones may be another process's at work.
-const DRAFT_MILLIS = 24 * 60 * 60 * 1000;
+const DRAFT = /^\.(?:(?:new|old)-|shipped\.json\.\d+$)/;
+// Younger ones may be another process's at work, which takes seconds.
+const DRAFT_MILLIS = 60 * 60 * 1000;
 
 export async function recoverTools(folder: string, log: Log): Promise<void> {
   if (!(await exists(folder))) return;
@@ -25,27 +25,49 @@ export async function recoverTools(folder: string, log: Log): Promise<void> {
   };
   for (const [name, waiting] of await findReplaced(folder)) {
     const place = join(folder, name);
-    await attempt(place, () => settle(folder, name, waiting, log));
+    await attempt(place, async () => {
+      if (await settle(folder, name, waiting))
+        log.warn(`${name}: its replacement was interrupted, so the previous version was restored`);
+    });
   }
-  for (const entry of (await readdir(folder)).filter((entry) => DRAFT.test(entry))) {
-    const path = join(folder, entry);
-    await attempt(path, () => dropOld(path));
-  }
+  for (const path of await findDrafts(folder)) await attempt(path, () => dropAll([path]));
 }
 
-/** Several wait where several installs were killed; the last one that was whole is the one people used. */
-async function settle(folder: string, name: string, waiting: readonly string[], log: Log): Promise<void> {
+/** What a killed process left, and no other can be at work on any more. */
+export async function findDrafts(folder: string): Promise<readonly string[]> {
+  const drafts = (await readdir(folder)).filter((entry) => DRAFT.test(entry));
+  const dated = await Promise.all(
+    drafts.map(async (entry) => {
+      const path = join(folder, entry);
+      // Gone since: nobody has to delete it.
+      return {
+        path,
+        time: await stat(path).then(
+          ({ mtimeMs }) => mtimeMs,
+          () => Date.now(),
+        ),
+      };
+    }),
+  );
+  return dated.flatMap(({ path, time }) => (Date.now() - time > DRAFT_MILLIS ? [path] : []));
+}
+
+/**
+ * Several wait where several installs were killed; the last one that was whole is the one people used. True where it is in its place
+ * again.
+ */
+export async function settle(folder: string, name: string, waiting: readonly string[]): Promise<boolean> {
   const place = join(folder, name);
   const dated = await Promise.all(
     waiting.map(async (path) => ({ path, date: await dateIfSound(path, name) })),
   );
   const [newest] = dated.sort((one, other) => other.date - one.date);
-  if (newest === undefined) return;
-  if (!(await exists(place))) {
-    await rename(newest.path, place);
-    log.warn(`${name}: its replacement was interrupted, so the previous version was restored`);
-  } else if (newest.date > 0) await keepAsPrevious(folder, name, newest.path);
+  if (newest === undefined) return false;
+  const isGone = !(await exists(place));
+  if (isGone) await rename(newest.path, place);
+  else if (newest.date > 0) await keepAsPrevious(folder, name, newest.path);
   await dropAll(waiting);
+  return isGone;
 }
 
 /** When the tool was installed; 0 where a part of it is gone or is not what was installed. */
@@ -57,9 +79,4 @@ async function dateIfSound(folder: string, name: string): Promise<number> {
   } catch {
     return 0;
   }
-}
-
-async function dropOld(path: string): Promise<void> {
-  if (Date.now() - (await stat(path)).mtimeMs > DRAFT_MILLIS)
-    await rm(path, { recursive: true, force: true });
 }

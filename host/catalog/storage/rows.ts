@@ -40,6 +40,31 @@ export function openRowCatalog(sql: Sql, changes: Store["changes"]): Catalog {
     close,
   } = follow<Reading>(changes, TOPIC, (last) => readRows(sql, last?.tools));
 
+  async function place(
+    name: string,
+    candidate: Candidate,
+    isExpected: (found: ToolRow | undefined) => boolean,
+    keeps = false,
+  ): Promise<InstalledTool> {
+    const record = recordOf(candidate);
+    try {
+      await sql.transaction(async (tx) => {
+        // First: other installs wait here, and then see what this one did.
+        await changes.mark(TOPIC, tx);
+        const found = await tx.get<ToolRow>("SELECT sha256, installed_at FROM tools WHERE name = ?", name);
+        if (!isExpected(found)) throw overtaken(name, found === undefined);
+        if (keeps) await keepAsPrevious(tx, name);
+        await writeToolRow(tx, "tools", name, record, candidate);
+      });
+    } finally {
+      forget();
+    }
+    const installed = (await current()).tools.get(name);
+    if (installed === undefined)
+      throw new Fault("unavailable", "tool_write", `${name} was removed during the install`);
+    return installed;
+  }
+
   return {
     list: async () => [...(await current()).tools.values()],
     broken: async () => (await current()).broken,
@@ -61,26 +86,33 @@ export function openRowCatalog(sql: Sql, changes: Store["changes"]): Catalog {
       assertUnchanged(tool, row.component);
       return row.component;
     },
-    async put(name, candidate, before) {
-      const record = recordOf(candidate);
+    put: (name, candidate, before) =>
+      place(
+        name,
+        candidate,
+        (found) => found?.sha256 === before?.digest && found?.installed_at === before?.installedAt,
+        before !== undefined && !isSameTool(before, candidate),
+      ),
+    async remains(name) {
+      const row = await sql.get<ToolRow>("SELECT sha256 FROM tools WHERE name = ?", name);
+      return row?.sha256;
+    },
+    async mend({ name, digest }, component) {
       try {
         await sql.transaction(async (tx) => {
-          // First: other installs wait here, and then see what this one did.
           await changes.mark(TOPIC, tx);
-          const found = await tx.get<ToolRow>("SELECT sha256, installed_at FROM tools WHERE name = ?", name);
-          if (found?.sha256 !== before?.digest || found?.installed_at !== before?.installedAt)
-            throw overtaken(name, found === undefined);
-          if (before !== undefined && !isSameTool(before, candidate)) await keepAsPrevious(tx, name);
-          await writeToolRow(tx, "tools", name, record, candidate);
+          await tx.run(
+            "UPDATE tools SET component = ? WHERE name = ? AND sha256 = ?",
+            component,
+            name,
+            digest,
+          );
         });
       } finally {
         forget();
       }
-      const installed = (await current()).tools.get(name);
-      if (installed === undefined)
-        throw new Fault("unavailable", "tool_write", `${name} was removed during the install`);
-      return installed;
     },
+    putOver: (name, candidate, digest) => place(name, candidate, (found) => found?.sha256 === digest),
     async previous(name) {
       const row = await sql.get<PreviousRow>(
         "SELECT record, capabilities, component FROM previous_tools WHERE name = ?",

@@ -1,6 +1,6 @@
 /** `postern doctor --fix`: does what findings offer, one after the other, and says what it did. */
 import { reason } from "../../fault.ts";
-import type { Finding } from "../../plugin.ts";
+import type { CommandContext, Finding } from "../../plugin.ts";
 
 export interface FixResult {
   readonly name: string;
@@ -18,6 +18,7 @@ export interface FixOptions {
 export async function applyFixes(
   findings: readonly Finding[],
   { dryRun = false, yes = false }: FixOptions,
+  context: CommandContext,
 ): Promise<readonly FixResult[]> {
   const results: FixResult[] = [];
   for (const { name, fix } of findings) {
@@ -27,7 +28,7 @@ export async function applyFixes(
     else if (dryRun) results.push({ name, about, state: "would fix" });
     else
       try {
-        await fix.apply();
+        await fix.apply(context);
         results.push({ name, about, state: "fixed" });
       } catch (error) {
         results.push({ name, about, state: "failed", detail: reason(error) });

@@ -41,7 +41,7 @@ export function addOwnCommands(program: Command, ways: Ways): void {
     .option("--port <port>", PORT_ABOUT, parsePort)
     .option("--fix", "fix what can be fixed safely; nothing that a person wrote is deleted")
     .option("--dry-run", "with --fix: only list what would be done")
-    .option("--yes", "with --fix: also what signs people out")
+    .option("--yes", "with --fix: also what signs people out or puts something of yours aside")
     .option("--json", "print JSON")
     .addHelpText(
       "after",
@@ -55,7 +55,9 @@ export function addOwnCommands(program: Command, ways: Ways): void {
       const plugins = await ways.allPlugins(session);
       const findings = await doctor.examine(session, plugins);
       if (!options.fix) return doctor.printFindings(findings, json);
-      const fixes = await applyFixes(findings, options);
+      const { createCommandContext } = await import("../command-context.ts");
+      const context = createCommandContext(session, async () => plugins, ways.version);
+      const fixes = await applyFixes(findings, options, context);
       // With settings read anew: they remember what was wrong.
       const again = options.dryRun
         ? findings

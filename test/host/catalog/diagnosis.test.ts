@@ -8,14 +8,14 @@ import { allowing, installProber, switchOff, toolHost } from "../../support/tool
 test("an untouched home is sound, and looking at it makes no key", async () => {
   const home = temporaryFolder();
   const expected = [{ name: "secrets key", ok: true, detail: "none yet; the first start creates one" }];
-  expect(await diagnoseTools(home, undefined)).toEqual(expected);
-  expect(await diagnoseTools(home, undefined)).toEqual(expected);
+  expect(await diagnoseTools(home, {})).toEqual(expected);
+  expect(await diagnoseTools(home, {})).toEqual(expected);
 });
 
 test("a sound tool, a changed one, a broken one and an open key are each named with the way out", async () => {
   const host = await toolHost();
   await installProber(host, allowing("api.example.com"));
-  expect((await diagnoseTools(host.home, undefined))[0]).toEqual({
+  expect((await diagnoseTools(host.home, {}))[0]).toEqual({
     name: "tool prober",
     ok: true,
     detail: "version 1.0.0, file unchanged",
@@ -23,7 +23,7 @@ test("a sound tool, a changed one, a broken one and an open key are each named w
   await writeFile(join(host.home, "tools", "prober", "component.wasm"), "changed");
   await mkdir(join(host.home, "tools", "void"));
   await chmod(join(host.home, "secrets.key"), 0o644);
-  const findings = await diagnoseTools(host.home, undefined);
+  const findings = await diagnoseTools(host.home, {});
   expect(findings.map(({ name, ok }) => `${name} ${ok}`)).toEqual([
     "tool prober false",
     "tool void false",
@@ -36,7 +36,7 @@ test("a sound tool, a changed one, a broken one and an open key are each named w
 test("a tool that is switched off is named with the way out, beside a service that runs", async () => {
   const host = await toolHost();
   const tool = await installProber(host, allowing("api.example.com"));
-  const diagnosed = async () => (await diagnoseTools(host.home, undefined))[0];
+  const diagnosed = async () => (await diagnoseTools(host.home, {}))[0];
   await switchOff(host, tool);
   expect(await diagnosed()).toEqual({
     name: "tool prober",
@@ -55,6 +55,6 @@ test("a store that cannot be read keeps nobody from looking at the tools", async
   await host.close();
   for (const text of ["", "not a database, and long enough to be taken for the header of one"]) {
     await writeFile(join(host.home, "store.sqlite"), text);
-    expect((await diagnoseTools(host.home, undefined))[0]).toMatchObject({ name: "tool prober", ok: true });
+    expect((await diagnoseTools(host.home, {}))[0]).toMatchObject({ name: "tool prober", ok: true });
   }
 });
