@@ -13,10 +13,8 @@ import { NO_USAGE } from "../../spending/cost.ts";
 import { type Attached, writeAttached } from "../../threads/attachments/stored.ts";
 import type { ThreadTexts } from "../../threads/texts.ts";
 import { removeThread, type Summary, type ThreadRow } from "../../threads/thread-row.ts";
-import { writeItem } from "../../threads/turns/items.ts";
-import { addPiece, dropPieces } from "../../threads/turns/pieces.ts";
 import { closeTurn, type Ending } from "../ending.ts";
-import { createPieces, isTold, type Said, tellAll } from "./pieces.ts";
+import { createWriteQueue } from "./write-queue.ts";
 
 /** "waiting" where an earlier turn of the thread is still open, "gone" where it was closed or removed by others. */
 export type Begun = "running" | "waiting" | "gone";
@@ -72,20 +70,6 @@ export interface TurnWriter {
   record(): TurnRecord;
 }
 
-interface Put {
-  resolve(): void;
-  reject(error: unknown): void;
-}
-
-/** What one transaction writes. */
-interface Batch {
-  readonly said: readonly Said[];
-  readonly puts: readonly Put[];
-}
-
-// A model that says more within so long has it stored together: people do not read that fast.
-const GATHER_MILLIS = 5;
-
 export function createTurnWriter(
   { sql, texts, node }: { readonly sql: Sql; readonly texts: ThreadTexts; readonly node: string },
   start: {
@@ -105,8 +89,6 @@ export function createTurnWriter(
   const { turn, id, thread, seq, after, items, isBranched } = start;
   // Where it was taken over by another node, nothing of what this one still says counts.
   const own = { id, node };
-  // Opening the turn has written what it came with.
-  const stored = new Set<TurnItem>(items);
   let current: Pick<
     TurnRecord,
     "status" | "model" | "usage" | "error" | "gate" | "incomplete" | "completedAt"
@@ -119,115 +101,19 @@ export function createTurnWriter(
   const { model: wanted } = turn;
   let chosen = start.before === undefined ? (wanted as ModelName | undefined) : start.before.model;
 
-  let said: Said[] = [];
-  let puts: Put[] = [];
-  let besides: ((tx: Transaction) => void)[] = [];
-  let isDraining = false;
-  // When text was written last, and what writes the text that came too soon after it.
-  let spokeAt = Number.NEGATIVE_INFINITY;
-  let gathering: NodeJS.Timeout | undefined;
-  /** The transaction that has taken what it writes. */
-  let underWay: Promise<void> | undefined;
-  // Whether text of a message is stored that has not become an item yet, and whether more of it can or shall be kept.
-  let isSpeaking = false;
-  let isMute = turn.ephemeral ?? false;
   let hasWritten = false;
   const { promise: gone, resolve: foundGone } = Promise.withResolvers<void>();
-
-  const pieces = createPieces(turn.keepsPieces ?? false);
-
-  const place = (item: TurnItem): void => {
-    const at = items.findIndex((other) => other.id === item.id);
-    if (at === -1) items.push(item);
-    else items[at] = item;
-  };
-
-  function take(): Batch {
-    const batch = { said: pieces.keep(said), puts };
-    said = [];
-    puts = [];
-    return batch;
-  }
-
-  /** Those that nothing newer has taken the place of, in the order in which they happened. */
-  const unstored = (): readonly TurnItem[] => items.filter((item) => !stored.has(item));
-
-  /** One transaction at a time and in order: what comes while one is on its way goes with the next. */
-  async function drain(): Promise<void> {
-    if (isDraining) return;
-    isDraining = true;
-    while (puts.length > 0 || (said.length > 0 && untilText() <= 0)) await writeNext();
-    isDraining = false;
-    if (said.length > 0) gathering ??= setTimeout(writeGathered, untilText());
-  }
-
-  const untilText = (): number => spokeAt + GATHER_MILLIS - performance.now();
-
-  function writeGathered(): void {
-    gathering = undefined;
-    void drain();
-  }
-
-  async function writeNext(): Promise<void> {
-    const { promise: over, resolve: end } = Promise.withResolvers<void>();
-    let batch: Batch | undefined;
-    let whole: readonly TurnItem[] = [];
-    let along: typeof besides = [];
-    try {
-      const { written } = await sql.transaction(
-        async (tx) => {
-          if (batch === undefined) {
-            batch = take();
-            underWay = over;
-            if (batch.said.length > 0) spokeAt = performance.now();
-            if (batch.puts.length > 0) {
-              whole = unstored();
-              along = besides;
-            }
-          }
-          const told = writePieces(tx, batch.said, whole);
-          const rows = whole.map((item) => writeItem(tx, own, pieces.with(item)));
-          if (isSpeaking && whole.some(isTold)) void dropPieces(tx, id);
-          for (const write of along) write(tx);
-          // Heard after the commit, so that a database on another machine is asked once; or never, where that fails.
-          const written = Promise.all([...told, ...rows]);
-          written.catch(() => {});
-          return { written };
-        },
-        { flush: false },
-      );
-      if ((await written).includes(0)) foundGone();
-      for (const item of whole) stored.add(item);
-      besides = besides.filter((write) => !along.includes(write));
-      if (whole.some(isTold)) isSpeaking = false;
-      tellAll(batch?.said ?? []);
-      for (const { resolve } of batch?.puts ?? []) resolve();
-    } catch (error) {
-      const lost = batch ?? take();
-      // A full disk, most likely: the turn's end says so. A text with a hole in it would be worse than none.
-      if (lost.said.length > 0) isMute = true;
-      tellAll(lost.said);
-      for (const { reject } of lost.puts) reject(error);
-    } finally {
-      if (underWay === over) underWay = undefined;
-      end();
-    }
-  }
-
-  /** Of items that become whole in the same step nothing has to be kept. */
-  function writePieces(
-    tx: Transaction,
-    given: readonly Said[],
-    whole: readonly TurnItem[],
-  ): readonly Promise<number>[] {
-    const kept = isMute ? [] : given.filter(({ item }) => !whole.some(({ id }) => id === item));
-    isSpeaking ||= kept.length > 0;
-    return pieces.rows(kept).map((piece) => addPiece(tx, own, piece));
-  }
+  const queue = createWriteQueue(sql, {
+    own,
+    items,
+    keepsPieces: turn.keepsPieces ?? false,
+    isMute: turn.ephemeral ?? false,
+    onGone: foundGone,
+  });
 
   const writeEnd = (tx: Transaction, ending: Ending, usage: Usage, now: string) => {
     if (turn.ephemeral) {
-      for (const write of besides) write(tx);
+      queue.writeBesides(tx);
       void removeThread(tx, thread);
       return Promise.resolve(undefined);
     }
@@ -238,12 +124,11 @@ export function createTurnWriter(
       usage,
       now,
     );
-    for (const item of unstored()) void writeItem(tx, own, pieces.with(item));
+    queue.writeItems(tx);
     // All that was said, also to begin with: the index is written once for a turn.
     for (const item of items)
       if (item.type === "message" && item.text !== "") texts.addMessage(tx, item.id, thread, item.text);
-    if (isSpeaking) void dropPieces(tx, id);
-    for (const write of besides) write(tx);
+    queue.writeBesides(tx);
     return next;
   };
 
@@ -269,23 +154,12 @@ export function createTurnWriter(
     summary: start.status === "queued" ? undefined : (start.before?.summary ?? { text: undefined, to: 0 }),
     isFirst: start.before === undefined && !turn.history?.length,
     isBranched,
-    say(item, deltas, tell, type = "text") {
-      const next: Said = { item, deltas, type, tell };
-      if (isMute) return tellAll(pieces.keep([next]));
-      said.push(next);
-      void drain();
-    },
-    put(...given) {
-      for (const item of given) place(item);
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      puts.push({ resolve, reject });
-      void drain();
-      return promise;
-    },
-    hold: place,
-    add: (write) => void besides.push(write),
+    say: (item, deltas, tell, type = "text") => queue.say({ item, deltas, type, tell }),
+    put: queue.put,
+    hold: queue.hold,
+    add: queue.add,
     attach(attached) {
-      for (const one of attached) besides.push((tx) => void writeAttached(tx, sql.engine, own, one));
+      for (const one of attached) queue.add((tx) => void writeAttached(tx, sql.engine, own, one));
     },
     async begin(model) {
       // Its thread may have got another model while it waited.
@@ -323,23 +197,11 @@ export function createTurnWriter(
     },
     gone,
     async finish(ending, usage) {
-      while (underWay !== undefined) await underWay;
-      clearTimeout(gathering);
+      const rest = await queue.takeRest();
       const now = new Date().toISOString();
-      const rest = take();
       current = endedAs(ending, usage, now);
-      try {
-        const { next } = await sql.transaction(async (tx) => ({ next: writeEnd(tx, ending, usage, now) }));
-        besides = [];
-        for (const { resolve } of rest.puts) resolve();
-        // Asked for after the commit, so that the commit needs no answer before it.
-        return (await next)?.node;
-      } catch (error) {
-        for (const { reject } of rest.puts) reject(error);
-        throw error;
-      } finally {
-        tellAll(rest.said);
-      }
+      const next = await rest.write((tx) => writeEnd(tx, ending, usage, now));
+      return next?.node;
     },
     assume(ending, usage) {
       current = endedAs(ending, usage, new Date().toISOString());
@@ -356,7 +218,7 @@ export function createTurnWriter(
       channel: turn.channel,
       input: turn.input,
       ...(turn.outside && { outside: turn.outside }),
-      items: items.map(pieces.with),
+      items: queue.items(),
       createdAt: start.now,
       ...current,
     }),
