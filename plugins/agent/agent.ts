@@ -6,7 +6,6 @@ import {
   type Agent,
   type Alongside,
   Fault,
-  type Log,
   type Node,
   reason,
   type Signals,
@@ -14,35 +13,20 @@ import {
   type TurnEvent,
   type TurnRecord,
 } from "../../kernel/plugin.ts";
-import type { Observers } from "./live/observer.ts";
 import { createRelay, LAST_WORD } from "./live/relay.ts";
 import { createTurnStream, type TurnStream } from "./live/stream.ts";
 import { createWatchers } from "./live/watchers.ts";
-import type { TurnSettings } from "./settings.ts";
-import { INTERRUPTED, type Ledger, type LedgerTurn, type TakenOver } from "./threads/ledger.ts";
+import { INTERRUPTED, type Ledger, type TakenOver } from "./threads/ledger.ts";
 import type { Admit } from "./turn/admission.ts";
-import {
-  type Ending,
-  endingOf,
-  STOPPED,
-  TAKEN_OVER,
-  unstoredEnding,
-  withoutQuestion,
-} from "./turn/ending.ts";
+import { STOPPED, TAKEN_OVER } from "./turn/ending.ts";
+import { createExecution, type ExecutionParts, type OpenTurn } from "./turn/execution.ts";
 import { createLanes } from "./turn/lanes.ts";
-import { type Beginning, gatePending } from "./turn/resume.ts";
-import type { TurnRunner } from "./turn/runner.ts";
+import type { Beginning } from "./turn/resume.ts";
 import { createSaving } from "./turn/writing/saving.ts";
 
-export interface AgentParts {
-  readonly ledger: Ledger;
-  readonly runner: TurnRunner;
+export interface AgentParts extends ExecutionParts {
   readonly node: Node;
   readonly signals: Signals;
-  readonly log: Log;
-  readonly observers: Observers;
-  /** What a turn that begins now is held to. */
-  settings(): Promise<TurnSettings>;
   /** Refuses a turn that asks for what cannot be had. */
   readonly admit: Admit;
   /** Told of a thread whose stored turns have changed behind the runner's back. */
@@ -66,11 +50,6 @@ export interface RunningAgent extends Omit<Agent, "condense" | "measure" | "mode
   stop(): Promise<void>;
 }
 
-interface Entry extends LedgerTurn {
-  readonly stream: TurnStream;
-  readonly stopper: AbortController;
-}
-
 // How soon a node hears of what others want of its turns where a signal was missed.
 const LOOK_MILLIS = 1000;
 const DRAIN_LOOK_MILLIS = 100;
@@ -78,8 +57,8 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export function createAgent(parts: AgentParts): RunningAgent {
   const { ledger, runner, node, signals, log, forget, remember } = parts;
-  const active = new Map<string, Entry>();
-  const lanes = createLanes<Entry>(begin, start);
+  const active = new Map<string, OpenTurn>();
+  const lanes = createLanes<OpenTurn>(begin, start);
   const opening = new Set<Promise<unknown>>();
   /** The ids of those that are being opened. */
   const beginning = new Set<string>();
@@ -111,10 +90,18 @@ export function createAgent(parts: AgentParts): RunningAgent {
     if (active.size > 0)
       void look().catch((error) => log.warn(`turns could not be looked after: ${reason(error)}`));
   }, LOOK_MILLIS).unref();
+  const execute = createExecution(parts, {
+    saving,
+    emit,
+    ended: ({ writer }) => void active.delete(writer.id),
+    wakeNext: (thread, next) => {
+      if (next !== node.id) relay.wake(thread, next);
+    },
+  });
   let isDraining = false;
   let isStopping = false;
 
-  function emit({ turn, writer, stream }: Entry, event: TurnEvent): void {
+  function emit({ turn, writer, stream }: OpenTurn, event: TurnEvent): void {
     const n = stream.push(event);
     if (turn.ephemeral) return;
     const place = { id: writer.id, thread: writer.thread };
@@ -122,78 +109,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
     relay.send(turn.user, place, n, event);
   }
 
-  async function execute(entry: Entry): Promise<void> {
-    const { turn, beginning, scopes, writer, stopper } = entry;
-    const observer = parts.observers.turn(turn, writer);
-    const settings = await parts.settings();
-    // A turn may take as long as it needs while something happens; this much silence ends it.
-    const { turnIdleSecs: idleSecs } = settings;
-    const idle = setTimeout(
-      () =>
-        stopper.abort(
-          new Fault("turn", "turn_timeout", `Nothing happened for ${idleSecs} s, so the turn was stopped.`),
-        ),
-      idleSecs * 1000,
-    );
-    const running = runner.open(
-      { turn, scopes, writer, settings },
-      {
-        signal: stopper.signal,
-        emit: (event) => emit(entry, event),
-        alive: () => void idle.refresh(),
-        observer,
-      },
-    );
-    let ending: Ending;
-    try {
-      await running.begin();
-      stopper.signal.throwIfAborted();
-      // A message that waited in line may find that the turn before it has opened a gate.
-      const isLate = entry.hasToWait && turn.input.type === "message";
-      const gate = isLate ? (await ledger.thread(turn.user, writer.thread))?.gate : undefined;
-      if (gate && (turn.after === undefined || turn.after === gate.turn)) throw gatePending(gate);
-      if (beginning.items.length > 0) await writer.put(...beginning.items);
-      ending = withoutQuestion(turn, await running.loop(beginning));
-    } catch (error) {
-      ending = endingOf(error, stopper.signal, log);
-    }
-    clearTimeout(idle);
-    observer.ended(await close(entry, ending, running));
-  }
-
-  async function close(
-    entry: Entry,
-    ending: Ending,
-    running: ReturnType<TurnRunner["open"]>,
-  ): Promise<TurnRecord> {
-    const { writer } = entry;
-    const usage = running.usage();
-    let final = running.hide(ending);
-    let next: string | undefined;
-    try {
-      next = await writer.finish(final, usage);
-    } catch (error) {
-      log.error({ error, turn: writer.id, thread: writer.thread }, "a turn could not be stored, retrying");
-      const unstored = final.error === undefined ? unstoredEnding(error) : final;
-      if (!(await saving.keepTrying(writer, unstored, usage))) {
-        final = unstored;
-        writer.assume(final, usage);
-      }
-    }
-    active.delete(writer.id);
-    const record = writer.record();
-    // Told when it is stored: whoever hears of a gate may answer it at once.
-    if (record.gate !== undefined) emit(entry, { type: "gate", gate: record.gate });
-    if (usage.inputTokens + usage.outputTokens > 0) emit(entry, { type: "usage", usage });
-    if (final.status === "failed") {
-      const { code, message } = final.error ?? { code: "failed", message: "The turn failed." };
-      emit(entry, { type: "failed", code, message, record });
-    } else emit(entry, { type: "done", status: final.status, record });
-    if (next !== undefined && next !== node.id) relay.wake(writer.thread, next);
-    return record;
-  }
-
-  function start(entry: Entry): void {
+  function start(entry: OpenTurn): void {
     const { id: turn, thread } = entry.writer;
     const end = execute(entry)
       .catch((error) => log.error({ error, turn, thread }, "a turn ended with an error"))
@@ -205,7 +121,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
   }
 
   /** Whether the first in line runs now: no earlier turn of its thread is open, on any node. */
-  async function begin({ writer, stopper }: Entry): Promise<boolean> {
+  async function begin({ writer, stopper }: OpenTurn): Promise<boolean> {
     try {
       const begun = await writer.begin(runner.model());
       if (begun === "gone") stopper.abort();
@@ -234,7 +150,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
     return asked.length > 0;
   }
 
-  function cancel(entry: Entry, why?: Fault): void {
+  function cancel(entry: OpenTurn, why?: Fault): void {
     entry.stopper.abort(why);
     // One that still waits ends now, not when its turn would come.
     if (lanes.leave(entry.writer.thread, entry)) start(entry);
@@ -259,7 +175,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
     const opened = await ledger.open({ ...turn, trace, id }, await runner.admit(turn), options);
     const { writer, hasToWait } = opened;
     const stream = createTurnStream(id, writer.thread, () => cancel(entry));
-    const entry: Entry = { ...opened, stream, stopper: new AbortController() };
+    const entry: OpenTurn = { ...opened, stream, stopper: new AbortController() };
     active.set(id, entry);
     // Deleted by another node, or in the moment before it was known here.
     void writer.gone.then(() => entry.stopper.abort());

@@ -41,9 +41,9 @@ import { createLedger } from "./threads/ledger.ts";
 import { MIGRATIONS } from "./threads/tables.ts";
 import { createThreads } from "./threads/threads.ts";
 import { createAdmission } from "./turn/admission.ts";
-import { createToolCalls } from "./turn/direct-calls.ts";
 import { createTurnRunner, type RunnerParts } from "./turn/runner.ts";
 import { isReservedName, toolNames } from "./turn/toolbox.ts";
+import { createToolCalls } from "./turn/tools/direct-calls.ts";
 import { createToolIndexes } from "./turn/tools/tool-index.ts";
 
 const NO_MEMORY = { readTexts: async () => new Map<string, string>() };

@@ -1,11 +1,11 @@
 /** Calls that a channel makes itself: no model, no thread, and the same rules as in a turn. */
-import type { Caller, ToolCalls, ToolInfo } from "../../../kernel/plugin.ts";
-import { fingerprintOf } from "../../../kernel/vocabulary/tools/fingerprint.ts";
-import { judgeTool } from "../safety/approvals.ts";
-import { allowsTool } from "../safety/scope.ts";
-import type { TurnSettings } from "../settings.ts";
-import type { Approved } from "./resume.ts";
-import { planInstalled, type ToolSources, underRules } from "./toolbox.ts";
+import type { Caller, ToolCalls, ToolInfo } from "../../../../kernel/plugin.ts";
+import { fingerprintOf } from "../../../../kernel/vocabulary/tools/fingerprint.ts";
+import { judgeTool } from "../../safety/approvals.ts";
+import { allowsTool } from "../../safety/scope.ts";
+import type { TurnSettings } from "../../settings.ts";
+import type { Approved } from "../resume.ts";
+import { planInstalled, type ToolSources, underRules } from "../toolbox.ts";
 
 type Outcome = Awaited<ReturnType<ToolCalls["call"]>>;
 
