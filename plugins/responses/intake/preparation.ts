@@ -1,10 +1,8 @@
 /** What a request is about: where it goes on, what is new in it, and what its row holds. Nothing is written here. */
-import type { Gate, ThreadSummary, Threads, TurnRecord } from "../../../kernel/plugin.ts";
-import { parseItemId, parseResponseId, type ResponseId } from "../answer/id.ts";
-import type { Places } from "../answer/place.ts";
+import type { Gate } from "../../../kernel/plugin.ts";
+import type { ResponseId } from "../answer/id.ts";
 import type { Echo, PageOf } from "../answer/response.ts";
 import type { WireError } from "../answer/wire.ts";
-import type { Seals } from "../seal.ts";
 import { type AttachmentParts, resolveAttachments } from "./attachments/attachments.ts";
 import {
   type Ask,
@@ -17,27 +15,21 @@ import {
   refuseResume,
   refuseStray,
   refuseUnanswered,
-  resolveItems,
   takeInstructions,
 } from "./input.ts";
 import type { GivenItem, SaidItem } from "./items.ts";
-import { previousNotFinished, previousNotFound } from "./open/refusals.ts";
+import { previousNotFound } from "./open/refusals.ts";
 import { conversationOf } from "./replay/chain.ts";
-import { answersMatch, type Match, matchReplay, outputItems, pendingOf } from "./replay/match.ts";
+import { answersMatch, type Match, matchReplay, pendingOf } from "./replay/match.ts";
 import type { CreateRequest } from "./request.ts";
-import { isBackground, type Requests, type TakenRequest } from "./requests.ts";
+import { createEarlier, type EarlierParts, type EarlierPlace } from "./stored/earlier.ts";
 import type { Asked } from "./turn.ts";
 
-export interface PreparationParts {
-  readonly threads: Threads;
-  readonly requests: Requests;
-  readonly places: Places;
+export interface PreparationParts extends EarlierParts {
   readonly pageOf: PageOf;
   /** Whether a client may replay a whole tool loop instead of resuming it. */
   readonly replay: boolean;
   readonly attachments: AttachmentParts;
-  /** What this user was given to keep; undefined where it does not open. */
-  readonly unseal: Seals["unseal"];
 }
 
 export interface Prepared extends Asked {
@@ -77,71 +69,8 @@ const NOT_FOUND: WireError = {
 };
 
 export function createPreparation(parts: PreparationParts): Preparation {
-  const { threads, requests, places, pageOf, replay, attachments } = parts;
-
-  async function resolve(user: string, id: string): Promise<GivenItem | undefined> {
-    const place = parseItemId(id);
-    if (place === undefined) return undefined;
-    const row = await requests.find(user, place.turn);
-    const { turn } = row ? await places.find(row) : { turn: undefined };
-    const record = turn === undefined ? undefined : await threads.turn(user, turn);
-    return row && record && outputItems(record, row.echo.tools)[place.index];
-  }
-
-  const given = (user: string, { items }: CreateRequest) =>
-    resolveItems(items, {
-      resolve: (id) => resolve(user, id),
-      unseal: (kind, sealed) => parts.unseal(user, kind, sealed),
-    });
-
-  /** The turn to go on from: a response that failed before it had one goes on from where its request did. */
-  async function previousRecord(user: string, previous: ResponseId): Promise<TurnRecord | undefined> {
-    for (let at: ResponseId | undefined = previous; at !== undefined; ) {
-      const [request, record]: [Awaited<ReturnType<Requests["find"]>>, TurnRecord | undefined] =
-        await Promise.all([requests.find(user, at.turn), threads.turn(user, at.turn)]);
-      if (record?.thread === previous.thread) return record;
-      const earlier: string | null = request?.echo.previousResponseId ?? null;
-      at = earlier === null ? undefined : parseResponseId(earlier);
-    }
-    return undefined;
-  }
-
-  /** The thread to go on with; undefined where there is none, whoever's it may be. */
-  async function previousPlace(
-    user: string,
-    previous: ResponseId,
-  ): Promise<{ readonly thread: ThreadSummary; readonly record: TurnRecord | undefined } | undefined> {
-    const [earlier, thread, record] = await Promise.all([
-      requests.find(user, previous.turn),
-      threads.find(user, previous.thread),
-      previousRecord(user, previous),
-    ]);
-    if (earlier && isBackground(earlier)) return await backgroundPlace(user, earlier);
-    return earlier?.thread === previous.thread && thread !== undefined ? { thread, record } : undefined;
-  }
-
-  /** A job has a thread of its own, and an answer when it has ended. */
-  async function backgroundPlace(user: string, earlier: TakenRequest) {
-    const place = await places.find(earlier);
-    const [thread, record] = await Promise.all([
-      threads.find(user, place.thread),
-      place.turn === undefined ? undefined : threads.turn(user, place.turn),
-    ]);
-    if (place.job !== undefined && place.job.status !== "completed") throw previousNotFinished();
-    return thread && record && { thread, record };
-  }
-
-  /** The agent goes on with the thread's catalog where a resume does not repeat it, and so does the answer. */
-  async function echoOf(
-    user: string,
-    { echo, tools }: CreateRequest,
-    ask: Ask,
-    gate: Gate | undefined,
-  ): Promise<Echo> {
-    if (ask.outputs.length === 0 || tools !== undefined || gate === undefined) return echo;
-    const inherited = await requests.find(user, gate.turn);
-    return inherited ? { ...echo, tools: inherited.echo.tools } : echo;
-  }
+  const { threads, requests, pageOf, replay, attachments } = parts;
+  const { given, previousPlace, echoOf } = createEarlier(parts);
 
   const said = (request: CreateRequest) => (request.instructions === undefined ? [] : [request.instructions]);
   /** Where the request's instructions go: into the history, or only before the model. */
@@ -195,7 +124,7 @@ export function createPreparation(parts: PreparationParts): Preparation {
   async function goOnAfter(
     user: string,
     request: CreateRequest,
-    { thread, record }: { readonly thread: ThreadSummary; readonly record: TurnRecord | undefined },
+    { thread, record }: EarlierPlace,
   ): Promise<Prepared> {
     const { items, attached } = await resolveAttachments(user, await given(user, request), attachments);
     const pending = pendingOf(record);
