@@ -16,8 +16,9 @@ import { allowedModels, allowsTool, refuseWidening, scopesOf } from "../safety/s
 import type { TurnSettings } from "../settings.ts";
 import { NO_USAGE, type Prices } from "../spending/cost.ts";
 import type { Spending } from "../spending/spending.ts";
-import { type History, renderItems } from "../threads/history.ts";
+import type { History } from "../threads/history.ts";
 import { findOrigin, readPath } from "../threads/turns/branch.ts";
+import { renderItems } from "../threads/turns/rendering.ts";
 import type { RunnerParts } from "../turn/runner.ts";
 import { openToolbox, underRules } from "../turn/toolbox.ts";
 import { SUMMARY_SYSTEM, systemText } from "./prompt.ts";

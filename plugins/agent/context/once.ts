@@ -1,6 +1,6 @@
 /** What is said to the model with one turn only: it stands before the turn's message and is never stored. */
 import type { RenderedMessage } from "../models/model.ts";
-import { type Rendered, renderBlock } from "../threads/history.ts";
+import { type Rendered, renderBlock } from "../threads/turns/rendering.ts";
 
 /** `texts`: each is a block of its own. A turn without a message has them at its beginning, after the results it brings. */
 export function withOnce({ messages, open }: Rendered, texts: readonly string[]): Rendered {

@@ -7,10 +7,10 @@ import { Fault, type Sql, type Turn } from "../../../kernel/plugin.ts";
 import type { RenderedMessage } from "../models/model.ts";
 import { capText, escapeTags } from "../safety/wrap.ts";
 import { readAttachments } from "../threads/attachments/stored.ts";
-import type { History, Past, RenderedTurn } from "../threads/history.ts";
-import { orphansOf, withoutResult } from "../threads/history.ts";
+import { type History, orphansOf, type Past, type RenderedTurn } from "../threads/history.ts";
 import type { Summary } from "../threads/thread-row.ts";
 import { isOnPath, type Path, readPath } from "../threads/turns/branch.ts";
+import { withoutResult } from "../threads/turns/rendering.ts";
 import { estimateText, estimateTokens } from "./tokens.ts";
 import { leaveOut, tooLong } from "./truncation.ts";
 
