@@ -5,7 +5,8 @@ import { isSideShown, toggleSidebar } from "./sidebar/visibility.ts";
 
 /** The line at the top of every page, and below it whatever went wrong last. */
 export function Bar({ title, children }: { title: string; children?: ComponentChildren }) {
-  const { trouble, connected, signInEnds } = useApp();
+  const { trouble, connected, signInEnds, status, isStoreSeen, user } = useApp();
+  const isOperator = user?.role === "operator";
   return (
     <>
       <header class="bar">
@@ -22,9 +23,25 @@ export function Bar({ title, children }: { title: string; children?: ComponentCh
       )}
       {signInEnds && (
         <p class="banner" role="status">
-          Your sign-in ends {new Date(signInEnds).toLocaleString()}. If your token expires then, ask the
-          operator to renew it.{" "}
+          <span>
+            Your sign-in ends {new Date(signInEnds).toLocaleString()}. If your token expires then,{" "}
+            {isOperator ? (
+              <>
+                renew it under <a href="#/people">People</a>.
+              </>
+            ) : (
+              "ask the operator to renew it."
+            )}
+          </span>
           <button type="button" onClick={() => update({ signInEnds: undefined })}>
+            Dismiss
+          </button>
+        </p>
+      )}
+      {isOperator && status?.store?.is_filling && !isStoreSeen && (
+        <p class="banner" role="status">
+          <span>The store: {status.store.detail}.</span>
+          <button type="button" onClick={() => update({ isStoreSeen: true })}>
             Dismiss
           </button>
         </p>

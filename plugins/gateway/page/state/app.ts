@@ -24,6 +24,8 @@ export interface AppState extends Timeline {
   readonly signInQuestion: SignInQuestion | undefined;
   /** When the sign-in ends, where that is soon. */
   readonly signInEnds: string | undefined;
+  /** The operator was told that the disk fills, and wants to go on without reading it. */
+  readonly isStoreSeen: boolean;
   readonly connected: boolean;
   readonly status: Status | undefined;
   readonly threads: readonly ThreadRow[];
@@ -52,6 +54,7 @@ const BLANK: AppState = {
   signedOut: false,
   signInQuestion: undefined,
   signInEnds: undefined,
+  isStoreSeen: false,
   connected: false,
   status: undefined,
   threads: [],

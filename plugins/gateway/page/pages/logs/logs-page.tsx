@@ -71,6 +71,7 @@ export function LogsPage() {
       </Bar>
       <div class="page">
         <div>
+          <NodesCard />
           <form class="row" onSubmit={(event) => event.preventDefault()}>
             <select
               aria-label="Minimum level"
@@ -101,7 +102,6 @@ export function LogsPage() {
               <LogLine key={line.number} line={line} onNarrow={narrow} />
             ))}
           </ol>
-          <NodesCard />
         </div>
       </div>
     </>

@@ -3,13 +3,15 @@ import { List } from "../../frame/list.tsx";
 import { loadStatus } from "../../state/threads.ts";
 import { useApp } from "../../state/use-app.ts";
 
-/** The processes that serve, as of now. */
+/** The processes that serve, as of now, and the store behind them. Folded: the lines below are what people come for. */
 export function NodesCard() {
   const { status } = useApp();
   useEffect(() => void loadStatus(), []);
   return (
-    <section class="card">
-      <h2>Nodes</h2>
+    <details class="card">
+      <summary>
+        {status ? (status.nodes.length === 1 ? "1 node" : `${status.nodes.length} nodes`) : "Nodes"}, store
+      </summary>
       <List columns={["Node", "Version", "Started", "Last seen"]} hasActions={false}>
         {status?.nodes.map((node) => (
           <tr key={node.id}>
@@ -25,6 +27,6 @@ export function NodesCard() {
           <strong>Store:</strong> {status.store.detail}.
         </p>
       )}
-    </section>
+    </details>
   );
 }

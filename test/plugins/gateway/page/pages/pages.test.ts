@@ -1,4 +1,6 @@
 /** The pages beside the chat, on one service. */
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import axe from "axe-core";
 import { beforeAll, expect, test } from "vitest";
 import {
@@ -89,9 +91,11 @@ describeInBrowser("the pages", () => {
     await expectNoFaults(all);
   });
 
-  test("the log is followed, newest line first, without what the page asks for, and filtered; the nodes are below it", async () => {
+  test("the log is followed, newest line first, without what the page asks for, and filtered; the nodes are folded above it", async () => {
     const { nodes } = (await gateway.ask("/api/status")).body;
     const page = await open("logs");
+    await page.getByText("1 node, store").click();
+    await page.getByText(/^Store: .*on the disk/).waitFor();
     await page.getByRole("cell", { name: nodes[0].id.slice(0, 8) }).waitFor();
     expect(await page.getByRole("row").count()).toBe(1 + nodes.length);
     await gateway.ask("/api/jobs/first");
@@ -110,5 +114,37 @@ describeInBrowser("the pages", () => {
     await page.getByRole("button", { name: "Clear" }).click();
     await lines.first().waitFor();
     expect(await page.getByText("GET /api/logs").count()).toBe(0);
+  });
+
+  test("a disk that fills and a sign-in that ends are said at the top of every page, until dismissed", async () => {
+    const db = new DatabaseSync(join(gateway.service.home, "store.sqlite"));
+    const [table] = db.prepare("SELECT name FROM sqlite_schema WHERE name LIKE '%store_sizes'").all();
+    // Beside a file of a few megabytes, as if it had grown by petabytes since.
+    db.prepare(`INSERT INTO ${table?.["name"]} (day, at, bytes) VALUES ('2000-01-01', ?, ?)`).run(
+      Date.now() - 2 * 86_400_000,
+      -1e15,
+    );
+    db.close();
+    const { body } = await gateway.ask("/api/tokens", {
+      method: "POST",
+      body: { user: "operator", name: "short", expires_in_days: 2 },
+    });
+    const page = await openPage();
+    await page.goto(`${gateway.url}/#/jobs`);
+    await page.getByLabel("Token").fill(body.token);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    const store = page.getByRole("status").filter({ hasText: "the disk is full in about a day" });
+    await store.waitFor();
+    const signIn = page.getByRole("status").filter({ hasText: "Your sign-in ends" });
+    await signIn.getByRole("link", { name: "People" }).waitFor();
+    // That nobody was signed in at first.
+    expect(page.complaints.splice(0)).toEqual([expect.stringContaining("401")]);
+    await expectNoFaults(page);
+    await store.getByRole("button", { name: "Dismiss" }).click();
+    await signIn.getByRole("button", { name: "Dismiss" }).click();
+    await expect.poll(() => page.locator(".banner").count()).toBe(0);
+    await page.getByRole("link", { name: "Memory" }).click();
+    await page.getByRole("heading", { name: "Memory" }).waitFor();
+    expect(await page.locator(".banner").count()).toBe(0);
   });
 });
