@@ -15,8 +15,16 @@ import {
 
 const quote = pg.escapeIdentifier;
 
-/** A connection for statements that may take as long as they take. */
-async function connect(settings: PostgresSettings): Promise<pg.Client> {
+interface Connection {
+  query<Row>(
+    query: string | { readonly text: string; readonly rowMode: "array" },
+    values?: readonly SqlValue[],
+  ): Promise<{ readonly rows: readonly Row[] }>;
+  end(): Promise<void>;
+}
+
+/** For statements that may take as long as they take. */
+async function connect(settings: PostgresSettings): Promise<Connection> {
   const pool = await openPool(settings);
   const { config, explain } = pool;
   await pool.close();
@@ -27,7 +35,17 @@ async function connect(settings: PostgresSettings): Promise<pg.Client> {
   } catch (error) {
     throw explain(error);
   }
-  return client;
+  return {
+    async query<Row>(query: string | object, values: readonly SqlValue[] = []) {
+      try {
+        return (await client.query(query as string, [...values])) as unknown as { rows: readonly Row[] };
+      } catch (error) {
+        // The server may be stopped while a large store is read.
+        throw explain(error);
+      }
+    },
+    end: () => client.end(),
+  };
 }
 
 export async function openPostgresSource(settings: PostgresSettings): Promise<Source> {
@@ -42,21 +60,23 @@ export async function openPostgresSource(settings: PostgresSettings): Promise<So
     const large = columns.filter((column) => bytes.has(`${name}.${column}`));
     if (large.length === 0) return ROWS_AT_ONCE;
     const sum = large.map((column) => `coalesce(octet_length(${quote(column)}), 0)`).join(" + ");
-    const { rows } = await client.query(`SELECT max(${sum}) AS largest FROM ${quote(name)}`);
+    const { rows } = await client.query<{ largest: number | null }>(
+      `SELECT max(${sum}) AS largest FROM ${quote(name)}`,
+    );
     const fitting = Math.floor(BYTES_AT_ONCE / Math.max(1, Number(rows[0]?.largest ?? 0)));
     return Math.min(ROWS_AT_ONCE, Math.max(1, fitting));
   };
   return {
     name: nameOf(settings),
     async owners() {
-      const { rows } = await client.query(
+      const { rows } = await client.query<{ owner: string; number: number }>(
         "SELECT owner, max(number) AS number FROM migrations GROUP BY owner",
       );
       return new Map(rows.map(({ owner, number }) => [String(owner), Number(number)]));
     },
     tables: async () => tables,
     async count({ name }) {
-      const { rows } = await client.query(`SELECT count(*) AS count FROM ${quote(name)}`);
+      const { rows } = await client.query<{ count: number }>(`SELECT count(*) AS count FROM ${quote(name)}`);
       return Number(rows[0]?.count);
     },
     async *rows(table) {
@@ -122,7 +142,7 @@ const order = (texts: ReadonlySet<string>, table: string, column: string): strin
   `${quote(column)}${texts.has(`${table}.${column}`) ? ' COLLATE "C"' : ""} NULLS FIRST`;
 
 /** Those of these types, with their tables. */
-async function columnsOf(client: pg.Client, types: string): Promise<ReadonlySet<string>> {
+async function columnsOf(client: Connection, types: string): Promise<ReadonlySet<string>> {
   const { rows } = await client.query<{ name: string }>(
     `SELECT table_name || '.' || column_name AS name FROM information_schema.columns
      WHERE table_schema = current_schema() AND data_type IN (${types})`,
@@ -144,7 +164,7 @@ function refuseNul(table: string, columns: readonly string[], rows: readonly Row
 }
 
 /** The data's tables, those that others refer to first. */
-async function describe(client: pg.Client): Promise<readonly Table[]> {
+async function describe(client: Connection): Promise<readonly Table[]> {
   const columns = await client.query<{ table: string; column: string }>(
     `SELECT columns.table_name AS table, columns.column_name AS column FROM information_schema.columns
      JOIN information_schema.tables USING (table_schema, table_name)
