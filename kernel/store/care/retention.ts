@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../log/log.ts";
 import type { Clock } from "../../vocabulary/kernel.ts";
-import type { AgingRows, OwnedTables, Sql, Store } from "../../vocabulary/store.ts";
+import type { AgingRows, OwnedTables, Sql, SqlValue, Store } from "../../vocabulary/store.ts";
 import type { RetentionSettings } from "./settings.ts";
 
 const ROWS_AT_ONCE = 50;
@@ -39,19 +39,33 @@ export async function countOld(sql: Sql, rows: AgingRows, which: Which): Promise
   return found ?? { rows: 0, bytes: 0, oldest: null, newest: null };
 }
 
+interface RemoveOptions {
+  readonly signal?: AbortSignal;
+  readonly progress?: (done: number) => void;
+}
+
 /** Answers how many went. */
-export async function removeOld(
+export const removeOld = (
   sql: Sql,
   rows: AgingRows,
   which: Which,
-  {
-    signal,
-    progress = () => {},
-  }: { readonly signal?: AbortSignal; readonly progress?: (done: number) => void } = {},
+  options: RemoveOptions = {},
+): Promise<number> =>
+  removeInBatches(sql, { ...rows, condition: conditionOf(rows, which), values: valuesOf(which) }, options);
+
+export interface DoomedRows extends Pick<AgingRows, "table" | "key" | "order" | "removeRest"> {
+  /** SQL: which rows, with a `?` for each value. */
+  readonly condition: string;
+  readonly values: readonly SqlValue[];
+}
+
+/** Answers how many went. */
+export async function removeInBatches(
+  sql: Sql,
+  rows: DoomedRows,
+  { signal, progress = () => {} }: RemoveOptions = {},
 ): Promise<number> {
-  const { table, key, order } = rows;
-  const condition = conditionOf(rows, which);
-  const values = valuesOf(which);
+  const { table, key, order, condition, values } = rows;
   let gone = 0;
   for (let after = 0; signal?.aborted !== true; ) {
     const page = await sql.all<{ key: string; place: number }>(

@@ -219,9 +219,16 @@ export function createJobs(parts: JobsParts): RunningJobs {
       isOpen = true;
       await settleAll(await table.orphaned());
       const timer = setInterval(() => inBackground(look), LOOK_MILLIS).unref();
+      const stopping = new AbortController();
       undos.push(
         () => clearInterval(timer),
-        store.repeat("sweep jobs", SWEEP_MILLIS, () => table.sweep(parts.retentionDays)),
+        () => stopping.abort(),
+        store.repeat("sweep jobs", SWEEP_MILLIS, async () =>
+          inBackground(
+            () => table.sweep(parts.retentionDays, stopping.signal),
+            "old jobs could not be deleted, retrying later",
+          ),
+        ),
         store.signals.listen(WAITING, (_, isOwn) => {
           if (!isOwn) inBackground(pump);
         }),

@@ -11,7 +11,9 @@ import type {
   Sql,
   Transaction,
 } from "../../../kernel/plugin.ts";
+import { removeOld } from "../../../kernel/store/care/retention.ts";
 import { pageOf, pageSize, readNumber } from "../threads/pages.ts";
+import { OLD_JOBS } from "./aging.ts";
 import type { Completion } from "./completion.ts";
 import { daysAgo, findEarlier, fingerprintOf } from "./repeats.ts";
 import { COLUMNS, type JobRow, jobOf } from "./row.ts";
@@ -223,8 +225,8 @@ export function createJobTable(sql: Sql, node: Pick<Node, "id" | "living">) {
       await sql.run("DELETE FROM jobs WHERE id = ? AND status = 'completed'", id);
     },
 
-    sweep: (days: number): Promise<number> =>
-      sql.run("DELETE FROM jobs WHERE status = 'completed' AND completed_at < ?", daysAgo(days)),
+    sweep: (days: number, signal: AbortSignal): Promise<number> =>
+      removeOld(sql, OLD_JOBS, { before: daysAgo(days) }, { signal }),
   };
 }
 

@@ -14,6 +14,7 @@ import {
   type Store,
   type Transaction,
 } from "../../../kernel/plugin.ts";
+import { removeInBatches } from "../../../kernel/store/care/retention.ts";
 import type { RunningJobs } from "../jobs/jobs.ts";
 import { oneAtATime } from "../live/one-at-a-time.ts";
 import { invalid } from "./bounds.ts";
@@ -53,6 +54,17 @@ const PAGE = 50;
 const MOST_COUNTED = 100;
 
 const BUSY: Failure = { code: "still_running", message: "The run before it is still going on." };
+
+const OLD_RUNS = { table: "routine_runs", key: "id", order: "seq", condition: "completed_at < ?" };
+/** Those for once, whose history has gone. */
+const DONE_ROUTINES = {
+  table: "routines",
+  key: "id",
+  order: "seq",
+  condition: `status = 'done'
+    AND NOT EXISTS (SELECT 1 FROM routine_runs WHERE routine_runs.routine = routines.id)`,
+  values: [],
+};
 
 const CHANNEL = "routine";
 const conversationOf = (routine: string): string => `routine:${routine}`;
@@ -206,6 +218,12 @@ export function createFiring(parts: FiringParts): Firing {
     );
   }
 
+  async function sweep(signal: AbortSignal): Promise<void> {
+    const before = clock.now() - parts.retentionDays * DAY_MILLIS;
+    await removeInBatches(sql, { ...OLD_RUNS, values: [before] }, { signal });
+    await removeInBatches(sql, DONE_ROUTINES, { signal });
+  }
+
   return {
     async runNow(id) {
       const now = clock.now();
@@ -220,19 +238,13 @@ export function createFiring(parts: FiringParts): Firing {
     },
     start() {
       isOpen = true;
-      const sweep = async () => {
-        await sql.run(
-          "DELETE FROM routine_runs WHERE completed_at < ?",
-          clock.now() - parts.retentionDays * DAY_MILLIS,
-        );
-        await sql.run(
-          `DELETE FROM routines WHERE status = 'done'
-             AND NOT EXISTS (SELECT 1 FROM routine_runs WHERE routine_runs.routine = routines.id)`,
-        );
-      };
+      const stopping = new AbortController();
       undos.push(
+        () => stopping.abort(),
         clock.every(LOOK_MILLIS, () => inBackground(look)),
-        parts.store.repeat("sweep routines", SWEEP_MILLIS, sweep),
+        parts.store.repeat("sweep routines", SWEEP_MILLIS, async () =>
+          inBackground(() => sweep(stopping.signal)),
+        ),
         jobs.onCompleted(({ channel }) => {
           if (channel === CHANNEL && isOpen) inBackground(settling.settle);
         }),
