@@ -1,42 +1,32 @@
 /** The parts of the tool host put together. Everything heavy is imported from here, and here only. */
 
 import type { PrivateHosts } from "../kernel/net/address.ts";
-import {
-  Fault,
-  type Log,
-  type Mask,
-  type Store,
-  type ToolAdmin,
-  type ToolCall,
-  type ToolInfo,
-} from "../kernel/plugin.ts";
+import type { Log, Mask, Store, ToolAdmin, ToolInfo } from "../kernel/plugin.ts";
 import { loadKeys } from "../kernel/store/keys/secrets-key.ts";
 import { createAdmin } from "./admin.ts";
 import { createBroker } from "./broker/broker.ts";
-import { createCredentialSource } from "./broker/credentials.ts";
+import { createCredentialSource, missingSecrets } from "./broker/credentials.ts";
 import { createMcpAccess, type McpAccess } from "./broker/mcp-access.ts";
 import { createNetwork } from "./broker/network.ts";
-import { type Answered, answerRecordings } from "./calls/answers.ts";
+import { createReplay, type ReplayCandidate } from "./calls/answers.ts";
 import { openReceipts, type Receipts } from "./calls/receipts.ts";
-import { createRunner, type Runner, type RunOptions } from "./calls/runner.ts";
+import { createRouting, type Routing } from "./calls/routing.ts";
+import { createRunner, type Runner } from "./calls/runner.ts";
 import { openSwitches, type Switches } from "./calls/switches.ts";
-import { type Candidate, type Catalog, digestOf, type InstalledTool } from "./catalog/catalog.ts";
-import { examine, type Introduce, isReservedName } from "./catalog/install.ts";
+import type { Catalog, InstalledTool } from "./catalog/catalog.ts";
+import { createExamination, type Examine } from "./catalog/examination.ts";
+import { isReservedName } from "./catalog/install.ts";
 import { openCatalog } from "./catalog/open.ts";
+import { createPlacement, type Placement } from "./catalog/placement.ts";
 import { provideShipped, SHIPPED_LOCK } from "./catalog/shipped.ts";
 import { repairShipped } from "./catalog/shipped-repair.ts";
 import { openToolTables, TOPIC } from "./catalog/storage/tables.ts";
 import { toInfo } from "./catalog/tool-info.ts";
 import { type CodeCache, openCodeCache } from "./compile/code-cache.ts";
-import { inspect } from "./compile/component.ts";
-import { type ComponentSource, createComponent, knownOutline, prepare } from "./compile/transpile.ts";
-import type { ForeignRun } from "./mcp/calls/calls.ts";
 import { type ForeignTools, openForeignTools } from "./mcp/foreign-tools.ts";
 import { type CheckJson, createJsonCheck } from "./sandbox/json-check.ts";
 import { createPool, type Pool } from "./sandbox/pool.ts";
-import { type Authorized, authorizeTool, setUpTool } from "./secrets/auth.ts";
-import type { Prompt } from "./secrets/browser-sign-in.ts";
-import { holderOf } from "./secrets/holder.ts";
+import { type Authorization, createAuthorization } from "./secrets/auth.ts";
 import { namedSecrets } from "./secrets/named-secrets.ts";
 import { createRefresh } from "./secrets/oauth.ts";
 import { openVault } from "./secrets/secrets.ts";
@@ -45,7 +35,6 @@ import { createDownloads } from "./sources/download.ts";
 import { createRegistryAccess, type OpenRegistry } from "./sources/oci/access.ts";
 import { type Logins, openLogins } from "./sources/oci/logins.ts";
 import { createSources, type Sources } from "./sources/sources.ts";
-import { addSeen } from "./sources/updates/release.ts";
 import { createJudge, type JudgeSignature } from "./trust/judge.ts";
 import { openTrustRules, type TrustRules } from "./trust/rules.ts";
 
@@ -99,18 +88,13 @@ export interface HostParts {
   readonly log: Log;
 }
 
-export interface ToolHost {
+export interface ToolHost extends Routing, Pick<Placement, "place" | "keeps" | "remove">, Authorization {
   readonly catalog: Catalog;
   /** Tools of MCP servers that others run. */
   readonly foreign: ForeignTools;
   readonly receipts: Receipts;
   /** Of an installed tool. */
   readonly run: Runner["run"];
-  /** Of any tool. */
-  call(call: ToolCall, options: RunOptions): Promise<ForeignRun>;
-  /** Goes on with a call that asked something; only tools of MCP servers do. */
-  readonly resume: ForeignTools["resume"];
-  readonly refusal: Runner["refusal"];
   readonly warmUp: Runner["warmUp"];
   readonly inUse: Pool["inUse"];
   readonly checkJson: CheckJson;
@@ -128,31 +112,11 @@ export interface ToolHost {
   readonly judgeSignature: JudgeSignature;
   /** Whose signature is needed for which tools. */
   readonly trust: TrustRules;
-  /** Every check of an install; installs nothing, and where it throws leaves nothing behind. */
-  examine(
-    component: Uint8Array,
-    capabilitiesText: string,
-    progress?: (line: string) => void,
-  ): Promise<Candidate>;
-  /** All tools as others see them, installed or of an MCP server. */
-  list(): Promise<readonly ToolInfo[]>;
+  readonly examine: Examine;
   /** A tool as others see it. */
   describe(tool: InstalledTool): Promise<ToolInfo>;
-  /** Puts a candidate into the catalog; one that replaces a tool keeps the secrets that were given to it. */
-  place(name: string, candidate: Candidate, force: boolean): Promise<InstalledTool>;
   /** Plays recorded calls with a component that is not installed: no network, no secrets. */
-  replay(
-    candidate: Candidate,
-    recordings: readonly { readonly name: string; readonly text: string }[],
-  ): Promise<readonly Answered[]>;
-  /** Sentences to agree to before that: the secrets that would be kept. */
-  keeps(name: string): Promise<readonly string[]>;
-  /** False where there is no such tool. Calls under way finish. */
-  remove(name: string): Promise<boolean>;
-  /** Gets the credential of a tool: from the environment, by signing in, or from the person. */
-  authorize(tool: InstalledTool, prompt: Prompt): Promise<Authorized>;
-  /** Asks for the secrets a tool needs beforehand; answers the names of those that were entered. */
-  setUp(tool: InstalledTool, prompt: Prompt): Promise<readonly string[]>;
+  readonly replay: ReplayCandidate;
   /** Of the secrets that a tool names, those that are not set. */
   missingSecrets(tool: InstalledTool): Promise<readonly string[]>;
   /** Puts the tools that come with Postern into a home that was never offered them. */
@@ -230,71 +194,21 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     store.changes.follow(TOPIC, () => void code.sweep().catch(() => {})),
   ];
 
-  const check: ToolHost["examine"] = async (component, capabilitiesText, progress = () => {}) => {
-    try {
-      const introduce: Introduce = async (bytes, sha256, { limits: { memoryMb } }) => {
-        const source: ComponentSource = {
-          sha256,
-          read: async () => bytes,
-          cache: code.folder,
-          memoryMb,
-          onProgress: progress,
-        };
-        await inspect(bytes, await knownOutline(source));
-        // Beforehand, since a slow machine may transpile for longer than a component may describe itself.
-        await prepare(source);
-        return pool.describe(createComponent(source));
-      };
-      return await examine(component, capabilitiesText, introduce, privateHosts);
-    } catch (error) {
-      await code.drop(digestOf(component));
-      throw error;
-    }
-  };
+  const examine = createExamination({ code, pool, privateHosts });
 
   const describe: ToolHost["describe"] = async (tool) => {
     const off = await switches.off(tool);
     return { ...toInfo(tool, privateHosts), ...(off && { switchedOff: { at: off.at, why: off.why } }) };
   };
 
-  const place: ToolHost["place"] = async (name, candidate, force) => {
-    if (await foreign.has(name))
-      throw new Fault("invalid", "tool_exists", `${name} is the name of an MCP server's tool.`, {
-        param: "name",
-      });
-    const before = await catalog.find(name);
-    const seen = candidate.seen ?? addSeen(before, candidate);
-    const complete = { ...candidate, ...(seen.length > 0 && { seen }) };
-    const tool = await catalog.put(name, complete, force ? before : undefined);
-    if (before === undefined) return tool;
-    await vault.pass(holderOf(before), holderOf(tool));
-    if (before.digest !== tool.digest) await code.drop(before.digest);
-    return tool;
-  };
-
-  /** Where both have the name, it is the installed tool's. */
-  const isForeign = async (name: string) =>
-    (await catalog.find(name)) === undefined && (await foreign.has(name));
-
-  const keeps: ToolHost["keeps"] = async (name) => {
-    const tool = await catalog.find(name);
-    const held = tool === undefined ? [] : await vault.heldBy(holderOf(tool));
-    return held.map((secret) => `keeps using \`${secret}\`, which the installed version was given`);
-  };
-
-  const sharersOf = async ({ name, capabilities }: InstalledTool) => {
-    const sharers = await vault.sharers(name, capabilities.auth?.secretName ?? "");
-    const tools = (await catalog.list()).filter((tool) => sharers.includes(tool.name));
-    return tools.map((tool) => tool.capabilities);
-  };
-
-  const remove: ToolHost["remove"] = async (name) => {
-    const tool = await catalog.find(name);
-    const isRemoved = await catalog.remove(name);
-    if (tool !== undefined) await code.drop(tool.digest);
-    if (isRemoved) await switches.forget(name);
-    return isRemoved;
-  };
+  const { place, putOver, keeps, remove } = createPlacement({
+    catalog,
+    code,
+    switches,
+    isForeign: foreign.has,
+    passSecrets: vault.pass,
+    secretsHeldBy: vault.heldBy,
+  });
 
   return {
     catalog,
@@ -302,15 +216,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     foreign,
     inUse: pool.inUse,
     ...runner,
-    call: async (call, options) =>
-      (await isForeign(call.name)) ? foreign.call(call, options) : runner.run(call, options),
-    resume: foreign.resume,
-    refusal: async (call) => ((await isForeign(call.name)) ? foreign.refusal(call) : runner.refusal(call)),
-    async list() {
-      const installed = await Promise.all((await catalog.list()).map(describe));
-      const names = new Set(installed.map(({ name }) => name));
-      return [...installed, ...(await foreign.list()).filter(({ name }) => !names.has(name))];
-    },
+    ...createRouting({ catalog, runner, foreign, describe }),
     checkJson,
     hide: mask.hide,
     code,
@@ -331,7 +237,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
       source,
       network,
       privateHosts,
-      examine: check,
+      examine,
       describe,
       place,
       keeps,
@@ -341,57 +247,21 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
       judgeSignature,
       finishServerSignIn: foreign.credentials.finishSignIn,
     }),
-    examine: check,
+    examine,
     describe,
     place,
-    async replay({ component: bytes, digest, capabilities, schema }, recordings) {
-      const { memoryMb } = capabilities.limits;
-      const component = createComponent({
-        sha256: digest,
-        read: async () => bytes,
-        cache: code.folder,
-        memoryMb,
-      });
-      try {
-        return await answerRecordings({ pool, component, capabilities, privateHosts }, schema, recordings);
-      } finally {
-        pool.forget(component);
-      }
-    },
+    replay: createReplay({ pool, code, privateHosts }),
     keeps,
     remove,
-    authorize: async (tool, prompt) =>
-      authorizeTool({
-        tool: tool.name,
-        capabilities: tool.capabilities,
-        sharers: await sharersOf(tool),
-        vault: vault.of(holderOf(tool)),
-        network,
-        privateHosts,
-        environment: variable,
-        prompt,
-      }),
-    setUp: (tool, prompt) =>
-      setUpTool({ capabilities: tool.capabilities, secrets: vault.of(holderOf(tool)).secrets, prompt }),
-    async missingSecrets(tool) {
-      const { http, auth, requiredSecrets } = tool.capabilities;
-      const named = [
-        ...(http?.credentials ?? []).map(({ secretName }) => secretName),
-        ...requiredSecrets.map(({ name }) => name),
-      ];
-      const holder = holderOf(tool);
-      const missing = await Promise.all(
-        [...new Set(named)].map(async (name) => ((await source.has(holder, name, auth)) ? [] : [name])),
-      );
-      return missing.flat();
-    },
+    ...createAuthorization({ vault, catalog, network, privateHosts, environment: variable }),
+    missingSecrets: (tool) => missingSecrets(tool, source),
     async provideShipped(progress, signal = new AbortController().signal) {
       if (!config.shipped) return;
       // By one node: what the next ones find installed they do not examine.
       await store.exclusive(SHIPPED_LOCK, () =>
         provideShipped({
           catalog,
-          examine: (bytes, text) => check(bytes, text, progress),
+          examine: (bytes, text) => examine(bytes, text, progress),
           place,
           progress,
           signal,
@@ -402,11 +272,8 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
       store.exclusive(SHIPPED_LOCK, () =>
         repairShipped(name, {
           catalog,
-          examine: (bytes, text) => check(bytes, text, progress),
-          async putOver(name, candidate, { digest, tool: before }) {
-            const tool = await catalog.putOver(name, candidate, digest);
-            if (before !== undefined) await vault.pass(holderOf(before), holderOf(tool));
-          },
+          examine: (bytes, text) => examine(bytes, text, progress),
+          putOver,
           progress,
           signal: new AbortController().signal,
         }),

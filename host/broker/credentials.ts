@@ -103,6 +103,23 @@ export async function missingCredential(
   return undefined;
 }
 
+/** Of the secrets that a tool names, those that are not set. */
+export async function missingSecrets(
+  tool: ToolVersion,
+  source: Pick<CredentialSource, "has">,
+): Promise<readonly string[]> {
+  const { http, auth, requiredSecrets } = tool.capabilities;
+  const named = [
+    ...(http?.credentials ?? []).map(({ secretName }) => secretName),
+    ...requiredSecrets.map(({ name }) => name),
+  ];
+  const holder = holderOf(tool);
+  const missing = await Promise.all(
+    [...new Set(named)].map(async (name) => ((await source.has(holder, name, auth)) ? [] : [name])),
+  );
+  return missing.flat();
+}
+
 /** The credentials for this host; the request itself has passed the allowlist already. */
 export function credentialsFor(http: HttpCapabilities, url: URL): readonly Credential[] {
   return http.credentials.filter(({ hostPatterns }) =>

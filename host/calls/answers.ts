@@ -1,6 +1,9 @@
 /** Whether a tool that is not installed yet answers the calls that its author recorded. */
 import { type JsonSchema, reason } from "../../kernel/plugin.ts";
 import { parseRecording, type Recording } from "../broker/recording.ts";
+import type { Candidate } from "../catalog/catalog.ts";
+import type { CodeCache } from "../compile/code-cache.ts";
+import { createComponent } from "../compile/transpile.ts";
 import { type ReplayParts, replayCall } from "./replay.ts";
 
 export interface Answered {
@@ -10,7 +13,33 @@ export interface Answered {
   readonly detail?: string;
 }
 
-export async function answerRecordings(
+export type ReplayCandidate = (
+  candidate: Candidate,
+  recordings: readonly { readonly name: string; readonly text: string }[],
+) => Promise<readonly Answered[]>;
+
+export function createReplay({
+  pool,
+  code,
+  privateHosts,
+}: Pick<ReplayParts, "pool" | "privateHosts"> & { readonly code: CodeCache }): ReplayCandidate {
+  return async ({ component: bytes, digest, capabilities, schema }, recordings) => {
+    const { memoryMb } = capabilities.limits;
+    const component = createComponent({
+      sha256: digest,
+      read: async () => bytes,
+      cache: code.folder,
+      memoryMb,
+    });
+    try {
+      return await answerRecordings({ pool, component, capabilities, privateHosts }, schema, recordings);
+    } finally {
+      pool.forget(component);
+    }
+  };
+}
+
+async function answerRecordings(
   parts: ReplayParts,
   schema: JsonSchema,
   files: readonly { readonly name: string; readonly text: string }[],

@@ -1,9 +1,11 @@
 /** How a tool gets its credentials: what `tool auth` and `tool setup` do; the command does the prompting. */
 import type { AuthSetup, Capabilities, OAuthSetup } from "../../capabilities/capabilities.ts";
 import { Fault } from "../../kernel/fault.ts";
+import type { Catalog, InstalledTool } from "../catalog/catalog.ts";
 import { gaveUp, type Prompt, signInByBrowser } from "./browser-sign-in.ts";
+import { holderOf } from "./holder.ts";
 import { beginSignIn, finishSignIn, mergeScopes, type SignIn } from "./oauth.ts";
-import { type Secrets, type ToolVault, warnOfShort } from "./secrets.ts";
+import { type Secrets, type ToolVault, type Vault, warnOfShort } from "./secrets.ts";
 import type { OAuthOptions } from "./token-request.ts";
 
 export interface AuthorizeOptions extends Omit<OAuthOptions, "values"> {
@@ -22,6 +24,43 @@ export interface AuthorizeOptions extends Omit<OAuthOptions, "values"> {
 export interface Authorized {
   readonly by: "environment" | "shared" | "oauth" | "manual";
   readonly secret: string;
+}
+
+export interface Authorization {
+  /** Gets the credential of a tool: from the environment, by signing in, or from the person. */
+  authorize(tool: InstalledTool, prompt: Prompt): Promise<Authorized>;
+  /** Asks for the secrets a tool needs beforehand; answers the names of those that were entered. */
+  setUp(tool: InstalledTool, prompt: Prompt): Promise<readonly string[]>;
+}
+
+/** For the tools that are installed. */
+export function createAuthorization(
+  parts: Pick<AuthorizeOptions, "network" | "privateHosts" | "environment"> & {
+    readonly vault: Pick<Vault, "of" | "sharers">;
+    readonly catalog: Pick<Catalog, "list">;
+  },
+): Authorization {
+  const { vault, catalog, network, privateHosts, environment } = parts;
+  const sharersOf = async ({ name, capabilities }: InstalledTool) => {
+    const sharers = await vault.sharers(name, capabilities.auth?.secretName ?? "");
+    const tools = (await catalog.list()).filter((tool) => sharers.includes(tool.name));
+    return tools.map((tool) => tool.capabilities);
+  };
+  return {
+    authorize: async (tool, prompt) =>
+      authorizeTool({
+        tool: tool.name,
+        capabilities: tool.capabilities,
+        sharers: await sharersOf(tool),
+        vault: vault.of(holderOf(tool)),
+        network,
+        privateHosts,
+        environment,
+        prompt,
+      }),
+    setUp: (tool, prompt) =>
+      setUpTool({ capabilities: tool.capabilities, secrets: vault.of(holderOf(tool)).secrets, prompt }),
+  };
 }
 
 /** In the order of the specification: the environment, then OAuth, then a value entered by hand. */

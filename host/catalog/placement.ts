@@ -1,0 +1,66 @@
+/** Tools put into the catalog, replaced and removed, with what hangs on them: compiled code, switches, who holds a secret. */
+import { Fault } from "../../kernel/plugin.ts";
+import type { Switches } from "../calls/switches.ts";
+import type { CodeCache } from "../compile/code-cache.ts";
+import { type Holder, holderOf } from "../secrets/holder.ts";
+import { addSeen } from "../sources/updates/release.ts";
+import type { Candidate, Catalog, InstalledTool } from "./catalog.ts";
+import type { RepairOptions } from "./shipped-repair.ts";
+
+export interface Placement {
+  /** Puts a candidate into the catalog; one that replaces a tool keeps the secrets that were given to it. */
+  place(name: string, candidate: Candidate, force: boolean): Promise<InstalledTool>;
+  /** Puts it in the place of a tool that is broken. */
+  readonly putOver: RepairOptions["putOver"];
+  /** Sentences to agree to before a replacement: the secrets that would be kept. */
+  keeps(name: string): Promise<readonly string[]>;
+  /** False where there is no such tool. Calls under way finish. */
+  remove(name: string): Promise<boolean>;
+}
+
+export interface PlacementParts {
+  readonly catalog: Catalog;
+  readonly code: CodeCache;
+  readonly switches: Switches;
+  /** Whether it is the name of an MCP server's tool. */
+  isForeign(name: string): Promise<boolean>;
+  passSecrets(from: Holder, to: Holder): Promise<void>;
+  /** Their names. */
+  secretsHeldBy(holder: Holder): Promise<readonly string[]>;
+}
+
+export function createPlacement(parts: PlacementParts): Placement {
+  const { catalog, code, switches, isForeign, passSecrets, secretsHeldBy } = parts;
+  return {
+    async place(name, candidate, force) {
+      if (await isForeign(name))
+        throw new Fault("invalid", "tool_exists", `${name} is the name of an MCP server's tool.`, {
+          param: "name",
+        });
+      const before = await catalog.find(name);
+      const seen = candidate.seen ?? addSeen(before, candidate);
+      const complete = { ...candidate, ...(seen.length > 0 && { seen }) };
+      const tool = await catalog.put(name, complete, force ? before : undefined);
+      if (before === undefined) return tool;
+      await passSecrets(holderOf(before), holderOf(tool));
+      if (before.digest !== tool.digest) await code.drop(before.digest);
+      return tool;
+    },
+    async putOver(name, candidate, { digest, tool: before }) {
+      const tool = await catalog.putOver(name, candidate, digest);
+      if (before !== undefined) await passSecrets(holderOf(before), holderOf(tool));
+    },
+    async keeps(name) {
+      const tool = await catalog.find(name);
+      const held = tool === undefined ? [] : await secretsHeldBy(holderOf(tool));
+      return held.map((secret) => `keeps using \`${secret}\`, which the installed version was given`);
+    },
+    async remove(name) {
+      const tool = await catalog.find(name);
+      const isRemoved = await catalog.remove(name);
+      if (tool !== undefined) await code.drop(tool.digest);
+      if (isRemoved) await switches.forget(name);
+      return isRemoved;
+    },
+  };
+}
