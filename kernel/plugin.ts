@@ -32,6 +32,7 @@ export type * from "./vocabulary/tools/mcp-offers.ts";
 export type * from "./vocabulary/tools/tools.ts";
 export type * from "./vocabulary/turn.ts";
 export type { AccountKey, Accounts, Identity, PairingGate, TokenScope, User } from "./vocabulary/user.ts";
+export type { Page } from "./vocabulary/wire/page.ts";
 
 export type ServiceName = keyof Services & string;
 

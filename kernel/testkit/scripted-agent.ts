@@ -5,9 +5,10 @@
 import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { type AnyPlugin, definePlugin } from "../plugin.ts";
-import type { Agent, RunningTurn, Threads } from "../vocabulary/agent.ts";
+import type { Agent, RunningTurn } from "../vocabulary/agent.ts";
 import type { Usage } from "../vocabulary/models/usage.ts";
 import type { Sql } from "../vocabulary/store.ts";
+import type { Threads } from "../vocabulary/thread.ts";
 import type { Turn, TurnRecord } from "../vocabulary/turn.ts";
 import { EMPTY_SERVICES } from "./empty-services.ts";
 import { MODEL, perform, type Script } from "./performance.ts";

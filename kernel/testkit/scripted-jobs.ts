@@ -1,8 +1,8 @@
 /** Jobs of the scripted agent: in memory, each run at once. */
 import { randomUUID } from "node:crypto";
 import { Fault } from "../fault.ts";
-import type { Agent, Jobs } from "../vocabulary/agent.ts";
-import type { Job, NewJob } from "../vocabulary/job.ts";
+import type { Agent } from "../vocabulary/agent.ts";
+import type { Job, Jobs, NewJob } from "../vocabulary/job.ts";
 
 export function createScriptedJobs(agent: Agent): Jobs {
   const jobs = new Map<string, Job>();

@@ -1,23 +1,12 @@
-/** What the agent offers: turns, threads, jobs, memory, approvals. */
-import type { Job, JobCallback, JobStatus, NewJob } from "./job.ts";
-import type { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion, MemoryWriter } from "./memory.ts";
+/** What the agent offers beside threads, jobs and memory: turns, files, approvals, identities, calls of tools. */
 import type { Usage } from "./models/usage.ts";
 import type { Transaction } from "./store.ts";
-import type { ThreadSummary, TurnVersions } from "./thread.ts";
 import type { Attachment, ToolCall } from "./tools/call.ts";
 import type { TrustedDestination } from "./tools/destination.ts";
 import type { ExplainedTurn } from "./tools/explained.ts";
 import type { Gate, Reply } from "./tools/gate.ts";
 import type { CallOutcome, ToolInfo } from "./tools/tools.ts";
-import type {
-  AttachedBytes,
-  ModelName,
-  ModelOption,
-  Turn,
-  TurnEvent,
-  TurnRecord,
-  WantedModel,
-} from "./turn.ts";
+import type { AttachedBytes, ModelName, ModelOption, Turn, TurnEvent, TurnRecord } from "./turn.ts";
 import type { AccountKey, Identity, PairingGate, TokenScope } from "./user.ts";
 
 /** A running turn. Nobody has to listen: it runs, ends and is stored anyway. */
@@ -120,115 +109,6 @@ export interface Attachments {
     readonly attached: readonly AttachedBytes[];
     readonly alongside: Alongside;
   }>;
-}
-
-export interface Page<Item> {
-  readonly items: readonly Item[];
-  /** Pass as `before` to go on; absent at the end. */
-  readonly next?: string;
-}
-
-export type ExportFormat = "markdown" | "json";
-
-export interface ExportedThread {
-  /** Of the file to keep it in, made from the title. */
-  readonly name: string;
-  readonly mime: string;
-  /** In pieces, since it may be long: each is read from the store when it is asked for. */
-  readonly text: AsyncIterable<string>;
-}
-
-export interface TurnPage extends Page<TurnRecord> {
-  /** Of a path: the turns that have others beside them. */
-  readonly versions: readonly TurnVersions[];
-}
-
-export interface Threads {
-  list(
-    user: string,
-    query?: {
-      readonly q?: string;
-      readonly limit?: number;
-      readonly before?: string;
-      /** Otherwise only the time of the last change counts. */
-      readonly pinnedFirst?: boolean;
-    },
-  ): Promise<Page<ThreadSummary>>;
-  find(user: string, thread: string): Promise<ThreadSummary | undefined>;
-  /** All turns, or with `through` those of one path: to this turn and on to the newest after it; "newest" is the newest of all. */
-  turns(
-    user: string,
-    thread: string,
-    query?: { readonly limit?: number; readonly before?: string; readonly through?: string },
-  ): Promise<TurnPage>;
-  turn(user: string, turn: string): Promise<TurnRecord | undefined>;
-  /** What came with a message or an output, by the id that it is named by there. */
-  attachment(
-    user: string,
-    id: string,
-  ): Promise<
-    { readonly mime: string; readonly name: string | undefined; readonly data: Uint8Array } | undefined
-  >;
-  /** All of the thread as one text. A fault where the user has no such thread. */
-  export(user: string, thread: string, format: ExportFormat): Promise<ExportedThread>;
-  rename(user: string, thread: string, title: string): Promise<void>;
-  pin(user: string, thread: string, pinned: boolean): Promise<void>;
-  /**
-   * What answers on this thread from now on, on every node; undefined is the configured model. Rejects with a `Fault` where it
-   * is not among `agent.models(scope)`.
-   */
-  setModel(user: string, thread: string, model: WantedModel | undefined, scope?: TokenScope): Promise<void>;
-  remove(user: string, thread: string): Promise<void>;
-}
-
-export interface Jobs {
-  /** On disk when it resolves; with `tx` it commits with the caller's transaction, and does not run before. */
-  submit(job: NewJob, tx?: Transaction): Promise<Job>;
-  find(id: string): Promise<Job | undefined>;
-  list(query?: {
-    readonly user?: string;
-    /** Failed: completed with an error. */
-    readonly status?: JobStatus | "failed";
-    readonly limit?: number;
-    readonly before?: string;
-  }): Promise<Page<Job>>;
-  /**
-   * A queued job completes with the error `cancelled`; a running one is stopped, also where another process
-   * (`postern jobs cancel`) asks. A completed one is left as it is.
-   */
-  cancel(id: string): Promise<Job | undefined>;
-  /** A new job with the same message, for the same user; it has no callback. Undefined where there is no such job. */
-  retry(id: string): Promise<Job | undefined>;
-  /** What has become of its callback. */
-  noteCallback(id: string, callback: JobCallback): Promise<void>;
-  /** Forgets a job that has completed, before its time. Another is left as it is. */
-  remove(id: string): Promise<void>;
-  /** The job as it is when it completes, or after so many milliseconds. */
-  wait(id: string, millis: number): Promise<Job | undefined>;
-  counts(): Promise<{ readonly queued: number; readonly running: number }>;
-  /** Called for every job that completes; returns a function that stops it. */
-  onCompleted(listener: (job: Job) => void): () => void;
-}
-
-export interface Memory {
-  search(user: string, q: string, limit?: number): Promise<readonly MemoryHit[]>;
-  tree(user: string): Promise<readonly MemoryEntry[]>;
-  read(user: string, path: string): Promise<MemoryFile | undefined>;
-  /** With `expected`, only where that is still its version (0: none yet); otherwise the fault `memory_changed`. */
-  write(
-    user: string,
-    path: string,
-    text: string,
-    expected?: number,
-    writer?: MemoryWriter,
-  ): Promise<{ readonly path: string; readonly version: number }>;
-  remove(user: string, path: string): Promise<boolean>;
-  /** The versions of a file that are kept, newest first; none where there is no such file. */
-  history(user: string, path: string): Promise<readonly MemoryVersion[]>;
-  /** One of them. */
-  readVersion(user: string, path: string, version: number): Promise<MemoryFile | undefined>;
-  /** A vector of length one for each text, by the built-in model: texts of like meaning have vectors that are near. */
-  embed(texts: readonly string[], signal?: AbortSignal): Promise<readonly Float32Array[]>;
 }
 
 export interface Approvals {

@@ -1,8 +1,8 @@
 /** A routine: what its user wants done again and again, or once, at a time of their choice; and each run of it. */
-import type { Page } from "./agent.ts";
 import type { Transaction } from "./store.ts";
 import { Failure } from "./turn.ts";
 import { type Declared, named, nullable } from "./wire/form.ts";
+import type { Page } from "./wire/page.ts";
 import { Time, Type } from "./wire/type.ts";
 
 export const RoutineBudget = Type.Object({

@@ -15,19 +15,18 @@ import type {
   Destinations,
   ExternalTools,
   Identities,
-  Jobs,
-  Memory,
   Provenance,
   Skills,
-  Threads,
   ToolCalls,
 } from "./agent.ts";
-import type { Integrations } from "./job.ts";
+import type { Integrations, Jobs } from "./job.ts";
 import type { Kernel } from "./kernel.ts";
+import type { Memory } from "./memory.ts";
 import type { ModelCheck } from "./models/check.ts";
 import type { TurnUsage } from "./models/usage.ts";
 import type { Routines } from "./routine.ts";
 import type { Limiter, Store, StoreHealth } from "./store.ts";
+import type { Threads } from "./thread.ts";
 import type { McpServers } from "./tools/mcp.ts";
 import type { McpOffers } from "./tools/mcp-offers.ts";
 import type { ToolAdmin, Tools } from "./tools/tools.ts";
