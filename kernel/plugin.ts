@@ -19,6 +19,7 @@ export type * from "./vocabulary/job.ts";
 export type * from "./vocabulary/kernel.ts";
 export type * from "./vocabulary/memory.ts";
 export type { ModelCheck, ModelTest } from "./vocabulary/models/check.ts";
+export type * from "./vocabulary/models/model.ts";
 export type * from "./vocabulary/models/usage.ts";
 export type * from "./vocabulary/routine.ts";
 export type * from "./vocabulary/services.ts";

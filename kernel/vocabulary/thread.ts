@@ -1,6 +1,7 @@
 /** A conversation: as lists show it, as it is exported, and what can be done with it. */
+import { ModelName, type WantedModel } from "./models/model.ts";
 import { Gate } from "./tools/gate.ts";
-import { ModelName, type TurnRecord, type WantedModel } from "./turn.ts";
+import type { TurnRecord } from "./turn.ts";
 import type { TokenScope } from "./user.ts";
 import { type Declared, named, nullable } from "./wire/form.ts";
 import type { Page } from "./wire/page.ts";

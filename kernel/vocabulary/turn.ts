@@ -3,6 +3,7 @@
  * sent to a browser and printed. Down go `Turn` and `ToolCall`; up come `ToolOutcome` and `TurnEvent`.
  */
 
+import { type Generation, ModelName, type WantedModel } from "./models/model.ts";
 import { Usage } from "./models/usage.ts";
 import { Attachment, ToolCall, ToolOutcome } from "./tools/call.ts";
 import { ApprovalDecision, Gate, Origin, Reply } from "./tools/gate.ts";
@@ -12,29 +13,6 @@ import { Time, Type } from "./wire/type.ts";
 
 export const JsonSchema = Type.Record(Type.String(), Type.Unknown());
 export type JsonSchema = Declared<typeof JsonSchema>;
-
-export const ModelName = Type.Object({ provider: Type.String(), name: Type.String() }, { $id: "ModelName" });
-export type ModelName = Declared<typeof ModelName>;
-
-/** A model that may be chosen for a thread. */
-export const ModelOption = Type.Object(
-  {
-    provider: Type.String(),
-    name: Type.String(),
-    role: Type.Optional(
-      Type.Enum(["configured", "fallback"], { description: "What it is here, apart from any thread" }),
-    ),
-  },
-  { $id: "ModelOption" },
-);
-export type ModelOption = Declared<typeof ModelOption>;
-
-/** A model as somebody asks for it: where several providers have the name, the configured one is meant. */
-export const WantedModel = Type.Object({
-  provider: Type.Optional(Type.String({ maxLength: 100 })),
-  name: Type.String({ minLength: 1, maxLength: 200 }),
-});
-export type WantedModel = Declared<typeof WantedModel>;
 
 /** Why a turn or a job failed. */
 export const Failure = Type.Object({ code: Type.String(), message: Type.String() });
@@ -132,21 +110,6 @@ export const Outside = Type.Object({
   spans: Type.Optional(Type.Array(Type.Object({ from: Type.Integer(), to: Type.Integer() }))),
 });
 export type Outside = Declared<typeof Outside>;
-
-/** How the model is to answer; what a provider does not know is left out. */
-export interface Generation {
-  readonly temperature?: number;
-  readonly topP?: number;
-  readonly seed?: number;
-  readonly stop?: readonly string[];
-  /** Of one turn, over all answers of the model in it. Beyond it the turn is `incomplete`. */
-  readonly maxOutputTokens?: number;
-  /** In the provider's words: minimal, low, medium, high. */
-  readonly reasoningEffort?: string;
-  readonly reasoningSummary?: string;
-  readonly cacheKey?: string;
-  readonly safetyIdentifier?: string;
-}
 
 /** Which tools the model may call, or has to. */
 export type ToolChoice =

@@ -1,8 +1,8 @@
 /** A model tried out, with settings as they are or as they might be. */
 import type { SettingValues } from "../../settings/live.ts";
-import { ModelName } from "../turn.ts";
 import type { Declared } from "../wire/form.ts";
 import { Type } from "../wire/type.ts";
+import { ModelName } from "./model.ts";
 
 export const ModelTest = Type.Object(
   {

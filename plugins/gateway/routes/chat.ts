@@ -11,7 +11,8 @@ import {
   type Threads,
   type User,
 } from "../../../kernel/plugin.ts";
-import { TurnRecord, WantedModel } from "../../../kernel/vocabulary/turn.ts";
+import { WantedModel } from "../../../kernel/vocabulary/models/model.ts";
+import { TurnRecord } from "../../../kernel/vocabulary/turn.ts";
 import { type Declared, named } from "../../../kernel/vocabulary/wire/form.ts";
 import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { Accepted } from "../api/schemas.ts";
