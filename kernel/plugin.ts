@@ -25,6 +25,7 @@ export type * from "./vocabulary/routine.ts";
 export type * from "./vocabulary/services.ts";
 export type * from "./vocabulary/store.ts";
 export type * from "./vocabulary/thread.ts";
+export type * from "./vocabulary/tools/admin.ts";
 export type * from "./vocabulary/tools/call.ts";
 export type { TrustedDestination } from "./vocabulary/tools/destination.ts";
 export type { ApprovalDecision, Gate, Origin, Question, Reply } from "./vocabulary/tools/gate.ts";

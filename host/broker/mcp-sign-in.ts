@@ -8,7 +8,7 @@ import { clientDocumentUrl } from "../../kernel/net/oauth-client.ts";
 import type { SealingKey } from "../../kernel/store/keys/keyring.ts";
 import type { Mask } from "../../kernel/vocabulary/kernel.ts";
 import type { Store } from "../../kernel/vocabulary/store.ts";
-import type { SignInBrowser } from "../../kernel/vocabulary/tools/tools.ts";
+import type { SignInBrowser } from "../../kernel/vocabulary/tools/admin.ts";
 import { type Begun, beginAuthorization, finishAuthorization } from "../mcp/auth/authorization.ts";
 import { type Challenge, type Challenges, readChallenge } from "../mcp/auth/challenges.ts";
 import { createClients, type OAuthClient } from "../mcp/auth/clients.ts";

@@ -27,9 +27,10 @@ import type { TurnUsage } from "./models/usage.ts";
 import type { Routines } from "./routine.ts";
 import type { Limiter, Store, StoreHealth } from "./store.ts";
 import type { Threads } from "./thread.ts";
+import type { ToolAdmin } from "./tools/admin.ts";
 import type { McpServers } from "./tools/mcp.ts";
 import type { McpOffers } from "./tools/mcp-offers.ts";
-import type { ToolAdmin, Tools } from "./tools/tools.ts";
+import type { Tools } from "./tools/tools.ts";
 import type { Accounts } from "./user.ts";
 
 export interface Services {

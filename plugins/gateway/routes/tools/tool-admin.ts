@@ -7,10 +7,10 @@ import { Fault, type ToolAdmin, type ToolUpload } from "../../../../kernel/plugi
 import {
   ListedTool,
   ToolFinding,
-  ToolInfo,
   ToolProposal,
   ToolSetup,
-} from "../../../../kernel/vocabulary/tools/tools.ts";
+} from "../../../../kernel/vocabulary/tools/admin.ts";
+import { ToolInfo } from "../../../../kernel/vocabulary/tools/tools.ts";
 import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
 import { isMarked } from "../../auth/sign-in-cookie.ts";
 import { type Route, route } from "../../route.ts";
