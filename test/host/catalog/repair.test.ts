@@ -18,7 +18,7 @@ import { runHere } from "../../support/processes/in-process.ts";
 import { describePostgres, execute, freshDatabase } from "../../support/processes/postgres/database.ts";
 import { fixture } from "../../support/tools/components.ts";
 import { builtComponent, capabilitiesOf, prepareShipped } from "../../support/tools/shipped.ts";
-import { install, NOTHING, toolHost } from "../../support/tools/tool-host.ts";
+import { allowing, install, NOTHING, toolHost } from "../../support/tools/tool-host.ts";
 import { afterThisTest } from "../../support/undo.ts";
 
 const KEY = Buffer.alloc(32, 7).toString("base64");
@@ -121,6 +121,32 @@ describe("a shipped tool that is broken", () => {
       expect((await ask()).findings.every(({ ok }) => ok)).toBe(true);
     },
   );
+
+  test("of an older Postern is replaced by this one's, unless that may do more", SLOW, async () => {
+    const { host, at, run, ask } = await shippedHome();
+    const older = async (capabilities: string) => {
+      const { digest } = await install(host, "weather", await fixture("prober.js"), capabilities);
+      writeFileSync(at(".shipped.json"), JSON.stringify({ weather: digest, convert: "" }));
+      rmSync(at("weather", "component.wasm"));
+      return digest;
+    };
+    const digest = await older(allowing("api.open-meteo.com"));
+    const { stdout } = await run("--fix", "--yes");
+    expect(stdout).toContain(
+      "failed: tool weather: put the shipped weather back (the new version can do more",
+    );
+    expect(JSON.parse(readFileSync(at("weather", "tool.json"), "utf8")).sha256).toBe(digest);
+
+    rmSync(at("weather"), { recursive: true });
+    rmSync(at(".previous-weather"), { recursive: true });
+    await older(capabilitiesOf("weather"));
+    expect((await ask("--fix")).fixes).toEqual(["tool weather: fixed"]);
+    const current = digestOf(await builtComponent("weather"));
+    expect(digestOf(readFileSync(at("weather", "component.wasm")))).toBe(current);
+    expect(JSON.parse(readFileSync(at(".shipped.json"), "utf8"))).toEqual({ weather: current, convert: "" });
+    // The damaged one is nothing to go back to.
+    expect(readdirSync(at()).sort()).toEqual([".shipped.json", "convert", "weather"]);
+  });
 
   test("is left alone where the operator removed it, replaced it, or wants none", SLOW, async () => {
     const { host, home, at, ask } = await shippedHome();

@@ -7,8 +7,8 @@ import { describeEngines, type StorePlace } from "../../../support/processes/eng
 import { bootAgent } from "../../../support/services/agent.ts";
 
 const OLD = "2026-01-01T08:00:00.000Z";
-const COUNT = 1500;
-const SLOW = { timeout: 120_000 };
+const COUNT = 4000;
+const SLOW = { timeout: 180_000 };
 const NUMBERS = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${COUNT})`;
 
 async function fill(store: Store): Promise<Sql> {
@@ -52,24 +52,18 @@ describeEngines("a sweep of many rows", (engine, fresh) => {
     const place = await fresh();
     const sql = await fill(await place.open());
     const kernel = await boot(place);
-    const seen: number[] = [];
-    await expect
-      .poll(async () => seen.push(await countIn(sql, "jobs")) && (seen.at(-1) ?? 0), { interval: 5 })
-      .toBeLessThan(COUNT - 100);
+    await expect.poll(() => countIn(sql, "jobs"), { interval: 5, timeout: 30_000 }).toBeLessThan(COUNT - 100);
     // Somebody else writes meanwhile.
     await sql.run("UPDATE jobs SET message = 'ho' WHERE id = 'young'");
     await kernel.stop();
-    const left = await countIn(sql, "jobs");
-    expect(left).toBeGreaterThan(1);
-    const steps = seen.slice(1).map((count, at) => (seen[at] ?? 0) - count);
-    expect(Math.max(...steps)).toBeLessThan(COUNT / 2);
+    expect(await countIn(sql, "jobs")).toBeGreaterThan(1);
     expect(await countIn(sql, "routine_runs")).toBeGreaterThan(2);
 
     // On PostgreSQL one node of all does it, once an hour.
     if (engine === "postgres") await sql.run("DELETE FROM chores");
     await boot(place);
     const all = () => Promise.all(["jobs", "routine_runs", "routines"].map((table) => countIn(sql, table)));
-    await expect.poll(all, { timeout: 60_000 }).toEqual([1, 2, 1]);
+    await expect.poll(all, { timeout: 100_000 }).toEqual([1, 2, 1]);
     expect(await sql.all("SELECT id FROM routine_runs ORDER BY id")).toEqual([
       { id: "open" },
       { id: "young" },
