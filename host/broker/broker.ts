@@ -9,8 +9,7 @@ import type { Log } from "../../kernel/log/log.ts";
 import { createMatcher, type Matcher } from "../../kernel/mask/matcher.ts";
 import type { PrivateHosts } from "../../kernel/net/address.ts";
 import { limitWords, RATE_LIMIT_EXCEEDED } from "../../kernel/net/rate-limit.ts";
-import { createLimiter } from "../../kernel/store/limits/limiter.ts";
-import type { Limiter, LimitVerdict, Store } from "../../kernel/vocabulary/store.ts";
+import type { LimitVerdict, Store } from "../../kernel/vocabulary/store.ts";
 import { type Holder, holderOf } from "../secrets/holder.ts";
 import {
   type CredentialSource,
@@ -22,10 +21,12 @@ import {
   type ToolVersion,
 } from "./credentials.ts";
 import type { Answer, BrokeredCall, Grant, ToolReply, ToolRequest, TrafficEntry } from "./grant.ts";
-import { type Network, NetworkError, type SendBounds, type WireReply } from "./network.ts";
+import { type Network, NetworkError, type SendBounds } from "./network.ts";
 import { type AllowedRequest, rule } from "./policy.ts";
+import { createLimiters } from "./rate-limits.ts";
 import type { Tape } from "./recording.ts";
 import { scrubAnswer } from "./reply-headers.ts";
+import { traced } from "./request-span.ts";
 
 export interface Broker {
   /** What the host asks before a call, unless it plays a recording; its answer is an `unauthenticated` outcome. */
@@ -204,36 +205,6 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
   };
 }
 
-/** A part of the call's trace, which the server is told of where the operator allows it. Never with a path or a query. */
-async function traced(
-  { trace }: Grant,
-  request: AllowedRequest,
-  send: (request: AllowedRequest) => Promise<WireReply>,
-): Promise<WireReply> {
-  if (trace === undefined) return send(request);
-  const { method, url, headers } = request;
-  const span = trace.span.child(method, {
-    kind: "client",
-    attributes: {
-      "http.request.method": method,
-      "server.address": url.hostname,
-      "server.port": Number(url.port || (url.protocol === "https:" ? 443 : 80)),
-      "url.scheme": url.protocol.slice(0, -1),
-    },
-  });
-  const { traceparent } = span;
-  const isTold = traceparent !== undefined && trace.tellsHost(url.hostname);
-  try {
-    const reply = await send(isTold ? { ...request, headers: { ...headers, traceparent } } : request);
-    span.set({ "http.response.status_code": reply.status });
-    span.end(reply.status >= 400 ? String(reply.status) : undefined);
-    return reply;
-  } catch (error) {
-    span.end("network");
-    throw error;
-  }
-}
-
 function describeTrail({ began, method, host, secrets, credentials, end }: Trail): TrafficEntry {
   const unended = { error: "The call ended before an answer came.", bytes: 0, millis: millisSince(began) };
   return {
@@ -274,29 +245,6 @@ function timeoutOf({ timeoutMs }: ToolRequest, http: HttpCapabilities, { deadlin
   const left = deadline - Date.now();
   if (left <= 0) throw new Refused("The time of the call is up.");
   return Math.max(1, Math.min(timeoutMs ?? Number.POSITIVE_INFINITY, http.timeoutSecs * 1000, left));
-}
-
-/** One limiter for each tool and rate; the counts themselves are in the store, under the tool's name. */
-function createLimiters(store: Store) {
-  const limiters = new Map<string, ReturnType<typeof createLimiter>>();
-  return {
-    find(tool: string, { rateLimit: { perMinute, perHour } }: HttpCapabilities): Limiter {
-      const key = `${tool} ${perMinute} ${perHour}`;
-      let limiter = limiters.get(key);
-      if (limiter === undefined) {
-        const windows = [
-          { limit: perMinute, seconds: 60 },
-          { limit: perHour, seconds: 3600 },
-        ];
-        limiter = createLimiter({ name: `tool:${tool}`, windows, store });
-        limiters.set(key, limiter);
-      }
-      return limiter;
-    },
-    async close(): Promise<void> {
-      await Promise.all([...limiters.values()].map((limiter) => limiter.close()));
-    },
-  };
 }
 
 /** Building the search takes longer than using it, and secrets change seldom. */
