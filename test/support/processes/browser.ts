@@ -71,6 +71,19 @@ export async function openPage({
   return Object.assign(page, { complaints });
 }
 
+/** A page of this gateway after signing in: the chat, or the place that the hash names. */
+export async function openSignedIn(
+  { url }: { readonly url: string },
+  token: string,
+  hash?: string,
+): Promise<BrowserPage> {
+  const page = await openPage();
+  await page.goto(`${url}/?token=${token}`);
+  await page.getByLabel("Message").waitFor();
+  if (hash !== undefined) await page.goto(`${url}/#/${hash}`);
+  return page;
+}
+
 const EVENTS = ["console", "dialog", "framenavigated", "pageerror", "request", "response"] as const;
 
 /** Cleans it for the next test; the second one of a test, and one that a test has done something to, is closed. */

@@ -1,12 +1,13 @@
 /** The pages beside the chat, on one service. */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import axe from "axe-core";
 import { beforeAll, expect, test } from "vitest";
+import { expectNoFaults } from "../../../../support/processes/axe.ts";
 import {
   type BrowserPage,
   describeInBrowser,
   openPage,
+  openSignedIn,
   useBrowser,
 } from "../../../../support/processes/browser.ts";
 import type { ModelServer } from "../../../../support/servers/model-server.ts";
@@ -14,26 +15,10 @@ import { scriptedModel } from "../../../../support/services/agent.ts";
 import { OPERATOR_TOKEN, openGateway, type TestGateway } from "../../../../support/services/gateway.ts";
 import { afterThisFile } from "../../../../support/undo.ts";
 
-/** What axe finds on it as it is, and what is wider than the screen. */
-async function faultsOf(page: BrowserPage): Promise<unknown[]> {
-  await page.evaluate(axe.source);
-  const { violations } = (await page.evaluate("axe.run()")) as axe.AxeResults;
-  const isTooWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
-  return [
-    ...violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
-    ...(isTooWide ? ["too wide"] : []),
-    ...page.complaints,
-  ];
-}
-
-/** On a phone in the dark, and on a desktop. */
-async function expectNoFaults(page: BrowserPage): Promise<void> {
-  await page.emulateMedia({ colorScheme: "dark" });
-  await page.setViewportSize({ width: 390, height: 800 });
-  expect(["phone", await faultsOf(page)]).toEqual(["phone", []]);
-  await page.emulateMedia({ colorScheme: "light" });
-  await page.setViewportSize({ width: 1200, height: 800 });
-  expect(["desktop", await faultsOf(page)]).toEqual(["desktop", []]);
+/** Nor may a script have thrown, or the console have complained. */
+async function expectSound(page: BrowserPage): Promise<void> {
+  await expectNoFaults(page);
+  expect(page.complaints).toEqual([]);
 }
 
 describeInBrowser("the pages", () => {
@@ -46,28 +31,22 @@ describeInBrowser("the pages", () => {
     gateway = await openGateway({ model, variables: { MEMORY_VECTORS: "false" } }, later);
   });
 
-  async function open(hash: string, token = OPERATOR_TOKEN): Promise<BrowserPage> {
-    const page = await openPage();
-    await page.goto(`${gateway.url}/?token=${token}`);
-    await page.getByLabel("Message").waitFor();
-    await page.goto(`${gateway.url}/#/${hash}`);
-    return page;
-  }
+  const open = (hash: string) => openSignedIn(gateway, OPERATOR_TOKEN, hash);
 
   test("a job shows its question and answer, follows what happens, and is run again", async () => {
     const page = await open("jobs");
     await page.getByText("No jobs yet.").waitFor();
-    await expectNoFaults(page);
+    await expectSound(page);
     const jobs = gateway.service.service("jobs");
     model.script({ status: 400 });
     await jobs.submit({ user: "operator", channel: "webhook", message: "Count the sheep" });
     // Without a click: the page follows the queue.
     await page.getByText("failed", { exact: true }).last().waitFor();
-    await expectNoFaults(page);
+    await expectSound(page);
     model.otherwise({ text: "Seven **sheep**." });
     await page.getByRole("cell").getByRole("link", { name: "Count the sheep" }).click();
     await page.getByText("Attempts").waitFor();
-    await expectNoFaults(page);
+    await expectSound(page);
     await page.getByRole("button", { name: "Run again" }).click();
     await page.getByText("Seven sheep.").waitFor();
     await page.getByRole("link", { name: "Open the thread" }).waitFor();
@@ -84,11 +63,11 @@ describeInBrowser("the pages", () => {
     await all.getByRole("img", { name: /^Turns over time/ }).waitFor();
     await all.getByText("Turns as a table", { exact: true }).click();
     await all.getByRole("heading", { name: "Turns by model" }).waitFor();
-    await expectNoFaults(all);
+    await expectSound(all);
     await all.getByLabel("By", { exact: true }).selectOption("tool");
     await all.getByRole("heading", { name: "Time of a tool call" }).waitFor();
     await all.getByLabel("Time", { exact: true }).selectOption("24 hours");
-    await expectNoFaults(all);
+    await expectSound(all);
   });
 
   test("the log is followed, newest line first, without what the page asks for, and filtered; the nodes are folded above it", async () => {
@@ -104,7 +83,7 @@ describeInBrowser("the pages", () => {
     await lines.getByText("GET /api/jobs/second 404").waitFor();
     await lines.getByText("GET /api/jobs/second 404").click();
     await page.getByText("status: 404").first().waitFor();
-    await expectNoFaults(page);
+    await expectSound(page);
     await page.getByLabel("Text").fill("GET /api/jobs/");
     await expect
       .poll(() => lines.locator("summary").allTextContents())
@@ -139,7 +118,7 @@ describeInBrowser("the pages", () => {
     await signIn.getByRole("link", { name: "People" }).waitFor();
     // That nobody was signed in at first.
     expect(page.complaints.splice(0)).toEqual([expect.stringContaining("401")]);
-    await expectNoFaults(page);
+    await expectSound(page);
     await store.getByRole("button", { name: "Dismiss" }).click();
     await signIn.getByRole("button", { name: "Dismiss" }).click();
     await expect.poll(() => page.locator(".banner").count()).toBe(0);

@@ -1,26 +1,16 @@
 /** The settings page, on one service. */
-import axe from "axe-core";
 import { beforeAll, expect, test } from "vitest";
+import { expectNoFaults, findFaults } from "../../../../support/processes/axe.ts";
 import {
-  type BrowserPage,
   describeInBrowser,
   openPage,
+  openSignedIn,
   useBrowser,
 } from "../../../../support/processes/browser.ts";
 import type { ModelServer } from "../../../../support/servers/model-server.ts";
 import { scriptedModel } from "../../../../support/services/agent.ts";
 import { OPERATOR_TOKEN, openGateway, type TestGateway } from "../../../../support/services/gateway.ts";
 import { afterThisFile } from "../../../../support/undo.ts";
-
-async function faultsOf(page: BrowserPage): Promise<unknown[]> {
-  await page.evaluate(axe.source);
-  const { violations } = (await page.evaluate("axe.run()")) as axe.AxeResults;
-  const isTooWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
-  return [
-    ...violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
-    ...(isTooWide ? ["too wide"] : []),
-  ];
-}
 
 describeInBrowser("the settings page", () => {
   useBrowser();
@@ -33,15 +23,8 @@ describeInBrowser("the settings page", () => {
     gateway = await openGateway({ variables }, later);
   });
 
-  async function open(): Promise<BrowserPage> {
-    const page = await openPage();
-    await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
-    await page.getByLabel("Message").waitFor();
-    return page;
-  }
-
   test("the operator is led to it, tries a model out, sees each error at its field, and saves", async () => {
-    const page = await open();
+    const page = await openSignedIn(gateway, OPERATOR_TOKEN);
     await page.getByText("built-in model: it works offline").getByRole("link", { name: "Settings" }).click();
     await page.getByRole("heading", { name: "Spending and limits" }).waitFor();
 
@@ -54,7 +37,7 @@ describeInBrowser("the settings page", () => {
     expect(await page.getByRole("textbox", { name: "Messages a minute" }).getAttribute("aria-invalid")).toBe(
       "true",
     );
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findFaults(page)).toEqual([]);
 
     // What is not saved is still there after a look elsewhere.
     await page.getByLabel("Messages a minute").fill("12");
@@ -86,14 +69,7 @@ describeInBrowser("the settings page", () => {
 
     expect(await page.getByLabel("Longest silence").isDisabled()).toBe(true);
     await page.getByText("It is set in the environment of the service").waitFor();
-    for (const [width, colorScheme] of [
-      [390, "dark"],
-      [1200, "light"],
-    ] as const) {
-      await page.emulateMedia({ colorScheme });
-      await page.setViewportSize({ width, height: 800 });
-      expect([width, await faultsOf(page)]).toEqual([width, []]);
-    }
+    await expectNoFaults(page);
 
     await page.getByRole("button", { name: "Reset Messages a minute" }).click();
     await page.getByRole("button", { name: "Remove Key of the server" }).click();
@@ -117,6 +93,6 @@ describeInBrowser("the settings page", () => {
     expect(await page.getByRole("heading", { name: "Model" }).count()).toBe(0);
     await page.locator(".page").getByLabel("Theme").selectOption("dark");
     expect(await page.evaluate("document.documentElement.dataset.theme")).toBe("dark");
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findFaults(page)).toEqual([]);
   });
 });
