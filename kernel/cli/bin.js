@@ -50,6 +50,11 @@ function rerun() {
     });
   }
   child.on("exit", (code, signal) => {
+    // The loader has named the library; a slim Debian has all but one.
+    if (code === 127)
+      process.stderr.write(
+        'The Node that Postern brings could not start. Install the library that is missing: on Debian and Ubuntu "apt-get install libatomic1".\n',
+      );
     process.exitCode = code ?? (signal === "SIGKILL" ? 137 : 1);
   });
 }

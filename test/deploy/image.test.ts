@@ -42,6 +42,8 @@ test("the image does not run as root, keeps everything in one volume, and says w
   expect(text).toMatch(/^VOLUME \/var\/lib\/postern$/m);
   expect(text).toContain("POSTERN_HOME=/var/lib/postern");
   expect(text).toMatch(/^HEALTHCHECK .*\n.*\/ready/m);
+  // Without it the Node that Postern brings does not start on a slim Debian.
+  expect(text).toMatch(/^RUN apt-get .* libatomic1 /m);
   expect(text).toMatch(/^ENTRYPOINT \["postern"\]$/m);
 });
 
