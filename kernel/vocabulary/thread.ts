@@ -79,8 +79,11 @@ export interface Threads {
   ): Promise<
     { readonly mime: string; readonly name: string | undefined; readonly data: Uint8Array } | undefined
   >;
-  /** All of the thread as one text. A fault where the user has no such thread. */
-  export(user: string, thread: string, format: ExportFormat): Promise<ExportedThread>;
+  /**
+   * The thread as one text. Without `through`, which is as for `turns`, Markdown is the path to the newest turn, and JSON all
+   * that there is. A fault where the user has no such thread.
+   */
+  export(user: string, thread: string, format: ExportFormat, through?: string): Promise<ExportedThread>;
   rename(user: string, thread: string, title: string): Promise<void>;
   pin(user: string, thread: string, pinned: boolean): Promise<void>;
   /**

@@ -125,7 +125,7 @@ export function createThreads(sql: Sql, { onRemove, choose }: ThreadsParts): Sto
       return row && { mime: row.mime, name: row.name ?? undefined, data: row.data };
     },
 
-    export: (user, thread, format) => exportThread(threads, user, thread, format),
+    export: (...which) => exportThread(threads, ...which),
 
     async rename(user, thread, title) {
       const clipped = clipTitle(title);

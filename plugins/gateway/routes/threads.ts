@@ -18,6 +18,13 @@ const WithTurns = Type.Object({
   }),
 });
 
+const Through = Type.Optional(
+  Type.String({
+    description:
+      "Only the turns that lead to this one and on to the newest after it; `newest`: to the newest of all",
+  }),
+);
+
 const refusals = { 404: "There is no such thread" };
 
 export function threadRoutes(threads: Threads, agent: Agent): readonly Route[] {
@@ -46,12 +53,7 @@ export function threadRoutes(threads: Threads, agent: Agent): readonly Route[] {
       summary: "Get a thread and its turns, oldest first; `next` leads to earlier ones",
       query: Type.Object({
         ...pageQuery,
-        through: Type.Optional(
-          Type.String({
-            description:
-              "Only the turns that lead to this one and on to the newest after it; `newest`: to the newest of all",
-          }),
-        ),
+        through: Through,
       }),
       answer: WithTurns,
       refusals: { 404: "There is no such thread, or no such turn on it" },
@@ -65,12 +67,12 @@ export function threadRoutes(threads: Threads, agent: Agent): readonly Route[] {
       path: "/api/threads/{id}/export",
       tag: "threads",
       summary:
-        "Get all of a thread as a file: `markdown` to read, or `json` with its turns as the API has them",
-      query: Type.Object({ format: Type.Optional(Type.Enum(["markdown", "json"])) }),
+        "Get a thread as a file: `markdown` to read, to the newest turn, or `json` with all of its turns as the API has them",
+      query: Type.Object({ format: Type.Optional(Type.Enum(["markdown", "json"])), through: Through }),
       answer: "*/*",
-      refusals,
-      async handle({ user, params, query: { format = "markdown" }, context }) {
-        const { name, mime, text } = await threads.export(user.id, params["id"] ?? "", format);
+      refusals: { 404: "There is no such thread, or no such turn on it" },
+      async handle({ user, params, query: { format = "markdown", through }, context }) {
+        const { name, mime, text } = await threads.export(user.id, params["id"] ?? "", format, through);
         context.attachment(name);
         context.type = mime;
         return Readable.from(text);

@@ -1,4 +1,4 @@
-/** A whole thread as a text to keep, written turn by turn: however long it is, only two pages of it are in memory. */
+/** A thread as a text to keep, written turn by turn: however long it is, only two pages of it are in memory. */
 import { withoutHidden } from "../../../../kernel/mask/visible.ts";
 import {
   type ExportedThread,
@@ -17,8 +17,9 @@ const TURNS_AT_ONCE = 50;
 type Source = Pick<Threads, "find" | "turns">;
 
 const FORMATS = {
-  markdown: { ending: "md", mime: "text/markdown", write: toMarkdown },
-  json: { ending: "json", mime: "application/json", write: toJson },
+  // To be read: as the conversation went, without what was edited or regenerated away.
+  markdown: { ending: "md", mime: "text/markdown", write: toMarkdown, usual: "newest" },
+  json: { ending: "json", mime: "application/json", write: toJson, usual: undefined },
 };
 
 export async function exportThread(
@@ -26,21 +27,34 @@ export async function exportThread(
   user: string,
   thread: string,
   format: ExportFormat,
+  through?: string,
 ): Promise<ExportedThread> {
   const summary = await threads.find(user, thread);
   if (summary === undefined) throw new Fault("missing", "thread_not_found", `There is no thread ${thread}.`);
-  const { ending, mime, write } = FORMATS[format];
+  const { ending, mime, write, usual } = FORMATS[format];
+  const path = through ?? usual;
+  // Before the first word of it is sent.
+  if (path !== undefined) await threads.turns(user, thread, { limit: 1, through: path });
   return {
     name: `${fileNameOf(summary.title)}.${ending}`,
     mime,
-    text: write(summary, oldestFirst(threads, user, thread)),
+    text: write(summary, oldestFirst(threads, user, thread, path)),
   };
 }
 
 /** Pages lead back in time, so the way to the first is walked before the first is written. */
-async function* oldestFirst(threads: Source, user: string, thread: string): AsyncGenerator<TurnRecord> {
+async function* oldestFirst(
+  threads: Source,
+  user: string,
+  thread: string,
+  through: string | undefined,
+): AsyncGenerator<TurnRecord> {
   const read = (before?: string) =>
-    threads.turns(user, thread, { limit: TURNS_AT_ONCE, ...(before !== undefined && { before }) });
+    threads.turns(user, thread, {
+      limit: TURNS_AT_ONCE,
+      ...(before !== undefined && { before }),
+      ...(through !== undefined && { through }),
+    });
   // Kept: it would have moved on by the time it is written.
   const newest = await read();
   const cursors: string[] = [];

@@ -14,10 +14,10 @@ import { contain, fence, inCode, plain } from "./containment.ts";
 const LONGEST_PRETTY = 100_000;
 
 export async function* toMarkdown(
-  { title, createdAt, turns: count }: ThreadSummary,
+  { title, createdAt }: ThreadSummary,
   turns: AsyncIterable<TurnRecord>,
 ): AsyncGenerator<string> {
-  yield `# ${plain(visibleLine(title))}\n\n${timeOf(createdAt)}, ${count} ${count === 1 ? "turn" : "turns"}\n`;
+  yield `# ${plain(visibleLine(title))}\n\n${timeOf(createdAt)}\n`;
   const names = new Map<string, string>();
   for await (const turn of turns) yield `\n${blocksOf(turn, names).join("\n\n")}\n`;
 }

@@ -66,6 +66,29 @@ test("a thread is exported with who said what and when, its calls folded, and no
   );
 });
 
+test("Markdown is the path to the newest turn or through the one that is named, JSON all of them", async () => {
+  const model = await scriptedModel();
+  const kernel = await bootAgent({ model });
+  const [agent, threads] = [kernel.service("agent"), kernel.service("threads")];
+  const said = { user: "ann", channel: "test" };
+  const first = await agent.run({ ...said, input: message("Hello") });
+  await first.record;
+  const { thread } = first;
+  const old = await agent.run({ ...said, thread, input: message("Old words") });
+  await old.record;
+  const edited = await agent.run({ ...said, thread, after: first.id, input: message("Better words") });
+  await edited.record;
+  const exported = async (format: "markdown" | "json", through?: string) =>
+    textOf(await threads.export("ann", thread, format, through));
+  expect(await exported("markdown")).toMatch(/Hello[\s\S]*Better words/);
+  expect(await exported("markdown")).not.toContain("Old words");
+  expect(await exported("markdown", old.id)).toMatch(/Hello[\s\S]*Old words/);
+  expect(await exported("markdown", old.id)).not.toContain("Better words");
+  expect(JSON.parse(await exported("json")).turns).toHaveLength(3);
+  expect(JSON.parse(await exported("json", old.id)).turns).toHaveLength(2);
+  await expect(exported("json", "no-such-turn")).rejects.toThrow("no turn no-such-turn");
+});
+
 test("a long thread is exported from its first turn to its last", async () => {
   const model = await scriptedModel();
   const kernel = await bootAgent({ model });

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
+import { isOver } from "../../chat/turns/turn-view.ts";
 import { loadMoreThreads, pin, remove, rename } from "../../state/threads.ts";
 import { useApp } from "../../state/use-app.ts";
 import type { ThreadRow } from "../../state/wire.ts";
@@ -40,6 +41,7 @@ export function ThreadList({ shown }: { shown: string | undefined }) {
 
 function Thread({ row, isOpen }: { row: ThreadRow; isOpen: boolean }) {
   const { id, title, pinned, gate } = row;
+  const { turns } = useApp();
   const onRename = async () => {
     const given = await entered({ title: "Rename thread", label: "Title", value: title, yes: "Rename" });
     if (given?.trim() && given !== title) await rename(id, given.trim());
@@ -50,6 +52,8 @@ function Thread({ row, isOpen }: { row: ThreadRow; isOpen: boolean }) {
       await remove(id);
   };
   const file = (format: string) => `/api/threads/${id}/export?format=${format}`;
+  // Of the open one what is shown, which may be an earlier version.
+  const shown = isOpen ? turns.findLast(isOver) : undefined;
   return (
     <li class={isOpen ? "open" : ""}>
       <a href={`#/chat/${id}`} aria-current={isOpen ? "true" : undefined} title={title} dir="auto">
@@ -61,7 +65,7 @@ function Thread({ row, isOpen }: { row: ThreadRow; isOpen: boolean }) {
         items={[
           { label: "Rename", onSelect: () => void onRename() },
           { label: pinned ? "Unpin" : "Pin", onSelect: () => void pin(id, !pinned) },
-          { label: "Export as Markdown", href: file("markdown") },
+          { label: "Export as Markdown", href: file("markdown") + (shown ? `&through=${shown.id}` : "") },
           { label: "Export as JSON", href: file("json") },
           { label: "Delete", danger: true, onSelect: () => void onDelete() },
         ]}
