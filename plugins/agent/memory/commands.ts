@@ -1,4 +1,4 @@
-/** `postern memory list|search|show|write|remove`: what the agent keeps for a user, also while the service runs. */
+/** `postern memory list|search|show|history|write|remove`: what the agent keeps for a user, also while the service runs. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,13 @@ import { say, sayJson, sayPainted } from "../../../kernel/cli/output.ts";
 import { table } from "../../../kernel/cli/table.ts";
 import type { CommandContext } from "../../../kernel/plugin.ts";
 import { Fault, type Memory, reason } from "../../../kernel/plugin.ts";
-import { MemoryEntry, MemoryFile, MemoryHit } from "../../../kernel/vocabulary/memory.ts";
+import {
+  MemoryEntry,
+  MemoryFile,
+  MemoryHit,
+  MemoryVersion,
+  type MemoryWriter,
+} from "../../../kernel/vocabulary/memory.ts";
 import { OPERATOR } from "../../../kernel/vocabulary/user.ts";
 import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
 
@@ -78,15 +84,48 @@ export function register(group: Command, context: CommandContext): void {
       }),
     );
 
-  verb("show <path>", "print a file", "postern memory show facts/bike.md").action(
-    (path: string, { user, json = false }: Options) =>
+  verb(
+    "show <path>",
+    "print a file",
+    "postern memory show facts/bike.md",
+    "postern memory show facts/bike.md --version 2",
+  )
+    .option("--version <version>", "as it was then; history lists the versions", parseVersion)
+    .action((path: string, { user, json = false, version }: Options & { version?: number }) =>
       withMemory(async (memory) => {
-        const file = (await memory.read(user, path)) ?? missing(path, user);
+        const file =
+          (await (version === undefined
+            ? memory.read(user, path)
+            : memory.readVersion(user, path, version))) ?? missing(path, user, version);
         if (json) sayJson(toWire(MemoryFile, file));
         // On a terminal control characters are made visible; a pipe gets the text as it is.
         else
           (process.stdout.isTTY ? say : sayPainted)(file.text.endsWith("\n") ? file.text : `${file.text}\n`);
       }),
+    );
+
+  verb(
+    "history <path>",
+    "list the versions of a file, newest first, and who wrote them",
+    "postern memory history facts/bike.md",
+  ).action((path: string, { user, json = false }: Options) =>
+    withMemory(async (memory) => {
+      const versions = await memory.history(user, path);
+      if (versions.length === 0) missing(path, user);
+      if (json) sayJson({ versions: versions.map((version) => toWire(MemoryVersion, version)) });
+      else
+        say(
+          table(
+            ["VERSION", "WRITTEN", "BYTES", "BY"],
+            versions.map(({ version, updatedAt, bytes, writer }) => [
+              String(version),
+              updatedAt,
+              String(bytes),
+              writerInWords(writer),
+            ]),
+          ),
+        );
+    }),
   );
 
   verb(
@@ -128,12 +167,22 @@ export function register(group: Command, context: CommandContext): void {
   );
 }
 
-function missing(path: string, user: string): never {
+function missing(path: string, user: string, version?: number): never {
   throw new Fault(
     "missing",
     "memory_not_found",
-    `${user} has no ${path} in memory; "postern memory list --user ${user}" shows what there is`,
+    version === undefined
+      ? `${user} has no ${path} in memory; "postern memory list --user ${user}" shows what there is`
+      : `${user} has no version ${version} of ${path} in memory; "postern memory history ${path} --user ${user}" shows what there is`,
   );
+}
+
+const WAYS = { page: "on the page", api: "with a token", cli: "on the command line", model: "the model" };
+
+function writerInWords(writer: MemoryWriter | undefined): string {
+  if (writer === undefined) return "";
+  const { kind, thread } = writer;
+  return thread === undefined ? WAYS[kind] : `${WAYS[kind]}, in thread ${thread}`;
 }
 
 function parseLimit(text: string): number {

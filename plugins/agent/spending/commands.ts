@@ -8,13 +8,9 @@ import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
 
 const DAY_MILLIS = 86_400_000;
 const MOST_DAYS = 400;
-/** Calls of tools are counted by the tool host. */
-const KINDS = UsageBy.enum.filter((by) => by !== "tool");
-type Kind = (typeof KINDS)[number];
-
 interface Options {
   readonly days: number;
-  readonly by: Kind;
+  readonly by: UsageBy;
   readonly user?: string;
   readonly json?: boolean;
 }
@@ -22,20 +18,26 @@ interface Options {
 export function register(command: Command, context: CommandContext): void {
   command
     .option("--days <count>", "of the last so many days", parseDays, 30)
-    .option("--by <what>", KINDS.join(", "), parseBy, "model")
+    .option("--by <what>", UsageBy.enum.join(", "), parseBy, "model")
     .option("--user <user_id>", "only this user's")
     .option("--json", "print JSON")
     .addHelpText(
       "after",
-      "\nExamples:\n  $ postern usage\n  $ postern usage --days 7 --by user\n  $ postern usage --json --days 90",
+      "\nExamples:\n  $ postern usage\n  $ postern usage --days 7 --by user\n  $ postern usage --by tool\n  $ postern usage --json --days 90",
     )
-    .action(({ days, by, user, json = false }: Options) =>
-      context.with(["usage"], async ({ usage }) => {
-        const figures = await usage.turns({ spans: daysBefore(Date.now(), days), by, ...(user && { user }) });
-        if (json) sayJson({ days, by, turns: toWire(FiguresShape, figures) });
-        else say(inWords(figures, by, days));
-      }),
-    );
+    .action(async ({ days, by, user, json = false }: Options) => {
+      const asked = { spans: daysBefore(Date.now(), days), by, ...(user && { user }) };
+      const print = (what: "turns" | "calls", figures: Figures) =>
+        json
+          ? sayJson({ days, by, [what]: toWire(FiguresShape, figures) })
+          : say(inWords(figures, what, { by, days }));
+      // Calls of tools are counted where they are made.
+      if (by === "tool")
+        await context.with(["toolAdmin"], async ({ toolAdmin }) =>
+          print("calls", await toolAdmin.usage(asked)),
+        );
+      else await context.with(["usage"], async ({ usage }) => print("turns", await usage.turns(asked)));
+    });
 }
 
 /** Whole days, UTC, the last of them today. */
@@ -48,26 +50,36 @@ function daysBefore(now: number, days: number) {
   }));
 }
 
-function inWords({ total, groups }: Figures, by: Kind, days: number): string {
-  if (total.count === 0) return `No turns in the last ${days} days.\n`;
-  const rows = groups.map((group) => row(group.name, group));
-  const heads = [by, "turns", "failed", "tokens in", "tokens out", "cost", "half took", "95% took"].map(
-    (head) => head.toUpperCase(),
-  );
-  return table(heads, [...rows, row("all", total)]);
+function inWords(
+  { total, groups }: Figures,
+  what: "turns" | "calls",
+  { by, days }: Pick<Options, "by" | "days">,
+): string {
+  if (total.count === 0) return `No ${what} in the last ${days} days.\n`;
+  // A tool has no tokens.
+  const columns = COLUMNS.filter(({ isSpent = false }) => what === "turns" || !isSpent);
+  const row = (name: string, figure: Figure) => [name, ...columns.map(({ show }) => show(figure))];
+  const heads = [by, what, ...columns.slice(1).map(({ head }) => head)].map((head) => head.toUpperCase());
+  return table(heads, [...groups.map((group) => row(group.name, group)), row("all", total)]);
 }
 
-function row(name: string, { count, failed, inputTokens, outputTokens, usd, p50, p95 }: Figure): string[] {
-  const took = (millis: number | undefined) =>
-    millis === undefined ? "" : `${(millis / 1000).toFixed(1)} s`;
-  return [
-    name,
-    ...[count, failed, inputTokens, outputTokens].map(String),
-    `$${usd.toFixed(usd === 0 || usd >= 1 ? 2 : 4)}`,
-    took(p50),
-    took(p95),
-  ];
+interface Column {
+  readonly head: string;
+  readonly isSpent?: boolean;
+  show(figure: Figure): string;
 }
+
+const COLUMNS: readonly Column[] = [
+  { head: "count", show: ({ count }) => String(count) },
+  { head: "failed", show: ({ failed }) => String(failed) },
+  { head: "tokens in", isSpent: true, show: ({ inputTokens }) => String(inputTokens) },
+  { head: "tokens out", isSpent: true, show: ({ outputTokens }) => String(outputTokens) },
+  { head: "cost", isSpent: true, show: ({ usd }) => `$${usd.toFixed(usd === 0 || usd >= 1 ? 2 : 4)}` },
+  { head: "half took", show: ({ p50 }) => took(p50) },
+  { head: "95% took", show: ({ p95 }) => took(p95) },
+];
+
+const took = (millis: number | undefined) => (millis === undefined ? "" : `${(millis / 1000).toFixed(1)} s`);
 
 function parseDays(text: string): number {
   const days = Number(text);
@@ -76,8 +88,8 @@ function parseDays(text: string): number {
   return days;
 }
 
-function parseBy(text: string): Kind {
-  const by = KINDS.find((known) => known === text);
-  if (by === undefined) throw new InvalidArgumentError(`Use one of ${KINDS.join(", ")}.`);
+function parseBy(text: string): UsageBy {
+  const by = UsageBy.enum.find((known) => known === text);
+  if (by === undefined) throw new InvalidArgumentError(`Use one of ${UsageBy.enum.join(", ")}.`);
   return by;
 }

@@ -1,4 +1,4 @@
-/** `postern thread …` and `postern memory …` as they are typed, on one home that a question was asked on. */
+/** `postern thread …`, `postern memory …` and `postern usage` as they are typed, on one home that a question was asked on. */
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -93,9 +93,37 @@ test("memory is written from a pipe, a file or the editor, and only over the ver
   expect(JSON.parse((await run(["memory", "show", "facts/bike.md", "--json"])).stdout)).toMatchObject({
     version: 3,
   });
+  const history = (await run(["memory", "history", "facts/bike.md"])).stdout;
+  expect(history).toMatch(/^VERSION +WRITTEN +BYTES +BY\n(\d+ .* on the command line\n)+$/);
+  expect((await run(["memory", "show", "facts/bike.md", "--version", "1"])).stdout).toBe("My bike is red.\n");
+  const { versions } = JSON.parse((await run(["memory", "history", "facts/bike.md", "--json"])).stdout);
+  expect(versions).toHaveLength(history.split("\n").length - 2);
+  expect(versions.at(-1)).toMatchObject({ version: 1, writer: { kind: "cli" } });
+  expect(await run(["memory", "show", "facts/bike.md", "--version", "99"])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("no version 99 of facts/bike.md"),
+  });
   expect((await run(["memory", "list"])).stdout).toMatch(/^PATH +BYTES +CHANGED +FROM\nfacts\/bike\.md +18 /);
   expect((await run(["memory", "search", "bike"])).stdout).toContain("My bike is green.");
   expect((await run(["memory", "list", "--user", "ann"])).stdout).toBe("Nothing is remembered yet.\n");
   expect((await run(["memory", "remove", "facts/bike.md"])).stdout).toBe("Removed facts/bike.md.\n");
   expect((await run(["memory", "remove", "facts/bike.md"])).code).toBe(1);
+});
+
+test("usage counts turns by model, user or channel, and the calls of tools", async () => {
+  const { run } = await asked();
+  const days = (text: string) => ["usage", "--days", text];
+  expect((await run(days("7"))).stdout).toBe("No turns in the last 7 days.\n");
+  await run(["ask", "What colour is my bike?"]);
+  expect((await run(days("7"))).stdout).toMatch(
+    /^MODEL +TURNS +FAILED +TOKENS IN +TOKENS OUT +COST +HALF TOOK +95% TOOK\nopenai-compatible\/scripted +1 +0 +10 +5 +\$0\.00 .*\nall +1 /,
+  );
+  expect((await run([...days("7"), "--by", "user"])).stdout).toContain("operator");
+  expect((await run([...days("7"), "--by", "tool"])).stdout).toBe("No calls in the last 7 days.\n");
+  expect(JSON.parse((await run([...days("7"), "--by", "tool", "--json"])).stdout)).toMatchObject({
+    by: "tool",
+    calls: { total: { count: 0 }, groups: [] },
+  });
+  expect((await run(days("0"))).code).toBe(2);
+  expect((await run(["usage", "--by", "colour"])).stderr).toContain("model, tool, user, channel");
 });
