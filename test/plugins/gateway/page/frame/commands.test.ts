@@ -78,8 +78,8 @@ describeInBrowser("keys on the page", () => {
     await search.fill("zzz nothing");
     await page.getByText("Nothing matches.").waitFor();
     await press("Escape");
+    await search.waitFor({ state: "detached" });
 
-    // By a name that only the service finds.
     await press("n");
     await page.getByText("What can I help with?").waitFor();
     await expect.poll(() => page.evaluate("document.activeElement.ariaLabel")).toBe("Message");
