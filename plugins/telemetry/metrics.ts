@@ -5,21 +5,33 @@ import type { Labels, Metrics } from "../../kernel/log/telemetry.ts";
 /** Series of one metric. What comes beyond counts as "other": a monitor must not be filled by names that strangers choose. */
 const MOST_SERIES = 300;
 const OTHER = "other";
+/** What waits to be counted. A turn only notes it down: counting many in one go is far cheaper than one now and then. */
+const MOST_NOTED = 500;
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
+  let noted: (() => void)[] = [];
+  function count(): void {
+    const counting = noted;
+    noted = [];
+    for (const each of counting) each();
+  }
+  function note(counting: () => void): void {
+    noted.push(counting);
+    if (noted.length >= MOST_NOTED) count();
+  }
   return {
     counter(name, help, labelNames = []) {
       const counter = new Counter({ name, help, labelNames, registers });
       const bound = boundSeries(labelNames);
-      return { add: (labels, by = 1) => counter.inc(bound(labels), by) };
+      return { add: (labels, by = 1) => note(() => counter.inc(bound(labels), by)) };
     },
     histogram(name, help, labelNames, buckets) {
       const histogram = new Histogram({ name, help, labelNames, buckets: [...buckets], registers });
       const bound = boundSeries(labelNames);
-      return { observe: (labels, value) => histogram.observe(bound(labels), value) };
+      return { observe: (labels, value) => note(() => histogram.observe(bound(labels), value)) };
     },
     gauge(name, help, read, labelNames = []) {
       new Gauge({
@@ -36,7 +48,10 @@ export function createMetrics(): Metrics {
       });
     },
     contentType: registry.contentType,
-    render: () => registry.metrics(),
+    render() {
+      count();
+      return registry.metrics();
+    },
   };
 }
 

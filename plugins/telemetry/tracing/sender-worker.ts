@@ -47,7 +47,7 @@ function readable(span: SpanRecord): ReadableSpan {
         ? { code: SpanStatusCode.UNSET }
         : { code: SpanStatusCode.ERROR, message: span.error },
     attributes: {
-      ...(span.attributes as Attributes),
+      ...(Object.assign({}, ...span.attributes) as Attributes),
       ...(span.error !== undefined && { "error.type": span.error }),
     },
     links: span.links.map((link) => ({ context: contextOf(link) })),
