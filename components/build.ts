@@ -23,6 +23,8 @@ export async function build(name: string, progress: (line: string) => void): Pro
 }
 
 if (import.meta.main) {
+  // A service keeps its files to itself; what it has built here is for everybody who uses this clone.
+  process.umask(0o022);
   const { positionals } = parseArgs({ allowPositionals: true });
   const [name] = positionals;
   if (name === undefined || positionals.length > 1 || !/^[a-z0-9-]+$/.test(name)) {
