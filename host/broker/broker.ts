@@ -69,11 +69,11 @@ interface Trail {
 class Refused extends Error {}
 
 export function createBroker({ network, source, privateHosts, store, log }: BrokerOptions): Broker {
-  const limiters = createLimiters(store);
+  const limiters = createLimiters(store, "tool");
   const secretsFor = createMatcherCache(source);
 
   async function takePlace({ tool, user }: Grant, http: HttpCapabilities): Promise<void> {
-    const verdict = await limiters.find(tool, http).take(user);
+    const verdict = await limiters.find(tool, http.rateLimit).take(user);
     if (verdict.ok) return;
     // A tool gets nothing but a text, so the code that others get beside theirs comes first in it.
     throw new Refused(`${RATE_LIMIT_EXCEEDED}: ${limitWords(verdict)}`);
@@ -113,7 +113,7 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
       const found = await Promise.all(secretNames.map((name) => source.has(holder, name, auth)));
       return secretNames.filter((_, index) => found[index]);
     },
-    limits: async (tool, { http }, user) => http && limiters.find(tool, http).peek(user),
+    limits: async (tool, { http }, user) => http && limiters.find(tool, http.rateLimit).peek(user),
     close: limiters.close,
     open(grant, tape) {
       const { http, auth } = grant.capabilities;

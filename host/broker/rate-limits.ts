@@ -1,21 +1,21 @@
-/** How often a tool may send requests for one user. The counts are in the store, under the tool's name. */
+/** How often one user may have a tool send requests, or call a server's tools. The counts are in the store, so they outlast a restart. */
 import type { HttpCapabilities } from "../../capabilities/capabilities.ts";
 import { createLimiter } from "../../kernel/store/limits/limiter.ts";
 import type { Limiter, Store } from "../../kernel/vocabulary/store.ts";
 
-/** One limiter for each tool and rate. */
-export function createLimiters(store: Store) {
+/** One limiter for each name and rate. `kind` keeps a tool's counts apart from those of a server of its name. */
+export function createLimiters(store: Store, kind: "tool" | "mcp") {
   const limiters = new Map<string, ReturnType<typeof createLimiter>>();
   return {
-    find(tool: string, { rateLimit: { perMinute, perHour } }: HttpCapabilities): Limiter {
-      const key = `${tool} ${perMinute} ${perHour}`;
+    find(name: string, { perMinute, perHour }: HttpCapabilities["rateLimit"]): Limiter {
+      const key = `${name} ${perMinute} ${perHour}`;
       let limiter = limiters.get(key);
       if (limiter === undefined) {
         const windows = [
           { limit: perMinute, seconds: 60 },
           { limit: perHour, seconds: 3600 },
         ];
-        limiter = createLimiter({ name: `tool:${tool}`, windows, store });
+        limiter = createLimiter({ name: `${kind}:${name}`, windows, store });
         limiters.set(key, limiter);
       }
       return limiter;

@@ -17,6 +17,7 @@ import {
 } from "../../../kernel/plugin.ts";
 import type { SealingKey } from "../../../kernel/store/keys/keyring.ts";
 import { invalidParams } from "../../../kernel/vocabulary/schema/params.ts";
+import { createLimiters } from "../../broker/rate-limits.ts";
 import type { Receipt, Receipts } from "../../calls/receipts.ts";
 import type { CheckJson } from "../../sandbox/json-check.ts";
 import type { Connections } from "../connections/connections.ts";
@@ -24,7 +25,6 @@ import { stateForCalls } from "../tools/agreement.ts";
 import type { Definition } from "../tools/definition.ts";
 import type { ServerRows } from "../tools/rows.ts";
 import { createDialogue } from "./dialogue.ts";
-import { createLimiters } from "./limits.ts";
 import { type Traffic, writeReceipt } from "./receipt.ts";
 import { isRefusal, type Ready, type Refusal, refuse } from "./refusal.ts";
 
@@ -63,7 +63,7 @@ const CHECK_MILLIS = 10_000;
 
 export function createForeignCalls(parts: ForeignCallsParts): ForeignCalls {
   const { rows, checkJson, receipts, store, mask, log } = parts;
-  const limiters = createLimiters(store);
+  const limiters = createLimiters(store, "mcp");
 
   async function ready(name: string): Promise<Ready | Refusal> {
     const found = await rows.tool(name);
@@ -125,7 +125,7 @@ export function createForeignCalls(parts: ForeignCallsParts): ForeignCalls {
       options.signal ?? AbortSignal.timeout(CHECK_MILLIS),
     );
     if (isRefusal(read)) return read;
-    const verdict = await limiters.find(server).take(options.user);
+    const verdict = await limiters.find(server.name, server.file.rateLimit).take(options.user);
     if (!verdict.ok) return refuse(RATE_LIMIT_EXCEEDED, limitWords(verdict));
     return dialogue.begin(found, call, read.params, options, traffic);
   }
