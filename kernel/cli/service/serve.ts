@@ -36,7 +36,7 @@ export async function serve(
     const file = openLogFile(home);
     try {
       const log = session.openLog(file, ...(screenTaken ? [] : [stderrSink()]));
-      // Whoever starts it in a folder of somebody else's should be able to see what that changed.
+      // A person who starts it in somebody else's folder should be able to see what that changed.
       if (session.fromFolder.length > 0)
         log.info(`settings in ${join(session.folder, ".env")}: ${session.fromFolder.join(", ")}`);
       for (const path of corrected)

@@ -22,7 +22,7 @@ export interface JobsParts {
   readonly table: JobTable;
   readonly agent: Pick<Agent, "run" | "cancel">;
   readonly store: Pick<Store, "repeat" | "signals">;
-  /** A stored turn, whoever's it is. */
+  /** A stored turn of any user. */
   turn(user: string, id: string): TurnRecord | undefined | Promise<TurnRecord | undefined>;
   readonly log: Log;
   readonly concurrency: number;

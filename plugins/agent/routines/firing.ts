@@ -1,5 +1,5 @@
 /**
- * Fires what is due, once in a fleet: whoever moves a routine to its next time, in the transaction that writes the run's row and
+ * Fires what is due, once in a fleet: the node that moves a routine to its next time, in the transaction that writes the run's row and
  * submits its job, has claimed it. A process that dies before has done nothing, and one that dies after has left a durable job.
  */
 import { randomUUIDv7 } from "node:crypto";
@@ -154,7 +154,7 @@ export function createFiring(parts: FiringParts): Firing {
     );
     const left = open === undefined ? await budgetLeft(tx, routine, now) : undefined;
     const why = open !== undefined ? BUSY : left === 0 ? spentToday(routine) : undefined;
-    // Whoever asked for it is told at once, and the history stays as it is.
+    // The person who asked for it is told at once, and the history stays as it is.
     if (why !== undefined && isManual) throw invalid(why.code, `${why.message} It was not run.`, "id");
     const run = await tx.get<RunRow>(
       `INSERT INTO routine_runs (id, routine, "user", due_at, is_manual, missed, status, error, job, started_at, stop_at, completed_at)

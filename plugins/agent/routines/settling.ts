@@ -6,7 +6,7 @@ export interface SettlingParts {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly jobs: { cancel(id: string): Promise<unknown> };
-  /** A stored turn, whoever's it is. */
+  /** A stored turn of any user. */
   turn(user: string, id: string): TurnRecord | undefined | Promise<TurnRecord | undefined>;
 }
 
@@ -56,7 +56,7 @@ export function createSettling({ sql, clock, jobs, turn }: SettlingParts) {
   }
 
   return {
-    /** One at a time, so that whoever waits for it finds everything settled that had ended by then. */
+    /** One at a time, so that those who wait for it find everything settled that had ended by then. */
     settle: oneAtATime(async () => {
       const ended = await sql.all<EndedRow>(
         `SELECT run.id, run."user", run.started_at, run.stop_at, jobs.turn, jobs.thread, jobs.error,

@@ -25,7 +25,7 @@ export function capText(text: string, longest = LONGEST): string {
 
 const FILE_TAG = /<(\s*(?:\/\s*)?file)(?![\w-])/gi;
 
-/** A file's text, whoever wrote it: it cannot pose as the message that it came with. */
+/** A file's text, which anybody may have written: it cannot pose as the message that it came with. */
 export function wrapFile(text: string, name: string): string {
   const body = escapeTags(text).replace(FILE_TAG, "&lt;$1");
   return `${cautionFor(body, "file")}<file name=${JSON.stringify(name)}>\n${body}\n</file>`;

@@ -58,7 +58,7 @@ export function createExecution(
     }
     ended(open);
     const record = writer.record();
-    // Told when it is stored: whoever hears of a gate may answer it at once.
+    // Told when it is stored: a person who hears of a gate may answer it at once.
     if (record.gate !== undefined) emit(open, { type: "gate", gate: record.gate });
     if (usage.inputTokens + usage.outputTokens > 0) emit(open, { type: "usage", usage });
     if (final.status === "failed") {

@@ -65,7 +65,7 @@ export function createModelCatalog({ models, prices, capUsd }: CatalogParts): Mo
     return reading;
   }
 
-  /** All there is here, whoever may use it. */
+  /** All there is here, also what a user may not use. */
   async function readAll() {
     const [chain, servers] = await Promise.all([models.current(), models.servers()]);
     const offered = await Promise.all(

@@ -15,7 +15,7 @@ interface Work {
 
 const LOOK_MILLIS = 20;
 const LONGEST_MILLIS = 120_000;
-/** The pipe that whoever started it reads. */
+/** The pipe that the process that started it reads. */
 const ANSWERS = 3;
 
 if (isMainThread) await watch();

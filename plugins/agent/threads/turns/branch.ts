@@ -116,7 +116,7 @@ export function moveTurn(
 }
 
 /**
- * Whoever answers a gate goes on from the turn that asked, also where the newest turn is of another branch. Answers that turn
+ * The answer to a gate goes on from the turn that asked, also where the newest turn is of another branch. Answers that turn
  * where the given one had to be moved.
  */
 export async function moveToGate(

@@ -23,7 +23,7 @@ export interface WriteQueue {
   writeBesides(tx: Transaction): void;
 }
 
-/** What was left when the turn ended. Whoever waits for it hears how the last transaction went. */
+/** What was left when the turn ended. Those who wait for it hear how the last transaction went. */
 export interface Rest {
   /** Runs the last transaction. The answer is awaited after the commit, so that the commit needs none before it. */
   write<Answer>(write: (tx: Transaction) => Promise<Answer>): Promise<Answer>;
