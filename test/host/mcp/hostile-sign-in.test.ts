@@ -16,14 +16,14 @@ beforeEach(async () => {
   afterThisTest(server.close);
   victim = await openUpstream();
   afterThisTest(victim.close);
-  opened = await openMcpAccess({ privateHosts: [`127.0.0.1:${server.port}`], timeoutMs: 400 });
+  opened = await openMcpAccess({ privateHosts: [`127.0.0.1:${server.port}`] });
   afterThisTest(opened.close);
   target = { name: "notes", url: server.url, perUser: false };
 });
 
-const begin = () => opened.access.beginSignIn(target, "operator", REDIRECT_URI);
-const finish = async (url: string) =>
-  opened.access.finishSignIn(await server.signIn(url), async () => target);
+const begin = ({ access } = opened) => access.beginSignIn(target, "operator", REDIRECT_URI);
+const finish = async (url: string, { access } = opened) =>
+  access.finishSignIn(await server.signIn(url), async () => target);
 const ask = async (of = target) =>
   (await opened.access.fetchFor(of, "operator")(of.url, { method: "POST", body: "{}" })).text();
 const elsewhere = () => `http://127.0.0.1:${victim.port}`;
@@ -98,8 +98,14 @@ test.each([PRM, "/.well-known/oauth-authorization-server", "/register", "/token"
   async (path) => {
     server.instead.set(path, (_, response) => response.end(`{"a":"${"x".repeat(10_000_000)}"}`));
     await expect(begin().then(({ url }) => finish(url))).rejects.toThrow("more than 1048576 bytes");
+    const hurried = await openMcpAccess({
+      privateHosts: [`127.0.0.1:${server.port}`],
+      timeoutMs: 400,
+      beside: opened,
+    });
+    afterThisTest(hurried.close);
     server.instead.set(path, () => {});
-    await expect(begin().then(({ url }) => finish(url))).rejects.toThrow(
+    await expect(begin(hurried).then(({ url }) => finish(url, hurried))).rejects.toThrow(
       "no complete answer within 0.4 seconds",
     );
     server.instead.delete(path);
