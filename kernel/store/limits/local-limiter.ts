@@ -14,6 +14,8 @@ export interface LocalLimiterOptions {
 
 // Keys whose windows have emptied are dropped when the map has grown by this many.
 const SWEEP_EVERY = 1000;
+/** Bottleneck answers from a timer, a millisecond later at best: what it is asked for serves this many takes. */
+const BLOCK = 32;
 
 interface Reservoir extends LimitWindow {
   readonly bottleneck: Bottleneck;
@@ -25,6 +27,12 @@ interface Bucket {
   readonly reservoirs: readonly Reservoir[];
   /** When each place was taken, oldest first. */
   taken: number[];
+  /** Drawn from every reservoir and not taken yet. */
+  permits: number;
+  /** More are being drawn: how many there were. */
+  drawing: Promise<number> | undefined;
+  /** The last of what is being given back. */
+  returning: Promise<unknown>;
 }
 
 export function createLocalLimiter({ name, windows, sql }: LocalLimiterOptions): OpenLimiter {
@@ -55,18 +63,21 @@ export function createLocalLimiter({ name, windows, sql }: LocalLimiterOptions):
     const query = "SELECT at FROM limiter_takes WHERE name = ? AND key = ? AND at > ? ORDER BY at";
     const rows = (await sql?.all<{ at: number }>(query, name, key, now - longest)) ?? [];
     const taken = rows.map(({ at }) => at);
+    const states = windows.map((window) => {
+      const returned = taken.findIndex((at) => at > now - window.seconds * 1000);
+      const inside = returned === -1 ? 0 : taken.length - returned;
+      return { ...window, returned: taken.length - inside, room: Math.max(0, window.limit - inside) };
+    });
+    const permits = Math.min(BLOCK, ...states.map(({ room }) => room));
     const bucket: Bucket = {
       taken,
-      reservoirs: windows.map((window) => {
-        const returned = taken.findIndex((at) => at > now - window.seconds * 1000);
-        const inside = returned === -1 ? 0 : taken.length - returned;
-        const reservoir = Math.max(0, window.limit - inside);
-        return {
-          ...window,
-          returned: taken.length - inside,
-          bottleneck: new Bottleneck({ reservoir }),
-        };
-      }),
+      permits,
+      drawing: undefined,
+      returning: Promise.resolve(),
+      reservoirs: states.map(({ room, ...state }) => ({
+        ...state,
+        bottleneck: new Bottleneck({ reservoir: room - permits }),
+      })),
     };
     buckets.set(key, bucket);
     return bucket;
@@ -78,12 +89,15 @@ export function createLocalLimiter({ name, windows, sql }: LocalLimiterOptions):
     }
   }
 
-  async function giveBack({ reservoirs, taken }: Bucket, now: number): Promise<void> {
+  function giveBack(bucket: Bucket, now: number): void {
+    const { reservoirs, taken } = bucket;
     for (const reservoir of reservoirs) {
       const from = reservoir.returned;
       while ((taken[reservoir.returned] ?? now) <= now - reservoir.seconds * 1000) reservoir.returned++;
       const count = reservoir.returned - from;
-      if (count > 0) await reservoir.bottleneck.incrementReservoir(count);
+      if (count === 0) continue;
+      const given = reservoir.bottleneck.incrementReservoir(count);
+      bucket.returning = Promise.all([bucket.returning, given]);
     }
   }
 
@@ -108,37 +122,62 @@ export function createLocalLimiter({ name, windows, sql }: LocalLimiterOptions):
   }
 
   /**
-   * Answers what is left in the emptiest reservoir. Not a job of Bottleneck's: those of one key run one after the
-   * other, through four timers each, which ends at 400 calls a second.
+   * Draws a block of permits; those who come meanwhile share it. Not jobs of Bottleneck's: those of one key run one
+   * after the other, through four timers each, which ends at 400 calls a second.
    */
-  async function draw({ reservoirs }: Bucket, count: number): Promise<number> {
-    const left = reservoirs.map(({ bottleneck }) => bottleneck.incrementReservoir(-count));
-    return Math.min(...(await Promise.all(left)).map(Number));
+  function draw(bucket: Bucket): Promise<number> {
+    bucket.drawing ??= drawBlock(bucket).finally(() => {
+      bucket.drawing = undefined;
+    });
+    return bucket.drawing;
   }
 
-  async function look(key: string): Promise<{ bucket: Bucket; now: number; seen: LimitVerdict }> {
-    const bucket = await open(key);
-    const now = Date.now();
-    await giveBack(bucket, now);
-    const seen = verdict(bucket, true, now);
-    return { bucket, now, seen: { ...seen, ok: seen.remaining > 0 } };
+  async function drawBlock(bucket: Bucket): Promise<number> {
+    await bucket.returning;
+    const { reservoirs } = bucket;
+    const wanted = Math.min(BLOCK, roomOf(bucket));
+    if (wanted <= 0) return 0;
+    const change = async (count: number) =>
+      Math.min(...(await Promise.all(reservoirs.map((each) => each.bottleneck.incrementReservoir(count)))));
+    // What a reservoir did not have is put back into all of them.
+    const lacking = Math.min(wanted, Math.max(0, -(await change(-wanted))));
+    if (lacking > 0) await change(lacking);
+    bucket.permits += wanted - lacking;
+    return wanted - lacking;
+  }
+
+  /** How many places are left beside the permits that were drawn. */
+  function roomOf({ reservoirs, taken, permits }: Bucket): number {
+    return Math.min(...reservoirs.map(({ limit, returned }) => limit - (taken.length - returned))) - permits;
+  }
+
+  function take(key: string, bucket: Bucket, now: number): LimitVerdict {
+    bucket.permits--;
+    bucket.taken.push(now);
+    write("INSERT INTO limiter_takes (name, key, at) VALUES (?, ?, ?)", key, now);
+    forget(key, bucket);
+    // Before they are needed, so that nobody waits for them.
+    if (bucket.permits < BLOCK / 2 && roomOf(bucket) > 0) void draw(bucket);
+    return verdict(bucket, true, now);
   }
 
   return {
     async take(key) {
-      const { bucket, now, seen } = await look(key);
-      if (!seen.ok) return seen;
-      // Of calls that come together, those who find a reservoir empty put back what they drew.
-      if ((await draw(bucket, 1)) < 0) {
-        await draw(bucket, -1);
-        return verdict(bucket, false, now);
+      const bucket = buckets.get(key) ?? (await open(key));
+      for (;;) {
+        const now = Date.now();
+        giveBack(bucket, now);
+        if (bucket.permits > 0) return take(key, bucket, now);
+        if ((await draw(bucket)) === 0) return verdict(bucket, false, now);
       }
-      bucket.taken.push(now);
-      write("INSERT INTO limiter_takes (name, key, at) VALUES (?, ?, ?)", key, now);
-      forget(key, bucket);
-      return verdict(bucket, true, now);
     },
-    peek: async (key) => (await look(key)).seen,
+    async peek(key) {
+      const bucket = buckets.get(key) ?? (await open(key));
+      const now = Date.now();
+      giveBack(bucket, now);
+      const seen = verdict(bucket, true, now);
+      return { ...seen, ok: seen.remaining > 0 };
+    },
     close: async () => {},
   };
 }

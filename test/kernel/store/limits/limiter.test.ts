@@ -11,6 +11,7 @@ const pass = (seconds: number) => vi.setSystemTime(Date.now() + seconds * 1000);
 
 const minute = { limit: 3, seconds: 60 };
 const hour = { limit: 5, seconds: 3600 };
+const longer = { limit: 150, seconds: 3600 };
 
 test("the place after the last is refused, with the seconds to wait", async () => {
   const limiter = createLimiter({ name: "t", windows: [minute] });
@@ -77,6 +78,18 @@ test("calls that were refused take nothing from those after them", async () => {
   expect([await many(), await many()]).toEqual([2, 0]);
   pass(3600);
   expect([await many(), await many()]).toEqual([3, 0]);
+});
+
+test("of a thousand at once exactly the limit get through, and none waits for a timer while there are places ahead", async () => {
+  const limiter = createLimiter({ name: "t", windows: [{ limit: 100, seconds: 60 }, longer] });
+  const take = (count: number) => Promise.all(Array.from({ length: count }, () => limiter.take("ann")));
+  expect((await take(1000)).filter(({ ok }) => ok)).toHaveLength(100);
+  pass(60);
+  expect((await take(1000)).filter(({ ok }) => ok)).toHaveLength(50);
+  vi.useFakeTimers({ toFake: ["Date", "setTimeout"], now: Date.now() });
+  const other = createLimiter({ name: "t", windows: [minute] });
+  for (let i = 0; i < 3; i++) expect((await other.take("ben")).ok).toBe(true);
+  expect((await other.take("ben")).ok).toBe(false);
 });
 
 test("peek counts nothing", async () => {
