@@ -28,6 +28,9 @@ const MAX_URL_CHARS = 16 * 1024;
 const MAX_HEADER_CHARS = 8 * 1024;
 const MAX_DECODINGS = 5;
 
+/** Every server reads it as it stands: nothing is encoded, and no segment is made of dots. */
+const PLAIN_PATH = /^[\w/~-]*$/;
+
 /** The message is a sentence that says why. */
 export class Refused extends Error {}
 
@@ -70,9 +73,10 @@ export function readUrl(text: string, privateHosts: PrivateHosts): URL {
   if (authority.includes("@") || url.username !== "" || url.password !== "") {
     throw new Refused("The URL holds user information before the host, which is not allowed.");
   }
-  checkSegments(path);
-  url.hash = "";
-  url.hostname = url.hostname.replace(/\.$/, "");
+  if (!PLAIN_PATH.test(path)) checkSegments(path);
+  // Each of these writes the whole URL anew.
+  if (text.includes("#")) url.hash = "";
+  if (url.hostname.endsWith(".")) url.hostname = url.hostname.slice(0, -1);
   if (privateHosts.has(hostAndPort(url))) return url;
   if (url.protocol !== "https:") {
     throw new Refused(
