@@ -132,6 +132,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   const sql = await openToolTables(store);
   const vault = await openVault({
     keyed: store.keyed(SECRETS),
+    version: store.keyedVersion,
     key,
     mask,
     onSet: () => store.changes.mark(SECRETS),

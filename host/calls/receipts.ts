@@ -22,7 +22,10 @@ export interface Receipt extends ToolReceipt {
 }
 
 export interface Receipts {
-  /** Resolves when it is stored, in one commit with those of calls that end at the same time. */
+  /**
+   * Resolves when it is stored, in one commit with those of calls that end at the same time. A crash of the process
+   * cannot lose it then; a power cut can, until what is stored next is flushed, or a moment has passed.
+   */
   add(receipt: Receipt): Promise<void>;
   /** Newest first. */
   list(query?: {
@@ -130,16 +133,19 @@ export async function openReceipts(store: Store, kept: Retention = KEPT): Promis
       const values = [receipt.id, receipt.tool, receipt.user, text, at, channel, status, millis];
       sinceTrim++;
       bytesSinceTrim += text.length;
-      if (sinceTrim < Math.min(TRIM_EVERY, kept.count) && bytesSinceTrim <= kept.bytes / 8) {
-        await sql.run(insert, ...values);
-        return;
+      const mustTrim = sinceTrim >= Math.min(TRIM_EVERY, kept.count) || bytesSinceTrim > kept.bytes / 8;
+      if (mustTrim) {
+        sinceTrim = 0;
+        bytesSinceTrim = 0;
       }
-      sinceTrim = 0;
-      bytesSinceTrim = 0;
-      await sql.transaction(async (tx) => {
-        await tx.run(insert, ...values);
-        await trim(tx, kept);
-      });
+      // The turn it belongs to is stored later in the same log, and flushes both.
+      await sql.transaction(
+        async (tx) => {
+          await tx.run(insert, ...values);
+          if (mustTrim) await trim(tx, kept);
+        },
+        { flush: false },
+      );
     },
     async list({ tool, user, limit = 20 } = {}) {
       const conditions = [

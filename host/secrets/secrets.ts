@@ -76,15 +76,19 @@ export interface Vault {
 /** Registers every stored value with the mask before it returns, so that no later log line can show one. */
 export async function openVault(options: {
   readonly keyed: Keyv<string>;
+  /** Another text after each change of what is stored, where it can be had. */
+  readonly version?: (() => string) | undefined;
   readonly key: SealingKey;
   readonly mask: Mask;
   /** A value is stored that others on the store have not masked yet. */
   readonly onSet?: () => Promise<void>;
 }): Promise<Vault> {
-  const { keyed, key, mask, onSet } = options;
+  const { keyed, version, key, mask, onSet } = options;
   /** By sealed text: another process may have changed what is in the store. */
   let opened = new Map<string, Entry>();
   let known: readonly string[] = [];
+  /** The version that `known` is of. */
+  let readAt: string | undefined;
 
   function reveal(place: string, sealed: string): Entry {
     const cached = opened.get(sealed);
@@ -123,6 +127,8 @@ export async function openVault(options: {
   }
 
   async function readKnown(): Promise<readonly string[]> {
+    const now = version?.();
+    if (now !== undefined && now === readAt) return known;
     const entries = new Map<string, Entry>();
     const found: string[] = [];
     for (const [place, sealed] of await all()) {
@@ -137,6 +143,7 @@ export async function openVault(options: {
     }
     opened = entries;
     if (found.length !== known.length || found.some((value, index) => value !== known[index])) known = found;
+    readAt = now;
     return known;
   }
 

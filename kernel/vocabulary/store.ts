@@ -4,6 +4,8 @@ import type Keyv from "keyv";
 export interface Store {
   /** Keyed state with an optional time to live. Every write is durable when its promise resolves. */
   keyed<Value>(namespace: string): Keyv<Value>;
+  /** Another text after each change of keyed state, by any process. Absent where only reading it would tell. */
+  keyedVersion?(): string;
   /** Ordered and searchable state: the owner's tables, after its numbered migrations have run. */
   tables(owner: string, migrations: Migrations): Promise<Sql>;
   /**

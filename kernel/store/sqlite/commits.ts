@@ -29,8 +29,14 @@ export function onCommit(tx: Transaction, work: () => void): void {
   afterCommit.set(tx, works);
 }
 
-/** `flush` makes what has been committed survive a power cut. */
-export function createCommits(writer: Connection, flush: () => void) {
+/** Makes what has been committed survive a power cut. */
+export interface Flushing {
+  now(): void;
+  /** Soon, without anybody waiting for it. */
+  soon(): void;
+}
+
+export function createCommits(writer: Connection, flushing: Flushing) {
   const { connection } = writer;
   let waiting: Waiting[] = [];
   let isScheduled = false;
@@ -114,7 +120,8 @@ export function createCommits(writer: Connection, flush: () => void) {
         broken = undefined;
       }
       // Nobody has seen what was committed yet: no other code runs before it is on disk.
-      if (batch.some((entry) => entry.flush)) flush();
+      if (batch.some((entry) => entry.flush)) flushing.now();
+      else flushing.soon();
     } catch (error) {
       for (const { reject } of batch) reject(error);
       return;

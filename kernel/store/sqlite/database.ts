@@ -2,10 +2,11 @@
  * The store on one SQLite file: a connection that writes, and one that reads what is committed. Statements run where
  * they are called, without a thread in between: most take a few microseconds.
  */
-import { closeSync, fdatasyncSync, fsyncSync, openSync } from "node:fs";
+import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
+import { promisify } from "node:util";
 import type { Sql, SqlValue } from "../../vocabulary/store.ts";
-import { createCommits } from "./commits.ts";
+import { createCommits, type Flushing } from "./commits.ts";
 import { type Connection, connect, unflushed } from "./connection.ts";
 
 /** Reads that need nothing of the writer. What has RETURNING writes. */
@@ -17,6 +18,8 @@ export interface Database extends Sql {
   script(sql: string): void;
   /** A copy of what is committed. */
   copyTo(file: string): void;
+  /** Another number after each commit of another connection. */
+  foreignVersion(): number;
   /** Throws where the file no longer answers. */
   probe(): void;
   /** When what waits is written. */
@@ -44,7 +47,7 @@ export function openDatabase(file: string, durability: Durability = "full"): Dat
   // A store in memory is nobody else's to read.
   const reader = file === ":memory:" ? writer : connect(file, true);
   const log = createLogFlush(file);
-  const commits = createCommits(writer, durability === "full" ? log.flush : () => {});
+  const commits = createCommits(writer, durability === "full" && file !== ":memory:" ? log : UNFLUSHED);
 
   const write = <Result>(statement: () => Result): Promise<Result> =>
     commits.ask({ flush: true, isStatement: true, work: () => statement() });
@@ -70,25 +73,34 @@ export function openDatabase(file: string, durability: Durability = "full"): Dat
     transaction: (work, { flush = true } = {}) => commits.ask({ flush, work }),
     script: (sql) => commits.execute(() => writer.exec(sql)),
     copyTo: (copy) => void reader.run("VACUUM INTO ?", [copy]),
+    foreignVersion: () =>
+      writer.get<{ data_version: number }>("PRAGMA data_version", [])?.data_version ?? Number.NaN,
     probe: () => void reader.get("SELECT count(*) FROM migrations", []),
     async close() {
       await commits.idle();
       if (reader !== writer) reader.connection.close();
       writer.connection.close();
-      log.close();
+      await log.close();
     },
   };
 }
+
+const UNFLUSHED: Flushing = { now() {}, soon() {} };
+/** What nobody waits for is on disk after this long. */
+const SOON_MILLIS = 200;
 
 /**
  * What `synchronous=FULL` does at a commit, by our own hand: commits that may be lost in a power cut skip it, and
  * fdatasync is enough, where SQLite as Node builds it uses the slower fsync.
  */
-function createLogFlush(file: string): { flush(): void; close(): void } {
+function createLogFlush(file: string): Flushing & { close(): Promise<void> } {
   let log: number | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let flushing: Promise<void> | undefined;
   return {
-    flush() {
-      if (file === ":memory:") return;
+    now() {
+      clearTimeout(timer);
+      timer = undefined;
       try {
         log ??= openLog(file);
         fdatasyncSync(log);
@@ -96,7 +108,17 @@ function createLogFlush(file: string): { flush(): void; close(): void } {
         throw unflushed(error, file);
       }
     },
-    close() {
+    soon() {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        log ??= openLog(file);
+        // Nothing was promised: who needs to know flushes, and hears of it.
+        flushing = promisify(fdatasync)(log).catch(() => {});
+      }, SOON_MILLIS).unref();
+    },
+    async close() {
+      clearTimeout(timer);
+      await flushing;
       if (log !== undefined) closeSync(log);
     },
   };

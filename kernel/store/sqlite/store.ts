@@ -24,12 +24,14 @@ const SWEEP_MILLIS = 60_000;
 const TABLE = "keyed";
 
 const READS = /^\s*(select|pragma|with)|\breturning\b/i;
+const SELECTS = /^\s*select\b/i;
 
 const noKey = () => Promise.reject(new Error("this store has no secrets key"));
 
 export function openStore(file: string, { secretsKey = noKey, durability }: StoreOptions = {}): OpenStore {
   const database = openDatabase(file, durability);
-  const driver = sharedDriver(database);
+  let ownWrites = 0;
+  const driver = sharedDriver(database, () => ownWrites++);
   const adapters: KeyvSqlite[] = [];
   const keyed = new Map<string, Keyv>();
 
@@ -52,6 +54,7 @@ export function openStore(file: string, { secretsKey = noKey, durability }: Stor
       }
       return keyv as Keyv<Value>;
     },
+    keyedVersion: () => `${ownWrites} ${database.foreignVersion()}`,
     async tables(owner, migrations) {
       await migrate(database, owner, migrations);
       return database;
@@ -102,15 +105,17 @@ export function readTable<Row>(file: string, table: string): readonly Row[] {
 }
 
 /** Lets Keyv use our connection, so that its writes and ours never compete for the file. */
-function sharedDriver(database: Database): SqliteDriver {
+function sharedDriver(database: Database, onWrite: () => void): SqliteDriver {
   return {
     name: "custom",
     connect: async () => ({
       query: async (sql, ...values) => {
         const given = values.map((value) => (value === undefined ? null : value)) as SqlValue[];
-        if (READS.test(sql)) return await database.all(sql, ...given);
-        await database.run(sql, ...given);
-        return [];
+        const rows = READS.test(sql) ? await database.all(sql, ...given) : [];
+        if (!READS.test(sql)) await database.run(sql, ...given);
+        // When it is done: who reads before that must read again.
+        if (!SELECTS.test(sql)) onWrite();
+        return rows;
       },
       close: async () => {},
     }),

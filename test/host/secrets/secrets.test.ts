@@ -27,13 +27,14 @@ const keyed = () => store.keyed<string>("secrets");
 
 const notes = (digest = "one", hosts = ["a.test"]) => ({ tool: "notes", digest, hostsOf: () => hosts });
 
-async function openAll(mask = createMask()) {
-  return openVault({ keyed: keyed(), key: await loadKeys(home, undefined), mask });
+async function openAll(mask = createMask(), on = store) {
+  const key = await loadKeys(home, undefined);
+  return openVault({ keyed: on.keyed<string>("secrets"), version: on.keyedVersion, key, mask });
 }
 
 /** As the tool "notes" has it. */
-async function open(mask = createMask()) {
-  const vault = await openAll(mask);
+async function open(mask = createMask(), on = store) {
+  const vault = await openAll(mask, on);
   return { ...vault.of(notes()), known: vault.known };
 }
 
@@ -122,13 +123,18 @@ test("every stored value, refresh tokens included, is masked from the moment the
   expect(mask.hide("stored-after")).toBe("[secret]");
 });
 
-test("what another process stores is seen at once", async () => {
+test("what somebody else stores or removes is seen at once, in this process and in another", async () => {
   const here = await open();
-  const there = await open();
-  await there.secrets.set("a", "from-elsewhere");
-  expect(await here.values.read("a")).toEqual({ value: "from-elsewhere" });
-  expect(await here.known()).toEqual(["from-elsewhere"]);
-  expect(await here.known()).toBe(await here.known());
+  const elsewhere = openStore(join(home, "store.sqlite"));
+  for (const there of [await open(), await open(createMask(), elsewhere)]) {
+    await there.secrets.set("a", "from-elsewhere");
+    expect(await here.values.read("a")).toEqual({ value: "from-elsewhere" });
+    expect(await here.known()).toEqual(["from-elsewhere"]);
+    expect(await here.known()).toBe(await here.known());
+    await there.secrets.remove("a");
+    expect(await here.known()).toEqual([]);
+  }
+  await elsewhere.close();
 });
 
 test("secrets.key is made on first use, for the owner alone, and is the same for all who start at once", async () => {

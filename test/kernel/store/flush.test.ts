@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { openStore } from "../../../kernel/store/sqlite/store.ts";
 import { temporaryFolder } from "../../support/home.ts";
 import { type Attacked, serveUnderAttack } from "../../support/processes/attacked.ts";
 import { describeWhere } from "../../support/run/needs.ts";
@@ -17,11 +18,13 @@ async function watch(pid: number) {
   const strace = spawn(STRACE, ["-f", "-p", String(pid), "-o", file, "-y", "-s", "100000", "-e", calls]);
   onTestFinished(() => void strace.kill("SIGKILL"));
   await once(strace.stderr, "data");
+  const lines = () => readFileSync(file, "utf8").split("\n");
   return {
+    lines,
     async stop(): Promise<readonly string[]> {
       strace.kill("SIGINT");
       await once(strace, "exit");
-      return readFileSync(file, "utf8").split("\n");
+      return lines();
     },
   };
 }
@@ -64,5 +67,17 @@ describeWhere(existsSync(STRACE), "strace")("no answer leaves before the flush t
     const { status } = await send(word);
     expect([200, 202]).toContain(status);
     expectFlushedFirst(await watched.stop(), word);
+  });
+
+  test("what nobody waits for is flushed a moment later, and is committed before that", async () => {
+    const store = openStore(join(temporaryFolder(), "store.sqlite"));
+    onTestFinished(() => store.close());
+    const sql = await store.tables("test", ["CREATE TABLE words (word TEXT)"]);
+    const watched = await watch(process.pid);
+    const insert = "INSERT INTO words (word) VALUES (?)";
+    await sql.transaction((tx) => tx.run(insert, "unhurried"), { flush: false });
+    expect(watched.lines().some(writes("unhurried"))).toBe(true);
+    await expect.poll(() => watched.lines().some(flushes)).toBe(true);
+    await watched.stop();
   });
 });
