@@ -7,6 +7,7 @@ import { findBinaries } from "./support/processes/postgres/server.ts";
 import Contained from "./support/run/contained.ts";
 import LeftOut from "./support/run/left-out.ts";
 import LongestFirst from "./support/run/longest-first.ts";
+import SecondTry from "./support/run/second-try.ts";
 import { bootsService, isOfSomethingElse } from "./support/run/store-tests.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -96,7 +97,7 @@ export default defineConfig({
   resolve: { alias: { "postern/plugin": `${ROOT}kernel/plugin.ts` } },
   test: {
     setupFiles: ["test/support/run/open-handles.ts"],
-    reporters: ["default", new LeftOut(), new Contained()],
+    reporters: ["default", new LeftOut(), new Contained(), new SecondTry()],
     sequence: { sequencer: LongestFirst },
     pool: "forks",
     // Limits for what hangs, not for what is slow: the machine may have other work to do.
