@@ -7,6 +7,7 @@ import type {
   Queries,
   Store,
   ToolReceipt,
+  Transaction,
 } from "../../kernel/plugin.ts";
 import { createFigures } from "../../kernel/store/figures.ts";
 import type { TrafficEntry } from "../broker/grant.ts";
@@ -23,10 +24,11 @@ export interface Receipt extends ToolReceipt {
 
 export interface Receipts {
   /**
-   * Resolves when it is stored, in one commit with those of calls that end at the same time. A crash of the process
-   * cannot lose it then; a power cut can, until what is stored next is flushed, or a moment has passed.
+   * Resolves when nothing can be stored any more that is written later and survives without it. That is at once on SQLite,
+   * which commits in order; a power cut can lose the last moments of both. What the tool did is done: `onLost` hears of a
+   * receipt that could not be stored.
    */
-  add(receipt: Receipt): Promise<void>;
+  add(receipt: Receipt, onLost: (error: unknown) => void): Promise<void>;
   /** Newest first. */
   list(query?: {
     readonly tool?: string;
@@ -122,10 +124,15 @@ export async function openReceipts(store: Store, kept: Retention = KEPT): Promis
   // The first of a process trims: many short lives would otherwise never come to it.
   let sinceTrim = TRIM_EVERY - 1;
   let bytesSinceTrim = 0;
+  /** Those under way: who reads waits for them. */
+  let storing: Promise<unknown> = Promise.resolve();
   const usage = createFigures(sql, COUNTED);
   return {
-    usage,
-    async add(receipt) {
+    async usage(query) {
+      await storing;
+      return usage(query);
+    },
+    async add(receipt, onLost) {
       const insert =
         'INSERT INTO tool_receipts (id, tool, "user", receipt, at, channel, status, millis) VALUES (?, ?, ?, ?, ?, ?, ?, ?)';
       const text = JSON.stringify(shorten(receipt));
@@ -138,16 +145,17 @@ export async function openReceipts(store: Store, kept: Retention = KEPT): Promis
         sinceTrim = 0;
         bytesSinceTrim = 0;
       }
+      const insertion = async (tx: Transaction) => {
+        await tx.run(insert, ...values);
+        if (mustTrim) await trim(tx, kept);
+      };
       // The turn it belongs to is stored later in the same log, and flushes both.
-      await sql.transaction(
-        async (tx) => {
-          await tx.run(insert, ...values);
-          if (mustTrim) await trim(tx, kept);
-        },
-        { flush: false },
-      );
+      const stored = sql.transaction(insertion, { flush: false }).catch(onLost);
+      storing = storing.then(() => stored);
+      if (sql.engine === "postgres") await stored;
     },
     async list({ tool, user, limit = 20 } = {}) {
+      await storing;
       const conditions = [
         ...(tool === undefined ? [] : ["tool = ?"]),
         ...(user === undefined ? [] : ['"user" = ?']),
@@ -161,6 +169,7 @@ export async function openReceipts(store: Store, kept: Retention = KEPT): Promis
       return rows.map(parse);
     },
     async find(id) {
+      await storing;
       const row = await sql.get<Row>("SELECT receipt FROM tool_receipts WHERE id = ?", id);
       return row && parse(row);
     },

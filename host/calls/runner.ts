@@ -172,12 +172,9 @@ export function createRunner(parts: RunnerParts): Runner {
       logs: report.logs.map(({ level, message }) => ({ level, message: mask.hide(message) })),
       logsDropped: report.droppedLogs,
     };
-    try {
-      await receipts.add(receipt);
-    } catch (error) {
-      // What the tool did is done; the model must still hear of it.
-      log.error({ error, receipt }, `the receipt for a call of ${tool.name} could not be stored`);
-    }
+    await receipts.add(receipt, (error) =>
+      log.error({ error, receipt }, `the receipt for a call of ${tool.name} could not be stored`),
+    );
     return { outcome, receipt };
   }
 

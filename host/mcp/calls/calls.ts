@@ -146,10 +146,9 @@ export function createForeignCalls(parts: ForeignCallsParts): ForeignCalls {
     const outcome = withReceipt(ended, id, mask);
     const seen = isRefusal(found) ? undefined : found;
     const receipt = writeReceipt({ id, at, call, options, found: seen, outcome, traffic });
-    await receipts.add(receipt).catch((error: unknown) => {
-      // What the server did is done; the model must still hear of it.
-      log.error({ error, receipt }, `the receipt for a call of ${call.name} could not be stored`);
-    });
+    await receipts.add(receipt, (error) =>
+      log.error({ error, receipt }, `the receipt for a call of ${call.name} could not be stored`),
+    );
     return { outcome, receipt };
   }
 

@@ -1,6 +1,6 @@
 /** Destinations that are trusted, and why calls ran, on the Tools page. */
 import axe from "axe-core";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { openReceipts, type Receipt } from "../../../../../host/calls/receipts.ts";
 import tools from "../../../../../host/plugin.ts";
 import type { AnyPlugin } from "../../../../../kernel/plugin.ts";
@@ -27,8 +27,9 @@ describeInBrowser("the tools page", () => {
     const host = await gateway.service.service("toolHost").open();
     await install(host, "pay", await bombIn(0), NOTHING);
     const receipts = await openReceipts(gateway.service.service("store"));
-    await receipts.add(receipt("1", "operator", "approved"));
-    await receipts.add(receipt("2", "alice", "trusted"));
+    const lost = vi.fn();
+    await receipts.add(receipt("1", "operator", "approved"), lost);
+    await receipts.add(receipt("2", "alice", "trusted"), lost);
     const destinations = gateway.service.service("destinations");
     await destinations.add({ value: "https://x.example/\u202e<b>", tool: "pay", user: "operator" });
     await destinations.add({ value: "bank.example" });
