@@ -2,6 +2,7 @@
  * How the service and a tool's process talk: frames on one socket, each a JSON header and raw bytes. Not Node's own
  * channel: its reader trusts the sender and takes messages of any length, and this sender runs strangers' code.
  */
+import { writeSync } from "node:fs";
 import type { Socket } from "node:net";
 
 export interface FrameLimits {
@@ -13,20 +14,28 @@ const PREFIX = 8;
 const EMPTY = new Uint8Array();
 
 export function writeFrame(socket: Socket, header: object, body: Uint8Array = EMPTY): void {
-  const text = Buffer.from(JSON.stringify(header));
-  const prefix = Buffer.allocUnsafe(PREFIX);
-  prefix.writeUInt32LE(text.byteLength, 0);
-  prefix.writeUInt32LE(body.byteLength, 4);
   // One write for what is short, and for all that is sent in one turn: each costs a system call.
   if (socket.writableCorked === 0) {
     socket.cork();
     process.nextTick(() => socket.uncork());
   }
-  if (body.byteLength < 65_536) socket.write(Buffer.concat([prefix, text, body]));
-  else {
-    socket.write(Buffer.concat([prefix, text]));
-    socket.write(body);
-  }
+  for (const part of encode(header, body)) socket.write(part);
+}
+
+/** At once, also where the caller goes on computing: waits while the other side has yet to read what came before. */
+export function writeFrameNow(descriptor: number, header: object, body: Uint8Array = EMPTY): void {
+  for (const part of encode(header, body))
+    for (let at = 0; at < part.byteLength; ) at += writeSync(descriptor, part, at);
+}
+
+function encode(header: object, body: Uint8Array): readonly Uint8Array[] {
+  const text = Buffer.from(JSON.stringify(header));
+  const prefix = Buffer.allocUnsafe(PREFIX);
+  prefix.writeUInt32LE(text.byteLength, 0);
+  prefix.writeUInt32LE(body.byteLength, 4);
+  return body.byteLength < 65_536
+    ? [Buffer.concat([prefix, text, body])]
+    : [Buffer.concat([prefix, text]), body];
 }
 
 /** Calls `onFrame` for each frame that arrives. Throws from `push` where the sender breaks the rules. */

@@ -109,7 +109,10 @@ export type ToThread =
   | {
       readonly type: "component";
       readonly code: ComponentCode;
-      readonly begun: Int32Array<SharedArrayBuffer>;
+      /** What `Progress` is made of. */
+      readonly progress: Int32Array<SharedArrayBuffer>;
+      /** The descriptor to write to the service on; without one it is told by the main thread. */
+      readonly line: number | undefined;
     }
   | { readonly type: "schema"; readonly number: number; readonly schema: string }
   | { readonly type: "reply"; readonly call: number; readonly request: number; readonly reply: ToolReply }
@@ -125,7 +128,20 @@ export type FromThread =
   | { readonly type: "log"; readonly call: number; readonly entry: LogEntry }
   | { readonly type: "http"; readonly call: number; readonly request: number; readonly asked: ToolRequest }
   | ({ readonly type: "ended"; readonly call: number } & Ended)
-  | { readonly type: "cancelled"; readonly call: number };
+  /** A call of the thread began to wait: another could be begun. Only for the main thread. */
+  | { readonly type: "waits" };
+
+/** What a thread has to say to the service, as it is framed. */
+export function framed(message: Exclude<FromThread, { type: "waits" }>): {
+  readonly header: FromProcess;
+  readonly body?: Uint8Array;
+} {
+  if (message.type !== "http") return { header: message };
+  const { asked, ...rest } = message;
+  const { body, ...head } = asked;
+  const header: FromProcess = { ...rest, head: { ...head, hasBody: body !== undefined } };
+  return body === undefined ? { header } : { header, body };
+}
 
 export function splitBody<Bytes extends Uint8Array>(
   body: Bytes,

@@ -10,7 +10,7 @@ import { ROOT } from "../../kernel/cli/package.ts";
 import { reason } from "../../kernel/fault.ts";
 import type { ToolReply, ToolRequest } from "../broker/grant.ts";
 import type { ReaderJob } from "../compile/component-reader.ts";
-import { FrameReader, writeFrame } from "./frames.ts";
+import { type FrameLimits, FrameReader, writeFrame } from "./frames.ts";
 import { ourCode } from "./our-code.ts";
 import {
   type Ask,
@@ -57,6 +57,8 @@ const READER_LIMITS = { header: 16 << 20, body: 256 << 20 };
 /** A call has 1000 log entries and 50 requests, and is refused further ones in words. */
 const MOST_MESSAGES = 10_000;
 const LAST_WORDS = 4096;
+/** Threads that speak for themselves; what those beyond have to say goes through the process's main thread. */
+const MOST_LINES = 16;
 /** Ending a thread takes a fraction of this on a busy machine. */
 const LET_GO_MILLIS = 10_000;
 
@@ -81,6 +83,8 @@ export interface ProcessOptions {
 export class ToolProcess {
   readonly #child: ChildProcess;
   readonly #socket: Socket;
+  /** The first, and those on which threads speak for themselves. */
+  readonly #sockets: readonly Socket[];
   readonly #calls = new Map<number, Open>();
   readonly #reading = Promise.withResolvers<ReadingReply>();
   readonly #loaded = Promise.withResolvers<void>();
@@ -98,6 +102,7 @@ export class ToolProcess {
   }
 
   private constructor({ role, cores, ready = 1 }: ProcessOptions) {
+    const lines = role === "read" ? 0 : Math.min(cores, MOST_LINES);
     const { child, readable } = ourCode();
     const command = [
       ...(PRLIMIT === undefined ? [] : [PRLIMIT, ...BOUNDS, "--"]),
@@ -114,18 +119,28 @@ export class ToolProcess {
       child,
       `${cores}`,
       `${ready}`,
+      `${lines}`,
       role,
       process.platform === "linux" ? "" : "memory",
     ];
     this.#child = spawn(command[0] as string, command.slice(1), {
       env: {},
       cwd: ROOT,
-      stdio: ["ignore", "ignore", "pipe", "pipe"],
+      stdio: ["ignore", "ignore", "pipe", "pipe", ...Array.from({ length: lines }, () => "pipe" as const)],
     });
-    this.#socket = this.#child.stdio[3] as Socket;
-    const limits = role === "read" ? READER_LIMITS : LIMITS;
+    this.#sockets = this.#child.stdio.slice(3) as unknown as readonly Socket[];
+    this.#socket = this.#sockets[0] as Socket;
+    for (const socket of this.#sockets) this.#listen(socket, role === "read" ? READER_LIMITS : LIMITS);
+    this.#child.stderr?.on("data", (chunk: Buffer) => {
+      this.#lastWords = (this.#lastWords + chunk.toString()).slice(-LAST_WORDS);
+    });
+    this.#child.once("error", (error) => this.#close(reason(error)));
+    this.#child.once("close", (code, signal) => this.#close(signal ?? `exit code ${code}`));
+  }
+
+  #listen(socket: Socket, limits: FrameLimits): void {
     const reader = new FrameReader(limits, (header, body) => this.#receive(header as FromProcess, body));
-    this.#socket.on("data", (chunk: Buffer) => {
+    socket.on("data", (chunk: Buffer) => {
       try {
         reader.push(chunk);
       } catch (error) {
@@ -133,12 +148,7 @@ export class ToolProcess {
       }
     });
     // Writing to a process that is gone; its exit says the rest.
-    this.#socket.on("error", () => {});
-    this.#child.stderr?.on("data", (chunk: Buffer) => {
-      this.#lastWords = (this.#lastWords + chunk.toString()).slice(-LAST_WORDS);
-    });
-    this.#child.once("error", (error) => this.#close(reason(error)));
-    this.#child.once("close", (code, signal) => this.#close(signal ?? `exit code ${code}`));
+    socket.on("error", () => {});
   }
 
   get pid(): number | undefined {
@@ -157,7 +167,7 @@ export class ToolProcess {
   /** An idle process does not keep the service from ending. */
   ref(isBusy: boolean): void {
     const { stderr } = this.#child as { stderr: Socket | null };
-    for (const handle of [this.#child, this.#socket, stderr]) {
+    for (const handle of [this.#child, ...this.#sockets, stderr]) {
       if (isBusy) handle?.ref();
       else handle?.unref();
     }
@@ -274,7 +284,7 @@ export class ToolProcess {
       promise.catch(() => {});
       reject(new CallLost(message, isFull));
     }
-    this.#socket.destroy();
+    for (const socket of this.#sockets) socket.destroy();
     this.#exited.resolve(exit);
   }
 }

@@ -6,16 +6,19 @@ import { registerHooks } from "node:module";
 import { Socket } from "node:net";
 import { reason } from "../../../kernel/fault.ts";
 import { type FrameLimits, FrameReader, writeFrame } from "../frames.ts";
-import { type FromProcess, splitBody, type ToProcess } from "../protocol.ts";
+import { type FromProcess, framed, splitBody, type ToProcess } from "../protocol.ts";
 import { shutSignals } from "./shut.ts";
 import { Threads } from "./threads.ts";
 
 /** What the service sends is its own: these only catch a mistake. */
 const LIMITS: FrameLimits = { header: 64 << 20, body: 512 << 20 };
 const MEMORY_MILLIS = 100;
+/** Descriptors: the service's, then those of the threads' own lines to it. */
+const SERVICE = 3;
+const linesOf = (count: number) => Array.from({ length: count }, (_, at) => SERVICE + 1 + at);
 
-const [cores = "1", ready = "1", role = "run", tells = ""] = process.argv.slice(2);
-const service = new Socket({ fd: 3 });
+const [cores = "1", ready = "1", lines = "0", role = "run", tells = ""] = process.argv.slice(2);
+const service = new Socket({ fd: SERVICE });
 const reader = new FrameReader(LIMITS, (header, body) => receive(header as ToProcess, body));
 service.on("data", (chunk: Buffer) => reader.push(chunk));
 // Without the service there is nothing to do.
@@ -32,13 +35,10 @@ shutSignals();
 const threads =
   role === "read"
     ? undefined
-    : new Threads(Number(cores), Number(ready), {
+    : new Threads(Number(cores), Number(ready), linesOf(Number(lines)), {
         message(message) {
-          if (message.type === "http") {
-            const { asked, ...rest } = message;
-            const { body, ...head } = asked;
-            send({ ...rest, head: { ...head, hasBody: body !== undefined } }, body);
-          } else send(message);
+          const { header, body } = framed(message);
+          send(header, body);
         },
         lost(call, error) {
           if ((error as NodeJS.ErrnoException | undefined)?.code === "ERR_WORKER_OUT_OF_MEMORY") runOut();

@@ -1,30 +1,30 @@
-/** One thread of a tool's process as the process's main thread sees it: what it was given, and how far it has come. */
+/** A thread of a tool's process, as its main thread sees it: what it was given, and how far it has come. */
 import type { MessagePort } from "node:worker_threads";
 import type { Task, ToThread } from "../protocol.ts";
+import { Progress } from "./progress.ts";
 
-/** A thread that has not said anything for so long is computing something that takes long, or for ever. */
+/** A thread that has not come on for so long is computing something that takes long, or for ever. */
 export const SILENT_MILLIS = 250;
 
 export interface Thread {
   readonly id: number;
   readonly calls: Map<number, Placed>;
-  /** The number of the call that it began last. */
-  readonly begun: Int32Array<SharedArrayBuffer>;
+  readonly progress: Progress;
   port: MessagePort | undefined;
+  /** Where it writes what the service is to hear; undefined where it tells the main thread. */
+  line: number | undefined;
   /** Calls that it was given so far. */
   posted: number;
-  /** Calls that it holds and that do not wait for a reply. */
-  computing: number;
-  /** When it was last known to make progress. */
-  heard: number;
+  /** Of those, calls that were taken back. */
+  takenBack: number;
+  /** When it was last seen to have come on, and how far. */
+  seen: { at: number; steps: number };
 }
 
 export interface Placed {
   readonly task: Task;
   /** Counted within its thread. */
   number: number;
-  /** Requests without a reply. */
-  waitsFor: number;
   isCancelled: boolean;
   /** Given to another thread, because its own did not come to it. */
   isTakenBack: boolean;
@@ -33,26 +33,42 @@ export interface Placed {
 const now = () => performance.now();
 
 export function createThread(id: number): Thread {
-  const begun = new Int32Array(new SharedArrayBuffer(4));
-  return { id, calls: new Map(), begun, port: undefined, posted: 0, computing: 0, heard: now() };
+  return {
+    id,
+    calls: new Map(),
+    progress: new Progress(),
+    port: undefined,
+    line: undefined,
+    posted: 0,
+    takenBack: 0,
+    seen: { at: now(), steps: 0 },
+  };
 }
 
 export function post(thread: Thread, message: ToThread): void {
   thread.port?.postMessage(message);
 }
 
+/** Calls that it holds and that do not wait for a reply. */
+export function computing({ posted, takenBack, progress }: Thread): number {
+  return posted - takenBack - progress.left - progress.waiting;
+}
+
+/** It was given something to do. */
 export function wake(thread: Thread): void {
-  if (thread.computing++ === 0) thread.heard = now();
+  if (computing(thread) === 0) thread.seen = { at: now(), steps: thread.progress.steps };
 }
 
 export function isSilent(thread: Thread): boolean {
-  return thread.computing > 0 && now() - thread.heard > SILENT_MILLIS;
+  const { steps } = thread.progress;
+  if (steps !== thread.seen.steps) thread.seen = { at: now(), steps };
+  return computing(thread) > 0 && now() - thread.seen.at > SILENT_MILLIS;
 }
 
-export function hasUnbegun(thread: Thread): boolean {
-  return Atomics.load(thread.begun, 0) < thread.posted;
+export function hasUnbegun({ posted, progress }: Thread): boolean {
+  return progress.begun < posted;
 }
 
-export function isBegun(thread: Thread, { number }: Placed): boolean {
-  return number <= Atomics.load(thread.begun, 0);
+export function isBegun({ progress }: Thread, { number }: Placed): boolean {
+  return number <= progress.begun;
 }

@@ -4,6 +4,7 @@ import { threadFile } from "../../../kernel/cli/thread-file.ts";
 import type { ToolReply } from "../../broker/grant.ts";
 import type { ComponentCode, FromThread, PlacedTask, Task, ThreadHello } from "../protocol.ts";
 import {
+  computing,
   createThread,
   hasUnbegun,
   isBegun,
@@ -27,8 +28,8 @@ const MOST_CALLS = 100_000;
 const CANCEL_MILLIS = 500;
 
 export interface ThreadEvents {
-  /** Of a call that runs. */
-  message(message: Exclude<FromThread, { type: "cancelled" }>): void;
+  /** Of a call that runs, where its thread has no line of its own to the service. */
+  message(message: Exclude<FromThread, { type: "waits" }>): void;
   /** The call is gone: its thread was lost, or it was cancelled. */
   lost(call: number, error: unknown): void;
 }
@@ -54,11 +55,14 @@ export class Threads {
   #code: ComponentCode | undefined;
   /** By number. */
   readonly #schemas: string[] = [];
+  /** Those that no thread writes to. */
+  readonly #lines: number[];
   #timer: NodeJS.Timeout | undefined;
 
-  /** `ready`: threads that start with the process. */
-  constructor(cores: number, ready: number, events: ThreadEvents) {
+  /** `ready`: threads that start with the process. `lines`: descriptors on which a thread can write to the service. */
+  constructor(cores: number, ready: number, lines: readonly number[], events: ThreadEvents) {
     this.#cores = cores;
+    this.#lines = [...lines];
     this.#events = events;
     this.#piscina = new Piscina({
       filename: threadFile("worker", import.meta.url),
@@ -68,6 +72,8 @@ export class Threads {
       idleTimeout: IDLE_MILLIS,
       // Calls wait for messages, so the thread's loop must go on between them.
       atomics: "disabled",
+      // Nobody asks how long they took.
+      recordTiming: false,
       env: {},
       // A guest's memory is bounded by its modules; this bounds what its strings and handles cost outside of it.
       resourceLimits: { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 8, stackSizeMb: 4 },
@@ -104,7 +110,7 @@ export class Threads {
     const thread = this.#homes.get(call);
     const placed = thread?.calls.get(call);
     if (thread === undefined || placed === undefined) return;
-    if (--placed.waitsFor === 0) wake(thread);
+    wake(thread);
     post(thread, { type: "reply", call, request, reply });
   }
 
@@ -121,8 +127,8 @@ export class Threads {
     placed.isCancelled = true;
     post(thread, { type: "cancel", call });
     const check = () => {
-      const computes = placed.waitsFor === 0 && isBegun(thread, placed);
-      if (thread.calls.get(call) === placed && computes) this.#terminate(thread);
+      const isHeld = thread.calls.get(call) === placed && isBegun(thread, placed);
+      if (isHeld && thread.progress.isInside(placed.number)) this.#terminate(thread);
     };
     setTimeout(check, CANCEL_MILLIS).unref();
   }
@@ -130,16 +136,22 @@ export class Threads {
   #welcome({ threadId, port }: ThreadHello): void {
     const thread = this.#thread(threadId);
     thread.port = port;
+    thread.line = this.#lines.pop();
     port.on("message", (message: FromThread) => this.#hear(thread, message));
-    // A thread that has ended no longer has its number.
-    port.on("close", () => this.#threads.delete(threadId));
+    port.on("close", () => {
+      // A thread that has ended no longer has its number.
+      this.#threads.delete(threadId);
+      if (thread.line !== undefined) this.#lines.push(thread.line);
+    });
     this.#isStarting = false;
     this.#equip(thread);
     this.#pump();
   }
 
   #equip(thread: Thread): void {
-    if (this.#code !== undefined) post(thread, { type: "component", code: this.#code, begun: thread.begun });
+    const { line, progress } = thread;
+    if (this.#code !== undefined)
+      post(thread, { type: "component", code: this.#code, progress: progress.shared, line });
     for (const [number, schema] of this.#schemas.entries()) post(thread, { type: "schema", number, schema });
   }
 
@@ -153,15 +165,9 @@ export class Threads {
   }
 
   #hear(thread: Thread, message: FromThread): void {
-    thread.heard = performance.now();
-    if (message.type === "cancelled") return;
-    const placed = thread.calls.get(message.call);
-    if (message.type === "http" && placed !== undefined && placed.waitsFor++ === 0) {
-      thread.computing--;
-      this.#pump();
-    }
+    if (message.type === "waits") this.#pump();
     // Also of a call that has left: Piscina's word and the thread's come by different ports.
-    if (placed?.isCancelled !== true) this.#events.message(message);
+    else if (thread.calls.get(message.call)?.isCancelled !== true) this.#events.message(message);
   }
 
   /** Gives queued calls to threads that can take them, or to a new one. */
@@ -176,7 +182,9 @@ export class Threads {
       if (mayGrow) this.#isStarting = true;
       this.#place(task, mayGrow ? undefined : thread);
     }
-    const isWaiting = this.#queue.length > 0 || [...this.#threads.values()].some(hasUnbegun);
+    const isQueued = this.#queue.length > 0;
+    for (const { progress } of this.#threads.values()) progress.isWanted = isQueued;
+    const isWaiting = isQueued || [...this.#threads.values()].some(hasUnbegun);
     if (!isWaiting || this.#timer !== undefined) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
@@ -186,12 +194,12 @@ export class Threads {
 
   /** Calls that a thread has not begun, because it computes another, can be begun elsewhere. */
   #takeBack(thread: Thread): void {
-    const begun = Atomics.exchange(thread.begun, 0, thread.posted);
+    const begun = thread.progress.takeBack(thread.posted);
     for (const [call, placed] of [...thread.calls].toReversed()) {
       if (placed.number <= begun) continue;
       placed.isTakenBack = true;
       thread.calls.delete(call);
-      thread.computing--;
+      thread.takenBack++;
       this.#homes.delete(call);
       this.#queue.unshift(placed.task);
     }
@@ -199,20 +207,20 @@ export class Threads {
 
   #freest(): Thread | undefined {
     const able = [...this.#threads.values()].filter(
-      (thread) => thread.port !== undefined && thread.computing < AHEAD && !isSilent(thread),
+      (thread) => thread.port !== undefined && computing(thread) < AHEAD && !isSilent(thread),
     );
-    return able.toSorted((one, other) => one.computing - other.computing)[0];
+    return able.toSorted((one, other) => computing(one) - computing(other))[0];
   }
 
   /** Up to the cores while all of them compute; beyond, only where all of them have long been silent. */
   #mayGrow(freest: Thread | undefined): boolean {
-    if (this.#threads.size < this.#cores) return freest === undefined || freest.computing > 0;
+    if (this.#threads.size < this.#cores) return freest === undefined || computing(freest) > 0;
     const areSilent = [...this.#threads.values()].every(isSilent);
     return areSilent && this.#threads.size < MAX_THREADS;
   }
 
   #place(task: Task, thread: Thread | undefined): void {
-    const placed: Placed = { task, number: 0, waitsFor: 0, isCancelled: false, isTakenBack: false };
+    const placed: Placed = { task, number: 0, isCancelled: false, isTakenBack: false };
     const numbered: Task & { number: number } = { ...task, number: 0 };
     const wish: Wish = { placed, task: numbered, thread, isSeen: false };
     const posted: PlacedTask = Object.assign(numbered, { [Piscina.queueOptionsSymbol]: wish });
@@ -237,11 +245,11 @@ export class Threads {
       )[0];
     if (chosen === undefined) return null;
     const thread = this.#thread(chosen.id);
+    wake(thread);
     wish.placed.number = ++thread.posted;
     wish.task.number = thread.posted;
     thread.calls.set(wish.placed.task.call, wish.placed);
     this.#homes.set(wish.placed.task.call, thread);
-    wake(thread);
     return chosen;
   }
 
@@ -250,7 +258,7 @@ export class Threads {
     const { call } = placed.task;
     const thread = this.#homes.get(call);
     this.#homes.delete(call);
-    if (thread?.calls.delete(call) && placed.waitsFor === 0) thread.computing--;
+    thread?.calls.delete(call);
     const isUntouched = error !== undefined && thread !== undefined && !isBegun(thread, placed);
     if (isUntouched && !placed.isCancelled) this.#queue.unshift(placed.task);
     else if (placed.isCancelled || error !== undefined) this.#events.lost(call, error);

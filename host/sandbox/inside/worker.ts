@@ -5,21 +5,24 @@
 import { compileFunction } from "node:vm";
 import { MessageChannel, parentPort, threadId } from "node:worker_threads";
 import { reason } from "../../../kernel/fault.ts";
-import type { ToolReply } from "../../broker/grant.ts";
-import type {
-  Ask,
-  ComponentCode,
-  FromThread,
-  Outcome,
-  PlacedTask,
-  ThreadHello,
-  ToThread,
+import type { ToolReply, ToolRequest } from "../../broker/grant.ts";
+import { writeFrameNow } from "../frames.ts";
+import {
+  type Ask,
+  type ComponentCode,
+  type FromThread,
+  framed,
+  type Outcome,
+  type PlacedTask,
+  type ThreadHello,
+  type ToThread,
 } from "../protocol.ts";
 import { GLUE_WEBASSEMBLY } from "./glue.ts";
 import { type Caller, createImports, type Imports } from "./imports.ts";
 import { type Instance, type Instantiate, type Linkable, openInstance } from "./instance.ts";
 import { describeAll, explainFailure, judgeDescription, judgeOutput } from "./outcome.ts";
 import { compileParamsCheck, compileValueCheck, type ParamsCheck, type ValueCheck } from "./params.ts";
+import { Progress } from "./progress.ts";
 import { shutThread } from "./shut.ts";
 
 /** Instances that no call needed for so long are dropped. */
@@ -34,14 +37,13 @@ interface Room {
 interface Running {
   /** Ends the call from outside: what it still waits for never comes. */
   cancel(): void;
-  readonly replies: Map<number, (reply: ToolReply) => void>;
+  reply(request: number, reply: ToolReply): void;
 }
 
 interface Loaded {
   readonly linkable: Linkable;
   readonly memoryBytes: number;
-  /** The number of the task that this thread began last. Tasks it has not come to are taken back by changing it. */
-  readonly begun: Int32Array<SharedArrayBuffer>;
+  readonly progress: Progress;
 }
 
 /** Compiled when it is first used. Throws where it cannot be. */
@@ -53,7 +55,7 @@ interface Schema {
 const CANCELLED = Symbol("cancelled");
 
 shutThread();
-const { port1: line, port2 } = new MessageChannel();
+const { port1: port, port2 } = new MessageChannel();
 const hello: ThreadHello = { threadId, port: port2 };
 parentPort?.postMessage(hello, [port2]);
 
@@ -68,9 +70,14 @@ let unused = 0;
 /** By number; a call may come before its schema. */
 const schemas = new Map<number, PromiseWithResolvers<Schema>>();
 
-line.on("message", (message: ToThread) => {
-  if (message.type === "component") loaded.resolve(load(message.code, message.begun));
-  else if (message.type === "schema") {
+/** Where it writes to the service itself, if it has such a place. */
+let line: number | undefined;
+
+port.on("message", (message: ToThread) => {
+  if (message.type === "component") {
+    line = message.line;
+    loaded.resolve(load(message.code, new Progress(message.progress)));
+  } else if (message.type === "schema") {
     const { number, schema } = message;
     let params: ParamsCheck | undefined;
     let value: ValueCheck | undefined;
@@ -82,11 +89,7 @@ line.on("message", (message: ToThread) => {
     const call = running.get(message.call);
     if (call === undefined) cancelledEarly.add(message.call);
     else call.cancel();
-  } else {
-    const replies = running.get(message.call)?.replies;
-    replies?.get(message.request)?.(message.reply);
-    replies?.delete(message.request);
-  }
+  } else running.get(message.call)?.reply(message.request, message.reply);
 });
 
 setInterval(() => {
@@ -94,20 +97,34 @@ setInterval(() => {
   unused = clean.length;
 }, KEEP_MILLIS).unref();
 
-function load({ glue, memoryBytes, ...code }: ComponentCode, begun: Loaded["begun"]): Loaded {
+function load({ glue, memoryBytes, ...code }: ComponentCode, progress: Progress): Loaded {
   const instantiate = compileFunction(glue, ["WebAssembly"])(GLUE_WEBASSEMBLY) as Instantiate;
-  return { linkable: { instantiate, ...code, first: {} }, memoryBytes, begun };
+  return { linkable: { instantiate, ...code, first: {} }, memoryBytes, progress };
 }
 
-function send(message: FromThread): void {
-  line.postMessage(message);
+function send(message: Exclude<FromThread, { type: "waits" }>): void {
+  const { header, body } = framed(message);
+  if (line === undefined) port.postMessage(message);
+  else writeFrameNow(line, header, body);
 }
 
-/** Answers on the thread's line; the task itself is done when its instance is clean again. */
-export default async function work({ number, call, ask, secrets, schema }: PlacedTask): Promise<void> {
-  const { linkable, memoryBytes, begun } = await loaded.promise;
-  if (Atomics.compareExchange(begun, 0, number - 1, number) !== number - 1) return;
-  if (cancelledEarly.delete(call)) return send({ type: "cancelled", call });
+/** The task is done when its instance is clean again; the service has its answer before that. */
+export default async function work(task: PlacedTask): Promise<void> {
+  const { progress, ...component } = await loaded.promise;
+  if (!progress.begin(task.number)) return;
+  try {
+    await run(task, component, progress);
+  } finally {
+    progress.leave();
+  }
+}
+
+async function run(
+  { number, call, ask, secrets, schema }: PlacedTask,
+  { linkable, memoryBytes }: Omit<Loaded, "progress">,
+  progress: Progress,
+): Promise<void> {
+  if (cancelledEarly.delete(call)) return;
   const end = (outcome: Outcome): void =>
     send({ type: "ended", call, outcome, droppedLogs: 0, memoryPeakBytes: 0, secretsAsked: [] });
   if (ask.type === "validate") return end(await validate(ask.value, schema));
@@ -115,31 +132,25 @@ export default async function work({ number, call, ask, secrets, schema }: Place
   const refusal = isChecked ? await refuse(ask.params, schema) : undefined;
   if (refusal !== undefined || ask.type === "check") return end(refusal ?? { ok: true, output: "" });
   const cancelled = Promise.withResolvers<typeof CANCELLED>();
-  const replies: Running["replies"] = new Map();
-  running.set(call, { cancel: () => cancelled.resolve(CANCELLED), replies });
-  let requests = 0;
-  const caller: Caller = {
-    secrets,
-    log: (entry) => send({ type: "log", call, entry }),
-    http: (asked) => {
-      const request = requests++;
-      send({ type: "http", call, request, asked });
-      return new Promise<ToolReply>((resolve) => replies.set(request, resolve));
-    },
-  };
+  const requests = createRequests(call, number, progress);
+  running.set(call, { cancel: () => cancelled.resolve(CANCELLED), reply: requests.reply });
+  const caller: Caller = { secrets, log: (entry) => send({ type: "log", call, entry }), http: requests.send };
   let room: Room | undefined;
   let failure: unknown;
   let outcome: Outcome | typeof CANCELLED | undefined;
   try {
     room = take() ?? (await open(linkable));
     room.imports.begin(caller);
+    // Others may have gone on while the instance was opened.
+    progress.enter(number);
     outcome = await Promise.race([answer(ask, room.instance), cancelled.promise]);
   } catch (error) {
     failure = error;
   }
   running.delete(call);
+  requests.forget();
   const used = room?.imports.end();
-  if (outcome === CANCELLED) return send({ type: "cancelled", call });
+  if (outcome === CANCELLED) return;
   const memoryPeakBytes = room?.instance.memoryBytes() ?? 0;
   outcome ??= explainFailure(failure, used?.lastWords ?? "", memoryPeakBytes, memoryBytes);
   const { droppedLogs = 0, secretsAsked = [] } = used ?? {};
@@ -150,6 +161,35 @@ export default async function work({ number, call, ask, secrets, schema }: Place
   if (room.instance.clean()) keep(room);
   // The next call need not pay for what this one left behind.
   else if (clean.length === 0 && running.size === 0) await open(linkable).then(keep, () => {});
+}
+
+/** The requests of a call. While one has no reply the call counts as waiting. */
+function createRequests(call: number, number: number, progress: Progress) {
+  const replies = new Map<number, (reply: ToolReply) => void>();
+  let last = 0;
+  return {
+    send(asked: ToolRequest): Promise<ToolReply> {
+      const request = last++;
+      const { promise, resolve } = Promise.withResolvers<ToolReply>();
+      replies.set(request, resolve);
+      send({ type: "http", call, request, asked });
+      if (replies.size === 1 && progress.wait()) port.postMessage({ type: "waits" } satisfies FromThread);
+      return promise;
+    },
+    reply(request: number, reply: ToolReply): void {
+      const resolve = replies.get(request);
+      if (resolve === undefined) return;
+      replies.delete(request);
+      if (replies.size === 0) progress.resume(number);
+      else progress.enter(number);
+      resolve(reply);
+    },
+    /** Of a call that is over: nothing comes any more. */
+    forget(): void {
+      if (replies.size > 0) progress.resume(number);
+      replies.clear();
+    },
+  };
 }
 
 function schemaOf(number: number): PromiseWithResolvers<Schema> {

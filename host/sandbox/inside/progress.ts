@@ -1,0 +1,91 @@
+/**
+ * How far a thread has come with its calls, in memory that it shares with the main thread of its process: what the one
+ * decides by, the other need not send. Calls are numbered within their thread.
+ */
+const FIELDS = ["begun", "left", "waiting", "inside", "steps", "isWanted"] as const;
+type Field = (typeof FIELDS)[number];
+
+export class Progress {
+  readonly shared: Int32Array<SharedArrayBuffer>;
+
+  constructor(shared = new Int32Array(new SharedArrayBuffer(4 * FIELDS.length))) {
+    this.shared = shared;
+  }
+
+  /** The call that was begun last. */
+  get begun(): number {
+    return this.#load("begun");
+  }
+
+  /** Calls that are over, instance and all. */
+  get left(): number {
+    return this.#load("left");
+  }
+
+  /** Calls that wait for replies. */
+  get waiting(): number {
+    return this.#load("waiting");
+  }
+
+  /** Another number whenever the thread came on. */
+  get steps(): number {
+    return this.#load("steps");
+  }
+
+  /** True where the thread was last seen going on with this call's own code. */
+  isInside(number: number): boolean {
+    return this.#load("inside") === number;
+  }
+
+  /** From now on none of the calls up to `last` is begun that was not; answers which was the last that was. */
+  takeBack(last: number): number {
+    return Atomics.exchange(this.shared, FIELDS.indexOf("begun"), last);
+  }
+
+  /** Whether somebody wants to know of each call that begins to wait, because others could run meanwhile. */
+  set isWanted(is: boolean) {
+    Atomics.store(this.shared, FIELDS.indexOf("isWanted"), is ? 1 : 0);
+  }
+
+  /** The thread's side. False where the call was taken back. */
+  begin(number: number): boolean {
+    const at = FIELDS.indexOf("begun");
+    if (Atomics.compareExchange(this.shared, at, number - 1, number) !== number - 1) return false;
+    this.enter(number);
+    return true;
+  }
+
+  enter(number: number): void {
+    Atomics.store(this.shared, FIELDS.indexOf("inside"), number);
+    this.#add("steps", 1);
+  }
+
+  /** Answers whether that is wanted to be known. */
+  wait(): boolean {
+    this.#add("waiting", 1);
+    this.#pause();
+    return this.#load("isWanted") === 1;
+  }
+
+  resume(number: number): void {
+    this.#add("waiting", -1);
+    this.enter(number);
+  }
+
+  leave(): void {
+    this.#add("left", 1);
+    this.#pause();
+  }
+
+  #pause(): void {
+    this.enter(0);
+  }
+
+  #load(field: Field): number {
+    return Atomics.load(this.shared, FIELDS.indexOf(field));
+  }
+
+  #add(field: Field, count: number): void {
+    Atomics.add(this.shared, FIELDS.indexOf(field), count);
+  }
+}
