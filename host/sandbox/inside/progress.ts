@@ -2,7 +2,7 @@
  * How far a thread has come with its calls, in memory that it shares with the main thread of its process: what the one
  * decides by, the other need not send. Calls are numbered within their thread.
  */
-const FIELDS = ["begun", "left", "waiting", "inside", "steps", "isWanted"] as const;
+const FIELDS = ["begun", "left", "waiting", "heard", "inside", "steps", "isWanted"] as const;
 type Field = (typeof FIELDS)[number];
 
 export class Progress {
@@ -25,6 +25,11 @@ export class Progress {
   /** Calls that wait for replies. */
   get waiting(): number {
     return this.#load("waiting");
+  }
+
+  /** Replies that it has come to. */
+  get heard(): number {
+    return this.#load("heard");
   }
 
   /** Another number whenever the thread came on. */
@@ -65,6 +70,10 @@ export class Progress {
     this.#add("waiting", 1);
     this.#pause();
     return this.#load("isWanted") === 1;
+  }
+
+  hear(): void {
+    this.#add("heard", 1);
   }
 
   resume(number: number): void {

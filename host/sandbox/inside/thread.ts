@@ -10,6 +10,8 @@ export interface Thread {
   readonly id: number;
   readonly calls: Map<number, Placed>;
   readonly progress: Progress;
+  /** Piscina takes tasks for it. */
+  isReady: boolean;
   port: MessagePort | undefined;
   /** Where it writes what the service is to hear; undefined where it tells the main thread. */
   line: number | undefined;
@@ -17,6 +19,8 @@ export interface Thread {
   posted: number;
   /** Of those, calls that were taken back. */
   takenBack: number;
+  /** Replies that it was given so far. */
+  replies: number;
   /** When it was last seen to have come on, and how far. */
   seen: { at: number; steps: number };
 }
@@ -37,10 +41,12 @@ export function createThread(id: number): Thread {
     id,
     calls: new Map(),
     progress: new Progress(),
+    isReady: false,
     port: undefined,
     line: undefined,
     posted: 0,
     takenBack: 0,
+    replies: 0,
     seen: { at: now(), steps: 0 },
   };
 }
@@ -49,9 +55,9 @@ export function post(thread: Thread, message: ToThread): void {
   thread.port?.postMessage(message);
 }
 
-/** Calls that it holds and that do not wait for a reply. */
-export function computing({ posted, takenBack, progress }: Thread): number {
-  return posted - takenBack - progress.left - progress.waiting;
+/** Calls that it holds and that do not wait for a reply, also those whose reply it has yet to come to: new ones would hold them up. */
+export function computing({ posted, takenBack, replies, progress }: Thread): number {
+  return posted - takenBack - progress.left - progress.waiting + replies - progress.heard;
 }
 
 /** It was given something to do. */

@@ -39,8 +39,7 @@ interface Wish {
   readonly placed: Placed;
   /** What Piscina posts. */
   readonly task: { number: number };
-  readonly thread: Thread | undefined;
-  isSeen: boolean;
+  readonly thread: Thread;
 }
 
 export class Threads {
@@ -80,6 +79,11 @@ export class Threads {
       loadBalancer: (task, workers) => this.#choose(task, workers),
     });
     this.#piscina.on("message", (hello: ThreadHello) => this.#welcome(hello));
+    this.#piscina.on("workerCreate", ({ id }: PiscinaWorker) => {
+      this.#thread(id).isReady = true;
+      // Piscina gives it tasks only when all have heard of it.
+      queueMicrotask(() => this.#pump());
+    });
     // A thread that dies between calls is replaced; a call that it was busy with hears of it by its own promise.
     this.#piscina.on("error", () => {
       // Piscina starts none after one that failed before it was ready: the service starts another process.
@@ -111,6 +115,7 @@ export class Threads {
     const placed = thread?.calls.get(call);
     if (thread === undefined || placed === undefined) return;
     wake(thread);
+    thread.replies++;
     post(thread, { type: "reply", call, request, reply });
   }
 
@@ -175,12 +180,10 @@ export class Threads {
     for (const thread of this.#threads.values()) if (isSilent(thread)) this.#takeBack(thread);
     while (this.#queue.length > 0 && this.#code !== undefined) {
       const thread = this.#freest();
-      const mayGrow = !this.#isStarting && this.#mayGrow(thread);
-      if (thread === undefined && !mayGrow) break;
-      const task = this.#queue.shift();
+      if (!this.#isStarting && this.#mayGrow(thread)) this.#grow();
+      const task = thread && this.#queue.shift();
       if (task === undefined) break;
-      if (mayGrow) this.#isStarting = true;
-      this.#place(task, mayGrow ? undefined : thread);
+      this.#place(task, thread as Thread);
     }
     const isQueued = this.#queue.length > 0;
     for (const { progress } of this.#threads.values()) progress.isWanted = isQueued;
@@ -207,7 +210,8 @@ export class Threads {
 
   #freest(): Thread | undefined {
     const able = [...this.#threads.values()].filter(
-      (thread) => thread.port !== undefined && computing(thread) < AHEAD && !isSilent(thread),
+      (thread) =>
+        thread.isReady && thread.port !== undefined && computing(thread) < AHEAD && !isSilent(thread),
     );
     return able.toSorted((one, other) => computing(one) - computing(other))[0];
   }
@@ -219,10 +223,18 @@ export class Threads {
     return areSilent && this.#threads.size < MAX_THREADS;
   }
 
-  #place(task: Task, thread: Thread | undefined): void {
+  /** Piscina starts a thread for a task that no other takes. Calls are not left to it: where one waits, all others do. */
+  #grow(): void {
+    this.#isStarting = true;
+    const stop = new AbortController();
+    (this.#piscina.run({}, { signal: stop.signal }) as Promise<void>).catch(() => {});
+    stop.abort();
+  }
+
+  #place(task: Task, thread: Thread): void {
     const placed: Placed = { task, number: 0, isCancelled: false, isTakenBack: false };
     const numbered: Task & { number: number } = { ...task, number: 0 };
-    const wish: Wish = { placed, task: numbered, thread, isSeen: false };
+    const wish: Wish = { placed, task: numbered, thread };
     const posted: PlacedTask = Object.assign(numbered, { [Piscina.queueOptionsSymbol]: wish });
     (this.#piscina.run(posted) as Promise<void>).then(
       () => this.#leave(placed, undefined),
@@ -230,14 +242,11 @@ export class Threads {
     );
   }
 
-  /** The wished thread; a new one the first time where none is wished, and whichever has least to do after that. */
+  /** The wished thread, or where it is gone the one that has least to do. */
   #choose(task: object, workers: readonly PiscinaWorker[]): PiscinaWorker | null {
-    const wish = (task as Record<symbol, Wish>)[Piscina.queueOptionsSymbol];
-    if (wish === undefined) return null;
-    const wished = workers.find(({ id }) => id === wish.thread?.id);
-    const mustGrow = wish.thread === undefined && !wish.isSeen;
-    wish.isSeen = true;
-    if (mustGrow) return null;
+    const wish = (task as Record<symbol, Wish | null>)[Piscina.queueOptionsSymbol];
+    if (!wish) return null;
+    const wished = workers.find(({ id }) => id === wish.thread.id);
     const chosen =
       wished ??
       workers.toSorted(

@@ -72,11 +72,13 @@ const schemas = new Map<number, PromiseWithResolvers<Schema>>();
 
 /** Where it writes to the service itself, if it has such a place. */
 let line: number | undefined;
+let progress: Progress | undefined;
 
 port.on("message", (message: ToThread) => {
   if (message.type === "component") {
     line = message.line;
-    loaded.resolve(load(message.code, new Progress(message.progress)));
+    progress ??= new Progress(message.progress);
+    loaded.resolve(load(message.code, progress));
   } else if (message.type === "schema") {
     const { number, schema } = message;
     let params: ParamsCheck | undefined;
@@ -89,7 +91,10 @@ port.on("message", (message: ToThread) => {
     const call = running.get(message.call);
     if (call === undefined) cancelledEarly.add(message.call);
     else call.cancel();
-  } else running.get(message.call)?.reply(message.request, message.reply);
+  } else {
+    progress?.hear();
+    running.get(message.call)?.reply(message.request, message.reply);
+  }
 });
 
 setInterval(() => {

@@ -3,6 +3,7 @@ import { createComponent, sha256 } from "../../../host/compile/transpile.ts";
 import { createPool, type Pool, type PoolCall } from "../../../host/sandbox/pool.ts";
 import { CACHE } from "../../support/tools/alone.ts";
 import { componentizeJsFixture, fixture, repeated, toComponent } from "../../support/tools/components.ts";
+import { afterThisTest } from "../../support/undo.ts";
 
 let pool: Pool;
 beforeAll(() => {
@@ -244,6 +245,28 @@ describe("many calls", () => {
     );
     for (const outcome of await Promise.all(calls)) expect(outcome).toMatchObject({ ok: true });
   }, 90_000);
+
+  test("calls that have their reply go on before others are begun", async () => {
+    const fresh = createPool({ size: 2 });
+    afterThisTest(fresh.close);
+    const component = toComponent(await fixture("echo.js"));
+    const params = JSON.stringify({ url: "https://a" });
+    let ended = 0;
+    let endedBefore: readonly number[] = [];
+    const http = async () => {
+      endedBefore = [...endedBefore, ended];
+      return { ok: true as const, status: 200, body: new Uint8Array() };
+    };
+    const calls = Array.from({ length: 150 }, async () => {
+      expect(await fresh.call({ component, params, timeoutMs: 120_000, secrets: [], http })).toMatchObject({
+        ok: true,
+      });
+      ended++;
+    });
+    await Promise.all(calls);
+    // Of all that were begun before the last one only a few had not ended.
+    expect(endedBefore.at(-1)).toBeGreaterThan(100);
+  });
 
   test("200 calls at once of two tools each get their own answer", async () => {
     const outcomes = await Promise.all(
