@@ -12,17 +12,34 @@ import {
   openQuickJs,
   openWhole,
 } from "./rivals/contestants.ts";
-import { type Bench, compare, type Figure, interleave, type Progress, perSecond } from "./support/bench.ts";
+import {
+  atLeast,
+  type Bench,
+  compare,
+  type Figure,
+  interleave,
+  type Progress,
+  perSecond,
+  type Samples,
+} from "./support/bench.ts";
 import { endProgram, inFolder, startProgram } from "./support/programs.ts";
 import { openRivals, type Rivals } from "./support/rivals.ts";
 
-const ROUNDS = 3;
-const MILLIS = 500;
+const ROUNDS = 7;
+const MILLIS = 250;
 /** Until the engine has optimized what the contestants run. */
 const WARM_UP = { atOnce: 8, millis: 700 };
 const AT_ONCE = [1, 8, 64];
 // Some milliseconds in QuickJS; the WebAssembly guest has a number of its own.
 const JS_ROUNDS = 40_000;
+
+/** What is hoped of ours beside one of the others. */
+const HOPES = [
+  { what: "wasm, echo", atOnce: AT_ONCE, ours: "whole", other: "clean", least: 0.6 },
+  { what: "wasm, HTTP 0 ms", atOnce: [1, 8], ours: "whole", other: "extism kept", least: 0.9 },
+  { what: "js, HTTP 0 ms", atOnce: AT_ONCE, ours: "clean", other: "quickjs", least: 1 },
+  { what: "js, HTTP 0 ms", atOnce: AT_ONCE, ours: "clean", other: "isolated-vm", least: 1 },
+];
 
 type Contestants = Readonly<Record<string, Contestant>>;
 
@@ -42,6 +59,7 @@ async function measure(
   progress: Progress,
 ): Promise<Figure[]> {
   const grid: Figure[] = [];
+  const hopes: Figure[] = [];
   for (const [kind, params] of Object.entries(kindsOf(upstream))) {
     for (const [column, { call, most = WARM_UP.atOnce }] of Object.entries(contestants)) {
       progress(`${what}, ${kind}, warming up ${column}`);
@@ -61,9 +79,25 @@ async function measure(
       grid.push(
         ...compare(samples, { unit: "calls/s" }).map((figure) => ({ ...figure, name, column: figure.name })),
       );
+      hopes.push(...judge(`${what}, ${kind}`, atOnce, samples));
     }
   }
-  return grid;
+  return [...grid, ...hopes];
+}
+
+function judge(what: string, atOnce: number, samples: Samples): Figure[] {
+  return HOPES.filter((hope) => hope.what === what && hope.atOnce.includes(atOnce)).flatMap(
+    ({ ours, other, least }) => {
+      const { [ours]: own, [other]: others } = samples;
+      if (own === undefined || others === undefined) return [];
+      const name = `${atOnce} at once, ${ours} beside ${other}`;
+      const figures = compare(
+        { [other]: others, [name]: own },
+        { unit: "calls/s", what, goals: { [name]: atLeast(least) } },
+      );
+      return figures.slice(1);
+    },
+  );
 }
 
 /** A contestant that gives a wrong answer is not one. */

@@ -25,9 +25,12 @@ const number = (value: number) =>
     : String(Number(value.toPrecision(value < 1 ? 2 : 3)));
 const noise = (spread: number) => `±${Math.round(spread * 100)} %`;
 
-/** The first row is the head. */
+/** A row whose first cell is empty is the head of those below it. */
 export function toRows(figures: readonly Figure[]): string[][] {
-  return figures.some(({ column }) => column !== undefined) ? toGrid(figures) : toList(figures);
+  const [grid, list] = [true, false].map((is) =>
+    figures.filter(({ column }) => (column !== undefined) === is),
+  ) as [Figure[], Figure[]];
+  return [...toGrid(grid), ...(list.length > 0 ? toList(list) : [])];
 }
 
 function toList(figures: readonly Figure[]): string[][] {
