@@ -178,6 +178,8 @@ export class Threads {
   /** Gives queued calls to threads that can take them, or to a new one. */
   #pump(): void {
     for (const thread of this.#threads.values()) if (isSilent(thread)) this.#takeBack(thread);
+    // Before it looks: a call that begins to wait meanwhile is seen, or says so.
+    this.#tellWhetherWanted();
     while (this.#queue.length > 0 && this.#code !== undefined) {
       const thread = this.#freest();
       if (!this.#isStarting && this.#mayGrow(thread)) this.#grow();
@@ -185,14 +187,17 @@ export class Threads {
       if (task === undefined) break;
       this.#place(task, thread as Thread);
     }
-    const isQueued = this.#queue.length > 0;
-    for (const { progress } of this.#threads.values()) progress.isWanted = isQueued;
-    const isWaiting = isQueued || [...this.#threads.values()].some(hasUnbegun);
+    this.#tellWhetherWanted();
+    const isWaiting = this.#queue.length > 0 || [...this.#threads.values()].some(hasUnbegun);
     if (!isWaiting || this.#timer !== undefined) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.#pump();
     }, SILENT_MILLIS);
+  }
+
+  #tellWhetherWanted(): void {
+    for (const { progress } of this.#threads.values()) progress.isWanted = this.#queue.length > 0;
   }
 
   /** Calls that a thread has not begun, because it computes another, can be begun elsewhere. */

@@ -108,9 +108,11 @@ function load({ glue, memoryBytes, ...code }: ComponentCode, progress: Progress)
 }
 
 function send(message: Exclude<FromThread, { type: "waits" }>): void {
-  const { header, body } = framed(message);
   if (line === undefined) port.postMessage(message);
-  else writeFrameNow(line, header, body);
+  else {
+    const { header, body } = framed(message);
+    writeFrameNow(line, header, body);
+  }
 }
 
 /** The task is done when its instance is clean again; the service has its answer before that. */
