@@ -87,5 +87,6 @@ function emptyComponent(number: number): Component {
     sha256: "",
     memoryBytes: MEMORY_BYTES,
     load: async () => ({ modules: [], glue: "", restorable: false, plain: true }),
+    verify: async () => {},
   };
 }

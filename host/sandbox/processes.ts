@@ -148,6 +148,9 @@ export class Processes {
 
   async #load(held: Held): Promise<void> {
     const { component } = held;
+    // While its code is on the way and compiled, which runs nothing of it yet.
+    const verified = component.verify();
+    verified.catch(() => {});
     const code = await component.load();
     try {
       await held.process.load(code, component.memoryBytes);
@@ -158,6 +161,7 @@ export class Processes {
       held.watch = new MemoryWatch(held.process, () => limitOf(held));
       await held.process.load(code, component.memoryBytes);
     }
+    await verified;
     const { process, watch } = held;
     void process.exited.then(({ why, wasBusy }) => {
       watch.stop();
