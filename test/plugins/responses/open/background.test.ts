@@ -31,7 +31,12 @@ test("a background response is answered at once and polled until it has complete
   model.script({ text: ["Well,", more.promise] });
   const service = await startService({ model });
   const begun = await begin(service, { input: "Think" });
-  expect(begun).toMatchObject({ status: "queued", background: true, output: [], model: "m" });
+  // It may have begun by then.
+  expect(begun).toMatchObject({
+    status: expect.stringMatching(/^(queued|in_progress)$/),
+    background: true,
+    model: "m",
+  });
   await begunToSpeak(service, begun.id);
   expect(await get(service, begun.id)).toMatchObject({ id: begun.id, status: "in_progress" });
   more.resolve(" so.");
