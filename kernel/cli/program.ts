@@ -1,6 +1,6 @@
 /** The command line: our own commands, and those that plugins bring. */
 import { statSync } from "node:fs";
-import { Command, CommanderError, Option } from "commander";
+import { Command, CommanderError, Help, Option } from "commander";
 import { Fault } from "../fault.ts";
 import { type AnyPlugin, Off, type PluginCommand, type Resume } from "../plugin.ts";
 import { addOwnCommands } from "./commands/own.ts";
@@ -43,6 +43,9 @@ export async function buildProgram(options: ProgramOptions): Promise<Command> {
     )
     .configureHelp({
       sortSubcommands: true,
+      // The list of all has names and what they are for: what each takes is not loaded for it.
+      subcommandTerm: (command) =>
+        command.parent === program ? command.name() : new Help().subcommandTerm(command),
       showGlobalOptions: true,
       visibleGlobalOptions: ({ parent }) =>
         parent === null ? [] : program.options.filter(({ long }) => long === "--home"),
@@ -90,7 +93,8 @@ export async function buildProgram(options: ProgramOptions): Promise<Command> {
   addOwnCommands(program, { open, start, programFor, allPlugins, shippedPlugins, version });
 
   const isOwn = program.commands.some((command) => command.name() === asked);
-  const listsAll = asked === "completion" || asked === "help" || (asked === undefined && wantsHelp(argv));
+  const describesAll = asked === "completion" || asked === "help";
+  const listsAll = describesAll || (asked === undefined && wantsHelp(argv));
   const listsNames = isDescribed && asked === undefined;
   if (listsAll || listsNames || (asked !== undefined && !isOwn)) {
     const offering = pluginCommands(asked, listsAll, program, shippedPlugins, open);
@@ -99,7 +103,7 @@ export async function buildProgram(options: ProgramOptions): Promise<Command> {
       ? offering.catch(async () => offersOf(await shippedPlugins()))
       : offering);
     for (const { command, isShipped } of offered)
-      await addCommand(program, command, isShipped, listsAll || command.name === asked);
+      await addCommand(program, command, isShipped, describesAll || command.name === asked);
   }
   for (const command of withSubcommands(program)) {
     command.exitOverride().showHelpAfterError("(add --help to see how to use it)");
@@ -115,7 +119,7 @@ export async function buildProgram(options: ProgramOptions): Promise<Command> {
     const { name, about, example, startsService = false, everyPlugin = startsService, load } = offered;
     const command = sharedCommand(parent, name, about) ?? parent.command(name).description(about);
     if (example !== undefined) command.addHelpText("after", `\nExample:\n  $ ${example}`);
-    // Completion and help describe every command; anything else loads only the one that was typed.
+    // Completion and `help` describe every command; anything else loads only the one that was typed.
     if (!isWanted) return;
     const [session, { createCommandContext }, register] = await Promise.all([
       open({ startsService: startsService && !listsAll }),
