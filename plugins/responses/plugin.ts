@@ -78,7 +78,7 @@ export default definePlugin({
     const { web, agent, jobs, threads, memory, store, chatLimit, kernel, externalTools } = use;
     const pageOf = (thread: string) => `${web.url}/#/chat/${thread}`;
     const { requests, sql } = await createRequests(store);
-    const places = createPlaces({ agent, jobs, requests });
+    const places = createPlaces({ agent, jobs, threads, requests });
     onStop(startSweep({ store, requests, places, threads, log }));
     const { replay, timeoutSecs, fileBytes, filesBytes } = config;
     const files = await createStoredFiles(store, { totalBytes: filesBytes });

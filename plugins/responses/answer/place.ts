@@ -3,7 +3,7 @@
  * when it has begun, and another one where a crash made it begin again.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Agent, Job, Jobs } from "../../../kernel/plugin.ts";
+import type { Agent, Job, Jobs, Threads } from "../../../kernel/plugin.ts";
 import { isBackground, type Requests, type TakenRequest } from "../intake/requests.ts";
 
 export interface Places {
@@ -31,9 +31,14 @@ const STOP_MILLIS = 5000;
 export function createPlaces(parts: {
   readonly agent: Agent;
   readonly jobs: Jobs;
+  readonly threads: Threads;
   readonly requests: Requests;
 }): Places {
-  const { agent, jobs, requests } = parts;
+  const { agent, jobs, threads, requests } = parts;
+
+  /** A job has the id of its turn a moment before the turn is stored. */
+  const isThere = async (user: string, turn: string): Promise<boolean> =>
+    agent.running(user, turn) !== undefined || (await threads.turn(user, turn)) !== undefined;
 
   async function find(taken: TakenRequest): Promise<Place> {
     const { id, thread, ran } = taken;
@@ -53,7 +58,8 @@ export function createPlaces(parts: {
       for (;;) {
         const place = await find(taken);
         const { turn, job } = place;
-        if (turn !== undefined || job === undefined || job.status === "completed") return place;
+        if (job === undefined || job.status === "completed") return place;
+        if (turn !== undefined && (await isThere(taken.user, turn))) return place;
         await sleep(LOOK_MILLIS);
       }
     },

@@ -23,7 +23,7 @@ testOnSqlite(
       jobs,
       threads,
       requests,
-      places: createPlaces({ agent, jobs, requests }),
+      places: createPlaces({ agent, jobs, threads, requests }),
       sql,
       pageOf: () => "",
       replay: true,
