@@ -97,7 +97,7 @@ export function createLocalLimiter({ name, windows, sql }: LocalLimiterOptions):
       const count = reservoir.returned - from;
       if (count === 0) continue;
       const given = reservoir.bottleneck.incrementReservoir(count);
-      bucket.returning = Promise.all([bucket.returning, given]);
+      bucket.returning = bucket.returning.then(() => given);
     }
   }
 
@@ -163,7 +163,7 @@ export function createLocalLimiter({ name, windows, sql }: LocalLimiterOptions):
 
   return {
     async take(key) {
-      const bucket = buckets.get(key) ?? (await open(key));
+      const bucket = await open(key);
       for (;;) {
         const now = Date.now();
         giveBack(bucket, now);
@@ -172,7 +172,7 @@ export function createLocalLimiter({ name, windows, sql }: LocalLimiterOptions):
       }
     },
     async peek(key) {
-      const bucket = buckets.get(key) ?? (await open(key));
+      const bucket = await open(key);
       const now = Date.now();
       giveBack(bucket, now);
       const seen = verdict(bucket, true, now);

@@ -95,6 +95,8 @@ const SOON_MILLIS = 200;
  */
 function createLogFlush(file: string): Flushing & { close(): Promise<void> } {
   let log: number | undefined;
+  // Of its own: the system tells each descriptor once that the disk failed, and who waits has to hear it.
+  let unawaited: number | undefined;
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<void> | undefined;
   return {
@@ -111,17 +113,20 @@ function createLogFlush(file: string): Flushing & { close(): Promise<void> } {
     soon() {
       timer ??= setTimeout(() => {
         timer = undefined;
-        log ??= openLog(file);
-        // Nothing was promised: who needs to know flushes, and hears of it.
-        flushing = promisify(fdatasync)(log).catch(() => {});
+        flushing = flushUnawaited().catch(() => {});
       }, SOON_MILLIS).unref();
     },
     async close() {
       clearTimeout(timer);
       await flushing;
-      if (log !== undefined) closeSync(log);
+      for (const open of [log, unawaited]) if (open !== undefined) closeSync(open);
     },
   };
+
+  async function flushUnawaited(): Promise<void> {
+    unawaited ??= openLog(file);
+    await promisify(fdatasync)(unawaited);
+  }
 }
 
 /** A file that is new has to be found again, too. */

@@ -111,8 +111,9 @@ function sharedDriver(database: Database, onWrite: () => void): SqliteDriver {
     connect: async () => ({
       query: async (sql, ...values) => {
         const given = values.map((value) => (value === undefined ? null : value)) as SqlValue[];
-        const rows = READS.test(sql) ? await database.all(sql, ...given) : [];
-        if (!READS.test(sql)) await database.run(sql, ...given);
+        const hasRows = READS.test(sql);
+        const rows = hasRows ? await database.all(sql, ...given) : [];
+        if (!hasRows) await database.run(sql, ...given);
         // When it is done: who reads before that must read again.
         if (!SELECTS.test(sql)) onWrite();
         return rows;
