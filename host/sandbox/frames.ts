@@ -1,5 +1,5 @@
 /**
- * How the service and a tool's process talk: frames on one socket, each a JSON header and raw bytes. Not Node's own
+ * How the service and a tool's process talk: frames, each a JSON header and raw bytes. Not Node's own
  * channel: its reader trusts the sender and takes messages of any length, and this sender runs strangers' code.
  */
 import { writeSync } from "node:fs";
@@ -11,7 +11,6 @@ export interface FrameLimits {
 }
 
 const PREFIX = 8;
-const SCRATCH_BYTES = 65_536;
 const EMPTY = new Uint8Array();
 
 export function writeFrame(socket: Socket, header: object, body: Uint8Array = EMPTY): void {
@@ -23,25 +22,10 @@ export function writeFrame(socket: Socket, header: object, body: Uint8Array = EM
   for (const part of encode(header, body)) socket.write(part);
 }
 
-let scratch: Buffer | undefined;
-
 /** At once, also where the caller goes on computing: waits while the other side has yet to read what came before. */
 export function writeFrameNow(descriptor: number, header: object, body: Uint8Array = EMPTY): void {
-  for (const part of encodeOnce(header, body))
+  for (const part of encode(header, body))
     for (let at = 0; at < part.byteLength; ) at += writeSync(descriptor, part, at);
-}
-
-/** For what is written before the next one. Beside the memories of many instances each new buffer is a reason to collect garbage. */
-function encodeOnce(header: object, body: Uint8Array): readonly Uint8Array[] {
-  scratch ??= Buffer.allocUnsafeSlow(SCRATCH_BYTES);
-  const text = JSON.stringify(header);
-  // A character is at most three bytes.
-  if (PREFIX + 3 * text.length + body.byteLength > SCRATCH_BYTES) return encode(header, body);
-  const end = PREFIX + scratch.write(text, PREFIX);
-  scratch.writeUInt32LE(end - PREFIX, 0);
-  scratch.writeUInt32LE(body.byteLength, 4);
-  scratch.set(body, end);
-  return [scratch.subarray(0, end + body.byteLength)];
 }
 
 function encode(header: object, body: Uint8Array): readonly Uint8Array[] {

@@ -27,9 +27,8 @@ const noise = (spread: number) => `±${Math.round(spread * 100)} %`;
 
 /** A row whose first cell is empty is the head of those below it. */
 export function toRows(figures: readonly Figure[]): string[][] {
-  const [grid, list] = [true, false].map((is) =>
-    figures.filter(({ column }) => (column !== undefined) === is),
-  ) as [Figure[], Figure[]];
+  const grid = figures.filter(({ column }) => column !== undefined);
+  const list = figures.filter(({ column }) => column === undefined);
   return [...toGrid(grid), ...(list.length > 0 ? toList(list) : [])];
 }
 
