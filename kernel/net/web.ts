@@ -30,7 +30,7 @@ export interface RouteDescription {
   /** The data of each event, where the answer can also be a stream of server-sent events. */
   readonly events?: TSchema;
   /** Statuses it may answer beside the usual refusals: what each means, and its body where that is not an error's. */
-  readonly refusals?: Readonly<Record<number, string | RefusalDescription>>;
+  readonly refusals?: Readonly<Record<number, string | RefusalDescription | undefined>>;
 }
 
 export interface RefusalDescription {

@@ -82,12 +82,13 @@ function describe(route: RouteDescription, asked: Rendering, given: Rendering): 
     ...(audience === "operator" ? { 403: "Only an operator can do this" } : {}),
     ...refusals,
   };
-  const refused = Object.entries(usual).map(([code, refusal]) => {
+  const refused = Object.entries(usual).flatMap(([code, refusal]) => {
+    if (refusal === undefined) return [];
     const { means, answer: body } =
       typeof refusal === "string"
         ? { means: refusal, answer: code === "401" ? "text/plain" : ErrorEnvelope }
         : refusal;
-    return [code, { description: means, content: bodyOf(body) }];
+    return [[code, { description: means, content: bodyOf(body) }]];
   });
   const content = answer !== undefined && {
     ...bodyOf(answer),

@@ -73,7 +73,7 @@ export const TASK_PARAMS = {
     version: 1 as const,
     vendor: "postern",
     types: undefined as { readonly input: TaskParams; readonly output: TaskParams } | undefined,
-    validate(given: unknown) {
+    validate(given: unknown): { readonly value: TaskParams } | { readonly issues: { message: string }[] } {
       const { taskId } = asObject(given);
       return typeof taskId === "string"
         ? { value: { taskId } }

@@ -289,11 +289,12 @@ describe("§5 the secret", () => {
       expect((await send(HELLO, { id: "msg_4", offSecs: -290 })).status).toBe(200);
       const text = JSON.stringify(HELLO);
       const signed = { "x-webhook-secret": "", ...standardHeaders(text, secret, { id: "msg_5" }) };
-      for (const change of [
+      const changes: Record<string, string>[] = [
         { "webhook-id": "msg_6" },
         { "webhook-id": "" },
         { "webhook-signature": "v1,AAAA" },
-      ])
+      ];
+      for (const change of changes)
         expectError(await webhook.post(text, { ...signed, ...change }), 401, "invalid_secret");
       expectError(await webhook.post(`${text} `, signed), 401, "invalid_secret");
       expectError(await webhook.get("/jobs/x", signed), 401, "missing_secret");

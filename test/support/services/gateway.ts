@@ -82,7 +82,8 @@ export async function openGateway(options: GatewayOptions = {}, later?: Later): 
   };
   const service = await bootKernel(all, settings, home === undefined ? {} : { home }, later);
   const { url } = service.service("web");
-  const headersOf = (token: string | undefined) => (token ? { authorization: `Bearer ${token}` } : {});
+  const headersOf = (token: string | undefined): Record<string, string> =>
+    token ? { authorization: `Bearer ${token}` } : {};
   const fetchJson = async (path: string, asking: Asking): Promise<Answered> => {
     const { method = "GET", body, token = OPERATOR_TOKEN, headers } = asking;
     const answer = await fetch(url + path, {
