@@ -108,17 +108,6 @@ describe("the kernel", () => {
   });
 });
 
-test("a folder holds at most fourteen entries beside its README", () => {
-  const entries = new Map<string, Set<string>>();
-  for (const file of globSync(`{${[...FOLDERS, "wit"].join(",")}}/**/*`, { cwd: ROOT })) {
-    if (/(^|\/)(dist|node_modules|target)(\/|$)|\/README\.md$/.test(file)) continue;
-    const folder = dirname(file);
-    entries.set(folder, (entries.get(folder) ?? new Set()).add(file));
-  }
-  const crowded = [...entries].filter(([, names]) => names.size > 14).map(([folder]) => folder);
-  expect(crowded).toEqual([]);
-});
-
 test("the environment is read in one place", () => {
   const readers = FILES.filter((file) => file !== "kernel/cli/bin.js").filter((file) =>
     /process\.env\b/.test(readFileSync(join(ROOT, file), "utf8")),

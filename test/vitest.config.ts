@@ -94,7 +94,7 @@ const postgres = (name: string, include: readonly string[] = []) => ({
 
 export default defineConfig({
   root: ROOT,
-  resolve: { alias: { "postern/plugin": `${ROOT}kernel/plugin.ts` } },
+  resolve: { alias: { "postern/plugin": `${ROOT}kernel/plugin.ts`, "postern/kit": `${ROOT}kernel/kit.ts` } },
   test: {
     setupFiles: ["test/support/run/open-handles.ts"],
     reporters: ["default", new LeftOut(), new Contained(), new SecondTry()],

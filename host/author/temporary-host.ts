@@ -1,10 +1,6 @@
 /** A tool host on a home of its own, beside the operator's: no secrets, one worker. */
 import { join } from "node:path";
-import { prepareHome } from "../../kernel/cli/service/home.ts";
-import { createLog } from "../../kernel/log/log.ts";
-import { createMask } from "../../kernel/mask/mask.ts";
-import type { PrivateHosts } from "../../kernel/net/address.ts";
-import { openStore } from "../../kernel/store/sqlite/store.ts";
+import { createLog, createMask, openStore, type PrivateHosts, prepareHome } from "../../kernel/kit.ts";
 import { openToolHost, type ToolHost } from "../tool-host.ts";
 
 export async function openTemporaryHost(home: string, privateHosts: PrivateHosts): Promise<ToolHost> {

@@ -4,12 +4,17 @@
  */
 import type { AuthSetup, Capabilities, HttpCapabilities } from "../../capabilities/capabilities.ts";
 import { isRefusedBesideCredential } from "../../capabilities/headers.ts";
-import { Fault } from "../../kernel/fault.ts";
-import type { Log } from "../../kernel/log/log.ts";
-import { createMatcher, type Matcher } from "../../kernel/mask/matcher.ts";
-import type { PrivateHosts } from "../../kernel/net/address.ts";
-import { limitWords, RATE_LIMIT_EXCEEDED } from "../../kernel/net/rate-limit.ts";
-import type { LimitVerdict, Store } from "../../kernel/vocabulary/store.ts";
+import {
+  createMatcher,
+  Fault,
+  type LimitVerdict,
+  type Log,
+  limitWords,
+  type Matcher,
+  type PrivateHosts,
+  RATE_LIMIT_EXCEEDED,
+  type Store,
+} from "../../kernel/kit.ts";
 import { type Holder, holderOf } from "../secrets/holder.ts";
 import {
   type CredentialSource,

@@ -5,8 +5,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { Agent, fetch as dispatch } from "undici";
-import { createConnector } from "../../kernel/net/connector.ts";
-import type { Mask } from "../../kernel/vocabulary/kernel.ts";
+import { createConnector, type Mask } from "../../kernel/kit.ts";
 import { createPace } from "../mcp/connections/pace.ts";
 import { MAX_REPLY_BYTES } from "./exchange.ts";
 import { explain, MAX_REPLY_HEADER_BYTES, NetworkError, type NetworkOptions } from "./network.ts";

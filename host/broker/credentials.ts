@@ -6,7 +6,7 @@ import type {
   HttpCapabilities,
 } from "../../capabilities/capabilities.ts";
 import { hostMatches } from "../../capabilities/match.ts";
-import { encodePathValue } from "../../kernel/mask/forms.ts";
+import { encodePathValue } from "../../kernel/kit.ts";
 import type { SecretRecord } from "../secrets/entry.ts";
 import { type Holder, holderOf } from "../secrets/holder.ts";
 import type { Refresh } from "../secrets/oauth.ts";

@@ -1,6 +1,6 @@
 /** The seams inside the tool host: what one call may do, and what crosses between worker and broker. */
 import type { Capabilities } from "../../capabilities/capabilities.ts";
-import type { CallTrace } from "../../kernel/log/telemetry.ts";
+import type { CallTrace } from "../../kernel/kit.ts";
 
 /** Capabilities bound to one call. It stays on the main thread: the call's port stands for it. */
 export interface Grant {

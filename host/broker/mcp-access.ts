@@ -3,12 +3,17 @@
  * comes back holds nothing of it. A credential is one server's, at the address it was given for, and one user's where each has one.
  */
 import type { FetchLike } from "@modelcontextprotocol/client";
-import { Fault } from "../../kernel/fault.ts";
-import { createHidingStream, createMatcher, type Matcher } from "../../kernel/mask/matcher.ts";
-import { visibleLine } from "../../kernel/mask/visible.ts";
-import type { Lookup, PrivateHosts } from "../../kernel/net/address.ts";
-import type { Mask } from "../../kernel/vocabulary/kernel.ts";
-import type { Store } from "../../kernel/vocabulary/store.ts";
+import {
+  createHidingStream,
+  createMatcher,
+  Fault,
+  type Lookup,
+  type Mask,
+  type Matcher,
+  type PrivateHosts,
+  type Store,
+  visibleLine,
+} from "../../kernel/kit.ts";
 import { stillNames } from "../mcp/auth/authorization.ts";
 import { type Challenge, createChallenges, readChallenge } from "../mcp/auth/challenges.ts";
 import { addressOf, asks, holderOf, type McpTarget, nameOf, placeOf, toolOf } from "../mcp/auth/target.ts";

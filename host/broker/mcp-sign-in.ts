@@ -1,14 +1,17 @@
 /** The sign-ins of MCP servers: what they send goes only to addresses that were checked, and what they bring is sealed. */
 
 import type { FetchLike } from "@modelcontextprotocol/client";
-import { Fault, reason } from "../../kernel/fault.ts";
-import { createMatcher } from "../../kernel/mask/matcher.ts";
-import { visibleLine } from "../../kernel/mask/visible.ts";
-import { clientDocumentUrl } from "../../kernel/net/oauth-client.ts";
-import type { SealingKey } from "../../kernel/store/keys/keyring.ts";
-import type { Mask } from "../../kernel/vocabulary/kernel.ts";
-import type { Store } from "../../kernel/vocabulary/store.ts";
-import type { SignInBrowser } from "../../kernel/vocabulary/tools/admin.ts";
+import {
+  clientDocumentUrl,
+  createMatcher,
+  Fault,
+  type Mask,
+  reason,
+  type SealingKey,
+  type SignInBrowser,
+  type Store,
+  visibleLine,
+} from "../../kernel/kit.ts";
 import { type Begun, beginAuthorization, finishAuthorization } from "../mcp/auth/authorization.ts";
 import { type Challenge, type Challenges, readChallenge } from "../mcp/auth/challenges.ts";
 import { createClients, type OAuthClient } from "../mcp/auth/clients.ts";

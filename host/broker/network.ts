@@ -1,8 +1,6 @@
 /** The one way out: dials only addresses that were checked, verifies TLS, follows nothing, reads no more than its cap. */
 import { Agent, errors } from "undici";
-import { reason } from "../../kernel/fault.ts";
-import { AddressRefused, type Lookup, type PrivateHosts } from "../../kernel/net/address.ts";
-import { createConnector } from "../../kernel/net/connector.ts";
+import { AddressRefused, createConnector, type Lookup, type PrivateHosts, reason } from "../../kernel/kit.ts";
 import { AnswerRefused, exchange, type Room, Unanswered } from "./exchange.ts";
 import type { HeaderList } from "./grant.ts";
 import type { AllowedRequest } from "./policy.ts";

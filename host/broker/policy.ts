@@ -6,7 +6,7 @@ import { isUtf8 } from "node:buffer";
 import type { HttpCapabilities } from "../../capabilities/capabilities.ts";
 import { RESERVED_HEADERS } from "../../capabilities/headers.ts";
 import { hostMatches, pathMatches } from "../../capabilities/match.ts";
-import { hostAndPort, type PrivateHosts } from "../../kernel/net/address.ts";
+import { hostAndPort, type PrivateHosts } from "../../kernel/kit.ts";
 import type { ToolRequest } from "./grant.ts";
 
 /** A request that passed, in the only form in which it may be sent. It holds no secret yet. */

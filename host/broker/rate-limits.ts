@@ -1,7 +1,6 @@
 /** How often one user may have a tool send requests, or call a server's tools. The counts are in the store, so they outlast a restart. */
 import type { HttpCapabilities } from "../../capabilities/capabilities.ts";
-import { createLimiter } from "../../kernel/store/limits/limiter.ts";
-import type { Limiter, Store } from "../../kernel/vocabulary/store.ts";
+import { createLimiter, type Limiter, type Store } from "../../kernel/kit.ts";
 
 /** One limiter for each name and rate. `kind` keeps a tool's counts apart from those of a server of its name. */
 export function createLimiters(store: Store, kind: "tool" | "mcp") {

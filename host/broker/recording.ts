@@ -4,7 +4,7 @@
  * secret for it to keep, and none is needed to play it.
  */
 import { readFile, writeFile } from "node:fs/promises";
-import { Fault, reason } from "../../kernel/fault.ts";
+import { Fault, reason } from "../../kernel/kit.ts";
 import type { Answer, HeaderList } from "./grant.ts";
 import { NetworkError } from "./network.ts";
 import type { AllowedRequest } from "./policy.ts";

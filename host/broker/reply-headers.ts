@@ -1,6 +1,6 @@
 /** Of an answer's headers, those that a tool may read, and how they and the body are scrubbed. */
 import { CONNECTION_HEADERS } from "../../capabilities/headers.ts";
-import type { Matcher } from "../../kernel/mask/matcher.ts";
+import type { Matcher } from "../../kernel/kit.ts";
 import type { Answer, HeaderList } from "./grant.ts";
 
 /**

@@ -1,4 +1,6 @@
 /** The audit table: what every tool call did, in so far as the host saw it. No params, no output, no secret. */
+
+import { createFigures } from "../../kernel/kit.ts";
 import type {
   AgingRows,
   Figures,
@@ -9,7 +11,6 @@ import type {
   ToolReceipt,
   Transaction,
 } from "../../kernel/plugin.ts";
-import { createFigures } from "../../kernel/store/figures.ts";
 import type { TrafficEntry } from "../broker/grant.ts";
 
 /** With what only the host keeps. */

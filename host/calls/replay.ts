@@ -1,6 +1,6 @@
 /** A recorded call played again with a component that may not be installed: no network, no secrets, no receipt. */
 import type { Capabilities } from "../../capabilities/capabilities.ts";
-import type { PrivateHosts } from "../../kernel/net/address.ts";
+import type { PrivateHosts } from "../../kernel/kit.ts";
 import { reason } from "../../kernel/plugin.ts";
 import type { ToolReply, ToolRequest } from "../broker/grant.ts";
 import { type AllowedRequest, rule } from "../broker/policy.ts";

@@ -1,5 +1,6 @@
 /** One tool call, from the model's words to an outcome and a receipt. Whatever a tool does is an outcome. */
 import { randomUUID } from "node:crypto";
+import { invalidParams } from "../../kernel/kit.ts";
 import {
   type CallTrace,
   type Log,
@@ -8,7 +9,6 @@ import {
   type ToolCall,
   type ToolOutcome,
 } from "../../kernel/plugin.ts";
-import { invalidParams } from "../../kernel/vocabulary/schema/params.ts";
 import { readable } from "../author/trace/crash.ts";
 import type { Broker } from "../broker/broker.ts";
 import type { Grant, TrafficEntry } from "../broker/grant.ts";

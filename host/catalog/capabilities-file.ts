@@ -1,6 +1,5 @@
 /** The parser of capabilities files, with the one explanation of what is wrong in them. */
 import { createCapabilitiesParser } from "../../capabilities/parse.ts";
-import { visibleLine } from "../../kernel/mask/visible.ts";
-import { compileCheck } from "../../kernel/vocabulary/schema/check.ts";
+import { compileCheck, visibleLine } from "../../kernel/kit.ts";
 
 export const parseCapabilities = createCapabilitiesParser(compileCheck, visibleLine);

@@ -1,8 +1,8 @@
 /** The installed tools. They are folders in the home, or rows where several machines share a database. */
 import { createHash } from "node:crypto";
 import type { Capabilities } from "../../capabilities/capabilities.ts";
+import type { ToolOrigin } from "../../kernel/kit.ts";
 import { Fault, type JsonSchema } from "../../kernel/plugin.ts";
-import type { ToolOrigin } from "../../kernel/vocabulary/tools/origin.ts";
 import { parseCapabilities } from "./capabilities-file.ts";
 
 /** What a tool's place had at some time. */

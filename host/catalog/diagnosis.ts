@@ -1,10 +1,8 @@
 /** What `postern doctor` says about tools. Read-only. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { loadKeys, NO_CHANGES, readKeyed, readTable } from "../../kernel/kit.ts";
 import { type Finding, type Fix, reason, type SharedStore } from "../../kernel/plugin.ts";
-import { NO_CHANGES } from "../../kernel/store/fleet/changes.ts";
-import { loadKeys } from "../../kernel/store/keys/secrets-key.ts";
-import { readKeyed, readTable } from "../../kernel/store/sqlite/store.ts";
 import { SWITCHES, type SwitchedOff } from "../calls/switches.ts";
 import { diagnoseServers, SERVERS, type ServerRow } from "../mcp/diagnosis.ts";
 import type { Catalog } from "./catalog.ts";

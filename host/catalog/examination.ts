@@ -1,5 +1,5 @@
 /** A component looked at before it is installed: compiled, asked in the sandbox what it is, and checked. */
-import type { PrivateHosts } from "../../kernel/net/address.ts";
+import type { PrivateHosts } from "../../kernel/kit.ts";
 import type { CodeCache } from "../compile/code-cache.ts";
 import { inspect } from "../compile/component.ts";
 import { type ComponentSource, createComponent, knownOutline, prepare } from "../compile/transpile.ts";

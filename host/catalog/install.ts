@@ -2,9 +2,8 @@
 import type { Capabilities } from "../../capabilities/capabilities.ts";
 import { compareCapabilities, describeCapabilities } from "../../capabilities/describe.ts";
 import { CapabilitiesError } from "../../capabilities/parse.ts";
-import type { PrivateHosts } from "../../kernel/net/address.ts";
+import { type PrivateHosts, ROUTINE_PROPOSE, reservedPrefix, TOOL_SEARCH } from "../../kernel/kit.ts";
 import { Fault, type JsonSchema, reason } from "../../kernel/plugin.ts";
-import { ROUTINE_PROPOSE, reservedPrefix, TOOL_SEARCH } from "../../kernel/vocabulary/tools/names.ts";
 import { WIT_VERSION } from "../compile/component.ts";
 import { parseCapabilities } from "./capabilities-file.ts";
 import { type Candidate, type Catalog, digestOf } from "./catalog.ts";

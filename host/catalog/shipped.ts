@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { ROOT } from "../../kernel/cli/package.ts";
+import { ROOT } from "../../kernel/kit.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import { type Candidate, type Catalog, digestOf } from "./catalog.ts";
 import { compareWithInstalled } from "./install.ts";

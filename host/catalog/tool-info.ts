@@ -2,9 +2,8 @@
 import { createHash } from "node:crypto";
 import type { Capabilities } from "../../capabilities/capabilities.ts";
 import { describeCapabilities } from "../../capabilities/describe.ts";
-import type { PrivateHosts } from "../../kernel/net/address.ts";
+import type { PrivateHosts, ToolOrigin } from "../../kernel/kit.ts";
 import type { JsonSchema, ToolInfo } from "../../kernel/plugin.ts";
-import type { ToolOrigin } from "../../kernel/vocabulary/tools/origin.ts";
 import type { InstalledTool } from "./catalog.ts";
 
 /** An installed tool is another object once anything about it changes. */

@@ -1,6 +1,6 @@
 /** Opens the tool host for a command and closes it afterwards. */
 
-import type { PrivateHosts } from "../../kernel/net/address.ts";
+import type { PrivateHosts } from "../../kernel/kit.ts";
 import type { CommandContext, ToolInfo } from "../../kernel/plugin.ts";
 import { Fault, reason } from "../../kernel/plugin.ts";
 import type { InstalledTool } from "../catalog/catalog.ts";

@@ -1,7 +1,7 @@
 /** `tool run`: one call outside of a chat; its HTTP exchanges can be recorded or replayed. */
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
-import { visibleLine } from "../../kernel/mask/visible.ts";
+import { visibleLine } from "../../kernel/kit.ts";
 import type { CommandContext } from "../../kernel/plugin.ts";
 import { Fault, type QuestionOutcome } from "../../kernel/plugin.ts";
 import { locateReceipts, tellOnce } from "../author/trace/located.ts";

@@ -1,5 +1,5 @@
 /** `tool search`: what the indexes list. */
-import { table } from "../../kernel/cli/table.ts";
+import { table } from "../../kernel/kit.ts";
 import type { CommandContext } from "../../kernel/plugin.ts";
 import { SHIPPED_INDEX } from "../sources/index/indexes.ts";
 import { searchEntries } from "../sources/index/search.ts";

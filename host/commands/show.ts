@@ -1,8 +1,6 @@
 /** `tool list`, `tool info` and `tool log`: what is installed and what it did. */
-import { fields, table } from "../../kernel/cli/table.ts";
+import { fields, ToolOrigin, table, toWire } from "../../kernel/kit.ts";
 import type { CommandContext, ToolInfo } from "../../kernel/plugin.ts";
-import { ToolOrigin } from "../../kernel/vocabulary/tools/origin.ts";
-import { toWire } from "../../kernel/vocabulary/wire/convert.ts";
 import { quote } from "../author/conformance/report.ts";
 import { locateReceipts } from "../author/trace/located.ts";
 import type { Receipt } from "../calls/receipts.ts";

@@ -1,7 +1,6 @@
 /** `tool update` and `tool rollback`: from a version to the next and back. */
 import { compareCapabilities } from "../../capabilities/describe.ts";
-import { table } from "../../kernel/cli/table.ts";
-import { visibleLine } from "../../kernel/mask/visible.ts";
+import { table, visibleLine } from "../../kernel/kit.ts";
 import { type CommandContext, Fault } from "../../kernel/plugin.ts";
 import { locateFault } from "../author/trace/located.ts";
 import type { InstalledTool } from "../catalog/catalog.ts";

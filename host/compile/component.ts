@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { Fault, reason } from "../../kernel/fault.ts";
+import { Fault, reason } from "../../kernel/kit.ts";
 import { MemoryWatch } from "../sandbox/memory.ts";
 import { ToolProcess } from "../sandbox/tool-process.ts";
 import type { Outline, Producers, ReaderJob, Readings, Transpiled } from "./component-reader.ts";

@@ -1,7 +1,7 @@
 /** What servers are signed in with, as the operator's view uses it. */
 import type { ServerTarget } from "../../capabilities/servers/server-file.ts";
+import type { SignInBrowser } from "../../kernel/kit.ts";
 import { Fault, type McpServerInfo, type McpServers } from "../../kernel/plugin.ts";
-import type { SignInBrowser } from "../../kernel/vocabulary/tools/admin.ts";
 import type { McpAccess } from "../broker/mcp-access.ts";
 import type { McpTarget } from "./auth/target.ts";
 import type { Environments } from "./environment.ts";

@@ -1,9 +1,8 @@
 /** The values of the environment variables that commands get: sealed, like secrets, because most of them are. */
 
 import type Keyv from "keyv";
+import { type SealingKey, seal, unseal } from "../../kernel/kit.ts";
 import type { Mask } from "../../kernel/plugin.ts";
-import type { SealingKey } from "../../kernel/store/keys/keyring.ts";
-import { seal, unseal } from "../../kernel/store/sealing.ts";
 import type { Vault } from "../secrets/secrets.ts";
 import { toolOf } from "./auth/target.ts";
 import { ConnectionFailed } from "./connections/failure.ts";

@@ -1,8 +1,7 @@
 /** Tools of MCP servers that others run, put together: rows, connections, calls and the operator's view. */
 
-import type { PrivateHosts } from "../../kernel/net/address.ts";
+import type { PrivateHosts, SealingKey } from "../../kernel/kit.ts";
 import type { Log, Mask, McpServers, Store, ToolInfo } from "../../kernel/plugin.ts";
-import type { SealingKey } from "../../kernel/store/keys/keyring.ts";
 import type { McpAccess } from "../broker/mcp-access.ts";
 import type { Receipts } from "../calls/receipts.ts";
 import type { CheckJson } from "../sandbox/json-check.ts";

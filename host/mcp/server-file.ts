@@ -1,8 +1,7 @@
 /** The parser of servers' files, with the one explanation of what is wrong in them, and the file that `add` writes. */
 import { createServerFileParser } from "../../capabilities/servers/parse.ts";
-import { visibleLine } from "../../kernel/mask/visible.ts";
+import { compileCheck, visibleLine } from "../../kernel/kit.ts";
 import { Fault, type NewMcpServer } from "../../kernel/plugin.ts";
-import { compileCheck } from "../../kernel/vocabulary/schema/check.ts";
 
 export const parseServerFile = createServerFileParser(compileCheck, visibleLine);
 

@@ -1,6 +1,6 @@
 /** The operator's view of the servers: what there is, adding, agreeing, testing, removing. */
 import { ServerFileError } from "../../capabilities/servers/parse.ts";
-import type { PrivateHosts } from "../../kernel/net/address.ts";
+import type { PrivateHosts } from "../../kernel/kit.ts";
 import {
   Fault,
   type McpServerInfo,

@@ -1,7 +1,7 @@
 /** What a tool's process starts with, and what it may read: the files of ours that it runs, and their packages. */
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { threadFile } from "../../kernel/cli/thread-file.ts";
+import { threadFile } from "../../kernel/kit.ts";
 import { prepared } from "./prepared.ts";
 
 /** What the modules in there import; where packages are linked, their files lie elsewhere. */

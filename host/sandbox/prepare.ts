@@ -3,7 +3,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { build } from "esbuild";
-import { ROOT } from "../../kernel/cli/package.ts";
+import { ROOT } from "../../kernel/kit.ts";
 import { type Bundle, NEWEST, stateOf } from "./prepared.ts";
 
 const [cache = "", ...modules] = process.argv.slice(2);

@@ -6,8 +6,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { ROOT } from "../../kernel/cli/package.ts";
-import { threadFile } from "../../kernel/cli/thread-file.ts";
+import { ROOT, threadFile } from "../../kernel/kit.ts";
 
 const CACHE = join(ROOT, "node_modules", ".cache", "postern");
 /** Says which bundle is the newest. */

@@ -6,8 +6,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { Socket } from "node:net";
-import { ROOT } from "../../kernel/cli/package.ts";
-import { reason } from "../../kernel/fault.ts";
+import { ROOT, reason } from "../../kernel/kit.ts";
 import type { ToolReply, ToolRequest } from "../broker/grant.ts";
 import type { ReaderJob } from "../compile/component-reader.ts";
 import { type FrameLimits, FrameReader, writeFrame } from "./frames.ts";

@@ -1,6 +1,6 @@
 /** How a tool gets its credentials: what `tool auth` and `tool setup` do; the command does the prompting. */
 import type { AuthSetup, Capabilities, OAuthSetup } from "../../capabilities/capabilities.ts";
-import { Fault } from "../../kernel/fault.ts";
+import { Fault } from "../../kernel/kit.ts";
 import type { Catalog, InstalledTool } from "../catalog/catalog.ts";
 import { gaveUp, type Prompt, signInByBrowser } from "./browser-sign-in.ts";
 import { holderOf } from "./holder.ts";

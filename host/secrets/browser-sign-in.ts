@@ -1,5 +1,5 @@
 /** A sign-in that a person does in a browser, on this machine or another, while a command waits. */
-import { Fault } from "../../kernel/fault.ts";
+import { Fault } from "../../kernel/kit.ts";
 import { openCallback } from "./callback.ts";
 
 /** The person at the terminal. */

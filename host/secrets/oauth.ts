@@ -11,8 +11,7 @@ import {
   validateAuthResponse,
 } from "oauth4webapi";
 import type { Capabilities, OAuthSetup } from "../../capabilities/capabilities.ts";
-import { hostAndPort } from "../../kernel/net/address.ts";
-import type { Store } from "../../kernel/vocabulary/store.ts";
+import { hostAndPort, type Store } from "../../kernel/kit.ts";
 import type { OAuthGrant, SecretRecord } from "./entry.ts";
 import type { SecretValues } from "./secrets.ts";
 import {

@@ -6,11 +6,7 @@
 
 import { randomUUID } from "node:crypto";
 import type Keyv from "keyv";
-import { Fault } from "../../kernel/fault.ts";
-import { canBeHidden, SHORTEST } from "../../kernel/mask/forms.ts";
-import type { SealingKey } from "../../kernel/store/keys/keyring.ts";
-import { seal, unseal } from "../../kernel/store/sealing.ts";
-import type { Mask } from "../../kernel/vocabulary/kernel.ts";
+import { canBeHidden, Fault, type Mask, type SealingKey, SHORTEST, seal, unseal } from "../../kernel/kit.ts";
 import {
   covers,
   type Entry,

@@ -2,9 +2,7 @@
 
 import { createHash } from "node:crypto";
 import type Keyv from "keyv";
-import { Fault } from "../../kernel/fault.ts";
-import type { SealingKey } from "../../kernel/store/keys/keyring.ts";
-import { seal, unseal } from "../../kernel/store/sealing.ts";
+import { Fault, type SealingKey, seal, unseal } from "../../kernel/kit.ts";
 import type { SignIn } from "./oauth.ts";
 
 export interface SignIns<Kept> {

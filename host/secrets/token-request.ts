@@ -12,9 +12,7 @@ import {
   ResponseBodyError,
   type TokenEndpointResponse,
 } from "oauth4webapi";
-import { Fault, reason } from "../../kernel/fault.ts";
-import { createMatcher } from "../../kernel/mask/matcher.ts";
-import { hostAndPort, type PrivateHosts } from "../../kernel/net/address.ts";
+import { createMatcher, Fault, hostAndPort, type PrivateHosts, reason } from "../../kernel/kit.ts";
 import type { Network } from "../broker/network.ts";
 import type { OAuthGrant, SecretRecord } from "./entry.ts";
 import type { SecretValues } from "./secrets.ts";

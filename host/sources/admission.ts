@@ -1,6 +1,7 @@
 /** Whether what a source answered with may be looked at any further, by who signed it. */
+
+import type { ToolOrigin } from "../../kernel/kit.ts";
 import { Fault } from "../../kernel/plugin.ts";
-import type { ToolOrigin } from "../../kernel/vocabulary/tools/origin.ts";
 import type { JudgeSignature } from "../trust/judge.ts";
 import type { Fetched } from "./source.ts";
 

@@ -3,7 +3,7 @@
  * redirect without the credentials where that leads to another host.
  */
 
-import { hostAndPort } from "../../kernel/net/address.ts";
+import { hostAndPort } from "../../kernel/kit.ts";
 import { Fault, reason } from "../../kernel/plugin.ts";
 import { type CheckedFetch, createCheckedFetch } from "../broker/checked-fetch.ts";
 import { NetworkError, type NetworkOptions } from "../broker/network.ts";

@@ -1,5 +1,5 @@
 /** What a person names when they install a tool. Reads the words alone; what is at the other end is the source's business. */
-import { visibleLine } from "../../kernel/mask/visible.ts";
+import { visibleLine } from "../../kernel/kit.ts";
 import { Fault } from "../../kernel/plugin.ts";
 
 export type Reference =

@@ -1,5 +1,5 @@
 /** What every kind of source answers with. All of it was written by a stranger, and nothing of it is checked but its digests. */
-import type { ToolOrigin } from "../../kernel/vocabulary/tools/origin.ts";
+import type { ToolOrigin } from "../../kernel/kit.ts";
 import type { Evidence } from "../trust/evidence.ts";
 import type { Reference } from "./reference.ts";
 

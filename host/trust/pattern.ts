@@ -2,8 +2,9 @@
  * Which tools a trust rule is for: `oci://registry.example/acme/*`, `https://downloads.example/tools/*`, `npm:@acme/*`. Compared by whole
  * segments; the only wildcard is a last segment `*`, which stands for one segment or more.
  */
+
+import type { ToolOrigin } from "../../kernel/kit.ts";
 import { Fault } from "../../kernel/plugin.ts";
-import type { ToolOrigin } from "../../kernel/vocabulary/tools/origin.ts";
 
 type Scheme = "oci" | "https" | "npm";
 

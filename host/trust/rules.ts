@@ -1,7 +1,7 @@
 /** Whose signature is needed for which tools. Rows of the store: the same on every node. */
 import { createHash } from "node:crypto";
+import type { ToolOrigin } from "../../kernel/kit.ts";
 import { Fault, type Migrations, type Store } from "../../kernel/plugin.ts";
-import type { ToolOrigin } from "../../kernel/vocabulary/tools/origin.ts";
 import { comparePrecision, isFor, type Pattern, parsePattern, placeOf } from "./pattern.ts";
 
 /** The signer that a rule names. */

@@ -1,7 +1,7 @@
 /** The agent as channels know it: starts turns, one at a time on each thread, and sees every one to its end. */
 import { randomUUIDv7 } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { currentTraceparent } from "../../kernel/log/trace-context.ts";
+import { currentTraceparent } from "../../kernel/kit.ts";
 import {
   type Agent,
   type Alongside,

@@ -1,8 +1,7 @@
 /** Wires the loop, threads, jobs and safety together into the services that channels use. */
 import { join } from "node:path";
-import { SILENT } from "../../kernel/log/telemetry.ts";
+import { createLiveLimiter, SILENT } from "../../kernel/kit.ts";
 import { type ModelName, reason, type Services, type StartContext } from "../../kernel/plugin.ts";
-import { createLiveLimiter } from "../../kernel/store/limits/live-limiter.ts";
 import { createAgent } from "./agent.ts";
 import { createCondensing } from "./context/condensing.ts";
 import { openOperatorFiles } from "./context/files/open.ts";

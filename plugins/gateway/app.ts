@@ -2,10 +2,7 @@
 
 import Router from "@koa/router";
 import Koa, { type Middleware } from "koa";
-import { withTraceparent } from "../../kernel/log/trace-context.ts";
-import { compressAnswers, secureAnswers } from "../../kernel/net/answers.ts";
-import { readJson } from "../../kernel/net/body.ts";
-import type { Proxies } from "../../kernel/net/proxies.ts";
+import { compressAnswers, type Proxies, readJson, secureAnswers, withTraceparent } from "../../kernel/kit.ts";
 import type { Log, Metrics } from "../../kernel/plugin.ts";
 import { type Authenticator, FOREIGN_ORIGIN, Refusal } from "./auth/identity.ts";
 import type { OriginCheck } from "./auth/origin.ts";

@@ -1,6 +1,5 @@
 /** For `postern doctor`: could the gateway open its port, and are its tokens hard to guess? */
-import { examinePort } from "../../kernel/net/port-check.ts";
-import { examineSecret } from "../../kernel/net/weak-secret.ts";
+import { examinePort, examineSecret } from "../../kernel/kit.ts";
 import type { DiagnoseContext, Finding } from "../../kernel/plugin.ts";
 import { chosenTokens, examineTokenFile } from "./auth/tokens/operator-token.ts";
 import type { GatewayConfig } from "./settings.ts";

@@ -1,12 +1,14 @@
 /** The gateway at work: the server, the routes and the sockets behind it. */
 
-import { SILENT } from "../../kernel/log/telemetry.ts";
-import { isLoopback } from "../../kernel/net/address.ts";
-import { showWeaknesses } from "../../kernel/net/weak-secret.ts";
-import type { MountedSocket } from "../../kernel/net/web.ts";
+import {
+  createLimiter,
+  isLoopback,
+  type MountedSocket,
+  SILENT,
+  showWeaknesses,
+  Type,
+} from "../../kernel/kit.ts";
 import type { JsonSchema, RouteDescription, StartContext, Web } from "../../kernel/plugin.ts";
-import { createLimiter } from "../../kernel/store/limits/limiter.ts";
-import { Type } from "../../kernel/vocabulary/wire/type.ts";
 import { describeApi } from "./api/openapi.ts";
 import { watchExpiry } from "./auth/tokens/expiry-watch.ts";
 import { chosenTokens } from "./auth/tokens/operator-token.ts";

@@ -5,14 +5,20 @@
 import type Router from "@koa/router";
 import type { Context } from "koa";
 import type { TSchema, TUnknown } from "typebox";
-import { createFormReader, type Form, type FormReader } from "../../kernel/net/form.ts";
-import { routerPath } from "../../kernel/net/web.ts";
+import {
+  type Check,
+  compileCheck,
+  createFormReader,
+  type Declared,
+  describeMistake,
+  type Form,
+  type FormReader,
+  fromWire,
+  routerPath,
+  toWire,
+  wireSchema,
+} from "../../kernel/kit.ts";
 import { Fault, type RouteDescription, type User } from "../../kernel/plugin.ts";
-import { type Check, compileCheck } from "../../kernel/vocabulary/schema/check.ts";
-import { describeMistake } from "../../kernel/vocabulary/schema/mistake.ts";
-import { fromWire, toWire } from "../../kernel/vocabulary/wire/convert.ts";
-import type { Declared } from "../../kernel/vocabulary/wire/form.ts";
-import { wireSchema } from "../../kernel/vocabulary/wire/schema.ts";
 import type { Identity } from "./auth/identity.ts";
 import { SCOPED_TOKEN } from "./auth/tokens/scope.ts";
 import { BODY_BYTES } from "./middleware/body-limits.ts";

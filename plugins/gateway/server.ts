@@ -1,8 +1,6 @@
 /** The listener with its sign-in, before any route of substance: what the rest of the gateway is mounted on. */
 
-import { SILENT } from "../../kernel/log/telemetry.ts";
-import { type Listener, listen } from "../../kernel/net/listen.ts";
-import { createProxies, type Proxies } from "../../kernel/net/proxies.ts";
+import { createProxies, type Listener, listen, type Proxies, SILENT } from "../../kernel/kit.ts";
 import type { Kernel, Log, Metrics, Store } from "../../kernel/plugin.ts";
 import { type App, createApp } from "./app.ts";
 import { type Accounts, createAccounts } from "./auth/accounts.ts";

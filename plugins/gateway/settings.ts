@@ -1,6 +1,6 @@
 /** What the gateway reads of the environment. */
 
-import { readTrustedProxies } from "../../kernel/net/proxies.ts";
+import { readTrustedProxies } from "../../kernel/kit.ts";
 import { type Env, Off } from "../../kernel/plugin.ts";
 import type { OidcConfig } from "./auth/oidc.ts";
 

@@ -2,10 +2,9 @@
 import { once } from "node:events";
 import { Writable } from "node:stream";
 import type { Command } from "commander";
-import { warn } from "../../kernel/cli/output.ts";
+import { OPERATOR, warn } from "../../kernel/kit.ts";
 import type { Accounts, CommandContext } from "../../kernel/plugin.ts";
 import { Fault } from "../../kernel/plugin.ts";
-import { OPERATOR } from "../../kernel/vocabulary/user.ts";
 import { CHANNEL, SERVICES } from "./parts.ts";
 import { readSettings } from "./settings.ts";
 

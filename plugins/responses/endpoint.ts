@@ -1,6 +1,6 @@
 /** How an endpoint of this API is declared and mounted: every one answers its errors in the same envelope. */
 import type { Context, Middleware } from "koa";
-import { routerPath } from "../../kernel/net/web.ts";
+import { routerPath } from "../../kernel/kit.ts";
 import type { Log, RouteDescription, Web } from "../../kernel/plugin.ts";
 import { refusalOf } from "./refusal.ts";
 

@@ -1,5 +1,5 @@
 /** What this API answers when something went wrong. */
-import { type ChannelRules, type HttpFault, httpFault } from "../../kernel/net/http-fault.ts";
+import { type ChannelRules, type HttpFault, httpFault } from "../../kernel/kit.ts";
 import { Fault } from "../../kernel/plugin.ts";
 
 const RESPONSES_RULES: ChannelRules = {

@@ -1,11 +1,9 @@
 /** The endpoints of responses, under the prefixes of both doors. */
 import type { Context } from "koa";
 import type { TSchema } from "typebox";
-import { applyLimit } from "../../kernel/net/rate-limit.ts";
+import { applyLimit, type Declared, Type } from "../../kernel/kit.ts";
 import type { Agent, ExternalTools, Limiter, Log, Threads, Web } from "../../kernel/plugin.ts";
 import { Fault } from "../../kernel/plugin.ts";
-import type { Declared } from "../../kernel/vocabulary/wire/form.ts";
-import { Type } from "../../kernel/vocabulary/wire/type.ts";
 import type { Answers } from "./answer/answer.ts";
 import { parseResponseId } from "./answer/id.ts";
 import type { Places } from "./answer/place.ts";

@@ -1,6 +1,7 @@
 /** Texts that a caller keeps for us and cannot read: of requests whose history is not stored here. */
+
+import { seal, unseal } from "../../kernel/kit.ts";
 import type { Store } from "../../kernel/plugin.ts";
-import { seal, unseal } from "../../kernel/store/sealing.ts";
 
 /** What a text is: sealed as the one, it does not open as the other. */
 export type SealedKind = "reasoning" | "summary";

@@ -1,6 +1,6 @@
 /** Numbers for Prometheus, in a registry of this service's own. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import type { Labels, Metrics } from "../../kernel/log/telemetry.ts";
+import type { Labels, Metrics } from "../../kernel/kit.ts";
 
 /** Series of one metric. What comes beyond counts as "other": a monitor must not be filled by names that strangers choose. */
 const MOST_SERIES = 300;

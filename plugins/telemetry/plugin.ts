@@ -1,6 +1,6 @@
 /** Metrics for everybody; traces where a collector is named, and nothing of them loaded otherwise. */
 
-import { SILENT, SILENT_TRACER } from "../../kernel/log/telemetry.ts";
+import { SILENT, SILENT_TRACER } from "../../kernel/kit.ts";
 import { definePlugin } from "../../kernel/plugin.ts";
 import { readSettings } from "./settings.ts";
 

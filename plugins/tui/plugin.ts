@@ -1,6 +1,7 @@
 /** The terminal UI: in the same process as the other channels, on the terminal Postern was started from. */
+
+import { OPERATOR } from "../../kernel/kit.ts";
 import { definePlugin, Off } from "../../kernel/plugin.ts";
-import { OPERATOR } from "../../kernel/vocabulary/user.ts";
 import { findResumed } from "./resuming.ts";
 
 export default definePlugin({

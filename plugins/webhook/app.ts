@@ -3,15 +3,18 @@ import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import Router from "@koa/router";
 import Koa, { type Context, type Middleware as KoaMiddleware } from "koa";
-import { withTraceparent } from "../../kernel/log/trace-context.ts";
-import { secureAnswers } from "../../kernel/net/answers.ts";
-import { readBody } from "../../kernel/net/body.ts";
-import type { Proxies } from "../../kernel/net/proxies.ts";
-import { applyLimit } from "../../kernel/net/rate-limit.ts";
+import {
+  applyLimit,
+  JobRecord,
+  JobSubmission,
+  type Proxies,
+  readBody,
+  secureAnswers,
+  toWire,
+  webhookIdentity,
+  withTraceparent,
+} from "../../kernel/kit.ts";
 import { Fault, type Job, type Jobs, type Limiter, type Log, type NewJob } from "../../kernel/plugin.ts";
-import { JobRecord, JobSubmission } from "../../kernel/vocabulary/job.ts";
-import { webhookIdentity } from "../../kernel/vocabulary/user.ts";
-import { toWire } from "../../kernel/vocabulary/wire/convert.ts";
 import { answerErrors, LARGEST_BODY, tooLarge } from "./errors.ts";
 import type { Header, Senders } from "./integrations/senders.ts";
 import type { Proof } from "./proof.ts";

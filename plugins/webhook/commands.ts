@@ -1,10 +1,7 @@
 /** `postern webhook …`; the commands also work while the service is running. */
 import type { Command } from "commander";
-import { say, sayJson } from "../../kernel/cli/output.ts";
-import { table } from "../../kernel/cli/table.ts";
+import { Integration, say, sayJson, table, toWire } from "../../kernel/kit.ts";
 import { type CommandContext, Fault } from "../../kernel/plugin.ts";
-import { Integration } from "../../kernel/vocabulary/job.ts";
-import { toWire } from "../../kernel/vocabulary/wire/convert.ts";
 import { createIntegrations, type OpenIntegrations } from "./integrations/integrations.ts";
 import { callbackSecrets } from "./keys.ts";
 import { MIGRATIONS } from "./tables.ts";

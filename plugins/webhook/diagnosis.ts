@@ -1,7 +1,7 @@
 /** What `postern doctor` wants to know: could anybody post, could the callback be reached? */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { resolveFor } from "../../kernel/net/address.ts";
+import { resolveFor } from "../../kernel/kit.ts";
 import type { Finding, SharedStore } from "../../kernel/plugin.ts";
 import { type CallbackTarget, explainFailure } from "./callbacks/target.ts";
 

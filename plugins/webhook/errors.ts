@@ -1,6 +1,6 @@
 /** What this channel answers when something went wrong. */
 import type { Middleware } from "koa";
-import { type ChannelRules, httpFault } from "../../kernel/net/http-fault.ts";
+import { type ChannelRules, httpFault } from "../../kernel/kit.ts";
 import { Fault, type Log, reason } from "../../kernel/plugin.ts";
 
 export const LARGEST_BODY = 64 * 1024;

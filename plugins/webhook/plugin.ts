@@ -1,8 +1,16 @@
 /** The webhook channel: external systems post a message, get a job, and poll it or are called back. */
 
-import { hostAndPort, parsePrivateHosts } from "../../kernel/net/address.ts";
-import { createProxies, readTrustedProxies } from "../../kernel/net/proxies.ts";
-import { examineSecret, showWeaknesses } from "../../kernel/net/weak-secret.ts";
+import {
+  createLiveLimiter,
+  createProxies,
+  examinePort,
+  examineSecret,
+  hostAndPort,
+  listen,
+  parsePrivateHosts,
+  readTrustedProxies,
+  showWeaknesses,
+} from "../../kernel/kit.ts";
 import { definePlugin, type Env, type Finding, Off, type Store } from "../../kernel/plugin.ts";
 import type { CallbackOptions, Callbacks } from "./callbacks/callbacks.ts";
 import type { CallbackTarget } from "./callbacks/target.ts";
@@ -74,16 +82,12 @@ export default definePlugin({
       { createSenders },
       { createUserLookup },
       { withoutSecret },
-      { createLiveLimiter },
-      { listen },
     ] = await Promise.all([
       import("./app.ts"),
       import("./integrations/integrations.ts"),
       import("./integrations/senders.ts"),
       import("./user-lookup.ts"),
       import("./diagnosis.ts"),
-      import("../../kernel/store/limits/live-limiter.ts"),
-      import("../../kernel/net/listen.ts"),
     ]);
     const { secret, callback } = config;
     const sql = await use.store.tables("webhook", MIGRATIONS);
@@ -138,10 +142,7 @@ export default definePlugin({
 
   async diagnose({ config, home, running, shared }): Promise<readonly Finding[]> {
     const { host, port } = config;
-    const [{ examineCallback, examineNoSecret }, { examinePort }] = await Promise.all([
-      import("./diagnosis.ts"),
-      import("../../kernel/net/port-check.ts"),
-    ]);
+    const { examineCallback, examineNoSecret } = await import("./diagnosis.ts");
     const secret: Finding = config.secret
       ? examineSecret("webhook secret", SECRET, config.secret)
       : await examineNoSecret(SECRET, home, shared);

@@ -1,8 +1,6 @@
 /** A request's body (§2.2): bytes in, a job to submit out, or a fault that names the field. */
-import { parseJson } from "../../kernel/net/body.ts";
+import { type Check, compileCheck, describeMistake, type Mistake, parseJson } from "../../kernel/kit.ts";
 import { Fault, type NewJob } from "../../kernel/plugin.ts";
-import { type Check, compileCheck } from "../../kernel/vocabulary/schema/check.ts";
-import { describeMistake, type Mistake } from "../../kernel/vocabulary/schema/mistake.ts";
 import { parseTemplate, render } from "./integrations/template.ts";
 
 const LONGEST_NAME = 256;

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, relative } from "node:path";
-import { MANIFEST } from "../../../kernel/cli/package.ts";
+import { MANIFEST } from "../../../kernel/kit.ts";
 import { withCapabilitiesSection } from "../../compile/capabilities-section.ts";
 import type { Project } from "../project.ts";
 import { bundle } from "./bundle.ts";

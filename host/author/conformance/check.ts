@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Capabilities } from "../../../capabilities/capabilities.ts";
-import type { PrivateHosts } from "../../../kernel/net/address.ts";
+import type { PrivateHosts } from "../../../kernel/kit.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import { type Candidate, digestOf } from "../../catalog/catalog.ts";
 import { examine, type Introduce } from "../../catalog/install.ts";

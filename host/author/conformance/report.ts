@@ -1,6 +1,6 @@
 /** What `tool check` found, as data and in words. */
 
-import { table } from "../../../kernel/cli/table.ts";
+import { table } from "../../../kernel/kit.ts";
 import type { JsonSchema } from "../../../kernel/plugin.ts";
 
 /** `fail`: it would not be installed, or its calls break. `warn`: worth fixing. `note`: worth knowing. */

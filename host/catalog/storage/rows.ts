@@ -1,6 +1,7 @@
 /** Installed tools as rows that every node of a fleet reads: what one installs is there on all within two seconds. */
+
+import { follow } from "../../../kernel/kit.ts";
 import { Fault, type Queries, reason, type Sql, type Store } from "../../../kernel/plugin.ts";
-import { follow } from "../../../kernel/store/fleet/followed.ts";
 import {
   assertUnchanged,
   type BrokenTool,

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { basename, join, relative, resolve } from "node:path";
-import { table } from "../../../kernel/cli/table.ts";
+import { table } from "../../../kernel/kit.ts";
 import type { CommandContext } from "../../../kernel/plugin.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import type { Engine } from "../../author/build/engines.ts";

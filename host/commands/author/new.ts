@@ -1,9 +1,9 @@
 /** `tool new`: creates a project folder from the templates next to the WIT. */
 import { cp, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename, join, relative, resolve } from "node:path";
+import { makeFolders } from "../../../kernel/kit.ts";
 import type { CommandContext } from "../../../kernel/plugin.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
-import { makeFolders } from "../../../kernel/store/files/folders.ts";
 import { ENTRIES, type Language, WIT } from "../../author/project.ts";
 import { checkName } from "../../catalog/install.ts";
 import { type JsonOption, print } from "../terminal/terminal.ts";

@@ -1,7 +1,6 @@
 /** Output of the `tool` commands: results on stdout, progress on stderr, so that `--json` can be piped. */
 import { confirm, isCancel } from "@clack/prompts";
-import { say, sayJson, warn } from "../../../kernel/cli/output.ts";
-import { visible } from "../../../kernel/mask/visible.ts";
+import { say, sayJson, visible, warn } from "../../../kernel/kit.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 
 export interface JsonOption {

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import type { AuthorizationServerMetadata, FetchLike, OAuthTokens } from "@modelcontextprotocol/client";
-import { Fault } from "../../../kernel/fault.ts";
+import { Fault } from "../../../kernel/kit.ts";
 import type { OAuthGrant, SecretRecord } from "../../secrets/entry.ts";
 import { type Challenge, splitScopes } from "./challenges.ts";
 import { type Clients, informationOf, type OAuthClient } from "./clients.ts";

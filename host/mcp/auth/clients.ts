@@ -7,10 +7,7 @@ import type {
   OAuthClientInformationMixed,
 } from "@modelcontextprotocol/client";
 import type Keyv from "keyv";
-import { Fault } from "../../../kernel/fault.ts";
-import { clientMetadata } from "../../../kernel/net/oauth-client.ts";
-import type { SealingKey } from "../../../kernel/store/keys/keyring.ts";
-import { seal, unseal } from "../../../kernel/store/sealing.ts";
+import { clientMetadata, Fault, type SealingKey, seal, unseal } from "../../../kernel/kit.ts";
 
 /** With the secret in it, where it has one: sealed at rest, and never given to anybody but its issuer. */
 export interface OAuthClient {

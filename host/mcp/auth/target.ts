@@ -1,6 +1,6 @@
 /** An MCP server as its credentials know it: which are its own, and under which names they are kept. */
 import { createHash } from "node:crypto";
-import { Fault } from "../../../kernel/fault.ts";
+import { Fault } from "../../../kernel/kit.ts";
 import type { Holder } from "../../secrets/holder.ts";
 
 /** A server as its file has it. */

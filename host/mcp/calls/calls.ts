@@ -1,7 +1,7 @@
 /** One call of a server's tool, from the model's words to an outcome and a receipt. Whatever a server does is an outcome. */
 
 import { randomUUID } from "node:crypto";
-import { limitWords, RATE_LIMIT_EXCEEDED } from "../../../kernel/net/rate-limit.ts";
+import { invalidParams, limitWords, RATE_LIMIT_EXCEEDED, type SealingKey } from "../../../kernel/kit.ts";
 import {
   type CallOptions,
   type CallOutcome,
@@ -15,8 +15,6 @@ import {
   type ToolCall,
   type ToolOutcome,
 } from "../../../kernel/plugin.ts";
-import type { SealingKey } from "../../../kernel/store/keys/keyring.ts";
-import { invalidParams } from "../../../kernel/vocabulary/schema/params.ts";
 import { createLimiters } from "../../broker/rate-limits.ts";
 import type { Receipt, Receipts } from "../../calls/receipts.ts";
 import type { CheckJson } from "../../sandbox/json-check.ts";

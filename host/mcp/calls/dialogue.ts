@@ -1,6 +1,7 @@
 /** A call as a conversation with its server: sent, perhaps asked back, gone on with, and ended with an outcome. */
 
 import type { ElicitRequest } from "@modelcontextprotocol/client";
+import type { SealingKey } from "../../../kernel/kit.ts";
 import type {
   CallOptions,
   CallOutcome,
@@ -10,7 +11,6 @@ import type {
   Reply,
   ToolCall,
 } from "../../../kernel/plugin.ts";
-import type { SealingKey } from "../../../kernel/store/keys/keyring.ts";
 import type { CallAnswer } from "../connections/connection.ts";
 import type { Connections } from "../connections/connections.ts";
 import { ConnectionFailed } from "../connections/failure.ts";

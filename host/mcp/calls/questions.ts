@@ -1,8 +1,7 @@
 /** What a server asks a person: a stranger's words, bounded and freed of what nobody sees, and the answer in its own form. */
 import type { ElicitRequest, ElicitResult } from "@modelcontextprotocol/client";
-import { withoutHidden } from "../../../kernel/mask/visible.ts";
+import { refuseQuestions, withoutHidden } from "../../../kernel/kit.ts";
 import type { Question, Reply } from "../../../kernel/plugin.ts";
-import { refuseQuestions } from "../../../kernel/vocabulary/tools/questions.ts";
 import { cleaned, isShallow } from "../tools/definition.ts";
 
 const LONGEST_KEY = 200;

@@ -1,8 +1,7 @@
 /** What a server answered, as an outcome: text, data and images; everything else in words. Capped, and without known secrets. */
 import { randomUUID } from "node:crypto";
-import { withoutHidden } from "../../../kernel/mask/visible.ts";
+import { sniffImage, withoutHidden } from "../../../kernel/kit.ts";
 import type { CallOutcome, Mask } from "../../../kernel/plugin.ts";
-import { sniffImage } from "../../../kernel/vocabulary/wire/file-type.ts";
 import type { CallAnswer } from "../connections/connection.ts";
 import { isShallow } from "../tools/definition.ts";
 

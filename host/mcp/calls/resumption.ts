@@ -4,9 +4,8 @@
  */
 
 import { randomUUID } from "node:crypto";
+import { type SealingKey, seal, unseal } from "../../../kernel/kit.ts";
 import type { Question } from "../../../kernel/plugin.ts";
-import type { SealingKey } from "../../../kernel/store/keys/keyring.ts";
-import { seal, unseal } from "../../../kernel/store/sealing.ts";
 
 export type Resumption =
   | {

@@ -1,5 +1,6 @@
 /** `mcp add`: connects, shows what would be added, and asks. A refused one leaves nothing behind. */
 import { resolve } from "node:path";
+import { McpServerInfo as ServerForm, toWire } from "../../../kernel/kit.ts";
 import {
   type CommandContext,
   Fault,
@@ -7,8 +8,6 @@ import {
   type McpServers,
   type NewMcpServer,
 } from "../../../kernel/plugin.ts";
-import { McpServerInfo as ServerForm } from "../../../kernel/vocabulary/tools/mcp.ts";
-import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
 import { terminalPrompt } from "../../commands/terminal/prompt.ts";
 import { agree, type JsonOption, print, progress } from "../../commands/terminal/terminal.ts";
 import { interruptible, OPERATOR, type Services, withServers } from "./opening.ts";

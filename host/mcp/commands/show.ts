@@ -1,8 +1,6 @@
 /** `mcp list`, `mcp info` and `mcp test`. */
-import { fields, table } from "../../../kernel/cli/table.ts";
+import { fields, McpServerInfo as ServerForm, table, toWire } from "../../../kernel/kit.ts";
 import type { CommandContext, McpServerInfo } from "../../../kernel/plugin.ts";
-import { McpServerInfo as ServerForm } from "../../../kernel/vocabulary/tools/mcp.ts";
-import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
 import { type JsonOption, print, progress } from "../../commands/terminal/terminal.ts";
 import { interruptible, OPERATOR, withServer, withServers } from "./opening.ts";
 import { countTools, describeChanges, describeTarget, describeTools } from "./words.ts";

@@ -1,6 +1,5 @@
 /** Servers and their tools in words, for a terminal. What a server wrote is shown as its words, and nothing in it can act. */
-import { table } from "../../../kernel/cli/table.ts";
-import { visible, visibleLine } from "../../../kernel/mask/visible.ts";
+import { table, visible, visibleLine } from "../../../kernel/kit.ts";
 import type { McpServerInfo, McpTool } from "../../../kernel/plugin.ts";
 import { bullets } from "../../commands/terminal/terminal.ts";
 

@@ -6,7 +6,7 @@ import {
   SdkHttpError,
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
-import { visibleLine } from "../../../kernel/mask/visible.ts";
+import { visibleLine } from "../../../kernel/kit.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
 import { ConnectionFailed } from "./failure.ts";
 

@@ -3,8 +3,7 @@
  * is done with them; the digest is that of what came, so that no change goes unnoticed.
  */
 import { createHash } from "node:crypto";
-import { findOrders } from "../../../kernel/mask/orders.ts";
-import { withoutHidden } from "../../../kernel/mask/visible.ts";
+import { findOrders, withoutHidden } from "../../../kernel/kit.ts";
 import type { JsonSchema } from "../../../kernel/plugin.ts";
 import { refuseHeaders } from "./header-params.ts";
 

@@ -1,5 +1,5 @@
 /** What changed about a tool, line by line, as a diff shows it. */
-import { compareLines } from "../../../kernel/vocabulary/wire/line-diff.ts";
+import { compareLines } from "../../../kernel/kit.ts";
 import type { Definition } from "./definition.ts";
 
 const MOST_LINES = 400;

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { ServerFile } from "../../../capabilities/servers/server-file.ts";
+import { follow } from "../../../kernel/kit.ts";
 import {
   Fault,
   type Migrations,
@@ -12,7 +13,6 @@ import {
   type Store,
   type Transaction,
 } from "../../../kernel/plugin.ts";
-import { follow } from "../../../kernel/store/fleet/followed.ts";
 import { parseServerFile } from "../server-file.ts";
 import type { Definition } from "./definition.ts";
 

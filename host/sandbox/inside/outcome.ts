@@ -1,6 +1,5 @@
 /** What a component answered, or how it failed, as an outcome in words. */
-import { reason } from "../../../kernel/fault.ts";
-import type { JsonSchema } from "../../../kernel/vocabulary/turn.ts";
+import { type JsonSchema, reason } from "../../../kernel/kit.ts";
 import type { FailureCode, Outcome } from "../protocol.ts";
 import { compileParamsCheck } from "./params.ts";
 import { ToolExit } from "./wasi/wasi.ts";

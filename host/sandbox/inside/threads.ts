@@ -1,6 +1,6 @@
 /** The threads of a tool's process: Piscina keeps them, this file decides which of them takes a call, and when. */
 import { Piscina } from "piscina";
-import { threadFile } from "../../../kernel/cli/thread-file.ts";
+import { threadFile } from "../../../kernel/kit.ts";
 import type { ToolReply } from "../../broker/grant.ts";
 import type { ComponentCode, FromThread, PlacedTask, Task, ThreadHello } from "../protocol.ts";
 import {

@@ -1,8 +1,7 @@
 /** The indexes that the operator names in TOOLS_INDEX, read anew for each question: they are small, and change when their authors say so. */
 import { readFile, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { ROOT } from "../../../kernel/cli/package.ts";
-import { visibleLine } from "../../../kernel/mask/visible.ts";
+import { ROOT, visibleLine } from "../../../kernel/kit.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
 import { type Downloads, getFile } from "../download.ts";
 import { type IndexReading, MAX_INDEX_BYTES, parseIndex } from "./index-file.ts";

@@ -1,6 +1,6 @@
 /** What a registry says about a package: which version a range means, where its tarball is and which digest it has to have. */
 import { maxSatisfying, valid, validRange } from "semver";
-import { visibleLine } from "../../../kernel/mask/visible.ts";
+import { visibleLine } from "../../../kernel/kit.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
 
 export interface Release {

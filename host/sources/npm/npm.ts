@@ -8,7 +8,7 @@
  * and a folder of that name.
  */
 import { createHash } from "node:crypto";
-import { visibleLine } from "../../../kernel/mask/visible.ts";
+import { visibleLine } from "../../../kernel/kit.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
 import { readCapabilitiesSection } from "../../compile/capabilities-section.ts";
 import { readAttestations } from "../../trust/attestations.ts";

@@ -1,5 +1,5 @@
 /** Registries, opened with the sign-in that is known for each: given to `postern registry login`, or to Docker. */
-import type { PrivateHosts } from "../../../kernel/net/address.ts";
+import type { PrivateHosts } from "../../../kernel/kit.ts";
 import type { Downloads } from "../download.ts";
 import type { OciReference } from "../reference.ts";
 import { readDockerLogin } from "./docker-config.ts";

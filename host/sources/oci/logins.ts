@@ -1,9 +1,8 @@
 /** Sign-ins to registries that a person gave to `postern registry login`, sealed like other secrets. */
 
 import type Keyv from "keyv";
+import { type SealingKey, seal, unseal } from "../../../kernel/kit.ts";
 import type { Mask } from "../../../kernel/plugin.ts";
-import type { SealingKey } from "../../../kernel/store/keys/keyring.ts";
-import { seal, unseal } from "../../../kernel/store/sealing.ts";
 
 export interface Login {
   readonly username: string;

@@ -3,8 +3,7 @@
  * keeps the token it got, and whether the registry speaks TLS.
  */
 
-import { visibleLine } from "../../../kernel/mask/visible.ts";
-import { hostAndPort, type PrivateHosts } from "../../../kernel/net/address.ts";
+import { hostAndPort, type PrivateHosts, visibleLine } from "../../../kernel/kit.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import { type Downloaded, type DownloadRequest, type Downloads, isPlainServer } from "../download.ts";
 import { type Challenge, readChallenge } from "./challenge.ts";

@@ -2,7 +2,7 @@
 import { lt, valid } from "semver";
 import type { Capabilities } from "../../../capabilities/capabilities.ts";
 import { compareCapabilities } from "../../../capabilities/describe.ts";
-import type { ToolOrigin } from "../../../kernel/vocabulary/tools/origin.ts";
+import type { ToolOrigin } from "../../../kernel/kit.ts";
 import { type Candidate, type InstalledTool, isSameTool, type SeenRelease } from "../../catalog/catalog.ts";
 
 export interface Offer {

@@ -1,5 +1,5 @@
 /** `trust add`, `trust list` and `trust remove`. */
-import { table } from "../../../kernel/cli/table.ts";
+import { table } from "../../../kernel/kit.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import { withHost } from "../../commands/opening.ts";
 import { readInput } from "../../commands/terminal/input.ts";

@@ -3,10 +3,8 @@
  * page talked a model into must not come back in every later conversation.
  */
 import { randomUUID } from "node:crypto";
+import { type Declared, Time, Type, toWire } from "../../../kernel/kit.ts";
 import type { JsonSchema, Queries, Store, ToolOutcome } from "../../../kernel/plugin.ts";
-import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
-import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
-import { Time, Type } from "../../../kernel/vocabulary/wire/type.ts";
 import type { OwnTool } from "../turn/own-tool.ts";
 
 const Mission = Type.Object({

@@ -1,8 +1,8 @@
 /** Tokens of what a model is sent, without asking the model. */
 
 import { StringDecoder } from "node:string_decoder";
+import { estimateText } from "../../../kernel/kit.ts";
 import type { Attachment } from "../../../kernel/plugin.ts";
-import { estimateText } from "../../../kernel/vocabulary/models/usage.ts";
 import type { ModelAttachment, ModelMessage, ModelTool, RenderedMessage } from "../models/model.ts";
 import { isText } from "../models/request.ts";
 

@@ -1,11 +1,8 @@
 /** `postern jobs list|show|cancel|retry`: the durable queue from the command line, also while the service runs. */
 import { type Command, InvalidArgumentError } from "commander";
-import { say, sayJson } from "../../../kernel/cli/output.ts";
-import { fields, table } from "../../../kernel/cli/table.ts";
+import { fields, JobDetails, JobStatus as STATUS, say, sayJson, table, toWire } from "../../../kernel/kit.ts";
 import type { CommandContext } from "../../../kernel/plugin.ts";
 import { Fault, type Job, type JobStatus } from "../../../kernel/plugin.ts";
-import { JobDetails, JobStatus as STATUS } from "../../../kernel/vocabulary/job.ts";
-import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
 
 type ListedStatus = JobStatus | "failed";
 const STATUSES: readonly ListedStatus[] = [...STATUS.enum, "failed"];

@@ -1,7 +1,7 @@
 /** What a job is completed with. */
+
+import { isWebhookIdentity, whyHeld } from "../../../kernel/kit.ts";
 import { type Failure, Fault, type TurnRecord } from "../../../kernel/plugin.ts";
-import { whyHeld } from "../../../kernel/vocabulary/tools/approval.ts";
-import { isWebhookIdentity } from "../../../kernel/vocabulary/user.ts";
 import { INTERRUPTED } from "../threads/ledger.ts";
 
 export interface Completion {

@@ -1,6 +1,7 @@
 /** Which account each webhook identity is, and what happens to what it has when an operator says so. */
+
+import { isWebhookIdentity } from "../../../kernel/kit.ts";
 import { Fault, type Identities, type Identity, type Sql, type Transaction } from "../../../kernel/plugin.ts";
-import { isWebhookIdentity } from "../../../kernel/vocabulary/user.ts";
 import { PAIRING_DENIED } from "./completion.ts";
 import type { RunningJobs } from "./jobs.ts";
 

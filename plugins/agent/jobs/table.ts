@@ -1,6 +1,6 @@
 /** Jobs as rows: every question is answered from an index, however many there are. */
 import { randomUUIDv7 } from "node:crypto";
-import { currentTraceparent } from "../../../kernel/log/trace-context.ts";
+import { currentTraceparent, removeOld } from "../../../kernel/kit.ts";
 import type {
   Job,
   JobCallback,
@@ -11,7 +11,6 @@ import type {
   Sql,
   Transaction,
 } from "../../../kernel/plugin.ts";
-import { removeOld } from "../../../kernel/store/care/retention.ts";
 import { pageOf, pageSize, readNumber } from "../threads/pages.ts";
 import { OLD_JOBS } from "./aging.ts";
 import type { Completion } from "./completion.ts";

@@ -1,6 +1,7 @@
 /** Moves what the webhook's senders kept under an account's name to the identity that they speak for now. */
+
+import { webhookIdentity } from "../../../kernel/kit.ts";
 import type { Migrations, Transaction } from "../../../kernel/plugin.ts";
-import { webhookIdentity } from "../../../kernel/vocabulary/user.ts";
 import { giveDocuments } from "../memory/giving.ts";
 
 export const MIGRATIONS: Migrations = { sqlite: [moveWebhookMemory], postgres: [] };

@@ -1,11 +1,9 @@
 /** `postern ask "…"`: one question, answered on standard output. Made for scripts. */
 import { fstatSync } from "node:fs";
 import type { Command } from "commander";
-import { say, sayJson } from "../../../kernel/cli/output.ts";
+import { OPERATOR, say, sayJson, whyHeld } from "../../../kernel/kit.ts";
 import type { CommandContext } from "../../../kernel/plugin.ts";
 import { Fault, type Gate, type RunningTurn, type TurnEvent } from "../../../kernel/plugin.ts";
-import { whyHeld } from "../../../kernel/vocabulary/tools/approval.ts";
-import { OPERATOR } from "../../../kernel/vocabulary/user.ts";
 
 interface AskOptions {
   readonly json?: boolean;

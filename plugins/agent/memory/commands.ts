@@ -4,19 +4,21 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
-import { say, sayJson, sayPainted } from "../../../kernel/cli/output.ts";
-import { table } from "../../../kernel/cli/table.ts";
-import type { CommandContext } from "../../../kernel/plugin.ts";
-import { Fault, type Memory, reason } from "../../../kernel/plugin.ts";
 import {
   MemoryEntry,
   MemoryFile,
   MemoryHit,
   MemoryVersion,
   type MemoryWriter,
-} from "../../../kernel/vocabulary/memory.ts";
-import { OPERATOR } from "../../../kernel/vocabulary/user.ts";
-import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
+  OPERATOR,
+  say,
+  sayJson,
+  sayPainted,
+  table,
+  toWire,
+} from "../../../kernel/kit.ts";
+import type { CommandContext } from "../../../kernel/plugin.ts";
+import { Fault, type Memory, reason } from "../../../kernel/plugin.ts";
 
 interface Options {
   readonly user: string;

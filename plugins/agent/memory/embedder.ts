@@ -1,7 +1,7 @@
 /** Vectors from a thread that is started when first needed and ended when long unused, for it holds 200 MB. */
 
 import { Worker } from "node:worker_threads";
-import { threadFile } from "../../../kernel/cli/thread-file.ts";
+import { threadFile } from "../../../kernel/kit.ts";
 import { Fault, type Log, reason } from "../../../kernel/plugin.ts";
 
 export interface EmbeddingRequest {

@@ -1,6 +1,7 @@
 /** What a request comes down to for every provider, whatever its dialect. */
+
+import { isTextual } from "../../../kernel/kit.ts";
 import type { Attachment, Format } from "../../../kernel/plugin.ts";
-import { isTextual } from "../../../kernel/vocabulary/wire/file-type.ts";
 import { wrapFile } from "../safety/wrap.ts";
 import type { ModelAttachment, ModelMessage, ModelRequest, ModelTool } from "./model.ts";
 

@@ -1,6 +1,7 @@
 /** What a routine may be, looked at before it is kept. */
+
+import { isWebhookIdentity } from "../../../kernel/kit.ts";
 import { Fault, type RoutineBudget } from "../../../kernel/plugin.ts";
-import { isWebhookIdentity } from "../../../kernel/vocabulary/user.ts";
 
 export interface RoutineLimits {
   readonly perUser: number;

@@ -1,7 +1,16 @@
 /** `postern routine …`: from the command line, also while the service runs. */
 import { type Command, InvalidArgumentError } from "commander";
-import { say, sayJson } from "../../../kernel/cli/output.ts";
-import { fields, table } from "../../../kernel/cli/table.ts";
+import {
+  fields,
+  OPERATOR,
+  Routine,
+  RoutinePreview,
+  RoutineRun,
+  say,
+  sayJson,
+  table,
+  toWire,
+} from "../../../kernel/kit.ts";
 import {
   type CommandContext,
   Fault,
@@ -10,9 +19,6 @@ import {
   type Routines,
   type Services,
 } from "../../../kernel/plugin.ts";
-import { Routine, RoutinePreview, RoutineRun } from "../../../kernel/vocabulary/routine.ts";
-import { OPERATOR } from "../../../kernel/vocabulary/user.ts";
-import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
 import { budgetInWords, localInWords, runInWords, secondsInWords, statusInWords } from "./in-words.ts";
 
 interface Given {

@@ -3,6 +3,7 @@
  * submits its job, has claimed it. A process that dies before has done nothing, and one that dies after has left a durable job.
  */
 import { randomUUIDv7 } from "node:crypto";
+import { removeInBatches } from "../../../kernel/kit.ts";
 import {
   type Clock,
   type Failure,
@@ -14,7 +15,6 @@ import {
   type Store,
   type Transaction,
 } from "../../../kernel/plugin.ts";
-import { removeInBatches } from "../../../kernel/store/care/retention.ts";
 import type { RunningJobs } from "../jobs/jobs.ts";
 import { oneAtATime } from "../live/one-at-a-time.ts";
 import { invalid } from "./bounds.ts";

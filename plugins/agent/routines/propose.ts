@@ -1,7 +1,8 @@
 /** The agent proposes a routine; only a person's yes makes it. */
+
+import { ROUTINE_PROPOSE } from "../../../kernel/kit.ts";
 import type { Routines, ToolOutcome } from "../../../kernel/plugin.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
-import { ROUTINE_PROPOSE } from "../../../kernel/vocabulary/tools/names.ts";
 import type { OwnTool, OwnToolContext } from "../turn/own-tool.ts";
 import { assertOwner, assertText, LONGEST_TEXT } from "./bounds.ts";
 import { LONGEST_SCHEDULE } from "./schedule/words.ts";

@@ -1,6 +1,7 @@
 /** May this tool be called for this user: at once, after asking, or not at all. */
+
+import { fingerprintOf } from "../../../kernel/kit.ts";
 import type { Approvals, Env, Gate, Sql, ToolInfo } from "../../../kernel/plugin.ts";
-import { fingerprintOf } from "../../../kernel/vocabulary/tools/fingerprint.ts";
 
 export type Verdict = "allow" | "ask" | "deny";
 

@@ -1,6 +1,6 @@
 /** Tools of servers that others run, as a model is shown them: every word of theirs marked, bounded and without our tags. */
 
-import { findOrders } from "../../../kernel/mask/orders.ts";
+import { findOrders } from "../../../kernel/kit.ts";
 import type { JsonSchema, ToolInfo } from "../../../kernel/plugin.ts";
 import type { ModelTool } from "../models/model.ts";
 import { capText, escapeTags } from "./wrap.ts";

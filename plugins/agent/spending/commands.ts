@@ -1,10 +1,7 @@
 /** `postern usage`: what was asked and what it cost, also while the service runs. */
 import { type Command, InvalidArgumentError } from "commander";
-import { say, sayJson } from "../../../kernel/cli/output.ts";
-import { table } from "../../../kernel/cli/table.ts";
+import { Figures as FiguresShape, say, sayJson, table, toWire, UsageBy } from "../../../kernel/kit.ts";
 import type { CommandContext, Figure, Figures } from "../../../kernel/plugin.ts";
-import { Figures as FiguresShape, UsageBy } from "../../../kernel/vocabulary/models/usage.ts";
-import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
 
 const DAY_MILLIS = 86_400_000;
 const MOST_DAYS = 400;

@@ -1,6 +1,7 @@
 /** What was asked of the agent, and what it cost, counted from the stored turns. */
+
+import { createFigures } from "../../../kernel/kit.ts";
 import type { Sql, TurnUsage } from "../../../kernel/plugin.ts";
-import { createFigures } from "../../../kernel/store/figures.ts";
 
 export function createUsage(sql: Sql): TurnUsage {
   const turns = createFigures(sql, {

@@ -2,8 +2,17 @@
 import { open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
-import { say, sayJson, sayPainted } from "../../../kernel/cli/output.ts";
-import { fields, table } from "../../../kernel/cli/table.ts";
+import {
+  fields,
+  OPERATOR,
+  say,
+  sayJson,
+  sayPainted,
+  table,
+  toWire,
+  ThreadSummary as WireThread,
+  TurnRecord as WireTurn,
+} from "../../../kernel/kit.ts";
 import type { CommandContext } from "../../../kernel/plugin.ts";
 import {
   type ExportFormat,
@@ -14,10 +23,6 @@ import {
   type TurnItem,
   type TurnRecord,
 } from "../../../kernel/plugin.ts";
-import { ThreadSummary as WireThread } from "../../../kernel/vocabulary/thread.ts";
-import { TurnRecord as WireTurn } from "../../../kernel/vocabulary/turn.ts";
-import { OPERATOR } from "../../../kernel/vocabulary/user.ts";
-import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
 
 interface Options {
   readonly user: string;

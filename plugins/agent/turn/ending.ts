@@ -1,4 +1,6 @@
 /** How a turn ends, and what that is in the store. */
+
+import { whyHeld } from "../../../kernel/kit.ts";
 import {
   Fault,
   type Gate,
@@ -9,7 +11,6 @@ import {
   type Turn,
   type Usage,
 } from "../../../kernel/plugin.ts";
-import { whyHeld } from "../../../kernel/vocabulary/tools/approval.ts";
 import type { PendingCall } from "../threads/thread-row.ts";
 import type { OwnTurn } from "../threads/turns/items.ts";
 import type { Carried } from "./required-tools.ts";

@@ -1,5 +1,6 @@
 /** What a turn begins with: a message, or the answer to the gate its thread waits at. Refused before it starts. */
 import { randomUUIDv7 } from "node:crypto";
+import { type Doubt, mistakeInReplies } from "../../../kernel/kit.ts";
 import {
   Fault,
   type Gate,
@@ -10,8 +11,6 @@ import {
   type TurnInput,
   type TurnItem,
 } from "../../../kernel/plugin.ts";
-import type { Doubt } from "../../../kernel/vocabulary/tools/gate.ts";
-import { mistakeInReplies } from "../../../kernel/vocabulary/tools/questions.ts";
 import { heldDestinations } from "../safety/provenance/destinations.ts";
 import type { PendingCall, ThreadRow } from "../threads/thread-row.ts";
 import { type Carried, createRequiredTools, NOTHING_REQUIRED } from "./required-tools.ts";

@@ -1,5 +1,6 @@
 /** The calls of one answer: those that may run do, side by side, and what has to be waited for becomes a gate. */
 import { randomUUIDv7 } from "node:crypto";
+import { type Doubt, refuseQuestions } from "../../../kernel/kit.ts";
 import {
   type CallOutcome,
   Fault,
@@ -11,8 +12,6 @@ import {
   type TurnEvent,
   type TurnItem,
 } from "../../../kernel/plugin.ts";
-import type { Doubt } from "../../../kernel/vocabulary/tools/gate.ts";
-import { refuseQuestions } from "../../../kernel/vocabulary/tools/questions.ts";
 import type { TurnObserver } from "../live/observer.ts";
 import { MOST_DOUBTS } from "../safety/provenance/sentences.ts";
 import { redact } from "../safety/redact.ts";

@@ -1,4 +1,6 @@
 /** The tools one turn may call: the agent's own, those of the tool host, and the caller's. */
+
+import { type Doubt, fingerprintOf, invalidParams, isAgentsName, TOOL_SEARCH } from "../../../kernel/kit.ts";
 import type {
   CallOutcome,
   CallTrace,
@@ -10,10 +12,6 @@ import type {
   Tools,
 } from "../../../kernel/plugin.ts";
 import { reason } from "../../../kernel/plugin.ts";
-import { invalidParams } from "../../../kernel/vocabulary/schema/params.ts";
-import { fingerprintOf } from "../../../kernel/vocabulary/tools/fingerprint.ts";
-import type { Doubt } from "../../../kernel/vocabulary/tools/gate.ts";
-import { isAgentsName, TOOL_SEARCH } from "../../../kernel/vocabulary/tools/names.ts";
 import type { ModelTool } from "../models/model.ts";
 import { type ApprovalRules, judgeTool, type RememberedApprovals } from "../safety/approvals.ts";
 import { ABOUT_FOREIGN, showTool } from "../safety/foreign.ts";

@@ -1,9 +1,8 @@
 /** The OpenAPI document, made from the routes themselves. */
 import { STATUS_CODES } from "node:http";
 import type { TSchema } from "typebox";
-import { ErrorEnvelope } from "../../../kernel/net/http-fault.ts";
+import { ErrorEnvelope, type Rendering, wireSchema } from "../../../kernel/kit.ts";
 import type { JsonSchema, RouteDescription } from "../../../kernel/plugin.ts";
-import { type Rendering, wireSchema } from "../../../kernel/vocabulary/wire/schema.ts";
 
 export interface ApiDescription {
   readonly version: string;

@@ -1,9 +1,6 @@
 /** What only the gateway's API has. Tests hold every real answer against its declaration. */
 import type { TSchema } from "typebox";
-import { ModelName } from "../../../kernel/vocabulary/models/model.ts";
-import { User } from "../../../kernel/vocabulary/user.ts";
-import { named, nullable } from "../../../kernel/vocabulary/wire/form.ts";
-import { Time, Type } from "../../../kernel/vocabulary/wire/type.ts";
+import { ModelName, named, nullable, Time, Type, User } from "../../../kernel/kit.ts";
 
 /** Pass `next` as `before` to go on; it is null at the end. */
 export const page = <const Name extends string, Item extends TSchema>(name: Name, item: Item) =>

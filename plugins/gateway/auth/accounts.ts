@@ -1,8 +1,7 @@
 /** Users, with what `people.ts`, `sessions.ts` and `tokens/` keep of them. */
+
+import { type Declared, isWebhookIdentity, Time, Type, User } from "../../../kernel/kit.ts";
 import { Fault, type Queries, type Store } from "../../../kernel/plugin.ts";
-import { isWebhookIdentity, User } from "../../../kernel/vocabulary/user.ts";
-import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
-import { Time, Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { createPeople, type People, USER_ID } from "./people.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
 import { MIGRATIONS } from "./tables.ts";

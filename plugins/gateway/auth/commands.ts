@@ -1,10 +1,8 @@
 /** `postern user …` and `postern session …`; they also work while the service is running. */
 import { type Command, CommanderError, Option } from "commander";
-import { say, sayJson } from "../../../kernel/cli/output.ts";
-import { table } from "../../../kernel/cli/table.ts";
+import { say, sayJson, table, toWire } from "../../../kernel/kit.ts";
 import type { CommandContext, User } from "../../../kernel/plugin.ts";
 import { Fault } from "../../../kernel/plugin.ts";
-import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
 import { tellRevoked } from "../socket/revocations.ts";
 import { Account, type Accounts, createAccounts } from "./accounts.ts";
 import { SessionInfo } from "./sessions.ts";

@@ -1,7 +1,7 @@
 /** From what a request presents to who sent it. The answer to a wrong token never says what was wrong with it. */
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import type { Proxies } from "../../../kernel/net/proxies.ts";
+import type { Proxies } from "../../../kernel/kit.ts";
 import { type Log, reason, type User } from "../../../kernel/plugin.ts";
 import type { Accounts } from "./accounts.ts";
 import type { OidcCheck } from "./oidc.ts";

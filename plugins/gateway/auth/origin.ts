@@ -1,6 +1,6 @@
 /** Which web pages may use this gateway: its own, and those the operator listed. */
 import type { IncomingMessage } from "node:http";
-import type { Proxies } from "../../../kernel/net/proxies.ts";
+import type { Proxies } from "../../../kernel/kit.ts";
 
 export type OriginCheck = (request: IncomingMessage) => boolean;
 

@@ -1,9 +1,7 @@
 /** `postern user pair …`: says which account a webhook identity is; works while the service is running too. */
 import type { Command } from "commander";
-import { table } from "../../../kernel/cli/table.ts";
+import { Identity, table, toWire } from "../../../kernel/kit.ts";
 import { type AccountKey, type CommandContext, Fault, type Identities } from "../../../kernel/plugin.ts";
-import { Identity } from "../../../kernel/vocabulary/user.ts";
-import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
 import { type Accounts, createAccounts } from "./accounts.ts";
 import { type JsonOption, print, verb } from "./commands.ts";
 

@@ -1,8 +1,7 @@
 /** Browser sessions: of the cookie only the hash is kept, so a session has an id to be listed and ended by. */
 import { randomUUID } from "node:crypto";
+import { type Declared, nullable, Time, Type } from "../../../kernel/kit.ts";
 import type { Sql, User } from "../../../kernel/plugin.ts";
-import { type Declared, nullable } from "../../../kernel/vocabulary/wire/form.ts";
-import { Time, Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { boundBy, readScope } from "./tokens/scope.ts";
 import { digestOf, newSecret } from "./tokens/secret.ts";
 

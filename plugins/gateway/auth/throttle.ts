@@ -6,8 +6,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import ipaddr from "ipaddr.js";
 import { LRUCache } from "lru-cache";
+import { createLocalLocks } from "../../../kernel/kit.ts";
 import type { Sql } from "../../../kernel/plugin.ts";
-import { createLocalLocks } from "../../../kernel/store/fleet/locks.ts";
 
 const FREE_FAILURES = 5;
 const STEP_MILLIS = 200;

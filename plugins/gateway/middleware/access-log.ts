@@ -1,6 +1,6 @@
 /** One line a request: what was asked, by whom, how it went. Never a query, a header or a body. */
 import type { Context, Middleware } from "koa";
-import type { Proxies } from "../../../kernel/net/proxies.ts";
+import type { Proxies } from "../../../kernel/kit.ts";
 import type { Log, Metrics } from "../../../kernel/plugin.ts";
 import type { Identity } from "../auth/identity.ts";
 

@@ -1,6 +1,6 @@
 /** Lets pages of the listed origins call the API from a browser; to all others a browser shows nothing. */
 import type { Middleware } from "koa";
-import { RATE_LIMIT_HEADERS } from "../../../kernel/net/rate-limit.ts";
+import { RATE_LIMIT_HEADERS } from "../../../kernel/kit.ts";
 
 const METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";
 const READABLE = [

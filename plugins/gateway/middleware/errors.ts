@@ -1,6 +1,6 @@
 /** What the gateway answers when something went wrong: the one table's envelope, or plain text before sign-in. */
 import type { Context, Middleware } from "koa";
-import { type ChannelRules, type HttpFault, httpFault, statusFault } from "../../../kernel/net/http-fault.ts";
+import { type ChannelRules, type HttpFault, httpFault, statusFault } from "../../../kernel/kit.ts";
 import type { Log } from "../../../kernel/plugin.ts";
 import { CONFIRM_SIGN_IN, Refusal } from "../auth/identity.ts";
 import { BODY_BYTES, OPEN_BODY_BYTES } from "./body-limits.ts";

@@ -1,7 +1,7 @@
 /** The gateway's request ids, and what its page may do. */
 import { randomUUID } from "node:crypto";
 import type { Middleware } from "koa";
-import type { Policy } from "../../../kernel/net/answers.ts";
+import type { Policy } from "../../../kernel/kit.ts";
 
 /** The page has no inline script or style and loads nothing from elsewhere. */
 export const PAGE_POLICY: Policy = {

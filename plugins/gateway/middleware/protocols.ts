@@ -4,8 +4,7 @@
  */
 import type { IncomingMessage } from "node:http";
 import type { Context, Middleware } from "koa";
-import { isLoopback } from "../../../kernel/net/address.ts";
-import type { Proxies } from "../../../kernel/net/proxies.ts";
+import { isLoopback, type Proxies } from "../../../kernel/kit.ts";
 import type { Log, MountedProtocol } from "../../../kernel/plugin.ts";
 import {
   type Authenticator,

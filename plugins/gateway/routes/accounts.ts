@@ -1,7 +1,7 @@
 /** Users and their tokens: the operator's to give and to take. */
+
+import { Type, User } from "../../../kernel/kit.ts";
 import { type Agent, type ExternalTools, Fault } from "../../../kernel/plugin.ts";
-import { User } from "../../../kernel/vocabulary/user.ts";
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { Account, type Accounts } from "../auth/accounts.ts";
 import { SessionInfo } from "../auth/sessions.ts";
 import { NewToken, scopeIn, warningsOf } from "../auth/tokens/scope.ts";

@@ -1,4 +1,14 @@
 /** What waits for the user's decision, and what the user decided for good. */
+
+import {
+  ApprovalDecision,
+  type Declared,
+  fingerprintOf,
+  Gate,
+  PairingGate,
+  Reply,
+  Type,
+} from "../../../kernel/kit.ts";
 import {
   type Agent,
   type Approvals,
@@ -8,11 +18,6 @@ import {
   type TurnInput,
   type User,
 } from "../../../kernel/plugin.ts";
-import { fingerprintOf } from "../../../kernel/vocabulary/tools/fingerprint.ts";
-import { ApprovalDecision, Gate, Reply } from "../../../kernel/vocabulary/tools/gate.ts";
-import { PairingGate } from "../../../kernel/vocabulary/user.ts";
-import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { Accepted } from "../api/schemas.ts";
 import { assertTool } from "../auth/tokens/scope.ts";
 import { type Route, route } from "../route.ts";

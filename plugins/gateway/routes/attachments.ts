@@ -1,10 +1,13 @@
 /** Files that come with messages: uploaded first, then named by a message, then read by whoever sent them. */
-import { createFormReader, type FormReader } from "../../../kernel/net/form.ts";
+import {
+  Attachment,
+  createFormReader,
+  type FormReader,
+  named,
+  sniffImage,
+  Type,
+} from "../../../kernel/kit.ts";
 import { type Attachments, Fault } from "../../../kernel/plugin.ts";
-import { Attachment } from "../../../kernel/vocabulary/tools/call.ts";
-import { sniffImage } from "../../../kernel/vocabulary/wire/file-type.ts";
-import { named } from "../../../kernel/vocabulary/wire/form.ts";
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { type Route, route } from "../route.ts";
 
 export const Upload = Type.Object(

@@ -1,6 +1,6 @@
 /** Messages to the agent: one that waits for the answer, one that does not, and what can be done with a turn. */
 import type { Context } from "koa";
-import { applyLimit } from "../../../kernel/net/rate-limit.ts";
+import { applyLimit, type Declared, named, TurnRecord, Type, WantedModel } from "../../../kernel/kit.ts";
 import {
   type Agent,
   type Attachments,
@@ -11,10 +11,6 @@ import {
   type Threads,
   type User,
 } from "../../../kernel/plugin.ts";
-import { WantedModel } from "../../../kernel/vocabulary/models/model.ts";
-import { TurnRecord } from "../../../kernel/vocabulary/turn.ts";
-import { type Declared, named } from "../../../kernel/vocabulary/wire/form.ts";
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { Accepted } from "../api/schemas.ts";
 import { type Route, route } from "../route.ts";
 

@@ -1,8 +1,6 @@
 /** Jobs that the webhook and others have queued. A user sees their own, an operator all. */
-import { applyLimit } from "../../../kernel/net/rate-limit.ts";
+import { applyLimit, Job, JobStatus, Type } from "../../../kernel/kit.ts";
 import { Fault, type Jobs, type Limiter, type User } from "../../../kernel/plugin.ts";
-import { Job, JobStatus } from "../../../kernel/vocabulary/job.ts";
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { page, pageQuery } from "../api/schemas.ts";
 import { type Route, route } from "../route.ts";
 

@@ -1,7 +1,7 @@
 /** What the agent keeps for this user: searched, read and edited. */
+
+import { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion, Type } from "../../../kernel/kit.ts";
 import { Fault, type Memory } from "../../../kernel/plugin.ts";
-import { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion } from "../../../kernel/vocabulary/memory.ts";
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { assertTool } from "../auth/tokens/scope.ts";
 import { type Route, route } from "../route.ts";
 

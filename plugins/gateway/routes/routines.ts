@@ -1,8 +1,7 @@
 /** What the agent does on a schedule. A user sees and changes their own, an operator all. */
+
+import { OPERATOR, Routine, RoutineFields, RoutinePreview, RoutineRun, Type } from "../../../kernel/kit.ts";
 import { Fault, type Routines, type User } from "../../../kernel/plugin.ts";
-import { Routine, RoutineFields, RoutinePreview, RoutineRun } from "../../../kernel/vocabulary/routine.ts";
-import { OPERATOR } from "../../../kernel/vocabulary/user.ts";
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { page, pageQuery } from "../api/schemas.ts";
 import type { Accounts } from "../auth/accounts.ts";
 import { type Route, route } from "../route.ts";

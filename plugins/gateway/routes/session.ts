@@ -1,8 +1,7 @@
 /** Sign-in and sign-out of a browser: a token is exchanged once for a cookie that scripts cannot read. */
 import type { Context } from "koa";
-import type { Proxies } from "../../../kernel/net/proxies.ts";
+import { type Proxies, Type } from "../../../kernel/kit.ts";
 import { Fault, type User } from "../../../kernel/plugin.ts";
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { Session } from "../api/schemas.ts";
 import type { Accounts } from "../auth/accounts.ts";
 import {

@@ -1,9 +1,6 @@
 /** Settings that can be changed while the service runs: the operator's. */
-import { applyLimit } from "../../../kernel/net/rate-limit.ts";
+import { applyLimit, ChangeableSetting, ModelTest, Type } from "../../../kernel/kit.ts";
 import { Fault, type Limiter, type ModelCheck, type StoredSettings } from "../../../kernel/plugin.ts";
-import { ChangeableSetting } from "../../../kernel/settings/live.ts";
-import { ModelTest } from "../../../kernel/vocabulary/models/check.ts";
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { type Route, route } from "../route.ts";
 
 export interface SettingParts {

@@ -1,11 +1,15 @@
 /** The user's conversations. */
 import { Readable } from "node:stream";
+import {
+  ModelOption,
+  named,
+  ThreadSummary,
+  TurnRecord,
+  TurnVersions,
+  Type,
+  WantedModel,
+} from "../../../kernel/kit.ts";
 import { type Agent, Fault, type Threads, type User } from "../../../kernel/plugin.ts";
-import { ModelOption, WantedModel } from "../../../kernel/vocabulary/models/model.ts";
-import { ThreadSummary, TurnVersions } from "../../../kernel/vocabulary/thread.ts";
-import { TurnRecord } from "../../../kernel/vocabulary/turn.ts";
-import { named } from "../../../kernel/vocabulary/wire/form.ts";
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { page, pageOf, pageQuery } from "../api/schemas.ts";
 import { SCOPED_TOKEN } from "../auth/tokens/scope.ts";
 import { type Route, route } from "../route.ts";

@@ -1,8 +1,7 @@
 /** The webhook channel as the operator manages it: its identities and their accounts, its integrations. */
+
+import { Identity, Integration, Type } from "../../../kernel/kit.ts";
 import { Fault, type Identities, type Integrations } from "../../../kernel/plugin.ts";
-import { Integration } from "../../../kernel/vocabulary/job.ts";
-import { Identity } from "../../../kernel/vocabulary/user.ts";
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import type { Accounts } from "../auth/accounts.ts";
 import { accountOf, unpair } from "../auth/pairing.ts";
 import { type Route, route } from "../route.ts";

@@ -1,7 +1,6 @@
 /** One open socket. It reads the stream at its own pace; what it has not read stays in the stream, not in a buffer here. */
 import type { WebSocket } from "ws";
-import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
-import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
+import { type Declared, toWire } from "../../../kernel/kit.ts";
 import type { Identity } from "../auth/identity.ts";
 import { SocketFrame } from "./frame.ts";
 import type { Place, UserStream } from "./stream.ts";

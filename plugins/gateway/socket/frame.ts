@@ -1,9 +1,6 @@
 /** What the socket says. A frame's `id` grows by one from frame to frame of a stream. */
 import type { TObject, TUnion } from "typebox";
-import { TurnEvent } from "../../../kernel/vocabulary/turn.ts";
-import { User } from "../../../kernel/vocabulary/user.ts";
-import { named } from "../../../kernel/vocabulary/wire/form.ts";
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
+import { named, TurnEvent, Type, User } from "../../../kernel/kit.ts";
 
 const place = {
   id: Type.Integer(),

@@ -1,6 +1,6 @@
 /** Sockets that other plugins take: the gateway says who is there, keeps the connection alive and ends it. */
 import type { WebSocket } from "ws";
-import type { MountedSocket } from "../../../kernel/net/web.ts";
+import type { MountedSocket } from "../../../kernel/kit.ts";
 import type { Log } from "../../../kernel/plugin.ts";
 import type { Authenticator, Identity } from "../auth/identity.ts";
 import { CLOSE } from "./connection.ts";

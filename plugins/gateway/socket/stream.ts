@@ -1,7 +1,7 @@
 /** Everything that happens to one user's turns, on whatever channel, as numbered frames. */
 import { randomBytes } from "node:crypto";
+import { toWire } from "../../../kernel/kit.ts";
 import type { Agent } from "../../../kernel/plugin.ts";
-import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
 import { TurnFrame } from "./frame.ts";
 import { createRing, type Entry, type RingBounds } from "./ring.ts";
 

@@ -2,7 +2,7 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
-import type { Proxies } from "../../../kernel/net/proxies.ts";
+import type { Proxies } from "../../../kernel/kit.ts";
 import type { Log, MountedSocket } from "../../../kernel/plugin.ts";
 import { type Authenticator, FOREIGN_ORIGIN, Refusal } from "../auth/identity.ts";
 import type { OriginCheck } from "../auth/origin.ts";

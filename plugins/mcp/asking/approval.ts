@@ -5,9 +5,8 @@ import {
   inputResponse,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { visible, visibleJson } from "../../../kernel/mask/visible.ts";
+import { ApprovalDecision as Decisions, visible, visibleJson } from "../../../kernel/kit.ts";
 import type { ApprovalDecision, Caller } from "../../../kernel/plugin.ts";
-import { ApprovalDecision as Decisions } from "../../../kernel/vocabulary/tools/gate.ts";
 
 const KEY = "approval";
 const LONGEST_PARAMS = 4000;

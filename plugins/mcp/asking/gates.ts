@@ -5,8 +5,8 @@ import {
   inputResponse,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { decisionsAt, whyHeld } from "../../../kernel/kit.ts";
 import type { Caller, Gate, TurnInput } from "../../../kernel/plugin.ts";
-import { decisionsAt, whyHeld } from "../../../kernel/vocabulary/tools/approval.ts";
 import type { Abilities } from "./abilities.ts";
 import { askApproval, readApproval } from "./approval.ts";
 import type { Places } from "./places.ts";

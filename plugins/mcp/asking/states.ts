@@ -10,8 +10,8 @@ import {
   type RequestStateCodec,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { seal, unseal } from "../../../kernel/kit.ts";
 import type { Caller, Store } from "../../../kernel/plugin.ts";
-import { seal, unseal } from "../../../kernel/store/sealing.ts";
 import { createSpending } from "./spent.ts";
 
 const LASTS_SECS = 3600;

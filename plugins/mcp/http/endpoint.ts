@@ -9,7 +9,7 @@ import {
   type ServerEvent,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
-import { parseJson } from "../../../kernel/net/body.ts";
+import { parseJson } from "../../../kernel/kit.ts";
 import type { Caller, Log, Store, User } from "../../../kernel/plugin.ts";
 import type { Change } from "../lists/changes.ts";
 import { CHANNEL } from "../parts.ts";

@@ -3,8 +3,8 @@
  * after a restart, and nobody else's id opens.
  */
 import type { InitializeRequest } from "@modelcontextprotocol/server";
+import { seal, unseal } from "../../../kernel/kit.ts";
 import type { Caller, Store } from "../../../kernel/plugin.ts";
-import { seal, unseal } from "../../../kernel/store/sealing.ts";
 
 export type Opening = InitializeRequest["params"];
 

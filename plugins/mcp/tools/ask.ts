@@ -6,8 +6,14 @@ import {
   type ServerContext,
   type Tool,
 } from "@modelcontextprotocol/server";
-import { visible } from "../../../kernel/mask/visible.ts";
-import { limitWords, RATE_LIMIT_EXCEEDED } from "../../../kernel/net/rate-limit.ts";
+import {
+  compileCheck,
+  describeMistake,
+  limitWords,
+  RATE_LIMIT_EXCEEDED,
+  visible,
+  whyHeld,
+} from "../../../kernel/kit.ts";
 import {
   type Agent,
   type Caller,
@@ -18,9 +24,6 @@ import {
   type Threads,
   type TurnRecord,
 } from "../../../kernel/plugin.ts";
-import { compileCheck } from "../../../kernel/vocabulary/schema/check.ts";
-import { describeMistake } from "../../../kernel/vocabulary/schema/mistake.ts";
-import { whyHeld } from "../../../kernel/vocabulary/tools/approval.ts";
 import { abilitiesOf } from "../asking/abilities.ts";
 import { askGate, readAnswer } from "../asking/gates.ts";
 import type { Places } from "../asking/places.ts";

@@ -10,8 +10,8 @@ import {
   type Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { decisionsAt } from "../../../kernel/kit.ts";
 import type { Approvals, Caller, CallOutcome, ToolCall, ToolCalls } from "../../../kernel/plugin.ts";
-import { decisionsAt } from "../../../kernel/vocabulary/tools/approval.ts";
 import { abilitiesOf } from "../asking/abilities.ts";
 import { askApproval, readApproval } from "../asking/approval.ts";
 import type { Places } from "../asking/places.ts";

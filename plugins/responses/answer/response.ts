@@ -1,8 +1,7 @@
 /** A stored turn and what its request asked for, as the response object of the wire. */
+
+import { toWire, Usage, whyHeld } from "../../../kernel/kit.ts";
 import type { Gate, TurnRecord } from "../../../kernel/plugin.ts";
-import { Usage } from "../../../kernel/vocabulary/models/usage.ts";
-import { whyHeld } from "../../../kernel/vocabulary/tools/approval.ts";
-import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
 import { formatResponseId, type ResponseId } from "./id.ts";
 import { outputOf, type View } from "./output.ts";
 import type { OutputItem, ResponseObject, ResponseStatus, WireError, WireTool, WireUsage } from "./wire.ts";

@@ -1,9 +1,6 @@
 /** What the Responses format sends: every key is always there, null where there is nothing to say. */
 import type { TObject, TSchema } from "typebox";
-import { WireUsage as PlainUsage } from "../../../kernel/vocabulary/models/usage.ts";
-import { JsonSchema } from "../../../kernel/vocabulary/turn.ts";
-import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
+import { type Declared, JsonSchema, WireUsage as PlainUsage, Type } from "../../../kernel/kit.ts";
 
 const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 const empty = Type.Array(Type.Unknown(), { maxItems: 0 });

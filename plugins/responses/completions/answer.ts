@@ -1,6 +1,6 @@
 /** How a taken request is answered as a chat completion: whole when its turn has ended, or in chunks while it runs. */
 import type { ServerResponse } from "node:http";
-import type { ErrorEnvelope, HttpFault } from "../../../kernel/net/http-fault.ts";
+import type { ErrorEnvelope, HttpFault } from "../../../kernel/kit.ts";
 import type { Log } from "../../../kernel/plugin.ts";
 import { type Answers, GONE } from "../answer/answer.ts";
 import type { PageOf } from "../answer/response.ts";

@@ -1,7 +1,7 @@
 /** The body of a chat completion: the fields that mean something here, each with its rule. The others are ignored. */
+
+import { type Declared, Type } from "../../../kernel/kit.ts";
 import type { Format, Generation } from "../../../kernel/plugin.ts";
-import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { compile } from "../intake/check.ts";
 import { OpenBody } from "../intake/open/body.ts";
 import { BODY, maybe } from "../intake/request.ts";

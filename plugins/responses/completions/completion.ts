@@ -1,7 +1,7 @@
 /** A turn that has ended, as a chat completion. */
+
+import { toWire, Usage } from "../../../kernel/kit.ts";
 import type { ToolCall as Called, TurnItem, TurnRecord } from "../../../kernel/plugin.ts";
-import { Usage } from "../../../kernel/vocabulary/models/usage.ts";
-import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
 import { callsOf, isSaid, isThought } from "../answer/output.ts";
 import { inSeconds } from "../answer/response.ts";
 import type { TakenRequest } from "../intake/requests.ts";

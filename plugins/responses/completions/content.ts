@@ -2,7 +2,7 @@
  * The content of a message: a text, or parts that may also be images, recordings and files. Each part is checked in the
  * caller's words and then said as the parts of the Responses format, which is where their rules are.
  */
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
+import { Type } from "../../../kernel/kit.ts";
 import { compile } from "../intake/check.ts";
 import { maybe } from "../intake/request.ts";
 import { invalid } from "../refusal.ts";

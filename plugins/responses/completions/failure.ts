@@ -3,7 +3,7 @@
  * Clients take a status as advice. Nearly all repeat a request by themselves after 408, 409, 429 and 5xx, some of them
  * whatever `x-should-retry` says, and some after 422 too; after 400 and 403 none does.
  */
-import type { HttpFault } from "../../../kernel/net/http-fault.ts";
+import type { HttpFault } from "../../../kernel/kit.ts";
 import { Fault, type FaultKind, type TurnRecord } from "../../../kernel/plugin.ts";
 import { gateError, type PageOf } from "../answer/response.ts";
 import type { WireError } from "../answer/wire.ts";

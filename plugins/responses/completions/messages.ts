@@ -2,7 +2,7 @@
  * The messages of a chat as the items of the Responses format, in order. What a whole conversation has to keep to is
  * checked on the way: every call has its output, every output its call, and somebody has asked something.
  */
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
+import { Type } from "../../../kernel/kit.ts";
 import { compile } from "../intake/check.ts";
 import { MOST_ITEMS, tooManyItems } from "../intake/input.ts";
 import { maybe } from "../intake/request.ts";

@@ -1,7 +1,6 @@
 /** The endpoints of chat completions. */
 import type { Context } from "koa";
-import { ErrorEnvelope } from "../../../kernel/net/http-fault.ts";
-import { applyLimit } from "../../../kernel/net/rate-limit.ts";
+import { applyLimit, ErrorEnvelope } from "../../../kernel/kit.ts";
 import { type ExternalTools, Fault, type Limiter, type Web } from "../../../kernel/plugin.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { type Intake, repeatKeyOf } from "../intake/intake.ts";

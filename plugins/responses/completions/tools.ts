@@ -1,7 +1,7 @@
 /** The tools of a chat and which of them may be called, in today's form and in the one that was before. */
+
+import { type Declared, Type } from "../../../kernel/kit.ts";
 import type { ToolChoice } from "../../../kernel/plugin.ts";
-import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import type { CustomTool, WireTool } from "../answer/wire.ts";
 import { compile } from "../intake/check.ts";
 import { functionTool, GIVEN_FUNCTION, maybe, refuseDouble, ToolName } from "../intake/request.ts";

@@ -1,8 +1,6 @@
 /** What the chat completions format sends, whole and in chunks. */
 import type { TSchema } from "typebox";
-import { WireUsage as PlainUsage } from "../../../kernel/vocabulary/models/usage.ts";
-import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
+import { type Declared, WireUsage as PlainUsage, Type } from "../../../kernel/kit.ts";
 
 const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 

@@ -1,10 +1,7 @@
 /** What a declaration refuses becomes a fault that names the field in the caller's words. */
 import type { TSchema } from "typebox";
+import { compileCheck, type Declared, describeMistake, wireSchema } from "../../../kernel/kit.ts";
 import { Fault } from "../../../kernel/plugin.ts";
-import { compileCheck } from "../../../kernel/vocabulary/schema/check.ts";
-import { describeMistake } from "../../../kernel/vocabulary/schema/mistake.ts";
-import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
-import { wireSchema } from "../../../kernel/vocabulary/wire/schema.ts";
 import { invalid } from "../refusal.ts";
 
 /** `at` names what is checked; the answer is the value itself, now known to have the shape. */

@@ -1,7 +1,6 @@
 /** The items a request brought, as its caller can list them again. */
 import type { ParsedUrlQuery } from "node:querystring";
-import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
+import { type Declared, Type } from "../../../kernel/kit.ts";
 import { formatItemId } from "../answer/id.ts";
 import type { WireTool } from "../answer/wire.ts";
 import { calledTool, customInput } from "../tool-names.ts";

@@ -1,5 +1,6 @@
 /** Takes a request: decides what it is about, starts its turn and writes both down in one step, or neither. */
 import { createHash, randomUUIDv7 } from "node:crypto";
+import { bytesOf } from "../../../kernel/kit.ts";
 import {
   type Agent,
   Fault,
@@ -9,7 +10,6 @@ import {
   type Transaction,
   type User,
 } from "../../../kernel/plugin.ts";
-import { bytesOf } from "../../../kernel/vocabulary/schema/check.ts";
 import { invalid } from "../refusal.ts";
 import { createPreparation, type PreparationParts, type Prepared } from "./preparation.ts";
 import type { CreateRequest } from "./request.ts";

@@ -1,7 +1,7 @@
 /** The items of `input`, each checked and reduced to what a turn can hold. */
+
+import { type Declared, Type } from "../../../kernel/kit.ts";
 import type { Attachment } from "../../../kernel/plugin.ts";
-import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { invalid } from "../refusal.ts";
 import type { SealedKind } from "../seal.ts";
 import { compile } from "./check.ts";

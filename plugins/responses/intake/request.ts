@@ -1,8 +1,7 @@
 /** What a request asks for, whichever door and format it came by. Nothing of HTTP is in it. */
 import type { TSchema } from "typebox";
+import { type Declared, Type } from "../../../kernel/kit.ts";
 import type { Turn } from "../../../kernel/plugin.ts";
-import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import type { ResponseId } from "../answer/id.ts";
 import type { Echo } from "../answer/response.ts";
 import type { FunctionTool, WireTool } from "../answer/wire.ts";

@@ -1,6 +1,5 @@
 /** The body of a create request as the specification has it: every rule and limit that can be checked without asking anyone. */
-import { bytesOf } from "../../../kernel/vocabulary/schema/check.ts";
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
+import { bytesOf, Type } from "../../../kernel/kit.ts";
 import { parseResponseId } from "../answer/id.ts";
 import { compile } from "./check.ts";
 import { parseItems } from "./input.ts";

@@ -1,10 +1,7 @@
 /** `/embeddings`, by the model that memory is searched with. */
 import type { Context } from "koa";
-import { applyLimit } from "../../../kernel/net/rate-limit.ts";
+import { applyLimit, type Declared, estimateText, Type } from "../../../kernel/kit.ts";
 import { Fault, type Limiter, type Memory } from "../../../kernel/plugin.ts";
-import { estimateText } from "../../../kernel/vocabulary/models/usage.ts";
-import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import type { Endpoint, Mounting } from "../endpoint.ts";
 import { compile } from "../intake/check.ts";
 import { invalid } from "../refusal.ts";

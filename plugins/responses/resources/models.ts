@@ -1,8 +1,7 @@
 /** The models a request may name. The name is a hint: settings choose the model. */
 import type { Context } from "koa";
+import { type Declared, Type } from "../../../kernel/kit.ts";
 import { type Agent, Fault } from "../../../kernel/plugin.ts";
-import type { Declared } from "../../../kernel/vocabulary/wire/form.ts";
-import { Type } from "../../../kernel/vocabulary/wire/type.ts";
 import { PLACEHOLDER_MODEL } from "../answer/response.ts";
 import type { Endpoint } from "../endpoint.ts";
 

@@ -1,6 +1,6 @@
 /** Gathers spans and hands them to a thread that writes and sends them. A collector that is slow or gone costs spans, never a turn. */
 import { Worker } from "node:worker_threads";
-import { threadFile } from "../../../kernel/cli/thread-file.ts";
+import { threadFile } from "../../../kernel/kit.ts";
 import { type Log, reason } from "../../../kernel/plugin.ts";
 import type { TraceSettings } from "../settings.ts";
 import type { SpanRecord } from "./spans.ts";

@@ -1,6 +1,6 @@
 /** Spans as plain records. All that is done beside a turn is to fill them in; writing and sending is another thread's work. */
 import { randomBytes } from "node:crypto";
-import type { Attributes, Span, SpanOptions, Tracer } from "../../../kernel/log/telemetry.ts";
+import type { Attributes, Span, SpanOptions, Tracer } from "../../../kernel/kit.ts";
 import type { TraceSettings } from "../settings.ts";
 
 /** Times are milliseconds since 1970. */

@@ -1,5 +1,5 @@
 /** Traces for a collector. This file is read only where one is named. */
-import type { Tracer } from "../../../kernel/log/telemetry.ts";
+import type { Tracer } from "../../../kernel/kit.ts";
 import type { Log } from "../../../kernel/plugin.ts";
 import type { TraceSettings } from "../settings.ts";
 import { createSender } from "./sender.ts";

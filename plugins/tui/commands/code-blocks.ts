@@ -1,6 +1,6 @@
 /** The fenced blocks of an answer, also those in lists and quotes, as they are to be copied. */
 import { lexer, type Tokens, walkTokens } from "marked";
-import { cutMarkdown } from "../../../kernel/mask/markup.ts";
+import { cutMarkdown } from "../../../kernel/kit.ts";
 
 export function codeBlocks(text: string): readonly string[] {
   return cutMarkdown(text).flatMap((piece) => {

@@ -1,6 +1,7 @@
 /** What answers a gate. */
+
+import { ApprovalDecision } from "../../../kernel/kit.ts";
 import type { Gate, TurnInput } from "../../../kernel/plugin.ts";
-import { ApprovalDecision } from "../../../kernel/vocabulary/tools/gate.ts";
 import { decline, type Form, repliesOf } from "./question-form.ts";
 
 export function isAnswer(input: TurnInput, gate: Gate): boolean {

@@ -1,11 +1,7 @@
 /** A question of a tool's server, filled in line by line. */
+
+import { type Field, type FieldValue, fieldsOf, mistakeIn } from "../../../kernel/kit.ts";
 import type { Gate, Reply } from "../../../kernel/plugin.ts";
-import {
-  type Field,
-  type FieldValue,
-  fieldsOf,
-  mistakeIn,
-} from "../../../kernel/vocabulary/tools/questions.ts";
 
 export type QuestionGate = Extract<Gate, { type: "question" }>;
 

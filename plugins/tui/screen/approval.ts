@@ -1,6 +1,7 @@
 /** A call that waits for approval as lines: why it is asked about, with a stranger's words marked, and what it would do. */
+
+import { type Piece, tell } from "../../../kernel/kit.ts";
 import type { Gate } from "../../../kernel/plugin.ts";
-import { type Piece, tell } from "../../../kernel/vocabulary/tools/doubts.ts";
 import { hang, plain } from "./text/lines.ts";
 import type { Palette } from "./text/palette.ts";
 

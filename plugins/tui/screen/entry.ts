@@ -1,6 +1,7 @@
 /** The entries of the history pane, and which of them can be answered or opened. */
+
+import { decisionsAt } from "../../../kernel/kit.ts";
 import type { Gate, ToolCall, ToolOutcome } from "../../../kernel/plugin.ts";
-import { decisionsAt } from "../../../kernel/vocabulary/tools/approval.ts";
 import { type Form, stepsOf } from "../questions/question-form.ts";
 
 export type Entry = { readonly id: number } & (

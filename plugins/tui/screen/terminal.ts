@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { render } from "ink";
 import { createElement as h } from "react";
+import { OPERATOR } from "../../../kernel/kit.ts";
 import { Fault, reason, type Use } from "../../../kernel/plugin.ts";
-import { OPERATOR } from "../../../kernel/vocabulary/user.ts";
 import { createModelNames } from "../commands/model.ts";
 import { complete, runSlash } from "../commands/slash.ts";
 import { createConversation } from "../conversation.ts";

@@ -7,7 +7,7 @@
  */
 import type { Webhook } from "standardwebhooks";
 import { Agent, request } from "undici";
-import { createConnector } from "../../../kernel/net/connector.ts";
+import { CompletedJob, createConnector, toWire } from "../../../kernel/kit.ts";
 import {
   type Job,
   type JobCallback,
@@ -19,8 +19,6 @@ import {
   type Sql,
   type Transaction,
 } from "../../../kernel/plugin.ts";
-import { CompletedJob } from "../../../kernel/vocabulary/job.ts";
-import { toWire } from "../../../kernel/vocabulary/wire/convert.ts";
 import { type Owed, openCallbackList } from "./list.ts";
 import { type CallbackTarget, explainFailure } from "./target.ts";
 

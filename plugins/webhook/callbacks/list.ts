@@ -1,5 +1,5 @@
 /** The list of callbacks that are owed, which all nodes on the store share. Its times are the database's. */
-import { currentTraceparent } from "../../../kernel/log/trace-context.ts";
+import { currentTraceparent } from "../../../kernel/kit.ts";
 import type { Node, Sql, Transaction } from "../../../kernel/plugin.ts";
 
 export interface Owed {

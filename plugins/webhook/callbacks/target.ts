@@ -1,5 +1,5 @@
 /** Where callbacks go, and what the operator reads when they may not go there. */
-import { AddressRefused, type PrivateHosts } from "../../../kernel/net/address.ts";
+import { AddressRefused, type PrivateHosts } from "../../../kernel/kit.ts";
 import { reason } from "../../../kernel/plugin.ts";
 
 export interface CallbackTarget {

@@ -1,5 +1,6 @@
 /** Senders with a secret of their own, each for one user. The secrets are derived, so the store holds none. */
 import { randomUUID } from "node:crypto";
+import { isWebhookIdentity } from "../../../kernel/kit.ts";
 import {
   type Accounts,
   Fault,
@@ -9,7 +10,6 @@ import {
   type Sql,
   type Store,
 } from "../../../kernel/plugin.ts";
-import { isWebhookIdentity } from "../../../kernel/vocabulary/user.ts";
 import { integrationSecrets, type Secrets } from "../keys.ts";
 import { parseTemplate } from "./template.ts";
 

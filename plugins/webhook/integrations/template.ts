@@ -3,7 +3,7 @@
  * Nothing is evaluated. `{{a.b.c}}` is looked up in own properties, and what it finds is made one visible
  * line and cut.
  */
-import { visibleLine } from "../../../kernel/mask/visible.ts";
+import { visibleLine } from "../../../kernel/kit.ts";
 import { Fault, type Outside } from "../../../kernel/plugin.ts";
 
 export interface Message {

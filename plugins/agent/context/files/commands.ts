@@ -1,6 +1,6 @@
 /** `postern home push|pull`: the operator's files between this home and the database that nodes share. */
 import type { Command } from "commander";
-import { say, sayJson } from "../../../../kernel/cli/output.ts";
+import { say, sayJson } from "../../../../kernel/kit.ts";
 import { type CommandContext, Fault } from "../../../../kernel/plugin.ts";
 import { parsePrices } from "../../spending/cost.ts";
 import { createSkills } from "../skills.ts";

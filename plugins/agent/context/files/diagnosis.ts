@@ -1,6 +1,7 @@
 /** What `postern doctor` says about the operator's files. Read-only. */
+
+import { NO_CHANGES } from "../../../../kernel/kit.ts";
 import { type DiagnoseContext, type Finding, reason } from "../../../../kernel/plugin.ts";
-import { NO_CHANGES } from "../../../../kernel/store/fleet/changes.ts";
 import { parsePrices } from "../../spending/cost.ts";
 import { createSkills } from "../skills.ts";
 import { MOST_BYTES, type OperatorFiles, PRICES_FILE } from "./files.ts";

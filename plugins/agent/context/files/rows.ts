@@ -1,6 +1,7 @@
 /** The operator's files as rows, which every node of a fleet reads. `postern home push` writes them. */
+
+import { follow } from "../../../../kernel/kit.ts";
 import type { Queries, Sql, Store } from "../../../../kernel/plugin.ts";
-import { follow } from "../../../../kernel/store/fleet/followed.ts";
 import { folderOf, type OperatorFiles } from "./files.ts";
 
 export const FILE_TABLES = {

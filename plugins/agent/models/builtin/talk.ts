@@ -1,5 +1,5 @@
 /** What the built-in model says about itself and about the tools it has. */
-import { isAgentsName } from "../../../../kernel/vocabulary/tools/names.ts";
+import { isAgentsName } from "../../../../kernel/kit.ts";
 import type { ModelTool } from "../model.ts";
 import type { Property } from "./schema.ts";
 import { clip, listing, sayName } from "./words.ts";

@@ -2,10 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isCancel, select } from "@clack/prompts";
-import { say, warn } from "../../../../kernel/cli/output.ts";
-import { visible } from "../../../../kernel/mask/visible.ts";
+import { OPERATOR, say, visible, warn } from "../../../../kernel/kit.ts";
 import type { CommandContext, ToolInfo, Tools } from "../../../../kernel/plugin.ts";
-import { OPERATOR } from "../../../../kernel/vocabulary/user.ts";
 
 const NAME = "convert";
 const PARAMS = { value: 26.2, from: "miles", to: "km" };

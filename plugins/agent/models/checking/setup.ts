@@ -1,9 +1,7 @@
 /** `postern setup`: a model that answers and a first tool, in a minute, and again any time. Enter keeps what is there. */
 import { isCancel, password, select, text } from "@clack/prompts";
 import type { Command } from "commander";
-import { say, sayJson, warn } from "../../../../kernel/cli/output.ts";
-import { isInteractive, readSecret } from "../../../../kernel/cli/secret-input.ts";
-import { visible } from "../../../../kernel/mask/visible.ts";
+import { isInteractive, OPERATOR, readSecret, say, sayJson, visible, warn } from "../../../../kernel/kit.ts";
 import {
   type ChangeableSetting,
   type CommandContext,
@@ -12,7 +10,6 @@ import {
   type ModelTest,
   type StoredSettings,
 } from "../../../../kernel/plugin.ts";
-import { OPERATOR } from "../../../../kernel/vocabulary/user.ts";
 import { tryFirstTool } from "./first-tool.ts";
 
 interface Options {

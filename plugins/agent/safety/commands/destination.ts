@@ -1,8 +1,6 @@
 /** `postern destination add|list|remove`: where calls may go although the user did not name it. */
 import type { Command } from "commander";
-import { say, sayJson } from "../../../../kernel/cli/output.ts";
-import { table } from "../../../../kernel/cli/table.ts";
-import { visibleLine } from "../../../../kernel/mask/visible.ts";
+import { say, sayJson, table, visibleLine } from "../../../../kernel/kit.ts";
 import { type CommandContext, Fault, type TrustedDestination } from "../../../../kernel/plugin.ts";
 
 interface Options {

@@ -1,15 +1,16 @@
 /** `postern explain`: where the values of a turn's calls came from. */
 import type { Command } from "commander";
-import { say, sayJson } from "../../../../kernel/cli/output.ts";
-import { table } from "../../../../kernel/cli/table.ts";
-import { visibleLine } from "../../../../kernel/mask/visible.ts";
-import { type CommandContext, Fault } from "../../../../kernel/plugin.ts";
 import {
   type ExplainedCall,
   ExplainedTurn,
   type ExplainedValue,
-} from "../../../../kernel/vocabulary/tools/explained.ts";
-import { toWire } from "../../../../kernel/vocabulary/wire/convert.ts";
+  say,
+  sayJson,
+  table,
+  toWire,
+  visibleLine,
+} from "../../../../kernel/kit.ts";
+import { type CommandContext, Fault } from "../../../../kernel/plugin.ts";
 
 export function register(command: Command, context: CommandContext): void {
   command

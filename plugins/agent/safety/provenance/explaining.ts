@@ -1,6 +1,7 @@
 /** Tells of a stored turn where the values of its calls came from. */
+
+import type { ExplainedCall } from "../../../../kernel/kit.ts";
 import type { Provenance, ToolInfo, Tools, TurnItem } from "../../../../kernel/plugin.ts";
-import type { ExplainedCall } from "../../../../kernel/vocabulary/tools/explained.ts";
 import { createTurnGate, type ProvenanceSettings, type TurnGateParts } from "./gate.ts";
 import type { StoredTraces } from "./stored-trace.ts";
 import { extend, type TracedTurn } from "./trace.ts";

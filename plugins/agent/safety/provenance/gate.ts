@@ -1,7 +1,7 @@
 /** The provenance gate of a turn: which values of a call are neither the person's nor anything they pointed to. */
+
+import type { Doubt, ExplainedValue } from "../../../../kernel/kit.ts";
 import type { Env, Mask, Origin, ToolCall, ToolInfo, ToolReceipt } from "../../../../kernel/plugin.ts";
-import type { ExplainedValue } from "../../../../kernel/vocabulary/tools/explained.ts";
-import type { Doubt } from "../../../../kernel/vocabulary/tools/gate.ts";
 import { foldedWords } from "../../memory/terms.ts";
 import { redact } from "../redact.ts";
 import { repeatsName } from "./called/repeated-names.ts";

@@ -1,7 +1,5 @@
 /** What a person is told about a call that is held: one sentence for each value, with who said it. The one home of these words. */
-import { visibleLine } from "../../../../kernel/mask/visible.ts";
-import type { ExplainedValue } from "../../../../kernel/vocabulary/tools/explained.ts";
-import type { Doubt, Origin } from "../../../../kernel/vocabulary/tools/gate.ts";
+import { type Doubt, type ExplainedValue, type Origin, visibleLine } from "../../../../kernel/kit.ts";
 import { wordsOfName } from "../../models/builtin/words.ts";
 import { isAddress } from "./called/roles.ts";
 import type { Rule } from "./ruling.ts";

@@ -1,6 +1,7 @@
 /** What a file is that somebody attaches, and what models read of it; refuses the others in words. */
+
+import { isTextual, mimeOfName, sniff, sniffImage } from "../../../../kernel/kit.ts";
 import { type Attachment, Fault } from "../../../../kernel/plugin.ts";
-import { isTextual, mimeOfName, sniff, sniffImage } from "../../../../kernel/vocabulary/wire/file-type.ts";
 import type { PdfText } from "./pdf.ts";
 import { decodeText } from "./text.ts";
 

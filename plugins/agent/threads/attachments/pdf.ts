@@ -7,8 +7,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { ROOT } from "../../../../kernel/cli/package.ts";
-import { threadFile } from "../../../../kernel/cli/thread-file.ts";
+import { ROOT, threadFile } from "../../../../kernel/kit.ts";
 import { Fault } from "../../../../kernel/plugin.ts";
 import type { PdfReply } from "./pdf-child.ts";
 

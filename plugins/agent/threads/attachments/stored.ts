@@ -1,5 +1,6 @@
 /** Images, files and sound that came with what was said: kept beside their thread, read when a model is shown them. */
 import { randomUUIDv7 } from "node:crypto";
+import { sniffImage } from "../../../../kernel/kit.ts";
 import type {
   Attachment,
   Extras,
@@ -9,7 +10,6 @@ import type {
   Turn,
   TurnItem,
 } from "../../../../kernel/plugin.ts";
-import { sniffImage } from "../../../../kernel/vocabulary/wire/file-type.ts";
 import type { OwnTurn } from "../turns/items.ts";
 
 /** Writes what the turn brings of the attachments that its input and its history name. */

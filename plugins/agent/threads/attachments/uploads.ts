@@ -1,5 +1,6 @@
 /** Files that people upload to send them with a message. Those that no message names go after a day. */
 import { randomUUIDv7 } from "node:crypto";
+import { cleanFileName, isTextual, sniffImage } from "../../../../kernel/kit.ts";
 import {
   type Attachment,
   type Attachments,
@@ -10,7 +11,6 @@ import {
   type Store,
   type Upload,
 } from "../../../../kernel/plugin.ts";
-import { cleanFileName, isTextual, sniffImage } from "../../../../kernel/vocabulary/wire/file-type.ts";
 import type { Model } from "../../models/model.ts";
 import { noteFor } from "./fitting.ts";
 import { takeFile } from "./kinds.ts";

@@ -1,5 +1,5 @@
 /** A thread as a text to keep, written turn by turn: however long it is, only two pages of it are in memory. */
-import { withoutHidden } from "../../../../kernel/mask/visible.ts";
+import { ThreadSummary, toWire, TurnRecord as WireTurn, withoutHidden } from "../../../../kernel/kit.ts";
 import {
   type ExportedThread,
   type ExportFormat,
@@ -7,9 +7,6 @@ import {
   type Threads,
   type TurnRecord,
 } from "../../../../kernel/plugin.ts";
-import { ThreadSummary } from "../../../../kernel/vocabulary/thread.ts";
-import { TurnRecord as WireTurn } from "../../../../kernel/vocabulary/turn.ts";
-import { toWire } from "../../../../kernel/vocabulary/wire/convert.ts";
 import { toMarkdown } from "./markdown.ts";
 
 const TURNS_AT_ONCE = 50;

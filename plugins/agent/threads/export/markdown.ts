@@ -1,5 +1,5 @@
 /** A thread as Markdown. What a tool or a stranger wrote stays in its fence, and an answer in its place. */
-import { visible, visibleJson, visibleLine } from "../../../../kernel/mask/visible.ts";
+import { visible, visibleJson, visibleLine } from "../../../../kernel/kit.ts";
 import type {
   Attachment,
   ThreadSummary,

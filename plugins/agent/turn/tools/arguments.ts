@@ -2,9 +2,9 @@
  * Checks what a model wrote as params of the agent's own tools and of the caller's functions. Those of installed tools
  * are checked by the tool host alone, and the model reads its words.
  */
+
+import { type Check, compileCheck, judgeParams, type ParamsVerdict } from "../../../../kernel/kit.ts";
 import type { JsonSchema } from "../../../../kernel/plugin.ts";
-import { type Check, compileCheck } from "../../../../kernel/vocabulary/schema/check.ts";
-import { judgeParams, type ParamsVerdict } from "../../../../kernel/vocabulary/schema/params.ts";
 
 const checks = new WeakMap<JsonSchema, Check>();
 

@@ -1,6 +1,7 @@
 /** Calls that a channel makes itself: no model, no thread, and the same rules as in a turn. */
+
+import { fingerprintOf } from "../../../../kernel/kit.ts";
 import type { Caller, ToolCalls, ToolInfo } from "../../../../kernel/plugin.ts";
-import { fingerprintOf } from "../../../../kernel/vocabulary/tools/fingerprint.ts";
 import { judgeTool } from "../../safety/approvals.ts";
 import { allowsTool } from "../../safety/scope.ts";
 import type { TurnSettings } from "../../settings.ts";

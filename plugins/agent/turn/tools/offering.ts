@@ -3,8 +3,9 @@
  * for. It follows from the thread alone, turn after turn from its beginning, so that the same thread gets the same tools in the
  * same order and what is new comes at the end: providers cache what a request begins with.
  */
+
+import { TOOL_SEARCH } from "../../../../kernel/kit.ts";
 import type { TurnItem } from "../../../../kernel/plugin.ts";
-import { TOOL_SEARCH } from "../../../../kernel/vocabulary/tools/names.ts";
 import { ownWords } from "../../context/own-words.ts";
 import type { RenderedMessage } from "../../models/model.ts";
 import { readSearch, searchTools } from "./search-tool.ts";

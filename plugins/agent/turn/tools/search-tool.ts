@@ -1,6 +1,7 @@
 /** `tool_search`: by which a model finds those of many tools that it was not offered. */
+
+import { TOOL_SEARCH } from "../../../../kernel/kit.ts";
 import type { JsonSchema, ToolInfo } from "../../../../kernel/plugin.ts";
-import { TOOL_SEARCH } from "../../../../kernel/vocabulary/tools/names.ts";
 import { showTool } from "../../safety/foreign.ts";
 import type { OwnTool } from "../own-tool.ts";
 import { stemsOf, type ToolIndex } from "./tool-index.ts";

@@ -1,6 +1,7 @@
 /** Calls of a turn that nobody watches: what needs a person is not made, and the model is told so. */
+
+import { whyHeld } from "../../../../kernel/kit.ts";
 import type { ToolCall, ToolOutcome } from "../../../../kernel/plugin.ts";
-import { whyHeld } from "../../../../kernel/vocabulary/tools/approval.ts";
 import type { Plan, PlannedOutcome } from "../toolbox.ts";
 
 /** Of a call that would wait for an approval. */

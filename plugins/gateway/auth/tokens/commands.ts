@@ -2,12 +2,9 @@
 
 import { type Command, CommanderError, InvalidArgumentError } from "commander";
 import type { TSchema } from "typebox";
-import { table } from "../../../../kernel/cli/table.ts";
+import { compileCheck, table, toWire, wireSchema } from "../../../../kernel/kit.ts";
 import type { CommandContext } from "../../../../kernel/plugin.ts";
 import { Fault } from "../../../../kernel/plugin.ts";
-import { compileCheck } from "../../../../kernel/vocabulary/schema/check.ts";
-import { toWire } from "../../../../kernel/vocabulary/wire/convert.ts";
-import { wireSchema } from "../../../../kernel/vocabulary/wire/schema.ts";
 import { type Accounts, createAccounts } from "../accounts.ts";
 import { type JsonOption, print, verb, withAccounts } from "../commands.ts";
 import { expiresSoon, whenInWords } from "./expiry.ts";

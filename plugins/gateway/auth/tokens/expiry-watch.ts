@@ -1,8 +1,8 @@
 /** Who is told of tokens that expire soon: the operator, by `postern doctor` and once a day by the log. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { readTable } from "../../../../kernel/kit.ts";
 import type { DiagnoseContext, Finding, Log, Store } from "../../../../kernel/plugin.ts";
-import { readTable } from "../../../../kernel/store/sqlite/store.ts";
 import { expiresSoon, expiryInWords } from "./expiry.ts";
 import type { Tokens } from "./tokens.ts";
 

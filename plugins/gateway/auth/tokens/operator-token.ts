@@ -4,6 +4,7 @@
  */
 import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { seal, unseal } from "../../../../kernel/kit.ts";
 import {
   Fault,
   type Finding,
@@ -12,7 +13,6 @@ import {
   type SealedPlace,
   type Store,
 } from "../../../../kernel/plugin.ts";
-import { seal, unseal } from "../../../../kernel/store/sealing.ts";
 import type { GatewayConfig } from "../../settings.ts";
 import type { OperatorToken } from "../identity.ts";
 import { MIGRATIONS } from "../tables.ts";

@@ -1,8 +1,7 @@
 /** What a token may use: how it is asked for, kept, and said in words. */
 import type { TSchema } from "typebox";
+import { type Declared, Type } from "../../../../kernel/kit.ts";
 import { Fault, type ModelName, type TokenScope, type User } from "../../../../kernel/plugin.ts";
-import type { Declared } from "../../../../kernel/vocabulary/wire/form.ts";
-import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
 
 /** Without the token it belongs to. Whatever is absent is not limited. */
 export type Scope = Omit<TokenScope, "token">;

@@ -1,9 +1,7 @@
 /** People's tokens, and those that nodes have printed for the operator. Of each only the hash is kept. */
 import { randomUUID } from "node:crypto";
+import { type Declared, nullable, Time, Type, type User } from "../../../../kernel/kit.ts";
 import { Fault, type Sql } from "../../../../kernel/plugin.ts";
-import type { User } from "../../../../kernel/vocabulary/user.ts";
-import { type Declared, nullable } from "../../../../kernel/vocabulary/wire/form.ts";
-import { Time, Type } from "../../../../kernel/vocabulary/wire/type.ts";
 import { boundBy, type NewToken, readScope, scopeIn } from "./scope.ts";
 import { digestOf, newSecret } from "./secret.ts";
 

@@ -1,6 +1,7 @@
 /** What a process supervisor or a load balancer asks. */
+
+import { Type } from "../../../../kernel/kit.ts";
 import type { Kernel } from "../../../../kernel/plugin.ts";
-import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
 import { type Route, route } from "../../route.ts";
 
 /** How `postern doctor` knows that what answers on a port is one of us. */

@@ -1,8 +1,6 @@
 /** What the service wrote lately, for the operator. Known secrets were hidden before a line was written. */
-import { LOG_LEVELS } from "../../../../kernel/log/levels.ts";
-import { matcherOf } from "../../../../kernel/log/reading.ts";
+import { LOG_LEVELS, matcherOf, Type } from "../../../../kernel/kit.ts";
 import type { Kernel, Node } from "../../../../kernel/plugin.ts";
-import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
 import { type Route, route } from "../../route.ts";
 
 const PATH = "/api/logs";

@@ -1,4 +1,6 @@
 /** What was asked, what it cost and how long it took, over time. A user sees their own, an operator all. */
+
+import { Figures as FiguresShape, Time, Type, UsageBy } from "../../../../kernel/kit.ts";
 import {
   Fault,
   type Figures,
@@ -6,8 +8,6 @@ import {
   type ToolAdmin,
   type TurnUsage,
 } from "../../../../kernel/plugin.ts";
-import { Figures as FiguresShape, UsageBy } from "../../../../kernel/vocabulary/models/usage.ts";
-import { Time, Type } from "../../../../kernel/vocabulary/wire/type.ts";
 import { type Route, route } from "../../route.ts";
 
 const DAY_MILLIS = 86_400_000;

@@ -1,8 +1,7 @@
 /** Where calls may go although somebody else named it. A user has their own; an operator also keeps those for everybody. */
+
+import { named, TrustedDestination, Type } from "../../../../kernel/kit.ts";
 import { type Destinations, Fault } from "../../../../kernel/plugin.ts";
-import { TrustedDestination } from "../../../../kernel/vocabulary/tools/destination.ts";
-import { named } from "../../../../kernel/vocabulary/wire/form.ts";
-import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
 import { type Route, route } from "../../route.ts";
 
 const { value } = TrustedDestination.properties;

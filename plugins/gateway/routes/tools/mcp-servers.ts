@@ -1,8 +1,7 @@
 /** MCP servers of others: the operator adds them and agrees to their tools; a user sees them, and signs in where each has a sign-in of their own. */
 import type { Context } from "koa";
+import { NewMcpServer, SeenTool, McpServerInfo as Server, Type } from "../../../../kernel/kit.ts";
 import { Fault, type McpServerInfo, type McpServers, type User } from "../../../../kernel/plugin.ts";
-import { NewMcpServer, SeenTool, McpServerInfo as Server } from "../../../../kernel/vocabulary/tools/mcp.ts";
-import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
 import { markBrowser } from "../../auth/sign-in-cookie.ts";
 import { type Route, route } from "../../route.ts";
 

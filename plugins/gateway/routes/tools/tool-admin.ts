@@ -1,17 +1,17 @@
 /** Installing, removing and setting up tools: the operator's. The grants are shown before anything happens. */
 import type { Context } from "koa";
-import type { Form } from "../../../../kernel/net/form.ts";
-import { clientDocument } from "../../../../kernel/net/oauth-client.ts";
-import type { Proxies } from "../../../../kernel/net/proxies.ts";
-import { Fault, type ToolAdmin, type ToolUpload } from "../../../../kernel/plugin.ts";
 import {
+  clientDocument,
+  type Form,
   ListedTool,
+  type Proxies,
   ToolFinding,
+  ToolInfo,
   ToolProposal,
   ToolSetup,
-} from "../../../../kernel/vocabulary/tools/admin.ts";
-import { ToolInfo } from "../../../../kernel/vocabulary/tools/tools.ts";
-import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
+  Type,
+} from "../../../../kernel/kit.ts";
+import { Fault, type ToolAdmin, type ToolUpload } from "../../../../kernel/plugin.ts";
 import { isMarked } from "../../auth/sign-in-cookie.ts";
 import { type Route, route } from "../../route.ts";
 

@@ -1,9 +1,7 @@
 /** The installed tools, as everybody may see them. */
+
+import { nullable, ToolInfo, ToolLimits, Type } from "../../../../kernel/kit.ts";
 import { Fault, type ToolAdmin, type Tools } from "../../../../kernel/plugin.ts";
-import { ToolLimits } from "../../../../kernel/vocabulary/tools/admin.ts";
-import { ToolInfo } from "../../../../kernel/vocabulary/tools/tools.ts";
-import { nullable } from "../../../../kernel/vocabulary/wire/form.ts";
-import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
 import { type Route, route } from "../../route.ts";
 
 export function toolRoutes(tools: Tools | undefined, admin: ToolAdmin | undefined): readonly Route[] {

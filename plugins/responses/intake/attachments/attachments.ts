@@ -1,13 +1,7 @@
 /** Turns what a request brings beside words into bytes that a turn can hold, or refuses it in words. */
 import { hash, randomUUIDv7 } from "node:crypto";
+import { mimeOfName, sniff, sniffImage, textOfFile, UNKNOWN } from "../../../../kernel/kit.ts";
 import type { AttachedBytes, Attachment } from "../../../../kernel/plugin.ts";
-import {
-  mimeOfName,
-  sniff,
-  sniffImage,
-  textOfFile,
-  UNKNOWN,
-} from "../../../../kernel/vocabulary/wire/file-type.ts";
 import { invalid } from "../../refusal.ts";
 import type { GivenAttachment, GivenItem, KeptAttachment, SaidItem } from "../items.ts";
 import type { GivenBytes } from "./data.ts";

@@ -1,8 +1,12 @@
 /** Bytes that a request names by a URL. A stranger chose it, so only public addresses are dialled, and nothing is followed. */
 import { Agent, request } from "undici";
-import { reason } from "../../../../kernel/fault.ts";
-import { hostAndPort, type Lookup, type PrivateHosts } from "../../../../kernel/net/address.ts";
-import { createConnector } from "../../../../kernel/net/connector.ts";
+import {
+  createConnector,
+  hostAndPort,
+  type Lookup,
+  type PrivateHosts,
+  reason,
+} from "../../../../kernel/kit.ts";
 import { invalid } from "../../refusal.ts";
 import type { GivenBytes } from "./data.ts";
 

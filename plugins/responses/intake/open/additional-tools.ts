@@ -1,6 +1,5 @@
 /** Tools that come among the items of `input`, as Codex sends all of its tools for some models. */
-import { bytesOf } from "../../../../kernel/vocabulary/schema/check.ts";
-import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
+import { bytesOf, Type } from "../../../../kernel/kit.ts";
 import { invalid } from "../../refusal.ts";
 import { compile } from "../check.ts";
 import { LARGEST_FIELD } from "./body.ts";

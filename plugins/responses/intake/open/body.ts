@@ -1,6 +1,5 @@
 /** The body of a create request through the open door: what today's clients send, each field honoured, echoed or named. */
-import type { Declared } from "../../../../kernel/vocabulary/wire/form.ts";
-import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
+import { type Declared, Type } from "../../../../kernel/kit.ts";
 import { BODY, maybe, SHARED } from "../request.ts";
 import { OpenItem } from "./items.ts";
 import { OpenToolChoice } from "./tool-choice.ts";

@@ -1,8 +1,6 @@
 /** The content of messages and outputs through the open door: words, and what comes beside them. */
 
-import { mimeOfName } from "../../../../kernel/vocabulary/wire/file-type.ts";
-import type { Declared } from "../../../../kernel/vocabulary/wire/form.ts";
-import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
+import { type Declared, mimeOfName, Type } from "../../../../kernel/kit.ts";
 import { invalid } from "../../refusal.ts";
 import { isDataUrl, parseBase64, parseDataUrl } from "../attachments/data.ts";
 import { compile } from "../check.ts";

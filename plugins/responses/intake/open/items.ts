@@ -1,5 +1,5 @@
 /** The items of `input` through the open door: all that clients send, each kept, carried or skipped. */
-import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
+import { Type } from "../../../../kernel/kit.ts";
 import type { WireTool } from "../../answer/wire.ts";
 import { invalid } from "../../refusal.ts";
 import { customParams, offeredName } from "../../tool-names.ts";

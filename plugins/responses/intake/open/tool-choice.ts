@@ -1,7 +1,7 @@
 /** `tool_choice` in all its forms, as the agent understands it. */
+
+import { type Declared, Type } from "../../../../kernel/kit.ts";
 import type { ToolChoice } from "../../../../kernel/plugin.ts";
-import type { Declared } from "../../../../kernel/vocabulary/wire/form.ts";
-import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
 import type { WireTool } from "../../answer/wire.ts";
 import { invalid } from "../../refusal.ts";
 import { offeredName } from "../../tool-names.ts";

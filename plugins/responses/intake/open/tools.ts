@@ -1,6 +1,5 @@
 /** The tools of a request through the open door. Kinds that only their maker can run are left out and named. */
-import type { Declared } from "../../../../kernel/vocabulary/wire/form.ts";
-import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
+import { type Declared, Type } from "../../../../kernel/kit.ts";
 import type { CustomTool, FunctionTool, WireTool } from "../../answer/wire.ts";
 import { invalid } from "../../refusal.ts";
 import { compile } from "../check.ts";

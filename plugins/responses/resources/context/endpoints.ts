@@ -1,10 +1,8 @@
 /** `/responses/input_tokens` and `/responses/compact`: what a request would cost of the window, and how it gets smaller. */
 import { randomUUIDv7 } from "node:crypto";
 import type { Context } from "koa";
-import { applyLimit } from "../../../../kernel/net/rate-limit.ts";
+import { applyLimit, type Declared, Type } from "../../../../kernel/kit.ts";
 import type { Agent, Limiter } from "../../../../kernel/plugin.ts";
-import type { Declared } from "../../../../kernel/vocabulary/wire/form.ts";
-import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
 import { formatItemId } from "../../answer/id.ts";
 import { PLACEHOLDER_MODEL, usageOf, withCacheWrites } from "../../answer/response.ts";
 import { WireUsage } from "../../answer/wire.ts";

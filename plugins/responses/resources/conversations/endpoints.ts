@@ -1,9 +1,7 @@
 /** `/conversations` and their items. */
 import type { Context } from "koa";
-import { applyLimit } from "../../../../kernel/net/rate-limit.ts";
+import { applyLimit, type Declared, Type } from "../../../../kernel/kit.ts";
 import { Fault, type Limiter } from "../../../../kernel/plugin.ts";
-import type { Declared } from "../../../../kernel/vocabulary/wire/form.ts";
-import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
 import { inSeconds } from "../../answer/response.ts";
 import type { Endpoint, Mounting } from "../../endpoint.ts";
 import { compile } from "../../intake/check.ts";

@@ -1,10 +1,8 @@
 /** `/files`: upload, list, get, read and delete. */
 import { Readable } from "node:stream";
 import type { Context } from "koa";
-import { createFormReader, type Form } from "../../../../kernel/net/form.ts";
+import { createFormReader, type Declared, type Form, Type } from "../../../../kernel/kit.ts";
 import { Fault } from "../../../../kernel/plugin.ts";
-import type { Declared } from "../../../../kernel/vocabulary/wire/form.ts";
-import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
 import { inSeconds } from "../../answer/response.ts";
 import type { Endpoint, Mounting } from "../../endpoint.ts";
 import { compile } from "../../intake/check.ts";

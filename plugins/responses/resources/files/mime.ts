@@ -1,5 +1,5 @@
 /** What kind of file a stranger says it is: kept only as far as it can do no harm. */
-import { mimeOfName, sniff, UNKNOWN } from "../../../../kernel/vocabulary/wire/file-type.ts";
+import { mimeOfName, sniff, UNKNOWN } from "../../../../kernel/kit.ts";
 
 const MIME = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,62}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,62}$/;
 

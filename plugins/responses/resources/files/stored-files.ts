@@ -1,7 +1,7 @@
 /** Files that users upload to name them in requests. They are kept in the store, in parts. */
 import { randomUUIDv7 } from "node:crypto";
+import { cleanFileName } from "../../../../kernel/kit.ts";
 import { Fault, type Queries, type Store } from "../../../../kernel/plugin.ts";
-import { cleanFileName } from "../../../../kernel/vocabulary/wire/file-type.ts";
 import { mimeOf } from "./mime.ts";
 
 export interface StoredFile {

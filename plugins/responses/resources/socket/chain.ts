@@ -2,7 +2,7 @@
  * What a connection remembers of a response that is stored nowhere, so that the next request on it can go on from there by
  * its id: the items that led to it, and its own. Only of the last one; it goes with the connection.
  */
-import { bytesOf } from "../../../../kernel/vocabulary/schema/check.ts";
+import { bytesOf } from "../../../../kernel/kit.ts";
 
 export interface Chain {
   /** The body with what its `previous_response_id` stands for put before its input. */

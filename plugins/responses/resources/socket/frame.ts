@@ -1,6 +1,5 @@
 /** What a client sends over the socket: the body of a request, and a few words about the connection. */
-import { parseJson } from "../../../../kernel/net/body.ts";
-import { Type } from "../../../../kernel/vocabulary/wire/type.ts";
+import { parseJson, Type } from "../../../../kernel/kit.ts";
 import { compile } from "../../intake/check.ts";
 import { invalid } from "../../refusal.ts";
 

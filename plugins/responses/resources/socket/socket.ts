@@ -3,7 +3,7 @@
  * come out, and a request on the same connection can go on from the last one though nothing of it was stored.
  */
 import type { RawData, WebSocket } from "ws";
-import { applyLimit } from "../../../../kernel/net/rate-limit.ts";
+import { applyLimit } from "../../../../kernel/kit.ts";
 import { Fault, type Limiter, type Log, type User, type Web } from "../../../../kernel/plugin.ts";
 import type { Answers } from "../../answer/answer.ts";
 import type { Begun, ConversationPlace } from "../../intake/intake.ts";

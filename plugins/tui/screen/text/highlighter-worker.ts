@@ -1,6 +1,6 @@
 /** The thread that colours code: a model's text could keep a pattern of a language busy for a long time. */
 import { parentPort } from "node:worker_threads";
-import { colourCode } from "../../../../kernel/mask/code.ts";
+import { colourCode } from "../../../../kernel/kit.ts";
 import type { CodePiece, HighlightRequest } from "./highlighter.ts";
 
 parentPort?.on("message", ({ text, language }: HighlightRequest) => {

@@ -1,6 +1,6 @@
 /** Colours for code, from a thread that is started with the first block. Until they come, the code is shown without. */
 import { Worker } from "node:worker_threads";
-import { threadFile } from "../../../../kernel/cli/thread-file.ts";
+import { threadFile } from "../../../../kernel/kit.ts";
 
 /** In highlight.js's words: keyword, string, comment … */
 export interface CodePiece {

@@ -1,7 +1,7 @@
 /** Makes text safe for the terminal and fits it to the width of the screen. */
 import stringWidth from "string-width";
 import wrapAnsi from "wrap-ansi";
-import { visible, withoutHidden } from "../../../../kernel/mask/visible.ts";
+import { visible, withoutHidden } from "../../../../kernel/kit.ts";
 
 /** What a person types or pastes, without what is no text. */
 export function typed(text: string): string {
