@@ -7,7 +7,7 @@ import { copyFile, glob, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { build, type Plugin } from "esbuild";
-import { ROOT } from "./package.ts";
+import { ROOT } from "../package.ts";
 
 interface Bundle {
   /** In one folder; what they share is bundled once. */
@@ -38,7 +38,7 @@ const BUNDLES: readonly Bundle[] = [
   },
   {
     modules: ["plugins/tui/screen/text/highlighter-worker"],
-    inside: "kernel/mask/code",
+    inside: "kernel/text/code-colours",
     external: [],
     without: [],
   },

@@ -3,9 +3,9 @@ import { statSync } from "node:fs";
 import { Command, CommanderError, Help, Option } from "commander";
 import { Fault } from "../fault.ts";
 import { type AnyPlugin, Off, type PluginCommand, type Resume } from "../plugin.ts";
+import { warn } from "../terminal/output.ts";
 import { addOwnCommands } from "./commands/own.ts";
 import { findCommand, givenPort, PORT_ABOUT, type PortOption, parsePort } from "./option-values.ts";
-import { warn } from "./output.ts";
 import type { Session, SessionOptions } from "./session.ts";
 
 export interface ProgramOptions {

@@ -1,6 +1,6 @@
 /** The log: JSON lines, or pretty on a terminal; one named child per plugin; known secrets hidden and control characters visible in every line. */
 import { pino } from "pino";
-import { visibleJson } from "../mask/visible.ts";
+import { visibleJson } from "../text/visible.ts";
 import type { Mask } from "../vocabulary/kernel.ts";
 import type { LogLevel } from "./levels.ts";
 import { prettyLines } from "./pretty.ts";

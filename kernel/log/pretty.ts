@@ -1,6 +1,6 @@
 /** A line of the log as a person reads it. */
 import { prettyFactory } from "pino-pretty";
-import { visible, visibleLine } from "../mask/visible.ts";
+import { visible, visibleLine } from "../text/visible.ts";
 
 export function prettyLines({
   colour,

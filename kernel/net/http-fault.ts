@@ -1,7 +1,7 @@
 /** The one table from what went wrong to what an HTTP caller reads. A channel's exceptions are data that it passes in. */
 import { Fault, type FaultKind } from "../fault.ts";
-import type { Declared } from "../vocabulary/wire/form.ts";
-import { Type } from "../vocabulary/wire/type.ts";
+import type { Declared } from "../schema/declare.ts";
+import { Type } from "../schema/type.ts";
 
 export const ErrorEnvelope = Type.Object(
   {

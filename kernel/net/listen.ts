@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Fault, reason } from "../fault.ts";
 import { hostInUrl } from "./address.ts";
-import { dropRest } from "./rest.ts";
+import { dropRest } from "./leftover-body.ts";
 
 export interface ListenOptions {
   readonly host: string;

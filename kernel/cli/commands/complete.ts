@@ -1,9 +1,9 @@
 /** `postern complete -- words…`: what may come next, for the shells. Starts nothing, writes nothing, and is quiet about errors. */
 import type { Command, Option } from "commander";
-import { visibleLine } from "../../mask/visible.ts";
 import { type AnyPlugin, type Named, Off } from "../../plugin.ts";
+import { sayPainted } from "../../terminal/output.ts";
+import { visibleLine } from "../../text/visible.ts";
 import { OPERATOR } from "../../vocabulary/user.ts";
-import { sayPainted } from "../output.ts";
 import { lookIntoStore } from "../service/store-look.ts";
 import type { Session } from "../session.ts";
 import { SHELLS } from "./completion.ts";

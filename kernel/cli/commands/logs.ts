@@ -2,7 +2,7 @@
 import { logFiles } from "../../log/file.ts";
 import { prettyLines } from "../../log/pretty.ts";
 import { followLog, type LogQuery, readLog } from "../../log/reading.ts";
-import { sayPainted, warn } from "../output.ts";
+import { sayPainted, warn } from "../../terminal/output.ts";
 
 export interface LogOptions extends Omit<LogQuery, "last"> {
   readonly lines?: number;

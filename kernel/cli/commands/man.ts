@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { sayPainted } from "../output.ts";
+import { sayPainted } from "../../terminal/output.ts";
 
 /** On a terminal in the reader that the system has for manuals; otherwise as a text to keep. */
 export function showManual(program: Command, version: string): void {

@@ -2,6 +2,7 @@
 
 import { type Command, CommanderError } from "commander";
 import type { NodeInfo } from "../../plugin.ts";
+import { say } from "../../terminal/output.ts";
 import {
   givenPort,
   PORT_ABOUT,
@@ -11,7 +12,6 @@ import {
   parsePort,
   parseSince,
 } from "../option-values.ts";
-import { say } from "../output.ts";
 import type { Session } from "../session.ts";
 import type { ChangeParts } from "./config-change.ts";
 import { applyFixes, type FixOptions } from "./doctor-fix.ts";

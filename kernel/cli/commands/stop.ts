@@ -5,7 +5,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Fault } from "../../fault.ts";
-import { openStatusLine, say, sayJson } from "../output.ts";
+import { openStatusLine, say, sayJson } from "../../terminal/output.ts";
 import { claimFile, findRunning, isClaimed, type Notice } from "../service/home.ts";
 
 const LOOK_MILLIS = 100;

@@ -3,14 +3,14 @@ import { existsSync, statfsSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { gt, valid } from "semver";
 import { reason } from "../../fault.ts";
+import { ROOT } from "../../package.ts";
 import { readLastBackup } from "../../store/copy/last-backup.ts";
+import { say, sayJson } from "../../terminal/output.ts";
+import { table } from "../../terminal/table.ts";
 import type { OwnedTables } from "../../vocabulary/store.ts";
-import { say, sayJson } from "../output.ts";
-import { ROOT } from "../package.ts";
 import { findRunning } from "../service/home.ts";
 import { lookIntoStore } from "../service/store-look.ts";
 import type { Session } from "../session.ts";
-import { table } from "../table.ts";
 
 const REGISTRY = "https://registry.npmjs.org";
 const REGISTRY_MILLIS = 5000;
