@@ -1,5 +1,6 @@
 /** The log: JSON lines, or pretty on a terminal; one named child per plugin; known secrets hidden and control characters visible in every line. */
-import { pino } from "pino";
+import { createRequire } from "node:module";
+import type * as Pino from "pino";
 import { visibleJson } from "../text/visible.ts";
 import type { Mask } from "../vocabulary/kernel.ts";
 import type { LogLevel } from "./levels.ts";
@@ -49,6 +50,8 @@ export function createLog(level: LogLevel, mask: Mask, ...sinks: readonly LogSin
     keep(hidden.trimEnd());
     for (const print of printers) print(hidden);
   };
+  // Loaded with the first log: most commands write none.
+  const { pino } = createRequire(import.meta.url)("pino") as typeof Pino;
   const root = pino(
     {
       level,

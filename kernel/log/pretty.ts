@@ -1,5 +1,6 @@
 /** A line of the log as a person reads it. */
-import { prettyFactory } from "pino-pretty";
+import { createRequire } from "node:module";
+import type * as PinoPretty from "pino-pretty";
 import { visible, visibleLine } from "../text/visible.ts";
 
 export function prettyLines({
@@ -10,6 +11,7 @@ export function prettyLines({
   /** Lines of other days, too. */
   readonly date?: boolean;
 }): (line: string) => string {
+  const { prettyFactory } = createRequire(import.meta.url)("pino-pretty") as typeof PinoPretty;
   const format = prettyFactory({
     colorize: colour,
     messageKey: "message",

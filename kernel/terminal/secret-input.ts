@@ -1,6 +1,5 @@
 /** A secret from a hidden prompt, or from standard input: never from the arguments, which others on the machine can read. */
 import { text } from "node:stream/consumers";
-import { isCancel, password } from "@clack/prompts";
 import { Fault } from "../fault.ts";
 import { visible } from "../text/visible.ts";
 
@@ -17,6 +16,7 @@ export async function readSecret(name: string): Promise<string> {
 }
 
 async function askSecret(name: string): Promise<string> {
+  const { isCancel, password } = await import("@clack/prompts");
   const answer = await password({ message: visible(name), output: process.stderr });
   if (isCancel(answer)) throw new Fault("invalid", "cancelled", "Cancelled; nothing changed.");
   return (answer ?? "").trim();
