@@ -8,7 +8,7 @@ import { prettyLines } from "./pretty.ts";
 
 type Write = (fields: object | string, message?: string) => void;
 
-/** What a plugin sees of the log. */
+/** The part of the log that a plugin gets. */
 export interface Log {
   readonly debug: Write;
   readonly info: Write;
@@ -25,7 +25,7 @@ export interface RootLog extends Log {
   child(name: string): Log;
   /** The newest lines as JSON texts, oldest first. */
   recent(): readonly string[];
-  /** How many lines there were so far, those that are no longer kept included. */
+  /** Counts all lines so far, including those no longer kept. */
   count(): number;
 }
 
@@ -59,7 +59,7 @@ export function createLog(level: LogLevel, mask: Mask, ...sinks: readonly LogSin
       timestamp: pino.stdTimeFunctions.isoTime,
       errorKey: "error",
       messageKey: "message",
-      // By name: who reads the file should not need pino's table of numbers.
+      // Levels are written by name: a reader of the file should not need pino's table of numbers.
       formatters: { level: (name) => ({ level: name }) },
     },
     { write },

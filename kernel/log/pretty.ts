@@ -8,7 +8,7 @@ export function prettyLines({
   date = false,
 }: {
   readonly colour: boolean;
-  /** Lines of other days, too. */
+  /** Shows the date, for lines of other days. */
   readonly date?: boolean;
 }): (line: string) => string {
   const { prettyFactory } = createRequire(import.meta.url)("pino-pretty") as typeof PinoPretty;

@@ -1,4 +1,4 @@
-/** What a caller still sends after its answer. */
+/** Deals with the rest of a request body that a caller still sends after the response. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 // Enough for a megabyte on a slow line. A caller that sends on and on is cut off then.

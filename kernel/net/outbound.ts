@@ -20,14 +20,14 @@ export interface OutboundRequest {
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: string | Uint8Array | undefined;
-  /** For the whole reply. */
+  /** The deadline of the whole reply. */
   readonly timeoutMs: number;
-  /** How long the server may send nothing; the whole timeout where it is not set. */
+  /** Ends the request when the server sends nothing for so long; without it only `timeoutMs` counts. */
   readonly stallMs?: number | undefined;
   readonly maxBytes: number;
   readonly room?: Room | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** How many redirects of a GET or HEAD are followed; none by default, and then a redirect is a reply like any other. */
+  /** The number of redirects of a GET or HEAD to follow. With none, the default, a redirect is a reply like any other. */
   readonly redirects?: number | undefined;
   /** Sent with the request, but not to another origin that a redirect leads to. */
   readonly authorization?: string | undefined;
@@ -42,7 +42,7 @@ export interface OutboundReply extends Exchanged {
 }
 
 export interface FetchBounds {
-  /** For the whole reply, or for each event of a stream of events. */
+  /** Bounds the whole reply, or each event of a stream of events. */
   readonly maxBytes?: number;
   readonly timeoutMs?: number;
   /** Hides the secrets that were sent along in what comes back. */
@@ -56,7 +56,7 @@ export interface Outbound {
   send(request: OutboundRequest): Promise<OutboundReply>;
   /** A `fetch` for protocol code that is not ours. Throws an `OutboundError`, or the reason of the caller's signal. */
   fetch(url: URL, init?: RequestInit, bounds?: FetchBounds): Promise<Response>;
-  /** For the one reader that takes bytes from the socket as they come. */
+  /** Serves the one reader that takes bytes from the socket as they come. */
   dispatcher(): Promise<Dispatcher>;
   close(): Promise<void>;
 }
@@ -317,7 +317,7 @@ function cap(
   });
 }
 
-/** In bytes: reading a message takes as long as reading so many of them. */
+/** Reading a message takes as long as reading so many bytes. */
 const MESSAGE_COST = 4096;
 const COST_PER_MS = 4096;
 

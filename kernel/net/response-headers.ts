@@ -1,8 +1,8 @@
-/** What the answers of every listener have in common: headers that keep a browser safe, and compression. */
+/** Every listener sends the same headers that keep a browser safe, and compresses its responses. */
 import type { Middleware } from "koa";
 import type { Proxies } from "./proxies.ts";
 
-/** By directive, as in `Content-Security-Policy`; what is not named is forbidden. */
+/** The directives of `Content-Security-Policy`; a source that is not named is forbidden. */
 export type Policy = Readonly<Record<string, string[]>>;
 
 const YEAR_SECS = 31_536_000;
@@ -26,7 +26,7 @@ export function secureAnswers(proxies: Proxies, policy: Policy = {}): Middleware
         },
       },
       xFrameOptions: { action: "deny" },
-      // Only where the answer really goes out encrypted: see below.
+      // It is set below, for responses that really go out encrypted.
       strictTransportSecurity: false,
     });
     const insist = helmet.strictTransportSecurity({ maxAge: YEAR_SECS, includeSubDomains: false });
@@ -43,7 +43,7 @@ export function secureAnswers(proxies: Proxies, policy: Policy = {}): Middleware
   };
 }
 
-/** In the encodings that every browser takes; its defaults are a middling quality, right for text made for one reader. */
+/** Compresses in the encodings that every browser accepts. */
 export function compressAnswers(): Middleware {
   let compress: Promise<Middleware> | undefined;
   return async (context, next) => {

@@ -37,7 +37,7 @@ export function compileBoundedCheck(schema: JsonSchema): BoundedCheck {
     return schemaSize * size <= LITTLE_WORK ? look() : withinTime(CHECK_MILLIS, look);
   };
 }
-/** What looks at a value once for each place in the schema, or not at all: without references, the work is schema times value. */
+/** Keywords that look at a value at most once for each place in the schema: without references, the work is schema times value. */
 const BOUNDED = new Set(
   `type const enum required minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems
    minProperties maxProperties title description default examples deprecated readOnly writeOnly $schema $comment`.split(
@@ -57,7 +57,7 @@ function isBounded(schema: unknown): boolean {
   });
 }
 
-// For the schema of schemas alone, which takes longest to compile: strangers' schemas stay apart from each other.
+// Only the schema of schemas, which takes longest to compile, is shared: strangers' schemas stay apart from each other.
 let draft7Meta: Ajv | undefined;
 let draft2020Meta: Ajv2020 | undefined;
 

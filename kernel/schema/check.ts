@@ -15,7 +15,7 @@ export type Check = (value: unknown, at?: string) => readonly Mistake[];
 export interface CheckOptions {
   /** Reads texts as what the schema wants and changes the value accordingly: a query has nothing but texts. */
   readonly coerces?: boolean;
-  /** By default what the schema says under `refusal`. */
+  /** Replaces the text that the schema has under `refusal`. */
   readonly authorWords?: AuthorWords;
 }
 

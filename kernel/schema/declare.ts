@@ -91,7 +91,7 @@ type WireObject<Properties extends TProperties> = {
     : never]?: Wire<Properties[Key]>;
 };
 
-/** What a declared thing is on the wire. */
+/** The type of a declared thing on the wire. */
 export type Wire<Schema extends TSchema> =
   Schema extends Hinted<{ readonly form: infer Form extends TSchema }>
     ? Wire<Form>

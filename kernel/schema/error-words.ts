@@ -1,10 +1,10 @@
-/** What Ajv found, put into words: one error, one problem. */
+/** Puts Ajv's errors into words: one error, one problem. */
 import type { ErrorObject } from "ajv";
 
-/** What is read of a schema to say what it accepts. */
+/** The part of a schema that is read to say what it accepts. */
 export type SchemaNode = Readonly<Record<string, unknown>>;
 
-/** What the author of a schema says a value must be, such as `must be a number from 0.0 to 2.0`. */
+/** Returns what the author of a schema says a value must be, such as `must be a number from 0.0 to 2.0`. */
 export type AuthorWords = (node: SchemaNode) => string | undefined;
 
 const SHOWN_VALUES = 50;
@@ -53,7 +53,7 @@ function constantWords(node: SchemaNode): string | undefined {
   return Object.hasOwn(node, "const") ? `must be ${JSON.stringify(node["const"])}` : undefined;
 }
 
-/** What a value must be that fits none of these: `must be a string or null`. */
+/** Returns what a value that fits none of these must be: `must be a string or null`. */
 export function joinRequirements(errors: readonly ErrorObject[]): string {
   const values = errors.map(valuesOf);
   if (values.every((list) => list !== undefined)) return oneOfWords(values.flat());

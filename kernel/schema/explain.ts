@@ -7,7 +7,7 @@ import { type AuthorWords, joinRequirements, oneOfWords, problemOf, show, values
 import { below, type Mistake, writePath } from "./mistake.ts";
 
 export interface ExplainOptions {
-  /** Where the value stands in something larger, such as `tools[0]`. */
+  /** The place of the value in something larger, such as `tools[0]`. */
   readonly at?: string;
   readonly authorWords?: AuthorWords;
 }
@@ -52,7 +52,7 @@ const isWrapper = ({ keyword, params }: ErrorObject) => WRAPPERS.has(keyword) &&
 const isUndecided = (error: ErrorObject) => BRANCHING.has(error.keyword) && isWrapper(error);
 
 interface Decision {
-  /** What to say in place of what the branches say. */
+  /** Said instead of the mistakes of the branches. */
   readonly mistakes: readonly Mistake[];
   readonly dropped: readonly ErrorObject[];
 }
@@ -107,7 +107,7 @@ function decide(
 const isUnknown = ({ keyword }: ErrorObject) =>
   keyword === "additionalProperties" || keyword === "unevaluatedProperties";
 
-/** What every branch says, whatever else they say. */
+/** Returns the mistakes that every branch reports. */
 function sharedMistakes(
   branches: readonly (readonly ErrorObject[])[],
   mistakeOf: (error: ErrorObject) => Mistake,

@@ -2,7 +2,7 @@
 export interface Mistake {
   /** The field as a person would write it, such as `tools[0].name`; empty for the value as a whole. */
   readonly path: string;
-  /** What is wrong with it, such as `is missing` or `must be between -90 and 90, given 91`. */
+  /** Completes the sentence, such as `is missing` or `must be between -90 and 90, given 91`. */
   readonly problem: string;
 }
 

@@ -33,7 +33,6 @@ export const Type = {
   Array: (items: Schema, options?: Options) => ({ type: "array", items, ...options }),
   Union: (anyOf: readonly Schema[], options?: Options) => ({ anyOf, ...options }),
   Object: Object_,
-  /** Keys are texts. */
   Record: (_key: Schema, value: Schema, options?: Options) => ({
     type: "object",
     patternProperties: { "^.*$": value },
@@ -57,5 +56,5 @@ export const Type = {
   | "Optional"
 >;
 
-/** ISO 8601 in UTC. */
+/** A time in UTC, as ISO 8601 writes it. */
 export const Time = Type.String({ format: "date-time" });

@@ -5,7 +5,7 @@
 import type { TSchema } from "typebox";
 import type { Declared, Hints, Wire } from "./declare.ts";
 
-/** What converting and rendering look at in a declaration. */
+/** The part of a declaration that converting and rendering read. */
 export interface Shape extends TSchema {
   readonly $id?: string;
   readonly const?: unknown;
@@ -35,14 +35,14 @@ export function toWire<Schema extends TSchema>(schema: Schema, value: Declared<S
   return converter(schema as Shape, "to")(value) as Wire<Schema>;
 }
 
-/** Of a value that was checked against the declaration's wire schema. */
+/** The value must have been checked against the declaration's wire schema. */
 export function fromWire<Schema extends TSchema>(schema: Schema, value: unknown): Declared<Schema> {
   return converter(schema as Shape, "from")(value) as Declared<Schema>;
 }
 
 const made = { to: new WeakMap<Shape, Convert>(), from: new WeakMap<Shape, Convert>() };
 
-// Made once for each declaration: every event of every turn goes through here.
+// A converter is made once for each declaration: every event of every turn goes through here.
 function converter(shape: Shape, direction: Direction): Convert {
   let convert = made[direction].get(shape);
   if (convert === undefined) {
@@ -94,7 +94,7 @@ function objectConverter(properties: Readonly<Record<string, Shape>>, direction:
   };
 }
 
-/** Of several objects the one whose constant the value has; whatever is no object stays as it is. */
+/** Picks the variant whose constant the value has; a value that is no object stays as it is. */
 function unionConverter(variants: readonly Shape[], direction: Direction): Convert {
   const objects = variants.filter(({ properties }) => properties !== undefined);
   const [first] = objects;

@@ -6,7 +6,7 @@ import { type Shape, wireName } from "./wire-convert.ts";
 export interface Rendering {
   /** No property but the declared: for what we send. What we are sent may have more, and it is ignored. */
   readonly closed?: boolean;
-  /** Keeps the schema of a thing that has a name, and answers a reference to it. */
+  /** Keeps the schema of a named thing and returns a reference to it. */
   refer?(name: string, render: () => JsonSchema): JsonSchema;
   /** Changes the words beside the structure of each schema. */
   reword?(keywords: JsonSchema): JsonSchema;

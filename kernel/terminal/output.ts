@@ -1,7 +1,7 @@
 /** The one way to a person's terminal: whatever a stranger wrote in it is made visible, not acted on. */
 import { visible, visibleJson } from "../text/visible.ts";
 
-/** Results, which may be piped. */
+/** Prints a result to stdout, which may be piped. */
 export function say(text: string): void {
   process.stdout.write(visible(text));
 }
@@ -16,7 +16,7 @@ export function sayPainted(text: string): void {
   process.stdout.write(text);
 }
 
-/** Progress, warnings and errors. */
+/** Prints progress, a warning or an error to stderr. */
 export function warn(text: string): void {
   process.stderr.write(visible(text));
 }

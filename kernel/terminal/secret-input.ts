@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { Fault } from "../fault.ts";
 import { visible } from "../text/visible.ts";
 
-/** Whether somebody can be asked. Questions go to stderr: stdout belongs to the result. */
+/** True where a person can be asked. Questions go to stderr: stdout belongs to the result. */
 export function isInteractive(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }

@@ -6,7 +6,6 @@ import stringWidth from "string-width";
 import { visibleLine } from "../text/visible.ts";
 
 export interface TableOptions {
-  /** Before each line. */
   readonly indent?: string;
   /** Heads of columns whose cells end with an ellipsis on a terminal instead of going on below. */
   readonly cut?: readonly string[];
@@ -61,7 +60,7 @@ function terminalWidth(): number {
 
 interface Column {
   readonly widest: number;
-  /** What it needs where no word is broken. */
+  /** The width it needs where no word is broken. */
   readonly least: number;
 }
 
@@ -70,13 +69,13 @@ function measure(lines: readonly (readonly string[])[], column: number, isCut: b
   for (const [at, row] of lines.entries()) {
     const cell = row[column] ?? "";
     widest = Math.max(widest, stringWidth(cell));
-    // What may be cut needs no more than its head.
+    // A column that may be cut needs no more than its head.
     if (!isCut || at === 0) for (const word of cell.split(" ")) least = Math.max(least, stringWidth(word));
   }
   return { widest, least: Math.min(widest, Math.max(least, isCut ? LEAST * 2 : LEAST)) };
 }
 
-/** As wide as each would like to be, less what is missing, taken from the widest; undefined where words would break. */
+/** Takes missing width from the widest columns; returns undefined where words would break. */
 function shrink(columns: readonly Column[], room: number): readonly number[] | undefined {
   const widths = columns.map(({ widest }) => widest);
   let missing = widths.reduce((sum, one) => sum + one, 0) - room;
@@ -124,7 +123,7 @@ function pad(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - stringWidth(text)));
 }
 
-/** By words. A word that is wider than the column, such as an address, stays whole, so that it can be copied. */
+/** Wraps at words. A word wider than the column, such as an address, stays whole so that it can be copied. */
 function wrap(text: string, width: number): readonly string[] {
   if (stringWidth(text) <= width) return [text];
   const lines: string[] = [];

@@ -18,7 +18,7 @@ export interface ScriptedAgent {
   readonly plugin: AnyPlugin;
   /** Every turn that reached the agent, oldest first. */
   readonly turns: readonly Turn[];
-  /** What is said from now on. */
+  /** Replace it to change the answers from now on. */
   script: Script;
 }
 

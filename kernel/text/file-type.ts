@@ -1,4 +1,4 @@
-/** What bytes are, by looking at them: what somebody says they are may be wrong, or a trick. And what files are called. */
+/** Tells the type of a file from its bytes, since a declared type may be wrong or a trick, and cleans file names. */
 
 const SIGNATURES: readonly (readonly [mime: string, bytes: string, at?: number])[] = [
   ["image/png", "\x89PNG\r\n\x1a\n"],
@@ -69,7 +69,7 @@ const TEXTS: ReadonlySet<string> = new Set([
   "application/yaml",
 ]);
 
-/** Whether files of this type are texts, which every model can be shown. */
+/** True for types that are text, which every model can be shown. */
 export function isTextual(mime: string): boolean {
   const [bare = ""] = mime.split(";", 1);
   return bare.startsWith("text/") || TEXTS.has(bare) || bare.endsWith("+json") || bare.endsWith("+xml");
@@ -90,7 +90,7 @@ const LONGEST_NAME_BYTES = 255;
 // Control characters, marks that turn the direction of a text, halves of characters, breaks of lines.
 const UNSHOWABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu;
 
-/** What a stranger calls a file, as far as it can do no harm: the last part of a path, without what cannot be shown. */
+/** Makes a stranger's file name harmless: the last part of a path, without characters that cannot be shown. */
 export function cleanFileName(given: string): string {
   const name = (given.split(/[/\\]/).at(-1) ?? "").replaceAll(UNSHOWABLE, "").trim();
   return /^\.*$/.test(name) ? "file" : cutName(name);

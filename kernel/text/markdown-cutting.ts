@@ -4,7 +4,6 @@
  */
 
 export type Piece =
-  /** For the parser. */
   | { readonly type: "markdown"; readonly raw: string }
   /** A fenced block: shown as it is. */
   | { readonly type: "code"; readonly raw: string; readonly text: string; readonly language: string }
@@ -13,10 +12,10 @@ export type Piece =
 
 /** The sum, over paragraphs, of the square of their marks: three thousand of them in one take a tenth of a second. */
 const MOST_WORK = 9_000_000;
-/** Characters for the parser, which takes its time with each line; longer answers are not read as prose. */
-const MOST_PROSE = 50_000;
+/** Longer texts are not parsed as Markdown: the parser takes its time with each line. */
+const MAX_PROSE = 50_000;
 const MARKS = /[*_~!<>[\]`\\]/g;
-// What opens a list or a quote; several on one line are one inside the other.
+// Matches the opener of a list or a quote; several on one line nest.
 const OPENER = /[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t]|$))/y;
 /** Levels inside each other: the parser calls itself for each. */
 const DEEPEST = 40;
@@ -37,7 +36,7 @@ export function cutMarkdown(text: string): readonly Piece[] {
     const raw = prose.join("");
     work += workOf(prose);
     length += raw.length;
-    pieces.push({ type: work > MOST_WORK || length > MOST_PROSE ? "plain" : "markdown", raw });
+    pieces.push({ type: work > MOST_WORK || length > MAX_PROSE ? "plain" : "markdown", raw });
     prose = [];
   };
   for (let at = 0; at < lines.length; at++) {

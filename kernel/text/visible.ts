@@ -7,14 +7,14 @@
 const HIDDEN =
   /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]--[\u200c\u200d]]|(?<=[\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/gv;
 
-/** In a text of several lines: line breaks and tabs stay. */
+/** Keeps line breaks and tabs, for a text of several lines. */
 export function visible(text: string): string {
   return text
     .replaceAll("\r\n", "\n")
     .replace(HIDDEN, (char) => (char === "\n" || char === "\t" ? char : spell(char)));
 }
 
-/** In a text that has to stay on one line. */
+/** Keeps the text on one line. */
 export function visibleLine(text: string): string {
   return text.replace(HIDDEN, spell);
 }

@@ -19,7 +19,7 @@ interface Row {
   readonly about: string;
 }
 
-/** Of one setting where a name is given. */
+/** Shows all settings, or the one that is named. */
 export async function showConfig(
   session: Session,
   plugins: readonly AnyPlugin[],

@@ -58,7 +58,7 @@ export function addOwnCommands(program: Command, ways: Ways): void {
       const { createCommandContext } = await import("../command-context.ts");
       const context = createCommandContext(session, async () => plugins, ways.version);
       const fixes = await applyFixes(findings, options, context);
-      // With settings read anew: they remember what was wrong.
+      // Settings remember their problems, so they are read anew.
       const again = options.dryRun
         ? findings
         : await doctor.examine(await ways.open({ given: givenPort(port) }), plugins);

@@ -1,4 +1,4 @@
-/** What runs and what does not, as the start and `postern status` show it. */
+/** The table of plugins that the start and `postern status` show. */
 
 import { table } from "../../terminal/table.ts";
 import type { PluginState } from "../../vocabulary/kernel.ts";

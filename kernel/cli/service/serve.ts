@@ -51,7 +51,7 @@ export async function serve(
   }
 }
 
-/** Until it is told to stop; answers the exit code. */
+/** Runs until it is told to stop, and returns the exit code. */
 async function run(
   { settings, home, mask, graceSecs }: Session,
   plugins: readonly AnyPlugin[],
