@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { SILENT } from "../kernel/log/telemetry.ts";
+import { SILENT } from "../kernel/vocabulary/telemetry.ts";
 import { parsePrivateHosts } from "../kernel/net/address.ts";
 import {
   type CallOutcome,

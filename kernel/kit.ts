@@ -5,20 +5,8 @@
 
 export { prepareHome } from "./cli/service/home.ts";
 export { Fault, reason } from "./fault.ts";
-export { LOG_LEVELS } from "./log/levels.ts";
-export { createLog, type Log } from "./log/log.ts";
+export { createLog, LOG_LEVELS, type Log } from "./log/log.ts";
 export { matcherOf } from "./log/reading.ts";
-export {
-  type Attributes,
-  type CallTrace,
-  type Labels,
-  type Metrics,
-  SILENT,
-  SILENT_TRACER,
-  type Span,
-  type SpanOptions,
-  type Tracer,
-} from "./log/telemetry.ts";
 export { currentTraceparent, withTraceparent } from "./log/trace-context.ts";
 export { canBeHidden, encodePathValue, SHORTEST } from "./mask/forms.ts";
 export { createMask } from "./mask/mask.ts";
@@ -55,7 +43,7 @@ export { type MountedSocket, routerPath } from "./net/web.ts";
 export { MANIFEST, ROOT, threadFile } from "./package.ts";
 export { compileBoundedCheck } from "./schema/bounded.ts";
 export { bytesOf, type Check, compileCheck } from "./schema/check.ts";
-export { type Declared, named, nullable } from "./schema/declare.ts";
+export { type Declared, JsonSchema, named, nullable } from "./schema/declare.ts";
 export { describeMistake, type Mistake } from "./schema/mistake.ts";
 export { Time, Type } from "./schema/type.ts";
 export { fromWire, toWire } from "./schema/wire-convert.ts";
@@ -119,6 +107,17 @@ export {
 } from "./vocabulary/questions.ts";
 export { Routine, RoutineFields, RoutinePreview, RoutineRun } from "./vocabulary/routine.ts";
 export type { Limiter, LimitVerdict, Store } from "./vocabulary/store.ts";
+export {
+  type Attributes,
+  type CallTrace,
+  type Labels,
+  type Metrics,
+  SILENT,
+  SILENT_TRACER,
+  type Span,
+  type SpanOptions,
+  type Tracer,
+} from "./vocabulary/telemetry.ts";
 export { ThreadSummary, TurnVersions } from "./vocabulary/thread.ts";
 export {
   ListedTool,
@@ -132,7 +131,7 @@ export { Attachment } from "./vocabulary/tool-call.ts";
 export { isAgentsName, ROUTINE_PROPOSE, reservedPrefix, TOOL_SEARCH } from "./vocabulary/tool-names.ts";
 export { ToolOrigin } from "./vocabulary/tool-origin.ts";
 export { ToolInfo, ToolReceipt } from "./vocabulary/tools.ts";
-export { JsonSchema, TurnEvent, TurnRecord } from "./vocabulary/turn.ts";
+export { TurnEvent, TurnRecord } from "./vocabulary/turn.ts";
 export { estimateText, Figures, Usage, UsageBy, WireUsage } from "./vocabulary/usage.ts";
 export {
   Identity,

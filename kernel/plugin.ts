@@ -10,8 +10,8 @@ import type { OwnedTables, Sql, Store } from "./vocabulary/store.ts";
 
 export { Fault, type FaultKind, reason } from "./fault.ts";
 export type { Log } from "./log/log.ts";
-export type * from "./log/telemetry.ts";
 export type { MountedProtocol, MountedSocket, RouteDescription, Web } from "./net/web.ts";
+export type { JsonSchema } from "./schema/declare.ts";
 export type { Env } from "./settings/env.ts";
 export type { ChangeableSetting, Live, SettingValues, StoredSettings } from "./settings/live.ts";
 export type * from "./vocabulary/agent.ts";
@@ -28,6 +28,7 @@ export type { Page } from "./vocabulary/page.ts";
 export type * from "./vocabulary/routine.ts";
 export type * from "./vocabulary/services.ts";
 export type * from "./vocabulary/store.ts";
+export type * from "./vocabulary/telemetry.ts";
 export type * from "./vocabulary/thread.ts";
 export type * from "./vocabulary/tool-admin.ts";
 export type * from "./vocabulary/tool-call.ts";

@@ -5,7 +5,6 @@
  *   declare module "postern/plugin" { interface Services { clock: { now(): Date } } }
  */
 
-import type { Telemetry } from "../log/telemetry.ts";
 import type { Web } from "../net/web.ts";
 import type { StoredSettings } from "../settings/live.ts";
 import type {
@@ -27,6 +26,7 @@ import type { Memory } from "./memory.ts";
 import type { ModelCheck } from "./model-check.ts";
 import type { Routines } from "./routine.ts";
 import type { Limiter, Store, StoreHealth } from "./store.ts";
+import type { Telemetry } from "./telemetry.ts";
 import type { Threads } from "./thread.ts";
 import type { ToolAdmin } from "./tool-admin.ts";
 import type { Tools } from "./tools.ts";

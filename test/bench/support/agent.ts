@@ -1,6 +1,6 @@
 /** The agent without a channel around it, and with a model that takes no time of its own: what is measured is the loop and the store. */
 
-import { SILENT as SILENT_TELEMETRY, type Telemetry } from "../../../kernel/log/telemetry.ts";
+import { SILENT as SILENT_TELEMETRY, type Telemetry } from "../../../kernel/vocabulary/telemetry.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import type { OpenStore } from "../../../kernel/store/open-store.ts";
 import { createAgent } from "../../../plugins/agent/agent.ts";

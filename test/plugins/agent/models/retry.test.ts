@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { SILENT } from "../../../../kernel/log/telemetry.ts";
+import { SILENT } from "../../../../kernel/vocabulary/telemetry.ts";
 import { createMask } from "../../../../kernel/mask/mask.ts";
 import { Fault, type Turn } from "../../../../kernel/plugin.ts";
 import { createObservers } from "../../../../plugins/agent/live/observer.ts";
