@@ -29,8 +29,6 @@ export { canBeHidden, encodePathValue, SHORTEST } from "./mask/forms.ts";
 export { cutMarkdown } from "./mask/markup.ts";
 export { createMask } from "./mask/mask.ts";
 export { createHidingStream, createMatcher, type Matcher } from "./mask/matcher.ts";
-export { findOrders } from "./mask/orders.ts";
-export { readings } from "./mask/readings.ts";
 export { visible, visibleJson, visibleLine, withoutHidden } from "./mask/visible.ts";
 export {
   AddressRefused,
@@ -72,6 +70,10 @@ export { createLimiter } from "./store/limits/limiter.ts";
 export { createLiveLimiter } from "./store/limits/live-limiter.ts";
 export { seal, unseal } from "./store/sealing.ts";
 export { openStore, readKeyed, readTable } from "./store/sqlite/store.ts";
+export { readings } from "./text/decodings.ts";
+export { findOrders } from "./text/injection-patterns.ts";
+export { ownWords } from "./text/own-words.ts";
+export { foldedWords, isStop, sayName, stem, trimEnd, wordsOfName } from "./text/words.ts";
 export {
   CompletedJob,
   Integration,
@@ -107,7 +109,14 @@ export { TrustedDestination } from "./vocabulary/tools/destination.ts";
 export { type Piece, tell } from "./vocabulary/tools/doubts.ts";
 export { type ExplainedCall, ExplainedTurn, type ExplainedValue } from "./vocabulary/tools/explained.ts";
 export { fingerprintOf } from "./vocabulary/tools/fingerprint.ts";
-export { ApprovalDecision, type Doubt, Gate, type Origin, Reply } from "./vocabulary/tools/gate.ts";
+export {
+  ApprovalDecision,
+  type Doubt,
+  distinctOrigins,
+  Gate,
+  type Origin,
+  Reply,
+} from "./vocabulary/tools/gate.ts";
 export { McpServerInfo, NewMcpServer, SeenTool } from "./vocabulary/tools/mcp.ts";
 export { isAgentsName, ROUTINE_PROPOSE, reservedPrefix, TOOL_SEARCH } from "./vocabulary/tools/names.ts";
 export { ToolOrigin } from "./vocabulary/tools/origin.ts";
