@@ -1,18 +1,13 @@
 /** The records in a tool's output. Only structure counts: what a field's text pretends to be is never read as another field. */
-import {
-  isMap,
-  isScalar as isScalarNode,
-  isSeq,
-  parseDocument,
-  type YAMLMap,
-  type YAMLSeq,
-  Scalar as YamlScalar,
-} from "yaml";
+import { createRequire } from "node:module";
+import type { Scalar as YamlScalar } from "yaml";
 import { wordsOfName } from "../../../../../kernel/kit.ts";
 
 export type Scalar = string | number | boolean;
 /** One thing with its fields; a plain text in a list is a record of one. */
 export type AnswerRecord = readonly (readonly [field: string, value: Scalar])[];
+
+const load = createRequire(import.meta.url);
 
 const MAX_RECORDS = 2000;
 const MAX_DEPTH = 12;
@@ -71,6 +66,8 @@ const UNUSUAL = /^[-?:,[\]{}#&*!|>'"%@`]|: |:$| #/;
  */
 function readYaml(text: string): unknown {
   if (text.length > MAX_YAML_LENGTH || /^\s/.test(text) || OTHER_LINE.test(text)) return undefined;
+  // Loaded with the first YAML: it would slow down every start.
+  const { isMap, isScalar, isSeq, parseDocument } = load("yaml") as typeof import("yaml");
   const { contents, comment, commentBefore, errors } = parseDocument(text, {
     schema: "failsafe",
     uniqueKeys: false,
@@ -78,13 +75,30 @@ function readYaml(text: string): unknown {
     logLevel: "silent",
   });
   if (errors.length > 0 || comment || commentBefore) return undefined;
-  const read = (node: unknown, depth: number): unknown => {
-    if (node === null) return undefined;
-    if (depth > MAX_DEPTH || !isUsual(node)) throw new Error("unusual YAML");
-    if (isScalarNode(node)) return scalarOf(node, text);
+
+  /** Refuses aliases, comments, blank lines, tags, anchors and anything in brackets. */
+  const checked = (node: unknown) => {
+    if (!isScalar(node) && !isMap(node) && !isSeq(node)) throw new Error("an alias or a pair");
+    const isFlow = "flow" in node && node.flow === true && node.items.length > 0;
+    if (isFlow || node.comment || node.commentBefore || node.spaceBefore || node.tag || node.anchor)
+      throw new Error("unusual YAML");
+    return node;
+  };
+  const keyOf = (given: unknown): string => {
+    const node = checked(given);
+    // A key that a question mark introduces has no colon right after it.
+    const [, key] = (isScalar(node) && KEY.exec(rawOf(node, text, 1))) || [];
+    if (key === undefined) throw new Error("an unusual key");
+    return key;
+  };
+  const read = (given: unknown, depth: number): unknown => {
+    if (given === null) return undefined;
+    if (depth > MAX_DEPTH) throw new Error("too deep");
+    const node = checked(given);
+    if (isScalar(node)) return scalarOf(node, text);
     if (node.flow) return undefined;
     if (isMap(node)) {
-      const fields = node.items.map(({ key, value }) => [keyOf(key, text), read(value, depth + 1)] as const);
+      const fields = node.items.map(({ key, value }) => [keyOf(key), read(value, depth + 1)] as const);
       const found = Object.fromEntries(fields);
       if (Object.keys(found).length < fields.length) throw new Error("a repeated key");
       return found;
@@ -99,28 +113,13 @@ function readYaml(text: string): unknown {
   return read(contents, 0);
 }
 
-/** False for aliases, comments, blank lines, tags, anchors and anything in brackets. */
-function isUsual(node: unknown): node is YamlScalar | YAMLMap | YAMLSeq {
-  if (!isScalarNode(node) && !isMap(node) && !isSeq(node)) return false;
-  const { comment, commentBefore, spaceBefore, tag, anchor } = node;
-  const isFlow = "flow" in node && node.flow === true && node.items.length > 0;
-  return !(comment || commentBefore || spaceBefore || tag || anchor || isFlow);
-}
-
-function keyOf(node: unknown, text: string): string {
-  // A key that a question mark introduces has no colon right after it.
-  const [, key] = (isScalarNode(node) && isUsual(node) && KEY.exec(rawOf(node, text, 1))) || [];
-  if (key === undefined) throw new Error("an unusual key");
-  return key;
-}
-
 /** As it is written, with its quotes and so many characters after it. */
 function rawOf({ range }: YamlScalar, text: string, after = 0): string {
   return range ? text.slice(range[0], range[1] + after) : "";
 }
 
 function scalarOf(node: YamlScalar, text: string): unknown {
-  if (node.type !== YamlScalar.PLAIN) return node.value;
+  if (node.type !== "PLAIN") return node.value;
   const lines = rawOf(node, text)
     .split("\n")
     .map((line) => line.trim());
