@@ -1,8 +1,8 @@
 /** The provenance gate of a turn: which values of a call are neither the person's nor anything they pointed to. */
 
 import type { Doubt, ExplainedValue } from "../../../../kernel/kit.ts";
+import { distinctOrigins, foldedWords } from "../../../../kernel/kit.ts";
 import type { Env, Mask, Origin, ToolCall, ToolInfo, ToolReceipt } from "../../../../kernel/plugin.ts";
-import { foldedWords } from "../../memory/terms.ts";
 import { redact } from "../redact.ts";
 import { repeatsName } from "./called/repeated-names.ts";
 import type { KnownDestinations } from "./destinations.ts";
@@ -10,15 +10,7 @@ import { flowOf } from "./flow.ts";
 import { type Called, type Heard, type Doubt as Judged, judge } from "./ruling.ts";
 import { hear, type Said } from "./said.ts";
 import { bound, describe, describeFlow, type Found, shortOrigin, withoutValue } from "./sentences.ts";
-import {
-  distinct,
-  isOutside,
-  ownerOfTool,
-  type Source,
-  type Sources,
-  sourcesOf,
-  type Whose,
-} from "./sources.ts";
+import { isOutside, ownerOfTool, type Source, type Sources, sourcesOf, type Whose } from "./sources.ts";
 import type { Trace } from "./trace.ts";
 
 export type ProvenanceMode = "ask" | "deny" | "off";
@@ -167,7 +159,7 @@ export function createTurnGate(
       const words = hearOnce(said, known);
       const isOwn = text.split("\n").every((line) => !/[\p{L}\p{N}]/u.test(line) || words.hasPhrase(line));
       const isNamed = foldedWords(name).every((word) => words.words.has(word) || USUAL_NAME.has(word));
-      return isOwn && isNamed ? [] : distinct(heard.map(({ origin }) => shortOrigin(origin)));
+      return isOwn && isNamed ? [] : distinctOrigins(heard.map(({ origin }) => shortOrigin(origin)));
     },
   };
 }
