@@ -92,6 +92,7 @@ export { bytesOf, type Check, compileCheck } from "./vocabulary/schema/check.ts"
 export { describeMistake, type Mistake } from "./vocabulary/schema/mistake.ts";
 export { invalidParams, judgeParams, type ParamsVerdict } from "./vocabulary/schema/params.ts";
 export type { Limiter, LimitVerdict, Store } from "./vocabulary/store.ts";
+export { defineTables } from "./vocabulary/tables.ts";
 export { ThreadSummary, TurnVersions } from "./vocabulary/thread.ts";
 export {
   ListedTool,

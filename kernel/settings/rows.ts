@@ -1,22 +1,17 @@
 /** Settings as rows. Secrets are sealed together with where they may be sent. */
+
 import { reason } from "../fault.ts";
 import type { SealingKey } from "../store/keys/keyring.ts";
 import { seal, unseal } from "../store/sealing.ts";
 import type { Queries, SealedPlace } from "../vocabulary/store.ts";
+import { defineTables } from "../vocabulary/tables.ts";
 import type { Setting, StoredValue, StoredValues } from "./setting.ts";
 
-export const SETTING_TABLES = {
-  sqlite: [
-    `CREATE TABLE settings (
-       name TEXT PRIMARY KEY, value TEXT NOT NULL, sealed INTEGER NOT NULL, updated_at TEXT NOT NULL
-     ) WITHOUT ROWID`,
-  ],
-  postgres: [
-    `CREATE TABLE settings (
-       name TEXT COLLATE "C" PRIMARY KEY, value TEXT COLLATE "C" NOT NULL,
-       sealed INTEGER NOT NULL, updated_at TEXT COLLATE "C" NOT NULL)`,
-  ],
-};
+export const SETTING_TABLES = defineTables(
+  ({ text, integer, keyed }) => `CREATE TABLE settings (
+    name ${text} PRIMARY KEY, value ${text} NOT NULL, sealed ${integer} NOT NULL, updated_at ${text} NOT NULL
+  ) ${keyed}`,
+);
 
 /** Of the key that seals them. */
 export const PURPOSE = "settings";

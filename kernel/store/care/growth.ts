@@ -1,26 +1,20 @@
 /** How large the store is, how fast it grows, and when its disk is full. One small row a day remembers. */
+
 import { statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Migrations, Queries } from "../../vocabulary/store.ts";
+import type { Queries } from "../../vocabulary/store.ts";
+import { defineTables } from "../../vocabulary/tables.ts";
 import { bytesInWords } from "./bytes.ts";
 
 /** Of this store on this machine: a copy elsewhere does not take them along. */
-export const CARE_TABLES = {
-  sqlite: [
-    `CREATE TABLE store_sizes (day TEXT PRIMARY KEY, at INTEGER NOT NULL, bytes INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-     CREATE TABLE store_backups (
-       name TEXT PRIMARY KEY, node TEXT NOT NULL, begun_at INTEGER NOT NULL, ended_at INTEGER, error TEXT,
-       good_at INTEGER, good_file TEXT
-     ) STRICT, WITHOUT ROWID;`,
-  ],
-  postgres: [
-    `CREATE TABLE store_sizes (day TEXT COLLATE "C" PRIMARY KEY, at BIGINT NOT NULL, bytes BIGINT NOT NULL);
-     CREATE TABLE store_backups (
-       name TEXT COLLATE "C" PRIMARY KEY, node TEXT COLLATE "C" NOT NULL, begun_at BIGINT NOT NULL, ended_at BIGINT,
-       error TEXT COLLATE "C", good_at BIGINT, good_file TEXT COLLATE "C"
-     );`,
-  ],
-} satisfies Migrations;
+export const CARE_TABLES = defineTables(
+  ({ text, integer, keyed }) => `
+  CREATE TABLE store_sizes (day ${text} PRIMARY KEY, at ${integer} NOT NULL, bytes ${integer} NOT NULL) ${keyed};
+  CREATE TABLE store_backups (
+    name ${text} PRIMARY KEY, node ${text} NOT NULL, begun_at ${integer} NOT NULL, ended_at ${integer},
+    error ${text}, good_at ${integer}, good_file ${text}
+  ) ${keyed};`,
+);
 
 export interface StoreSize {
   readonly bytes: number;

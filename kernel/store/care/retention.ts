@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../log/log.ts";
 import type { Clock } from "../../vocabulary/kernel.ts";
 import type { AgingRows, OwnedTables, Sql, SqlValue, Store } from "../../vocabulary/store.ts";
+import { stepsOf } from "../migrations.ts";
 import type { RetentionSettings } from "./settings.ts";
 
 const ROWS_AT_ONCE = 50;
@@ -121,12 +122,11 @@ export function startRetention({
 
   /** At a first start its owner may be about to make it; the next round is soon enough. */
   async function isThere({ owner, migrations }: OwnedTables): Promise<boolean> {
-    const list = "sqlite" in migrations ? migrations[sql.engine] : migrations;
     const row = await sql.get<{ number: number | null }>(
       "SELECT max(number) AS number FROM migrations WHERE owner = ?",
       owner,
     );
-    return (row?.number ?? 0) >= list.length;
+    return (row?.number ?? 0) >= stepsOf(migrations, sql.engine).length;
   }
 
   async function sweep(): Promise<void> {

@@ -1,6 +1,7 @@
 /** A PostgreSQL database as the source or the target of a copy. */
 import pg from "pg";
 import type { SqlValue } from "../../vocabulary/store.ts";
+import { APPLIED, type Applied } from "../migrations.ts";
 import { openPool } from "../postgres/pool.ts";
 import type { PostgresSettings } from "../postgres/settings.ts";
 import {
@@ -68,12 +69,7 @@ export async function openPostgresSource(settings: PostgresSettings): Promise<So
   };
   return {
     name: nameOf(settings),
-    async owners() {
-      const { rows } = await client.query<{ owner: string; number: number }>(
-        "SELECT owner, max(number) AS number FROM migrations GROUP BY owner",
-      );
-      return new Map(rows.map(({ owner, number }) => [String(owner), Number(number)]));
-    },
+    applied: async () => (await client.query<Applied>(APPLIED)).rows,
     tables: async () => tables,
     async count({ name }) {
       const { rows } = await client.query<{ count: number }>(`SELECT count(*) AS count FROM ${quote(name)}`);

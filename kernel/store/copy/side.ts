@@ -1,6 +1,7 @@
 /** A store as copying sees it: tables, and rows in the order of their key. One file for each engine says how. */
 import { createHash } from "node:crypto";
 import type { SqlValue } from "../../vocabulary/store.ts";
+import type { Applied } from "../migrations.ts";
 
 export interface Table {
   readonly name: string;
@@ -15,8 +16,8 @@ export type Row = readonly SqlValue[];
 /** Reads one moment of a store, while others may go on writing. */
 export interface Source {
   readonly name: string;
-  /** Migration numbers by owner. */
-  owners(): Promise<ReadonlyMap<string, number>>;
+  /** The newest migration of each owner; none where there are no tables. */
+  applied(): Promise<readonly Applied[]>;
   tables(): Promise<readonly Table[]>;
   count(table: Table): Promise<number>;
   rows(table: Table): AsyncIterable<readonly Row[]>;

@@ -1,6 +1,7 @@
 /** A SQLite file as the source or the target of a copy. */
 import { DatabaseSync } from "node:sqlite";
 import type { SqlValue } from "../../vocabulary/store.ts";
+import { APPLIED, type Applied } from "../migrations.ts";
 import {
   BYTES_AT_ONCE,
   NOT_DATA,
@@ -18,12 +19,7 @@ export function openSqliteSource(file: string): Source {
   const tables = describe(database);
   return {
     name: file,
-    async owners() {
-      const rows = database
-        .prepare("SELECT owner, max(number) AS number FROM migrations GROUP BY owner")
-        .all();
-      return new Map(rows.map(({ owner, number }) => [String(owner), Number(number)]));
-    },
+    applied: async () => database.prepare(APPLIED).all() as unknown as Applied[],
     tables: async () => tables,
     async count({ name }) {
       return Number(database.prepare(`SELECT count(*) AS count FROM ${quote(name)}`).get()?.["count"]);

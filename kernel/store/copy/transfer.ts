@@ -2,6 +2,7 @@
 import { Fault } from "../../fault.ts";
 import type { OwnedTables } from "../../plugin.ts";
 import type { SealingKey } from "../keys/keyring.ts";
+import { refuseOtherSchema, STAMP_OWNER } from "../migrations.ts";
 import type { OpenStore } from "../open-store.ts";
 import { copyRows, type Progress, verify } from "./copy.ts";
 import { type Place, prepare } from "./place.ts";
@@ -23,6 +24,7 @@ export async function transfer(from: Place, to: Place, options: TransferOptions)
     for (const { files } of owned) for (const table of files?.tables ?? []) derived.add(table);
   const source = await from.source();
   try {
+    refuseOtherSchema(await source.applied(), source.name);
     const ready = await to.open(secretsKey);
     try {
       await refuseServed(to, ready);
@@ -88,7 +90,7 @@ async function derive(to: Place, owned: readonly OwnedTables[], secretsKey: Seal
 /** Whether a service has kept something there, if only its tables. */
 async function isInUse(store: OpenStore): Promise<boolean> {
   const sql = await store.tables("copy", []);
-  const others = "SELECT 1 FROM migrations WHERE owner NOT IN ('store', 'fleet') LIMIT 1";
+  const others = `SELECT 1 FROM migrations WHERE owner NOT IN ('${STAMP_OWNER}', 'store', 'fleet') LIMIT 1`;
   return (await sql.get(others)) !== undefined;
 }
 

@@ -3,11 +3,18 @@ import { Fault } from "../../fault.ts";
 import type { Keyring, Sql } from "../../vocabulary/store.ts";
 import { joinFleet } from "../fleet/fleet.ts";
 import { deriveKey, type Keys, ringOf, type SealingKey } from "../keys/keyring.ts";
+import {
+  APPLIED,
+  type Applied,
+  createMigrations,
+  type MigrationTarget,
+  refuseOtherSchema,
+  STAMP,
+} from "../migrations.ts";
 import type { OpenStore } from "../open-store.ts";
-import { openDatabase, type PostgresDatabase } from "./database.ts";
+import { type Handle, openDatabase, type PostgresDatabase } from "./database.ts";
 import type { Place } from "./faults.ts";
 import { KEYED, openKeyed } from "./keyed.ts";
-import { openMigrations } from "./migrations.ts";
 import type { PostgresSettings } from "./settings.ts";
 import { openSignals } from "./signals.ts";
 
@@ -41,13 +48,13 @@ export async function openPostgresStore(
   const keys = ringOf(secretsKey);
   try {
     const { schema } = await examine(database, settings);
-    const migrate = await openMigrations(database, settings);
-    await migrate("store", MIGRATIONS);
-    await refuseOtherKey(database, settings, keys);
+    const migrate = createMigrations(await migrationTarget(database, settings));
     const tables: OpenStore["tables"] = async (owner, migrations) => {
       await migrate(owner, migrations);
       return database;
     };
+    await tables("store", MIGRATIONS);
+    await refuseOtherKey(database, settings, keys);
     const signals = openSignals(database, database.config, schema);
     const { leave, ...fleet } = await joinFleet({ tables, signals }, serves);
     const keyed = openKeyed(database, schema);
@@ -73,6 +80,47 @@ export async function openPostgresStore(
     await database.close();
     throw error;
   }
+}
+
+/** One node at a time changes tables. Any number would do; this one is ours. */
+const LOCK = "SELECT pg_advisory_xact_lock(7065737465726)";
+
+const MIGRATION_TABLE = `CREATE TABLE IF NOT EXISTS migrations (
+  owner TEXT COLLATE "C" NOT NULL, number BIGINT NOT NULL, applied_at TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (owner, number)
+)`;
+
+async function migrationTarget(database: PostgresDatabase, place: Place): Promise<MigrationTarget> {
+  const name = `${place.database} at ${place.host}`;
+  const locked = (work: (tx: Handle) => Promise<void>): Promise<void> =>
+    database.transaction(
+      async (tx) => {
+        // Nothing is read before it is held: what another node did meanwhile has to show.
+        await tx.get(LOCK);
+        await work(tx);
+      },
+      { isPatient: true },
+    );
+  const there = await database.get<{ readonly there: number }>(
+    "SELECT to_regclass('migrations') IS NOT NULL AS there",
+  );
+  if (there?.there !== 1) await locked((tx) => tx.script(`${MIGRATION_TABLE}; ${STAMP}`));
+  const applied = await database.all<Applied>(APPLIED);
+  refuseOtherSchema(applied, name);
+  return {
+    engine: "postgres",
+    applied,
+    exclusively: (work) => locked((tx) => work(tx, tx.script)),
+    beforeStep() {},
+    refuseNewer(owner, number, known) {
+      throw new Fault(
+        "config",
+        "store_newer",
+        `the database ${name} was written by a newer Postern (${owner} is at ${number}, this one knows ${known}): run that version, or restore a backup from before the upgrade`,
+        { param: "STORE_URL" },
+      );
+    },
+  };
 }
 
 interface Server {

@@ -6,6 +6,7 @@ import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync } from "node:f
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import type { Sql, SqlValue } from "../../vocabulary/store.ts";
+import { APPLIED, type Applied, refuseOtherSchema, STAMP } from "../migrations.ts";
 import { createCommits, type Flushing } from "./commits.ts";
 import { type Connection, connect, unflushed } from "./connection.ts";
 
@@ -14,6 +15,8 @@ const READS = /^\s*(?:select|explain|with(?![\s\S]*\b(?:insert|update|delete)\b)
 
 export interface Database extends Sql {
   readonly file: string;
+  /** The migrations that it had when it was opened. */
+  readonly applied: readonly Applied[];
   /** Several statements without values, in the transaction that is open, after another statement of it. */
   script(sql: string): void;
   /** A copy of what is committed. */
@@ -31,6 +34,7 @@ export type Durability = "full" | "normal";
 
 export function openDatabase(file: string, durability: Durability = "full"): Database {
   const writer = connect(file, false);
+  let applied: readonly Applied[];
   try {
     writer.exec("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL");
     // A checkpoint waits for the disk: every 32 MB instead of every 4 costs a turn an eighth less.
@@ -40,6 +44,10 @@ export function openDatabase(file: string, durability: Durability = "full"): Dat
     writer.exec(`CREATE TABLE IF NOT EXISTS migrations (
       owner TEXT NOT NULL, number INTEGER NOT NULL, applied_at TEXT NOT NULL, PRIMARY KEY (owner, number)
     ) WITHOUT ROWID`);
+    const isNew = writer.get("SELECT 1 FROM migrations LIMIT 1", []) === undefined;
+    if (isNew) writer.exec(STAMP);
+    applied = writer.all<Applied>(APPLIED, []);
+    refuseOtherSchema(applied, file);
   } catch (error) {
     writer.connection.close();
     throw error;
@@ -67,6 +75,7 @@ export function openDatabase(file: string, durability: Durability = "full"): Dat
   return {
     engine: "sqlite",
     file,
+    applied,
     all: <Row>(sql: string, ...values: SqlValue[]) => route(sql, (on) => on.all<Row>(sql, values)),
     get: <Row>(sql: string, ...values: SqlValue[]) => route(sql, (on) => on.get<Row>(sql, values)),
     run: (sql, ...values) => write(() => commits.execute(() => Number(writer.run(sql, values).changes))),

@@ -1,15 +1,18 @@
 /** The store on one SQLite file: keyed state through Keyv and ordered state in SQL tables. */
+import { rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import Keyv from "keyv";
+import { Fault } from "../../fault.ts";
 import type { SqlValue } from "../../vocabulary/store.ts";
+import { makePrivate } from "../files/ownership.ts";
 import { createSoleFleet } from "../fleet/fleet.ts";
 import { createLocalSignals } from "../fleet/signals.ts";
 import { ringOf, type SealingKey } from "../keys/keyring.ts";
+import { createMigrations, type MigrationTarget } from "../migrations.ts";
 import type { OpenStore } from "../open-store.ts";
 import { onCommit } from "./commits.ts";
 import { type Database, type Durability, openDatabase } from "./database.ts";
 import KeyvSqlite, { type SqliteDriver } from "./keyv.ts";
-import { migrate } from "./migrations.ts";
 
 export interface StoreOptions {
   /** Read when a plugin first asks for a key of its own. */
@@ -34,6 +37,7 @@ export function openStore(file: string, { secretsKey = noKey, durability }: Stor
   const driver = sharedDriver(database, () => ownWrites++);
   const adapters: KeyvSqlite[] = [];
   const keyed = new Map<string, Keyv>();
+  const migrate = createMigrations(migrationTarget(database));
 
   return {
     name: file,
@@ -56,7 +60,7 @@ export function openStore(file: string, { secretsKey = noKey, durability }: Stor
     },
     keyedVersion: () => `${ownWrites} ${database.foreignVersion()}`,
     async tables(owner, migrations) {
-      await migrate(database, owner, migrations);
+      await migrate(owner, migrations);
       return database;
     },
     ...createSoleFleet(),
@@ -71,6 +75,31 @@ export function openStore(file: string, { secretsKey = noKey, durability }: Stor
       // Their timers would keep using a closed connection.
       for (const adapter of adapters) adapter.clearExpiredInterval = 0;
       await database.close();
+    },
+  };
+}
+
+function migrationTarget(database: Database): MigrationTarget {
+  const { file, applied } = database;
+  const snapshotOf = (owner: string, number: number) => `${file}.before-${owner}-${number}`;
+  return {
+    engine: "sqlite",
+    applied,
+    exclusively: (work) => database.transaction((tx) => work(tx, database.script)),
+    beforeStep(owner, number) {
+      if (file === ":memory:") return;
+      const snapshot = snapshotOf(owner, number);
+      rmSync(snapshot, { force: true });
+      database.copyTo(snapshot);
+      makePrivate([snapshot], "STORE_URL");
+    },
+    refuseNewer(owner, number, known) {
+      throw new Fault(
+        "config",
+        "store_newer",
+        `the store ${file} was written by a newer Postern (${owner} is at ${number}, this one knows ${known}): run that version, or restore ${snapshotOf(owner, known + 1)}`,
+        { param: file },
+      );
     },
   };
 }

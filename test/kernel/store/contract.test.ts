@@ -2,6 +2,7 @@
 import { expect, test, vi } from "vitest";
 import type { OpenStore } from "../../../kernel/store/open-store.ts";
 import type { Migrations, Queries, Sql } from "../../../kernel/vocabulary/store.ts";
+import { type Columns, defineTables } from "../../../kernel/vocabulary/tables.ts";
 import { describeEngines } from "../../support/processes/engines.ts";
 
 const NUMBERS: Migrations = {
@@ -331,6 +332,43 @@ describeEngines("migrations", (_engine, fresh) => {
     const older = (await place.open()).tables("test", [FIRST]);
     await expect(older).rejects.toThrow(expect.objectContaining({ kind: "config", code: "store_newer" }));
     await expect(older).rejects.toThrow(/newer Postern \(test is at 2, this one knows 1\)/);
+  });
+
+  test("a store without the stamp of this schema is refused with what to do, and left as it is", async () => {
+    const place = await fresh();
+    const store = await place.open();
+    const sql = await store.tables("test", [FIRST]);
+    const stamped = await sql.all("SELECT owner, number FROM migrations WHERE owner = 'schema'");
+    expect(stamped).toEqual([{ owner: "schema", number: 1 }]);
+    await sql.run("DELETE FROM migrations WHERE owner = 'schema'");
+    const older = { kind: "config", code: "store_older", message: expect.stringContaining("set STORE_URL") };
+    await expect(place.open()).rejects.toThrow(expect.objectContaining(older));
+    expect(await sql.all("SELECT owner FROM migrations WHERE owner = 'schema'")).toEqual([]);
+    await sql.run("INSERT INTO migrations VALUES ('schema', 2, '')");
+    await expect(place.open()).rejects.toThrow(expect.objectContaining({ code: "store_newer" }));
+  });
+
+  test("tables are written once for both engines, and later steps find what the first made", async () => {
+    const place = await fresh();
+    const first = ({ text, integer, real, bytes, serial, strict }: Columns) =>
+      `CREATE TABLE things (seq ${serial}, name ${text} NOT NULL, size ${integer}, share ${real}, body ${bytes}) ${strict}`;
+    const sql = await (await place.open()).tables("test", defineTables(first));
+    await sql.run(
+      "INSERT INTO things (name, size, share, body) VALUES (?, ?, ?, ?)",
+      "b",
+      2,
+      0.5,
+      Buffer.of(1),
+    );
+    const steps = defineTables(
+      first,
+      ({ text, keyed }) => `CREATE TABLE more (id ${text} PRIMARY KEY) ${keyed}`,
+      () => async (tx) => void (await tx.run("INSERT INTO more SELECT name FROM things")),
+    );
+    await (await place.open()).tables("test", steps);
+    expect(await sql.all("SELECT seq, name, size, share FROM things JOIN more ON id = name")).toEqual([
+      { seq: 1, name: "b", size: 2, share: 0.5 },
+    ]);
   });
 });
 

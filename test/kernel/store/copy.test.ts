@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { beforeAll, expect, test } from "vitest";
 import { temporaryFolder } from "../../support/home.ts";
 import { type Attacked, serveUnderAttack } from "../../support/processes/attacked.ts";
@@ -219,6 +220,14 @@ test("a backup that is damaged or sealed under another key, or for a store in us
   expect(await run(["copy", `sqlite://${file}`, target, "--replace"], elsewhere)).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("stop it first"),
+  });
+  const older = join(folder, "older.backup");
+  cpSync(file, older);
+  using database = new DatabaseSync(older);
+  database.exec("DELETE FROM migrations WHERE owner = 'schema'");
+  expect(await run(["restore", older], elsewhere)).toMatchObject({
+    code: 78,
+    stderr: expect.stringContaining("was made by an older Postern"),
   });
   truncateSync(file, Math.floor(statSync(file).size / 2));
   expect(await run(["restore", file], { POSTERN_HOME: join(folder, "home") })).toMatchObject({
