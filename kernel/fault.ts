@@ -1,4 +1,4 @@
-/** Who has to act on a fault, which is also how each channel decides what to answer. */
+/** Says who has to act on a fault, which also decides how each channel responds. */
 export type FaultKind =
   | "config" // the operator: all problems are listed, exit code 78
   | "invalid" // the caller: the request is wrong
@@ -12,7 +12,7 @@ export type FaultKind =
 export interface FaultDetails {
   /** The request field, variable or file at fault. */
   readonly param?: string;
-  /** For `limited` and `unavailable`: when another try makes sense. */
+  /** The time after which another try makes sense, for `limited` and `unavailable`. */
   readonly retryAfterSecs?: number;
   /** The words of a command are wrong, whatever they are about: the command line exits with 2. */
   readonly usage?: boolean;

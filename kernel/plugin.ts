@@ -15,26 +15,26 @@ export type { MountedProtocol, MountedSocket, RouteDescription, Web } from "./ne
 export type { Env } from "./settings/env.ts";
 export type { ChangeableSetting, Live, SettingValues, StoredSettings } from "./settings/live.ts";
 export type * from "./vocabulary/agent.ts";
+export type { TrustedDestination } from "./vocabulary/destination.ts";
+export type { ApprovalDecision, Gate, Origin, Question, Reply } from "./vocabulary/gate.ts";
 export type * from "./vocabulary/job.ts";
 export type * from "./vocabulary/kernel.ts";
+export type * from "./vocabulary/mcp.ts";
+export type * from "./vocabulary/mcp-offers.ts";
 export type * from "./vocabulary/memory.ts";
-export type { ModelCheck, ModelTest } from "./vocabulary/models/check.ts";
-export type * from "./vocabulary/models/model.ts";
-export type * from "./vocabulary/models/usage.ts";
+export type * from "./vocabulary/model.ts";
+export type { ModelCheck, ModelTest } from "./vocabulary/model-check.ts";
+export type { Page } from "./vocabulary/page.ts";
 export type * from "./vocabulary/routine.ts";
 export type * from "./vocabulary/services.ts";
 export type * from "./vocabulary/store.ts";
 export type * from "./vocabulary/thread.ts";
-export type * from "./vocabulary/tools/admin.ts";
-export type * from "./vocabulary/tools/call.ts";
-export type { TrustedDestination } from "./vocabulary/tools/destination.ts";
-export type { ApprovalDecision, Gate, Origin, Question, Reply } from "./vocabulary/tools/gate.ts";
-export type * from "./vocabulary/tools/mcp.ts";
-export type * from "./vocabulary/tools/mcp-offers.ts";
-export type * from "./vocabulary/tools/tools.ts";
+export type * from "./vocabulary/tool-admin.ts";
+export type * from "./vocabulary/tool-call.ts";
+export type * from "./vocabulary/tools.ts";
 export type * from "./vocabulary/turn.ts";
+export type * from "./vocabulary/usage.ts";
 export type { AccountKey, Accounts, Identity, PairingGate, TokenScope, User } from "./vocabulary/user.ts";
-export type { Page } from "./vocabulary/wire/page.ts";
 
 export type ServiceName = keyof Services & string;
 

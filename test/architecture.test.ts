@@ -118,7 +118,7 @@ test("the environment is read in one place", () => {
 test.each([
   ["addresses are judged", /\.range\(\)|BlockList/, "kernel/net/address.ts"],
   ["known secrets are replaced", /= "\[secret\]"/, "kernel/mask/matcher.ts"],
-  ["reserved prefixes of tool names are listed", /"mission_"/, "kernel/vocabulary/tools/names.ts"],
+  ["reserved prefixes of tool names are listed", /"mission_"/, "kernel/vocabulary/tool-names.ts"],
   ["a kind of fault becomes an HTTP answer", /"rate_limit_error"/, "kernel/net/http-fault.ts"],
   ["a rate limit is put into headers", /x-ratelimit-/i, "kernel/net/rate-limit.ts"],
 ])("%s in one place", (_what, pattern, home) => {
@@ -134,7 +134,7 @@ test("schemas are checked, and mistakes explained, in one place", () => {
 
 test("a stranger's schema is run in the stranger's process alone", () => {
   const importersOf = (target: string) => FILES.filter((file) => IMPORTS.get(file)?.includes(target));
-  expect(importersOf("kernel/vocabulary/schema/bounded.ts")).toEqual(["host/sandbox/inside/params.ts"]);
+  expect(importersOf("kernel/schema/bounded.ts")).toEqual(["host/sandbox/inside/params.ts"]);
   expect(
     importersOf("host/sandbox/inside/params.ts").filter((file) => !under("host/sandbox/inside")(file)),
   ).toEqual([]);
@@ -147,7 +147,7 @@ test("only what makes strangers' text visible writes to a terminal, and the log,
   );
   expect(writers.toSorted()).toEqual([
     "host/author/temporary-host.ts",
-    "kernel/cli/output.ts",
+    "kernel/terminal/output.ts",
     "kernel/cli/session.ts",
     // Asks the terminal for its keys, in our words alone.
     "plugins/tui/screen/terminal.ts",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { subset } from "semver";
 import { expect, test } from "vitest";
 import { PACKAGES } from "../host/author/build/toolchain.ts";
-import { ROOT } from "../kernel/cli/package.ts";
+import { ROOT } from "../kernel/package.ts";
 
 interface Manifest {
   readonly engines: { readonly node: string };
@@ -44,7 +44,7 @@ test("what the service imports is a dependency of the published package", () => 
   // What is bundled is imported by one module each.
   const bundled = {
     "host/compile/component-reader.ts": "@bytecodealliance/jco-transpile",
-    "kernel/mask/code.ts": "highlight.js",
+    "kernel/text/code-colours.ts": "highlight.js",
     "kernel/store/sqlite/keyv.ts": "@keyv/sqlite",
   };
   const missing = IMPORTS.filter(({ name }) => !(name in dependencies) && !(name in PACKAGES));

@@ -27,7 +27,7 @@ const LONG: ReadonlySet<string> = new Set([
   "test/host/trust/judge.test.ts",
   "test/host/trust/signing.test.ts",
   "test/kernel/mask/matcher.test.ts",
-  "test/kernel/mask/visible.test.ts",
+  "test/kernel/text/visible.test.ts",
   "test/patterns.test.ts",
   "test/plugins/agent/models/builtin/any-input.test.ts",
   "test/plugins/agent/memory/vectors.test.ts",

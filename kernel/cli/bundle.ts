@@ -7,24 +7,24 @@ import { copyFile, glob, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { build, type Plugin } from "esbuild";
-import { ROOT } from "./package.ts";
+import { ROOT } from "../package.ts";
 
 interface Bundle {
-  /** In one folder; what they share is bundled once. */
+  /** They lie in one folder, and share code that is bundled once. */
   readonly modules: readonly [string, ...string[]];
-  /** Only imported by these, so not needed on its own. */
+  /** Imported by these alone, so its own file is removed. */
   readonly inside?: string;
-  /** Stays a dependency. */
+  /** Not bundled: these stay dependencies. */
   readonly external: readonly string[];
   /** Imported by code that we do not run. */
   readonly without: readonly string[];
-  /** What the code looks for beside itself. */
+  /** Files that the code looks for beside itself. */
   readonly files?: string;
 }
 
 const BUNDLES: readonly Bundle[] = [
   {
-    // What each process of a tool reads when it starts.
+    // Each process of a tool loads these when it starts.
     modules: ["host/sandbox/inside/child", "host/sandbox/inside/worker"],
     inside: "host/compile/component-reader",
     external: ["piscina", "@bytecodealliance/preview2-shim/*"],
@@ -38,7 +38,7 @@ const BUNDLES: readonly Bundle[] = [
   },
   {
     modules: ["plugins/tui/screen/text/highlighter-worker"],
-    inside: "kernel/mask/code",
+    inside: "kernel/text/code-colours",
     external: [],
     without: [],
   },
@@ -84,7 +84,7 @@ function leaveOut(name: string): Plugin {
   };
 }
 
-/** Of every package that is in the bundle. */
+/** Collects the licences of every package in the bundle. */
 async function licenses(inputs: readonly string[]): Promise<string> {
   const packages = new Set(
     inputs.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []),

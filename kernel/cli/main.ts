@@ -1,10 +1,10 @@
 /** The composition root: the only file that knows everyone. Heavy modules are loaded when they are needed. */
 import { CommanderError } from "commander";
 import { Fault, reason } from "../fault.ts";
+import { MANIFEST } from "../package.ts";
 import type { AnyPlugin } from "../plugin.ts";
+import { warn } from "../terminal/output.ts";
 import { takeHome } from "./option-values.ts";
-import { warn } from "./output.ts";
-import { MANIFEST } from "./package.ts";
 import { buildProgram } from "./program.ts";
 
 /** Every plugin Postern ships, in the order of the start-up table. */

@@ -1,4 +1,4 @@
-/** What options may be given; anything else is wrong usage. */
+/** Parsers of option values; anything else is wrong usage. */
 import { CommanderError, InvalidArgumentError, type Option } from "commander";
 import { LOG_LEVELS, type LogLevel } from "../log/levels.ts";
 
@@ -22,7 +22,7 @@ export function parseLevel(text: string): LogLevel {
   return level;
 }
 
-/** Of lines or seconds. */
+/** Reads a number of lines or seconds. */
 export function parseCount(text: string): number {
   if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError("Use a whole number up to 999999.");
   return Number(text);
@@ -34,7 +34,7 @@ export interface PortOption {
   readonly port?: number;
 }
 
-/** As a setting that wins over the environment. */
+/** Turns the option into a setting that wins over the environment. */
 export function givenPort(port: number | undefined): { readonly GATEWAY_PORT?: string } {
   return port === undefined ? {} : { GATEWAY_PORT: String(port) };
 }

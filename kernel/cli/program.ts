@@ -3,15 +3,14 @@ import { statSync } from "node:fs";
 import { Command, CommanderError, Help, Option } from "commander";
 import { Fault } from "../fault.ts";
 import { type AnyPlugin, Off, type PluginCommand, type Resume } from "../plugin.ts";
+import { warn } from "../terminal/output.ts";
 import { addOwnCommands } from "./commands/own.ts";
 import { findCommand, givenPort, PORT_ABOUT, type PortOption, parsePort } from "./option-values.ts";
-import { warn } from "./output.ts";
 import type { Session, SessionOptions } from "./session.ts";
 
 export interface ProgramOptions {
-  /** Without `--home`. */
   readonly argv: readonly string[];
-  /** What `--home` said. */
+  /** The value of `--home`. */
   readonly home?: string | undefined;
   readonly version: string;
   /** It is asked about and not run: warnings are not printed, and plugins that cannot be loaded are left out. */
@@ -85,7 +84,7 @@ export async function buildProgram(options: ProgramOptions): Promise<Command> {
       throw new CommanderError(2, "usage", "postern: --thread and --continue need the terminal UI");
     process.exitCode = await serve(session, plugins, { version, screenTaken, resume });
   };
-  // With an action of its own commander would take a mistyped command for an argument and suggest nothing.
+  // If the program had an action, commander would take a mistyped command for an argument and suggest nothing.
   if (asked === undefined) program.action(() => start(true));
 
   const programFor = (words: readonly string[]) =>
@@ -98,7 +97,7 @@ export async function buildProgram(options: ProgramOptions): Promise<Command> {
   const listsNames = isDescribed && asked === undefined;
   if (listsAll || listsNames || (asked !== undefined && !isOwn)) {
     const offering = pluginCommands(asked, listsAll, program, shippedPlugins, open);
-    // Who completes a word does not want to hear that a plugin cannot be loaded.
+    // Completion stays silent about a plugin that cannot be loaded.
     const offered = await (isDescribed
       ? offering.catch(async () => offersOf(await shippedPlugins()))
       : offering);
@@ -126,7 +125,7 @@ export async function buildProgram(options: ProgramOptions): Promise<Command> {
       import("./command-context.ts"),
       load(),
     ]);
-    // What only looks at tools, jobs or people needs our plugins alone, and runs nobody else's code.
+    // A command that only looks at tools, jobs or people needs our plugins alone, and runs nobody else's code.
     const plugins = isShipped && !everyPlugin ? shippedPlugins : () => allPlugins(session);
     register(command, createCommandContext(session, plugins, version));
   }

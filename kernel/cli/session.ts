@@ -1,4 +1,4 @@
-/** What every command starts from: settings, home, mask and log. Nothing is opened but the log. */
+/** Every command starts from a session: settings, home, mask and log. It opens nothing but the log. */
 import { join } from "node:path";
 import { LOG_LEVELS } from "../log/levels.ts";
 import { createLog, type LogSink, type RootLog } from "../log/log.ts";
@@ -13,20 +13,20 @@ export interface Session {
   readonly settings: Settings;
   readonly home: string;
   readonly mask: Mask;
-  /** What the person edits texts with. */
+  /** The person's text editor. */
   readonly editor: string;
-  /** Names of third-party plugins. */
+  /** Third-party plugins named in PLUGINS. */
   readonly plugins: readonly string[];
-  /** Where their relative paths and package names are looked up. */
+  /** Their relative paths and package names are looked up from here. */
   readonly pluginsFolder: string;
   readonly folder: string;
   /** Names of the settings that options of the command gave. */
   readonly given: readonly string[];
   /** Names of the settings that `.env` of the folder gave. */
   readonly fromFolder: readonly string[];
-  /** What the operator should know about where the settings came from. */
+  /** Sentences for the operator about the sources of the settings. */
   readonly warnings: readonly string[];
-  /** How long what runs may take to end when the service is told to stop. */
+  /** The seconds that running work gets to end when the service is told to stop. */
   readonly graceSecs: number;
   openLog(...sinks: readonly LogSink[]): RootLog;
 }
@@ -48,7 +48,7 @@ export function openSession(
 ): Session {
   const environment = { ...surroundings, ...given };
   const mask = createMask();
-  // Where the home is decides which file is read, so no file can say it.
+  // The home decides which file is read, so no file can set it.
   const home = homeSetting(new Settings(environment).for("kernel"));
   // Before it is read: it may name code to run.
   refuseForeign([home, join(home, ".env")], "POSTERN_HOME");

@@ -1,13 +1,14 @@
 /** The log: JSON lines, or pretty on a terminal; one named child per plugin; known secrets hidden and control characters visible in every line. */
-import { pino } from "pino";
-import { visibleJson } from "../mask/visible.ts";
+import { createRequire } from "node:module";
+import type * as Pino from "pino";
+import { visibleJson } from "../text/visible.ts";
 import type { Mask } from "../vocabulary/kernel.ts";
 import type { LogLevel } from "./levels.ts";
 import { prettyLines } from "./pretty.ts";
 
 type Write = (fields: object | string, message?: string) => void;
 
-/** What a plugin sees of the log. */
+/** The part of the log that a plugin gets. */
 export interface Log {
   readonly debug: Write;
   readonly info: Write;
@@ -24,7 +25,7 @@ export interface RootLog extends Log {
   child(name: string): Log;
   /** The newest lines as JSON texts, oldest first. */
   recent(): readonly string[];
-  /** How many lines there were so far, those that are no longer kept included. */
+  /** Counts all lines so far, including those no longer kept. */
   count(): number;
 }
 
@@ -49,6 +50,8 @@ export function createLog(level: LogLevel, mask: Mask, ...sinks: readonly LogSin
     keep(hidden.trimEnd());
     for (const print of printers) print(hidden);
   };
+  // Loaded with the first log: most commands write none.
+  const { pino } = createRequire(import.meta.url)("pino") as typeof Pino;
   const root = pino(
     {
       level,
@@ -56,7 +59,7 @@ export function createLog(level: LogLevel, mask: Mask, ...sinks: readonly LogSin
       timestamp: pino.stdTimeFunctions.isoTime,
       errorKey: "error",
       messageKey: "message",
-      // By name: who reads the file should not need pino's table of numbers.
+      // Levels are written by name: a reader of the file should not need pino's table of numbers.
       formatters: { level: (name) => ({ level: name }) },
     },
     { write },

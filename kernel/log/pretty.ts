@@ -1,15 +1,17 @@
 /** A line of the log as a person reads it. */
-import { prettyFactory } from "pino-pretty";
-import { visible, visibleLine } from "../mask/visible.ts";
+import { createRequire } from "node:module";
+import type * as PinoPretty from "pino-pretty";
+import { visible, visibleLine } from "../text/visible.ts";
 
 export function prettyLines({
   colour,
   date = false,
 }: {
   readonly colour: boolean;
-  /** Lines of other days, too. */
+  /** Shows the date, for lines of other days. */
   readonly date?: boolean;
 }): (line: string) => string {
+  const { prettyFactory } = createRequire(import.meta.url)("pino-pretty") as typeof PinoPretty;
   const format = prettyFactory({
     colorize: colour,
     messageKey: "message",

@@ -5,11 +5,11 @@ import { logFiles } from "./file.ts";
 import { LOG_LEVELS, type LogLevel } from "./levels.ts";
 
 export interface LogQuery {
-  /** And what is more severe. */
+  /** The least severe level to show. */
   readonly level?: LogLevel | undefined;
   readonly turn?: string | undefined;
   readonly user?: string | undefined;
-  /** What is somewhere in the line, in capitals or not. */
+  /** Matches anywhere in the line, whatever its case. */
   readonly text?: string | undefined;
   readonly since?: Date | undefined;
   /** The newest so many of those that match. */
@@ -46,7 +46,7 @@ export async function followLog(
   while (!signal.aborted) {
     if (file !== undefined) {
       // Lines are written whole, but may be read in two pieces.
-      const bytes = Buffer.concat([rest, readRest(file)]);
+      const bytes = Buffer.concat([rest, readAdded(file)]);
       const end = bytes.lastIndexOf(END_OF_LINE) + 1;
       rest = bytes.subarray(end);
       for (const line of bytes.subarray(0, end).toString("utf8").split("\n")) if (matches(line)) onLine(line);
@@ -58,7 +58,7 @@ export async function followLog(
     }
     // Looked for once more after the file was replaced: nothing is added to the old one any more.
     if (file !== undefined) {
-      const last = Buffer.concat([rest, readRest(file)]).toString("utf8");
+      const last = Buffer.concat([rest, readAdded(file)]).toString("utf8");
       for (const line of last.split("\n")) if (matches(line)) onLine(line);
       closeSync(file.fd);
     }
@@ -71,7 +71,7 @@ export async function followLog(
 interface ReadFile {
   readonly fd: number;
   readonly id: number;
-  /** Up to here. */
+  /** The offset up to which the file was read. */
   read: number;
 }
 
@@ -104,7 +104,7 @@ function readFiles(newest: ReadFile | undefined, older: readonly string[], query
     return true;
   };
   if (newest !== undefined) {
-    const bytes = readRest({ ...newest, read: 0 }, newest.read);
+    const bytes = readAdded({ ...newest, read: 0 }, newest.read);
     const end = bytes.lastIndexOf(END_OF_LINE) + 1;
     newest.read = end;
     if (!take(bytes.toString("utf8", 0, end))) return found.reverse();
@@ -113,15 +113,15 @@ function readFiles(newest: ReadFile | undefined, older: readonly string[], query
     const file = openToRead(path);
     if (file === undefined) break;
     const isTooOld = since !== undefined && fstatSync(file.fd).mtime < since;
-    const text = isTooOld ? "" : readRest({ ...file, read: 0 }, file.read).toString("utf8");
+    const text = isTooOld ? "" : readAdded({ ...file, read: 0 }, file.read).toString("utf8");
     closeSync(file.fd);
     if (isTooOld || !take(text)) break;
   }
   return found.reverse();
 }
 
-/** What was added since it was read last; with `upTo`, not beyond. */
-function readRest(file: ReadFile, upTo = Number.POSITIVE_INFINITY): Buffer {
+/** Returns the bytes added since the last read, up to the offset `upTo`. */
+function readAdded(file: ReadFile, upTo = Number.POSITIVE_INFINITY): Buffer {
   const parts: Buffer[] = [];
   for (;;) {
     const part = Buffer.alloc(Math.min(AT_ONCE, upTo - file.read));
@@ -141,11 +141,11 @@ function* linesFromEnd(text: string): Generator<string> {
   }
 }
 
-/** What is not a line of ours, such as half a one, matches nothing. */
+/** A line that is not ours, or only half written, matches nothing. */
 export function matcherOf({ level, turn, user, text, since }: LogQuery): (line: string) => boolean {
   const least = level === undefined ? 0 : LOG_LEVELS.indexOf(level);
   const from = since?.toISOString() ?? "";
-  // As the line has it: quotes and backslashes are escaped there.
+  // In the line, quotes and backslashes are escaped.
   const wanted = text === undefined ? undefined : JSON.stringify(text).slice(1, -1).toLowerCase();
   return (line) => {
     // Most lines are of other turns and users, and need not be parsed.

@@ -1,4 +1,4 @@
-/** What is measured and traced, for those who run this. Where nobody listens, nothing is spent. */
+/** Metrics and traces for operators. They cost nothing while nobody collects them. */
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -19,7 +19,7 @@ export interface Reading {
 export interface Metrics {
   counter(name: string, help: string, labels?: readonly string[]): Counter;
   histogram(name: string, help: string, labels: readonly string[], buckets: readonly number[]): Histogram;
-  /** Asked for when the metrics are. */
+  /** `read` is called when the metrics are rendered. */
   gauge(
     name: string,
     help: string,
@@ -40,7 +40,7 @@ export interface SpanOptions {
 
 /** A piece of work with a beginning and an end. */
 export interface Span {
-  /** For the next server, as the header of that name; undefined where nothing is traced. */
+  /** The header of that name for the next server; undefined while nothing is traced. */
   readonly traceparent: string | undefined;
   set(attributes: Attributes): void;
   event(name: string, attributes?: Attributes): void;
@@ -50,18 +50,18 @@ export interface Span {
 }
 
 export interface Tracer {
-  /** Whether what people and models say may be recorded. */
+  /** True where the words of people and models may be recorded. */
   readonly showsContent: boolean;
   /** `parent` and `links` are values of the header `traceparent`; what is not one is ignored. */
   start(
     name: string,
     options?: SpanOptions & { readonly parent?: string | undefined; readonly links?: readonly string[] },
   ): Span;
-  /** Whether a tool's requests to this host tell it which trace they belong to. */
+  /** True where a tool's requests to this host carry the `traceparent` header. */
   tellsHost(host: string): boolean;
 }
 
-/** What a tool call is given of the trace that it belongs to. */
+/** The part of a trace that a tool call gets. */
 export interface CallTrace {
   readonly span: Span;
   tellsHost: Tracer["tellsHost"];
@@ -86,7 +86,7 @@ export const SILENT_TRACER: Tracer = {
   tellsHost: () => false,
 };
 
-/** For what runs without the plugin, such as a command. */
+/** Stands in where the plugin is not started, as in a command. */
 export const SILENT: Telemetry = {
   tracer: SILENT_TRACER,
   metrics: {

@@ -4,7 +4,7 @@
  * walks the tree of the rest, so ordinary text costs one look for each byte.
  */
 
-/** How far a search has come; carried on, it searches a text that arrives in pieces. */
+/** The state of a search; passed on, it searches a text that arrives in pieces. */
 export interface Cursor {
   node: number;
   /** The last four bytes seen. */
@@ -20,7 +20,7 @@ export interface Automaton {
    * is the longest.
    */
   next(bytes: Uint8Array, from: number, cursor: Cursor): number;
-  /** How many of the last bytes seen may be the start of a match that is not over. */
+  /** Returns how many of the last bytes may be the start of a match that is not over. */
   open(cursor: Cursor): number;
 }
 
@@ -35,7 +35,7 @@ export function startCursor(): Cursor {
   return { node: NONE, head: 0, seen: 0, length: 0 };
 }
 
-/** For strings of at least four bytes. */
+/** Each string must have at least four bytes. */
 export function createAutomaton(strings: readonly Uint8Array[]): Automaton {
   const tree = growTree(strings);
   const { heads, fail, length, depth, children, step } = tree;
@@ -96,7 +96,7 @@ interface Tree {
   readonly depth: Uint32Array;
   /** Length of the longest string that ends here; 0 where none does. */
   readonly length: Uint32Array;
-  /** How strings go on from here: not at all, in the node after this one, or in others too. */
+  /** Says for each node whether strings end here, go on in the next node, or go on in others too. */
   readonly children: Uint8Array;
   /** The node of the longest end of this node's bytes that a string begins with too; it has at least four. */
   readonly fail: Uint32Array;

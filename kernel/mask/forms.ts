@@ -38,7 +38,7 @@ function write(value: string): string[] {
   ];
   return [
     value,
-    // As a host name and a method carry it.
+    // A host name and a method carry it in this form.
     value.toLowerCase(),
     value.toUpperCase(),
     ...encoded,
@@ -49,7 +49,7 @@ function write(value: string): string[] {
     escapeHtml(value),
     hex,
     hex.toUpperCase(),
-    // With the characters at its end that belong to it only where nothing follows.
+    // These include the last characters, which belong to the value only when nothing follows it.
     bytes.toString("base64"),
     bytes.toString("base64url"),
     ...[0, 1, 2].flatMap((offset) => base64Within(bytes, offset)),

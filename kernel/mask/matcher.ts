@@ -22,7 +22,7 @@ export interface Matcher {
   scrub(bytes: Uint8Array): Uint8Array;
 }
 
-/** Where a match lies. Below zero: begins in text that has been given out, with its mark. */
+/** The range of a match. A start below zero lies in text that has been given out already, with its mark. */
 interface Span {
   readonly start: number;
   readonly end: number;

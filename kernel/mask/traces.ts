@@ -16,8 +16,8 @@ const HALVES = 9;
 /** Content is looked at in pieces, with others' work between them; what is cut in two is whole in the next. */
 const PIECE = 128 * 1024;
 const OVERLAP = 16 * 1024;
-/** Of packed content, so much is unpacked, so many times. */
-const MOST_UNPACKED = 2 * 1024 * 1024;
+/** Bounds the bytes that are unpacked, and how often. */
+const MAX_UNPACKED = 2 * 1024 * 1024;
 const MOST_PACKED = 8;
 
 export interface Tracer {
@@ -41,7 +41,7 @@ export function createTracer(values: Iterable<string>, holds: (bytes: Uint8Array
       if (plain !== undefined && shows(plain)) return true;
       for (const reading of decoded) {
         if (shows(reading)) return true;
-        // What is packed may be encoded too, as a file inside JSON is.
+        // Packed content may be encoded too, like a file inside JSON.
         packed.push(...packedIn(reading));
       }
     }
@@ -72,7 +72,7 @@ function tracesOf(value: string): string[] {
     .flatMap((trace) => [trace, [...trace].reverse().join("")]);
 }
 
-/** What of the base64 depends on the value alone when it begins so many bytes into a group of three. */
+/** Returns the part of the base64 that depends on the value alone when it begins `offset` bytes into a group of three. */
 function base64Core(bytes: Buffer, offset: number): string {
   const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64url");
   const end = (offset + bytes.length) % 3 === 0 ? text.length : text.length - 1;
@@ -100,7 +100,7 @@ interface Packed {
   readonly open: () => Duplex;
 }
 
-/** What packed content begins with, and how long that is; undefined where it is something else after all. */
+/** The signatures of packed content; `length` returns undefined where it turns out to be something else. */
 const KINDS: readonly {
   readonly magic: Buffer;
   readonly open: () => Duplex;
@@ -147,7 +147,7 @@ function zipHeader(bytes: Buffer): number | undefined {
   return isDeflated ? 30 + bytes.readUInt16LE(26) + bytes.readUInt16LE(28) : undefined;
 }
 
-/** As far as it can be unpacked, and as much as is looked at. */
+/** Returns what could be unpacked, up to the bound. */
 async function unpack({ bytes, open }: Packed): Promise<Buffer> {
   const unpacker = open();
   const chunks: Buffer[] = [];
@@ -157,7 +157,7 @@ async function unpack({ bytes, open }: Packed): Promise<Buffer> {
     for await (const chunk of unpacker) {
       chunks.push(chunk as Buffer);
       size += (chunk as Buffer).length;
-      if (size > MOST_UNPACKED) break;
+      if (size > MAX_UNPACKED) break;
     }
   } catch {
     // It was something else, or was cut off: what came before is looked at.

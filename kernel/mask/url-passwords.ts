@@ -8,7 +8,7 @@ export function withoutPassword(url: string): string {
   return url.replace(USERS_PASSWORD, "$1***").replace(NAMED_PASSWORD, "$1***");
 }
 
-/** As written, and as meant. */
+/** Returns each password both encoded and decoded. */
 export function passwordsIn(url: string): readonly string[] {
   const found = [USERS_PASSWORD.exec(url), ...url.matchAll(NAMED_PASSWORD)];
   return found.flatMap((match) => {

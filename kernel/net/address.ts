@@ -17,7 +17,7 @@ export type PrivateHosts = ReadonlySet<string>;
 /** The message says which address it was and of what kind; the caller adds which setting allows it. */
 export class AddressRefused extends Error {}
 
-// Public by its number, but the platform's own: it answers with the machine's credentials.
+// This one is public by its number, but the cloud platform serves the machine's credentials there.
 const METADATA = new Set(["168.63.129.16"]);
 const RANGE_WORDS: Readonly<Record<string, string>> = {
   deprecatedSiteLocal: "site-local",
@@ -30,7 +30,7 @@ const RANGE_WORDS: Readonly<Record<string, string>> = {
 };
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
 
-/** What kind of address it is where it is not an ordinary public one; undefined for those. */
+/** Returns the kind of an address that is not an ordinary public one, and undefined for those. */
 export function refuseAddress(text: string): string | undefined {
   if (isIP(text) === 0) return "malformed";
   const address = ipaddr.parse(text);
@@ -57,7 +57,7 @@ export async function resolvePublic(host: string, lookup?: Lookup): Promise<read
   return addresses;
 }
 
-/** For hosts that the operator listed: any address will do. */
+/** Accepts any address: the operator listed the host. */
 export async function resolve(host: string, lookup: Lookup = lookupAll): Promise<readonly Address[]> {
   const literal = withoutBrackets(host);
   const family = isIP(literal);

@@ -68,9 +68,9 @@ function refuse(error: Error, context: Context): never {
 }
 
 interface ParserError extends Error {
-  /** Of co-body and what it reads with. */
+  /** Set by co-body and the stream readers below it. */
   readonly status?: number;
-  /** Of formidable, which calls a caller that hangs up and an unknown transfer encoding its own fault. */
+  /** Set by formidable, which reports a caller that hangs up, or an unknown transfer encoding, as an internal error. */
   readonly httpCode?: number;
   readonly code?: string | number;
 }

@@ -5,9 +5,8 @@ import type { Context } from "koa";
 import { readBody } from "./body.ts";
 
 export interface Form {
-  /** Of a field, or of a file read as text. */
+  /** Returns a field, or a file read as text. */
   text(name: string): string | undefined;
-  /** Of a file. */
   bytes(name: string): Uint8Array | undefined;
   file(name: string): FormFile | undefined;
 }
@@ -23,7 +22,7 @@ export interface FormFile {
 export type FormReader = (context: Context) => Promise<Form>;
 
 // Far more than our forms have.
-const MOST_PARTS = 32;
+const MAX_PARTS = 32;
 const PART_HEADER_BYTES = 8192;
 
 const contents = new WeakMap<object, Buffer[]>();
@@ -39,8 +38,8 @@ export function createFormReader(limit: number): FormReader {
       enabledPlugins: [(form, options) => readParts(form, options, limit)],
       fileWriteStreamHandler: (file) => collect(file as object),
       onPart: takePart,
-      maxFields: MOST_PARTS,
-      maxFiles: MOST_PARTS,
+      maxFields: MAX_PARTS,
+      maxFiles: MAX_PARTS,
       maxFieldsSize: limit,
       maxFileSize: limit,
       maxTotalFileSize: limit,
@@ -115,7 +114,7 @@ async function readParts(
   });
 }
 
-/** What formidable's parser reads, as places in its buffer. */
+/** A piece that formidable's parser found, as a range of its buffer. */
 interface Piece {
   readonly name: string;
   readonly start: number;

@@ -1,7 +1,7 @@
 /** The one table from what went wrong to what an HTTP caller reads. A channel's exceptions are data that it passes in. */
 import { Fault, type FaultKind } from "../fault.ts";
-import type { Declared } from "../vocabulary/wire/form.ts";
-import { Type } from "../vocabulary/wire/type.ts";
+import type { Declared } from "../schema/declare.ts";
+import { Type } from "../schema/type.ts";
 
 export const ErrorEnvelope = Type.Object(
   {
@@ -25,14 +25,14 @@ export interface HttpFault {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: ErrorEnvelope;
-  /** True for what nobody expected: the error belongs into the log, and none of its words into the answer. */
+  /** True for an unexpected error: it belongs in the log, and none of its words in the response. */
   readonly isBug: boolean;
 }
 
 type Row = readonly [status: number, type: string];
 
 export interface ChannelRules {
-  /** How large a body may be, in words. */
+  /** The body limit in words, such as "64 KB". */
   readonly largestBody: string;
   /** Rows that differ from the table's, each with its reason where it is written. */
   readonly exceptions?: Readonly<Partial<Record<FaultKind, Row>>>;
@@ -57,7 +57,7 @@ const UNREADABLE: Words = [
   "bad_request",
   "The request could not be read: its body is not what its type says.",
 ];
-/** What the web framework and the body parser answer: a status without our words. An invalid request may bear a code too. */
+/** The web framework and the body parser set a status without our words; these are the words. */
 const STATUSES: Readonly<Record<number, Words>> = {
   400: UNREADABLE,
   404: ["not_found", "There is nothing at this address."],

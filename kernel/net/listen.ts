@@ -1,10 +1,10 @@
-/** A listener that a channel opens and closes: a port in use names the setting, a close lets answers finish. */
+/** A listener that a channel opens and closes. A port in use names its setting; a close lets responses finish. */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Fault, reason } from "../fault.ts";
 import { hostInUrl } from "./address.ts";
-import { dropRest } from "./rest.ts";
+import { dropRest } from "./leftover-body.ts";
 
 export interface ListenOptions {
   readonly host: string;
@@ -16,7 +16,7 @@ export interface ListenOptions {
 
 export interface Listener {
   readonly server: Server<typeof IncomingMessage, typeof ServerResponse>;
-  /** As a browser would write it; a wildcard host reads as localhost. */
+  /** Written for a browser: a wildcard host reads as localhost. */
   readonly url: string;
   /** Takes no new request, lets the ones under way finish for so long, then cuts them. */
   close(graceMillis: number): Promise<void>;
@@ -24,7 +24,7 @@ export interface Listener {
 
 export async function listen(handler: RequestListener, options: ListenOptions): Promise<Listener> {
   const { host, port } = options;
-  // An offer of another protocol is declined by an answer in this one; many clients offer HTTP/2 each time.
+  // An offer of another protocol is declined by responding in this one; many clients offer HTTP/2 each time.
   const shouldUpgradeCallback = ({ headers }: IncomingMessage) =>
     headers.upgrade?.toLowerCase() === "websocket" && server.listenerCount("upgrade") > 0;
   const server: Listener["server"] = createServer({ shouldUpgradeCallback }, (request, response) => {

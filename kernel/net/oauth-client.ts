@@ -1,6 +1,6 @@
-/** How Postern introduces itself to authorization servers: when it registers, and in the document that its client id points to. */
+/** Describes Postern to authorization servers, at registration and in the document that its client id points to. */
 
-/** RFC 7591's words. */
+/** Client metadata as RFC 7591 names it. */
 export interface ClientMetadata {
   readonly client_name: string;
   readonly redirect_uris: string[];
@@ -19,7 +19,7 @@ export function clientMetadata(redirectUri: string): ClientMetadata {
   };
 }
 
-/** Where the gateway serves the document, beside the callback. Undefined where nobody else could read it. */
+/** Returns the address of the document, beside the callback, and undefined where no authorization server could read it. */
 export function clientDocumentUrl(redirectUri: string): string | undefined {
   return redirectUri.startsWith("https:") ? new URL("client", redirectUri).href : undefined;
 }

@@ -1,15 +1,15 @@
-/** For `postern doctor`: could a channel open its port now, or has the service that runs on this home opened it? */
+/** Tells `postern doctor` whether a channel could open its port, or whether the running service of this home holds it. */
 import { createServer } from "node:net";
 import type { Finding } from "../plugin.ts";
 
 export interface CheckedPort {
-  /** What the finding is about, such as `gateway`. */
+  /** The title of the finding, such as `gateway`. */
   readonly name: string;
   readonly host: string;
   readonly port: number;
-  /** The settings that would help. */
+  /** The settings that would help are named in the advice. */
   readonly variables: string;
-  /** What the channel announced in the service that runs on this home, if one does. */
+  /** The channel announced this in the service that runs on this home, if one does. */
   readonly running: string | undefined;
 }
 

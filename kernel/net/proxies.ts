@@ -1,4 +1,4 @@
-/** Who really asks, when a reverse proxy stands in front. Only proxies the operator named are believed. */
+/** Finds the caller behind reverse proxies. Only proxies that the operator named are believed. */
 import type { IncomingMessage } from "node:http";
 import { isIPv4 } from "node:net";
 import ipaddr from "ipaddr.js";

@@ -1,18 +1,18 @@
-/** What a rate limit says, wherever it answers: one code, the same headers, the same words. */
+/** Every rate limit uses one code, the same headers and the same words. */
 import { Fault } from "../fault.ts";
 import type { LimitVerdict } from "../vocabulary/store.ts";
 
 export const RATE_LIMIT_EXCEEDED = "rate_limit_exceeded";
 
-/** What a script on another page may read of it. */
+/** Scripts of other origins may read these. */
 export const RATE_LIMIT_HEADERS = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
 
 export interface LimitOptions {
-  /** Also under the names that clients of the Responses API read. */
+  /** Adds the names that clients of the Responses API read. */
   readonly perRequests?: boolean;
 }
 
-/** Writes what is left of the limit into the answer; throws the fault where nothing is. */
+/** Writes the remaining calls into the response headers, and throws a fault when there are none. */
 export function applyLimit(
   verdict: LimitVerdict,
   answer: { set(headers: Record<string, string>): void },

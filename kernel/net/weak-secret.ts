@@ -19,7 +19,7 @@ export function showWeaknesses(secrets: Readonly<Record<string, string | undefin
   return found.length === 0 ? "" : ` (${found.join("; ")})`;
 }
 
-/** For `postern doctor`: a short secret works, so it is a warning and not a failure. */
+/** A short secret works, so `postern doctor` warns about it and does not fail. */
 export function examineSecret(name: string, variable: string, secret: string): Finding {
   const weakness = weaknessOf(variable, secret);
   return weakness === undefined

@@ -12,36 +12,34 @@ export const routerPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g
 /** A route as the OpenAPI document describes it. Schemas are declarations of ours, or any JSON Schema. */
 export interface RouteDescription {
   readonly method: "get" | "post" | "put" | "patch" | "delete";
-  /** As OpenAPI writes it: /api/threads/{id} */
+  /** Written as in OpenAPI: /api/threads/{id} */
   readonly path: string;
   readonly summary: string;
   readonly tag: string;
-  /** Who may ask; a user by default. */
+  /** A signed-in user by default. */
   readonly audience?: "anyone" | "operator";
   /** An object whose properties are the parameters. */
   readonly query?: TSchema;
   readonly body?: TSchema;
-  /** In place of a body in JSON: an object whose properties are the fields of a form. */
+  /** An object whose properties are the fields of a form, in place of a JSON body. */
   readonly form?: TSchema;
-  /** 200 by default. */
   readonly status?: number;
-  /** A media type where the answer is not JSON; absent where it has no body. */
+  /** A media type where the response is not JSON; absent where it has no body. */
   readonly answer?: TSchema | string;
-  /** The data of each event, where the answer can also be a stream of server-sent events. */
+  /** The data of each event, where the response can also be a stream of server-sent events. */
   readonly events?: TSchema;
-  /** Statuses it may answer beside the usual refusals: what each means, and its body where that is not an error's. */
+  /** Statuses besides the usual refusals, with their meaning, and their body where it is not an error envelope. */
   readonly refusals?: Readonly<Record<number, string | RefusalDescription | undefined>>;
 }
 
 export interface RefusalDescription {
   readonly means: string;
-  /** As a route's. */
   readonly answer: TSchema | string;
 }
 
 /** A WebSocket that a plugin takes, at a path without parameters. */
 export interface MountedSocket extends Pick<RouteDescription, "path" | "summary" | "tag"> {
-  /** In bytes: a larger message closes the socket with 1009. */
+  /** A larger message closes the socket with 1009. */
   readonly largestMessage: number;
   /**
    * Somebody who has signed in opened one. The gateway pings it, and closes it when it stops (1001) or when the sign-in
@@ -53,11 +51,11 @@ export interface MountedSocket extends Pick<RouteDescription, "path" | "summary"
 /** A protocol with rules of its own for bodies and errors, at one path: it gets every method, and the body unread. */
 export interface MountedProtocol {
   readonly path: string;
-  /** For people who are asked to sign in. */
+  /** Shown to people who are asked to sign in. */
   readonly title: string;
   /** Its address as people outside know it, where that is not the listener's: what an identity provider's tokens are meant for. */
   readonly resource?: string;
-  /** Answers the request. What it throws is answered as an error, if nothing has been sent yet. */
+  /** Responds to the request. An exception becomes an error response, if nothing has been sent yet. */
   handle(request: IncomingMessage, response: ServerResponse, user: User): Promise<void>;
 }
 
@@ -75,8 +73,7 @@ export interface Web {
    * the sign-in that opened it.
    */
   mountProtocol(protocol: MountedProtocol): void;
-  /** Who sent this request. */
   user(context: Context): User;
-  /** Where people reach the gateway, without a slash at the end. */
+  /** The public address of the gateway, without a slash at the end. */
   readonly url: string;
 }

@@ -5,7 +5,7 @@ import { parseEnv } from "node:util";
 import { Fault, reason } from "../fault.ts";
 import type { Variables } from "./env.ts";
 
-/** What runs code, and where everything is kept: for the operator to say, not for the folder somebody happens to be in. */
+/** These run code or say where everything is kept: only the operator sets them, not the folder somebody happens to be in. */
 const OPERATORS_OWN = ["PLUGINS", "STORE_URL", "POSTERN_HOME"];
 
 const NOWHERE = new Set(["ENOENT", "ENOTDIR"]);

@@ -1,6 +1,6 @@
 /** Settings that can be changed while the service runs, as plugins know them. */
-import { type Declared, nullable } from "../vocabulary/wire/form.ts";
-import { Type } from "../vocabulary/wire/type.ts";
+import { type Declared, nullable } from "../schema/declare.ts";
+import { Type } from "../schema/type.ts";
 import type { Env } from "./env.ts";
 
 /** A part of a plugin's settings that follows what is stored, on every node. */

@@ -2,11 +2,11 @@
 import { closeSync, existsSync, mkdtempSync, openSync, renameSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import { openStatusLine, say, sayJson } from "../cli/output.ts";
 import { findRunning, prepareHome } from "../cli/service/home.ts";
-import { table } from "../cli/table.ts";
 import { Fault } from "../fault.ts";
 import type { CommandContext } from "../plugin.ts";
+import { openStatusLine, say, sayJson } from "../terminal/output.ts";
+import { table } from "../terminal/table.ts";
 import { registerPrune } from "./care/prune.ts";
 import { addFiles, readNote, restoreFiles } from "./copy/backup.ts";
 import type { Progress } from "./copy/copy.ts";

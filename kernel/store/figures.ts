@@ -1,7 +1,7 @@
 /** Sums and latencies over time, of any table whose rows have a time: the same SQL for both engines. */
 
-import type { Figures, FiguresQuery, FiguresSpan } from "../vocabulary/models/usage.ts";
 import type { Sql } from "../vocabulary/store.ts";
+import type { Figures, FiguresQuery, FiguresSpan } from "../vocabulary/usage.ts";
 
 export interface FigureSource {
   readonly table: string;

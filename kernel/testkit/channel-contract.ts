@@ -19,7 +19,7 @@ import type { Turn } from "../vocabulary/turn.ts";
 import { createScriptedAgent, type ScriptedAgent } from "./scripted-agent.ts";
 
 export interface ChannelClient {
-  /** Sends a message as a person would; answers everything that is shown to them of what came of it. */
+  /** Sends a message as a person would and returns everything that the person is shown in reply. */
   say(text: string): Promise<string>;
   close(): void | Promise<void>;
 }
@@ -41,14 +41,14 @@ export interface Clause {
   run(): Promise<void>;
 }
 
-/** What a conversation needs, with a channel in this process or with a whole service elsewhere. */
+/** A conversation with a channel in this process, or with a whole service elsewhere. */
 export interface Talk {
   client(): Promise<ChannelClient>;
-  /** What reached the agent, oldest first. */
+  /** Returns the turns that reached the agent, oldest first. */
   heard(): Promise<readonly Pick<Turn, "input" | "channel" | "user">[]>;
-  /** From now on the agent says these pieces; before, it says what it was told. */
+  /** Makes the agent say these pieces from now on; before, it repeats what it was told. */
   speak(pieces: readonly string[]): void;
-  /** From now on turns fail on their way. Answers the words in which a person has to be told. */
+  /** Makes turns fail from now on, and returns the words that a person has to see. */
   fail(): string;
 }
 

@@ -22,7 +22,6 @@ const NO_ROUTINES: Routines = {
   deliverBy: () => () => {},
 };
 
-/** Takes no files. */
 const NO_ATTACHMENTS: Attachments = {
   limits: { fileBytes: 0, files: 0, messageBytes: 0 },
   add: async () => {

@@ -2,10 +2,10 @@
 import { randomUUID } from "node:crypto";
 import { Fault, reason } from "../fault.ts";
 import type { RunningTurn } from "../vocabulary/agent.ts";
-import type { ModelName } from "../vocabulary/models/model.ts";
+import type { ModelName } from "../vocabulary/model.ts";
 import type { Turn, TurnEvent, TurnRecord } from "../vocabulary/turn.ts";
 
-/** Answers the pieces of text to say. With what it throws before the first piece `agent.run` rejects. */
+/** Returns the pieces of text to say. If it throws before the first piece, `agent.run` rejects with that. */
 export type Script = (turn: Turn) => Iterable<string> | AsyncIterable<string>;
 
 export const MODEL: ModelName = { provider: "scripted", name: "contract" };

@@ -6,10 +6,10 @@ import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { type AnyPlugin, definePlugin } from "../plugin.ts";
 import type { Agent, RunningTurn } from "../vocabulary/agent.ts";
-import type { Usage } from "../vocabulary/models/usage.ts";
 import type { Sql } from "../vocabulary/store.ts";
 import type { Threads } from "../vocabulary/thread.ts";
 import type { Turn, TurnRecord } from "../vocabulary/turn.ts";
+import type { Usage } from "../vocabulary/usage.ts";
 import { EMPTY_SERVICES } from "./empty-services.ts";
 import { MODEL, perform, type Script } from "./performance.ts";
 import { createScriptedJobs } from "./scripted-jobs.ts";
@@ -18,7 +18,7 @@ export interface ScriptedAgent {
   readonly plugin: AnyPlugin;
   /** Every turn that reached the agent, oldest first. */
   readonly turns: readonly Turn[];
-  /** What is said from now on. */
+  /** Replace it to change the answers from now on. */
   script: Script;
 }
 

@@ -1,13 +1,14 @@
 /** What the agent offers beside threads, jobs and memory: turns, files, approvals, identities, calls of tools. */
-import type { ModelName, ModelOption } from "./models/model.ts";
-import type { Usage } from "./models/usage.ts";
+
+import type { TrustedDestination } from "./destination.ts";
+import type { ExplainedTurn } from "./explained.ts";
+import type { Gate, Reply } from "./gate.ts";
+import type { ModelName, ModelOption } from "./model.ts";
 import type { Transaction } from "./store.ts";
-import type { Attachment, ToolCall } from "./tools/call.ts";
-import type { TrustedDestination } from "./tools/destination.ts";
-import type { ExplainedTurn } from "./tools/explained.ts";
-import type { Gate, Reply } from "./tools/gate.ts";
-import type { CallOutcome, ToolInfo } from "./tools/tools.ts";
+import type { Attachment, ToolCall } from "./tool-call.ts";
+import type { CallOutcome, ToolInfo } from "./tools.ts";
 import type { AttachedBytes, Turn, TurnEvent, TurnRecord } from "./turn.ts";
+import type { Usage } from "./usage.ts";
 import type { AccountKey, Identity, PairingGate, TokenScope } from "./user.ts";
 
 /** A running turn. Nobody has to listen: it runs, ends and is stored anyway. */

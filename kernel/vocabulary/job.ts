@@ -1,9 +1,10 @@
 /** A job, what of it is shown where, and what can be done with jobs. */
+
+import { type Declared, hidden, named, nullable } from "../schema/declare.ts";
+import { Time, Type } from "../schema/type.ts";
+import type { Page } from "./page.ts";
 import type { Transaction } from "./store.ts";
 import { Failure, type Outside, type Turn, type TurnInput } from "./turn.ts";
-import { type Declared, hidden, named, nullable } from "./wire/form.ts";
-import type { Page } from "./wire/page.ts";
-import { Time, Type } from "./wire/type.ts";
 
 export const JobStatus = Type.Enum(["queued", "running", "completed"]);
 export type JobStatus = Declared<typeof JobStatus>;

@@ -1,8 +1,8 @@
 /** What the agent keeps for a user, as files. */
 
-import { Origin } from "./tools/gate.ts";
-import { type Declared, named } from "./wire/form.ts";
-import { Time, Type } from "./wire/type.ts";
+import { type Declared, named } from "../schema/declare.ts";
+import { Time, Type } from "../schema/type.ts";
+import { Origin } from "./gate.ts";
 
 const origins = Type.Optional(
   Type.Array(Origin, { description: "Whose words it was made from, where they are not the user's own" }),

@@ -1,9 +1,10 @@
 /** A routine: what its user wants done again and again, or once, at a time of their choice; and each run of it. */
+
+import { type Declared, named, nullable } from "../schema/declare.ts";
+import { Time, Type } from "../schema/type.ts";
+import type { Page } from "./page.ts";
 import type { Transaction } from "./store.ts";
 import { Failure } from "./turn.ts";
-import { type Declared, named, nullable } from "./wire/form.ts";
-import type { Page } from "./wire/page.ts";
-import { Time, Type } from "./wire/type.ts";
 
 export const RoutineBudget = Type.Object({
   usd: Type.Number({ exclusiveMinimum: 0, maximum: 100_000, description: "US dollars for models" }),

@@ -21,16 +21,16 @@ import type {
 } from "./agent.ts";
 import type { Integrations, Jobs } from "./job.ts";
 import type { Kernel } from "./kernel.ts";
+import type { McpServers } from "./mcp.ts";
+import type { McpOffers } from "./mcp-offers.ts";
 import type { Memory } from "./memory.ts";
-import type { ModelCheck } from "./models/check.ts";
-import type { TurnUsage } from "./models/usage.ts";
+import type { ModelCheck } from "./model-check.ts";
 import type { Routines } from "./routine.ts";
 import type { Limiter, Store, StoreHealth } from "./store.ts";
 import type { Threads } from "./thread.ts";
-import type { ToolAdmin } from "./tools/admin.ts";
-import type { McpServers } from "./tools/mcp.ts";
-import type { McpOffers } from "./tools/mcp-offers.ts";
-import type { Tools } from "./tools/tools.ts";
+import type { ToolAdmin } from "./tool-admin.ts";
+import type { Tools } from "./tools.ts";
+import type { TurnUsage } from "./usage.ts";
 import type { Accounts } from "./user.ts";
 
 export interface Services {

@@ -1,11 +1,12 @@
 /** A conversation: as lists show it, as it is exported, and what can be done with it. */
-import { ModelName, type WantedModel } from "./models/model.ts";
-import { Gate } from "./tools/gate.ts";
+
+import { type Declared, named, nullable } from "../schema/declare.ts";
+import { Time, Type } from "../schema/type.ts";
+import { Gate } from "./gate.ts";
+import { ModelName, type WantedModel } from "./model.ts";
+import type { Page } from "./page.ts";
 import type { TurnRecord } from "./turn.ts";
 import type { TokenScope } from "./user.ts";
-import { type Declared, named, nullable } from "./wire/form.ts";
-import type { Page } from "./wire/page.ts";
-import { Time, Type } from "./wire/type.ts";
 
 export const ThreadSummary = Type.Object(
   {

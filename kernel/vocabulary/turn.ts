@@ -3,13 +3,13 @@
  * sent to a browser and printed. Down go `Turn` and `ToolCall`; up come `ToolOutcome` and `TurnEvent`.
  */
 
-import { type Generation, ModelName, type WantedModel } from "./models/model.ts";
-import { Usage } from "./models/usage.ts";
-import { Attachment, ToolCall, ToolOutcome } from "./tools/call.ts";
-import { ApprovalDecision, Gate, Origin, Reply } from "./tools/gate.ts";
+import { type Declared, hidden, named, nullable } from "../schema/declare.ts";
+import { Time, Type } from "../schema/type.ts";
+import { ApprovalDecision, Gate, Origin, Reply } from "./gate.ts";
+import { type Generation, ModelName, type WantedModel } from "./model.ts";
+import { Attachment, ToolCall, ToolOutcome } from "./tool-call.ts";
+import { Usage } from "./usage.ts";
 import type { TokenScope } from "./user.ts";
-import { type Declared, hidden, named, nullable } from "./wire/form.ts";
-import { Time, Type } from "./wire/type.ts";
 
 export const JsonSchema = Type.Record(Type.String(), Type.Unknown());
 export type JsonSchema = Declared<typeof JsonSchema>;

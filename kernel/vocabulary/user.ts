@@ -1,6 +1,6 @@
 /** Who is talking to the agent. */
-import { type Declared, hidden, nullable } from "./wire/form.ts";
-import { Time, Type } from "./wire/type.ts";
+import { type Declared, hidden, nullable } from "../schema/declare.ts";
+import { Time, Type } from "../schema/type.ts";
 
 const Role = Type.Enum(["operator", "user"]);
 

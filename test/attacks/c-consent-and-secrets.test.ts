@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect } from "vitest";
-import { visible, visibleLine } from "../../kernel/mask/visible.ts";
+import { visible, visibleLine } from "../../kernel/text/visible.ts";
 import { attack } from "../support/attacks.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { type Attacked, serveUnderAttack } from "../support/processes/attacked.ts";

@@ -2,7 +2,7 @@
 import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
-import { ROOT } from "../../kernel/cli/package.ts";
+import { ROOT } from "../../kernel/package.ts";
 import { attack } from "../support/attacks.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { postern } from "../support/processes/postern.ts";

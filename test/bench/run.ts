@@ -6,7 +6,7 @@ import { globSync, writeFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
-import { table } from "../../kernel/cli/table.ts";
+import { table } from "../../kernel/terminal/table.ts";
 import { type Bench, median, spread } from "./support/bench.ts";
 import { type Result, type Run, targetsOf, toRows, writePage } from "./support/page.ts";
 

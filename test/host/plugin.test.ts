@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import tools from "../../host/plugin.ts";
 import store from "../../kernel/store/store.ts";
-import type { ToolCall } from "../../kernel/vocabulary/tools/call.ts";
+import type { ToolCall } from "../../kernel/vocabulary/tool-call.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { type Answering, openUpstream } from "../support/servers/upstream.ts";
 import { type BootedKernel, bootKernel } from "../support/services/kernel.ts";

@@ -1,9 +1,9 @@
 /** `postern complete -- words…`: what may come next, for the shells. Starts nothing, writes nothing, and is quiet about errors. */
 import type { Command, Option } from "commander";
-import { visibleLine } from "../../mask/visible.ts";
 import { type AnyPlugin, type Named, Off } from "../../plugin.ts";
+import { sayPainted } from "../../terminal/output.ts";
+import { visibleLine } from "../../text/visible.ts";
 import { OPERATOR } from "../../vocabulary/user.ts";
-import { sayPainted } from "../output.ts";
 import { lookIntoStore } from "../service/store-look.ts";
 import type { Session } from "../session.ts";
 import { SHELLS } from "./completion.ts";
@@ -13,7 +13,7 @@ import type { Ways } from "./ways.ts";
 const LONGEST_MILLIS = 400;
 const LONGEST_ABOUT = 60;
 
-/** What stands for a kind of names: an argument of a command, or an option of any. */
+/** Maps an argument of a command, or an option of any, to a kind of names. */
 const KINDS: Readonly<Record<string, string>> = {
   "tool name": "tool",
   "mcp name": "server",
@@ -52,9 +52,9 @@ interface Place {
   readonly command: Command;
   /** The kind of names that fits here. */
   readonly kind: string | undefined;
-  /** What alone may be given here. */
+  /** The only values that are accepted here. */
   readonly choices?: readonly string[] | undefined;
-  /** Whose names. */
+  /** Names are listed as this user sees them. */
   readonly user: string;
 }
 
@@ -87,7 +87,7 @@ function readWords(program: Command, typed: readonly string[], current: string):
   const given = command.registeredArguments;
   const argument = given[Math.min(taken, given.length - 1)];
   const isTaken = argument === undefined || (taken >= given.length && !argument.variadic);
-  // What is added has no name yet.
+  // A thing that is being added has no name yet.
   const isNew = command.name() === "add";
   const kind = isTaken || isNew ? undefined : KINDS[`${group.name()} ${argument.name()}`];
   return { command, kind: kind ?? "nothing", user };

@@ -5,9 +5,9 @@ import { Fault, reason } from "../../fault.ts";
 import type { AnyPlugin } from "../../plugin.ts";
 import { liveReaders } from "../../settings/layers.ts";
 import { peekStored } from "../../settings/peek.ts";
-import { say, sayJson, warn } from "../output.ts";
+import { say, sayJson, warn } from "../../terminal/output.ts";
+import { table } from "../../terminal/table.ts";
 import type { Session } from "../session.ts";
-import { table } from "../table.ts";
 
 const HIDDEN = "(set, hidden)";
 
@@ -19,7 +19,7 @@ interface Row {
   readonly about: string;
 }
 
-/** Of one setting where a name is given. */
+/** Shows all settings, or the one that is named. */
 export async function showConfig(
   session: Session,
   plugins: readonly AnyPlugin[],

@@ -1,4 +1,4 @@
-/** What may be wrong with a home that can be fixed without asking: it is missing, open to others, or holds what a crash left. */
+/** Finds faults of a home that can be fixed without asking: it is missing, open to others, or holds leftovers of a crash. */
 import { existsSync, lstatSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Finding } from "../../plugin.ts";
@@ -41,7 +41,7 @@ function findOpen(paths: readonly string[]): readonly Finding[] {
   }));
 }
 
-/** Of a service that was killed. */
+/** Finds the notice of a service that was killed. */
 function findStaleNotice(home: string): readonly Finding[] {
   const file = join(home, "running.json");
   if (!existsSync(file) || isClaimed(home)) return [];

@@ -2,7 +2,7 @@
 import { logFiles } from "../../log/file.ts";
 import { prettyLines } from "../../log/pretty.ts";
 import { followLog, type LogQuery, readLog } from "../../log/reading.ts";
-import { sayPainted, warn } from "../output.ts";
+import { sayPainted, warn } from "../../terminal/output.ts";
 
 export interface LogOptions extends Omit<LogQuery, "last"> {
   readonly lines?: number;
@@ -14,7 +14,7 @@ const USUAL_LINES = 100;
 
 export async function showLogs(home: string, options: LogOptions): Promise<void> {
   const { lines, follow = false, json = false, ...query } = options;
-  // Who names a time wants all of it.
+  // With a time given, all lines since then are shown.
   const last = lines ?? (query.since === undefined ? USUAL_LINES : undefined);
   const format = json
     ? (line: string) => `${line}\n`

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { sayPainted } from "../output.ts";
+import { sayPainted } from "../../terminal/output.ts";
 
 /** On a terminal in the reader that the system has for manuals; otherwise as a text to keep. */
 export function showManual(program: Command, version: string): void {
@@ -23,7 +23,7 @@ function openManual(page: string): boolean {
   }
 }
 
-/** In the man macros of troff. */
+/** Writes the manual in the man macros of troff. */
 function manualOf(program: Command, version: string): string {
   const help = program.createHelp();
   const groups = help.visibleCommands(program).filter((command) => command.name() !== "help");
@@ -81,7 +81,7 @@ function optionsOf(command: Command): readonly string[] {
     .flatMap((option) => [".TP", `.B ${troff(option.flags)}`, ...prose(help.optionDescription(option))]);
 }
 
-/** What `--help` prints below the options. */
+/** Returns the examples that `--help` prints below the options. */
 function examplesOf(command: Command): string {
   let text = "";
   command.configureOutput({

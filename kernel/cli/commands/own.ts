@@ -2,6 +2,7 @@
 
 import { type Command, CommanderError } from "commander";
 import type { NodeInfo } from "../../plugin.ts";
+import { say } from "../../terminal/output.ts";
 import {
   givenPort,
   PORT_ABOUT,
@@ -11,7 +12,6 @@ import {
   parsePort,
   parseSince,
 } from "../option-values.ts";
-import { say } from "../output.ts";
 import type { Session } from "../session.ts";
 import type { ChangeParts } from "./config-change.ts";
 import { applyFixes, type FixOptions } from "./doctor-fix.ts";
@@ -58,7 +58,7 @@ export function addOwnCommands(program: Command, ways: Ways): void {
       const { createCommandContext } = await import("../command-context.ts");
       const context = createCommandContext(session, async () => plugins, ways.version);
       const fixes = await applyFixes(findings, options, context);
-      // With settings read anew: they remember what was wrong.
+      // Settings remember their problems, so they are read anew.
       const again = options.dryRun
         ? findings
         : await doctor.examine(await ways.open({ given: givenPort(port) }), plugins);

@@ -1,10 +1,10 @@
 /** `postern status`: whether a service is running with this home, with which plugins, and all nodes of its store. */
 
+import { say, sayJson } from "../../terminal/output.ts";
+import { table } from "../../terminal/table.ts";
 import type { NodeInfo } from "../../vocabulary/store.ts";
-import { say, sayJson } from "../output.ts";
 import { findRunning, type Notice } from "../service/home.ts";
 import { pluginTable } from "../service/plugin-table.ts";
-import { table } from "../table.ts";
 
 /** `fleet`: the nodes of a store that several machines share; absent where the home has a store of its own. */
 export function showStatus(home: string, json: boolean, fleet: readonly NodeInfo[] | undefined): void {

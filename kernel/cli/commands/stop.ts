@@ -5,7 +5,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Fault } from "../../fault.ts";
-import { openStatusLine, say, sayJson } from "../output.ts";
+import { openStatusLine, say, sayJson } from "../../terminal/output.ts";
 import { claimFile, findRunning, isClaimed, type Notice } from "../service/home.ts";
 
 const LOOK_MILLIS = 100;
@@ -88,7 +88,7 @@ function refuseForeign(home: string, { pid, host }: Notice): void {
   if (!holdsClaim(pid, home)) refuse("that process is not the one that uses this home");
 }
 
-/** Where the system shows what a process has open, whether it is the claim; otherwise by the words it was started with. */
+/** Looks at the files that the process has open, where the system shows them, and otherwise at its command line. */
 function holdsClaim(pid: number, home: string): boolean {
   if (process.platform === "linux") {
     const claim = realpathSync(claimFile(home));

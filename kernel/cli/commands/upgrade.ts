@@ -3,19 +3,19 @@ import { existsSync, statfsSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { gt, valid } from "semver";
 import { reason } from "../../fault.ts";
+import { ROOT } from "../../package.ts";
 import { readLastBackup } from "../../store/copy/last-backup.ts";
+import { say, sayJson } from "../../terminal/output.ts";
+import { table } from "../../terminal/table.ts";
 import type { OwnedTables } from "../../vocabulary/store.ts";
-import { say, sayJson } from "../output.ts";
-import { ROOT } from "../package.ts";
 import { findRunning } from "../service/home.ts";
 import { lookIntoStore } from "../service/store-look.ts";
 import type { Session } from "../session.ts";
-import { table } from "../table.ts";
 
 const REGISTRY = "https://registry.npmjs.org";
 const REGISTRY_MILLIS = 5000;
-const LARGEST_ANSWER = 1024 * 1024;
-/** For the snapshot that a migration takes, beside the store's own size. */
+const MAX_REPLY_CHARS = 1024 * 1024;
+/** Room for the snapshot that a migration takes, besides the store's own size. */
 const SPARE_BYTES = 200 * 1024 * 1024;
 const RECENT_MILLIS = 24 * 3_600_000;
 
@@ -91,7 +91,7 @@ function newestInWords(newest: Newest | undefined, isNewer: boolean): string {
     : `The newest is ${newest.version}: there is nothing to upgrade to.\n`;
 }
 
-/** By where the package lies. */
+/** Tells the kind of installation from the folder of the package. */
 export function describeInstallation(root: string): Installation {
   const before = ["postern store backup postern.backup", "postern stop"];
   const after = ["postern doctor", "postern serve"];
@@ -216,7 +216,7 @@ async function readNewest(registry: string): Promise<Newest> {
     });
     if (!response.ok) return { problem: `${registry} answered ${response.status}` };
     const text = await response.text();
-    if (text.length > LARGEST_ANSWER) return { problem: `${registry} answered too much` };
+    if (text.length > MAX_REPLY_CHARS) return { problem: `${registry} answered too much` };
     const version = valid((JSON.parse(text) as { version?: string }).version);
     return version === null ? { problem: `${registry} named no version` } : { version };
   } catch (error) {

@@ -1,4 +1,4 @@
-/** What our own commands work with. */
+/** The context of our own commands. */
 import type { Command } from "commander";
 import type { AnyPlugin } from "../../plugin.ts";
 import type { Session, SessionOptions } from "../session.ts";
@@ -6,7 +6,7 @@ import type { Session, SessionOptions } from "../session.ts";
 export interface Ways {
   readonly version: string;
   open(options?: SessionOptions): Promise<Session>;
-  /** With the terminal UI in front, or without. */
+  /** Starts the service, with the terminal UI in front or without. */
   /** The commands as they are for these words. */
   programFor(words: readonly string[]): Promise<Command>;
   start(inFront: boolean, port?: number): Promise<void>;

@@ -36,7 +36,7 @@ export function prepareHome(home: string): { readonly corrected: readonly string
   }
 }
 
-/** What a running service reports to `postern status`. */
+/** A running service reports this to `postern status`. */
 export interface Notice {
   readonly pid: number;
   /** The machine or container that the pid is of. */
@@ -66,7 +66,7 @@ export function claimHome(home: string): { post(notice: Notice): void; release()
       { param: "POSTERN_HOME" },
     );
   }
-  // Of one that was killed: its pid may be anybody's by now.
+  // A service that was killed left it, and its pid may be anybody's by now.
   rmSync(noticeFile(home), { force: true });
   return {
     post: (notice) => writeFileSync(noticeFile(home), JSON.stringify(notice), { mode: 0o600 }),

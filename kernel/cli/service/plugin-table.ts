@@ -1,6 +1,7 @@
-/** What runs and what does not, as the start and `postern status` show it. */
+/** The table of plugins that the start and `postern status` show. */
+
+import { table } from "../../terminal/table.ts";
 import type { PluginState } from "../../vocabulary/kernel.ts";
-import { table } from "../table.ts";
 
 export function pluginTable(states: readonly PluginState[]): string {
   const rows = states.map(({ name, on, detail }) => [name, on ? "on" : "off", detail]);

@@ -6,7 +6,7 @@ import { boot, type Running } from "../../kernel.ts";
 import { openLogFile } from "../../log/file.ts";
 import type { RootLog } from "../../log/log.ts";
 import type { AnyPlugin, Resume } from "../../plugin.ts";
-import { say } from "../output.ts";
+import { say } from "../../terminal/output.ts";
 import { type Session, stderrSink } from "../session.ts";
 import { claimHome, type Notice, prepareHome } from "./home.ts";
 import { pluginTable } from "./plugin-table.ts";
@@ -51,7 +51,7 @@ export async function serve(
   }
 }
 
-/** Until it is told to stop; answers the exit code. */
+/** Runs until it is told to stop, and returns the exit code. */
 async function run(
   { settings, home, mask, graceSecs }: Session,
   plugins: readonly AnyPlugin[],

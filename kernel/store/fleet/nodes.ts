@@ -3,7 +3,7 @@
  * so is removed by another. All times are the database's: the clocks of two machines never agree.
  */
 import { randomUUID } from "node:crypto";
-import { MANIFEST } from "../../cli/package.ts";
+import { MANIFEST } from "../../package.ts";
 import type { Node, NodeInfo, Sql } from "../../vocabulary/store.ts";
 
 /** This process's place among the nodes. */

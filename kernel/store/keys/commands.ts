@@ -1,10 +1,10 @@
 /** `postern secrets rotate`. */
 import type { Command } from "commander";
-import { openStatusLine, say, sayJson } from "../../cli/output.ts";
-import { table } from "../../cli/table.ts";
 import { Fault } from "../../fault.ts";
 import type { CommandContext, Keyring, OwnedTables, Sql, Store } from "../../plugin.ts";
 import { SETTING_TABLES } from "../../settings/rows.ts";
+import { openStatusLine, say, sayJson } from "../../terminal/output.ts";
+import { table } from "../../terminal/table.ts";
 import { readStoreSettings } from "../settings.ts";
 import { type Count, hasTable, reseal, survey } from "./rotation.ts";
 import { keyFileOf, loadKeys, newKey, replaceKeyFile } from "./secrets-key.ts";

@@ -6,7 +6,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { fetchPackages, LOADER } from "../../../host/author/build/fetch.ts";
 import { lockOf, type PackageLock } from "../../../host/author/build/lock.ts";
 import { installedToolchain, PACKAGES } from "../../../host/author/build/toolchain.ts";
-import { ROOT } from "../../../kernel/cli/package.ts";
+import { ROOT } from "../../../kernel/package.ts";
 import { temporaryFolder } from "../../support/home.ts";
 import { type Registry, startRegistry } from "../../support/servers/registry.ts";
 

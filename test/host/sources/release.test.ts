@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { parseCapabilities } from "../../../host/catalog/capabilities-file.ts";
 import type { InstalledTool } from "../../../host/catalog/catalog.ts";
 import { compareRelease } from "../../../host/sources/updates/release.ts";
-import type { ToolOrigin } from "../../../kernel/vocabulary/tools/origin.ts";
+import type { ToolOrigin } from "../../../kernel/vocabulary/tool-origin.ts";
 
 const capabilities = (version: string) =>
   parseCapabilities(JSON.stringify({ version, wit_version: "0.1.0" }));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { whyRan } from "../../../kernel/vocabulary/tools/approval.ts";
-import { type Piece, tell } from "../../../kernel/vocabulary/tools/doubts.ts";
-import type { Doubt } from "../../../kernel/vocabulary/tools/gate.ts";
+import { whyRan } from "../../../kernel/vocabulary/approval.ts";
+import { type Piece, tell } from "../../../kernel/vocabulary/doubts.ts";
+import type { Doubt } from "../../../kernel/vocabulary/gate.ts";
 
 const SOURCE = "bill.txt (read by read_file)";
 const from = (what: string, rest: Partial<Doubt>): Doubt => ({

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fieldsOf, mistakeInReplies, refuseQuestions } from "../../../kernel/vocabulary/tools/questions.ts";
+import { fieldsOf, mistakeInReplies, refuseQuestions } from "../../../kernel/vocabulary/questions.ts";
 
 const schema = (properties: object, required: readonly string[] = []) => ({
   type: "object",

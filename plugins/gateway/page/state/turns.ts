@@ -1,5 +1,5 @@
 /** Turns: sent, stopped, answered at their gates, and what the socket tells of them. */
-import { whyHeld } from "../../../../kernel/vocabulary/tools/approval.ts";
+import { whyHeld } from "../../../../kernel/vocabulary/approval.ts";
 import { withSent } from "../chat/turns/timeline.ts";
 import { begun, doubt, fold, isOver, type TurnView } from "../chat/turns/turn-view.ts";
 import { noticeFrame } from "../installable/notifications.ts";

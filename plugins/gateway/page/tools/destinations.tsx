@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { visibleLine } from "../../../../kernel/mask/visible.ts";
+import { visibleLine } from "../../../../kernel/text/visible.ts";
 import { attempt } from "../state/app.ts";
 import { ask, type TrustedDestination } from "../state/wire.ts";
 

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { whyRan } from "../../../../kernel/vocabulary/tools/approval.ts";
+import { whyRan } from "../../../../kernel/vocabulary/approval.ts";
 import { attempt } from "../state/app.ts";
 import { useApp } from "../state/use-app.ts";
 import { ask, type ToolReceipt } from "../state/wire.ts";

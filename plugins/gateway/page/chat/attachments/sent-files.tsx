@@ -1,4 +1,4 @@
-import { visibleLine } from "../../../../../kernel/mask/visible.ts";
+import { visibleLine } from "../../../../../kernel/text/visible.ts";
 import type { Attachment } from "../../state/wire.ts";
 import { sizeWords } from "./draft-files.ts";
 import { FileIcon } from "./file-icon.tsx";

@@ -1,5 +1,5 @@
-import { visible, visibleJson } from "../../../../../kernel/mask/visible.ts";
-import { decisionsAt } from "../../../../../kernel/vocabulary/tools/approval.ts";
+import { visible, visibleJson } from "../../../../../kernel/text/visible.ts";
+import { decisionsAt } from "../../../../../kernel/vocabulary/approval.ts";
 import type { Decision, Gate, ToolCall } from "../../state/wire.ts";
 import { Grants } from "../../tools/grants.tsx";
 import { Answers } from "./answers.tsx";

@@ -1,4 +1,4 @@
-import { type Piece, tell } from "../../../../../kernel/vocabulary/tools/doubts.ts";
+import { type Piece, tell } from "../../../../../kernel/vocabulary/doubts.ts";
 import type { Doubt } from "../../state/wire.ts";
 
 /** Why a call is asked about although its tool may run: the sentences, and what was said where the values come from. */

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { fieldsOf, mistakeInReplies } from "../../../../../kernel/vocabulary/tools/questions.ts";
+import { fieldsOf, mistakeInReplies } from "../../../../../kernel/vocabulary/questions.ts";
 import type { Answer, Gate, Question } from "../../state/wire.ts";
 import { FieldInput, readField } from "./question-field.tsx";
 

@@ -1,4 +1,4 @@
-import type { Field, FieldValue } from "../../../../../kernel/vocabulary/tools/questions.ts";
+import type { Field, FieldValue } from "../../../../../kernel/vocabulary/questions.ts";
 
 type TextType = "text" | "email" | "url" | "date" | "datetime-local";
 

@@ -1,7 +1,7 @@
 /** Model text becomes safe nodes: Markdown, sanitised, with code coloured and formulas drawn. Nothing a model writes is trusted. */
 import DOMPurify from "dompurify";
 import { Marked, Renderer } from "marked";
-import { cutMarkdown, type Piece } from "../../../../../kernel/mask/markup.ts";
+import { cutMarkdown, type Piece } from "../../../../../kernel/text/markdown-cutting.ts";
 import { knownColours } from "./colours.ts";
 import { type Formula, replaceFormulas } from "./formulas.ts";
 

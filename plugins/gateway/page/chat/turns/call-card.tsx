@@ -1,4 +1,4 @@
-import { visible, visibleJson, visibleLine } from "../../../../../kernel/mask/visible.ts";
+import { visible, visibleJson, visibleLine } from "../../../../../kernel/text/visible.ts";
 import type { ToolCall } from "../../state/wire.ts";
 import type { Result } from "./turn-view.ts";
 

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { visibleLine } from "../../../../../kernel/mask/visible.ts";
+import { visibleLine } from "../../../../../kernel/text/visible.ts";
 import { resend } from "../../state/turns.ts";
 import type { TurnView } from "./turn-view.ts";
 

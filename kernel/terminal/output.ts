@@ -1,0 +1,39 @@
+/** The one way to a person's terminal: whatever a stranger wrote in it is made visible, not acted on. */
+import { visible, visibleJson } from "../text/visible.ts";
+
+/** Prints a result to stdout, which may be piped. */
+export function say(text: string): void {
+  process.stdout.write(visible(text));
+}
+
+/** Results for programs: the same value, written so that a terminal may show it too. */
+export function sayJson(value: unknown, indent?: number): void {
+  process.stdout.write(`${visibleJson(JSON.stringify(value, undefined, indent))}\n`);
+}
+
+/** Lines that were made visible before our own colours came in, as those of the log are. */
+export function sayPainted(text: string): void {
+  process.stdout.write(text);
+}
+
+/** Prints progress, a warning or an error to stderr. */
+export function warn(text: string): void {
+  process.stderr.write(visible(text));
+}
+
+const EVERY_MILLIS = 200;
+
+/** Progress as one line that changes, on a terminal; nothing where nobody looks. */
+export function openStatusLine(): { show(text: string): void; end(): void } {
+  let last = 0;
+  return {
+    show(text) {
+      if (process.stderr.isTTY !== true || Date.now() - last < EVERY_MILLIS) return;
+      last = Date.now();
+      process.stderr.write(`\r\x1b[K${visible(text)}`);
+    },
+    end() {
+      if (last > 0) process.stderr.write("\r\x1b[K");
+    },
+  };
+}

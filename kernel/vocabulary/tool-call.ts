@@ -1,0 +1,65 @@
+/** A call of a tool and what came of it. */
+import type { Declared } from "../schema/declare.ts";
+import { Type } from "../schema/type.ts";
+
+export const ToolCall = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    /** Exactly as the model wrote it. */
+    params: Type.String({ description: "A JSON text" }),
+  },
+  { $id: "ToolCall" },
+);
+export type ToolCall = Declared<typeof ToolCall>;
+
+/** What came of a tool call. A failing tool is an outcome that the model reads, not an exception. */
+export const ToolOutcome = Type.Union(
+  [
+    Type.Object({
+      status: Type.Literal("ok"),
+      output: Type.String(),
+      receipt: Type.Optional(Type.String()),
+    }),
+    Type.Object({
+      status: Type.Literal("error"),
+      code: Type.String(),
+      message: Type.String(),
+      receipt: Type.Optional(Type.String()),
+    }),
+    /** The tool lacks a credential: nothing was sent. Becomes an authentication gate. */
+    Type.Object({
+      status: Type.Literal("unauthenticated"),
+      tool: Type.String(),
+      secret: Type.String(),
+      message: Type.String(),
+    }),
+  ],
+  { $id: "ToolOutcome" },
+);
+export type ToolOutcome = Declared<typeof ToolOutcome>;
+
+/** Bytes that came with a message or with the output of a call. They are kept beside the thread, and go with it. */
+export const Attachment = Type.Object(
+  {
+    id: Type.String(),
+    kind: Type.Enum(["image", "file", "audio"]),
+    mime: Type.String(),
+    size: Type.Integer(),
+    name: Type.Optional(Type.String()),
+    detail: Type.Optional(Type.String({ description: "How closely a model should look at an image" })),
+    text: Type.Optional(
+      Type.Object(
+        {
+          bytes: Type.Integer({ description: "Of the text, in UTF-8" }),
+          shown: Type.Optional(
+            Type.Integer({ description: "Of these, how many fit the model: it is shown the beginning" }),
+          ),
+        },
+        { description: "Of a file that models read as text" },
+      ),
+    ),
+  },
+  { $id: "Attachment" },
+);
+export type Attachment = Declared<typeof Attachment>;

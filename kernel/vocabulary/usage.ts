@@ -1,0 +1,127 @@
+/** Tokens and what they cost. On the wire the total is counted too, and the price is a number beside its details. */
+import { type Declared, named, nullable, reshaped } from "../schema/declare.ts";
+import { Time, Type } from "../schema/type.ts";
+
+const Counted = Type.Object({
+  inputTokens: Type.Integer(),
+  outputTokens: Type.Integer(),
+  cachedTokens: Type.Integer(),
+  reasoningTokens: Type.Integer(),
+  /** Decimal strings of US dollars; "0" where the price is not known. */
+  inputCost: Type.String(),
+  outputCost: Type.String(),
+  totalCost: Type.String(),
+});
+
+export const WireUsage = Type.Object(
+  {
+    input_tokens: Type.Integer(),
+    output_tokens: Type.Integer(),
+    total_tokens: Type.Integer(),
+    cached_tokens: Type.Integer(),
+    reasoning_tokens: Type.Integer(),
+    cost: Type.Number({ description: "In US dollars; 0 where the price is not known" }),
+    cost_details: Type.Object({
+      input_cost_usd: Type.String(),
+      output_cost_usd: Type.String(),
+      total_cost_usd: Type.String(),
+      currency: Type.Literal("USD"),
+    }),
+  },
+  { $id: "Usage" },
+);
+
+export const Usage = reshaped(Counted, WireUsage, {
+  to: (usage) => ({
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    total_tokens: usage.inputTokens + usage.outputTokens,
+    cached_tokens: usage.cachedTokens,
+    reasoning_tokens: usage.reasoningTokens,
+    cost: Number(usage.totalCost),
+    cost_details: {
+      input_cost_usd: usage.inputCost,
+      output_cost_usd: usage.outputCost,
+      total_cost_usd: usage.totalCost,
+      currency: "USD" as const,
+    },
+  }),
+  from: ({ cost_details: cost, ...counts }) => ({
+    inputTokens: counts.input_tokens,
+    outputTokens: counts.output_tokens,
+    cachedTokens: counts.cached_tokens,
+    reasoningTokens: counts.reasoning_tokens,
+    inputCost: cost.input_cost_usd,
+    outputCost: cost.output_cost_usd,
+    totalCost: cost.total_cost_usd,
+  }),
+});
+export type Usage = Declared<typeof Usage>;
+
+const BYTES_PER_TOKEN = 4;
+
+/** Tokens of a text without asking its model: four bytes each, which is close for words and high for code. */
+export function estimateText(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
+}
+
+const summed = {
+  count: Type.Integer(),
+  failed: Type.Integer(),
+  inputTokens: Type.Integer(),
+  outputTokens: Type.Integer(),
+  usd: named("cost", Type.Number({ description: "In US dollars; 0 where the price is not known" })),
+};
+const latency = {
+  p50: named("p50_millis", nullable(Type.Number({ description: "How long the middle one took" }))),
+  p95: named("p95_millis", nullable(Type.Number({ description: "What 95 of 100 did not exceed" }))),
+};
+
+/** Turns or calls of tools, counted. */
+export const Figure = Type.Object({ ...summed, ...latency }, { $id: "Figure" });
+export type Figure = Declared<typeof Figure>;
+
+export const GroupFigure = Type.Object(
+  {
+    name: Type.String(),
+    ...summed,
+    ...latency,
+    points: Type.Array(Type.Object({ at: Time, ...summed }), {
+      description: "Over time, for the five with most; hours or days with nothing are left out",
+    }),
+  },
+  { $id: "GroupFigure" },
+);
+export type GroupFigure = Declared<typeof GroupFigure>;
+
+export const Figures = Type.Object(
+  {
+    total: Figure,
+    points: Type.Array(Type.Object({ at: Time, ...summed, ...latency })),
+    groups: Type.Array(GroupFigure, { description: "The fifty with most, largest first" }),
+  },
+  { $id: "Figures" },
+);
+export type Figures = Declared<typeof Figures>;
+
+export const UsageBy = Type.Enum(["model", "tool", "user", "channel"]);
+export type UsageBy = Declared<typeof UsageBy>;
+
+/** From one time up to another. */
+export interface FiguresSpan {
+  readonly since: string;
+  readonly until: string;
+}
+
+export interface FiguresQuery {
+  /** One after the other, without gaps. */
+  readonly spans: readonly FiguresSpan[];
+  readonly by?: UsageBy;
+  /** Only this user's. */
+  readonly user?: string;
+}
+
+/** What was asked of the agent, counted from the turns that are stored. */
+export interface TurnUsage {
+  turns(query: FiguresQuery): Promise<Figures>;
+}

@@ -1,0 +1,121 @@
+/** The source tree as data: its files, who imports whom, the order of the rooms, and what `npm run house` prints of them. */
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { ROOT } from "./clone.ts";
+
+const FOLDERS = ["kernel", "plugins", "host", "capabilities", "components", "wit"];
+const IMPORT = /(?:\bfrom\s*|\bimport\s*\(\s*|\bimport\s+|new URL\(\s*)"(\.{1,2}\/[^"]+)"/g;
+
+export const FILES = globSync(`{${FOLDERS.join(",")}}/**/*.{ts,tsx,js}`, { cwd: ROOT })
+  .filter((file) => !/(^|\/)(dist|node_modules|target)\//.test(file))
+  .toSorted();
+
+export const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
+
+/** Each file with the files of ours that it imports, types included. */
+export const IMPORTS: ReadonlyMap<string, readonly string[]> = new Map(
+  FILES.map((file) => {
+    const targets = [...read(file).matchAll(IMPORT)].map(([, target]) =>
+      relative(ROOT, resolve(ROOT, dirname(file), target as string)),
+    );
+    return [file, targets.filter((target) => /\.(ts|tsx|js)$/.test(target))] as const;
+  }),
+);
+
+/**
+ * The rooms of each wing, from the top down: a room imports only rooms below it. Files at a wing's root are named where they do
+ * not stand above all rooms.
+ */
+export const ORDER: Readonly<Record<string, readonly string[]>> = {
+  kernel: [],
+  host: [],
+};
+
+/** A folder's entries that import each other in a circle. */
+export interface Knot {
+  readonly folder: string;
+  readonly entries: readonly string[];
+}
+
+/** Looks at every folder: its sub-folders and files are the nodes, and an import between two of them is an edge. */
+export function knots(): readonly Knot[] {
+  const folders = new Set(FILES.flatMap((file) => ancestors(file)));
+  return [...folders].toSorted().flatMap((folder) => {
+    const edges = edgesIn(folder);
+    return circles(edges).map((entries) => ({ folder, entries: entries.toSorted() }));
+  });
+}
+
+/** Imports in a wing that point up its order, or to a room that the order does not name. */
+export function upwardImports(wing: string, order: readonly string[]): readonly string[] {
+  const found: string[] = [];
+  const place = (entry: string): number => {
+    const at = order.indexOf(entry);
+    // A file at the root that is not named stands above all rooms; a room has to be named.
+    return at >= 0 ? at : /\.(ts|tsx|js)$/.test(entry) ? -1 : Number.NaN;
+  };
+  for (const [file, targets] of IMPORTS) {
+    if (!file.startsWith(`${wing}/`)) continue;
+    for (const target of targets) {
+      if (!target.startsWith(`${wing}/`)) continue;
+      const [from, to] = [entryOf(wing, file), entryOf(wing, target)];
+      if (from === to) continue;
+      const [above, below] = [place(from), place(to)];
+      // Among the files on top, no circle of files is rule enough.
+      const isDown = above < below || (above === -1 && below === -1);
+      if (!isDown) found.push(`${file} imports ${target}`);
+    }
+  }
+  return found;
+}
+
+export const lineCount = (file: string) => read(file).split("\n").length - 1;
+
+export function linesOf(folder: string): number {
+  return FILES.filter((file) => file.startsWith(`${folder}/`)).reduce(
+    (sum, file) => sum + lineCount(file),
+    0,
+  );
+}
+
+function ancestors(file: string): string[] {
+  const parts = file.split("/");
+  return parts.slice(0, -1).map((_, at) => parts.slice(0, at + 1).join("/"));
+}
+
+const entryOf = (folder: string, file: string) => file.slice(folder.length + 1).split("/")[0] as string;
+
+function edgesIn(folder: string): ReadonlyMap<string, ReadonlySet<string>> {
+  const edges = new Map<string, Set<string>>();
+  for (const [file, targets] of IMPORTS) {
+    if (!file.startsWith(`${folder}/`)) continue;
+    for (const target of targets) {
+      if (!target.startsWith(`${folder}/`)) continue;
+      const [from, to] = [entryOf(folder, file), entryOf(folder, target)];
+      if (from !== to) edges.set(from, (edges.get(from) ?? new Set()).add(to));
+    }
+  }
+  return edges;
+}
+
+/** Tarjan's strongly connected components, those with more than one member. */
+function circles(edges: ReadonlyMap<string, ReadonlySet<string>>): readonly string[][] {
+  const index = new Map<string, number>();
+  const low = new Map<string, number>();
+  const stack: string[] = [];
+  const found: string[][] = [];
+  const visit = (node: string): void => {
+    index.set(node, index.size);
+    low.set(node, index.get(node) as number);
+    stack.push(node);
+    for (const next of edges.get(node) ?? []) {
+      if (!index.has(next)) visit(next);
+      if (stack.includes(next)) low.set(node, Math.min(low.get(node) as number, low.get(next) as number));
+    }
+    if (low.get(node) !== index.get(node)) return;
+    const members = stack.splice(stack.indexOf(node));
+    if (members.length > 1) found.push(members);
+  };
+  for (const node of edges.keys()) if (!index.has(node)) visit(node);
+  return found;
+}
