@@ -31,7 +31,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     ".docs/troubleshooting.md",
     ".docs/upgrading.md",
     "plugins/telemetry/README.md",
-    "kernel/store/README.md",
+    "plugins/store/README.md",
     "SECURITY.md",
   ],
   "How it is built": [

@@ -15,7 +15,7 @@ import {
   type ToolAdmin,
   type ToolCall,
 } from "../kernel/plugin.ts";
-import { readSecretsKey } from "../kernel/store/keys/secrets-key.ts";
+import { readSecretsKey } from "../plugins/store/keys/secrets-key.ts";
 import { openToolTables } from "./catalog/storage/tables.ts";
 import type { HostConfig, ToolHost } from "./tool-host.ts";
 

@@ -2,7 +2,7 @@
 
 import type { PrivateHosts } from "../kernel/net/address.ts";
 import type { Log, Mask, Store, ToolAdmin, ToolInfo } from "../kernel/plugin.ts";
-import { loadKeys } from "../kernel/store/keys/secrets-key.ts";
+import { loadKeys } from "../plugins/store/keys/secrets-key.ts";
 import { createAdmin } from "./admin.ts";
 import { createBroker } from "./broker/broker.ts";
 import { createCredentialSource, missingSecrets } from "./broker/credentials.ts";

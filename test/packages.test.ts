@@ -45,7 +45,7 @@ test("what the service imports is a dependency of the published package", () => 
   const bundled = {
     "host/compile/component-reader.ts": "@bytecodealliance/jco-transpile",
     "kernel/text/code-colours.ts": "highlight.js",
-    "kernel/store/sqlite/keyv.ts": "@keyv/sqlite",
+    "plugins/store/sqlite/keyv.ts": "@keyv/sqlite",
   };
   const missing = IMPORTS.filter(({ name }) => !(name in dependencies) && !(name in PACKAGES));
   expect(IMPORTS.length).toBeGreaterThan(50);

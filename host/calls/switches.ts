@@ -1,4 +1,5 @@
 /** Tools that were switched off because they kept taking their process down, and the way back. On all nodes of the store. */
+import { defineTables } from "../../kernel/kit.ts";
 import type { Log, Store } from "../../kernel/plugin.ts";
 import type { InstalledTool } from "../catalog/catalog.ts";
 
@@ -28,12 +29,10 @@ const DEATHS = 3;
 const WITHIN_MILLIS = 10 * 60_000;
 
 // By name, as the switches are: two tools may be the same component.
-export const TABLES = {
-  sqlite: ["CREATE TABLE tool_deaths (tool TEXT NOT NULL, digest TEXT NOT NULL, at INTEGER NOT NULL)"],
-  postgres: [
-    'CREATE TABLE tool_deaths (tool TEXT COLLATE "C" NOT NULL, digest TEXT COLLATE "C" NOT NULL, at BIGINT NOT NULL)',
-  ],
-};
+export const TABLES = defineTables(
+  ({ text, integer }) =>
+    `CREATE TABLE tool_deaths (tool ${text} NOT NULL, digest ${text} NOT NULL, at ${integer} NOT NULL)`,
+);
 
 export async function openSwitches(store: Store, log: Log): Promise<Switches> {
   const keyed = store.keyed<SwitchedOff>(SWITCHES);

@@ -20,7 +20,7 @@ export interface InstalledTool {
   readonly description: string;
   readonly schema: JsonSchema;
   readonly capabilities: Capabilities;
-  /** Absent where it came with Postern, was uploaded, or was installed before this was kept. */
+  /** Absent where it came with Postern or was uploaded. */
   readonly origin?: ToolOrigin;
   /** What its place had until now, the last one last. */
   readonly seen?: readonly SeenRelease[];

@@ -1,7 +1,9 @@
 /** Whose signature is needed for which tools. Rows of the store: the same on every node. */
+
 import { createHash } from "node:crypto";
 import type { ToolOrigin } from "../../kernel/kit.ts";
-import { Fault, type Migrations, type Store } from "../../kernel/plugin.ts";
+import { defineTables } from "../../kernel/kit.ts";
+import { Fault, type Store } from "../../kernel/plugin.ts";
 import { comparePrecision, isFor, type Pattern, parsePattern, placeOf } from "./pattern.ts";
 
 /** The signer that a rule names. */
@@ -36,17 +38,11 @@ export interface TrustRules {
 export const OWNER = "trust";
 const MAX_RULES = 1000;
 
-export const TABLES = {
-  sqlite: [
-    "CREATE TABLE trust_rules (id TEXT PRIMARY KEY, pattern TEXT NOT NULL, signer TEXT NOT NULL, added_at TEXT NOT NULL)",
-  ],
-  postgres: [
-    `CREATE TABLE trust_rules (
-       id TEXT COLLATE "C" PRIMARY KEY, pattern TEXT COLLATE "C" NOT NULL, signer TEXT COLLATE "C" NOT NULL,
-       added_at TEXT COLLATE "C" NOT NULL
-     )`,
-  ],
-} satisfies Migrations;
+export const TABLES = defineTables(
+  ({ text }) => `CREATE TABLE trust_rules (
+    id ${text} PRIMARY KEY, pattern ${text} NOT NULL, signer ${text} NOT NULL, added_at ${text} NOT NULL
+  )`,
+);
 
 interface Row {
   readonly id: string;

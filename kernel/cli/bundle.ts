@@ -32,7 +32,7 @@ const BUNDLES: readonly Bundle[] = [
     files: "node_modules/@bytecodealliance/jco-transpile/vendor/*.wasm",
   },
   {
-    modules: ["kernel/store/sqlite/keyv"],
+    modules: ["plugins/store/sqlite/keyv"],
     external: ["keyv"],
     without: ["better-sqlite3", "bun:sqlite"],
   },

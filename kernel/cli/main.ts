@@ -10,7 +10,7 @@ import { buildProgram } from "./program.ts";
 /** Every plugin Postern ships, in the order of the start-up table. */
 async function shippedPlugins(): Promise<readonly AnyPlugin[]> {
   const modules = await Promise.all([
-    import("../store/store.ts"),
+    import("../../plugins/store/plugin.ts"),
     import("../../plugins/telemetry/plugin.ts"),
     import("../../host/plugin.ts"),
     import("../../plugins/agent/plugin.ts"),

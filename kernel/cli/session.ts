@@ -4,7 +4,7 @@ import { createLog, LOG_LEVELS, type LogSink, type RootLog } from "../log/log.ts
 import { createMask } from "../mask/mask.ts";
 import { readDotEnv, readForeignDotEnv } from "../settings/dot-env.ts";
 import { Settings, type Variables } from "../settings/env.ts";
-import { refuseForeign } from "../store/files/ownership.ts";
+import { refuseForeign } from "../files/ownership.ts";
 import type { Mask } from "../vocabulary/kernel.ts";
 import { homeSetting } from "./service/home.ts";
 

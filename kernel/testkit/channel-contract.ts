@@ -14,7 +14,7 @@ import { createLog } from "../log/log.ts";
 import { createMask } from "../mask/mask.ts";
 import { type AnyPlugin, Off } from "../plugin.ts";
 import { Settings, type Variables } from "../settings/env.ts";
-import store from "../store/store.ts";
+import store from "../../plugins/store/plugin.ts";
 import type { Turn } from "../vocabulary/turn.ts";
 import { createScriptedAgent, type ScriptedAgent } from "./scripted-agent.ts";
 

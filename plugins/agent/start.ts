@@ -13,7 +13,6 @@ import { createIdentities } from "./jobs/identities.ts";
 import { createJobs } from "./jobs/jobs.ts";
 import { createJobTable } from "./jobs/table.ts";
 import { createPersonalRemoval, createUserRemoval } from "./jobs/user-removal.ts";
-import { MIGRATIONS as WEBHOOK_IDENTITIES } from "./jobs/webhook-identities.ts";
 import { measureWaiting } from "./live/gauges.ts";
 import { createObservers } from "./live/observer.ts";
 import { closeOrphans, followDeaths } from "./live/takeover.ts";
@@ -90,8 +89,6 @@ export async function startAgent({
   const { files } = operator;
   const skills = createSkills(files);
   const missions = await createMissions(use.store);
-  // Its own, because it needs the tables of all three.
-  await use.store.tables("webhook identities", WEBHOOK_IDENTITIES);
   const prices = await readPrices(files);
   onStop(files.onChange(() => void prices.readAgain().catch((error) => log.warn({ error }, reason(error)))));
   const [choice, settings] = await Promise.all([

@@ -1,6 +1,6 @@
 /** Growth: what the loop costs for the nth turn on a thread, with a model that answers at once. */
 import { join } from "node:path";
-import { openStore } from "../../kernel/store/sqlite/store.ts";
+import { openStore } from "../../plugins/store/sqlite/store.ts";
 import { openAgent } from "./support/agent.ts";
 import { atMost, type Bench, compare, interleave } from "./support/bench.ts";
 import { inFolder } from "./support/programs.ts";

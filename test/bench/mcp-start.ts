@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { openToolHost } from "../../host/tool-host.ts";
 import { createLog } from "../../kernel/log/log.ts";
 import { createMask } from "../../kernel/mask/mask.ts";
-import { openStore } from "../../kernel/store/sqlite/store.ts";
+import { openStore } from "../../plugins/store/sqlite/store.ts";
 import { listenMcp, type McpHttp } from "../support/servers/mcp-listening.ts";
 import { ECHO, WRITE } from "../support/servers/scripted-mcp.ts";
 import { type Bench, compare, type Goal, interleave } from "./support/bench.ts";

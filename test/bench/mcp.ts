@@ -8,7 +8,7 @@ import { createLog } from "../../kernel/log/log.ts";
 import { createMask } from "../../kernel/mask/mask.ts";
 import type { AnyPlugin } from "../../kernel/plugin.ts";
 import { Settings } from "../../kernel/settings/env.ts";
-import storePlugin from "../../kernel/store/store.ts";
+import storePlugin from "../../plugins/store/plugin.ts";
 import agentPlugin from "../../plugins/agent/plugin.ts";
 import accountsPlugin from "../../plugins/gateway/auth/plugin.ts";
 import gatewayPlugin from "../../plugins/gateway/plugin.ts";

@@ -1,6 +1,6 @@
 /** Growth: how a search in memory grows with the documents: by words, by meaning, and both as a turn does it. */
 import { join } from "node:path";
-import { openStore } from "../../kernel/store/sqlite/store.ts";
+import { openStore } from "../../plugins/store/sqlite/store.ts";
 import { createDocuments } from "../../plugins/agent/memory/documents.ts";
 import { createMemory } from "../../plugins/agent/memory/memory.ts";
 import { MIGRATIONS } from "../../plugins/agent/memory/tables.ts";

@@ -1,5 +1,5 @@
 /** The same work on each engine in one run: turns, submissions, searches; then what a fleet costs. */
-import { flushMillis } from "../../kernel/store/care/diagnosis.ts";
+import { flushMillis } from "../../plugins/store/maintenance/diagnosis.ts";
 import { startPostgres } from "../support/processes/postgres/server.ts";
 import { type Bench, compare, type Figure, interleave, type Progress, perSecond } from "./support/bench.ts";
 import { FULL, openEngines } from "./support/engines.ts";

@@ -9,7 +9,7 @@ import { parseCapabilities } from "../../host/catalog/capabilities-file.ts";
 import host from "../../host/plugin.ts";
 import type { AnyPlugin } from "../../kernel/plugin.ts";
 import { Settings } from "../../kernel/settings/env.ts";
-import store from "../../kernel/store/store.ts";
+import store from "../../plugins/store/plugin.ts";
 import agent from "../../plugins/agent/plugin.ts";
 import gateway from "../../plugins/gateway/plugin.ts";
 import responses from "../../plugins/responses/plugin.ts";

@@ -4,7 +4,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import tools from "../../host/plugin.ts";
-import store from "../../kernel/store/store.ts";
+import store from "../../plugins/store/plugin.ts";
 import type { ToolCall } from "../../kernel/vocabulary/tool-call.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { type Answering, openUpstream } from "../support/servers/upstream.ts";

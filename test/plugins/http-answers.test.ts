@@ -6,7 +6,7 @@ import { createLog } from "../../kernel/log/log.ts";
 import { createMask } from "../../kernel/mask/mask.ts";
 import { createProxies } from "../../kernel/net/proxies.ts";
 import { type AnyPlugin, Fault } from "../../kernel/plugin.ts";
-import store from "../../kernel/store/store.ts";
+import store from "../../plugins/store/plugin.ts";
 import { createScriptedAgent } from "../../kernel/testkit/scripted-agent.ts";
 import gateway from "../../plugins/gateway/plugin.ts";
 import responses from "../../plugins/responses/plugin.ts";

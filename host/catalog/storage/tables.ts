@@ -1,26 +1,22 @@
 /** Installed tools as rows, for nodes that share a database. One machine has folders, where people look for them. */
 import type { Sql, Store } from "../../../kernel/plugin.ts";
 
+const VERSION = `(
+  name TEXT COLLATE "C" PRIMARY KEY,
+  sha256 TEXT COLLATE "C" NOT NULL,
+  installed_at TEXT COLLATE "C" NOT NULL,
+  record TEXT COLLATE "C" NOT NULL,
+  capabilities TEXT COLLATE "C" NOT NULL,
+  component BYTEA NOT NULL
+)`;
+
+/** On SQLite tools are files in the home. */
 export const TABLES = {
   sqlite: [],
   postgres: [
-    `CREATE TABLE tools (
-      name TEXT COLLATE "C" PRIMARY KEY,
-      sha256 TEXT COLLATE "C" NOT NULL,
-      installed_at TEXT COLLATE "C" NOT NULL,
-      record TEXT COLLATE "C" NOT NULL,
-      capabilities TEXT COLLATE "C" NOT NULL,
-      component BYTEA NOT NULL
-    );
-    CREATE TABLE shipped_tools (name TEXT COLLATE "C" PRIMARY KEY, digest TEXT COLLATE "C" NOT NULL)`,
-    `CREATE TABLE previous_tools (
-      name TEXT COLLATE "C" PRIMARY KEY,
-      sha256 TEXT COLLATE "C" NOT NULL,
-      installed_at TEXT COLLATE "C" NOT NULL,
-      record TEXT COLLATE "C" NOT NULL,
-      capabilities TEXT COLLATE "C" NOT NULL,
-      component BYTEA NOT NULL
-    )`,
+    `CREATE TABLE tools ${VERSION};
+     CREATE TABLE previous_tools ${VERSION};
+     CREATE TABLE shipped_tools (name TEXT COLLATE "C" PRIMARY KEY, digest TEXT COLLATE "C" NOT NULL)`,
   ],
 };
 

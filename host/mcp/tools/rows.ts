@@ -4,15 +4,8 @@
  */
 import { randomUUID } from "node:crypto";
 import type { ServerFile } from "../../../capabilities/servers/server-file.ts";
-import { follow } from "../../../kernel/kit.ts";
-import {
-  Fault,
-  type Migrations,
-  reason,
-  type Sql,
-  type Store,
-  type Transaction,
-} from "../../../kernel/plugin.ts";
+import { defineTables, follow } from "../../../kernel/kit.ts";
+import { Fault, reason, type Sql, type Store, type Transaction } from "../../../kernel/plugin.ts";
 import { parseServerFile } from "../server-file.ts";
 import type { Definition } from "./definition.ts";
 
@@ -87,23 +80,15 @@ export const OWNER = "mcp";
 const TOPIC = "mcp-servers";
 const LOOK_MILLIS = 1000;
 
-export const TABLES = {
-  sqlite: [
-    `CREATE TABLE mcp_servers (
-       name TEXT PRIMARY KEY, id TEXT NOT NULL, added_at TEXT NOT NULL, file TEXT NOT NULL, tools TEXT NOT NULL, state TEXT NOT NULL
-     );
-     CREATE TABLE mcp_changes (topic TEXT PRIMARY KEY, number INTEGER NOT NULL);
-     CREATE TABLE mcp_taken (id TEXT PRIMARY KEY, until INTEGER NOT NULL);`,
-  ],
-  postgres: [
-    `CREATE TABLE mcp_servers (
-       name TEXT COLLATE "C" PRIMARY KEY, id TEXT COLLATE "C" NOT NULL, added_at TEXT COLLATE "C" NOT NULL,
-       file TEXT COLLATE "C" NOT NULL, tools TEXT COLLATE "C" NOT NULL, state TEXT COLLATE "C" NOT NULL
-     );
-     CREATE TABLE mcp_changes (topic TEXT COLLATE "C" PRIMARY KEY, number BIGINT NOT NULL);
-     CREATE TABLE mcp_taken (id TEXT COLLATE "C" PRIMARY KEY, until BIGINT NOT NULL);`,
-  ],
-} satisfies Migrations;
+export const TABLES = defineTables(
+  ({ text, integer }) => `
+  CREATE TABLE mcp_servers (
+    name ${text} PRIMARY KEY, id ${text} NOT NULL, added_at ${text} NOT NULL,
+    file ${text} NOT NULL, tools ${text} NOT NULL, state ${text} NOT NULL
+  );
+  CREATE TABLE mcp_changes (topic ${text} PRIMARY KEY, number ${integer} NOT NULL);
+  CREATE TABLE mcp_taken (id ${text} PRIMARY KEY, until ${integer} NOT NULL);`,
+);
 
 interface Row {
   readonly name: string;

@@ -4,7 +4,7 @@ import { type AnyPlugin, type Named, Off } from "../../plugin.ts";
 import { sayPainted } from "../../terminal/output.ts";
 import { visibleLine } from "../../text/visible.ts";
 import { OPERATOR } from "../../vocabulary/user.ts";
-import { lookIntoStore } from "../service/store-look.ts";
+import { lookIntoStore } from "../../../plugins/store/reading/look.ts";
 import type { Session } from "../session.ts";
 import { SHELLS } from "./completion.ts";
 import type { Ways } from "./ways.ts";

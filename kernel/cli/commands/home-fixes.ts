@@ -2,8 +2,8 @@
 import { existsSync, lstatSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Finding } from "../../plugin.ts";
-import { makeFolders } from "../../store/files/folders.ts";
-import { findForeign, findLoose, makePrivate, pathsOfHome } from "../../store/files/ownership.ts";
+import { makeFolders } from "../../files/folders.ts";
+import { findForeign, findLoose, makePrivate, pathsOfHome } from "../../files/ownership.ts";
 import { isClaimed } from "../service/home.ts";
 
 /** A command may be at work beside us: what it uses is younger. */

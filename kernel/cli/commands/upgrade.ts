@@ -4,12 +4,12 @@ import { basename, dirname, join } from "node:path";
 import { gt, valid } from "semver";
 import { reason } from "../../fault.ts";
 import { ROOT } from "../../package.ts";
-import { readLastBackup } from "../../store/copy/last-backup.ts";
+import { readLastBackup } from "../../../plugins/store/copy/last-backup.ts";
 import { say, sayJson } from "../../terminal/output.ts";
 import { table } from "../../terminal/table.ts";
 import type { OwnedTables } from "../../vocabulary/store.ts";
 import { findRunning } from "../service/home.ts";
-import { lookIntoStore } from "../service/store-look.ts";
+import { lookIntoStore } from "../../../plugins/store/reading/look.ts";
 import type { Session } from "../session.ts";
 
 const REGISTRY = "https://registry.npmjs.org";

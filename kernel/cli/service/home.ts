@@ -5,8 +5,8 @@ import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Fault, reason } from "../../fault.ts";
 import type { Env } from "../../settings/env.ts";
-import { makeFolders } from "../../store/files/folders.ts";
-import { makePrivate, pathsOfHome } from "../../store/files/ownership.ts";
+import { makeFolders } from "../../files/folders.ts";
+import { makePrivate, pathsOfHome } from "../../files/ownership.ts";
 import type { PluginState } from "../../vocabulary/kernel.ts";
 
 export function homeSetting(env: Env): string {

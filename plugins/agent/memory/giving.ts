@@ -9,15 +9,13 @@ interface Gift {
   readonly to: string;
   /** Where a document goes whose path the other has already. */
   readonly folder: string;
-  /** The numbers of those to give; all where absent. */
-  readonly only?: ReadonlySet<number>;
 }
 
 /** Gives documents to another user. Their vectors are made anew. */
 export async function giveDocuments(
   tx: Transaction,
   engine: Sql["engine"],
-  { from, to, folder, only }: Gift,
+  { from, to, folder }: Gift,
 ): Promise<void> {
   const paths = (user: string) =>
     tx.all<{ id: number; path: string }>(
@@ -25,13 +23,12 @@ export async function giveDocuments(
       user,
     );
   const [own, others] = await Promise.all([paths(from), paths(to)]);
-  const given = only === undefined ? own : own.filter(({ id }) => only.has(id));
   const occupied = new Set(others.map(({ path }) => path));
   const taken = new Set([...own, ...others].map(({ path }) => path));
-  for (const { id, path } of given.filter((row) => occupied.has(row.path)))
+  for (const { id, path } of own.filter((row) => occupied.has(row.path)))
     await move(tx, engine, { id, user: from, path: freePath(path, folder, taken) });
-  for (let at = 0; at < given.length; at += GIVEN_AT_ONCE) {
-    const ids = given.slice(at, at + GIVEN_AT_ONCE).map(({ id }) => id);
+  for (let at = 0; at < own.length; at += GIVEN_AT_ONCE) {
+    const ids = own.slice(at, at + GIVEN_AT_ONCE).map(({ id }) => id);
     const places = ids.map(() => "?").join();
     await Promise.all([
       // The text is named so that SQLite writes the word index anew.

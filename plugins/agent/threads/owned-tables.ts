@@ -4,7 +4,6 @@ import { pullFiles, pushFiles } from "../context/files/carrying.ts";
 import { FILE_TABLES } from "../context/files/rows.ts";
 import { MIGRATIONS as MISSIONS } from "../context/missions.ts";
 import { OLD_JOBS, OLD_THREADS } from "../jobs/aging.ts";
-import { MIGRATIONS as WEBHOOK_IDENTITIES } from "../jobs/webhook-identities.ts";
 import { MIGRATIONS as MEMORY } from "../memory/tables.ts";
 import { indexAllDocuments } from "../memory/word-index.ts";
 import { MIGRATIONS as ROUTINES } from "../routines/tables.ts";
@@ -22,7 +21,6 @@ export const TABLES: readonly OwnedTables[] = [
   { owner: "memory", migrations: MEMORY, derived: ["memory_words"], derive: indexAllDocuments },
   { owner: "missions", migrations: MISSIONS },
   { owner: "routines", migrations: ROUTINES, personal: ["routines", "routine_runs"] },
-  { owner: "webhook identities", migrations: WEBHOOK_IDENTITIES },
   {
     owner: "home files",
     migrations: FILE_TABLES,

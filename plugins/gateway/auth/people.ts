@@ -67,10 +67,8 @@ async function claim(tx: Transaction, { issuer, subject, email }: Person): Promi
        WHERE id = ? AND NOT EXISTS (SELECT 1 FROM gateway_identities WHERE "user" = gateway_users.id)`,
       id,
     );
-  // Added beforehand by its address; or made for this subject before the issuer was kept.
-  const waiting =
-    (email !== undefined && USER_ID.test(email) ? await isUnclaimed(email) : undefined) ??
-    (await isUnclaimed(own));
+  // It may have been added beforehand by its address.
+  const waiting = email !== undefined && USER_ID.test(email) ? await isUnclaimed(email) : undefined;
   const identify = (id: string) =>
     tx.run("INSERT INTO gateway_identities VALUES (?, ?, ?, ?)", issuer, subject, id, now);
   if (waiting !== undefined) {

@@ -1,9 +1,12 @@
 /** Answers that have been used: one counts once, on whichever node it arrives. */
+import { defineTables } from "../../../kernel/kit.ts";
 import type { Store } from "../../../kernel/plugin.ts";
 
 export const OWNER = "mcp answers";
 
-export const MIGRATIONS = ["CREATE TABLE mcp_spent (id TEXT PRIMARY KEY, expires_at TEXT NOT NULL)"] as const;
+export const MIGRATIONS = defineTables(
+  ({ text }) => `CREATE TABLE mcp_spent (id ${text} PRIMARY KEY, expires_at ${text} NOT NULL)`,
+);
 
 /** True for the first who spends it. */
 export type Spend = (id: string, lastsSecs: number) => Promise<boolean>;

@@ -1,4 +1,5 @@
 /** Tasks as the store has them: any node can say how one is, and take it up again when it was waiting for an answer. */
+import { defineTables } from "../../../kernel/kit.ts";
 import type { Node, Sql, SqlValue } from "../../../kernel/plugin.ts";
 
 export const OWNER = "mcp tasks";
@@ -67,43 +68,25 @@ const LOST = {
   error: { code: INTERNAL_ERROR, message: "The node that ran this call has stopped. Call the tool again." },
 } as const;
 
-export const MIGRATIONS = {
-  sqlite: [
-    `CREATE TABLE mcp_tasks (
-      id TEXT PRIMARY KEY,
-      user TEXT NOT NULL,
-      -- The id of a token with a scope, or empty.
-      token TEXT NOT NULL,
-      node TEXT NOT NULL,
-      status TEXT NOT NULL,
-      detail TEXT NOT NULL,
-      params TEXT NOT NULL,
-      created_at INTEGER NOT NULL,
-      updated_at INTEGER NOT NULL,
-      renewed_at INTEGER NOT NULL,
-      expires_at INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
-    CREATE INDEX mcp_tasks_by_user ON mcp_tasks (user);
-    CREATE INDEX mcp_tasks_by_expiry ON mcp_tasks (expires_at);`,
-  ],
-  postgres: [
-    `CREATE TABLE mcp_tasks (
-      id TEXT COLLATE "C" PRIMARY KEY,
-      "user" TEXT COLLATE "C" NOT NULL,
-      token TEXT COLLATE "C" NOT NULL,
-      node TEXT COLLATE "C" NOT NULL,
-      status TEXT COLLATE "C" NOT NULL,
-      detail TEXT COLLATE "C" NOT NULL,
-      params TEXT COLLATE "C" NOT NULL,
-      created_at BIGINT NOT NULL,
-      updated_at BIGINT NOT NULL,
-      renewed_at BIGINT NOT NULL,
-      expires_at BIGINT NOT NULL
-    );
-    CREATE INDEX mcp_tasks_by_user ON mcp_tasks ("user");
-    CREATE INDEX mcp_tasks_by_expiry ON mcp_tasks (expires_at);`,
-  ],
-};
+export const MIGRATIONS = defineTables(
+  ({ text, integer, keyed }) => `
+  CREATE TABLE mcp_tasks (
+    id ${text} PRIMARY KEY,
+    "user" ${text} NOT NULL,
+    -- The id of a token with a scope, or empty.
+    token ${text} NOT NULL,
+    node ${text} NOT NULL,
+    status ${text} NOT NULL,
+    detail ${text} NOT NULL,
+    params ${text} NOT NULL,
+    created_at ${integer} NOT NULL,
+    updated_at ${integer} NOT NULL,
+    renewed_at ${integer} NOT NULL,
+    expires_at ${integer} NOT NULL
+  ) ${keyed};
+  CREATE INDEX mcp_tasks_by_user ON mcp_tasks ("user");
+  CREATE INDEX mcp_tasks_by_expiry ON mcp_tasks (expires_at);`,
+);
 
 export function createTaskRows(sql: Sql, node: Node): TaskRows {
   // On SQLite a command is a second process that no list of nodes has: what it renews is alive too.

@@ -122,7 +122,7 @@ export async function createCallbacks({
       const left = TIMEOUT_MILLIS - Math.ceil(performance.now() - since);
       // Too late to be done before another may begin.
       if (!delivered.has(id) && left <= 0) return;
-      if (!delivered.has(id)) await send({ ...job, user: userId ?? job.user }, left, traceparent);
+      if (!delivered.has(id)) await send({ ...job, user: userId }, left, traceparent);
     } catch (error) {
       // A stop is no fault of the receiver's: the try does not count and is made again after the start.
       if (giveUp.signal.aborted) return;

@@ -5,8 +5,8 @@ import type { Node, Sql, Transaction } from "../../../kernel/plugin.ts";
 export interface Owed {
   readonly job: string;
   readonly attempts: number;
-  /** Whom the sender named; null for jobs of before. */
-  readonly user_id: string | null;
+  /** Whom the sender named. */
+  readonly user_id: string;
   readonly traceparent: string | null;
 }
 

@@ -5,7 +5,7 @@ import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import type { AnyPlugin, TurnInput, TurnRecord } from "../../../kernel/plugin.ts";
 import { Settings } from "../../../kernel/settings/env.ts";
-import store from "../../../kernel/store/store.ts";
+import store from "../../../plugins/store/plugin.ts";
 import agentPlugin from "../../../plugins/agent/plugin.ts";
 import { type Answer as Reply, startModelServer } from "../../support/servers/model-server.ts";
 import { type TestTool, toolsPlugin } from "../../support/services/agent.ts";

@@ -2,7 +2,7 @@
 
 import { SILENT as SILENT_TELEMETRY, type Telemetry } from "../../../kernel/vocabulary/telemetry.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
-import type { OpenStore } from "../../../kernel/store/open-store.ts";
+import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
 import { createAgent } from "../../../plugins/agent/agent.ts";
 import { openFolderFiles } from "../../../plugins/agent/context/files/folder.ts";
 import { createContext } from "../../../plugins/agent/context/window.ts";

@@ -1,9 +1,9 @@
 /** The store on each engine, as one node uses it. */
 import { join } from "node:path";
-import type { OpenStore } from "../../../kernel/store/open-store.ts";
-import { readPostgresUrl } from "../../../kernel/store/postgres/settings.ts";
-import { openPostgresStore, type PostgresStore } from "../../../kernel/store/postgres/store.ts";
-import { openStore } from "../../../kernel/store/sqlite/store.ts";
+import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
+import { readPostgresUrl } from "../../../plugins/store/config/postgres-url.ts";
+import { openPostgresStore, type PostgresStore } from "../../../plugins/store/postgres/store.ts";
+import { openStore } from "../../../plugins/store/sqlite/store.ts";
 
 export const SECRETS_KEY = Buffer.alloc(32, 7);
 // As a node that nobody has told otherwise.

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { openToolHost, type ToolHost } from "../../../host/tool-host.ts";
 import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
-import { openStore } from "../../../kernel/store/sqlite/store.ts";
+import { openStore } from "../../../plugins/store/sqlite/store.ts";
 import { copyCode } from "../../support/tools/components.ts";
 
 export async function openHost(home: string, privateHosts: readonly string[] = []): Promise<ToolHost> {

@@ -1,5 +1,5 @@
 /** What a service asks of its store: turns, submitted jobs and searches. */
-import type { OpenStore } from "../../../kernel/store/open-store.ts";
+import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
 import { createJobs } from "../../../plugins/agent/jobs/jobs.ts";
 import { createJobTable } from "../../../plugins/agent/jobs/table.ts";
 import { createDocuments } from "../../../plugins/agent/memory/documents.ts";

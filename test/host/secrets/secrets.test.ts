@@ -5,10 +5,10 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { openVault } from "../../../host/secrets/secrets.ts";
 import { Fault } from "../../../kernel/fault.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
-import { loadKeys, parseKeys } from "../../../kernel/store/keys/secrets-key.ts";
-import type { OpenStore } from "../../../kernel/store/open-store.ts";
-import { seal } from "../../../kernel/store/sealing.ts";
-import { openStore } from "../../../kernel/store/sqlite/store.ts";
+import { loadKeys, parseKeys } from "../../../plugins/store/keys/secrets-key.ts";
+import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
+import { seal } from "../../../kernel/sealing.ts";
+import { openStore } from "../../../plugins/store/sqlite/store.ts";
 
 let home: string;
 let store: OpenStore;

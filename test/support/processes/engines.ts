@@ -1,10 +1,10 @@
 /** The engines of the store, for what has to hold on each of them. */
 import { join } from "node:path";
 import { describe } from "vitest";
-import type { OpenStore } from "../../../kernel/store/open-store.ts";
-import { readPostgresUrl } from "../../../kernel/store/postgres/settings.ts";
-import { openPostgresStore } from "../../../kernel/store/postgres/store.ts";
-import { openStore } from "../../../kernel/store/sqlite/store.ts";
+import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
+import { readPostgresUrl } from "../../../plugins/store/config/postgres-url.ts";
+import { openPostgresStore } from "../../../plugins/store/postgres/store.ts";
+import { openStore } from "../../../plugins/store/sqlite/store.ts";
 import { temporaryFolder } from "../home.ts";
 import { afterThisTest, type Later } from "../undo.ts";
 import { describePostgres, freshDatabase } from "./postgres/database.ts";

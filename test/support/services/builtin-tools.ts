@@ -1,5 +1,5 @@
 /** Tools as installers and callers declare them: some with branches, some with a single identifier. */
-import { openStore } from "../../../kernel/store/sqlite/store.ts";
+import { openStore } from "../../../plugins/store/sqlite/store.ts";
 import { openFolderFiles } from "../../../plugins/agent/context/files/folder.ts";
 import { createMissions } from "../../../plugins/agent/context/missions.ts";
 import { createSkills } from "../../../plugins/agent/context/skills.ts";

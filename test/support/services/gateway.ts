@@ -3,7 +3,7 @@ import { onTestFinished } from "vitest";
 import WebSocket from "ws";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import type { Variables } from "../../../kernel/settings/env.ts";
-import store from "../../../kernel/store/store.ts";
+import store from "../../../plugins/store/plugin.ts";
 import agentPlugin from "../../../plugins/agent/plugin.ts";
 import gatewayPlugin from "../../../plugins/gateway/plugin.ts";
 import telemetry from "../../../plugins/telemetry/plugin.ts";

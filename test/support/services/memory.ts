@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Log } from "../../../kernel/plugin.ts";
-import { openStore } from "../../../kernel/store/sqlite/store.ts";
+import { openStore } from "../../../plugins/store/sqlite/store.ts";
 import { createMemory, type OpenMemory } from "../../../plugins/agent/memory/memory.ts";
 import { temporaryFolder } from "../home.ts";
 

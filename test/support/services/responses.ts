@@ -2,7 +2,7 @@
 
 import type { AnyPlugin, Sql } from "../../../kernel/plugin.ts";
 import type { Variables } from "../../../kernel/settings/env.ts";
-import store from "../../../kernel/store/store.ts";
+import store from "../../../plugins/store/plugin.ts";
 import agent from "../../../plugins/agent/plugin.ts";
 import { createAccounts } from "../../../plugins/gateway/auth/accounts.ts";
 import gateway from "../../../plugins/gateway/plugin.ts";

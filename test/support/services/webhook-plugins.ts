@@ -2,7 +2,7 @@
 
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import type { Variables } from "../../../kernel/settings/env.ts";
-import store from "../../../kernel/store/store.ts";
+import store from "../../../plugins/store/plugin.ts";
 import agent from "../../../plugins/agent/plugin.ts";
 import accounts from "../../../plugins/gateway/auth/plugin.ts";
 import telemetry from "../../../plugins/telemetry/plugin.ts";

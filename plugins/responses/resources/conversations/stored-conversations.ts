@@ -2,7 +2,9 @@
  * Conversations: a name for a thread, which begins with the first response. What is added before it, or between two responses,
  * waits here and goes to the next one.
  */
+
 import { randomUUIDv7 } from "node:crypto";
+import { defineTables } from "../../../../kernel/kit.ts";
 import {
   Fault,
   type Queries,
@@ -55,44 +57,25 @@ const MOST_BYTES = 14 * 1024 * 1024;
 
 export const OWNER = "response conversations";
 
-export const MIGRATIONS = {
-  sqlite: [
-    `CREATE TABLE response_conversations (
-      id TEXT PRIMARY KEY,
-      user TEXT NOT NULL,
-      thread TEXT,
-      created_at TEXT NOT NULL,
-      metadata TEXT NOT NULL
-    ) STRICT, WITHOUT ROWID;
-    CREATE INDEX response_conversations_by_user ON response_conversations (user);
-    CREATE TABLE response_conversation_items (
-      id TEXT PRIMARY KEY,
-      conversation TEXT NOT NULL REFERENCES response_conversations (id) ON DELETE CASCADE,
-      item TEXT,
-      turn TEXT,
-      place INTEGER
-    ) STRICT, WITHOUT ROWID;
-    CREATE INDEX response_conversation_items_by_conversation ON response_conversation_items (conversation, id);`,
-  ],
-  postgres: [
-    `CREATE TABLE response_conversations (
-      id TEXT COLLATE "C" PRIMARY KEY,
-      "user" TEXT COLLATE "C" NOT NULL,
-      thread TEXT COLLATE "C",
-      created_at TEXT COLLATE "C" NOT NULL,
-      metadata TEXT COLLATE "C" NOT NULL
-    );
-    CREATE INDEX response_conversations_by_user ON response_conversations ("user");
-    CREATE TABLE response_conversation_items (
-      id TEXT COLLATE "C" PRIMARY KEY,
-      conversation TEXT COLLATE "C" NOT NULL REFERENCES response_conversations (id) ON DELETE CASCADE,
-      item TEXT COLLATE "C",
-      turn TEXT COLLATE "C",
-      place INTEGER
-    );
-    CREATE INDEX response_conversation_items_by_conversation ON response_conversation_items (conversation, id);`,
-  ],
-};
+export const MIGRATIONS = defineTables(
+  ({ text, integer, keyed }) => `
+  CREATE TABLE response_conversations (
+    id ${text} PRIMARY KEY,
+    "user" ${text} NOT NULL,
+    thread ${text},
+    created_at ${text} NOT NULL,
+    metadata ${text} NOT NULL
+  ) ${keyed};
+  CREATE INDEX response_conversations_by_user ON response_conversations ("user");
+  CREATE TABLE response_conversation_items (
+    id ${text} PRIMARY KEY,
+    conversation ${text} NOT NULL REFERENCES response_conversations (id) ON DELETE CASCADE,
+    item ${text},
+    turn ${text},
+    place ${integer}
+  ) ${keyed};
+  CREATE INDEX response_conversation_items_by_conversation ON response_conversation_items (conversation, id);`,
+);
 
 interface Columns {
   readonly id: string;

@@ -1,6 +1,6 @@
 /** Files that users upload to name them in requests. They are kept in the store, in parts. */
 import { randomUUIDv7 } from "node:crypto";
-import { cleanFileName } from "../../../../kernel/kit.ts";
+import { cleanFileName, defineTables } from "../../../../kernel/kit.ts";
 import { Fault, type Queries, type Store } from "../../../../kernel/plugin.ts";
 import { mimeOf } from "./mime.ts";
 
@@ -61,48 +61,27 @@ const PART_BYTES = 128 * 1024;
 
 export const OWNER = "response files";
 
-export const MIGRATIONS = {
-  sqlite: [
-    `CREATE TABLE response_files (
-      id TEXT PRIMARY KEY,
-      user TEXT NOT NULL,
-      name TEXT NOT NULL,
-      mime TEXT NOT NULL,
-      purpose TEXT NOT NULL,
-      bytes INTEGER NOT NULL,
-      created_at TEXT NOT NULL,
-      expires_at TEXT
-    ) STRICT, WITHOUT ROWID;
-    CREATE INDEX response_files_by_user ON response_files (user, id);
-    CREATE INDEX response_files_by_end ON response_files (expires_at) WHERE expires_at IS NOT NULL;
-    CREATE TABLE response_file_parts (
-      file TEXT NOT NULL REFERENCES response_files (id) ON DELETE CASCADE,
-      part INTEGER NOT NULL,
-      data BLOB NOT NULL,
-      PRIMARY KEY (file, part)
-    ) STRICT;`,
-  ],
-  postgres: [
-    `CREATE TABLE response_files (
-      id TEXT COLLATE "C" PRIMARY KEY,
-      "user" TEXT COLLATE "C" NOT NULL,
-      name TEXT COLLATE "C" NOT NULL,
-      mime TEXT COLLATE "C" NOT NULL,
-      purpose TEXT COLLATE "C" NOT NULL,
-      bytes INTEGER NOT NULL,
-      created_at TEXT COLLATE "C" NOT NULL,
-      expires_at TEXT COLLATE "C"
-    );
-    CREATE INDEX response_files_by_user ON response_files ("user", id);
-    CREATE INDEX response_files_by_end ON response_files (expires_at) WHERE expires_at IS NOT NULL;
-    CREATE TABLE response_file_parts (
-      file TEXT COLLATE "C" NOT NULL REFERENCES response_files (id) ON DELETE CASCADE,
-      part INTEGER NOT NULL,
-      data BYTEA NOT NULL,
-      PRIMARY KEY (file, part)
-    );`,
-  ],
-};
+export const MIGRATIONS = defineTables(
+  ({ text, integer, bytes, strict, keyed }) => `
+  CREATE TABLE response_files (
+    id ${text} PRIMARY KEY,
+    "user" ${text} NOT NULL,
+    name ${text} NOT NULL,
+    mime ${text} NOT NULL,
+    purpose ${text} NOT NULL,
+    bytes ${integer} NOT NULL,
+    created_at ${text} NOT NULL,
+    expires_at ${text}
+  ) ${keyed};
+  CREATE INDEX response_files_by_user ON response_files ("user", id);
+  CREATE INDEX response_files_by_end ON response_files (expires_at) WHERE expires_at IS NOT NULL;
+  CREATE TABLE response_file_parts (
+    file ${text} NOT NULL REFERENCES response_files (id) ON DELETE CASCADE,
+    part ${integer} NOT NULL,
+    data ${bytes} NOT NULL,
+    PRIMARY KEY (file, part)
+  ) ${strict};`,
+);
 
 interface Columns extends Omit<StoredFile, "createdAt" | "expiresAt"> {
   readonly created_at: string;

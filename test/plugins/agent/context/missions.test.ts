@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { openStore } from "../../../../kernel/store/sqlite/store.ts";
+import { openStore } from "../../../../plugins/store/sqlite/store.ts";
 import { createMissions, MIGRATIONS } from "../../../../plugins/agent/context/missions.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 

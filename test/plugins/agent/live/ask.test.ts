@@ -6,7 +6,7 @@ import { createCommandContext } from "../../../../kernel/cli/command-context.ts"
 import { openSession } from "../../../../kernel/cli/session.ts";
 import type { AnyPlugin, TurnEvent } from "../../../../kernel/plugin.ts";
 import type { Variables } from "../../../../kernel/settings/env.ts";
-import store from "../../../../kernel/store/store.ts";
+import store from "../../../../plugins/store/plugin.ts";
 import { register } from "../../../../plugins/agent/live/ask.ts";
 import agent from "../../../../plugins/agent/plugin.ts";
 import { BIN } from "../../../support/clone.ts";

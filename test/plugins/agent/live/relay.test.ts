@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Signals, TurnEvent } from "../../../../kernel/plugin.ts";
-import { createLocalSignals } from "../../../../kernel/store/fleet/signals.ts";
+import { createLocalSignals } from "../../../../plugins/store/fleet/signals.ts";
 import { createRelay } from "../../../../plugins/agent/live/relay.ts";
 import { quiet } from "../../../support/services/memory.ts";
 

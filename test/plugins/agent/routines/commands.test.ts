@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { createCommandContext } from "../../../../kernel/cli/command-context.ts";
 import { openSession } from "../../../../kernel/cli/session.ts";
 import type { AnyPlugin } from "../../../../kernel/plugin.ts";
-import store from "../../../../kernel/store/store.ts";
+import store from "../../../../plugins/store/plugin.ts";
 import agent from "../../../../plugins/agent/plugin.ts";
 import { register } from "../../../../plugins/agent/routines/commands.ts";
 import accounts from "../../../../plugins/gateway/auth/plugin.ts";

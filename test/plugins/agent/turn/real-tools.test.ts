@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import tools from "../../../../host/plugin.ts";
 import type { AnyPlugin, ToolOutcome, TurnRecord } from "../../../../kernel/plugin.ts";
-import store from "../../../../kernel/store/store.ts";
+import store from "../../../../plugins/store/plugin.ts";
 import agent from "../../../../plugins/agent/plugin.ts";
 import type { ModelServer } from "../../../support/servers/model-server.ts";
 import { message, scriptedModel } from "../../../support/services/agent.ts";

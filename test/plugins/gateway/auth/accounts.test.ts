@@ -3,7 +3,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { type AnyPlugin, definePlugin } from "../../../../kernel/plugin.ts";
-import storePlugin from "../../../../kernel/store/store.ts";
+import storePlugin from "../../../../plugins/store/plugin.ts";
 import { createAccounts } from "../../../../plugins/gateway/auth/accounts.ts";
 import { MIGRATIONS } from "../../../../plugins/gateway/auth/tables.ts";
 import { createThrottle } from "../../../../plugins/gateway/auth/throttle.ts";

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { createCommandContext } from "../../../../kernel/cli/command-context.ts";
 import { openSession } from "../../../../kernel/cli/session.ts";
 import type { AnyPlugin } from "../../../../kernel/plugin.ts";
-import { openStore } from "../../../../kernel/store/sqlite/store.ts";
-import store from "../../../../kernel/store/store.ts";
+import { openStore } from "../../../../plugins/store/sqlite/store.ts";
+import store from "../../../../plugins/store/plugin.ts";
 import agent from "../../../../plugins/agent/plugin.ts";
 import { createAccounts } from "../../../../plugins/gateway/auth/accounts.ts";
 import {

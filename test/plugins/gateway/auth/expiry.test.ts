@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openStore } from "../../../../kernel/store/sqlite/store.ts";
+import { openStore } from "../../../../plugins/store/sqlite/store.ts";
 import { createAccounts } from "../../../../plugins/gateway/auth/accounts.ts";
 import { expiresSoon, whenInWords } from "../../../../plugins/gateway/auth/tokens/expiry.ts";
 import { diagnoseExpiry, watchExpiry } from "../../../../plugins/gateway/auth/tokens/expiry-watch.ts";

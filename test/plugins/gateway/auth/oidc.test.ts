@@ -1,12 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { AnyPlugin } from "../../../../kernel/plugin.ts";
-import store from "../../../../kernel/store/store.ts";
-import { MIGRATIONS } from "../../../../plugins/gateway/auth/tables.ts";
 import { temporaryFolder } from "../../../support/home.ts";
-import { testOnSqlite } from "../../../support/run/engine.ts";
 import { type IdentityProvider, startIdentityProvider } from "../../../support/servers/identity-provider.ts";
 import { openGateway } from "../../../support/services/gateway.ts";
-import { bootKernel } from "../../../support/services/kernel.ts";
 
 const settings = ({ issuer }: IdentityProvider, domains = "") => ({
   OIDC_ISSUER: issuer,
@@ -74,30 +69,6 @@ test("OIDC_TRUST_EMAIL takes a missing claim for a yes, and nothing else", async
   const refused = await fetch(`${gateway.url}/api/status`, { headers: { authorization: `Bearer ${token}` } });
   expect(refused.status).toBe(403);
 });
-
-testOnSqlite(
-  "accounts of an older store, which were e-mail addresses and subjects, stay their owners'",
-  async () => {
-    const provider = await startIdentityProvider();
-    const home = temporaryFolder();
-    const old = await bootKernel([store as AnyPlugin], {}, { home });
-    const sql = await old.service("store").tables("gateway", MIGRATIONS.sqlite.slice(0, 1));
-    for (const id of ["ann@corp.com", "oidc:bob"])
-      await sql.run("INSERT INTO gateway_users VALUES (?, 'user', '2026-01-01T00:00:00.000Z')", id);
-    for (const [hash, source] of [
-      ["one", "oidc"],
-      ["two", "operator:link"],
-    ] as const)
-      await sql.run("INSERT INTO gateway_sessions VALUES (?, 'operator', ?, '2026', '2999')", hash, source);
-    await old.stop();
-    const gateway = await openGateway({ variables: settings(provider), home });
-    const ann = { email: "ann@corp.com", email_verified: true };
-    expect(await userOf(gateway, provider, { sub: "1", ...ann })).toMatchObject({ id: "ann@corp.com" });
-    expect(await userOf(gateway, provider, { sub: "bob" })).toMatchObject({ id: "oidc:bob" });
-    const now = await gateway.service.service("store").tables("gateway", MIGRATIONS);
-    expect(await now.all("SELECT hash FROM gateway_sessions")).toEqual([{ hash: "two" }]);
-  },
-);
 
 test("a provider whose discovery names another issuer is not believed", async () => {
   const provider = await startIdentityProvider();

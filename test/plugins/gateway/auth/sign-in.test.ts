@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type AnyPlugin, definePlugin, Fault } from "../../../../kernel/plugin.ts";
-import storePlugin from "../../../../kernel/store/store.ts";
+import storePlugin from "../../../../plugins/store/plugin.ts";
 import { MIGRATIONS } from "../../../../plugins/gateway/auth/tables.ts";
 import { mount } from "../../../../plugins/gateway/route.ts";
 import { healthRoutes } from "../../../../plugins/gateway/routes/service/health.ts";

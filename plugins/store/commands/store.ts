@@ -1,0 +1,184 @@
+/** `postern store copy|backup|restore|prune`. */
+import { closeSync, existsSync, mkdtempSync, openSync, renameSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Command } from "commander";
+import { findRunning, prepareHome } from "../../../kernel/cli/service/home.ts";
+import { Fault } from "../../../kernel/fault.ts";
+import type { CommandContext } from "../../../kernel/plugin.ts";
+import { openStatusLine, say, sayJson } from "../../../kernel/terminal/output.ts";
+import { table } from "../../../kernel/terminal/table.ts";
+import { registerPrune } from "./prune.ts";
+import { addFiles, readNote, restoreFiles } from "../copy/backup.ts";
+import type { Progress } from "../copy/copy.ts";
+import { noteBackup } from "../copy/last-backup.ts";
+import { type Place, placeOfDatabase, placeOfFile, placeOfUrl } from "../copy/place.ts";
+import type { Digest } from "../copy/side.ts";
+import { transfer } from "../copy/transfer.ts";
+import { deriveKey } from "../keys/keyring.ts";
+import { loadKeys } from "../keys/secrets-key.ts";
+import { fileOf, readStoreSettings } from "../config/settings.ts";
+
+interface Options {
+  readonly replace?: boolean;
+  readonly json?: boolean;
+}
+
+export function register(group: Command, context: CommandContext): void {
+  const { home } = context;
+  const config = () => context.settingsOf("store", readStoreSettings);
+  const ownPlace = (): Place => {
+    const found = config();
+    return found.engine === "postgres"
+      ? placeOfDatabase(found.settings)
+      : placeOfFile(fileOf(found, home), home);
+  };
+  const move = async (from: Place, to: Place, replace: boolean): Promise<readonly Digest[]> => {
+    prepareHome(home);
+    const secretsKey = await loadKeys(home, config().secretsKey);
+    const progress = showProgress();
+    try {
+      return await transfer(from, to, { owned: await context.tables(), secretsKey, replace, progress });
+    } finally {
+      progress.end();
+    }
+  };
+  /** A start on the same files would write to what is being replaced. */
+  const refuseRunning = (on = home): void => {
+    const running = findRunning(on);
+    if (running !== undefined)
+      throw new Fault(
+        "unavailable",
+        "store_in_use",
+        `the service runs on ${on} (pid ${running.pid}): stop it first`,
+      );
+  };
+
+  registerPrune(group, context);
+  group
+    .command("copy")
+    .description("copy a whole store to another place, on the same or the other engine")
+    .argument("<from-url>", "sqlite://<file> or postgres://<user>:<password>@<host>/<database>")
+    .argument("<to-url>", "the same")
+    .option("--replace", "take away what the target holds")
+    .option("--json", "print JSON")
+    .addHelpText(
+      "after",
+      "\nEvery table is read again and compared. Services may run on the source, but not on the target.\n\nExample:\n  $ postern store copy sqlite://$HOME/.postern/store.sqlite postgres://postern:secret@db/postern",
+    )
+    .action(async (from: string, to: string, { replace = false, json = false }: Options) => {
+      const [source, target] = [placeOfUrl(from), placeOfUrl(to)];
+      if (source.name === target.name)
+        throw new Fault("invalid", "same_store", "the two URLs name the same store", { usage: true });
+      if (target.name === ownPlace().name) refuseRunning();
+      // Another home's own store.
+      else if (target.home !== undefined) refuseRunning(target.home);
+      report(await move(source, target, replace), json, `Copied ${source.name} to ${target.name}.`);
+    });
+
+  group
+    .command("backup")
+    .description("write the store, tools, skills and identity files to one file")
+    .argument("<file>")
+    .option("--replace", "replace the file if it is there")
+    .option("--json", "print JSON")
+    .addHelpText(
+      "after",
+      "\nSecrets are in it as they are stored: sealed. Keep secrets.key (or POSTERN_SECRETS_KEY) somewhere else, they are of no use without it.\nThe service may run meanwhile.\n\nExample:\n  $ postern store backup postern-2026-11-15.backup",
+    )
+    .action(async (given: string, { replace = false, json = false }: Options) => {
+      const file = resolve(context.folder, given);
+      if (!replace && existsSync(file))
+        throw new Fault("invalid", "file_exists", `${file} is there already: use --replace`, { usage: true });
+      // Under its own name only when it is whole.
+      const aside = `${file}.partial`;
+      const leftovers = ["", "-wal", "-shm", "-journal"].map((end) => `${aside}${end}`);
+      for (const path of leftovers) rmSync(path, { force: true });
+      try {
+        closeSync(openSync(aside, "w", 0o600));
+        const own = ownPlace();
+        const [keyMark = ""] = await marksOf(home, config().secretsKey);
+        const note = { madeAt: new Date().toISOString(), version: context.version, keyMark };
+        const { digests, files } = await withHome(own, home, async (filesIn) => {
+          const digests = await move(own, placeOfFile(aside, filesIn), false);
+          return { digests, files: addFiles(aside, filesIn, note) };
+        });
+        readNote(aside);
+        renameSync(aside, file);
+        noteBackup(home, { file, madeAt: note.madeAt });
+        report(digests, json, `Wrote ${file}, with ${files} files of the home.`, { file, files });
+      } finally {
+        for (const path of leftovers) rmSync(path, { force: true });
+      }
+    });
+
+  group
+    .command("restore")
+    .description("bring back what a backup holds")
+    .argument("<file>")
+    .option("--replace", "take away what the store holds, and replace files that differ")
+    .option("--json", "print JSON")
+    .addHelpText(
+      "after",
+      "\nInto the store that STORE_URL names, or the home's own. Stop the service first.\n\nExample:\n  $ postern store restore postern-2026-11-15.backup",
+    )
+    .action(async (given: string, { replace = false, json = false }: Options) => {
+      const file = resolve(context.folder, given);
+      const note = readNote(file);
+      prepareHome(home);
+      refuseRunning();
+      if (!(await marksOf(home, config().secretsKey)).includes(note.keyMark))
+        throw new Fault(
+          "config",
+          "backup_other_key",
+          `the secrets in ${file} were sealed under another key: put the secrets.key of that time into ${home}, or set POSTERN_SECRETS_KEY`,
+          { param: "POSTERN_SECRETS_KEY" },
+        );
+      const own = ownPlace();
+      const { digests, restored, kept } = await withHome(own, home, async (filesIn) => {
+        // Where they are tables in the end, they go there with the rows; otherwise only when the rows are in place.
+        const early = own.engine === "postgres" ? restoreFiles(file, filesIn, true) : undefined;
+        const digests = await move(placeOfFile(file, filesIn), own, replace);
+        return { digests, ...(early ?? restoreFiles(file, home, replace)) };
+      });
+      const differing = kept.length === 0 ? "" : ` These differ and were left alone: ${kept.join(", ")}.`;
+      const words = `Restored ${file} of ${note.madeAt} (Postern ${note.version}), with ${restored} files of the home.${differing}`;
+      report(digests, json, words, { file, files: restored, kept });
+    });
+}
+
+/** The home, or a folder that stands in for it where the store keeps in tables what a home has in files. */
+async function withHome<Result>(
+  { engine }: Place,
+  home: string,
+  work: (home: string) => Promise<Result>,
+): Promise<Result> {
+  if (engine === "sqlite") return work(home);
+  const aside = mkdtempSync(join(home, ".files-"));
+  try {
+    return await work(aside);
+  } finally {
+    rmSync(aside, { recursive: true, force: true });
+  }
+}
+
+async function marksOf(home: string, configured: string | undefined): Promise<readonly string[]> {
+  const keys = (await loadKeys(home, configured)).all();
+  return keys.map((key) => Buffer.from(deriveKey(key, "backup mark")).toString("base64"));
+}
+
+function report(digests: readonly Digest[], json: boolean, words: string, more: object = {}): void {
+  if (json) {
+    sayJson({ ...more, tables: digests });
+    return;
+  }
+  const rows = digests.map(({ table, rows, sha256 }) => [table, String(rows), sha256.slice(0, 16)]);
+  say(
+    `${table(["TABLE", "ROWS", "SHA-256"], rows, { indent: "  " })}${words} Every table was read again and is the same.\n`,
+  );
+}
+
+function showProgress(): Progress & { end(): void } {
+  const { show, end } = openStatusLine();
+  const number = (count: number) => count.toLocaleString("en");
+  return { table: (name, done, of) => show(`${name}: ${number(done)} of ${number(of)}`), end };
+}

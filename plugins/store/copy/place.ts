@@ -1,0 +1,81 @@
+/** A store by its URL, as one end of a copy. */
+import { closeSync, existsSync, openSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { Fault } from "../../../kernel/fault.ts";
+import type { OwnedTables, Sql } from "../../../kernel/plugin.ts";
+import { makePrivate } from "../../../kernel/files/ownership.ts";
+import type { SealingKey } from "../keys/keyring.ts";
+import type { OpenStore } from "../engine/open-store.ts";
+import { type PostgresDefaults, type PostgresSettings, readPostgresUrl } from "../config/postgres-url.ts";
+import type { Source, Target } from "./side.ts";
+
+export interface Place {
+  readonly name: string;
+  readonly engine: Sql["engine"];
+  /** The home that the store's files are in; undefined where it is no home's own. */
+  readonly home?: string;
+  source(): Promise<Source>;
+  target(): Promise<Target>;
+  /** Opens it as the service would, and makes it where it is not there yet. */
+  open(secretsKey: SealingKey): Promise<OpenStore>;
+}
+
+const DEFAULTS: PostgresDefaults = { poolSize: 2, statementSecs: 3600, tls: "prefer" };
+
+export function placeOfUrl(url: string): Place {
+  if (/^postgres(ql)?:\/\//i.test(url)) {
+    const settings = readPostgresUrl(url, DEFAULTS);
+    if (typeof settings === "string") throw badUrl(settings);
+    return placeOfDatabase(settings);
+  }
+  const file = /^sqlite:\/\/(.+)$/.exec(url)?.[1];
+  if (file === undefined) throw badUrl("sqlite://<file> or postgres://<user>:<password>@<host>/<database>");
+  return placeOfFile(resolve(file));
+}
+
+/** A store in a home's own place belongs to that home. */
+export function placeOfFile(
+  file: string,
+  home = file.endsWith("/store.sqlite") ? dirname(file) : undefined,
+): Place {
+  return {
+    name: file,
+    engine: "sqlite",
+    ...(home !== undefined && { home }),
+    async source() {
+      if (!existsSync(file))
+        throw new Fault("invalid", "no_store", `there is no store ${file}`, { param: file, usage: true });
+      return (await import("./sqlite-side.ts")).openSqliteSource(file);
+    },
+    target: async () => (await import("./sqlite-side.ts")).openSqliteTarget(file),
+    async open(key) {
+      closeSync(openSync(file, "a", 0o600));
+      makePrivate([file, `${file}-wal`, `${file}-shm`], "STORE_URL");
+      const { openStore } = await import("../sqlite/store.ts");
+      return openStore(file, { secretsKey: async () => key });
+    },
+  };
+}
+
+export function placeOfDatabase(settings: PostgresSettings): Place {
+  return {
+    engine: "postgres",
+    name: `PostgreSQL, ${settings.database} at ${settings.host}`,
+    source: async () => (await import("./postgres-side.ts")).openPostgresSource(settings),
+    target: async () => (await import("./postgres-side.ts")).openPostgresTarget(settings),
+    async open(secretsKey) {
+      const { openPostgresStore } = await import("../postgres/store.ts");
+      return openPostgresStore(settings, { secretsKey, serves: false });
+    },
+  };
+}
+
+/** Makes every table, so that there is a place for each row. */
+export async function prepare(store: OpenStore, owned: readonly OwnedTables[]): Promise<void> {
+  for (const { owner, migrations } of owned) await store.tables(owner, migrations);
+  // Keyv makes its table when it is first used.
+  await store.keyed("postern").get("anything");
+}
+
+const badUrl = (accepted: string) =>
+  new Fault("invalid", "bad_store_url", `that is no URL of a store: use ${accepted}`, { usage: true });

@@ -1,0 +1,162 @@
+/** Sums and latencies over time, of any table whose rows have a time: the same SQL for both engines. */
+
+import type { Sql } from "../../../kernel/vocabulary/store.ts";
+import type { Figures, FiguresQuery, FiguresSpan } from "../../../kernel/vocabulary/usage.ts";
+
+export interface FigureSource {
+  readonly table: string;
+  /** It has all columns that are asked for, by time. */
+  readonly index: string;
+  readonly time: string;
+  /** Tells rows apart, and is as even as odd. */
+  readonly number: string;
+  /** Which rows count. */
+  readonly counts: string;
+  readonly failed: string;
+  /** Which rows say something about how long it takes. */
+  readonly timed: string;
+  readonly inputTokens: string;
+  readonly outputTokens: string;
+  readonly usd: string;
+  /** What it can be grouped by, and how that is in SQL. */
+  readonly groups: Readonly<Partial<Record<NonNullable<FiguresQuery["by"]>, string>>>;
+}
+
+const MOST_GROUPS = 50;
+/** Of so many groups it is told how they went on over time. */
+const MOST_SERIES = 5;
+/** About so many, evenly over the time, decide about latency: more would keep others waiting. */
+const MOST_SAMPLES = 10_000;
+
+interface Sums {
+  readonly count: number;
+  readonly failed: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly usd: number;
+}
+
+interface Sample {
+  readonly at: string;
+  readonly name: string;
+  readonly millis: number;
+}
+
+const NOTHING: Sums = { count: 0, failed: 0, inputTokens: 0, outputTokens: 0, usd: 0 };
+
+export function createFigures(sql: Sql, source: FigureSource): (query: FiguresQuery) => Promise<Figures> {
+  const { time, counts } = source;
+  const sums = `count(*) AS count, CAST(sum(CASE WHEN ${source.failed} THEN 1 ELSE 0 END) AS BIGINT) AS failed,
+    CAST(sum(${source.inputTokens}) AS BIGINT) AS "inputTokens", CAST(sum(${source.outputTokens}) AS BIGINT) AS "outputTokens",
+    sum(${source.usd}) AS usd`;
+  const from = `FROM ${source.table} INDEXED BY ${source.index} WHERE ${counts} AND ${time} >= ? AND ${time} < ?`;
+
+  return async ({ spans, by, user }) => {
+    const [first, last] = [spans[0], spans.at(-1)];
+    if (first === undefined || last === undefined) return { total: NOTHING, points: [], groups: [] };
+    const within = user === undefined ? from : `${from} AND "user" = ?`;
+    const range = [first.since, last.until, ...(user === undefined ? [] : [user])];
+    const name = by === undefined ? undefined : source.groups[by];
+    const moment = `substr(${time}, 1, ${prefixOf(spans)})`;
+    const place = placing(spans);
+
+    const moments = await sql.all<Sums & { at: string }>(
+      `SELECT ${moment} AS at, ${sums} ${within} GROUP BY 1`,
+      ...range,
+    );
+    const total = add(moments);
+    const rows =
+      name === undefined
+        ? []
+        : await sql.all<Sums & { name: string }>(
+            `SELECT ${name} AS name, ${sums} ${within} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ${MOST_GROUPS}`,
+            ...range,
+          );
+    const names = rows.slice(0, MOST_SERIES).map((row) => row.name);
+    const series =
+      names.length === 0
+        ? []
+        : await sql.all<Sums & { at: string; name: string }>(
+            `SELECT ${moment} AS at, ${name} AS name, ${sums} ${within} AND ${name} IN (${names.map(() => "?").join()}) GROUP BY 1, 2`,
+            ...range,
+            ...names,
+          );
+    const samples = await sql.all<Sample>(
+      `SELECT ${moment} AS at, ${name ?? "''"} AS name, millis ${within} AND ${source.timed} AND ${source.number} % ? = 0`,
+      ...range,
+      Math.max(1, Math.ceil(total.count / MOST_SAMPLES)),
+    );
+
+    const summed = (found: readonly (Sums & { at: string })[]) =>
+      [...Map.groupBy(found, ({ at }) => place(at))].sort(([one], [other]) => one - other);
+    const latency = Map.groupBy(samples, ({ at }) => place(at));
+    const ofName = Map.groupBy(samples, (sample) => sample.name);
+    const seriesOf = Map.groupBy(series, (row) => row.name);
+    return {
+      total: { ...total, ...quantiles(samples) },
+      points: summed(moments).map(([at, found]) => ({
+        at: spans[at]?.since ?? "",
+        ...add(found),
+        ...quantiles(latency.get(at)),
+      })),
+      groups: rows.map((row) => ({
+        ...row,
+        ...quantiles(ofName.get(row.name)),
+        points: summed(seriesOf.get(row.name) ?? []).map(([at, found]) => ({
+          at: spans[at]?.since ?? "",
+          ...add(found),
+        })),
+      })),
+    };
+  };
+}
+
+/**
+ * How much of a time tells which span it is in: its hour, its ten minutes or its minute. Not every time zone's day begins
+ * on the hour.
+ */
+function prefixOf(spans: readonly FiguresSpan[]): number {
+  const minutes = spans.map(({ since }) => new Date(since).getUTCMinutes());
+  if (minutes.every((minute) => minute === 0)) return "2026-11-16T08".length;
+  return minutes.every((minute) => minute % 10 === 0) ? "2026-11-16T08:3".length : "2026-11-16T08:45".length;
+}
+
+/** The span that a beginning of a time is in. */
+function placing(spans: readonly FiguresSpan[]): (at: string) => number {
+  const known = new Map<string, number>();
+  return (at) => {
+    let found = known.get(at);
+    if (found === undefined) {
+      let [low, high] = [0, spans.length - 1];
+      while (low < high) {
+        const middle = Math.ceil((low + high) / 2);
+        if ((spans[middle] as FiguresSpan).since.slice(0, at.length) <= at) low = middle;
+        else high = middle - 1;
+      }
+      found = low;
+      known.set(at, found);
+    }
+    return found;
+  };
+}
+
+/** The smallest duration that so many percent do not exceed. Nothing is known where nothing came to an end. */
+function quantiles(samples: readonly Sample[] | undefined): { readonly p50?: number; readonly p95?: number } {
+  if (samples === undefined || samples.length === 0) return {};
+  const sorted = Float64Array.from(samples, ({ millis }) => millis).sort();
+  const at = (percent: number) => sorted[Math.ceil((sorted.length * percent) / 100) - 1] as number;
+  return { p50: at(50), p95: at(95) };
+}
+
+function add(rows: readonly Sums[]): Sums {
+  return rows.reduce(
+    (sum, row) => ({
+      count: sum.count + row.count,
+      failed: sum.failed + row.failed,
+      inputTokens: sum.inputTokens + row.inputTokens,
+      outputTokens: sum.outputTokens + row.outputTokens,
+      usd: sum.usd + row.usd,
+    }),
+    NOTHING,
+  );
+}

@@ -1,0 +1,72 @@
+/** The numbered migrations of each owner, on either engine, and the stamp that says which schema they belong to. */
+import { Fault } from "../../../kernel/fault.ts";
+import type { Migration, Migrations, Sql, Transaction } from "../../../kernel/vocabulary/store.ts";
+
+/** Raised only where the tables of an owner are written anew instead of being migrated. */
+const SCHEMA = 1;
+/** The stamp is a row of its own beside those of the owners. */
+export const STAMP_OWNER = "schema";
+
+export const STAMP = `INSERT INTO migrations SELECT '${STAMP_OWNER}', ${SCHEMA}, '${new Date().toISOString()}'
+  WHERE NOT EXISTS (SELECT 1 FROM migrations)`;
+export const APPLIED = "SELECT owner, max(number) AS number FROM migrations GROUP BY owner";
+
+export interface Applied {
+  readonly owner: string;
+  readonly number: number;
+}
+
+/** Refuses a store whose tables were made by another version than the migrations here begin with. */
+export function refuseOtherSchema(applied: readonly Applied[], store: string): void {
+  const stamp = Number(applied.find(({ owner }) => owner === STAMP_OWNER)?.number ?? 0);
+  if (stamp === SCHEMA) return;
+  const [code, age] = stamp < SCHEMA ? ["store_older", "an older"] : ["store_newer", "a newer"];
+  throw new Fault(
+    "config",
+    code,
+    `the store ${store} was made by ${age} Postern whose tables this version cannot use: run that version on it, or set STORE_URL or POSTERN_HOME to a new place and start with an empty store`,
+    { param: "STORE_URL" },
+  );
+}
+
+/** A store that migrations are applied to. */
+export interface MigrationTarget {
+  readonly engine: Sql["engine"];
+  /** What the store had when it was opened: it needs no lock, and no question for each owner. */
+  readonly applied: readonly Applied[];
+  /** A transaction that no other process is in at the same time. */
+  exclusively(work: (tx: Transaction, script: (sql: string) => unknown) => Promise<void>): Promise<void>;
+  /** Called before a step changes tables that hold something. */
+  beforeStep(owner: string, number: number): void;
+  /** Throws, because the store is ahead of this program. */
+  refuseNewer(owner: string, number: number, known: number): never;
+}
+
+/** Returns what brings an owner's tables up to date. */
+export function createMigrations(target: MigrationTarget) {
+  const known = new Map(target.applied.map(({ owner, number }) => [owner, number]));
+  return async (owner: string, given: Migrations): Promise<void> => {
+    const steps = stepsOf(given, target.engine);
+    const found = known.get(owner) ?? 0;
+    if (found > steps.length) target.refuseNewer(owner, found, steps.length);
+    for (const [index, step] of steps.entries()) {
+      const number = index + 1;
+      if (number <= found) continue;
+      // The owner's first tables are added without touching what is there: nothing to save.
+      if (found > 0) target.beforeStep(owner, number);
+      await target.exclusively(async (tx, script) => {
+        // Another process may have been quicker, also one of a newer version.
+        const last = (await tx.get<Applied>(`${APPLIED} HAVING owner = ?`, owner))?.number ?? 0;
+        if (last > steps.length) target.refuseNewer(owner, last, steps.length);
+        if (last >= number) return;
+        await (typeof step === "string" ? script(step) : step(tx));
+        await tx.run("INSERT INTO migrations VALUES (?, ?, ?)", owner, number, new Date().toISOString());
+      });
+    }
+    known.set(owner, steps.length);
+  };
+}
+
+export function stepsOf(given: Migrations, engine: Sql["engine"]): readonly Migration[] {
+  return "sqlite" in given ? given[engine] : given;
+}

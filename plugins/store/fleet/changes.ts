@@ -1,0 +1,90 @@
+/**
+ * What one node changed and others keep in memory: each topic has a number that rises in the transaction of the change, and a
+ * signal goes out with it. Signals can be missed, so there is a look at the numbers every second as well, which is one small
+ * statement. Who finds another number than before reads again.
+ */
+import type { Changes, Signals, Sql } from "../../../kernel/vocabulary/store.ts";
+
+export interface OpenChanges extends Changes {
+  close(): Promise<void>;
+}
+
+interface Topic {
+  readonly topic: string;
+  readonly number: number;
+}
+
+const LOOK_MILLIS = 1000;
+const SIGNAL = "changes";
+
+/** Where nobody else keeps anything. */
+export const NO_CHANGES: Changes = { mark: async () => {}, follow: () => () => {} };
+
+export const CHANGE_TABLE =
+  'CREATE TABLE changes (topic TEXT COLLATE "C" PRIMARY KEY, number BIGINT NOT NULL)';
+
+const MARK = `INSERT INTO changes (topic, number) VALUES (?, 1)
+  ON CONFLICT (topic) DO UPDATE SET number = changes.number + 1`;
+
+/** `listens`: false for a process that ends soon, to which a look each second will do. */
+export function createChanges(sql: Sql, signals: Signals, listens: boolean): OpenChanges {
+  const listeners = new Map<string, Set<() => void>>();
+  const known = new Map<string, number>();
+  let timer: NodeJS.Timeout | undefined;
+  let looking: Promise<void> | undefined;
+  let isWanted = false;
+  let isClosed = false;
+  const stops: (() => void)[] = [];
+
+  async function look(): Promise<void> {
+    for (const { topic, number } of await sql.all<Topic>("SELECT topic, number FROM changes")) {
+      if (known.get(topic) === number) continue;
+      known.set(topic, number);
+      for (const listener of listeners.get(topic) ?? []) listener();
+    }
+  }
+
+  /** Now, or after the look that is under way: it may have come too early. */
+  function lookNow(): void {
+    isWanted = true;
+    if (looking !== undefined || isClosed) return;
+    clearTimeout(timer);
+    isWanted = false;
+    looking = look()
+      // The database is away, which readiness tells: the next look finds what changed meanwhile.
+      .catch(() => {})
+      .finally(() => {
+        looking = undefined;
+        if (isClosed) return;
+        if (isWanted) lookNow();
+        else timer = setTimeout(lookNow, LOOK_MILLIS).unref();
+      });
+  }
+
+  return {
+    async mark(topic, tx) {
+      // The row first: the signal must not overtake what it is about.
+      await (tx ?? sql).run(MARK, topic);
+      const sent = signals.send(SIGNAL, topic, tx);
+      // What has committed is found by the next look, also without a signal.
+      await (tx === undefined ? sent.catch(() => {}) : sent);
+    },
+    follow(topic, listener) {
+      const all = listeners.get(topic) ?? new Set();
+      listeners.set(topic, all.add(listener));
+      // What it read before it asked to be told may be older than the number that is known.
+      known.delete(topic);
+      if (timer === undefined && looking === undefined) {
+        timer = setTimeout(lookNow, LOOK_MILLIS).unref();
+        if (listens) stops.push(signals.listen(SIGNAL, lookNow), signals.onLost(lookNow));
+      }
+      return () => void all.delete(listener);
+    },
+    async close() {
+      isClosed = true;
+      clearTimeout(timer);
+      for (const stop of stops) stop();
+      await looking;
+    },
+  };
+}

@@ -1,0 +1,41 @@
+/** What processes on one store know of each other: who is alive, what changed, and whose turn it is. */
+import type { Store } from "../../../kernel/vocabulary/store.ts";
+import { CHANGE_TABLE, createChanges, NO_CHANGES } from "./changes.ts";
+import { CHORE_TABLE, createChores, repeatHere } from "./chores.ts";
+import { createLocalLocks, createLocks, LOCK_TABLE } from "./locks.ts";
+import { createSoleNode, joinNodes, NODE_TABLE } from "./nodes.ts";
+
+export type Fleet = Pick<Store, "node" | "changes" | "exclusive" | "repeat">;
+
+export interface JoinedFleet extends Fleet {
+  /** Others then know at once that this node is gone. */
+  leave(): Promise<void>;
+}
+
+/** Of a store that only this machine uses. */
+export function createSoleFleet(): Fleet {
+  return { node: createSoleNode(), changes: NO_CHANGES, exclusive: createLocalLocks(), repeat: repeatHere };
+}
+
+/** `serves`: false for a command that works beside the services, which then is not listed. */
+export async function joinFleet(
+  store: Pick<Store, "tables" | "signals">,
+  serves: boolean,
+): Promise<JoinedFleet> {
+  const sql = await store.tables("fleet", {
+    sqlite: [],
+    postgres: [`${NODE_TABLE}; ${CHANGE_TABLE}; ${LOCK_TABLE}; ${CHORE_TABLE}`],
+  });
+  const { node, leave } = await joinNodes(sql, serves);
+  const changes = createChanges(sql, store.signals, serves);
+  return {
+    node,
+    changes,
+    exclusive: createLocks(sql, node),
+    repeat: createChores(sql),
+    async leave() {
+      await changes.close();
+      await leave();
+    },
+  };
+}

@@ -1,0 +1,62 @@
+/** Work that only one process at a time may do. On PostgreSQL a row says which node is at it; one that died is at nothing. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Node, Sql, Store } from "../../../kernel/vocabulary/store.ts";
+
+export const LOCK_TABLE =
+  'CREATE TABLE locks (name TEXT COLLATE "C" PRIMARY KEY, node TEXT COLLATE "C" NOT NULL)';
+
+const LOOK_MILLIS = 100;
+const GIVE_AGAIN_MILLIS = 1000;
+const GIVING_TRIES = 60;
+
+type Exclusive = Store["exclusive"];
+
+/** Among what this process does, in the order in which it was asked for. */
+export function createLocalLocks(): Exclusive {
+  const last = new Map<string, Promise<unknown>>();
+  return async (name, work) => {
+    const before = last.get(name) ?? Promise.resolve();
+    const mine = before.then(work, work);
+    last.set(name, mine);
+    try {
+      return await mine;
+    } finally {
+      if (last.get(name) === mine) last.delete(name);
+    }
+  };
+}
+
+export function createLocks(sql: Sql, { id, living }: Node): Exclusive {
+  // Of those in this process one asks at a time: the row says no more than which node has it.
+  const locally = createLocalLocks();
+  const take = async (name: string) =>
+    (await sql.run(
+      `INSERT INTO locks (name, node) VALUES (?, ?)
+       ON CONFLICT (name) DO UPDATE SET node = excluded.node
+       WHERE locks.node = excluded.node OR locks.node NOT IN ${living}`,
+      name,
+      id,
+    )) === 1;
+  const give = (name: string) => sql.run("DELETE FROM locks WHERE name = ? AND node = ?", name, id);
+  // The database is away: until it is back, or this node is taken for dead.
+  const giveLater = async (name: string) => {
+    for (let tries = 0; tries < GIVING_TRIES; tries++) {
+      await sleep(GIVE_AGAIN_MILLIS, undefined, { ref: false });
+      // Not while somebody in this process has taken it again.
+      const isGiven = await locally(name, () => give(name)).then(
+        () => true,
+        () => false,
+      );
+      if (isGiven) return;
+    }
+  };
+  return (name, work) =>
+    locally(name, async () => {
+      while (!(await take(name))) await sleep(LOOK_MILLIS);
+      try {
+        return await work();
+      } finally {
+        await give(name).catch(() => void giveLater(name));
+      }
+    });
+}

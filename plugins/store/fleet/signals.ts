@@ -1,0 +1,41 @@
+/** Who listens to which signals in this process, and signals that stay in it. */
+import type { SignalListener, Signals, Transaction } from "../../../kernel/vocabulary/store.ts";
+
+/** Listeners by topic, or by what stands for it. */
+export function createListeners() {
+  const listeners = new Map<string, Set<SignalListener>>();
+  return {
+    has: (topic: string) => listeners.has(topic),
+    topics: () => [...listeners.keys()],
+    /** Answers how to remove it; what is given is done when it was the topic's last. */
+    add(topic: string, listener: SignalListener, onLast: () => void = () => {}): () => void {
+      const all = listeners.get(topic) ?? new Set();
+      // Each time is a listener of its own, also where the function is the same.
+      const own: SignalListener = (payload, isOwn) => listener(payload, isOwn);
+      listeners.set(topic, all.add(own));
+      return () => {
+        if (!all.delete(own) || all.size > 0 || listeners.get(topic) !== all) return;
+        listeners.delete(topic);
+        onLast();
+      };
+    },
+    /** In the order of the calls; one that throws does not keep it from the others. */
+    tell(topic: string, payload: string, isOwn: boolean): void {
+      for (const listener of listeners.get(topic) ?? []) queueMicrotask(() => listener(payload, isOwn));
+    },
+  };
+}
+
+/** Of a store that only this process uses. */
+export function createLocalSignals(onCommit: (tx: Transaction, work: () => void) => void): Signals {
+  const listeners = createListeners();
+  return {
+    async send(topic, payload, tx) {
+      const tell = () => listeners.tell(topic, payload, true);
+      if (tx === undefined) tell();
+      else onCommit(tx, tell);
+    },
+    listen: (topic, listener) => Object.assign(listeners.add(topic, listener), { ready: Promise.resolve() }),
+    onLost: () => () => {},
+  };
+}

@@ -1,0 +1,187 @@
+/**
+ * Sealing everything again under the first key. Each batch is a transaction of its own, and what is sealed under the first key already
+ * is left alone: stopped anywhere, it goes on where it was, and until then every listed key still opens what it sealed.
+ */
+import { Fault } from "../../../kernel/fault.ts";
+import type { Keyring, OwnedTables, Queries, SealedPlace, Sql, SqlValue } from "../../../kernel/vocabulary/store.ts";
+import { seal, unsealWith } from "../../../kernel/sealing.ts";
+
+/** How much of one place is sealed under which key. */
+export interface Count {
+  readonly about: string;
+  current: number;
+  old: number;
+  /** Names of values that no listed key opens. */
+  readonly unreadable: string[];
+}
+
+const BATCH = 200;
+/** A service beside us may seal under the old key until it notices: what it wrote meanwhile is sealed in another pass. */
+const PASSES = 5;
+
+interface Row {
+  readonly id: string;
+  readonly value: string;
+}
+
+/** A place as SQL: where the rows are, and where in a value the sealed text is. */
+interface Column {
+  readonly about: string;
+  readonly table: string;
+  readonly id: string;
+  readonly column: string;
+  readonly where: string;
+  readonly values: readonly SqlValue[];
+  readonly keys: Keyring;
+  name(id: string): string;
+  take(value: string): string;
+  put(value: string, sealed: string): string;
+}
+
+export type Has = (table: string) => Promise<boolean>;
+
+export const hasTable =
+  (sql: Sql): Has =>
+  async (table) =>
+    sql.engine === "sqlite"
+      ? (await sql.get("SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = ?", table)) !==
+        undefined
+      : (await sql.get<{ name: string | null }>("SELECT to_regclass(?)::text AS name", table))?.name != null;
+
+/** Counts what is there and changes nothing. */
+export async function survey(
+  queries: Pick<Queries, "all">,
+  owned: readonly OwnedTables[],
+  keys: Keyring,
+  has: Has,
+): Promise<readonly Count[]> {
+  const counts: Count[] = [];
+  for (const column of columnsOf(owned, keys)) {
+    const count: Count = { about: column.about, current: 0, old: 0, unreadable: [] };
+    counts.push(count);
+    if (!(await has(column.table))) continue;
+    for await (const rows of batches(queries, column))
+      for (const { id, value } of rows) {
+        const opened = open(column, id, value);
+        if (opened === undefined) count.unreadable.push(id);
+        else if (opened.isCurrent) count.current++;
+        else count.old++;
+      }
+  }
+  return counts;
+}
+
+/** Answers after each batch how many values it has sealed again so far. */
+export async function* reseal(
+  sql: Sql,
+  owned: readonly OwnedTables[],
+  keys: Keyring,
+  has: Has = hasTable(sql),
+): AsyncGenerator<number> {
+  let done = 0;
+  for (let pass = 0; pass < PASSES; pass++) {
+    let found = 0;
+    for (const column of columnsOf(owned, keys)) {
+      if (!(await has(column.table))) continue;
+      for await (const rows of batches(sql, column)) {
+        const old = rows.flatMap(({ id, value }) => {
+          const opened = open(column, id, value);
+          return opened === undefined || opened.isCurrent ? [] : [{ id, value, text: opened.text }];
+        });
+        if (old.length === 0) continue;
+        found += old.length;
+        done += await sealAgain(sql, column, old);
+        yield done;
+      }
+    }
+    if (found === 0) return;
+  }
+  throw new Fault(
+    "unavailable",
+    "secrets_still_written",
+    "A service still seals under the old key: restart every node with the new key first in POSTERN_SECRETS_KEY, and run this again.",
+  );
+}
+
+async function sealAgain(
+  sql: Sql,
+  { table, id, column, where, values, keys, name, put }: Column,
+  rows: readonly (Row & { readonly text: string })[],
+): Promise<number> {
+  return await sql.transaction(async (tx) => {
+    const changed = await Promise.all(
+      rows.map((row) =>
+        // Only where it is still what was read: a service may have set another value.
+        tx.run(
+          `UPDATE ${table} SET ${column} = ? WHERE ${where} AND ${id} = ? AND ${column} = ?`,
+          put(row.value, seal(keys, name(row.id), row.text)),
+          ...values,
+          row.id,
+          row.value,
+        ),
+      ),
+    );
+    return changed.reduce((sum, count) => sum + count, 0);
+  });
+}
+
+async function* batches(
+  queries: Pick<Queries, "all">,
+  { table, id, column, where, values }: Column,
+): AsyncGenerator<readonly Row[]> {
+  let after = "";
+  for (;;) {
+    const rows = await queries.all<Row>(
+      `SELECT ${id} AS id, ${column} AS value FROM ${table} WHERE ${where} AND ${id} > ? ORDER BY ${id} LIMIT ${BATCH}`,
+      ...values,
+      after,
+    );
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield rows;
+    after = last.id;
+  }
+}
+
+function open({ keys, name, take }: Column, id: string, value: string) {
+  try {
+    return unsealWith(keys, name(id), take(value));
+  } catch {
+    return undefined;
+  }
+}
+
+function columnsOf(owned: readonly OwnedTables[], keys: Keyring): readonly Column[] {
+  return owned.flatMap(({ sealed = [] }) => sealed.map((place) => columnOf(place, keys)));
+}
+
+function columnOf(place: SealedPlace, keys: Keyring): Column {
+  const { about } = place;
+  if ("namespace" in place)
+    return {
+      about,
+      table: "keyed",
+      id: "key",
+      column: "value",
+      where: "namespace = ? AND (expires IS NULL OR expires > ?)",
+      values: [place.namespace, Date.now()],
+      keys,
+      name: (id) => id,
+      // As Keyv writes it, with the time it expires at beside it.
+      take: (value) => String((JSON.parse(value) as { value: unknown }).value),
+      put: (value, sealed) => JSON.stringify({ ...(JSON.parse(value) as object), value: sealed }),
+    };
+  const { table, id, column, purpose, name, flag } = place;
+  return {
+    about,
+    table,
+    id,
+    column,
+    where: flag === undefined ? "1 = 1" : `${flag} = 1`,
+    values: [],
+    keys: keys.derive(purpose),
+    name,
+    take: (value) => value,
+    put: (_, sealed) => sealed,
+  };
+}

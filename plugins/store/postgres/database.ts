@@ -1,0 +1,251 @@
+/** SQL on PostgreSQL. */
+import { randomInt } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type pg from "pg";
+import type { Sql, SqlValue, Transaction } from "../../../kernel/vocabulary/store.ts";
+import { isConflict, isStale } from "./faults.ts";
+import { type Answer, type Lease, openPool, type Value } from "./pool.ts";
+import type { PostgresSettings } from "../config/postgres-url.ts";
+import { createStatements, type Statement } from "./statements.ts";
+
+/** Work that may take as long as it takes. */
+const PATIENT_MILLIS = 6 * 3600 * 1000;
+
+// How often work is done again that got in another's way.
+const TRIES = 6;
+const RETRY_MILLIS = 20;
+
+// A transaction waits for its own statements. One that asks nothing for longer waits for something else.
+const STALLED_MILLIS = 5000;
+
+// What is asked for in one moment shares a connection up to this many: PostgreSQL does one after the other.
+const TOGETHER = 16;
+
+const PROBE_MILLIS = 5000;
+
+const text = (sql: string): Statement => ({ text: sql });
+const BEGIN = text("BEGIN ISOLATION LEVEL READ COMMITTED");
+const BEGIN_UNFLUSHED = text(`${BEGIN.text}; SET LOCAL synchronous_commit = off`);
+const BEGIN_PATIENT = text(`${BEGIN.text}; SET LOCAL statement_timeout = 0`);
+const COMMIT = text("COMMIT");
+const ROLLBACK = text("ROLLBACK");
+
+export interface TransactionOptions {
+  readonly flush?: boolean;
+  /** No limit on how long a statement takes. */
+  readonly isPatient?: boolean;
+}
+
+/** Inside the store a transaction can do what plugins have no use for. */
+export interface Handle extends Transaction {
+  /** Several statements without values. */
+  script(sql: string): Promise<void>;
+}
+
+export interface PostgresDatabase extends Sql {
+  readonly engine: "postgres";
+  transaction<Result>(work: (tx: Handle) => Promise<Result>, options?: TransactionOptions): Promise<Result>;
+  /** A statement in PostgreSQL's own words, with `$1` for a value. */
+  query(sql: string, values?: readonly Value[]): Promise<unknown[]>;
+  /** How to reach it, for a connection beside the others. */
+  readonly config: pg.ClientConfig;
+  /** How often this node has asked the database for something, and waited. */
+  roundTrips(): number;
+  /** Rejects where the database does not answer. */
+  probe(): Promise<void>;
+  /** When what was asked for is done. */
+  close(): Promise<void>;
+}
+
+/** A statement outside a transaction, until a connection is free. */
+interface Waiting {
+  readonly statement: Statement;
+  readonly values: readonly Value[];
+  readonly patienceMillis: number | undefined;
+  resolve(answer: Answer): void;
+  reject(error: unknown): void;
+}
+
+export async function openDatabase(settings: PostgresSettings): Promise<PostgresDatabase> {
+  const pool = await openPool(settings);
+  const statements = createStatements();
+  const working = new Set<Promise<unknown>>();
+  let gathering: Waiting[] | undefined;
+
+  /** Sends what has been asked for when there is a connection for it. */
+  async function dispatch(batch: Waiting[]): Promise<void> {
+    let lease: Lease;
+    try {
+      lease = await pool.lease();
+    } catch (error) {
+      if (gathering === batch) gathering = undefined;
+      for (const { reject } of batch) reject(error);
+      return;
+    }
+    if (gathering === batch) gathering = undefined;
+    const answers = batch.map(({ statement, values, patienceMillis, resolve, reject }) =>
+      lease.send(statement, values, patienceMillis).then(resolve, reject),
+    );
+    await Promise.all(answers);
+    lease.release();
+  }
+
+  function ask(statement: Statement, values: readonly Value[], patienceMillis?: number): Promise<Answer> {
+    return new Promise<Answer>((resolve, reject) => {
+      const isFirst = gathering === undefined || gathering.length >= TOGETHER;
+      const batch = isFirst ? [] : (gathering as Waiting[]);
+      batch.push({ statement, values, patienceMillis, resolve, reject });
+      if (!isFirst) return;
+      gathering = batch;
+      void dispatch(batch);
+    });
+  }
+
+  const single = (sql: string, values: readonly Value[]): Promise<Answer> => {
+    const statement = statements.find(sql);
+    const attempted = () =>
+      ask(statement, values).catch((error: unknown) => {
+        if (isStale(error)) statements.renew(statement);
+        throw error;
+      });
+    return guard(again(attempted));
+  };
+
+  async function attempt<Result>(
+    work: (tx: Handle) => Promise<Result>,
+    { flush = true, isPatient = false }: TransactionOptions,
+  ): Promise<Result> {
+    const lease = await pool.lease();
+    const patience = isPatient ? PATIENT_MILLIS : undefined;
+    const begin = isPatient ? BEGIN_PATIENT : flush ? BEGIN : BEGIN_UNFLUSHED;
+    const closing: (() => void)[] = [];
+    const watch = watchIdle();
+    let isOpen = false;
+    let isOver = false;
+    let failure: { readonly error: unknown } | undefined;
+
+    const send = (statement: Statement, values?: readonly Value[]): Promise<Answer> => {
+      const answer = watch.during(lease.send(statement, values, patience));
+      // PostgreSQL does nothing more after it: the first error says why.
+      const heard = answer.catch((error: unknown) => {
+        if (isStale(error)) statements.renew(statement);
+        failure ??= { error };
+        throw pool.explain(failure.error);
+      });
+      return unawaited(heard);
+    };
+    const execute = (statement: Statement, values?: readonly Value[]): Promise<Answer> => {
+      if (isOver) return Promise.reject(new Error("a statement came after its transaction was over"));
+      if (!isOpen) void send(begin);
+      isOpen = true;
+      return send(statement, values);
+    };
+    const run = (sql: string, values: readonly SqlValue[]) => execute(statements.find(sql), values);
+    const tx: Handle = {
+      all: <Row>(sql: string, ...values: SqlValue[]) =>
+        unawaited(run(sql, values).then(({ rows }) => rows as Row[])),
+      get: <Row>(sql: string, ...values: SqlValue[]) =>
+        unawaited(run(sql, values).then(({ rows }) => rows[0] as Row | undefined)),
+      run: (sql, ...values) => unawaited(run(sql, values).then(({ count }) => count)),
+      last: (sql, ...values) => {
+        if (isOver) throw new Error("a statement came after its transaction was over");
+        closing.push(() => void run(sql, values));
+      },
+      script: async (sql) => void (await execute(text(sql))),
+    };
+
+    try {
+      const result = await Promise.race([work(tx), watch.stalled, lease.lost]);
+      for (const statement of closing) statement();
+      isOver = true;
+      if (!isOpen) return result;
+      const { command } = await send(COMMIT);
+      if (failure !== undefined) throw failure.error;
+      if (command !== "COMMIT") throw new Error(`PostgreSQL answered a commit with ${command}`);
+      return result;
+    } catch (error) {
+      isOver = true;
+      const first = failure?.error ?? error;
+      if (isOpen) await lease.send(ROLLBACK).catch(lease.discard);
+      // What the work made of a conflict does not matter: it is done again.
+      throw isRepeatable(first) ? first : error;
+    } finally {
+      watch.end();
+      lease.release();
+    }
+  }
+
+  function guard<Result>(answer: Promise<Result>): Promise<Result> {
+    const guarded = answer
+      .catch((error: unknown) => {
+        throw pool.explain(error);
+      })
+      .finally(() => working.delete(guarded));
+    working.add(guarded);
+    return guarded;
+  }
+
+  return {
+    engine: "postgres",
+    all: async <Row>(sql: string, ...values: SqlValue[]) => (await single(sql, values)).rows as Row[],
+    get: async <Row>(sql: string, ...values: SqlValue[]) =>
+      (await single(sql, values)).rows[0] as Row | undefined,
+    run: async (sql, ...values) => (await single(sql, values)).count,
+    transaction: (work, options = {}) => guard(again(() => attempt(work, options))),
+    query: async (sql, values = []) => (await single(sql, values)).rows,
+    config: pool.config,
+    roundTrips: pool.roundTrips,
+    probe: async () => void (await guard(ask(text("SELECT 1"), [], PROBE_MILLIS))),
+    async close() {
+      while (working.size > 0) await Promise.allSettled(working);
+      await pool.close();
+    },
+  };
+}
+
+/** Who does not wait for a statement hears of its failure from the commit. */
+function unawaited<Result>(answer: Promise<Result>): Promise<Result> {
+  answer.catch(() => {});
+  return answer;
+}
+
+function isRepeatable(error: unknown): boolean {
+  return isConflict(error) || isStale(error);
+}
+
+async function again<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (tries === TRIES || !isRepeatable(error)) throw error;
+      await sleep(randomInt(RETRY_MILLIS * 2 ** tries));
+    }
+  }
+}
+
+/** Notices a transaction that stands still though none of its statements is under way. */
+function watchIdle() {
+  let underWay = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const stalled = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      if (underWay > 0) timer?.refresh();
+      else reject(new Error("a transaction waited for something other than its own statements"));
+    }, STALLED_MILLIS);
+  });
+  stalled.catch(() => {});
+  return {
+    stalled,
+    async during<Result>(answer: Promise<Result>): Promise<Result> {
+      underWay++;
+      try {
+        return await answer;
+      } finally {
+        underWay--;
+        timer?.refresh();
+      }
+    },
+    end: () => clearTimeout(timer),
+  };
+}

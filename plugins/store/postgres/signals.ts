@@ -1,0 +1,184 @@
+/**
+ * Signals between nodes: NOTIFY on the store's connections, LISTEN on one of its own. That one is connected again when it
+ * is lost, and asked now and then whether it still is one.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type pg from "pg";
+import type { Signals } from "../../../kernel/vocabulary/store.ts";
+import { createListeners } from "../fleet/signals.ts";
+import type { PostgresDatabase } from "./database.ts";
+import { Client } from "./pool.ts";
+import { createAssembly, split } from "./signal-parts.ts";
+
+export interface OpenSignals extends Signals {
+  close(): Promise<void>;
+}
+
+const PROBE_MILLIS = 5000;
+const RETRY_MILLIS = 250;
+
+/** One statement for all that is sent in a moment, in order. */
+const NOTIFY = `SELECT pg_notify(message ->> 0, message ->> 1)
+  FROM json_array_elements(CAST(? AS json)) WITH ORDINALITY AS messages (message, place) ORDER BY place`;
+
+interface Waiting {
+  readonly messages: readonly (readonly [channel: string, text: string])[];
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+export function openSignals(
+  database: PostgresDatabase,
+  config: pg.ClientConfig,
+  schema: string,
+): OpenSignals {
+  const sender = randomBytes(6).toString("hex");
+  const listeners = createListeners();
+  const lost = new Set<() => void>();
+  const assembly = createAssembly();
+  let client: pg.Client | undefined;
+  let connecting: Promise<void> | undefined;
+  const closing = new AbortController();
+
+  // A channel's name may have 63 bytes. Two stores in one database do not hear each other.
+  const channelOf = (topic: string) =>
+    `postern_${createHash("sha256").update(`${schema}\0${topic}`).digest("hex").slice(0, 40)}`;
+
+  /** Channels whose LISTEN or UNLISTEN has not been sent. */
+  const unsettled = new Set<string>();
+  const heard = new Map<string, PromiseWithResolvers<void>>();
+  let isSettling = false;
+
+  async function settle(): Promise<void> {
+    // What comes in the same moment shares a round trip.
+    await undefined;
+    while (client !== undefined && unsettled.size > 0) {
+      const [wanted = [], unwanted = []] = [true, false].map((is) =>
+        [...unsettled].filter((channel) => listeners.has(channel) === is),
+      );
+      unsettled.clear();
+      const commands = [
+        ...wanted.map((name) => `LISTEN ${name}`),
+        ...unwanted.map((name) => `UNLISTEN ${name}`),
+      ];
+      await client.query(commands.join("; "));
+      for (const name of wanted) heard.get(name)?.resolve();
+    }
+  }
+
+  /** Where it fails, the connection is lost, and everything is asked for again on the next. */
+  function scheduleSettling(): void {
+    if (isSettling) return;
+    isSettling = true;
+    void settle()
+      .catch(() => {})
+      .finally(() => {
+        isSettling = false;
+        if (client !== undefined && unsettled.size > 0) scheduleSettling();
+      });
+  }
+
+  /** Until it has succeeded. */
+  async function connect(isAgain: boolean): Promise<void> {
+    while (!closing.signal.aborted) {
+      const next = new Client({ ...config, pipeline: true, query_timeout: PROBE_MILLIS });
+      next.on("error", () => {});
+      next.on("notification", ({ channel, payload = "" }) => receive(channel, payload));
+      try {
+        await next.connect();
+        assembly.clear();
+        client = next;
+        for (const channel of listeners.topics()) unsettled.add(channel);
+        await settle();
+        next.once("end", () => reconnect(next));
+        if (isAgain) for (const listener of lost) queueMicrotask(listener);
+        return;
+      } catch {
+        client = undefined;
+        isAgain = true;
+        await next.end().catch(() => {});
+        await sleep(RETRY_MILLIS, undefined, { ref: false, signal: closing.signal }).catch(() => {});
+      }
+    }
+  }
+
+  function reconnect(ended: pg.Client): void {
+    if (client !== ended || closing.signal.aborted) return;
+    client = undefined;
+    connecting = connect(true);
+  }
+
+  // A connection that is gone without a word looks like one on which nothing happens.
+  const timer = setInterval(() => {
+    const asked = client;
+    asked?.query("SELECT 1").catch(() => reconnect(asked));
+  }, PROBE_MILLIS).unref();
+
+  function receive(channel: string, text: string): void {
+    const message = assembly.take(channel, text);
+    if (message !== undefined) listeners.tell(channel, message.payload, message.sender === sender);
+  }
+
+  let waiting: Waiting[] = [];
+  let sending: Promise<void> | undefined;
+  let count = 0;
+
+  /** One after the other: two connections would be in no order. */
+  async function drain(): Promise<void> {
+    await undefined;
+    while (waiting.length > 0) {
+      const batch = waiting;
+      waiting = [];
+      const messages = JSON.stringify(batch.flatMap((one) => one.messages));
+      try {
+        // Nothing that is sent has to survive a power cut.
+        await database.transaction(async (tx) => tx.last(NOTIFY, messages), { flush: false });
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    sending = undefined;
+  }
+
+  return {
+    async send(topic, payload, tx) {
+      const channel = channelOf(topic);
+      const messages = split(payload, sender, ++count).map((text) => [channel, text] as const);
+      if (tx !== undefined) return tx.last(NOTIFY, JSON.stringify(messages));
+      await new Promise<void>((resolve, reject) => {
+        waiting.push({ messages, resolve, reject });
+        sending ??= drain();
+      });
+    },
+    listen(topic, listener) {
+      const channel = channelOf(topic);
+      const isNew = !listeners.has(channel);
+      const stop = listeners.add(channel, listener, () => {
+        heard.delete(channel);
+        unsettled.add(channel);
+        scheduleSettling();
+      });
+      if (isNew) {
+        heard.set(channel, Promise.withResolvers());
+        unsettled.add(channel);
+        connecting ??= connect(false);
+        scheduleSettling();
+      }
+      return Object.assign(stop, { ready: heard.get(channel)?.promise ?? Promise.resolve() });
+    },
+    onLost(listener) {
+      lost.add(listener);
+      return () => void lost.delete(listener);
+    },
+    async close() {
+      closing.abort();
+      clearInterval(timer);
+      for (const { resolve } of heard.values()) resolve();
+      await connecting;
+      await sending;
+      await client?.end();
+    },
+  };
+}

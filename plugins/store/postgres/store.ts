@@ -1,0 +1,200 @@
+/** The store on PostgreSQL, for any number of nodes. */
+import { Fault } from "../../../kernel/fault.ts";
+import type { Keyring, Sql } from "../../../kernel/vocabulary/store.ts";
+import { joinFleet } from "../fleet/fleet.ts";
+import { deriveKey, type Keys, ringOf, type SealingKey } from "../keys/keyring.ts";
+import {
+  APPLIED,
+  type Applied,
+  createMigrations,
+  type MigrationTarget,
+  refuseOtherSchema,
+  STAMP,
+} from "../engine/migrations.ts";
+import type { OpenStore } from "../engine/open-store.ts";
+import { type Handle, openDatabase, type PostgresDatabase } from "./database.ts";
+import type { Place } from "./faults.ts";
+import { KEYED, openKeyed } from "./keyed.ts";
+import type { PostgresSettings } from "../config/postgres-url.ts";
+import { openSignals } from "./signals.ts";
+
+export interface PostgresStoreOptions {
+  /** The same on every node: what one of them sealed, another has to read. */
+  readonly secretsKey: SealingKey;
+  /** False for a command that works beside the services. */
+  readonly serves?: boolean;
+}
+
+/** The store that a bench can ask how much it talks. */
+export interface PostgresStore extends OpenStore {
+  roundTrips(): number;
+}
+
+const OLDEST = 14;
+
+const MIGRATIONS = {
+  sqlite: [],
+  postgres: [
+    `${KEYED}
+     CREATE TABLE store_facts (name TEXT COLLATE "C" PRIMARY KEY, value TEXT COLLATE "C" NOT NULL);`,
+  ],
+};
+
+export async function openPostgresStore(
+  settings: PostgresSettings,
+  { secretsKey, serves = true }: PostgresStoreOptions,
+): Promise<PostgresStore> {
+  const database = await openDatabase(settings);
+  const keys = ringOf(secretsKey);
+  try {
+    const { schema } = await examine(database, settings);
+    const migrate = createMigrations(await migrationTarget(database, settings));
+    const tables: OpenStore["tables"] = async (owner, migrations) => {
+      await migrate(owner, migrations);
+      return database;
+    };
+    await tables("store", MIGRATIONS);
+    await refuseOtherKey(database, settings, keys);
+    const signals = openSignals(database, database.config, schema);
+    const { leave, ...fleet } = await joinFleet({ tables, signals }, serves);
+    const keyed = openKeyed(database, schema);
+    const stopSweeping = keyed.sweep(fleet.repeat);
+    return {
+      name: `PostgreSQL, ${settings.database} at ${settings.host}`,
+      keyed: (namespace) => keyed.get(namespace),
+      tables,
+      ...fleet,
+      signals,
+      keyFor: async (purpose) => keys.derive(purpose).all()[0],
+      keysFor: async (purpose) => keys.derive(purpose),
+      roundTrips: database.roundTrips,
+      probe: database.probe,
+      async close() {
+        stopSweeping();
+        // Where the database is away, the others notice by themselves.
+        await Promise.all([signals.close(), leave().catch(() => {})]);
+        await database.close();
+      },
+    };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/** One node at a time changes tables. Any number would do; this one is ours. */
+const LOCK = "SELECT pg_advisory_xact_lock(7065737465726)";
+
+const MIGRATION_TABLE = `CREATE TABLE IF NOT EXISTS migrations (
+  owner TEXT COLLATE "C" NOT NULL, number BIGINT NOT NULL, applied_at TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (owner, number)
+)`;
+
+async function migrationTarget(database: PostgresDatabase, place: Place): Promise<MigrationTarget> {
+  const name = `${place.database} at ${place.host}`;
+  const locked = (work: (tx: Handle) => Promise<void>): Promise<void> =>
+    database.transaction(
+      async (tx) => {
+        // Nothing is read before it is held: what another node did meanwhile has to show.
+        await tx.get(LOCK);
+        await work(tx);
+      },
+      { isPatient: true },
+    );
+  const there = await database.get<{ readonly there: number }>(
+    "SELECT to_regclass('migrations') IS NOT NULL AS there",
+  );
+  if (there?.there !== 1) await locked((tx) => tx.script(`${MIGRATION_TABLE}; ${STAMP}`));
+  const applied = await database.all<Applied>(APPLIED);
+  refuseOtherSchema(applied, name);
+  return {
+    engine: "postgres",
+    applied,
+    exclusively: (work) => locked((tx) => work(tx, tx.script)),
+    beforeStep() {},
+    refuseNewer(owner, number, known) {
+      throw new Fault(
+        "config",
+        "store_newer",
+        `the database ${name} was written by a newer Postern (${owner} is at ${number}, this one knows ${known}): run that version, or restore a backup from before the upgrade`,
+        { param: "STORE_URL" },
+      );
+    },
+  };
+}
+
+interface Server {
+  readonly version: number;
+  readonly encoding: string;
+  /** In which tables are made. */
+  readonly schema: string;
+}
+
+/** Whether a store could be opened there, with nothing made; and how long an answer takes. */
+export async function probePostgres(
+  settings: PostgresSettings,
+): Promise<{ readonly version: number; readonly millis: number }> {
+  const database = await openDatabase(settings);
+  try {
+    const { version } = await examine(database, settings);
+    const start = performance.now();
+    await database.probe();
+    return { version, millis: performance.now() - start };
+  } finally {
+    await database.close();
+  }
+}
+
+/** Refuses a server that would fail later. */
+async function examine(database: PostgresDatabase, { database: name, host }: Place): Promise<Server> {
+  const server = (await database.get<{ [Fact in keyof Server]: Server[Fact] | null }>(
+    `SELECT current_setting('server_version_num')::integer / 10000 AS version,
+            current_setting('server_encoding') AS encoding, current_schema() AS schema`,
+  )) as Server;
+  const refuse = (code: string, message: string) =>
+    new Fault("config", code, message, { param: "STORE_URL" });
+  if (server.version < OLDEST)
+    throw refuse(
+      "store_old_server",
+      `PostgreSQL at ${host} is version ${server.version}: use ${OLDEST} or later`,
+    );
+  if (server.encoding !== "UTF8")
+    throw refuse(
+      "store_encoding",
+      `the database ${name} at ${host} has the encoding ${server.encoding}: create it with ENCODING 'UTF8'`,
+    );
+  if (!server.schema)
+    throw refuse(
+      "store_forbidden",
+      `the database ${name} at ${host} has no schema for new tables: create one and name it in search_path`,
+    );
+  return server;
+}
+
+/** When everything is sealed under the first key: nodes that have only an older one are refused from now on. */
+export async function markKey(sql: Sql, [first]: Keys): Promise<void> {
+  await sql.run("UPDATE store_facts SET value = ? WHERE name = 'secrets_key'", markOf(first));
+}
+
+function markOf(key: Uint8Array): string {
+  return Buffer.from(deriveKey(key, "store mark")).toString("base64");
+}
+
+/** What is kept of the key is derived from it: it shows whether two are the same, and nothing else. */
+async function refuseOtherKey(database: PostgresDatabase, place: Place, keys: Keyring): Promise<void> {
+  const marks = keys.all().map(markOf);
+  const [, kept] = await Promise.all([
+    database.run(
+      "INSERT INTO store_facts VALUES ('secrets_key', ?) ON CONFLICT (name) DO NOTHING",
+      marks[0] ?? "",
+    ),
+    database.get<{ readonly value: string }>("SELECT value FROM store_facts WHERE name = 'secrets_key'"),
+  ]);
+  if (marks.includes(kept?.value ?? "")) return;
+  throw new Fault(
+    "config",
+    "store_other_key",
+    `POSTERN_SECRETS_KEY is not the key that the database ${place.database} at ${place.host} was set up with: secrets sealed by other nodes could not be read. Set the same key on every node`,
+    { param: "POSTERN_SECRETS_KEY" },
+  );
+}

@@ -1,0 +1,149 @@
+/**
+ * The store on one SQLite file: a connection that writes, and one that reads what is committed. Statements run where
+ * they are called, without a thread in between: most take a few microseconds.
+ */
+import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+import { promisify } from "node:util";
+import type { Sql, SqlValue } from "../../../kernel/vocabulary/store.ts";
+import { APPLIED, type Applied, refuseOtherSchema, STAMP } from "../engine/migrations.ts";
+import { createCommits, type Flushing } from "./commits.ts";
+import { type Connection, connect, unflushed } from "./connection.ts";
+
+/** Reads that need nothing of the writer. What has RETURNING writes. */
+const READS = /^\s*(?:select|explain|with(?![\s\S]*\b(?:insert|update|delete)\b))\b/i;
+
+export interface Database extends Sql {
+  readonly file: string;
+  /** The migrations that it had when it was opened. */
+  readonly applied: readonly Applied[];
+  /** Several statements without values, in the transaction that is open, after another statement of it. */
+  script(sql: string): void;
+  /** A copy of what is committed. */
+  copyTo(file: string): void;
+  /** Another number after each commit of another connection. */
+  foreignVersion(): number;
+  /** Throws where the file no longer answers. */
+  probe(): void;
+  /** When what waits is written. */
+  close(): Promise<void>;
+}
+
+/** Whether a commit waits for the disk. */
+export type Durability = "full" | "normal";
+
+export function openDatabase(file: string, durability: Durability = "full"): Database {
+  const writer = connect(file, false);
+  let applied: readonly Applied[];
+  try {
+    writer.exec("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL");
+    // A checkpoint waits for the disk: every 32 MB instead of every 4 costs a turn an eighth less.
+    writer.exec("PRAGMA wal_autocheckpoint = 8000");
+    // The first read of the schema is where a damaged file shows.
+    writer.get("SELECT count(*) FROM sqlite_schema", []);
+    writer.exec(`CREATE TABLE IF NOT EXISTS migrations (
+      owner TEXT NOT NULL, number INTEGER NOT NULL, applied_at TEXT NOT NULL, PRIMARY KEY (owner, number)
+    ) WITHOUT ROWID`);
+    const isNew = writer.get("SELECT 1 FROM migrations LIMIT 1", []) === undefined;
+    if (isNew) writer.exec(STAMP);
+    applied = writer.all<Applied>(APPLIED, []);
+    refuseOtherSchema(applied, file);
+  } catch (error) {
+    writer.connection.close();
+    throw error;
+  }
+  // A store in memory is nobody else's to read.
+  const reader = file === ":memory:" ? writer : connect(file, true);
+  const log = createLogFlush(file);
+  const commits = createCommits(writer, durability === "full" && file !== ":memory:" ? log : UNFLUSHED);
+
+  const write = <Result>(statement: () => Result): Promise<Result> =>
+    commits.ask({ flush: true, isStatement: true, work: () => statement() });
+  const answer = <Result>(statement: () => Result): Promise<Result> => {
+    try {
+      return Promise.resolve(statement());
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  };
+  // Between transactions the writer sees what the reader does, and it still has the pages that it wrote.
+  const route = <Result>(sql: string, statement: (connection: Connection) => Result): Promise<Result> =>
+    READS.test(sql)
+      ? answer(() => statement(commits.isOpen() ? reader : writer))
+      : write(() => commits.execute(() => statement(writer)));
+
+  return {
+    engine: "sqlite",
+    file,
+    applied,
+    all: <Row>(sql: string, ...values: SqlValue[]) => route(sql, (on) => on.all<Row>(sql, values)),
+    get: <Row>(sql: string, ...values: SqlValue[]) => route(sql, (on) => on.get<Row>(sql, values)),
+    run: (sql, ...values) => write(() => commits.execute(() => Number(writer.run(sql, values).changes))),
+    transaction: (work, { flush = true } = {}) => commits.ask({ flush, work }),
+    script: (sql) => commits.execute(() => writer.exec(sql)),
+    copyTo: (copy) => void reader.run("VACUUM INTO ?", [copy]),
+    foreignVersion: () =>
+      writer.get<{ data_version: number }>("PRAGMA data_version", [])?.data_version ?? Number.NaN,
+    probe: () => void reader.get("SELECT count(*) FROM migrations", []),
+    async close() {
+      await commits.idle();
+      if (reader !== writer) reader.connection.close();
+      writer.connection.close();
+      await log.close();
+    },
+  };
+}
+
+const UNFLUSHED: Flushing = { now() {}, soon() {} };
+/** What nobody waits for is on disk after this long. */
+const SOON_MILLIS = 200;
+
+/**
+ * What `synchronous=FULL` does at a commit, by our own hand: commits that may be lost in a power cut skip it, and
+ * fdatasync is enough, where SQLite as Node builds it uses the slower fsync.
+ */
+function createLogFlush(file: string): Flushing & { close(): Promise<void> } {
+  let log: number | undefined;
+  // Of its own: the system tells each descriptor once that the disk failed, and who waits has to hear it.
+  let unawaited: number | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let flushing: Promise<void> | undefined;
+  return {
+    now() {
+      clearTimeout(timer);
+      timer = undefined;
+      try {
+        log ??= openLog(file);
+        fdatasyncSync(log);
+      } catch (error) {
+        throw unflushed(error, file);
+      }
+    },
+    soon() {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        flushing = flushUnawaited().catch(() => {});
+      }, SOON_MILLIS).unref();
+    },
+    async close() {
+      clearTimeout(timer);
+      await flushing;
+      for (const open of [log, unawaited]) if (open !== undefined) closeSync(open);
+    },
+  };
+
+  async function flushUnawaited(): Promise<void> {
+    unawaited ??= openLog(file);
+    await promisify(fdatasync)(unawaited);
+  }
+}
+
+/** A file that is new has to be found again, too. */
+function openLog(file: string): number {
+  const log = openSync(`${file}-wal`, "r+");
+  if (process.platform === "win32") return log;
+  const folder = openSync(dirname(file), "r");
+  fsyncSync(folder);
+  closeSync(folder);
+  return log;
+}

@@ -1,0 +1,153 @@
+/** The store on one SQLite file: keyed state through Keyv and ordered state in SQL tables. */
+import { rmSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import Keyv from "keyv";
+import { Fault } from "../../../kernel/fault.ts";
+import type { SqlValue } from "../../../kernel/vocabulary/store.ts";
+import { makePrivate } from "../../../kernel/files/ownership.ts";
+import { createSoleFleet } from "../fleet/fleet.ts";
+import { createLocalSignals } from "../fleet/signals.ts";
+import { ringOf, type SealingKey } from "../keys/keyring.ts";
+import { createMigrations, type MigrationTarget } from "../engine/migrations.ts";
+import type { OpenStore } from "../engine/open-store.ts";
+import { onCommit } from "./commits.ts";
+import { type Database, type Durability, openDatabase } from "./database.ts";
+import KeyvSqlite, { type SqliteDriver } from "./keyv.ts";
+
+export interface StoreOptions {
+  /** Read when a plugin first asks for a key of its own. */
+  secretsKey?(): Promise<SealingKey>;
+  /** Whether a commit waits for the disk, which it does unless told otherwise. */
+  readonly durability?: Durability;
+}
+
+// How often rows past their time to live are deleted for good.
+const SWEEP_MILLIS = 60_000;
+
+const TABLE = "keyed";
+
+const READS = /^\s*(select|pragma|with)|\breturning\b/i;
+const SELECTS = /^\s*select\b/i;
+
+const noKey = () => Promise.reject(new Error("this store has no secrets key"));
+
+export function openStore(file: string, { secretsKey = noKey, durability }: StoreOptions = {}): OpenStore {
+  const database = openDatabase(file, durability);
+  let ownWrites = 0;
+  const driver = sharedDriver(database, () => ownWrites++);
+  const adapters: KeyvSqlite[] = [];
+  const keyed = new Map<string, Keyv>();
+  const migrate = createMigrations(migrationTarget(database));
+
+  return {
+    name: file,
+    keyed<Value>(namespace: string): Keyv<Value> {
+      let keyv = keyed.get(namespace);
+      if (keyv === undefined) {
+        const adapter = new KeyvSqlite({
+          uri: `sqlite://${file}`,
+          table: TABLE,
+          driver,
+          // One sweeps for all: they share the table.
+          clearExpiredInterval: adapters.length === 0 ? SWEEP_MILLIS : 0,
+        });
+        adapters.push(adapter);
+        // No "error" listener, on purpose: Keyv would then answer `false` or `undefined` for what failed.
+        keyv = new Keyv({ store: adapter, namespace });
+        keyed.set(namespace, keyv);
+      }
+      return keyv as Keyv<Value>;
+    },
+    keyedVersion: () => `${ownWrites} ${database.foreignVersion()}`,
+    async tables(owner, migrations) {
+      await migrate(owner, migrations);
+      return database;
+    },
+    ...createSoleFleet(),
+    signals: createLocalSignals(onCommit),
+    keyFor: async (purpose) =>
+      ringOf(await secretsKey())
+        .derive(purpose)
+        .all()[0],
+    keysFor: async (purpose) => ringOf(await secretsKey()).derive(purpose),
+    probe: () => database.probe(),
+    async close() {
+      // Their timers would keep using a closed connection.
+      for (const adapter of adapters) adapter.clearExpiredInterval = 0;
+      await database.close();
+    },
+  };
+}
+
+function migrationTarget(database: Database): MigrationTarget {
+  const { file, applied } = database;
+  const snapshotOf = (owner: string, number: number) => `${file}.before-${owner}-${number}`;
+  return {
+    engine: "sqlite",
+    applied,
+    exclusively: (work) => database.transaction((tx) => work(tx, database.script)),
+    beforeStep(owner, number) {
+      if (file === ":memory:") return;
+      const snapshot = snapshotOf(owner, number);
+      rmSync(snapshot, { force: true });
+      database.copyTo(snapshot);
+      makePrivate([snapshot], "STORE_URL");
+    },
+    refuseNewer(owner, number, known) {
+      throw new Fault(
+        "config",
+        "store_newer",
+        `the store ${file} was written by a newer Postern (${owner} is at ${number}, this one knows ${known}): run that version, or restore ${snapshotOf(owner, known + 1)}`,
+        { param: file },
+      );
+    },
+  };
+}
+
+/** Keyed values of a store that may be in use, in the order of the keys. Nothing is written, no table is made. */
+export async function readKeyed<Value>(
+  file: string,
+  namespace: string,
+  keys: readonly string[],
+): Promise<readonly (Value | undefined)[]> {
+  using connection = new DatabaseSync(file, { readOnly: true });
+  const driver: SqliteDriver = {
+    name: "custom",
+    connect: async () => ({
+      query: async (sql, ...values) =>
+        READS.test(sql) ? connection.prepare(sql).all(...(values as SqlValue[])) : [],
+      close: async () => {},
+    }),
+  };
+  const store = new KeyvSqlite({ uri: `sqlite://${file}`, table: TABLE, driver, clearExpiredInterval: 0 });
+  const keyv = new Keyv<Value>({ store, namespace });
+  return await Promise.all(keys.map((key) => keyv.get(key)));
+}
+
+/** Rows of a store that may be in use; none where there is no such table. Nothing is written, no table is made. */
+export function readTable<Row>(file: string, table: string): readonly Row[] {
+  using connection = new DatabaseSync(file, { readOnly: true });
+  const found = connection
+    .prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?")
+    .get(table);
+  return found === undefined ? [] : (connection.prepare(`SELECT * FROM ${table}`).all() as Row[]);
+}
+
+/** Lets Keyv use our connection, so that its writes and ours never compete for the file. */
+function sharedDriver(database: Database, onWrite: () => void): SqliteDriver {
+  return {
+    name: "custom",
+    connect: async () => ({
+      query: async (sql, ...values) => {
+        const given = values.map((value) => (value === undefined ? null : value)) as SqlValue[];
+        const hasRows = READS.test(sql);
+        const rows = hasRows ? await database.all(sql, ...given) : [];
+        if (!hasRows) await database.run(sql, ...given);
+        // When it is done: who reads before that must read again.
+        if (!SELECTS.test(sql)) onWrite();
+        return rows;
+      },
+      close: async () => {},
+    }),
+  };
+}

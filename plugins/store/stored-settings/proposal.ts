@@ -1,0 +1,75 @@
+/** Changes of stored settings, looked at before anything is stored: all of them can be had, or every reason why not. Pure. */
+import { Fault } from "../../../kernel/fault.ts";
+import type { Settings } from "../../../kernel/settings/env.ts";
+import { added, changeable, type Layered, type LiveReader, readAll } from "./layers.ts";
+import type { SettingValues } from "../../../kernel/settings/live.ts";
+import type { Problem, StoredValue } from "../../../kernel/settings/setting.ts";
+
+const LONGEST = 10_000;
+
+export interface Proposal {
+  /** What would hold. */
+  readonly settings: Settings;
+  /** What would be stored; undefined where a row goes. */
+  readonly written: ReadonlyMap<string, StoredValue | undefined>;
+}
+
+/** A value that is empty counts as none, as in the environment. */
+export function propose(
+  given: Settings,
+  readers: readonly LiveReader[],
+  now: Pick<Layered, "settings" | "stored">,
+  values: SettingValues,
+): Proposal {
+  const names = changeable(given, readers);
+  const refused: { param: string; message: string }[] = [];
+  const candidate = new Map(now.stored);
+  const written = new Map<string, StoredValue | undefined>();
+  for (const [name, value] of Object.entries(values)) {
+    const text = value?.trim() || undefined;
+    const setting = names.get(name);
+    const why =
+      setting === undefined
+        ? NOT_CHANGEABLE
+        : (whyFixed(setting.source) ?? (text === undefined ? undefined : whyUnfit(text)));
+    if (why !== undefined) refused.push({ param: name, message: why });
+    else if (text === undefined) candidate.delete(name);
+    else candidate.set(name, { text });
+    written.set(name, text === undefined ? undefined : { text });
+  }
+  const settings = readAll(given.over(candidate), readers);
+  for (const problem of added(now.settings, settings))
+    refused.push({ param: problem.name, message: describe(problem) });
+  if (refused.length > 0) throw refusal(refused);
+  for (const [name, value] of written)
+    if (value !== undefined && names.get(name)?.secret)
+      written.set(name, { ...value, urls: settings.sentTo(name) });
+  return { settings, written };
+}
+
+export function describe({ given, accepted }: Problem): string {
+  return `got ${given}, expected ${accepted}`;
+}
+
+const NOT_CHANGEABLE =
+  "cannot be changed while the service runs: set it in the environment or in .env of the home, and restart";
+
+/** Where a setting is fixed, in words. */
+function whyFixed(source: string): string | undefined {
+  if (source === "environment") return "is set in the environment of the service: change it there";
+  return source === ".env" ? "is set in a .env file: change it there" : undefined;
+}
+
+function whyUnfit(text: string): string | undefined {
+  if (text.length > LONGEST) return `is longer than ${LONGEST} characters`;
+  return /\p{Cc}/u.test(text) ? "holds a line break or another control character" : undefined;
+}
+
+function refusal(refused: readonly { readonly param: string; readonly message: string }[]): Fault {
+  const lines = refused.map(({ param, message }) => `  ${param}: ${message}`);
+  const count = lines.length === 1 ? "1 setting is" : `${lines.length} settings are`;
+  return new Fault("invalid", "bad_settings", `${count} refused; nothing was changed.\n${lines.join("\n")}`, {
+    ...(refused[0] && { param: refused[0].param }),
+    problems: refused,
+  });
+}

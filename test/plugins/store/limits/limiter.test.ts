@@ -1,0 +1,142 @@
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { createLimiter } from "../../../../plugins/store/limits/limiter.ts";
+import { openStore } from "../../../../plugins/store/sqlite/store.ts";
+import { temporaryFolder } from "../../../support/home.ts";
+
+// Only the calendar is moved; Bottleneck's own timers stay real.
+beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"], now: 1_000_000_000 }));
+afterEach(() => void vi.useRealTimers());
+const pass = (seconds: number) => vi.setSystemTime(Date.now() + seconds * 1000);
+
+const minute = { limit: 3, seconds: 60 };
+const hour = { limit: 5, seconds: 3600 };
+const longer = { limit: 150, seconds: 3600 };
+
+test("the place after the last is refused, with the seconds to wait", async () => {
+  const limiter = createLimiter({ name: "t", windows: [minute] });
+  await limiter.take("ann");
+  pass(10);
+  await limiter.take("ann");
+  expect(await limiter.take("ann")).toEqual({
+    ok: true,
+    limit: 3,
+    windowSecs: 60,
+    remaining: 0,
+    resetSecs: 50,
+  });
+  expect(await limiter.take("ann")).toEqual({
+    ok: false,
+    limit: 3,
+    windowSecs: 60,
+    remaining: 0,
+    resetSecs: 50,
+  });
+});
+
+test("windows slide: a place comes back a minute after it was taken, not on the full minute", async () => {
+  const limiter = createLimiter({ name: "t", windows: [minute] });
+  await limiter.take("ann");
+  pass(59);
+  await limiter.take("ann");
+  await limiter.take("ann");
+  pass(1);
+  expect((await limiter.take("ann")).ok).toBe(true);
+  expect((await limiter.take("ann")).ok).toBe(false);
+});
+
+test("a refusal by the hour gives the minute's place back", async () => {
+  const limiter = createLimiter({ name: "t", windows: [minute, hour] });
+  for (let i = 0; i < 3; i++) await limiter.take("ann");
+  pass(60);
+  for (let i = 0; i < 2; i++) await limiter.take("ann");
+  expect(await limiter.take("ann")).toMatchObject({ ok: false, limit: 5, windowSecs: 3600, resetSecs: 3540 });
+  pass(3540);
+  for (let i = 0; i < 3; i++) expect((await limiter.take("ann")).ok).toBe(true);
+});
+
+test("keys do not share places", async () => {
+  const limiter = createLimiter({ name: "t", windows: [{ limit: 1, seconds: 60 }] });
+  expect((await limiter.take("ann")).ok).toBe(true);
+  expect((await limiter.take("ben")).ok).toBe(true);
+});
+
+test("of many at once exactly the limit get through", async () => {
+  const limiter = createLimiter({ name: "t", windows: [minute] });
+  const verdicts = await Promise.all(Array.from({ length: 20 }, () => limiter.take("ann")));
+  expect(verdicts.filter(({ ok }) => ok)).toHaveLength(3);
+});
+
+test("calls that were refused take nothing from those after them", async () => {
+  const limiter = createLimiter({ name: "t", windows: [minute, hour] });
+  const many = async () => {
+    const verdicts = await Promise.all(Array.from({ length: 20 }, () => limiter.take("ann")));
+    return verdicts.filter(({ ok }) => ok).length;
+  };
+  expect([await many(), await many()]).toEqual([3, 0]);
+  pass(60);
+  expect([await many(), await many()]).toEqual([2, 0]);
+  pass(3600);
+  expect([await many(), await many()]).toEqual([3, 0]);
+});
+
+test("of a thousand at once exactly the limit get through, and none waits for a timer while there are places ahead", async () => {
+  const limiter = createLimiter({ name: "t", windows: [{ limit: 100, seconds: 60 }, longer] });
+  const take = (count: number) => Promise.all(Array.from({ length: count }, () => limiter.take("ann")));
+  expect((await take(1000)).filter(({ ok }) => ok)).toHaveLength(100);
+  pass(60);
+  expect((await take(1000)).filter(({ ok }) => ok)).toHaveLength(50);
+  vi.useFakeTimers({ toFake: ["Date", "setTimeout"], now: Date.now() });
+  const other = createLimiter({ name: "t", windows: [minute] });
+  for (let i = 0; i < 3; i++) expect((await other.take("ben")).ok).toBe(true);
+  expect((await other.take("ben")).ok).toBe(false);
+});
+
+test("peek counts nothing", async () => {
+  const limiter = createLimiter({ name: "t", windows: [minute] });
+  for (let i = 0; i < 5; i++) expect(await limiter.peek("ann")).toMatchObject({ ok: true, remaining: 3 });
+});
+
+describe("with a store", () => {
+  test("places survive a restart, and the rows of old ones do not pile up", async () => {
+    const file = join(temporaryFolder(), "store.sqlite");
+    const before = openStore(file);
+    const first = createLimiter({ name: "t", windows: [minute], store: before });
+    for (let i = 0; i < 3; i++) await first.take("ann");
+    await before.close();
+
+    const after = openStore(file);
+    const second = createLimiter({ name: "t", windows: [minute], store: after });
+    expect((await second.take("ann")).ok).toBe(false);
+    pass(60);
+    expect((await second.take("ann")).ok).toBe(true);
+    const sql = await after.tables("test", []);
+    const count = () => sql.get("SELECT count(*) AS count FROM limiter_takes");
+    await expect.poll(count).toEqual({ count: 1 });
+    await after.close();
+  });
+
+  test("a store that could not be written for a while costs the places of that while, not all later ones", async () => {
+    const store = openStore(join(temporaryFolder(), "store.sqlite"));
+    const limiter = createLimiter({ name: "t", windows: [minute], store });
+    await limiter.peek("ann");
+    const sql = await store.tables("test", []);
+    await sql.run("ALTER TABLE limiter_takes RENAME TO away");
+    await limiter.take("ann");
+    await sql.run("ALTER TABLE away RENAME TO limiter_takes");
+    await limiter.take("ann");
+    const count = () => sql.get("SELECT count(*) AS count FROM limiter_takes");
+    await expect.poll(count).toEqual({ count: 1 });
+    await store.close();
+  });
+
+  test("what need not be kept over a restart is not written", async () => {
+    const store = openStore(join(temporaryFolder(), "store.sqlite"));
+    const limiter = createLimiter({ name: "t", windows: [minute], store, isKept: false });
+    for (let i = 0; i < 3; i++) expect((await limiter.take("ann")).ok).toBe(true);
+    expect((await limiter.take("ann")).ok).toBe(false);
+    const sql = await store.tables("test", []);
+    expect(await sql.get("SELECT count(*) AS count FROM limiter_takes")).toEqual({ count: 0 });
+    await store.close();
+  });
+});
