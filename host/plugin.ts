@@ -53,7 +53,7 @@ export default definePlugin({
     {
       name: "mcp",
       about: "manage the MCP servers of others whose tools the agent may use",
-      load: async () => (await import("./mcp/commands/mcp.ts")).register,
+      load: async () => (await import("./commands/mcp/mcp.ts")).register,
     },
     {
       name: "trust",
@@ -61,7 +61,7 @@ export default definePlugin({
       load: async () => (await import("./trust/commands/trust.ts")).register,
     },
   ],
-  tables: async () => (await import("./catalog/owned-tables.ts")).TABLES,
+  tables: async () => (await import("./owned-tables.ts")).TABLES,
   configure(env): HostConfig {
     const privateHosts = parsePrivateHosts(
       env.list("TOOLS_PRIVATE_HOSTS", "Private host:port,… that tools may reach, also over plain http"),
@@ -119,7 +119,7 @@ export default definePlugin({
     };
   },
   diagnose: async ({ config, home, shared }) =>
-    (await import("./catalog/diagnosis.ts")).diagnoseTools(home, config, shared),
+    (await import("./diagnosis.ts")).diagnoseTools(home, config, shared),
   async start({ config, use, home, log, onStop, check, announce }) {
     const { store, kernel } = use;
     let opened: Promise<ToolHost> | undefined;

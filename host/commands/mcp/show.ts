@@ -1,7 +1,7 @@
 /** `mcp list`, `mcp info` and `mcp test`. */
 import { fields, McpServerInfo as ServerForm, table, toWire } from "../../../kernel/kit.ts";
 import type { CommandContext, McpServerInfo } from "../../../kernel/plugin.ts";
-import { type JsonOption, print, progress } from "../../commands/terminal/terminal.ts";
+import { type JsonOption, print, progress } from "../terminal/terminal.ts";
 import { interruptible, OPERATOR, withServer, withServers } from "./opening.ts";
 import { countTools, describeChanges, describeTarget, describeTools } from "./words.ts";
 

@@ -2,7 +2,7 @@
 
 import { type Command, InvalidArgumentError } from "commander";
 import type { CommandContext } from "../../../kernel/plugin.ts";
-import { verbsOf } from "../../commands/terminal/verbs.ts";
+import { verbsOf } from "../terminal/verbs.ts";
 import { add } from "./add.ts";
 import { agreeTo, edit, remove } from "./change.ts";
 import { info, list, test } from "./show.ts";

@@ -1,11 +1,11 @@
 /** The tool host's tables, by owner. */
-import type { OwnedTables } from "../../kernel/plugin.ts";
-import { OLD_RECEIPTS, MIGRATIONS as RECEIPTS } from "../calls/receipts.ts";
-import { TABLES as DEATHS } from "../calls/switches.ts";
-import { TABLES as MCP, OWNER as MCP_OWNER } from "../mcp/tools/rows.ts";
-import { TABLES as TRUST, OWNER as TRUST_OWNER } from "../trust/rules.ts";
-import { pullTools, pushTools } from "./storage/carrying.ts";
-import { TABLES as CATALOG } from "./storage/tables.ts";
+import type { OwnedTables } from "../kernel/plugin.ts";
+import { OLD_RECEIPTS, MIGRATIONS as RECEIPTS } from "./calls/receipts.ts";
+import { TABLES as DEATHS } from "./calls/switches.ts";
+import { pullTools, pushTools } from "./catalog/storage/carrying.ts";
+import { TABLES as CATALOG } from "./catalog/storage/tables.ts";
+import { TABLES as MCP, OWNER as MCP_OWNER } from "./mcp/tools/rows.ts";
+import { TABLES as TRUST, OWNER as TRUST_OWNER } from "./trust/rules.ts";
 
 /** Each value is sealed under its key in the namespace, which its own file says. */
 const SEALED = [

@@ -5,8 +5,8 @@
 import type { ElicitRequest, ElicitResult } from "@modelcontextprotocol/client";
 import { reason } from "../../../kernel/plugin.ts";
 import type { Definition, Listed } from "../tools/definition.ts";
-import type { Connection, ConnectionOptions } from "./connection.ts";
 import { ConnectionFailed } from "./failure.ts";
+import type { Connection, ConnectionOptions } from "./session.ts";
 
 export interface LinkState {
   readonly status: "connected" | "idle" | "connecting" | "unreachable" | "unauthenticated";

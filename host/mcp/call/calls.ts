@@ -18,7 +18,7 @@ import {
 import { createLimiters } from "../../broker/rate-limits.ts";
 import type { Receipt, Receipts } from "../../calls/receipts.ts";
 import type { CheckJson } from "../../sandbox/json-check.ts";
-import type { Connections } from "../connections/connections.ts";
+import type { Connections } from "../session/sessions.ts";
 import { stateForCalls } from "../tools/agreement.ts";
 import type { Definition } from "../tools/definition.ts";
 import type { ServerRows } from "../tools/rows.ts";

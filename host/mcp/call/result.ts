@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { sniffImage, withoutHidden } from "../../../kernel/kit.ts";
 import type { CallOutcome, Mask } from "../../../kernel/plugin.ts";
-import type { CallAnswer } from "../connections/connection.ts";
+import type { CallAnswer } from "../session/session.ts";
 import { isShallow } from "../tools/definition.ts";
 
 type Result = Extract<CallAnswer, { type: "result" }>;

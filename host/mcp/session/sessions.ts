@@ -1,13 +1,13 @@
 /** The connections to all servers. */
 import type { Log } from "../../../kernel/plugin.ts";
 import { reason } from "../../../kernel/plugin.ts";
-import type { McpAccess } from "../../broker/mcp-access.ts";
 import { credentialTarget } from "../credentials.ts";
+import type { McpAccess } from "../sign-in/access.ts";
 import type { Listed } from "../tools/definition.ts";
 import { isPerUser, type StoredServer } from "../tools/rows.ts";
-import type { Target } from "./connection.ts";
 import { ConnectionFailed } from "./failure.ts";
 import { createLink, IDLE_MILLIS, type Lease, type Link, type LinkState } from "./link.ts";
+import type { Target } from "./session.ts";
 
 export interface ConnectionsParts {
   readonly access: McpAccess;
@@ -66,7 +66,7 @@ export function createConnections(parts: ConnectionsParts): Connections {
       keepsUp: parts.keepsUp,
       async connect(options) {
         // The SDK comes in with the first connection: a start does not wait for it.
-        const { openConnection } = await import("./connection.ts");
+        const { openConnection } = await import("./session.ts");
         const target = await targetOf(server, user);
         return openConnection({ target, version: parts.version, ...options });
       },
@@ -84,7 +84,7 @@ export function createConnections(parts: ConnectionsParts): Connections {
       return { type: "http", url: new URL(target.url), fetch };
     }
     const env = await environment(server);
-    const { CommandTransport } = await import("./command.ts");
+    const { CommandTransport } = await import("../transport/command.ts");
     const { command } = target;
     const open = () =>
       new CommandTransport({

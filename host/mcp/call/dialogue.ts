@@ -11,10 +11,10 @@ import type {
   Reply,
   ToolCall,
 } from "../../../kernel/plugin.ts";
-import type { CallAnswer } from "../connections/connection.ts";
-import type { Connections } from "../connections/connections.ts";
-import { ConnectionFailed } from "../connections/failure.ts";
-import type { Lease } from "../connections/link.ts";
+import { ConnectionFailed } from "../session/failure.ts";
+import type { Lease } from "../session/link.ts";
+import type { CallAnswer } from "../session/session.ts";
+import type { Connections } from "../session/sessions.ts";
 import type { ServerRows, StoredServer } from "../tools/rows.ts";
 import { HELD_MILLIS, type RunningCall, startCall } from "./open-call.ts";
 import { readQuestion, readRequests, toResult, Unaskable } from "./questions.ts";

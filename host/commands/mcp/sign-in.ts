@@ -1,8 +1,8 @@
 /** `mcp auth`: a sign-in in the browser, or a token; what comes of it is sealed and never shown. */
 import { type CommandContext, Fault, type McpServerInfo } from "../../../kernel/plugin.ts";
-import { terminalPrompt } from "../../commands/terminal/prompt.ts";
-import { type JsonOption, print, progress } from "../../commands/terminal/terminal.ts";
 import { gaveUp, signInByBrowser } from "../../secrets/browser-sign-in.ts";
+import { terminalPrompt } from "../terminal/prompt.ts";
+import { type JsonOption, print, progress } from "../terminal/terminal.ts";
 import { interruptible, type Services, withServer } from "./opening.ts";
 
 interface AuthOptions extends JsonOption {

@@ -11,16 +11,16 @@ import {
   type SignInBrowser,
   type Store,
   visibleLine,
-} from "../../kernel/kit.ts";
-import { type Begun, beginAuthorization, finishAuthorization } from "../mcp/auth/authorization.ts";
-import { type Challenge, type Challenges, readChallenge } from "../mcp/auth/challenges.ts";
-import { createClients, type OAuthClient } from "../mcp/auth/clients.ts";
-import { holderOf, type McpTarget, nameOf, placeOf } from "../mcp/auth/target.ts";
-import { looksRandom } from "../secrets/entry.ts";
-import type { Vault } from "../secrets/secrets.ts";
-import { createSignIns } from "../secrets/sign-ins.ts";
-import { readWhole } from "./checked-fetch.ts";
-import { NetworkError } from "./network.ts";
+} from "../../../kernel/kit.ts";
+import { readWhole } from "../../broker/checked-fetch.ts";
+import { NetworkError } from "../../broker/network.ts";
+import { looksRandom } from "../../secrets/entry.ts";
+import type { Vault } from "../../secrets/secrets.ts";
+import { createSignIns } from "../../secrets/sign-ins.ts";
+import { type Begun, beginAuthorization, finishAuthorization } from "./authorization.ts";
+import { type Challenge, type Challenges, readChallenge } from "./challenges.ts";
+import { createClients, type OAuthClient } from "./clients.ts";
+import { holderOf, type McpTarget, nameOf, placeOf } from "./target.ts";
 
 export interface McpSignIn {
   beginSignIn(server: McpTarget, user: string, redirectUri: string): Promise<{ readonly url: string }>;

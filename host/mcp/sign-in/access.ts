@@ -13,17 +13,17 @@ import {
   type PrivateHosts,
   type Store,
   visibleLine,
-} from "../../kernel/kit.ts";
-import { stillNames } from "../mcp/auth/authorization.ts";
-import { type Challenge, createChallenges, readChallenge } from "../mcp/auth/challenges.ts";
-import { addressOf, asks, holderOf, type McpTarget, nameOf, placeOf, toolOf } from "../mcp/auth/target.ts";
-import { looksRandom, type SecretRecord, valuesOf } from "../secrets/entry.ts";
-import { createRefresh } from "../secrets/oauth.ts";
-import type { SecretSet, Vault } from "../secrets/secrets.ts";
-import { createCheckedFetch, readWhole } from "./checked-fetch.ts";
-import { isSpent } from "./credentials.ts";
-import { createMcpSignIn, type McpSignIn, type McpSignInParts } from "./mcp-sign-in.ts";
-import { type Network, NetworkError } from "./network.ts";
+} from "../../../kernel/kit.ts";
+import { createCheckedFetch, readWhole } from "../../broker/checked-fetch.ts";
+import { isSpent } from "../../broker/credentials.ts";
+import { type Network, NetworkError } from "../../broker/network.ts";
+import { looksRandom, type SecretRecord, valuesOf } from "../../secrets/entry.ts";
+import { createRefresh } from "../../secrets/oauth.ts";
+import type { SecretSet, Vault } from "../../secrets/secrets.ts";
+import { stillNames } from "./authorization.ts";
+import { type Challenge, createChallenges, readChallenge } from "./challenges.ts";
+import { createMcpSignIn, type McpSignIn, type McpSignInParts } from "./sign-in.ts";
+import { addressOf, asks, holderOf, type McpTarget, nameOf, placeOf, toolOf } from "./target.ts";
 
 export interface McpAccess extends McpSignIn {
   /**

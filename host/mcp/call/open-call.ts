@@ -3,8 +3,8 @@
  * in the middle of it, the call stays open and its time stands still until somebody has answered.
  */
 import type { ElicitRequest, ElicitResult } from "@modelcontextprotocol/client";
-import type { CallAnswer } from "../connections/connection.ts";
-import type { OpenCall } from "../connections/link.ts";
+import type { OpenCall } from "../session/link.ts";
+import type { CallAnswer } from "../session/session.ts";
 
 export type Step =
   | { readonly type: "answer"; readonly answer: CallAnswer }

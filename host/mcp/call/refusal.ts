@@ -1,6 +1,6 @@
 /** Outcomes of calls that come to nothing, in words. */
 import type { ToolOutcome } from "../../../kernel/plugin.ts";
-import type { ConnectionFailed } from "../connections/failure.ts";
+import type { ConnectionFailed } from "../session/failure.ts";
 import type { Definition } from "../tools/definition.ts";
 import type { StoredServer, StoredTool } from "../tools/rows.ts";
 

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { McpServerInfo as ServerForm, toWire } from "../../../kernel/kit.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
-import { readInput } from "../../commands/terminal/input.ts";
-import { agree, isInteractive, type JsonOption, print, progress } from "../../commands/terminal/terminal.ts";
+import { readInput } from "../terminal/input.ts";
+import { agree, isInteractive, type JsonOption, print, progress } from "../terminal/terminal.ts";
 import { noSuchServer, withServer, withServers } from "./opening.ts";
 import { countTools, describeChanges, describeTools } from "./words.ts";
 

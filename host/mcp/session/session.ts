@@ -17,7 +17,7 @@ import {
   MAX_TOOLS,
   readDefinitions,
 } from "../tools/definition.ts";
-import { CommandTransport } from "./command.ts";
+import { CommandTransport } from "../transport/command.ts";
 import { explain } from "./explain.ts";
 import type { ConnectionFailed } from "./failure.ts";
 

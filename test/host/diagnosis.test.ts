@@ -1,9 +1,9 @@
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { diagnoseTools } from "../../../host/catalog/diagnosis.ts";
-import { temporaryFolder } from "../../support/home.ts";
-import { allowing, installProber, switchOff, toolHost } from "../../support/tools/tool-host.ts";
+import { diagnoseTools } from "../../host/diagnosis.ts";
+import { temporaryFolder } from "../support/home.ts";
+import { allowing, installProber, switchOff, toolHost } from "../support/tools/tool-host.ts";
 
 test("an untouched home is sound, and looking at it makes no key", async () => {
   const home = temporaryFolder();

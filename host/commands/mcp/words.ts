@@ -1,7 +1,7 @@
 /** Servers and their tools in words, for a terminal. What a server wrote is shown as its words, and nothing in it can act. */
 import { table, visible, visibleLine } from "../../../kernel/kit.ts";
 import type { McpServerInfo, McpTool } from "../../../kernel/plugin.ts";
-import { bullets } from "../../commands/terminal/terminal.ts";
+import { bullets } from "../terminal/terminal.ts";
 
 const STATES: Record<McpTool["state"], string> = {
   runs: "runs without asking",

@@ -9,8 +9,8 @@ import { delimiter, isAbsolute, join } from "node:path";
 import type { Readable } from "node:stream";
 import { type JSONRPCMessage, serializeMessage, type Transport } from "@modelcontextprotocol/client";
 import { Fault, type Log, reason } from "../../../kernel/plugin.ts";
+import { createReadThrottle, type ReadThrottle } from "../../broker/read-throttle.ts";
 import { createMessageReader, type MessageReader } from "./messages.ts";
-import { createPace, type Pace } from "./pace.ts";
 import { logLines } from "./stderr.ts";
 
 export interface CommandOptions {
@@ -41,7 +41,7 @@ export class CommandTransport implements Transport {
 
   readonly #options: CommandOptions;
   readonly #reader: MessageReader;
-  readonly #pace: Pace;
+  readonly #throttle: ReadThrottle;
   readonly #exited = Promise.withResolvers<void>();
   #child: ChildProcess | undefined;
   #watchdog: ChildProcess | undefined;
@@ -51,7 +51,7 @@ export class CommandTransport implements Transport {
 
   constructor(options: CommandOptions) {
     this.#options = options;
-    this.#pace = createPace(2 * options.maxMessageBytes);
+    this.#throttle = createReadThrottle(2 * options.maxMessageBytes);
     this.#reader = createMessageReader(options.maxMessageBytes);
   }
 
@@ -142,7 +142,7 @@ export class CommandTransport implements Transport {
     if (this.#closing !== undefined) return;
     try {
       const messages = this.#reader.read(chunk);
-      this.#slowDown(this.#pace(chunk.length, messages.length));
+      this.#slowDown(this.#throttle(chunk.length, messages.length));
       for (const message of messages) this.onmessage?.(message);
     } catch (error) {
       this.#abandon(`it ${reason(error)}`);

@@ -1,12 +1,12 @@
 /** The values of the environment variables that commands get: sealed, like secrets, because most of them are. */
 
 import type Keyv from "keyv";
-import { type SealingKey, seal, unseal } from "../../kernel/kit.ts";
-import type { Mask } from "../../kernel/plugin.ts";
-import type { Vault } from "../secrets/secrets.ts";
-import { toolOf } from "./auth/target.ts";
-import { ConnectionFailed } from "./connections/failure.ts";
-import type { StoredServer } from "./tools/rows.ts";
+import { type SealingKey, seal, unseal } from "../../../kernel/kit.ts";
+import type { Mask } from "../../../kernel/plugin.ts";
+import type { Vault } from "../../secrets/secrets.ts";
+import { ConnectionFailed } from "../session/failure.ts";
+import type { StoredServer } from "../tools/rows.ts";
+import { toolOf } from "./target.ts";
 
 export interface Environments {
   set(server: StoredServer, values: Readonly<Record<string, string>>): Promise<void>;

@@ -8,8 +8,8 @@ import {
   type McpServers,
   type NewMcpServer,
 } from "../../../kernel/plugin.ts";
-import { terminalPrompt } from "../../commands/terminal/prompt.ts";
-import { agree, type JsonOption, print, progress } from "../../commands/terminal/terminal.ts";
+import { terminalPrompt } from "../terminal/prompt.ts";
+import { agree, type JsonOption, print, progress } from "../terminal/terminal.ts";
 import { interruptible, OPERATOR, type Services, withServers } from "./opening.ts";
 import { signIn } from "./sign-in.ts";
 import { describeTarget, describeTools } from "./words.ts";

@@ -1,15 +1,15 @@
 /** What `postern doctor` says about tools. Read-only. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { loadKeys, NO_CHANGES, readKeyed, readTable } from "../../kernel/kit.ts";
-import { type Finding, type Fix, reason, type SharedStore } from "../../kernel/plugin.ts";
-import { SWITCHES, type SwitchedOff } from "../calls/switches.ts";
-import { diagnoseServers, SERVERS, type ServerRow } from "../mcp/diagnosis.ts";
-import type { Catalog } from "./catalog.ts";
-import { diagnoseLeftovers } from "./leftovers.ts";
-import { findDamage } from "./shipped-repair.ts";
-import { openFolderCatalog } from "./storage/folders.ts";
-import { openRowCatalog } from "./storage/rows.ts";
+import { loadKeys, NO_CHANGES, readKeyed, readTable } from "../kernel/kit.ts";
+import { type Finding, type Fix, reason, type SharedStore } from "../kernel/plugin.ts";
+import { SWITCHES, type SwitchedOff } from "./calls/switches.ts";
+import type { Catalog } from "./catalog/catalog.ts";
+import { diagnoseLeftovers } from "./catalog/leftovers.ts";
+import { findDamage } from "./catalog/shipped-repair.ts";
+import { openFolderCatalog } from "./catalog/storage/folders.ts";
+import { openRowCatalog } from "./catalog/storage/rows.ts";
+import { diagnoseServers, SERVERS, type ServerRow } from "./mcp/diagnosis.ts";
 
 export async function diagnoseTools(
   home: string,
