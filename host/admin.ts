@@ -7,22 +7,29 @@ import {
   type ToolSetup,
   type ToolUpload,
 } from "../kernel/plugin.ts";
+import { secretsToEnter } from "./authorization.ts";
 import type { Broker } from "./broker/broker.ts";
 import type { CredentialSource } from "./broker/credentials.ts";
+import { beginSignIn, finishSignIn, mergeScopes, type SignIn } from "./broker/oauth.ts";
+import type { OAuthOptions } from "./broker/token-request.ts";
 import type { Receipts } from "./calls/receipts.ts";
 import type { Switches } from "./calls/switches.ts";
 import type { Candidate, Catalog, InstalledTool } from "./catalog/catalog.ts";
+import type { CodeCache } from "./catalog/code-cache.ts";
 import { checkName, compareWithInstalled } from "./catalog/install.ts";
 import { describeTool } from "./catalog/tool-info.ts";
-import type { CodeCache } from "./compile/code-cache.ts";
 import type { Credentials } from "./mcp/credentials.ts";
-import { secretsToEnter } from "./secrets/auth.ts";
 import { holderOf } from "./secrets/holder.ts";
-import { beginSignIn, finishSignIn, mergeScopes } from "./secrets/oauth.ts";
 import type { Vault } from "./secrets/secrets.ts";
-import type { SignIns, ToolSignIn } from "./secrets/sign-ins.ts";
-import type { OAuthOptions } from "./secrets/token-request.ts";
+import type { SignIns } from "./secrets/sign-ins.ts";
 import { createRemoteInstall, type RemoteInstallParts } from "./sources/remote-install.ts";
+
+/** For one version of a tool: another that took its place meanwhile does not get what the person agreed to. */
+interface ToolSignIn {
+  readonly tool: string;
+  readonly digest: string;
+  readonly signIn: SignIn;
+}
 
 export interface AdminParts extends Omit<OAuthOptions, "values"> {
   readonly catalog: Catalog;

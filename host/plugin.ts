@@ -58,7 +58,7 @@ export default definePlugin({
     {
       name: "trust",
       about: "say whose signature a tool needs, and make keys to sign with",
-      load: async () => (await import("./trust/commands/trust.ts")).register,
+      load: async () => (await import("./commands/trust/trust.ts")).register,
     },
   ],
   tables: async () => (await import("./owned-tables.ts")).TABLES,

@@ -87,7 +87,6 @@ export { ModelTest } from "./vocabulary/models/check.ts";
 export { ModelName, ModelOption, WantedModel } from "./vocabulary/models/model.ts";
 export { estimateText, Figures, Usage, UsageBy, WireUsage } from "./vocabulary/models/usage.ts";
 export { Routine, RoutineFields, RoutinePreview, RoutineRun } from "./vocabulary/routine.ts";
-export { compileBoundedCheck } from "./vocabulary/schema/bounded.ts";
 export { bytesOf, type Check, compileCheck } from "./vocabulary/schema/check.ts";
 export { describeMistake, type Mistake } from "./vocabulary/schema/mistake.ts";
 export { invalidParams, judgeParams, type ParamsVerdict } from "./vocabulary/schema/params.ts";

@@ -146,7 +146,7 @@ test("only what makes strangers' text visible writes to a terminal, and the log,
     /std(?:out|err)\.write\(|console\.\w+\(/.test(readFileSync(join(ROOT, file), "utf8")),
   );
   expect(writers.toSorted()).toEqual([
-    "host/author/temporary-host.ts",
+    "host/commands/author/temporary-host.ts",
     "kernel/cli/output.ts",
     "kernel/cli/session.ts",
     // Asks the terminal for its keys, in our words alone.

@@ -6,9 +6,9 @@ import { folderSource } from "../sources/local.ts";
 import { publish as push } from "../sources/oci/publish.ts";
 import { pushSignatures } from "../sources/oci/sign.ts";
 import { canonicalReference, parseReference } from "../sources/reference.ts";
-import { loadSigningKey } from "../trust/commands/keys.ts";
 import { withHost } from "./opening.ts";
 import { type JsonOption, print, progress } from "./terminal/terminal.ts";
+import { loadSigningKey } from "./trust/keys.ts";
 
 export async function publish(
   context: CommandContext,

@@ -2,9 +2,9 @@
 import { Fault } from "../../kernel/plugin.ts";
 import { digestOf } from "../catalog/catalog.ts";
 import { readCapabilitiesSection } from "../compile/capabilities-section.ts";
+import { MAX_CAPABILITIES_BYTES, MAX_COMPONENT_BYTES } from "../compile/limits.ts";
 import { MAX_SIGNATURE_BYTES } from "../trust/evidence.ts";
 import type { Downloads } from "./download.ts";
-import { MAX_CAPABILITIES_BYTES, MAX_COMPONENT_BYTES } from "./limits.ts";
 import { progressOf } from "./progress.ts";
 import type { ReferenceOf } from "./reference.ts";
 import type { Source } from "./source.ts";

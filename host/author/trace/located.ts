@@ -1,8 +1,8 @@
 /** What a call or an install left behind, with stack traces that point to the author's sources. */
 import { Fault } from "../../../kernel/plugin.ts";
+import { readableText, THREW, TRACE } from "../../calls/crash.ts";
 import type { Receipt } from "../../calls/receipts.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
-import { readableText, THREW, TRACE } from "./crash.ts";
 import { hasPlaces, locate, type Origin, readMap } from "./source-map.ts";
 
 /** The fault of a component that threw while it described itself; any other as it is. */

@@ -34,7 +34,7 @@ export async function dev(context: CommandContext, directory: string, options: D
   const { folder } = context;
   const project = openProject(resolve(folder, directory));
   const home = join(project.folder, HOME);
-  const { openTemporaryHost } = await import("../../author/temporary-host.ts");
+  const { openTemporaryHost } = await import("./temporary-host.ts");
   const host = await openTemporaryHost(home, await readPrivateHosts(context));
   const changes = watchFolder(project.folder, NOT_WATCHED);
   const end = () => changes.end();

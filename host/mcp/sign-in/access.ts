@@ -17,8 +17,8 @@ import {
 import { createCheckedFetch, readWhole } from "../../broker/checked-fetch.ts";
 import { isSpent } from "../../broker/credentials.ts";
 import { type Network, NetworkError } from "../../broker/network.ts";
+import { createRefresh } from "../../broker/oauth.ts";
 import { looksRandom, type SecretRecord, valuesOf } from "../../secrets/entry.ts";
-import { createRefresh } from "../../secrets/oauth.ts";
 import type { SecretSet, Vault } from "../../secrets/secrets.ts";
 import { stillNames } from "./authorization.ts";
 import { type Challenge, createChallenges, readChallenge } from "./challenges.ts";

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Capabilities } from "../../../capabilities/capabilities.ts";
-import { parseCapabilities } from "../../../host/catalog/capabilities-file.ts";
-import { authorizeTool, setUpTool } from "../../../host/secrets/auth.ts";
-import type { Prompt } from "../../../host/secrets/browser-sign-in.ts";
+import type { Capabilities } from "../../capabilities/capabilities.ts";
+import { authorizeTool, setUpTool } from "../../host/authorization.ts";
+import { parseCapabilities } from "../../host/catalog/capabilities-file.ts";
+import type { Prompt } from "../../host/secrets/browser-sign-in.ts";
 import {
   type AuthorizationServer,
   openAuthorizationServer,
-} from "../../support/servers/authorization-server.ts";
-import { type Brokerage, openBrokerage } from "../../support/services/brokerage.ts";
+} from "../support/servers/authorization-server.ts";
+import { type Brokerage, openBrokerage } from "../support/services/brokerage.ts";
 
 let server: AuthorizationServer;
 let opened: Brokerage;

@@ -2,8 +2,9 @@
  * Core modules, made fit for the pool: every memory gets a maximum, every table a bound, and what a call can
  * change is exported under private names, so that it can be put back after the call.
  */
-import { PRIVATE } from "../sandbox/inside/memory-copy.ts";
+
 import { Cursor, step } from "./instructions.ts";
+import { PRIVATE } from "./marking/names.ts";
 import { assemble, EXPORT, leb, type Section, sections } from "./module-sections.ts";
 
 export const PAGE_BYTES = 65_536;

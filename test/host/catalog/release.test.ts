@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { parseCapabilities } from "../../../host/catalog/capabilities-file.ts";
 import type { InstalledTool } from "../../../host/catalog/catalog.ts";
-import { compareRelease } from "../../../host/sources/updates/release.ts";
+import { compareRelease } from "../../../host/catalog/release.ts";
 import type { ToolOrigin } from "../../../kernel/vocabulary/tools/origin.ts";
 
 const capabilities = (version: string) =>

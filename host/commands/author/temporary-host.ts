@@ -1,7 +1,7 @@
 /** A tool host on a home of its own, beside the operator's: no secrets, one worker. */
 import { join } from "node:path";
-import { createLog, createMask, openStore, type PrivateHosts, prepareHome } from "../../kernel/kit.ts";
-import { openToolHost, type ToolHost } from "../tool-host.ts";
+import { createLog, createMask, openStore, type PrivateHosts, prepareHome } from "../../../kernel/kit.ts";
+import { openToolHost, type ToolHost } from "../../tool-host.ts";
 
 export async function openTemporaryHost(home: string, privateHosts: PrivateHosts): Promise<ToolHost> {
   prepareHome(home);

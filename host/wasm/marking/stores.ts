@@ -1,7 +1,8 @@
 /** Which instructions write to linear memory, and the code that marks what they write. */
-import { MARK_BITS } from "../../sandbox/inside/memory-copy.ts";
+
 import type { Cursor } from "../instructions.ts";
 import type { Sink } from "./bytes.ts";
+import { MARK_BITS } from "./names.ts";
 
 const MARK_BYTES = 1 << MARK_BITS;
 

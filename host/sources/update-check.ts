@@ -1,12 +1,12 @@
 /** Asks the place that a tool came from what it offers now. */
-import { Fault } from "../../../kernel/plugin.ts";
-import { digestOf, type InstalledTool } from "../../catalog/catalog.ts";
-import { readCapabilities } from "../../catalog/install.ts";
-import type { JudgeSignature } from "../../trust/judge.ts";
-import { readReference } from "../local.ts";
-import type { Fetched } from "../source.ts";
-import type { Sources } from "../sources.ts";
-import { type Change, compareRelease } from "./release.ts";
+import { Fault } from "../../kernel/plugin.ts";
+import { digestOf, type InstalledTool } from "../catalog/catalog.ts";
+import { readCapabilities } from "../catalog/install.ts";
+import { type Change, compareRelease } from "../catalog/release.ts";
+import type { JudgeSignature } from "../trust/judge.ts";
+import { readReference } from "./local.ts";
+import type { Fetched } from "./source.ts";
+import type { Sources } from "./sources.ts";
 
 export interface Finding {
   readonly fetched: Fetched;

@@ -1,9 +1,9 @@
 /** What the place that a tool came from offers now, held against what is installed and what was seen there before. Pure. */
 import { lt, valid } from "semver";
-import type { Capabilities } from "../../../capabilities/capabilities.ts";
-import { compareCapabilities } from "../../../capabilities/describe.ts";
-import type { ToolOrigin } from "../../../kernel/kit.ts";
-import { type Candidate, type InstalledTool, isSameTool, type SeenRelease } from "../../catalog/catalog.ts";
+import type { Capabilities } from "../../capabilities/capabilities.ts";
+import { compareCapabilities } from "../../capabilities/describe.ts";
+import type { ToolOrigin } from "../../kernel/kit.ts";
+import { type Candidate, type InstalledTool, isSameTool, type SeenRelease } from "./catalog.ts";
 
 export interface Offer {
   readonly origin: ToolOrigin;

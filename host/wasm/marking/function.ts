@@ -2,10 +2,11 @@
  * Rewrites a function so that whatever it writes to memory is marked first. A mark before a store that traps is
  * harmless, and the marking code itself can neither trap nor be seen by the function.
  */
-import { MARK_BITS } from "../../sandbox/inside/memory-copy.ts";
+
 import { Cursor, step } from "../instructions.ts";
 import type { Sink } from "./bytes.ts";
 import { type Facts, Untracked, ZERO } from "./facts.ts";
+import { MARK_BITS } from "./names.ts";
 import { effectOf, pops, pushes, type Signature } from "./stack.ts";
 import { isCovered, MarkWriter, readWrite, ScratchLocals, type Write } from "./stores.ts";
 

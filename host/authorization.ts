@@ -1,12 +1,12 @@
 /** How a tool gets its credentials: what `tool auth` and `tool setup` do; the command does the prompting. */
-import type { AuthSetup, Capabilities, OAuthSetup } from "../../capabilities/capabilities.ts";
-import { Fault } from "../../kernel/kit.ts";
-import type { Catalog, InstalledTool } from "../catalog/catalog.ts";
-import { gaveUp, type Prompt, signInByBrowser } from "./browser-sign-in.ts";
-import { holderOf } from "./holder.ts";
-import { beginSignIn, finishSignIn, mergeScopes, type SignIn } from "./oauth.ts";
-import { type Secrets, type ToolVault, type Vault, warnOfShort } from "./secrets.ts";
-import type { OAuthOptions } from "./token-request.ts";
+import type { AuthSetup, Capabilities, OAuthSetup } from "../capabilities/capabilities.ts";
+import { Fault } from "../kernel/kit.ts";
+import { beginSignIn, finishSignIn, mergeScopes, type SignIn } from "./broker/oauth.ts";
+import type { OAuthOptions } from "./broker/token-request.ts";
+import type { Catalog, InstalledTool } from "./catalog/catalog.ts";
+import { gaveUp, type Prompt, signInByBrowser } from "./secrets/browser-sign-in.ts";
+import { holderOf } from "./secrets/holder.ts";
+import { type Secrets, type ToolVault, type Vault, warnOfShort } from "./secrets/secrets.ts";
 
 export interface AuthorizeOptions extends Omit<OAuthOptions, "values"> {
   readonly tool: string;

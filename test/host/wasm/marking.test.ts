@@ -3,9 +3,10 @@
 import { compileFunction } from "node:vm";
 import { parse } from "@bytecodealliance/jco";
 import { describe, expect, test } from "vitest";
-import { markModules } from "../../../host/compile/marking/module.ts";
-import { MARKED_VIEWS } from "../../../host/compile/marking/views.ts";
-import { findMemories, MARKS, PRIVATE } from "../../../host/sandbox/inside/memory-copy.ts";
+import { findMemories } from "../../../host/sandbox/inside/memory-copy.ts";
+import { markModules } from "../../../host/wasm/marking/module.ts";
+import { MARKS, PRIVATE } from "../../../host/wasm/marking/names.ts";
+import { MARKED_VIEWS } from "../../../host/wasm/marking/views.ts";
 import { held, keptMemories, marked, open } from "../../support/marked-module.ts";
 
 describe("what is not rewritten", () => {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { createRefresh } from "../../../host/broker/oauth.ts";
 import type { SecretRecord } from "../../../host/secrets/entry.ts";
-import { createRefresh } from "../../../host/secrets/oauth.ts";
 import { openPostgres } from "../../support/processes/engines.ts";
 import { describePostgres, freshDatabase } from "../../support/processes/postgres/database.ts";
 import {

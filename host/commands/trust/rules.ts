@@ -1,14 +1,14 @@
 /** `trust add`, `trust list` and `trust remove`. */
 import { table } from "../../../kernel/kit.ts";
 import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
-import { withHost } from "../../commands/opening.ts";
-import { readInput } from "../../commands/terminal/input.ts";
-import { type JsonOption, print } from "../../commands/terminal/terminal.ts";
-import { describeSigner } from "../evidence.ts";
-import { checkIssuer, checkSubject } from "../identity.ts";
-import { formatPattern, parsePattern } from "../pattern.ts";
-import { fingerprintOf, readPublicKey } from "../public-key.ts";
-import type { NamedSigner, TrustRule } from "../rules.ts";
+import { describeSigner } from "../../trust/evidence.ts";
+import { checkIssuer, checkSubject } from "../../trust/identity.ts";
+import { formatPattern, parsePattern } from "../../trust/pattern.ts";
+import { fingerprintOf, readPublicKey } from "../../trust/public-key.ts";
+import type { NamedSigner, TrustRule } from "../../trust/rules.ts";
+import { withHost } from "../opening.ts";
+import { readInput } from "../terminal/input.ts";
+import { type JsonOption, print } from "../terminal/terminal.ts";
 
 export interface AddOptions extends JsonOption {
   readonly key?: string;
@@ -95,7 +95,7 @@ async function readSigner(
   const signer = { type: "identity", subject, issuer: checkIssuer(issuer) } as const;
   if (trustedRoot === undefined) return signer;
   const text = (await readInput(context, trustedRoot)).toString("utf8");
-  const { readTrustedRoot } = await import("../certificate.ts");
+  const { readTrustedRoot } = await import("../../trust/certificate.ts");
   readTrustedRoot(text);
   // Written anew: the same root is the same rule, with or without line breaks.
   return { ...signer, trustedRoot: JSON.stringify(JSON.parse(text)) };

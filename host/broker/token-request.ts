@@ -13,9 +13,9 @@ import {
   type TokenEndpointResponse,
 } from "oauth4webapi";
 import { createMatcher, Fault, hostAndPort, type PrivateHosts, reason } from "../../kernel/kit.ts";
-import type { Network } from "../broker/network.ts";
-import type { OAuthGrant, SecretRecord } from "./entry.ts";
-import type { SecretValues } from "./secrets.ts";
+import type { OAuthGrant, SecretRecord } from "../secrets/entry.ts";
+import type { SecretValues } from "../secrets/secrets.ts";
+import type { Network } from "./network.ts";
 
 export interface OAuthOptions {
   readonly values: SecretValues;

@@ -2,11 +2,11 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type CommandContext, Fault, reason } from "../../../kernel/plugin.ts";
-import { readInput } from "../../commands/terminal/input.ts";
-import { terminalPrompt } from "../../commands/terminal/prompt.ts";
-import { type JsonOption, print } from "../../commands/terminal/terminal.ts";
-import { signFile } from "../signing.ts";
-import { generateKeyPair, readSigningKey, type SigningKey } from "../signing-key.ts";
+import { signFile } from "../../trust/signing.ts";
+import { generateKeyPair, readSigningKey, type SigningKey } from "../../trust/signing-key.ts";
+import { readInput } from "../terminal/input.ts";
+import { terminalPrompt } from "../terminal/prompt.ts";
+import { type JsonOption, print } from "../terminal/terminal.ts";
 
 const DEFAULT_NAME = "cosign";
 const NAME = /^[A-Za-z0-9._-]{1,64}$/;

@@ -3,7 +3,7 @@
  * mark: a `DataView` at each write, and a typed array, which the glue makes for one place and one use, for all of that
  * place when it is made.
  */
-import { MARK_BITS, VIEW_MARKS } from "../../sandbox/inside/memory-copy.ts";
+import { MARK_BITS, VIEW_MARKS } from "./names.ts";
 
 const SETTERS = {
   BigInt64: 8,

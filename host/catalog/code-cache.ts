@@ -1,7 +1,7 @@
 /** The compiled code of components, kept only for as long as a tool has it. */
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Catalog } from "../catalog/catalog.ts";
+import type { Catalog } from "./catalog.ts";
 
 export interface CodeCache {
   readonly folder: string;

@@ -12,8 +12,8 @@ import {
 } from "oauth4webapi";
 import type { Capabilities, OAuthSetup } from "../../capabilities/capabilities.ts";
 import { hostAndPort, type Store } from "../../kernel/kit.ts";
-import type { OAuthGrant, SecretRecord } from "./entry.ts";
-import type { SecretValues } from "./secrets.ts";
+import type { OAuthGrant, SecretRecord } from "../secrets/entry.ts";
+import type { SecretValues } from "../secrets/secrets.ts";
 import {
   clientMissing,
   createExchange,

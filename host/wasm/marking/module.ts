@@ -3,12 +3,13 @@
  * can name, with a byte for every page. Restoring an instance then takes copying what is marked, where it took
  * comparing everything.
  */
-import { MARKS, PRIVATE, WRITTEN } from "../../sandbox/inside/memory-copy.ts";
+
 import { Cursor } from "../instructions.ts";
 import { assemble, EXPORT, leb, type Section, sections } from "../module-sections.ts";
 import { Sink } from "./bytes.ts";
 import { Facts } from "./facts.ts";
 import { markFunction, type Signatures } from "./function.ts";
+import { MARKS, PRIVATE, WRITTEN } from "./names.ts";
 import type { Signature } from "./stack.ts";
 import { MARK_MEMORY_PAGES, Unmarkable } from "./stores.ts";
 

@@ -1,7 +1,7 @@
 /** What the engines print, word for word, and what is made of it. */
 import { expect, test } from "vitest";
-import { readable, readBuildCrash, renderCrash } from "../../../host/author/trace/crash.ts";
 import { tellOnce } from "../../../host/author/trace/located.ts";
+import { readable, readBuildCrash, renderCrash } from "../../../host/calls/crash.ts";
 
 const RECEIPT = {
   id: "1",
