@@ -69,7 +69,8 @@ async function diagnose(
           detail: `version ${tool.capabilities.version}, ${tool.folder === undefined ? "in the database, " : "file "}unchanged`,
         };
       } catch (error) {
-        return { name, ok: false, detail: reason(error), ...(await fixOf(tool.name)) };
+        const detail = `${reason(error)} "postern tool install" replaces it with --force.`;
+        return { name, ok: false, detail, ...(await fixOf(tool.name)) };
       }
     }),
   );

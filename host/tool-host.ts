@@ -24,6 +24,7 @@ import { provideShipped, SHIPPED_LOCK } from "./catalog/shipped.ts";
 import { repairShipped } from "./catalog/shipped-repair.ts";
 import { openToolTables, TOPIC } from "./catalog/storage/tables.ts";
 import { toInfo } from "./catalog/tool-info.ts";
+import { createInstaller, type Installer } from "./installer.ts";
 import { type ForeignTools, openForeignTools } from "./mcp/foreign-tools.ts";
 import { createMcpAccess, type McpAccess } from "./mcp/sign-in/access.ts";
 import { type CheckJson, createJsonCheck } from "./sandbox/json-check.ts";
@@ -112,6 +113,7 @@ export interface ToolHost extends Routing, Pick<Placement, "place" | "keeps" | "
   /** Whose signature is needed for which tools. */
   readonly trust: TrustRules;
   readonly examine: Examine;
+  readonly installer: Installer;
   /** A tool as others see it. */
   describe(tool: InstalledTool): Promise<ToolInfo>;
   /** Plays recorded calls with a component that is not installed: no network, no secrets. */
@@ -206,6 +208,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     passSecrets: vault.pass,
     secretsHeldBy: vault.heldBy,
   });
+  const installer = createInstaller({ catalog, code, examine, judgeSignature, place, keeps });
 
   return {
     catalog,
@@ -226,7 +229,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     openRegistry,
     admin: createAdmin({
       catalog,
-      code,
+      installer,
       switches,
       receipts,
       vault,
@@ -234,17 +237,14 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
       source,
       network,
       privateHosts,
-      examine,
       describe,
-      place,
-      keeps,
       remove,
       limits: broker.limits,
       sources,
-      judgeSignature,
       finishServerSignIn: foreign.credentials.finishSignIn,
     }),
     examine,
+    installer,
     describe,
     place,
     replay: createReplay({ pool, code, privateHosts }),

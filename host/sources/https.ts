@@ -57,7 +57,7 @@ export function createHttpsSource(downloads: Downloads): Source<ReferenceOf<"htt
         throw new Fault(
           "invalid",
           "no_capabilities",
-          `Nothing says what ${url.href} may do: there is no ${file.href}, and there is none inside the component. Pass --capabilities <file>.`,
+          `Nothing says what ${url.href} may do: there is no ${file.href}, and there is none inside the component.`,
           { param: "capabilities", usage: true },
         );
       const signature = new URL(url);

@@ -14,6 +14,15 @@ export function locateFault(error: unknown, component: Uint8Array): unknown {
   return new Fault(kind, code, locate(text, readMap(component)), { cause: error });
 }
 
+/** The result of examining a component; where that fails, the fault points to the author's lines. */
+export async function located<Result>(component: Uint8Array, examined: Promise<Result>): Promise<Result> {
+  try {
+    return await examined;
+  } catch (error) {
+    throw locateFault(error, component);
+  }
+}
+
 /** What a call said, with the stack trace of one that threw as its message and not in its log, too. */
 export function tellOnce({ code, message, logs }: Receipt): Pick<Receipt, "message" | "logs"> {
   const last = logs.at(-1);

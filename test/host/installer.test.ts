@@ -1,10 +1,10 @@
 /** What the operator's page does with a reference, and tools at an address of the web. */
 import { expect, test } from "vitest";
-import { withCapabilitiesSection } from "../../../host/compile/capabilities-section.ts";
-import { openUpstream } from "../../support/servers/upstream.ts";
-import { copyCode, fixture } from "../../support/tools/components.ts";
-import { allowing, toolHost } from "../../support/tools/tool-host.ts";
-import { afterThisTest } from "../../support/undo.ts";
+import { withCapabilitiesSection } from "../../host/compile/capabilities-section.ts";
+import { openUpstream } from "../support/servers/upstream.ts";
+import { copyCode, fixture } from "../support/tools/components.ts";
+import { allowing, toolHost } from "../support/tools/tool-host.ts";
+import { afterThisTest } from "../support/undo.ts";
 
 const MINUTE = { timeout: 60_000 };
 
@@ -29,7 +29,9 @@ test(
     const { host, files, component, url } = await open();
     const { find, installFound } = host.admin;
     files.set("/prober.wasm", component);
-    await expect(find(url)).rejects.toThrow(/no http.*prober\.capabilities\.json.*--capabilities/);
+    await expect(find(url)).rejects.toThrow(
+      /no http.*prober\.capabilities\.json, and there is none inside the component\.$/,
+    );
     files.set("/prober.capabilities.json", Buffer.from(allowing("one.example")));
     const found = await find(`${url}?key=1`);
     expect(found).toMatchObject({ name: "prober", signature: "not signed", signed: false });
@@ -38,12 +40,12 @@ test(
     const agreed = { name: "prober", digest: found.origin.digest, replace: false, allowUnsigned: true };
     await expect(installFound(url, { ...agreed, allowUnsigned: false })).rejects.toThrow(/^not signed/);
     files.set("/prober.wasm", withCapabilitiesSection(component, allowing("two.example")));
-    await expect(installFound(url, agreed)).rejects.toThrow(/is another one now/);
+    await expect(installFound(url, agreed)).rejects.toThrow(/has changed since you looked at it/);
     expect(await host.catalog.list()).toEqual([]);
 
     files.set("/prober.wasm", component);
     files.set("/prober.capabilities.json", Buffer.from(allowing("three.example")));
-    await expect(installFound(url, agreed)).rejects.toThrow(/is another one now/);
+    await expect(installFound(url, agreed)).rejects.toThrow(/has changed since you looked at it/);
     files.set("/prober.capabilities.json", Buffer.from(allowing("one.example")));
     const { origin } = await installFound(`${url}?key=1`, agreed);
     expect(origin).toEqual({ kind: "https", reference: url, digest: found.origin.digest });
