@@ -4,8 +4,7 @@
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { SILENT } from "../kernel/vocabulary/telemetry.ts";
-import { parsePrivateHosts } from "../kernel/net/address.ts";
+import { SILENT, parsePrivateHosts } from "../kernel/kit.ts";
 import {
   type CallOutcome,
   definePlugin,
@@ -53,15 +52,15 @@ export default definePlugin({
     {
       name: "mcp",
       about: "manage the MCP servers of others whose tools the agent may use",
-      load: async () => (await import("./mcp/commands/mcp.ts")).register,
+      load: async () => (await import("./commands/mcp/mcp.ts")).register,
     },
     {
       name: "trust",
       about: "say whose signature a tool needs, and make keys to sign with",
-      load: async () => (await import("./trust/commands/trust.ts")).register,
+      load: async () => (await import("./commands/trust/trust.ts")).register,
     },
   ],
-  tables: async () => (await import("./catalog/owned-tables.ts")).TABLES,
+  tables: async () => (await import("./owned-tables.ts")).TABLES,
   configure(env): HostConfig {
     const privateHosts = parsePrivateHosts(
       env.list("TOOLS_PRIVATE_HOSTS", "Private host:port,… that tools may reach, also over plain http"),
@@ -119,7 +118,7 @@ export default definePlugin({
     };
   },
   diagnose: async ({ config, home, shared }) =>
-    (await import("./catalog/diagnosis.ts")).diagnoseTools(home, config, shared),
+    (await import("./diagnosis.ts")).diagnoseTools(home, config, shared),
   async start({ config, use, home, log, onStop, check, announce }) {
     const { store, kernel } = use;
     let opened: Promise<ToolHost> | undefined;

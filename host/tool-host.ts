@@ -1,19 +1,21 @@
 /** The parts of the tool host put together. Everything heavy is imported from here, and here only. */
 
-import type { PrivateHosts } from "../kernel/net/address.ts";
+import type { PrivateHosts } from "../kernel/kit.ts";
 import type { Log, Mask, Store, ToolAdmin, ToolInfo } from "../kernel/plugin.ts";
 import { loadKeys } from "../plugins/store/keys/secrets-key.ts";
 import { createAdmin } from "./admin.ts";
+import { type Authorization, createAuthorization } from "./authorization.ts";
 import { createBroker } from "./broker/broker.ts";
 import { createCredentialSource, missingSecrets } from "./broker/credentials.ts";
-import { createMcpAccess, type McpAccess } from "./broker/mcp-access.ts";
 import { createNetwork } from "./broker/network.ts";
+import { createRefresh } from "./broker/oauth.ts";
 import { createReplay, type ReplayCandidate } from "./calls/answers.ts";
 import { openReceipts, type Receipts } from "./calls/receipts.ts";
 import { createRouting, type Routing } from "./calls/routing.ts";
 import { createRunner, type Runner } from "./calls/runner.ts";
 import { openSwitches, type Switches } from "./calls/switches.ts";
 import type { Catalog, InstalledTool } from "./catalog/catalog.ts";
+import { type CodeCache, openCodeCache } from "./catalog/code-cache.ts";
 import { createExamination, type Examine } from "./catalog/examination.ts";
 import { isReservedName } from "./catalog/install.ts";
 import { openCatalog } from "./catalog/open.ts";
@@ -22,13 +24,11 @@ import { provideShipped, SHIPPED_LOCK } from "./catalog/shipped.ts";
 import { repairShipped } from "./catalog/shipped-repair.ts";
 import { openToolTables, TOPIC } from "./catalog/storage/tables.ts";
 import { toInfo } from "./catalog/tool-info.ts";
-import { type CodeCache, openCodeCache } from "./compile/code-cache.ts";
+import { createInstaller, type Installer } from "./installer.ts";
 import { type ForeignTools, openForeignTools } from "./mcp/foreign-tools.ts";
+import { createMcpAccess, type McpAccess } from "./mcp/sign-in/access.ts";
 import { type CheckJson, createJsonCheck } from "./sandbox/json-check.ts";
 import { createPool, type Pool } from "./sandbox/pool.ts";
-import { type Authorization, createAuthorization } from "./secrets/auth.ts";
-import { namedSecrets } from "./secrets/named-secrets.ts";
-import { createRefresh } from "./secrets/oauth.ts";
 import { openVault } from "./secrets/secrets.ts";
 import { createSignIns } from "./secrets/sign-ins.ts";
 import { createDownloads } from "./sources/download.ts";
@@ -113,6 +113,7 @@ export interface ToolHost extends Routing, Pick<Placement, "place" | "keeps" | "
   /** Whose signature is needed for which tools. */
   readonly trust: TrustRules;
   readonly examine: Examine;
+  readonly installer: Installer;
   /** A tool as others see it. */
   describe(tool: InstalledTool): Promise<ToolInfo>;
   /** Plays recorded calls with a component that is not installed: no network, no secrets. */
@@ -154,9 +155,6 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   });
   const switches = await openSwitches(store, log);
   const catalog = await openCatalog(home, sql, store, log);
-  // Secrets from before they had owners go to the first tool that names them; others have to ask.
-  const named = namedSecrets(await catalog.list());
-  await vault.adopt([...named.keys()], (holder) => named.get(holder) ?? []);
   const receipts = await openReceipts(store);
   const trust = await openTrustRules(store);
   const code = openCodeCache(home, catalog);
@@ -205,11 +203,12 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   const { place, putOver, keeps, remove } = createPlacement({
     catalog,
     code,
-    switches,
+    onRemoved: switches.forget,
     isForeign: foreign.has,
     passSecrets: vault.pass,
     secretsHeldBy: vault.heldBy,
   });
+  const installer = createInstaller({ catalog, code, examine, judgeSignature, place, keeps });
 
   return {
     catalog,
@@ -230,7 +229,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     openRegistry,
     admin: createAdmin({
       catalog,
-      code,
+      installer,
       switches,
       receipts,
       vault,
@@ -238,17 +237,14 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
       source,
       network,
       privateHosts,
-      examine,
       describe,
-      place,
-      keeps,
       remove,
       limits: broker.limits,
       sources,
-      judgeSignature,
       finishServerSignIn: foreign.credentials.finishSignIn,
     }),
     examine,
+    installer,
     describe,
     place,
     replay: createReplay({ pool, code, privateHosts }),

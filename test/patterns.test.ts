@@ -1,6 +1,6 @@
 /** No pattern or scan that meets what a stranger wrote takes more than linear time. */
 import { expect, test } from "vitest";
-import { readable } from "../host/author/trace/crash.ts";
+import { readable } from "../host/calls/crash.ts";
 import { rule } from "../host/broker/policy.ts";
 import { parseCapabilities } from "../host/catalog/capabilities-file.ts";
 import { createMask } from "../kernel/mask/mask.ts";

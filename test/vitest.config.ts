@@ -21,7 +21,7 @@ const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
 const LONG: ReadonlySet<string> = new Set([
   "test/host/author/toolchain.test.ts",
   "test/host/broker/broker.test.ts",
-  "test/host/compile/random-modules.test.ts",
+  "test/host/wasm/random-modules.test.ts",
   "test/host/mcp/hostile-sign-in.test.ts",
   "test/host/sandbox/json-check.test.ts",
   "test/host/trust/judge.test.ts",

@@ -6,10 +6,10 @@ import { setTimeout } from "node:timers/promises";
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { Agent, fetch as dispatch } from "undici";
 import { createConnector, type Mask } from "../../kernel/kit.ts";
-import { createPace } from "../mcp/connections/pace.ts";
 import { MAX_REPLY_BYTES } from "./exchange.ts";
 import { explain, MAX_REPLY_HEADER_BYTES, NetworkError, type NetworkOptions } from "./network.ts";
 import { Refused, readUrl } from "./policy.ts";
+import { createReadThrottle } from "./read-throttle.ts";
 import { readHeaders } from "./reply-headers.ts";
 
 export interface FetchBounds {
@@ -146,7 +146,7 @@ function countEvents(most: number, isAnswer: boolean): Count {
   let inLine = 0;
   let isAfterCr = false;
   const total = countBytes(isAnswer ? most * EVENTS_FACTOR : Number.POSITIVE_INFINITY);
-  const pace = createPace(2 * most);
+  const throttle = createReadThrottle(2 * most);
   return (chunk) => {
     let events = 0;
     for (const byte of chunk) {
@@ -163,7 +163,7 @@ function countEvents(most: number, isAnswer: boolean): Count {
       isAfterCr = byte === CR;
       if (inEvent > most) return undefined;
     }
-    return total(chunk) === undefined ? undefined : pace(chunk.length, events);
+    return total(chunk) === undefined ? undefined : throttle(chunk.length, events);
   };
 }
 

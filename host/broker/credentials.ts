@@ -9,8 +9,8 @@ import { hostMatches } from "../../capabilities/match.ts";
 import { encodePathValue } from "../../kernel/kit.ts";
 import type { SecretRecord } from "../secrets/entry.ts";
 import { type Holder, holderOf } from "../secrets/holder.ts";
-import type { Refresh } from "../secrets/oauth.ts";
 import type { Vault } from "../secrets/secrets.ts";
+import type { Refresh } from "./oauth.ts";
 import type { AllowedRequest } from "./policy.ts";
 
 /** Answers values for the broker; nobody else holds one. */

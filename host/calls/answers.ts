@@ -2,7 +2,7 @@
 import { type JsonSchema, reason } from "../../kernel/plugin.ts";
 import { parseRecording, type Recording } from "../broker/recording.ts";
 import type { Candidate } from "../catalog/catalog.ts";
-import type { CodeCache } from "../compile/code-cache.ts";
+import type { CodeCache } from "../catalog/code-cache.ts";
 import { createComponent } from "../compile/transpile.ts";
 import { type ReplayParts, replayCall } from "./replay.ts";
 

@@ -5,8 +5,8 @@ import { reason } from "../../kernel/plugin.ts";
 import type { ToolReply, ToolRequest } from "../broker/grant.ts";
 import { type AllowedRequest, rule } from "../broker/policy.ts";
 import { NotRecorded, playBack, type Recording } from "../broker/recording.ts";
-import type { Component } from "../compile/transpile.ts";
 import type { Pool, PoolOutcome } from "../sandbox/pool.ts";
+import type { Component } from "../sandbox/processes.ts";
 
 export interface ReplayParts {
   readonly pool: Pool;

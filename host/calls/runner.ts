@@ -9,13 +9,14 @@ import {
   type ToolCall,
   type ToolOutcome,
 } from "../../kernel/plugin.ts";
-import { readable } from "../author/trace/crash.ts";
 import type { Broker } from "../broker/broker.ts";
 import type { Grant, TrafficEntry } from "../broker/grant.ts";
 import type { Tape } from "../broker/recording.ts";
 import type { Catalog, InstalledTool } from "../catalog/catalog.ts";
-import { type Component, createComponent } from "../compile/transpile.ts";
+import { createComponent } from "../compile/transpile.ts";
 import type { Pool, PoolReport } from "../sandbox/pool.ts";
+import type { Component } from "../sandbox/processes.ts";
+import { readable } from "./crash.ts";
 import type { Receipt, Receipts } from "./receipts.ts";
 import type { Switches } from "./switches.ts";
 

@@ -146,7 +146,7 @@ export function assertUnchanged(tool: InstalledTool, component: Uint8Array, file
   throw new Fault(
     "unavailable",
     "tool_digest",
-    `${tool.name} was changed ${where} after it was installed: ${what} has SHA-256 ${digest}, expected ${tool.digest}. Install it again with --force.`,
+    `${tool.name} was changed ${where} after it was installed: ${what} has SHA-256 ${digest}, expected ${tool.digest}. Install it again.`,
     { param: file ?? tool.name },
   );
 }

@@ -1,8 +1,8 @@
 /** What `postern doctor` says about tool installs that were killed, and how it clears up after them. */
 import { rm } from "node:fs/promises";
 import type { Finding } from "../../kernel/plugin.ts";
-import { openCodeCache } from "../compile/code-cache.ts";
 import type { Catalog } from "./catalog.ts";
+import { openCodeCache } from "./code-cache.ts";
 import { toolsFolder } from "./storage/folders.ts";
 import { findDrafts, settle } from "./storage/recovery.ts";
 import { exists, findReplaced } from "./storage/replaced.ts";

@@ -3,9 +3,9 @@
  * stranger's and are read here, on our main thread: one pass over the section headers, and one bounded text.
  */
 import { Fault } from "../../kernel/plugin.ts";
-import { MAX_CAPABILITIES_BYTES } from "../sources/limits.ts";
-import { Cursor } from "./instructions.ts";
-import { leb } from "./module-sections.ts";
+import { Cursor } from "../wasm/instructions.ts";
+import { leb } from "../wasm/module-sections.ts";
+import { MAX_CAPABILITIES_BYTES } from "./limits.ts";
 
 const SECTION_NAME = "postern:capabilities";
 

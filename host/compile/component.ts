@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { Fault, reason } from "../../kernel/kit.ts";
 import { MemoryWatch } from "../sandbox/memory.ts";
 import { ToolProcess } from "../sandbox/tool-process.ts";
-import type { Outline, Producers, ReaderJob, Readings, Transpiled } from "./component-reader.ts";
+import type { Outline, Producers, ReaderJob, Readings, Transpiled } from "../wasm/component-reader.ts";
 
 export const WIT_VERSION = "0.1.0";
 const HOST = "postern:tool/host";

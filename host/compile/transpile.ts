@@ -9,26 +9,15 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { Fault, MANIFEST as PACKAGE } from "../../kernel/kit.ts";
+import type { Component } from "../sandbox/processes.ts";
 import type { CodeBytes } from "../sandbox/protocol.ts";
+import type { Outline } from "../wasm/component-reader.ts";
 import { transpile } from "./component.ts";
-import type { Outline } from "./component-reader.ts";
 import { place } from "./place.ts";
 
 /** Counts the changes to what we do with the transpiler's output. */
 const REVISION = 8;
 const TRANSPILER = PACKAGE.devDependencies["@bytecodealliance/jco-transpile"];
-
-/** A component that can be handed to the pool as often as one likes. Small: code is read only when it is used. */
-export interface Component {
-  /** Names the component together with its memory limit. */
-  readonly key: string;
-  readonly sha256: string;
-  readonly memoryBytes: number;
-  /** What is run, from the cache; where that has no sound entry the component's file is read, checked and transpiled. */
-  load(): Promise<CodeBytes>;
-  /** Throws a `Fault` where the component's file is not the one that was installed: then its code may not run. */
-  verify(): Promise<void>;
-}
 
 export interface ComponentSource {
   readonly sha256: string;

@@ -2,9 +2,9 @@
 import type { ServerTarget } from "../../capabilities/servers/server-file.ts";
 import type { SignInBrowser } from "../../kernel/kit.ts";
 import { Fault, type McpServerInfo, type McpServers } from "../../kernel/plugin.ts";
-import type { McpAccess } from "../broker/mcp-access.ts";
-import type { McpTarget } from "./auth/target.ts";
-import type { Environments } from "./environment.ts";
+import type { McpAccess } from "./sign-in/access.ts";
+import type { Environments } from "./sign-in/environment.ts";
+import type { McpTarget } from "./sign-in/target.ts";
 import type { ServerRows, StoredServer } from "./tools/rows.ts";
 
 export interface Credentials extends Pick<McpServers, "beginSignIn" | "setToken" | "signOut"> {

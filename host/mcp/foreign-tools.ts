@@ -2,16 +2,16 @@
 
 import type { PrivateHosts, SealingKey } from "../../kernel/kit.ts";
 import type { Log, Mask, McpServers, Store, ToolInfo } from "../../kernel/plugin.ts";
-import type { McpAccess } from "../broker/mcp-access.ts";
 import type { Receipts } from "../calls/receipts.ts";
 import type { CheckJson } from "../sandbox/json-check.ts";
 import type { Vault } from "../secrets/secrets.ts";
-import { createForeignCalls, type ForeignCalls } from "./calls/calls.ts";
-import { createConnections } from "./connections/connections.ts";
-import type { LinkState } from "./connections/link.ts";
+import { createForeignCalls, type ForeignCalls } from "./call/calls.ts";
 import { type Credentials, createCredentials } from "./credentials.ts";
-import { createEnvironments } from "./environment.ts";
 import { createServers } from "./servers.ts";
+import type { LinkState } from "./session/link.ts";
+import { createConnections } from "./session/sessions.ts";
+import type { McpAccess } from "./sign-in/access.ts";
+import { createEnvironments } from "./sign-in/environment.ts";
 import { afterAgreeing, afterListing } from "./tools/agreement.ts";
 import type { Listed } from "./tools/definition.ts";
 import { toInfo } from "./tools/info.ts";

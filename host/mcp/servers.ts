@@ -9,10 +9,10 @@ import {
   type SeenTool,
 } from "../../kernel/plugin.ts";
 import { Refused, readUrl } from "../broker/policy.ts";
-import type { Connections } from "./connections/connections.ts";
-import { ConnectionFailed } from "./connections/failure.ts";
 import type { Credentials } from "./credentials.ts";
 import { checkServerName, parseServerFile, writeServerFile } from "./server-file.ts";
+import { ConnectionFailed } from "./session/failure.ts";
+import type { Connections } from "./session/sessions.ts";
 import { afterAgreeing, showTool } from "./tools/agreement.ts";
 import type { ServerRows, StoredServer, StoredTool } from "./tools/rows.ts";
 

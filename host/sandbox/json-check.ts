@@ -3,8 +3,8 @@
  * of its own, against a clock and within bounds of memory, because a schema can be made to take for ever.
  */
 import { Fault, type JsonSchema, type Tools } from "../../kernel/plugin.ts";
-import type { Component } from "../compile/transpile.ts";
 import type { Pool } from "./pool.ts";
+import type { Component } from "./processes.ts";
 
 export type CheckJson = NonNullable<Tools["checkJson"]>;
 

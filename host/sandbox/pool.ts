@@ -2,7 +2,7 @@
 import { availableParallelism, totalmem } from "node:os";
 import { Fault, reason } from "../../kernel/kit.ts";
 import type { ToolReply, ToolRequest } from "../broker/grant.ts";
-import type { Component } from "../compile/transpile.ts";
+import type { Component } from "./processes.ts";
 import { type InUse, Processes, type Seat } from "./processes.ts";
 import type { Ask, Ended, FailureCode, LogEntry, Outcome } from "./protocol.ts";
 import { CallLost } from "./tool-process.ts";

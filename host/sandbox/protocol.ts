@@ -1,7 +1,10 @@
 /** What is said between the service, a tool's process and the threads in it. */
 import type { MessagePort } from "node:worker_threads";
 import type { ToolReply, ToolRequest } from "../broker/grant.ts";
-import type { ReaderJob } from "../compile/component-reader.ts";
+import type { ReaderJob } from "../wasm/component-reader.ts";
+
+// What runs inside knows this file alone.
+export type { Answer, HeaderList, ToolReply, ToolRequest } from "../broker/grant.ts";
 
 export type LogLevel = "trace" | "debug" | "info" | "warn" | "error";
 

@@ -8,7 +8,7 @@ import { existsSync } from "node:fs";
 import type { Socket } from "node:net";
 import { ROOT, reason } from "../../kernel/kit.ts";
 import type { ToolReply, ToolRequest } from "../broker/grant.ts";
-import type { ReaderJob } from "../compile/component-reader.ts";
+import type { ReaderJob } from "../wasm/component-reader.ts";
 import { type FrameLimits, FrameReader, writeFrame } from "./frames.ts";
 import { ourCode } from "./our-code.ts";
 import {

@@ -25,22 +25,20 @@ export interface OAuthGrant {
 
 /** What is sealed. A shared one has no value of its own. */
 export interface Entry extends Partial<SecretRecord> {
-  /** Of a value: another after it was set for another version of its tool. */
+  /** Changes when the value is set again for another version of its tool. */
   readonly id?: string;
   /** The tool that owns the value, and which value that was when a person agreed. */
   readonly from?: { readonly tool: string; readonly id: string | undefined };
-  /** Absent in those of before. */
-  readonly use?: { readonly digest: string; readonly hosts: readonly string[] };
+  /** The version and the hosts that a person agreed to. */
+  readonly use: { readonly digest: string; readonly hosts: readonly string[] };
 }
 
 /** No tool's name has a slash in it, and no secret's. */
 export const placeOf = (tool: string, name: string) => `${tool}/${name}`;
 
-export function parsePlace(place: string): { readonly tool: string | undefined; readonly secret: string } {
+export function parsePlace(place: string): { readonly tool: string; readonly secret: string } {
   const at = place.indexOf("/");
-  return at < 0
-    ? { tool: undefined, secret: place }
-    : { tool: place.slice(0, at), secret: place.slice(at + 1) };
+  return { tool: place.slice(0, at), secret: place.slice(at + 1) };
 }
 
 /** The same version, and no host that was not there when a person agreed. */
@@ -58,7 +56,7 @@ export function recordOf(entry: Entry | undefined): SecretRecord | undefined {
   return { value, ...(oauth && { oauth }) };
 }
 
-export function valuesOf({ value, oauth }: Entry): string[] {
+export function valuesOf({ value, oauth }: Partial<SecretRecord>): string[] {
   return [value, oauth?.refreshToken, oauth?.client?.secret].filter((text) => text !== undefined);
 }
 
@@ -69,7 +67,7 @@ export function valuesOf({ value, oauth }: Entry): string[] {
  */
 export function hiddenEverywhere(place: string, entry: Entry): string[] {
   const { tool, secret } = parsePlace(place);
-  const isGiven = tool?.startsWith("mcp:") === true && !secret.startsWith("mcp:env:");
+  const isGiven = tool.startsWith("mcp:") && !secret.startsWith("mcp:env:");
   return isGiven ? valuesOf(entry).filter(looksRandom) : valuesOf(entry);
 }
 

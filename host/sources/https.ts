@@ -2,9 +2,9 @@
 import { Fault } from "../../kernel/plugin.ts";
 import { digestOf } from "../catalog/catalog.ts";
 import { readCapabilitiesSection } from "../compile/capabilities-section.ts";
+import { MAX_CAPABILITIES_BYTES, MAX_COMPONENT_BYTES } from "../compile/limits.ts";
 import { MAX_SIGNATURE_BYTES } from "../trust/evidence.ts";
 import type { Downloads } from "./download.ts";
-import { MAX_CAPABILITIES_BYTES, MAX_COMPONENT_BYTES } from "./limits.ts";
 import { progressOf } from "./progress.ts";
 import type { ReferenceOf } from "./reference.ts";
 import type { Source } from "./source.ts";
@@ -57,7 +57,7 @@ export function createHttpsSource(downloads: Downloads): Source<ReferenceOf<"htt
         throw new Fault(
           "invalid",
           "no_capabilities",
-          `Nothing says what ${url.href} may do: there is no ${file.href}, and there is none inside the component. Pass --capabilities <file>.`,
+          `Nothing says what ${url.href} may do: there is no ${file.href}, and there is none inside the component.`,
           { param: "capabilities", usage: true },
         );
       const signature = new URL(url);

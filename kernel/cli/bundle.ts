@@ -26,7 +26,7 @@ const BUNDLES: readonly Bundle[] = [
   {
     // Each process of a tool loads these when it starts.
     modules: ["host/sandbox/inside/child", "host/sandbox/inside/worker"],
-    inside: "host/compile/component-reader",
+    inside: "host/wasm/component-reader",
     external: ["piscina", "@bytecodealliance/preview2-shim/*"],
     without: ["oxc-minify"],
     files: "node_modules/@bytecodealliance/jco-transpile/vendor/*.wasm",

@@ -1,8 +1,8 @@
 /** What a call or an install left behind, with stack traces that point to the author's sources. */
 import { Fault } from "../../../kernel/plugin.ts";
+import { readableText, THREW, TRACE } from "../../calls/crash.ts";
 import type { Receipt } from "../../calls/receipts.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
-import { readableText, THREW, TRACE } from "./crash.ts";
 import { hasPlaces, locate, type Origin, readMap } from "./source-map.ts";
 
 /** The fault of a component that threw while it described itself; any other as it is. */
@@ -12,6 +12,15 @@ export function locateFault(error: unknown, component: Uint8Array): unknown {
   const text = readableText(message);
   if (text === message) return error;
   return new Fault(kind, code, locate(text, readMap(component)), { cause: error });
+}
+
+/** The result of examining a component; where that fails, the fault points to the author's lines. */
+export async function located<Result>(component: Uint8Array, examined: Promise<Result>): Promise<Result> {
+  try {
+    return await examined;
+  } catch (error) {
+    throw locateFault(error, component);
+  }
 }
 
 /** What a call said, with the stack trace of one that threw as its message and not in its log, too. */

@@ -1,6 +1,5 @@
 /** What an instance may import. Between calls, and while a component starts, it is shut: nobody is asked, nothing is told. */
-import type { ToolReply, ToolRequest } from "../../broker/grant.ts";
-import type { LogEntry, LogLevel } from "../protocol.ts";
+import type { LogEntry, LogLevel, ToolReply, ToolRequest } from "../protocol.ts";
 import { createWasi } from "./wasi/wasi.ts";
 
 /** The call that an instance works for. */

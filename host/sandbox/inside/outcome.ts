@@ -1,5 +1,6 @@
 /** What a component answered, or how it failed, as an outcome in words. */
-import { type JsonSchema, reason } from "../../../kernel/kit.ts";
+import { reason } from "../../../kernel/kit.ts";
+import type { JsonSchema } from "../../../kernel/plugin.ts";
 import type { FailureCode, Outcome } from "../protocol.ts";
 import { compileParamsCheck } from "./params.ts";
 import { ToolExit } from "./wasi/wasi.ts";

@@ -1,8 +1,8 @@
 /** The threads of a tool's process: Piscina keeps them, this file decides which of them takes a call, and when. */
+import { extname } from "node:path";
+import { fileURLToPath } from "node:url";
 import { Piscina } from "piscina";
-import { threadFile } from "../../../kernel/kit.ts";
-import type { ToolReply } from "../../broker/grant.ts";
-import type { ComponentCode, FromThread, PlacedTask, Task, ThreadHello } from "../protocol.ts";
+import type { ComponentCode, FromThread, PlacedTask, Task, ThreadHello, ToolReply } from "../protocol.ts";
 import {
   computing,
   createThread,
@@ -64,7 +64,7 @@ export class Threads {
     this.#lines = [...lines];
     this.#events = events;
     this.#piscina = new Piscina({
-      filename: threadFile("worker", import.meta.url),
+      filename: fileURLToPath(new URL(`./worker${extname(import.meta.url)}`, import.meta.url)),
       minThreads: ready,
       maxThreads: MAX_THREADS,
       concurrentTasksPerWorker: MOST_CALLS,

@@ -5,8 +5,8 @@
 import { compileFunction } from "node:vm";
 import { MessageChannel, parentPort, threadId } from "node:worker_threads";
 import { reason } from "../../../kernel/kit.ts";
-import type { ToolReply, ToolRequest } from "../../broker/grant.ts";
 import { writeFrameNow } from "../frames.ts";
+import type { ToolReply, ToolRequest } from "../protocol.ts";
 import {
   type Ask,
   type ComponentCode,

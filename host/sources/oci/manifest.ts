@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { visibleLine } from "../../../kernel/kit.ts";
 import { Fault } from "../../../kernel/plugin.ts";
-import { MAX_CAPABILITIES_BYTES, MAX_COMPONENT_BYTES } from "../limits.ts";
+import { MAX_CAPABILITIES_BYTES, MAX_COMPONENT_BYTES } from "../../compile/limits.ts";
 
 export const MEDIA = {
   manifest: "application/vnd.oci.image.manifest.v1+json",

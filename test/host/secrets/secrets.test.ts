@@ -7,7 +7,6 @@ import { Fault } from "../../../kernel/fault.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import { loadKeys, parseKeys } from "../../../plugins/store/keys/secrets-key.ts";
 import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
-import { seal } from "../../../kernel/sealing.ts";
 import { openStore } from "../../../plugins/store/sqlite/store.ts";
 
 let home: string;
@@ -176,18 +175,18 @@ test("only the broker's side of the host ever has a vault in its hands", async (
     if (/\b(SecretValues|Vault|openVault|vault)\b/.test(await readFile(join(host, file), "utf8")))
       holders.push(file);
   }
-  // `tool-host.ts` and `foreign-tools.ts` put the parts together, `environment.ts` has what commands are started with; `admin.ts` and `auth.ts` store what a sign-in brings.
+  // `tool-host.ts` and `foreign-tools.ts` put the parts together, `environment.ts` has what commands are started with; `admin.ts` and `authorization.ts` store what a sign-in brings.
   expect(holders.sort()).toEqual([
     "admin.ts",
+    "authorization.ts",
     "broker/credentials.ts",
-    "broker/mcp-access.ts",
-    "broker/mcp-sign-in.ts",
-    "mcp/environment.ts",
+    "broker/oauth.ts",
+    "broker/token-request.ts",
     "mcp/foreign-tools.ts",
-    "secrets/auth.ts",
-    "secrets/oauth.ts",
+    "mcp/sign-in/access.ts",
+    "mcp/sign-in/environment.ts",
+    "mcp/sign-in/sign-in.ts",
     "secrets/secrets.ts",
-    "secrets/token-request.ts",
     "tool-host.ts",
   ]);
 });
@@ -241,22 +240,4 @@ test("who shares a secret does not get what is set for another version of the to
   await vault.of(mailer).secrets.share("token");
   await vault.of(notes("other")).secrets.set("token", "set-for-another");
   expect(await vault.of(mailer).values.read("token")).toBeUndefined();
-});
-
-test("a secret from before they had owners goes to the first tool that names it; others ask", async () => {
-  const key = await loadKeys(home, undefined);
-  for (const name of ["token", "nobodys"])
-    await keyed().set(name, seal(key, name, JSON.stringify({ value: `value-of-${name}` })));
-  await keyed().set("broken", "!");
-  const vault = await openAll();
-  await vault.adopt([mailer, notes()], () => ["token", "broken"]);
-  expect(await vault.of(mailer).values.read("token")).toEqual({ value: "value-of-token" });
-  expect(await vault.of(notes()).secrets.standing("token")).toMatchObject({ type: "asks" });
-  const { secrets, values } = vault.of(notes());
-  expect(await secrets.standing("nobodys")).toMatchObject({
-    question: expect.stringContaining("was set before Postern kept which tool it is for"),
-  });
-  await secrets.share("nobodys");
-  expect(await values.read("nobodys")).toEqual({ value: "value-of-nobodys" });
-  expect(await keyed().get("nobodys")).toBeUndefined();
 });

@@ -2,9 +2,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { FetchLike } from "@modelcontextprotocol/client";
-import type { McpTarget } from "../../../host/mcp/auth/target.ts";
-import { type Connection, openConnection } from "../../../host/mcp/connections/connection.ts";
-import { ConnectionFailed } from "../../../host/mcp/connections/failure.ts";
+import { ConnectionFailed } from "../../../host/mcp/session/failure.ts";
+import { type Connection, openConnection } from "../../../host/mcp/session/session.ts";
+import type { McpTarget } from "../../../host/mcp/sign-in/target.ts";
 import type { Definition } from "../../../host/mcp/tools/definition.ts";
 import { type OpenedAccess, openMcpAccess, REDIRECT_URI } from "./mcp-access.ts";
 

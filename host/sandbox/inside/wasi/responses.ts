@@ -1,5 +1,5 @@
 /** What comes back through `wasi:http`: answers, their headers and their bodies, which are read in pieces. */
-import type { Answer, ToolReply } from "../../../broker/grant.ts";
+import type { Answer, ToolReply } from "../../protocol.ts";
 import { type Fields, type FieldsClass, WORDS } from "./fields.ts";
 import { Event, type Holdings, InputStream, Pollable, Refusal, Resource } from "./io.ts";
 

@@ -1,0 +1,129 @@
+/** `mcp add`: connects, shows what would be added, and asks. A refused one leaves nothing behind. */
+import { resolve } from "node:path";
+import { McpServerInfo as ServerForm, toWire } from "../../../kernel/kit.ts";
+import {
+  type CommandContext,
+  Fault,
+  type McpServerInfo,
+  type McpServers,
+  type NewMcpServer,
+} from "../../../kernel/plugin.ts";
+import { terminalPrompt } from "../terminal/prompt.ts";
+import { agree, type JsonOption, print, progress } from "../terminal/terminal.ts";
+import { interruptible, OPERATOR, type Services, withServers } from "./opening.ts";
+import { signIn } from "./sign-in.ts";
+import { describeTarget, describeTools } from "./words.ts";
+
+interface AddOptions extends JsonOption {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly token?: boolean;
+  readonly perUser?: boolean;
+  readonly yes?: boolean;
+}
+
+export async function add(
+  context: CommandContext,
+  name: string,
+  target: readonly string[],
+  options: AddOptions,
+  isCommand: boolean,
+): Promise<void> {
+  const given = await readTarget(context, name, target, options, isCommand);
+  await withServers(context, async (servers, services) => {
+    const kind = given.command === undefined ? "http" : "command";
+    const address = given.url ?? given.command?.join(" ") ?? "";
+    progress(`${name} is ${describeTarget({ kind, address })}.`);
+    progress("connecting …");
+    await interruptible(async (signal) => {
+      // Nothing runs without asking before the person has seen it.
+      let server = await servers.add(given, { user: OPERATOR, agree: false, signal });
+      try {
+        if (server.status === "unauthenticated")
+          server = await signInFirst(server, servers, services, signal);
+        progress(`\n${describeTools(server.tools, false)}`);
+        await agree(question(server), options);
+        server = await servers.agree(name, server.tools);
+      } catch (error) {
+        await servers.remove(name);
+        throw error;
+      }
+      print(options, toWire(ServerForm, server), () => `Added ${name}. ${outcome(server)}`);
+    });
+  });
+}
+
+async function readTarget(
+  { folder }: CommandContext,
+  name: string,
+  target: readonly string[],
+  { env, token = false, perUser = false }: AddOptions,
+  isCommand: boolean,
+): Promise<NewMcpServer> {
+  const [url = "", ...rest] = target;
+  const isUrl = !isCommand && rest.length === 0 && /^[a-z][a-z0-9+.-]*:\/\//i.test(url);
+  if (!isCommand && !isUrl)
+    throw usage(
+      `"${target.join(" ")}" is not a URL; write -- before a command: postern mcp add ${name} -- ${target.join(" ")}`,
+    );
+  if (isCommand && (token || perUser))
+    throw usage("--token and --per-user are for a URL; a command gets its secrets by --env");
+  if (isUrl && Object.keys(env).length > 0)
+    throw usage("--env is for a command; a server with a URL gets no environment");
+  const prompt = terminalPrompt();
+  const ask = async (question: string): Promise<string> => {
+    const value = (await prompt.secret(question))?.trim();
+    if (value) return value;
+    throw new Fault("invalid", "gave_up", "Cancelled; nothing was added.");
+  };
+  if (isUrl)
+    return {
+      name,
+      url,
+      ...(token && { token: await ask(`Token for ${name}`) }),
+      ...(perUser && { perUser }),
+    };
+  const values: Record<string, string> = {};
+  for (const [variable, value] of Object.entries(env)) values[variable] = value ?? (await ask(variable));
+  // The service starts it in its home: a program that was named by its path is found all the same.
+  const program = url.includes("/") ? resolve(folder, url) : url;
+  return { name, command: [program, ...rest], ...(Object.keys(values).length > 0 && { env: values }) };
+}
+
+async function signInFirst(
+  server: McpServerInfo,
+  servers: McpServers,
+  services: Services,
+  signal: AbortSignal,
+): Promise<McpServerInfo> {
+  progress(`${server.name} wants you to sign in before it shows its tools.`);
+  await signIn(server, services, { user: OPERATOR, signal });
+  progress("connecting …");
+  return servers.test(server.name, OPERATOR, signal);
+}
+
+function question({ name, tools }: McpServerInfo): string {
+  const readOnly = tools.filter((tool) => tool.readOnly).length;
+  const others = tools.length - readOnly;
+  const parts = [
+    ...(readOnly > 0
+      ? [
+          `${count(readOnly, "tool")} that it says only read${readOnly === 1 ? "s" : ""} may run without asking`,
+        ]
+      : []),
+    ...(others > 0 ? [`${count(others, "tool")} will ask first`] : []),
+  ];
+  return `Add ${name}?${parts.length > 0 ? ` ${parts.join(", ")}.` : ""}`;
+}
+
+function outcome({ name, tools }: McpServerInfo): string {
+  const runs = tools.filter(({ state }) => state === "runs").length;
+  return `${count(runs, "tool")} may run without asking; change that with "postern mcp edit ${name}".`;
+}
+
+function count(amount: number, noun: string): string {
+  return `${amount} ${noun}${amount === 1 ? "" : "s"}`;
+}
+
+function usage(message: string): Fault {
+  return new Fault("invalid", "usage", message, { usage: true });
+}

@@ -1,0 +1,130 @@
+/** What `postern doctor` says about tools. Read-only. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { loadKeys, NO_CHANGES, readKeyed, readTable } from "../kernel/kit.ts";
+import { type Finding, type Fix, reason, type SharedStore } from "../kernel/plugin.ts";
+import { SWITCHES, type SwitchedOff } from "./calls/switches.ts";
+import type { Catalog } from "./catalog/catalog.ts";
+import { diagnoseLeftovers } from "./catalog/leftovers.ts";
+import { findDamage } from "./catalog/shipped-repair.ts";
+import { openFolderCatalog } from "./catalog/storage/folders.ts";
+import { openRowCatalog } from "./catalog/storage/rows.ts";
+import { diagnoseServers, SERVERS, type ServerRow } from "./mcp/diagnosis.ts";
+
+export async function diagnoseTools(
+  home: string,
+  { secretsKey, shipped = true }: { readonly secretsKey?: string | undefined; readonly shipped?: boolean },
+  shared?: SharedStore | "unreachable",
+): Promise<readonly Finding[]> {
+  const key = await diagnoseKey(home, secretsKey);
+  if (shared === undefined) {
+    const servers = diagnoseServers(serversIn(home));
+    const catalog = openFolderCatalog(home);
+    const leftovers = await diagnoseLeftovers(home, catalog);
+    return [...leftovers, ...(await diagnose(catalog, switchesIn(home), shipped)), ...servers, key];
+  }
+  if (shared === "unreachable" || !(await shared.has("tools"))) return [key];
+  const hasServers = await shared.has(SERVERS);
+  const servers = diagnoseServers(
+    hasServers ? await shared.sql.all<ServerRow>(`SELECT * FROM ${SERVERS}`) : [],
+  );
+  const switches = shared.keyed<SwitchedOff>(SWITCHES);
+  const readSwitches: ReadSwitches = (names) => Promise.all(names.map((name) => switches.get(name)));
+  const catalog = openRowCatalog(shared.sql, NO_CHANGES);
+  const leftovers = await diagnoseLeftovers(home, catalog);
+  return [...leftovers, ...(await diagnose(catalog, readSwitches, shipped)), ...servers, key];
+}
+
+type ReadSwitches = (names: readonly string[]) => Promise<readonly (SwitchedOff | undefined)[]>;
+
+async function diagnose(
+  catalog: Catalog,
+  readSwitches: ReadSwitches,
+  shipped: boolean,
+): Promise<readonly Finding[]> {
+  const tools = await catalog.list();
+  const switches = await readSwitches(tools.map(({ name }) => name));
+  const fixOf = (name: string) => (shipped ? offerRepair(catalog, name) : undefined);
+  const broken = await Promise.all(
+    (await catalog.broken()).map(async ({ name, reason: why }) => ({
+      name: `tool ${name}`,
+      ok: false,
+      detail: `${why} Remove it or install it again.`,
+      ...(await fixOf(name)),
+    })),
+  );
+  const sound = await Promise.all(
+    tools.map(async (tool, at): Promise<Finding> => {
+      const name = `tool ${tool.name}`;
+      try {
+        await catalog.read(tool);
+        const off = switches[at];
+        if (off?.digest === tool.digest) {
+          const detail = `switched off since ${off.at}. ${off.why} Switch it on again: postern tool enable ${tool.name}`;
+          return { name, ok: false, detail };
+        }
+        return {
+          name,
+          ok: true,
+          detail: `version ${tool.capabilities.version}, ${tool.folder === undefined ? "in the database, " : "file "}unchanged`,
+        };
+      } catch (error) {
+        const detail = `${reason(error)} "postern tool install" replaces it with --force.`;
+        return { name, ok: false, detail, ...(await fixOf(tool.name)) };
+      }
+    }),
+  );
+  return [...sound, ...broken];
+}
+
+/** For one that came with Postern. None where its list cannot be read: whose it is, nobody knows then. */
+async function offerRepair(catalog: Catalog, name: string): Promise<{ readonly fix: Fix } | undefined> {
+  const damage = await findDamage(catalog, name).catch(() => undefined);
+  if (damage === undefined) return undefined;
+  const asks = `what is left does not say whether it is the shipped ${name} or one of yours; it would be put aside`;
+  const fix: Fix = {
+    about: `put the shipped ${name} back`,
+    ...(damage.digest === undefined && { asks }),
+    apply: (context) =>
+      context.with(["toolHost"], async ({ toolHost }, log) =>
+        (await toolHost.open()).repairShipped(name, (line) => log.info(line)),
+      ),
+  };
+  return { fix };
+}
+
+/** None where the store cannot be read: that is a finding of its own. */
+function switchesIn(home: string): ReadSwitches {
+  return async (names) => {
+    const file = join(home, "store.sqlite");
+    if (!existsSync(file)) return [];
+    return readKeyed<SwitchedOff>(file, SWITCHES, names).catch(() => []);
+  };
+}
+
+function serversIn(home: string): readonly ServerRow[] {
+  const file = join(home, "store.sqlite");
+  try {
+    return existsSync(file) ? readTable<ServerRow>(file, SERVERS) : [];
+  } catch {
+    return [];
+  }
+}
+
+async function diagnoseKey(home: string, secretsKey: string | undefined): Promise<Finding> {
+  const name = "secrets key";
+  // Asking for a key that is not there would make one.
+  if (secretsKey === undefined && !existsSync(join(home, "secrets.key"))) {
+    return { name, ok: true, detail: "none yet; the first start creates one" };
+  }
+  try {
+    await loadKeys(home, secretsKey);
+    return {
+      name,
+      ok: true,
+      detail: secretsKey === undefined ? join(home, "secrets.key") : "from POSTERN_SECRETS_KEY",
+    };
+  } catch (error) {
+    return { name, ok: false, detail: reason(error) };
+  }
+}
