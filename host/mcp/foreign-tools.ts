@@ -12,9 +12,8 @@ import type { LinkState } from "./session/link.ts";
 import { createConnections } from "./session/sessions.ts";
 import type { McpAccess } from "./sign-in/access.ts";
 import { createEnvironments } from "./sign-in/environment.ts";
-import { afterAgreeing, afterListing } from "./tools/agreement.ts";
+import { afterAgreeing, afterListing, toInfo } from "./tools/agreement.ts";
 import type { Listed } from "./tools/definition.ts";
-import { toInfo } from "./tools/info.ts";
 import { isPerUser, openServerRows, type StoredServer } from "./tools/rows.ts";
 
 export interface ForeignTools extends Pick<ForeignCalls, "call" | "resume" | "refusal"> {
