@@ -15,7 +15,7 @@ import type { Candidate, Catalog, InstalledTool } from "./catalog/catalog.ts";
 import { checkName, compareWithInstalled } from "./catalog/install.ts";
 import { describeTool } from "./catalog/tool-info.ts";
 import type { CodeCache } from "./compile/code-cache.ts";
-import type { Credentials } from "./mcp/credentials.ts";
+import type { ServerAdmin } from "./mcp/servers.ts";
 import { secretsToEnter } from "./secrets/auth.ts";
 import { holderOf } from "./secrets/holder.ts";
 import { beginSignIn, finishSignIn, mergeScopes } from "./secrets/oauth.ts";
@@ -42,8 +42,8 @@ export interface AdminParts extends Omit<OAuthOptions, "values"> {
   readonly limits: Broker["limits"];
   readonly sources: RemoteInstallParts["sources"];
   readonly judgeSignature: RemoteInstallParts["judgeSignature"];
-  /** Of an MCP server's sign-in; undefined where the address answers none. */
-  readonly finishServerSignIn: Credentials["finishSignIn"];
+  /** Finishes an MCP server's sign-in; undefined where the address answers none. */
+  readonly finishServerSignIn: ServerAdmin["finishSignIn"];
 }
 
 export function createAdmin(parts: AdminParts): Required<ToolAdmin> {

@@ -23,7 +23,6 @@ import { openToolTables, TOPIC } from "./catalog/storage/tables.ts";
 import { toInfo } from "./catalog/tool-info.ts";
 import { type CodeCache, openCodeCache } from "./compile/code-cache.ts";
 import { type ForeignTools, openForeignTools } from "./mcp/foreign-tools.ts";
-import { createMcpAccess, type McpAccess } from "./mcp/sign-in/access.ts";
 import { type CheckJson, createJsonCheck } from "./sandbox/json-check.ts";
 import { createPool, type Pool } from "./sandbox/pool.ts";
 import { type Authorization, createAuthorization } from "./secrets/auth.ts";
@@ -103,7 +102,6 @@ export interface ToolHost extends Routing, Pick<Placement, "place" | "keeps" | "
   readonly code: CodeCache;
   readonly switches: Switches;
   readonly admin: Required<ToolAdmin>;
-  readonly mcpAccess: McpAccess;
   readonly sources: Sources;
   /** Sign-ins to registries. */
   readonly logins: Logins;
@@ -141,7 +139,6 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   const refresh = createRefresh({ network, privateHosts, exclusive: store.exclusive });
   const source = createCredentialSource({ vault, environment: variable, refresh });
   const broker = createBroker({ network, source, privateHosts, store, log });
-  const mcpAccess = createMcpAccess({ vault, store, key, mask, network, privateHosts });
   const pool = createPool({
     ...(config.workers !== undefined && { size: config.workers }),
     ...(config.processes !== undefined && { processes: config.processes }),
@@ -167,7 +164,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     key,
     mask,
     log,
-    access: mcpAccess,
+    network,
     receipts,
     checkJson,
     privateHosts,
@@ -222,7 +219,6 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     hide: mask.hide,
     code,
     switches,
-    mcpAccess,
     sources,
     judgeSignature,
     trust,
@@ -246,7 +242,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
       limits: broker.limits,
       sources,
       judgeSignature,
-      finishServerSignIn: foreign.credentials.finishSignIn,
+      finishServerSignIn: foreign.servers.finishSignIn,
     }),
     examine,
     describe,
@@ -285,7 +281,6 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
       await downloads.close();
       await pool.close();
       await broker.close();
-      await mcpAccess.close();
       await network.close();
     },
   };

@@ -80,7 +80,7 @@ async function signInAtBrowser(
       begin(redirectUri).catch(async (error: unknown) => {
         if (!(error instanceof Fault) || error.code !== "oauth_client_missing") throw error;
         const secret = await askFor(`Secret of the client that the file of ${name} names`);
-        await (await toolHost.open()).foreign.credentials.setClientSecret(name, secret);
+        await (await toolHost.open()).foreign.servers.setClientSecret(name, secret);
         return begin(redirectUri);
       }),
   });

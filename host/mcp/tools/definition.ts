@@ -183,8 +183,7 @@ export function refuseHeaders(schema: unknown): string | undefined {
     if (Object.hasOwn(fields, HEADER_KEY) && !Array.isArray(node)) {
       const name = fields[HEADER_KEY];
       if (!isProperty || !isInChain) return "its schema names a header outside of its properties";
-      if (typeof name !== "string" || !HEADER_NAME.test(name))
-        return "its schema names an invalid header";
+      if (typeof name !== "string" || !HEADER_NAME.test(name)) return "its schema names an invalid header";
       if (!HEADER_TYPES.has(fields["type"]))
         return "its schema puts a value that is not a string, integer or boolean into a header";
       if (names.has(name.toLowerCase())) return "its schema names a header twice";

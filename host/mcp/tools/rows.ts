@@ -13,8 +13,8 @@ import {
   type Store,
   type Transaction,
 } from "../../../kernel/plugin.ts";
-import { parseServerFile } from "../server-file.ts";
 import type { Definition } from "./definition.ts";
+import { parseServerFile } from "./server-file.ts";
 
 export interface StoredTool {
   /** Its name on the server. */

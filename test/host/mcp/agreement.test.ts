@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { parseServerFile } from "../../../host/mcp/server-file.ts";
 import { afterAgreeing, afterListing, showTool } from "../../../host/mcp/tools/agreement.ts";
 import { readDefinitions } from "../../../host/mcp/tools/definition.ts";
 import type { StoredTool } from "../../../host/mcp/tools/rows.ts";
+import { parseServerFile } from "../../../host/mcp/tools/server-file.ts";
 
 const listing = (names: readonly string[], title = "") =>
   readDefinitions(names.map((name) => ({ name, inputSchema: { type: "object", title } })));
