@@ -1,4 +1,4 @@
-/** `mcp auth`: a sign-in in the browser, or a token; what comes of it is sealed and never shown. */
+/** `mcp auth`: a sign-in in the browser, or a token; the credential is sealed and never shown. */
 import { type CommandContext, Fault, type McpServerInfo } from "../../../kernel/plugin.ts";
 import { gaveUp, signInByBrowser } from "../../secrets/browser-sign-in.ts";
 import { terminalPrompt } from "../terminal/prompt.ts";
@@ -45,7 +45,7 @@ interface SignInOptions {
   readonly signal: AbortSignal;
 }
 
-/** Where a server has no sign-in it may still take a token. */
+/** Asks for a token where the server describes no sign-in. */
 export async function signIn(
   server: McpServerInfo,
   services: Services,

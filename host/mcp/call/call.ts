@@ -84,7 +84,7 @@ interface Attempt {
 type Resumption = {
   readonly id: string;
   readonly user: string;
-  /** What the agent calls the tool. */
+  /** The tool's name for the agent. */
   readonly name: string;
   readonly questions: readonly Question[];
 } & (
@@ -273,7 +273,7 @@ export function createMcpCalls(parts: McpCallsParts): McpCalls {
     }
   }
 
-  /** Where the replies are not what was asked for, the same resumption can be used again. */
+  /** The same resumption can be used again after replies that do not match the questions. */
   async function goOn(attempt: Attempt, text: string, replies: readonly Reply[]): Promise<CallOutcome> {
     const { server, definition, call, options } = attempt;
     const resumption = readResumption(text);

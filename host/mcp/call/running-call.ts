@@ -12,14 +12,14 @@ export type Step = CallAnswer | { readonly type: "question"; readonly params: El
 export interface RunningCall {
   /** Returns the next answer or question. Rejects as the call does; `signal` cancels the call. */
   next(signal: AbortSignal | undefined): Promise<Step>;
-  /** Answers the question that `next` returned. */
+  /** Replies to the question that `next` returned. */
   reply(result: ElicitResult): void;
   /** True once its own time was up. */
   readonly isLate: boolean;
   abort(): void;
 }
 
-/** How long a person may take where the server waits with the call open. */
+/** The time a person has to answer while the server waits with the call open. */
 export const QUESTION_TIMEOUT_MS = 10 * 60_000;
 export const MAX_ROUNDS = 10;
 

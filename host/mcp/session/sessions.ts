@@ -13,7 +13,7 @@ import type { Session, Target } from "./session.ts";
 
 export interface SessionState {
   readonly status: "connected" | "idle" | "connecting" | "unreachable" | "unauthenticated";
-  /** Why it does not answer. */
+  /** The reason why it does not answer. */
   readonly detail?: string;
   readonly revision?: string;
 }
@@ -37,8 +37,9 @@ export interface SessionsParts {
   readonly access: McpAccess;
   /** The environment variables that the server's file names; rejects with a fault where one has no value. */
   environment(server: StoredServer): Promise<Readonly<Record<string, string>>>;
-  /** Where commands are looked for, and where they run. */
+  /** The folders in which commands are looked for. */
   readonly path: string;
+  /** The folder in which commands run. */
   readonly folder: string;
   readonly version: string;
   readonly log: Log;
@@ -72,7 +73,7 @@ const MAX_RETRY_MS = 60_000;
 const IDLE_MS = 10 * 60_000;
 const SWEEP_INTERVAL_MS = 30_000;
 const MIN_LIST_INTERVAL_MS = 2000;
-/** How many servers are reached at the same time where nobody waits for it. */
+/** The servers that are reached at the same time in the background. */
 const MAX_CONCURRENT = 2;
 /** For each server; one more user closes the session that has been idle longest. */
 const MAX_SESSIONS = 64;
@@ -149,23 +150,14 @@ function keyOf(server: StoredServer, user: string): string {
   return JSON.stringify([server.id, server.fileText, isPerUser(server) ? user : ""]);
 }
 
-interface KeptSession {
-  readonly server: StoredServer;
-  readonly state: SessionState;
-  readonly isBusy: boolean;
-  readonly lastUsed: number;
-  use(signal: AbortSignal, anew: boolean): Promise<Lease>;
-  /** Closes the session until it is needed again. */
-  drop(): Promise<void>;
-  close(): Promise<void>;
-}
+type KeptSession = ReturnType<typeof keepSession>;
 
 interface Open {
   readonly session: Session;
   definitions: ReadonlyMap<string, Definition>;
 }
 
-function keepSession(parts: SessionsParts, server: StoredServer, user: string): KeptSession {
+function keepSession(parts: SessionsParts, server: StoredServer, user: string) {
   const over = new AbortController();
   const calls = new Set<OpenCall>();
   let open: Open | undefined;
@@ -282,6 +274,7 @@ function keepSession(parts: SessionsParts, server: StoredServer, user: string): 
     return opening;
   }
 
+  /** Closes the session until it is needed again. */
   async function drop(): Promise<void> {
     clearTimeout(retryTimer);
     clearTimeout(listTimer);
@@ -302,7 +295,7 @@ function keepSession(parts: SessionsParts, server: StoredServer, user: string): 
     get lastUsed() {
       return lastUsed;
     },
-    async use(signal, anew) {
+    async use(signal: AbortSignal, anew: boolean): Promise<Lease> {
       lastUsed = performance.now();
       if (anew) {
         await opening?.catch(() => {});
@@ -332,7 +325,7 @@ function keepSession(parts: SessionsParts, server: StoredServer, user: string): 
       };
     },
     drop,
-    async close() {
+    async close(): Promise<void> {
       over.abort();
       await drop();
       await opening?.catch(() => {});

@@ -1,4 +1,4 @@
-/** What servers said when they refused a request: where their sign-in is, and which scopes they want. Kept for the sign-in. */
+/** Keeps what a server said when it refused a request, for the sign-in: where that is, and which scopes it wants. */
 import type Keyv from "keyv";
 
 export interface Challenge {
@@ -8,12 +8,7 @@ export interface Challenge {
   readonly error?: string;
 }
 
-/** A place is one server and one user's credential there. */
-export interface Challenges {
-  find(place: string): Promise<Challenge | undefined>;
-  note(place: string, challenge: Challenge): Promise<void>;
-  forget(place: string): Promise<void>;
-}
+export type Challenges = ReturnType<typeof createChallenges>;
 
 // A server may ask for other things tomorrow.
 const TTL_MS = 24 * 60 * 60 * 1000;
@@ -33,21 +28,22 @@ export function splitScopes(scope = ""): readonly string[] {
   return [...new Set(scope.split(" ").filter((one) => one !== ""))];
 }
 
-export function createChallenges(keyed: Keyv<string>): Challenges {
+/** A place is one server and one user's credential there. */
+export function createChallenges(keyed: Keyv<string>) {
   /** A server that refuses everything costs one write. */
   const noted = new Map<string, string>();
   return {
-    async find(place) {
+    async find(place: string): Promise<Challenge | undefined> {
       const text = await keyed.get(place);
-      return text === undefined ? undefined : (JSON.parse(text) as Challenge);
+      return text === undefined ? undefined : JSON.parse(text);
     },
-    async note(place, challenge) {
+    async note(place: string, challenge: Challenge): Promise<void> {
       const text = JSON.stringify(challenge);
       if (noted.get(place) === text) return;
       await keyed.set(place, text, TTL_MS);
       noted.set(place, text);
     },
-    async forget(place) {
+    async forget(place: string): Promise<void> {
       noted.delete(place);
       await keyed.delete(place);
     },

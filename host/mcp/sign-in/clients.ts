@@ -14,13 +14,6 @@ export type OAuthClient = Pick<
   "client_id" | "client_secret" | "token_endpoint_auth_method"
 >;
 
-export interface Clients {
-  /** For one server's sign-in at one issuer, with one address to come back to. */
-  choose(options: ChooseOptions): Promise<OAuthClient>;
-  /** For a client that its authorization server does not know any more. */
-  forget(server: string, issuer: string, redirectUri: string): Promise<void>;
-}
-
 export interface ChooseOptions {
   readonly server: string;
   readonly metadata: AuthorizationServerMetadata;
@@ -35,7 +28,7 @@ export interface ChooseOptions {
 const METHODS = ["none", "client_secret_basic", "client_secret_post"];
 
 /** `fetch` reads a whole answer. */
-export function createClients(keyed: Keyv<string>, key: SealingKey, fetch: FetchLike): Clients {
+export function createClients(keyed: Keyv<string>, key: SealingKey, fetch: FetchLike) {
   const find = async (place: string): Promise<string | undefined> => {
     const sealed = await keyed.get(place);
     try {
@@ -87,7 +80,8 @@ export function createClients(keyed: Keyv<string>, key: SealingKey, fetch: Fetch
   }
 
   return {
-    async choose(options) {
+    /** For one server's sign-in at one issuer, with one address to come back to. */
+    async choose(options: ChooseOptions): Promise<OAuthClient> {
       const { server, metadata, redirectUri, registered, documentUrl } = options;
       if (registered !== undefined) {
         await pin(server, registered, metadata.issuer);
@@ -105,7 +99,10 @@ export function createClients(keyed: Keyv<string>, key: SealingKey, fetch: Fetch
       await keep(place, JSON.stringify(client), expires);
       return client;
     },
-    forget: async (...client) => void (await keyed.delete(placeOf(...client))),
+    /** For a client that its authorization server does not know any more. */
+    async forget(server: string, issuer: string, redirectUri: string): Promise<void> {
+      await keyed.delete(placeOf(server, issuer, redirectUri));
+    },
   };
 }
 

@@ -5,12 +5,7 @@ import type { Vault } from "../../secrets/secrets.ts";
 import type { StoredServer } from "../tools/rows.ts";
 import { toolOf } from "./target.ts";
 
-export interface Environments {
-  set(server: StoredServer, values: Readonly<Record<string, string>>): Promise<void>;
-  /** Returns all variables that its file names; rejects with a fault where one has no value. */
-  read(server: StoredServer): Promise<Readonly<Record<string, string>>>;
-  forget(server: StoredServer): Promise<void>;
-}
+export type Environments = ReturnType<typeof createEnvironments>;
 
 /** Paths and languages are no secrets: hidden everywhere, they would make logs and tools' traffic unreadable. */
 const PLAIN =
@@ -20,7 +15,7 @@ export function createEnvironments(options: {
   readonly vault: Vault;
   readonly keyed: Keyv<string>;
   readonly key: SealingKey;
-}): Environments {
+}) {
   const { vault, keyed, key } = options;
   const valuesOf = ({ name }: StoredServer) =>
     vault.of({ tool: toolOf(name), digest: "command", hostsOf: () => [] }).values;
@@ -34,13 +29,14 @@ export function createEnvironments(options: {
   }
 
   return {
-    async set(server, values) {
+    async set(server: StoredServer, values: Readonly<Record<string, string>>): Promise<void> {
       for (const [name, value] of Object.entries(values)) {
         if (!PLAIN.test(name)) await valuesOf(server).write(secretOf(name), { value });
         else await keyed.set(placeOf(server, name), seal(key, placeOf(server, name), value));
       }
     },
-    async read(server) {
+    /** Returns all variables that its file names; rejects with a fault where one has no value. */
+    async read(server: StoredServer): Promise<Readonly<Record<string, string>>> {
       const found = await Promise.all(
         namesOf(server).map(async (name) => [name, await find(server, name)] as const),
       );
@@ -53,7 +49,7 @@ export function createEnvironments(options: {
         );
       return Object.fromEntries(found.map(([name, value]) => [name, value ?? ""]));
     },
-    async forget(server) {
+    async forget(server: StoredServer): Promise<void> {
       await Promise.all(namesOf(server).map((name) => keyed.delete(placeOf(server, name))));
     },
   };

@@ -1,4 +1,4 @@
-/** What the operator agreed to, compared with what the server says now: which tools are offered, held back or off. Pure. */
+/** Compares what the operator agreed to with what the server says now, and so decides which tools are offered, held back or off. */
 import { createHash } from "node:crypto";
 import { structuredPatch } from "diff";
 import { describeServer } from "../../../capabilities/servers/describe.ts";

@@ -28,7 +28,7 @@ export interface CommandOptions {
   readonly log: Log;
 }
 
-/** How long it may take to end by itself, and then after SIGTERM. */
+/** A command has this long to end by itself, and then after SIGTERM. */
 const END_TIMEOUT_MS = 500;
 const TERM_TIMEOUT_MS = 2000;
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
@@ -44,7 +44,7 @@ export class CommandTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
-  /** How it ended, once it has. */
+  /** The rest of a sentence that says how it ended, once it has. */
   ended: string | undefined;
 
   readonly #options: CommandOptions;
@@ -54,7 +54,7 @@ export class CommandTransport implements Transport {
   #child: ChildProcess | undefined;
   #watchdog: ChildProcess | undefined;
   #closing: Promise<void> | undefined;
-  /** Why we ended it. */
+  /** The reason why we killed it. */
   #why: string | undefined;
 
   constructor(options: CommandOptions) {

@@ -168,7 +168,7 @@ test("POSTERN_SECRETS_KEY takes 32 bytes in hex or base64, comes before the file
   }
 });
 
-test("only the broker's side of the host ever has a vault in its hands", async () => {
+test("only the broker and the sign-in of MCP servers ever have a vault in their hands", async () => {
   const host = join(import.meta.dirname, "..", "..", "..", "host");
   const sources = (await readdir(host, { recursive: true })).filter((file) => file.endsWith(".ts"));
   const holders: string[] = [];
@@ -180,10 +180,10 @@ test("only the broker's side of the host ever has a vault in its hands", async (
   expect(holders.sort()).toEqual([
     "admin.ts",
     "broker/credentials.ts",
-    "broker/mcp-access.ts",
-    "broker/mcp-sign-in.ts",
-    "mcp/environment.ts",
     "mcp/foreign-tools.ts",
+    "mcp/sign-in/access.ts",
+    "mcp/sign-in/environment.ts",
+    "mcp/sign-in/sign-in.ts",
     "secrets/auth.ts",
     "secrets/oauth.ts",
     "secrets/secrets.ts",
