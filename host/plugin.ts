@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { SILENT, parsePrivateHosts } from "../kernel/kit.ts";
+import { parsePrivateHosts, SILENT } from "../kernel/kit.ts";
 import {
   type CallOutcome,
   definePlugin,

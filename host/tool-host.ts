@@ -26,7 +26,6 @@ import { openToolTables, TOPIC } from "./catalog/storage/tables.ts";
 import { toInfo } from "./catalog/tool-info.ts";
 import { createInstaller, type Installer } from "./installer.ts";
 import { type ForeignTools, openForeignTools } from "./mcp/foreign-tools.ts";
-import { createMcpAccess, type McpAccess } from "./mcp/sign-in/access.ts";
 import { type CheckJson, createJsonCheck } from "./sandbox/json-check.ts";
 import { createPool, type Pool } from "./sandbox/pool.ts";
 import { openVault } from "./secrets/secrets.ts";
@@ -103,7 +102,6 @@ export interface ToolHost extends Routing, Pick<Placement, "place" | "keeps" | "
   readonly code: CodeCache;
   readonly switches: Switches;
   readonly admin: Required<ToolAdmin>;
-  readonly mcpAccess: McpAccess;
   readonly sources: Sources;
   /** Sign-ins to registries. */
   readonly logins: Logins;
@@ -142,7 +140,6 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   const refresh = createRefresh({ network, privateHosts, exclusive: store.exclusive });
   const source = createCredentialSource({ vault, environment: variable, refresh });
   const broker = createBroker({ network, source, privateHosts, store, log });
-  const mcpAccess = createMcpAccess({ vault, store, key, mask, network, privateHosts });
   const pool = createPool({
     ...(config.workers !== undefined && { size: config.workers }),
     ...(config.processes !== undefined && { processes: config.processes }),
@@ -165,7 +162,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     key,
     mask,
     log,
-    access: mcpAccess,
+    network,
     receipts,
     checkJson,
     privateHosts,
@@ -221,7 +218,6 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     hide: mask.hide,
     code,
     switches,
-    mcpAccess,
     sources,
     judgeSignature,
     trust,
@@ -241,7 +237,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
       remove,
       limits: broker.limits,
       sources,
-      finishServerSignIn: foreign.credentials.finishSignIn,
+      finishServerSignIn: foreign.servers.finishSignIn,
     }),
     examine,
     installer,
@@ -281,7 +277,6 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
       await downloads.close();
       await pool.close();
       await broker.close();
-      await mcpAccess.close();
       await network.close();
     },
   };

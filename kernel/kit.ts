@@ -72,7 +72,6 @@ export { ToolInfo, ToolReceipt } from "./vocabulary/tools.ts";
 export { TurnEvent, TurnRecord } from "./vocabulary/turn.ts";
 export { Figures, Usage, UsageBy, WireUsage, estimateText } from "./vocabulary/usage.ts";
 export { Identity, OPERATOR, PairingGate, User, isWebhookIdentity, webhookIdentity } from "./vocabulary/user.ts";
-export { compareLines } from "./vocabulary/wire/line-diff.ts";
 export { createFigures } from "../plugins/store/engine/figures.ts";
 export { NO_CHANGES } from "../plugins/store/fleet/changes.ts";
 export { follow } from "../plugins/store/fleet/followed.ts";

@@ -1,6 +1,12 @@
 /** What a model wrote, checked against the schema that a tool, or somebody who wants an answer of that shape, gave. */
 // Not by the kernel's kit: a tool's process would load all of it, and may not.
-import { type ParamsVerdict, compileBoundedCheck, describeMistake, judgeParams, reason } from "../../../kernel/kit.ts";
+import {
+  compileBoundedCheck,
+  describeMistake,
+  judgeParams,
+  type ParamsVerdict,
+  reason,
+} from "../../../kernel/kit.ts";
 import type { JsonSchema } from "../../../kernel/plugin.ts";
 
 /** The mistakes in words, for a value and how long it is as JSON. */
