@@ -1,19 +1,19 @@
 /** How a taken request is answered: whole when its turn has ended, or event by event while it runs. */
 import type { ServerResponse } from "node:http";
 import type { Agent, Failure, Log, Threads, TurnRecord } from "../../../kernel/plugin.ts";
-import type { Door } from "../doors.ts";
-import type { Begun } from "../intake/intake.ts";
-import { isBackground, type Requests, type TakenRequest } from "../intake/requests.ts";
-import { refusalOf } from "../refusal.ts";
-import type { Seals } from "../seal.ts";
+import { isBackground, type Requests, type TakenRequest } from "../stored/requests.ts";
+import type { Seals } from "../stored/seals.ts";
+import type { Places } from "../stored/turn-location.ts";
+import type { Begun } from "../turn/intake.ts";
+import type { Door } from "../wire/dialect.ts";
+import type { ResponseObject, WireError } from "../wire/format.ts";
+import { refusalOf } from "../wire/refusal.ts";
 import { turnEnd } from "./ending.ts";
 import { type Followed, follow, type NumberedEvent } from "./follow.ts";
 import type { View } from "./output.ts";
-import type { Places } from "./place.ts";
 import { inSeconds, type PageOf, respond, respondWith } from "./response.ts";
 import { createSequence } from "./sequence.ts";
 import { openEventStream } from "./sse.ts";
-import type { ResponseObject, WireError } from "./wire.ts";
 
 export interface AnswerParts {
   readonly agent: Agent;

@@ -1,8 +1,8 @@
 /** The stream of a response, numbered: of a turn that runs here, that runs on another node, or that has ended. */
 import type { Agent, RunningTurn, Threads, TurnEvent } from "../../../kernel/plugin.ts";
+import type { StreamEvent } from "../wire/format.ts";
 import { turnEnd } from "./ending.ts";
 import type { Sequence } from "./sequence.ts";
-import type { StreamEvent } from "./wire.ts";
 
 /** An event as it is sent. */
 export type NumberedEvent = StreamEvent & { readonly sequence_number: number };

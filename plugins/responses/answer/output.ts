@@ -1,7 +1,5 @@
 /** What a turn has put out, as items of the wire. Pure: a stored turn and one that just ended give the same items. */
 import type { ToolCall, TurnItem, TurnRecord } from "../../../kernel/plugin.ts";
-import { calledTool, customInput } from "../tool-names.ts";
-import { formatItemId } from "./id.ts";
 import type {
   CallItem,
   ItemStatus,
@@ -10,7 +8,9 @@ import type {
   ReasoningItem,
   TextPart,
   WireTool,
-} from "./wire.ts";
+} from "../wire/format.ts";
+import { formatItemId } from "../wire/id.ts";
+import { calledTool, customInput } from "../wire/tool-names.ts";
 
 /** How a response is shown: what the request brought, and through which door it is read. */
 export interface View {

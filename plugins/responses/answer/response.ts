@@ -2,9 +2,16 @@
 
 import { toWire, Usage, whyHeld } from "../../../kernel/kit.ts";
 import type { Gate, TurnRecord } from "../../../kernel/plugin.ts";
-import { formatResponseId, type ResponseId } from "./id.ts";
+import type {
+  OutputItem,
+  ResponseObject,
+  ResponseStatus,
+  WireError,
+  WireTool,
+  WireUsage,
+} from "../wire/format.ts";
+import { formatResponseId, type ResponseId } from "../wire/id.ts";
 import { outputOf, type View } from "./output.ts";
-import type { OutputItem, ResponseObject, ResponseStatus, WireError, WireTool, WireUsage } from "./wire.ts";
 
 /** What the request said that the response says again. */
 export interface Echo {

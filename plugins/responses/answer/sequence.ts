@@ -1,8 +1,8 @@
 /** The events of a turn as the events of a stream. Pure: the same turn events give the same stream events. */
 import type { ToolCall, TurnEvent, TurnItem, TurnRecord } from "../../../kernel/plugin.ts";
-import { formatItemId } from "./id.ts";
+import type { ItemStatus, ResponseObject, StreamEvent } from "../wire/format.ts";
+import { formatItemId } from "../wire/id.ts";
 import { callItem, callsOf, isSaid, isThought, message, reasoning, textPart, type View } from "./output.ts";
-import type { ItemStatus, ResponseObject, StreamEvent } from "./wire.ts";
 
 export interface Sequence {
   /** What to send before the turn has begun. */

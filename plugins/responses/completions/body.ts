@@ -2,10 +2,10 @@
 
 import { type Declared, Type } from "../../../kernel/kit.ts";
 import type { Format, Generation } from "../../../kernel/plugin.ts";
-import { compile } from "../intake/check.ts";
-import { OpenBody } from "../intake/open/body.ts";
-import { BODY, maybe } from "../intake/request.ts";
-import { invalid } from "../refusal.ts";
+import { OpenBody } from "../parse/body.ts";
+import { BODY, maybe } from "../parse/request.ts";
+import { compile } from "../wire/check.ts";
+import { invalid } from "../wire/refusal.ts";
 import { Message } from "./messages.ts";
 import { GivenChoice, LegacyChoice, LegacyFunction, Tool } from "./tools.ts";
 

@@ -2,7 +2,7 @@
 import type { ErrorEnvelope, HttpFault } from "../../../kernel/kit.ts";
 import type { TurnEvent, TurnRecord } from "../../../kernel/plugin.ts";
 import { isSaid, isThought } from "../answer/output.ts";
-import type { TakenRequest } from "../intake/requests.ts";
+import type { TakenRequest } from "../stored/requests.ts";
 import { BETWEEN, callsFor, finishOf, headOf, posternOf, usageOf } from "./completion.ts";
 import type { Form } from "./request.ts";
 import type { Chunk, Delta, FinishReason, ToolCall } from "./wire.ts";

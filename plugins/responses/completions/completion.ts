@@ -4,8 +4,8 @@ import { toWire, Usage } from "../../../kernel/kit.ts";
 import type { ToolCall as Called, TurnItem, TurnRecord } from "../../../kernel/plugin.ts";
 import { callsOf, isSaid, isThought } from "../answer/output.ts";
 import { inSeconds } from "../answer/response.ts";
-import type { TakenRequest } from "../intake/requests.ts";
-import { calledTool, customInput } from "../tool-names.ts";
+import type { TakenRequest } from "../stored/requests.ts";
+import { calledTool, customInput } from "../wire/tool-names.ts";
 import type { Form } from "./request.ts";
 import type { Completion, CompletionUsage, FinishReason, Head, ToolCall } from "./wire.ts";
 

@@ -3,9 +3,9 @@
  * caller's words and then said as the parts of the Responses format, which is where their rules are.
  */
 import { Type } from "../../../kernel/kit.ts";
-import { compile } from "../intake/check.ts";
-import { maybe } from "../intake/request.ts";
-import { invalid } from "../refusal.ts";
+import { maybe } from "../parse/request.ts";
+import { compile } from "../wire/check.ts";
+import { invalid } from "../wire/refusal.ts";
 
 /** As `content` and `output` of the Responses format have it. */
 export type GivenContent = string | readonly object[];

@@ -6,8 +6,8 @@
 import type { HttpFault } from "../../../kernel/kit.ts";
 import { Fault, type FaultKind, type TurnRecord } from "../../../kernel/plugin.ts";
 import { gateError, type PageOf } from "../answer/response.ts";
-import type { WireError } from "../answer/wire.ts";
-import { refusalOf } from "../refusal.ts";
+import type { WireError } from "../wire/format.ts";
+import { refusalOf } from "../wire/refusal.ts";
 
 /** A code that is not here is of a failure that nobody expected. */
 const KINDS: Readonly<Record<string, FaultKind>> = {

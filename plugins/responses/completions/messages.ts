@@ -3,11 +3,11 @@
  * checked on the way: every call has its output, every output its call, and somebody has asked something.
  */
 import { Type } from "../../../kernel/kit.ts";
-import { compile } from "../intake/check.ts";
-import { MOST_ITEMS, tooManyItems } from "../intake/input.ts";
-import { maybe } from "../intake/request.ts";
-import { invalid } from "../refusal.ts";
-import { customParams } from "../tool-names.ts";
+import { maybe } from "../parse/request.ts";
+import { MOST_ITEMS, tooManyItems } from "../resolve/ask.ts";
+import { compile } from "../wire/check.ts";
+import { invalid } from "../wire/refusal.ts";
+import { customParams } from "../wire/tool-names.ts";
 import { Content, contentOf, type GivenContent, Texts, textsOf } from "./content.ts";
 
 export interface Conversation {

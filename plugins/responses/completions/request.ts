@@ -1,7 +1,7 @@
 /** The body of a chat completion as a request to the agent, and how its answer is to be written. */
-import { parseOpenItem } from "../intake/open/items.ts";
-import { type CreateRequest, refuseUnwired, type TurnSettings } from "../intake/request.ts";
-import { invalid } from "../refusal.ts";
+import { parseOpenItem } from "../parse/open-items.ts";
+import { type CreateRequest, refuseUnwired, type TurnSettings } from "../parse/request.ts";
+import { invalid } from "../wire/refusal.ts";
 import { type Body, checkBody, formatOf, generationOf, ignoredIn } from "./body.ts";
 import { parseMessages } from "./messages.ts";
 import { type GivenTools, parseChoice, parseFunctions, parseLegacyChoice, parseTools } from "./tools.ts";

@@ -2,10 +2,10 @@
 
 import { type Declared, Type } from "../../../kernel/kit.ts";
 import type { ToolChoice } from "../../../kernel/plugin.ts";
-import type { CustomTool, WireTool } from "../answer/wire.ts";
-import { compile } from "../intake/check.ts";
-import { functionTool, GIVEN_FUNCTION, maybe, refuseDouble, ToolName } from "../intake/request.ts";
-import { invalid } from "../refusal.ts";
+import { functionTool, GIVEN_FUNCTION, maybe, refuseDouble, ToolName } from "../parse/request.ts";
+import { compile } from "../wire/check.ts";
+import type { CustomTool, WireTool } from "../wire/format.ts";
+import { invalid } from "../wire/refusal.ts";
 
 const FUNCTION = { refusal: "must be an object with name and parameters" };
 const FunctionTool = Type.Object({ function: Type.Object(GIVEN_FUNCTION, FUNCTION) });

@@ -1,8 +1,8 @@
 /** What the open door reads out of a body. */
 import { expect, test } from "vitest";
-import { DOORS, OPEN, STRICT } from "../../../../plugins/responses/doors.ts";
-import { ignoredHeader } from "../../../../plugins/responses/intake/open/ignored.ts";
-import { parseOpen } from "../../../../plugins/responses/intake/open/open.ts";
+import { ignoredHeader } from "../../../../plugins/responses/parse/ignored.ts";
+import { parseOpen } from "../../../../plugins/responses/parse/open.ts";
+import { DOORS, OPEN, STRICT } from "../../../../plugins/responses/wire/dialect.ts";
 import { startService } from "../../../support/services/responses.ts";
 
 const parse = (fields: object) => parseOpen({ model: "any", input: "Hi", ...fields }, true);

@@ -1,11 +1,7 @@
 /** `/openai/v1/files` with the `openai` package, and at its limits. */
 import OpenAI, { toFile } from "openai";
 import { expect, test, vi } from "vitest";
-import {
-  createStoredFiles,
-  MIGRATIONS,
-  OWNER,
-} from "../../../../plugins/responses/resources/files/stored-files.ts";
+import { createStoredFiles, MIGRATIONS, OWNER } from "../../../../plugins/responses/stored/files.ts";
 import { bearer, type Service, startService, TOKEN } from "../../../support/services/responses.ts";
 
 const MIB = 1024 * 1024;

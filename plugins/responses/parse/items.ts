@@ -1,0 +1,176 @@
+/** The items of `input`, each checked and reduced to what a turn can hold. */
+
+import { type Declared, Type } from "../../../kernel/kit.ts";
+import type { Attachment } from "../../../kernel/plugin.ts";
+import type { SealedKind } from "../stored/seals.ts";
+import { compile } from "../wire/check.ts";
+import { invalid } from "../wire/refusal.ts";
+
+/** Bytes that came with a message or an output, or where they are. */
+export interface GivenAttachment {
+  readonly kind: "image" | "file" | "audio";
+  readonly name?: string;
+  /** How closely a model should look at an image. */
+  readonly detail?: string;
+  readonly source:
+    | { readonly type: "data"; readonly mime: string; readonly data: Uint8Array }
+    | { readonly type: "url"; readonly url: string }
+    | { readonly type: "file"; readonly id: string };
+  /** Where it stands in the request, for a refusal: `input[0].content[1]`. */
+  readonly at: string;
+}
+
+/** An attachment as the request keeps it; the agent has its bytes. */
+export interface KeptAttachment extends Attachment {
+  readonly digest: string;
+  readonly url?: string;
+  /** The id of an uploaded file. */
+  readonly file?: string;
+}
+
+interface Message<Attached> {
+  readonly type: "message";
+  readonly role: Role;
+  readonly text: string;
+  readonly attachments?: readonly Attached[];
+  /** A conversation made shorter: nobody's own words. */
+  readonly isSummary?: true;
+}
+
+interface Output<Attached> {
+  readonly type: "function_call_output";
+  readonly call: string;
+  readonly output: string;
+  readonly attachments?: readonly Attached[];
+}
+
+/** The name is the one that a model knows the tool by. */
+interface Call {
+  readonly type: "function_call";
+  readonly call: string;
+  readonly name: string;
+  readonly params: string;
+}
+
+/** What a model thought, given back by the caller. */
+interface Reasoning {
+  readonly type: "reasoning";
+  readonly text: string;
+}
+
+export type InputItem =
+  | GivenItem
+  | { readonly type: "item_reference"; readonly id: string }
+  /** What the caller keeps for us and cannot read: reasoning, or a conversation made shorter. */
+  | { readonly type: "sealed"; readonly holds: SealedKind; readonly sealed: string }
+  /** A client's own bookkeeping, which no turn can use. */
+  | { readonly type: "skipped" };
+
+/** What is left of the items once references are followed and bookkeeping is dropped. */
+export type GivenItem = Message<GivenAttachment> | Call | Output<GivenAttachment> | Reasoning;
+
+/** The same with its attachments read. */
+export type SaidItem = Message<KeptAttachment> | Call | Output<KeptAttachment> | Reasoning;
+
+export const Role = Type.Enum(["user", "assistant", "system", "developer"], {
+  refusal: "must be user, assistant, system or developer",
+});
+type Role = Declared<typeof Role>;
+
+const Part = Type.Object(
+  {
+    type: Type.String({ refusal: "must be the part's type" }),
+    text: Type.Optional(Type.Unknown()),
+    refusal: Type.Optional(Type.Unknown()),
+    filename: Type.Optional(Type.Unknown()),
+  },
+  {
+    refusal: "must be a part with a type",
+    if: Type.Object({ type: Type.Enum(["input_text", "output_text", "text"]) }),
+    // biome-ignore lint/suspicious/noThenProperty: JSON Schema's word
+    then: Type.Object({ text: Type.String({ refusal: "must be a text" }) }),
+  },
+);
+type Part = Declared<typeof Part>;
+
+const CONTENT = { refusal: "must be a text or an array of parts" };
+const OutputContent = Type.Union([Type.String(), Type.Array(Part)], CONTENT);
+const Content = Type.Union([Type.String(), Type.Array(Part), Type.Null()], CONTENT);
+type Content = Declared<typeof Content>;
+
+export const CallId = Type.String({
+  minLength: 1,
+  refusal: "must be the call_id of a function call, not empty",
+});
+
+const GivenMessage = Type.Object({ role: Role, content: Content });
+
+const GivenCall = Type.Object({
+  call_id: CallId,
+  name: Type.String({ minLength: 1, refusal: "must be the function's name" }),
+  arguments: Type.String({ refusal: "must be a JSON text" }),
+});
+
+const CallOutput = Type.Object({ call_id: CallId, output: OutputContent });
+
+const Reference = Type.Object({ id: Type.String({ refusal: "must be an item's id" }) });
+
+/** What `input` may hold. Clients leave the type out of messages, and out of references. */
+export const Item = Type.Union(
+  [
+    Type.Object({ type: Type.Optional(Type.Literal("message")), ...GivenMessage.properties }),
+    Type.Object({ type: Type.Literal("function_call"), ...GivenCall.properties }),
+    Type.Object({ type: Type.Literal("function_call_output"), ...CallOutput.properties }),
+    Type.Object({ type: Type.Optional(Type.Literal("item_reference")), ...Reference.properties }),
+    Type.Object({ type: Type.Literal("reasoning") }),
+  ],
+  { $id: "ResponseInputItem" },
+);
+
+const checkMessage = compile(GivenMessage);
+const checkCall = compile(GivenCall);
+const checkOutput = compile(CallOutput);
+const checkReference = compile(Reference);
+const checkObject = compile(
+  Type.Object(
+    { type: Type.Optional(Type.Unknown()), role: Type.Optional(Type.Unknown()) },
+    { refusal: "must be an item: an object" },
+  ),
+);
+
+export function parseItem(value: unknown, at: string): InputItem {
+  const item = checkObject(value, at);
+  const type = item.type ?? (item.role === undefined ? "item_reference" : "message");
+  if (type === "message") {
+    const { role, content } = checkMessage(value, at);
+    return { type, role, text: textOf(content) };
+  }
+  if (type === "function_call") {
+    const call = checkCall(value, at);
+    return { type, call: call.call_id, name: call.name, params: call.arguments };
+  }
+  if (type === "function_call_output") {
+    const { call_id, output } = checkOutput(value, at);
+    return { type, call: call_id, output: textOf(output) };
+  }
+  if (type === "item_reference") return { type, id: checkReference(value, at).id };
+  if (type === "reasoning") return { type: "skipped" };
+  throw invalid(
+    `${at}.type`,
+    "invalid_type",
+    `"${at}.type" must be message, function_call, function_call_output, item_reference or reasoning.`,
+  );
+}
+
+function textOf(content: Content): string {
+  if (typeof content === "string") return content;
+  return (content ?? []).map(textOfPart).join("\n");
+}
+
+/** The agent reads text; of anything else it is told that it was there. */
+function textOfPart({ type, text, refusal, filename }: Part): string {
+  if (typeof text === "string") return text;
+  if (typeof refusal === "string") return refusal;
+  const kind = String(type).replace(/^input_/, "");
+  return typeof filename === "string" ? `[${kind}: ${filename}]` : `[${kind}]`;
+}

@@ -1,0 +1,234 @@
+/** Files that users upload to name them in requests. They are kept in the store, in parts. */
+import { randomUUIDv7 } from "node:crypto";
+import { cleanFileName } from "../../../kernel/kit.ts";
+import { Fault, type Queries, type Store } from "../../../kernel/plugin.ts";
+import { mimeOf } from "./mime.ts";
+
+export interface StoredFile {
+  readonly id: string;
+  readonly user: string;
+  readonly name: string;
+  readonly mime: string;
+  readonly purpose: string;
+  readonly bytes: number;
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+}
+
+export interface NewFile {
+  readonly name: string;
+  readonly mime: string;
+  readonly purpose: string;
+  readonly data: Uint8Array;
+  readonly expiresAfterSecs?: number;
+}
+
+export interface FileQuery {
+  readonly limit: number;
+  readonly order: "asc" | "desc";
+  readonly after?: string;
+  readonly purpose?: string;
+}
+
+/** A file as the input of a request names it. */
+export interface ResolvedFile {
+  readonly mime: string;
+  readonly name: string;
+  readonly data: Uint8Array;
+}
+
+export interface StoredFiles {
+  /** Throws where the user has no room for so many bytes more. */
+  refuseFull(user: string, bytes: number): Promise<void>;
+  add(user: string, file: NewFile): Promise<StoredFile>;
+  find(user: string, id: string): Promise<StoredFile | undefined>;
+  list(user: string, query: FileQuery): Promise<readonly StoredFile[]>;
+  /** Its bytes, some at a time. */
+  content(file: StoredFile): AsyncIterable<Uint8Array>;
+  remove(user: string, id: string): Promise<boolean>;
+  resolveFile(user: string, id: string): Promise<ResolvedFile | undefined>;
+  removeExpired(): Promise<void>;
+}
+
+export interface FileLimits {
+  /** Of all files of a user together. */
+  readonly totalBytes: number;
+}
+
+export const MOST_FILES = 1000;
+// Copying a store takes hundreds of rows at once: with these they fit into memory.
+const PART_BYTES = 128 * 1024;
+
+export const OWNER = "response files";
+
+export const MIGRATIONS = {
+  sqlite: [
+    `CREATE TABLE response_files (
+      id TEXT PRIMARY KEY,
+      user TEXT NOT NULL,
+      name TEXT NOT NULL,
+      mime TEXT NOT NULL,
+      purpose TEXT NOT NULL,
+      bytes INTEGER NOT NULL,
+      created_at TEXT NOT NULL,
+      expires_at TEXT
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX response_files_by_user ON response_files (user, id);
+    CREATE INDEX response_files_by_end ON response_files (expires_at) WHERE expires_at IS NOT NULL;
+    CREATE TABLE response_file_parts (
+      file TEXT NOT NULL REFERENCES response_files (id) ON DELETE CASCADE,
+      part INTEGER NOT NULL,
+      data BLOB NOT NULL,
+      PRIMARY KEY (file, part)
+    ) STRICT;`,
+  ],
+  postgres: [
+    `CREATE TABLE response_files (
+      id TEXT COLLATE "C" PRIMARY KEY,
+      "user" TEXT COLLATE "C" NOT NULL,
+      name TEXT COLLATE "C" NOT NULL,
+      mime TEXT COLLATE "C" NOT NULL,
+      purpose TEXT COLLATE "C" NOT NULL,
+      bytes INTEGER NOT NULL,
+      created_at TEXT COLLATE "C" NOT NULL,
+      expires_at TEXT COLLATE "C"
+    );
+    CREATE INDEX response_files_by_user ON response_files ("user", id);
+    CREATE INDEX response_files_by_end ON response_files (expires_at) WHERE expires_at IS NOT NULL;
+    CREATE TABLE response_file_parts (
+      file TEXT COLLATE "C" NOT NULL REFERENCES response_files (id) ON DELETE CASCADE,
+      part INTEGER NOT NULL,
+      data BYTEA NOT NULL,
+      PRIMARY KEY (file, part)
+    );`,
+  ],
+};
+
+interface Columns extends Omit<StoredFile, "createdAt" | "expiresAt"> {
+  readonly created_at: string;
+  readonly expires_at: string | null;
+}
+
+const ID = /^file-[0-9a-f]{32}$/;
+const KEPT = "(expires_at IS NULL OR expires_at > ?)";
+const now = () => new Date().toISOString();
+
+export async function createStoredFiles(store: Store, { totalBytes }: FileLimits): Promise<StoredFiles> {
+  const sql = await store.tables(OWNER, MIGRATIONS);
+
+  async function refuseFull(user: string, bytes: number, queries: Queries = sql): Promise<void> {
+    const used = await queries.get<{ count: number; bytes: number }>(
+      `SELECT count(*) AS count, coalesce(sum(bytes), 0) AS bytes FROM response_files WHERE "user" = ? AND ${KEPT}`,
+      user,
+      now(),
+    );
+    if ((used?.count ?? 0) >= MOST_FILES)
+      throw full(`You have ${MOST_FILES} files, which is the most there may be.`);
+    if ((used?.bytes ?? 0) + bytes > totalBytes)
+      throw full(
+        `Your files may have ${totalBytes / (1024 * 1024)} MiB together (RESPONSES_FILES_MB), and there is no room for this one.`,
+      );
+  }
+
+  const files: StoredFiles = {
+    refuseFull,
+    // Two uploads at once must not both find the last room.
+    add: (user, { name: given, mime, purpose, data, expiresAfterSecs }) =>
+      store.exclusive(`response files of ${user}`, async () => {
+        const createdAt = new Date();
+        const name = cleanFileName(given);
+        const expires =
+          expiresAfterSecs === undefined ? null : new Date(createdAt.getTime() + expiresAfterSecs * 1000);
+        const file: StoredFile = {
+          id: `file-${randomUUIDv7().replaceAll("-", "")}`,
+          ...{ user, name, purpose, mime: mimeOf(data, mime, name), bytes: data.byteLength },
+          createdAt: createdAt.toISOString(),
+          expiresAt: expires?.toISOString() ?? null,
+        };
+        await sql.transaction(async (tx) => {
+          await refuseFull(user, file.bytes, tx);
+          const written = [
+            tx.run(
+              `INSERT INTO response_files (id, "user", name, mime, purpose, bytes, created_at, expires_at)
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+              ...[file.id, user, name, file.mime, purpose, file.bytes, file.createdAt, file.expiresAt],
+            ),
+          ];
+          for (let from = 0, part = 0; from < data.byteLength; from += PART_BYTES, part += 1)
+            written.push(
+              tx.run(
+                "INSERT INTO response_file_parts (file, part, data) VALUES (?, ?, ?)",
+                file.id,
+                part,
+                data.subarray(from, from + PART_BYTES),
+              ),
+            );
+          await Promise.all(written);
+        });
+        return file;
+      }),
+    async find(user, id) {
+      if (!ID.test(id)) return undefined;
+      const row = await sql.get<Columns>(
+        `SELECT * FROM response_files WHERE id = ? AND "user" = ? AND ${KEPT}`,
+        id,
+        user,
+        now(),
+      );
+      return row && read(row);
+    },
+    async list(user, { limit, order, after, purpose }) {
+      // Ids are made in order of time.
+      const beyond = order === "asc" ? "id > ?" : "id < ?";
+      const rows = await sql.all<Columns>(
+        `SELECT * FROM response_files WHERE "user" = ? AND ${KEPT}
+           ${after === undefined ? "" : `AND ${beyond}`} ${purpose === undefined ? "" : "AND purpose = ?"}
+         ORDER BY id ${order === "asc" ? "ASC" : "DESC"} LIMIT ?`,
+        ...[user, now(), after, purpose, limit].filter((value) => value !== undefined),
+      );
+      return rows.map(read);
+    },
+    async *content({ id, bytes }) {
+      let left = bytes;
+      for (let part = 0; left > 0; part += 1) {
+        const row = await sql.get<{ data: Uint8Array }>(
+          "SELECT data FROM response_file_parts WHERE file = ? AND part = ?",
+          id,
+          part,
+        );
+        // The reader was promised all of it, and sees that the rest is missing.
+        if (row === undefined) throw new Error("the file was deleted while it was read");
+        left -= row.data.byteLength;
+        yield row.data;
+      }
+    },
+    async remove(user, id) {
+      return (await sql.run('DELETE FROM response_files WHERE id = ? AND "user" = ?', id, user)) > 0;
+    },
+    async resolveFile(user, id) {
+      const file = await files.find(user, id);
+      if (file === undefined) return undefined;
+      const parts = await sql.all<{ data: Uint8Array }>(
+        "SELECT data FROM response_file_parts WHERE file = ? ORDER BY part",
+        id,
+      );
+      const data = Buffer.concat(parts.map((part) => part.data));
+      return data.byteLength === file.bytes ? { mime: file.mime, name: file.name, data } : undefined;
+    },
+    async removeExpired() {
+      await sql.run("DELETE FROM response_files WHERE expires_at IS NOT NULL AND expires_at <= ?", now());
+    },
+  };
+  return files;
+}
+
+const read = ({ created_at, expires_at, ...row }: Columns): StoredFile => ({
+  ...row,
+  createdAt: created_at,
+  expiresAt: expires_at,
+});
+
+const full = (why: string) =>
+  new Fault("invalid", "file_quota_exceeded", `${why} Delete some with DELETE /files/{id}.`, {
+    param: "file",
+  });
