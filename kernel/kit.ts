@@ -57,8 +57,14 @@ export { clientDocument, clientDocumentUrl, clientMetadata } from "./net/oauth-c
 export { examinePort } from "./net/port-check.ts";
 export { createProxies, type Proxies, readTrustedProxies } from "./net/proxies.ts";
 export { applyLimit, limitWords, RATE_LIMIT_EXCEEDED, RATE_LIMIT_HEADERS } from "./net/rate-limit.ts";
+export {
+  type Asked,
+  type CheckedRoute,
+  mountRoutes,
+  type RouteDefinition,
+} from "./net/routes.ts";
 export { examineSecret, showWeaknesses } from "./net/weak-secret.ts";
-export { type MountedSocket, routerPath } from "./net/web.ts";
+export type { MountedSocket } from "./net/web.ts";
 export { ChangeableSetting } from "./settings/live.ts";
 export { removeInBatches, removeOld } from "./store/care/retention.ts";
 export { createFigures } from "./store/figures.ts";

@@ -1,32 +1,19 @@
-/** `/responses/input_tokens` and `/responses/compact`: what a request would cost of the window, and how it gets smaller. */
+/** `/responses/input_tokens` and `/responses/compact`: how much of the window a request would take, and how to make it smaller. */
 import { randomUUIDv7 } from "node:crypto";
-import type { Context } from "koa";
-import { applyLimit, type Declared, Type } from "../../../kernel/kit.ts";
-import type { Agent, Limiter } from "../../../kernel/plugin.ts";
+import { Type } from "../../../kernel/kit.ts";
+import type { Turn, User } from "../../../kernel/plugin.ts";
 import { PLACEHOLDER_MODEL, usageOf, withCacheWrites } from "../answer/response.ts";
-import type { CreateRequest } from "../parse/request.ts";
-import type { GoingOn } from "../resolve/conversation.ts";
-import type { Requests } from "../stored/requests.ts";
-import type { Seals } from "../stored/seals.ts";
+import { parseOpen } from "../parse/open.ts";
+import { type CreateRequest, previousNotFound } from "../parse/request.ts";
+import type { ConversationPlace } from "../resolve/conversation.ts";
+import { resolveItems } from "../resolve/previous.ts";
+import { CHANNEL, historyItem } from "../turn/turn.ts";
 import { WireUsage } from "../wire/format.ts";
 import { formatItemId } from "../wire/id.ts";
-import { invalid } from "../wire/refusal.ts";
-import { refuseDeep } from "./depth.ts";
-import type { Endpoint, Mounting } from "./endpoint.ts";
-import { waitingItem } from "./listing.ts";
-import { prospectOf } from "./prospect.ts";
-
-export interface ContextParts extends Mounting {
-  readonly agent: Agent;
-  readonly requests: Requests;
-  readonly chatLimit: Limiter;
-  goingOn(user: string, body: unknown): Promise<GoingOn>;
-  /** Reads a body as `POST /responses` does. */
-  read(body: unknown): CreateRequest;
-  /** What only we can read again, and only for this user. */
-  readonly seal: Seals["seal"];
-  readonly unseal: Seals["unseal"];
-}
+import { invalid, refuseDeep } from "../wire/refusal.ts";
+import { offerTools } from "../wire/tool-names.ts";
+import { waitingItem } from "./conversations.ts";
+import { type Endpoint, type EndpointParts, endpoint, hangUp } from "./endpoint.ts";
 
 const CountBody = Type.Object(
   {},
@@ -57,82 +44,101 @@ const Compaction = Type.Object({
 
 const MISSING = { 404: "There is no such response or conversation", 429: "Too many requests" };
 
-export function contextEndpoints(parts: ContextParts): readonly Endpoint[] {
-  const { web, agent } = parts;
+export function contextEndpoints(parts: EndpointParts): readonly Endpoint[] {
+  const { agent, requests, seals, externalTools } = parts;
+  const parse = (body: unknown) => parseOpen(body, externalTools !== undefined);
 
-  async function readBody(context: Context) {
-    const user = web.user(context);
-    applyLimit(await parts.chatLimit.take(user.id), context, { perRequests: true });
-    const { body } = context.request as { readonly body?: unknown };
-    return { user, body: typeof body === "object" && body !== null ? body : {} };
-  }
-
-  async function count(context: Context): Promise<void> {
-    const { user, body } = await readBody(context);
-    const going = await parts.goingOn(user.id, withoutNulls({ model: PLACEHOLDER_MODEL, input: [] }, body));
-    const turn = await prospectOf(parts, user, parts.read(going.body), going.place);
-    const counted: Declared<typeof InputTokens> = {
-      object: "response.input_tokens",
-      input_tokens: await agent.measure(turn),
+  /** The turn that a request would be. All items are history: which of them is the message makes no difference here. */
+  async function turnFor(user: User, request: CreateRequest, place?: ConversationPlace): Promise<Turn> {
+    const { previous, instructions, tools } = request;
+    if (previous !== undefined && (await requests.find(user.id, previous.turn))?.thread !== previous.thread)
+      throw previousNotFound();
+    const items = await resolveItems(
+      request.items,
+      // The response that a referred item belongs to is named by `previous_response_id`.
+      async () => undefined,
+      (kind, sealed) => seals.unseal(user.id, kind, sealed),
+    );
+    return {
+      ...{ user: user.id, channel: CHANNEL, input: { type: "message", text: "" }, callersToolsWin: true },
+      history: items
+        .filter((item) => item.type !== "reasoning")
+        .map((item) => historyItem({ ...item, ...BARE })),
+      scope: user.scope,
+      thread: previous?.thread ?? place?.thread,
+      after: previous?.turn ?? place?.after,
+      instructionsOnce: instructions,
+      tools: tools && offerTools(tools).map(({ offer }) => offer),
     };
-    context.body = counted;
-  }
-
-  async function compact(context: Context): Promise<void> {
-    const { user, body } = await readBody(context);
-    if ((body as { readonly conversation?: unknown }).conversation)
-      throw invalid(
-        "conversation",
-        "conversation_not_supported",
-        '"conversation" cannot be compacted: its thread is compacted by itself. Leave it out.',
-      );
-    const request = parts.read(withoutNulls({ input: [] }, body));
-    if (request.items.length === 0 && request.previous === undefined)
-      throw invalid("input", "input_required", '"input" or "previous_response_id" must say what to compact.');
-    const id = randomUUIDv7();
-    const kept = userMessages((body as { readonly input?: unknown }).input, id);
-    const { text, usage } = await agent.condense(await prospectOf(parts, user, request), hangUp(context));
-    const compacted: Declared<typeof Compaction> = {
-      id: `resp_${id.replaceAll("-", "")}`,
-      object: "response.compaction",
-      created_at: Math.floor(Date.now() / 1000),
-      output: [
-        ...kept,
-        {
-          type: "compaction",
-          id: `cmp_${id.replaceAll("-", "")}`,
-          encrypted_content: parts.seal(user.id, "summary", text),
-        },
-      ],
-      usage: withCacheWrites(usageOf(usage)),
-    };
-    context.body = compacted;
   }
 
   return [
-    {
+    endpoint({
       method: "post",
       path: "/responses/input_tokens",
       summary: "Count the tokens that a request would send to the model",
+      limited: true,
       body: CountBody,
+      readBody: givenFields,
       answer: InputTokens,
       refusals: MISSING,
-      handle: count,
-    },
-    {
+      async handle({ user, body }) {
+        const given = { model: PLACEHOLDER_MODEL, input: [], ...withoutNulls(body) };
+        const joined = await parts.joinConversation(user.id, given);
+        const turn = await turnFor(user, parse(joined.body), joined.place);
+        return { object: "response.input_tokens" as const, input_tokens: await agent.measure(turn) };
+      },
+    }),
+    endpoint({
       method: "post",
       path: "/responses/compact",
       summary: "Put what was said into one item, to go on with instead",
+      limited: true,
       body: CompactBody,
+      readBody: givenFields,
       answer: Compaction,
       refusals: MISSING,
-      handle: compact,
-    },
+      async handle({ user, body, context }) {
+        if (body["conversation"])
+          throw invalid(
+            "conversation",
+            "conversation_not_supported",
+            '"conversation" cannot be compacted: its thread is compacted by itself. Leave it out.',
+          );
+        const request = parse({ input: [], ...withoutNulls(body) });
+        if (request.items.length === 0 && request.previous === undefined)
+          throw invalid(
+            "input",
+            "input_required",
+            '"input" or "previous_response_id" must say what to compact.',
+          );
+        const id = randomUUIDv7();
+        const hex = id.replaceAll("-", "");
+        const kept = userMessages(body["input"], id);
+        const { text, usage } = await agent.condense(await turnFor(user, request), hangUp(context));
+        const encrypted_content = seals.seal(user.id, "summary", text);
+        return {
+          id: `resp_${hex}`,
+          object: "response.compaction" as const,
+          created_at: Math.floor(Date.now() / 1000),
+          output: [...kept, { type: "compaction", id: `cmp_${hex}`, encrypted_content }],
+          usage: withCacheWrites(usageOf(usage)),
+        };
+      },
+    }),
   ];
 }
 
-/** As they were sent: with them the input has been read already. */
-function userMessages(input: unknown, id: string): readonly Readonly<Record<string, unknown>>[] {
+/** Neither bytes nor who wrote a summary matter to the count. */
+const BARE = { attachments: undefined, isSummary: undefined };
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const givenFields = (body: unknown): Fields =>
+  typeof body === "object" && body !== null ? (body as Fields) : {};
+
+/** The user's messages as they were sent: the parser has read them already. */
+function userMessages(input: unknown, id: string): readonly Fields[] {
   const given = typeof input === "string" ? [{ role: "user", content: input }] : ((input ?? []) as object[]);
   return given.flatMap((item, index) => {
     const { type = "message", role } = item as { readonly type?: unknown; readonly role?: unknown };
@@ -142,17 +148,6 @@ function userMessages(input: unknown, id: string): readonly Readonly<Record<stri
   });
 }
 
-/** What is null was left out. */
-function withoutNulls(defaults: object, body: object): object {
-  return {
-    ...defaults,
-    ...Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null)),
-  };
-}
-
-/** Aborted when the caller hangs up: nobody waits for the rest. */
-function hangUp(context: Context): AbortSignal {
-  const controller = new AbortController();
-  context.res.once("close", () => controller.abort());
-  return controller.signal;
-}
+/** A field that is null counts as left out. */
+const withoutNulls = (body: Fields): Fields =>
+  Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));

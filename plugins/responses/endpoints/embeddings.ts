@@ -1,21 +1,14 @@
-/** `/embeddings`, by the model that memory is searched with. */
-import type { Context } from "koa";
-import { applyLimit, type Declared, estimateText, Type } from "../../../kernel/kit.ts";
-import { Fault, type Limiter, type Memory } from "../../../kernel/plugin.ts";
-import { compile } from "../wire/check.ts";
-import { invalid } from "../wire/refusal.ts";
-import type { Endpoint, Mounting } from "./endpoint.ts";
+/** `/embeddings`, by the model that searches memory. */
+import { estimateText, Type } from "../../../kernel/kit.ts";
+import { Fault } from "../../../kernel/plugin.ts";
+import { compile, invalid } from "../wire/refusal.ts";
+import { createSlots, type Endpoint, type EndpointParts, endpoint, hangUp } from "./endpoint.ts";
 
-export interface EmbeddingParts extends Mounting {
-  readonly memory: Pick<Memory, "embed">;
-  readonly chatLimit: Limiter;
-}
-
-const MOST_TEXTS = 2048;
-const MOST_TOKENS = 8192;
-const MOST_TOKENS_TOGETHER = 300_000;
-// One thread makes them, for everybody.
-const REQUESTS_AT_ONCE = 4;
+const MAX_TEXTS = 2048;
+const MAX_TOKENS = 8192;
+const MAX_TOTAL_TOKENS = 300_000;
+// One thread makes the embeddings of all users.
+const MAX_AT_ONCE = 4;
 
 const Body = Type.Object(
   {
@@ -55,61 +48,43 @@ const EmbeddingList = Type.Object({
 
 const checkBody = compile(Body);
 
-export function embeddingEndpoint({ web, memory, chatLimit }: EmbeddingParts): Endpoint {
-  const running = new Map<string, number>();
-
-  async function create(context: Context): Promise<void> {
-    const user = web.user(context).id;
-    applyLimit(await chatLimit.take(user), context, { perRequests: true });
-    const body = checkBody((context.request as { readonly body?: unknown }).body);
-    const { texts, tokens } = textsOf(body.input);
-    const others = running.get(user) ?? 0;
-    if (others >= REQUESTS_AT_ONCE) throw tooMany();
-    running.set(user, others + 1);
-    const signal = gone(context);
-    try {
-      const vectors = await memory.embed(texts, signal);
-      context.body = {
-        object: "list",
-        data: vectors.map((vector, index) => ({
-          object: "embedding",
-          index,
-          embedding: encode(shortened(vector, body.dimensions ?? undefined), body.encoding_format),
-        })),
-        model: body.model,
-        usage: { prompt_tokens: tokens, total_tokens: tokens },
-      } satisfies Declared<typeof EmbeddingList>;
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    } finally {
-      const left = (running.get(user) ?? 1) - 1;
-      if (left > 0) running.set(user, left);
-      else running.delete(user);
-    }
-  }
-
-  return {
+export function embeddingEndpoint({ memory }: EndpointParts): Endpoint {
+  const inSlot = createSlots(MAX_AT_ONCE, tooMany);
+  return endpoint({
     method: "post",
     path: "/embeddings",
     summary: "Make embeddings of texts, by the built-in model",
+    limited: true,
     body: EmbeddingBody,
+    readBody: checkBody,
     answer: EmbeddingList,
     refusals: { 429: "Too many requests" },
-    handle: create,
-  };
-}
-
-/** Aborted when the caller hangs up: nobody waits for the rest. */
-function gone(context: Context): AbortSignal {
-  const controller = new AbortController();
-  context.res.once("close", () => controller.abort());
-  return controller.signal;
+    async handle({ user, body, context }) {
+      const { texts, tokens } = textsOf(body.input);
+      const { model, dimensions, encoding_format } = body;
+      const signal = hangUp(context);
+      const vectors = await inSlot(user.id, () => memory.embed(texts, signal)).catch((error: unknown) => {
+        if (signal.aborted) return [];
+        throw error;
+      });
+      return {
+        object: "list" as const,
+        data: vectors.map((vector, index) => ({
+          object: "embedding" as const,
+          index,
+          embedding: encode(shortened(vector, dimensions ?? undefined), encoding_format),
+        })),
+        model,
+        usage: { prompt_tokens: tokens, total_tokens: tokens },
+      };
+    },
+  });
 }
 
 function textsOf(input: unknown): { readonly texts: readonly string[]; readonly tokens: number } {
   const texts: readonly unknown[] = typeof input === "string" ? [input] : Array.isArray(input) ? input : [];
-  if (texts.length === 0 || texts.length > MOST_TEXTS)
-    throw refuse("input", `must be a text, or an array of 1 to ${MOST_TEXTS} texts`);
+  if (texts.length === 0 || texts.length > MAX_TEXTS)
+    throw refuse("input", `must be a text, or an array of 1 to ${MAX_TEXTS} texts`);
   const at = (index: number) => (typeof input === "string" ? "input" : `input[${index}]`);
   let tokens = 0;
   for (const [index, text] of texts.entries()) {
@@ -117,12 +92,12 @@ function textsOf(input: unknown): { readonly texts: readonly string[]; readonly 
       throw refuse(at(index), "must be a text: tokens are not taken, since this model counts its own");
     if (text.trim() === "") throw refuse(at(index), "must not be empty");
     const more = estimateText(text);
-    if (more > MOST_TOKENS)
-      throw refuse(at(index), `must have at most ${MOST_TOKENS} tokens (four bytes each)`);
+    if (more > MAX_TOKENS)
+      throw refuse(at(index), `must have at most ${MAX_TOKENS} tokens (four bytes each)`);
     tokens += more;
   }
-  if (tokens > MOST_TOKENS_TOGETHER)
-    throw refuse("input", `must have at most ${MOST_TOKENS_TOGETHER} tokens together (four bytes each)`);
+  if (tokens > MAX_TOTAL_TOKENS)
+    throw refuse("input", `must have at most ${MAX_TOTAL_TOKENS} tokens together (four bytes each)`);
   return { texts: texts as readonly string[], tokens };
 }
 
@@ -152,5 +127,5 @@ const tooMany = () =>
   new Fault(
     "limited",
     "too_many_embeddings",
-    `You have ${REQUESTS_AT_ONCE} requests for embeddings under way already: wait until one is answered.`,
+    `You already have ${MAX_AT_ONCE} requests for embeddings in progress: wait until one is answered.`,
   );

@@ -1,18 +1,12 @@
 /** `/files`: upload, list, get, read and delete. */
 import { Readable } from "node:stream";
 import type { Context } from "koa";
-import { createFormReader, type Declared, type Form, Type } from "../../../kernel/kit.ts";
-import { Fault } from "../../../kernel/plugin.ts";
+import { type Asked, createFormReader, type Declared, type Form, Type } from "../../../kernel/kit.ts";
+import { Fault, type User } from "../../../kernel/plugin.ts";
 import { inSeconds } from "../answer/response.ts";
-import { MOST_FILES, type StoredFile, type StoredFiles } from "../stored/files.ts";
-import { compile } from "../wire/check.ts";
-import { invalid } from "../wire/refusal.ts";
-import type { Endpoint, Mounting } from "./endpoint.ts";
-
-export interface FileParts extends Mounting {
-  readonly files: StoredFiles;
-  readonly fileBytes: number;
-}
+import { MAX_FILES, type StoredFile } from "../stored/files.ts";
+import { compile, invalid } from "../wire/refusal.ts";
+import { createSlots, type Endpoint, type EndpointParts, endpoint, listOf, toPage } from "./endpoint.ts";
 
 const Purpose = Type.Enum(["assistants", "batch", "evals", "fine-tune", "user_data", "vision"], {
   refusal: "must be assistants, batch, evals, fine-tune, user_data or vision",
@@ -58,14 +52,6 @@ const FileObject = Type.Object(
 );
 type FileObject = Declared<typeof FileObject>;
 
-const FileList = Type.Object({
-  object: Type.Literal("list"),
-  data: Type.Array(FileObject),
-  first_id: Type.Union([Type.String(), Type.Null()]),
-  last_id: Type.Union([Type.String(), Type.Null()]),
-  has_more: Type.Boolean(),
-});
-
 const DeletedFile = Type.Object({
   id: Type.String(),
   object: Type.Literal("file"),
@@ -73,147 +59,107 @@ const DeletedFile = Type.Object({
 });
 
 const checkFields = compile(Fields);
-const checkQuery = compile(FileQuery);
 
-const LONGEST_SECONDS = 30 * 24 * 60 * 60;
-const SHORTEST_SECONDS = 60 * 60;
+const MAX_LIFETIME_SECS = 30 * 24 * 60 * 60;
+const MIN_LIFETIME_SECS = 60 * 60;
 // Each is in memory until it is stored.
-const UPLOADS_AT_ONCE = 4;
+const MAX_UPLOADS_AT_ONCE = 4;
 // Fields, names and boundaries beside the file.
 const FORM_BYTES = 64 * 1024;
 const MISSING = { 404: "There is no such file" };
 
-export function fileEndpoints({ web, files, fileBytes }: FileParts): readonly Endpoint[] {
-  const readForm = createFormReader(fileBytes + FORM_BYTES);
-  const uploading = new Map<string, number>();
-
-  async function upload(context: Context): Promise<void> {
-    const user = web.user(context).id;
-    const others = uploading.get(user) ?? 0;
-    if (others >= UPLOADS_AT_ONCE)
-      throw new Fault(
-        "limited",
-        "too_many_uploads",
-        `You are uploading ${UPLOADS_AT_ONCE} files already: wait until one has arrived.`,
-      );
-    uploading.set(user, others + 1);
-    try {
-      await files.refuseFull(user, 1);
-      context.body = shown(await take(user, await read(context)));
-    } finally {
-      const left = (uploading.get(user) ?? 1) - 1;
-      if (left > 0) uploading.set(user, left);
-      else uploading.delete(user);
-    }
-  }
+export function fileEndpoints({ files, maxFileBytes }: EndpointParts): readonly Endpoint[] {
+  const readForm = createFormReader(maxFileBytes + FORM_BYTES);
+  const inSlot = createSlots(MAX_UPLOADS_AT_ONCE, tooManyUploads);
 
   async function read(context: Context): Promise<Form> {
     try {
       return await readForm(context);
     } catch (error) {
-      throw (error as { status?: unknown }).status === 413 ? tooLarge(fileBytes) : error;
+      throw (error as { status?: unknown }).status === 413 ? tooLarge(maxFileBytes) : error;
     }
   }
 
-  async function take(user: string, form: Form): Promise<StoredFile> {
+  async function add(user: string, form: Form): Promise<StoredFile> {
     const file = form.file("file");
     if (file === undefined || file.bytes.byteLength === 0)
       throw invalid("file", "invalid_file", '"file" must be a file that is not empty.');
-    if (file.bytes.byteLength > fileBytes) throw tooLarge(fileBytes);
+    if (file.bytes.byteLength > maxFileBytes) throw tooLarge(maxFileBytes);
     const given = Object.keys(Fields.properties).map((name) => [name, form.text(name)]);
     const fields = checkFields(Object.fromEntries(given.filter(([, text]) => text !== undefined)));
     const { purpose, "expires_after[seconds]": after } = fields;
-    return files.add(user, {
-      ...{ name: file.name, mime: file.mime, purpose, data: file.bytes },
-      ...(after !== undefined && { expiresAfterSecs: lifetime(Number(after)) }),
-    });
+    const expiresAfterSecs = after === undefined ? undefined : lifetime(Number(after));
+    return files.add(user, { name: file.name, mime: file.mime, purpose, data: file.bytes, expiresAfterSecs });
   }
 
-  async function find(context: Context): Promise<StoredFile> {
-    const file = await files.find(web.user(context).id, String(context["params"].id));
+  async function find({ user, params }: Asked & { readonly user: User }): Promise<StoredFile> {
+    const file = await files.find(user.id, String(params["id"]));
     if (file === undefined) throw notFound();
     return file;
   }
 
-  async function list(context: Context): Promise<void> {
-    const { limit = "10000", order = "desc", after, purpose } = checkQuery({ ...context.query });
-    const most = Math.min(Number(limit), MOST_FILES);
-    const found = await files.list(web.user(context).id, {
-      ...{ limit: most + 1, order },
-      ...(after !== undefined && { after }),
-      ...(purpose !== undefined && { purpose }),
-    });
-    const data = found.slice(0, most).map(shown);
-    const answer: Declared<typeof FileList> = {
-      object: "list",
-      data,
-      first_id: data[0]?.id ?? null,
-      last_id: data.at(-1)?.id ?? null,
-      has_more: found.length > most,
-    };
-    context.body = answer;
-  }
-
-  async function content(context: Context): Promise<void> {
-    const file = await find(context);
-    // Never shown as a page of ours: a stranger may have written it.
-    context.attachment(file.name);
-    context.type = "application/octet-stream";
-    context.body = Readable.from(files.content(file));
-    context.length = file.bytes;
-  }
-
-  async function remove(context: Context): Promise<void> {
-    const { user, id } = await find(context);
-    if (!(await files.remove(user, id))) throw notFound();
-    const deleted: Declared<typeof DeletedFile> = { id, object: "file", deleted: true };
-    context.body = deleted;
-  }
-
   return [
-    {
+    endpoint({
       method: "post",
       path: "/files",
       summary: "Upload a file, to name it in the input of a response",
       form: UploadForm,
       answer: FileObject,
       refusals: { 413: "The file is too large", 429: "Too many uploads at once" },
-      handle: upload,
-    },
-    {
+      handle: ({ user, context }) =>
+        inSlot(user.id, async () => {
+          await files.refuseFull(user.id, 1);
+          return shown(await add(user.id, await read(context)));
+        }),
+    }),
+    endpoint({
       method: "get",
       path: "/files",
       summary: "List your files",
       query: FileQuery,
-      answer: FileList,
-      handle: list,
-    },
-    {
+      answer: listOf(FileObject),
+      async handle({ user, query: { limit: given = "10000", order = "desc", after, purpose } }) {
+        const limit = Math.min(Number(given), MAX_FILES);
+        const found = await files.list(user.id, { limit: limit + 1, order, after, purpose });
+        return toPage(found.slice(0, limit).map(shown), found.length > limit);
+      },
+    }),
+    endpoint({
       method: "get",
       path: "/files/{id}",
       summary: "Get what is known of a file",
       answer: FileObject,
       refusals: MISSING,
-      handle: async (context) => {
-        context.body = shown(await find(context));
-      },
-    },
-    {
+      handle: async (asked) => shown(await find(asked)),
+    }),
+    endpoint({
       method: "get",
       path: "/files/{id}/content",
       summary: "Read a file",
       answer: "application/octet-stream",
       refusals: MISSING,
-      handle: content,
-    },
-    {
+      async handle(asked) {
+        const file = await find(asked);
+        const { context } = asked;
+        // It is never shown as a page of ours: a stranger may have written it.
+        context.attachment(file.name);
+        context.type = "application/octet-stream";
+        context.length = file.bytes;
+        return Readable.from(files.content(file));
+      },
+    }),
+    endpoint({
       method: "delete",
       path: "/files/{id}",
       summary: "Delete a file",
       answer: DeletedFile,
       refusals: MISSING,
-      handle: remove,
-    },
+      async handle(asked) {
+        const { user, id } = await find(asked);
+        if (!(await files.remove(user, id))) throw notFound();
+        return { id, object: "file", deleted: true } as const;
+      },
+    }),
   ];
 }
 
@@ -222,17 +168,24 @@ const shown = ({ id, bytes, createdAt, expiresAt, name, purpose }: StoredFile): 
   object: "file",
   bytes,
   created_at: inSeconds(createdAt),
-  ...(expiresAt !== null && { expires_at: inSeconds(expiresAt) }),
+  expires_at: expiresAt === null ? undefined : inSeconds(expiresAt),
   filename: name,
   purpose,
   status: "processed",
 });
 
 function lifetime(secs: number): number {
-  if (secs >= SHORTEST_SECONDS && secs <= LONGEST_SECONDS) return secs;
+  if (secs >= MIN_LIFETIME_SECS && secs <= MAX_LIFETIME_SECS) return secs;
   const param = "expires_after[seconds]";
   throw invalid(param, "invalid_expires_after", `"${param}" must be from 3600 to 2592000.`);
 }
+
+const tooManyUploads = () =>
+  new Fault(
+    "limited",
+    "too_many_uploads",
+    `You are uploading ${MAX_UPLOADS_AT_ONCE} files already: wait until one has arrived.`,
+  );
 
 const tooLarge = (bytes: number) =>
   invalid(

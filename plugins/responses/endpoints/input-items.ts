@@ -1,39 +1,22 @@
-/** The items a request brought, as its caller can list them again. */
-import type { ParsedUrlQuery } from "node:querystring";
+/** The input items of a request, as its caller can list them. */
 import { type Declared, Type } from "../../../kernel/kit.ts";
 import { type KeptAttachment, Role, type SaidItem } from "../parse/items.ts";
-import type { Placed } from "../resolve/history.ts";
-import { compile } from "../wire/check.ts";
+import type { PlacedItem } from "../resolve/history.ts";
 import type { WireTool } from "../wire/format.ts";
 import { formatItemId } from "../wire/id.ts";
 import { calledTool, customInput } from "../wire/tool-names.ts";
+import { DEFAULT_LIMIT, type ItemQuery, listOf, toPage } from "./endpoint.ts";
 
-// Beyond any output index, so that an input item is never taken for an output item.
-const FIRST = 0x8000;
-
-const USUAL = 20;
-
-export const InputQuery = Type.Object({
-  limit: Type.Optional(
-    Type.String({ pattern: "^([1-9]\\d?|100)$", refusal: "must be a number from 1 to 100" }),
-  ),
-  order: Type.Optional(Type.Enum(["asc", "desc"], { refusal: "must be asc or desc" })),
-  after: Type.Optional(Type.String({ refusal: "must be an item's id" })),
-});
-
-const checkQuery = compile(InputQuery);
+// Input items are numbered beyond any output index, so that one is never taken for the other.
+const FIRST_INPUT = 0x8000;
 
 const common = { id: Type.String(), status: Type.Literal("completed") };
 
-const called = {
-  call_id: Type.String(),
-  name: Type.String(),
-  namespace: Type.Optional(Type.String()),
-};
+const called = { call_id: Type.String(), name: Type.String(), namespace: Type.Optional(Type.String()) };
 
 const orNull = Type.Union([Type.String(), Type.Null()]);
 
-/** What came beside words. Bytes that stood in the request are not said again. */
+/** An attachment. Bytes that stood in the request are not sent back. */
 const Attached = Type.Union([
   Type.Object({
     type: Type.Literal("input_image"),
@@ -41,12 +24,7 @@ const Attached = Type.Union([
     file_id: orNull,
     detail: Type.String(),
   }),
-  Type.Object({
-    type: Type.Literal("input_file"),
-    file_url: orNull,
-    file_id: orNull,
-    filename: orNull,
-  }),
+  Type.Object({ type: Type.Literal("input_file"), file_url: orNull, file_id: orNull, filename: orNull }),
 ]);
 
 const ListedItem = Type.Union([
@@ -66,12 +44,7 @@ const ListedItem = Type.Union([
       ]),
     ),
   }),
-  Type.Object({
-    ...common,
-    type: Type.Literal("function_call"),
-    ...called,
-    arguments: Type.String(),
-  }),
+  Type.Object({ ...common, type: Type.Literal("function_call"), ...called, arguments: Type.String() }),
   Type.Object({ ...common, type: Type.Literal("custom_tool_call"), ...called, input: Type.String() }),
   Type.Object({
     ...common,
@@ -86,30 +59,20 @@ const ListedItem = Type.Union([
   }),
 ]);
 
-export const InputList = Type.Object({
-  object: Type.Literal("list"),
-  data: Type.Array(ListedItem),
-  first_id: Type.Union([Type.String(), Type.Null()]),
-  last_id: Type.Union([Type.String(), Type.Null()]),
-  has_more: Type.Boolean(),
-});
+export const InputList = listOf(ListedItem);
 
-export function listInput(sent: readonly Placed[], query: ParsedUrlQuery): Declared<typeof InputList> {
-  const { limit = USUAL, order = "desc", after } = checkQuery({ ...query });
+export function listInput(
+  sent: readonly PlacedItem[],
+  { limit = DEFAULT_LIMIT, order = "desc", after }: Declared<typeof ItemQuery>,
+): Declared<typeof InputList> {
   const items = sent.flatMap((placed) => wireItem(placed));
   if (order === "desc") items.reverse();
   const start = after === undefined ? 0 : items.findIndex((item) => item.id === after) + 1;
   const data = items.slice(start, start + Number(limit));
-  return {
-    object: "list",
-    data,
-    first_id: data[0]?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
-    has_more: start + data.length < items.length,
-  };
+  return toPage(data, start + data.length < items.length);
 }
 
-/** An item that the request of this turn brought, at this place. */
+/** The item at this index in the input of the turn's request. */
 export const inputItem = (
   item: Exclude<SaidItem, { type: "reasoning" }>,
   turn: string,
@@ -119,10 +82,10 @@ export const inputItem = (
 
 type Listed = Declared<typeof ListedItem>;
 
-function wireItem({ item, turn, from, index, tools }: Placed): readonly Listed[] {
+function wireItem({ item, turn, from, index, tools }: PlacedItem): readonly Listed[] {
   const place = (kind: "msg" | "fc") =>
     ({
-      id: formatItemId(kind, turn, from === "input" ? FIRST + index : index),
+      id: formatItemId(kind, turn, from === "input" ? FIRST_INPUT + index : index),
       status: "completed",
     }) as const;
   switch (item.type) {
@@ -138,7 +101,7 @@ function wireItem({ item, turn, from, index, tools }: Placed): readonly Listed[]
     }
     case "function_call": {
       const { type, name, namespace } = calledTool(tools, item.name);
-      const call = { call_id: item.call, name, ...(namespace !== undefined && { namespace }) };
+      const call = { call_id: item.call, name, namespace };
       return type === "custom"
         ? [{ ...place("fc"), type: "custom_tool_call", ...call, input: customInput(item.params) }]
         : [{ ...place("fc"), type: "function_call", ...call, arguments: item.params }];
@@ -149,7 +112,7 @@ function wireItem({ item, turn, from, index, tools }: Placed): readonly Listed[]
       const output = parts.length === 0 ? item.output : [text, ...parts];
       return [{ ...place("fc"), type: item.type, call_id: item.call, output }];
     }
-    // The caller has it, and nobody else can read it.
+    // The caller keeps it, and nobody else can read it.
     case "reasoning":
       return [];
   }

@@ -1,27 +1,20 @@
-/** The endpoints beside `/responses` that clients of today expect under one base URL. */
+/** Mounts all endpoints: responses in both dialects, and what clients of today expect beside them under one base URL. */
+import { PREFIXES } from "../wire/dialect.ts";
+import { completionEndpoints } from "./completions.ts";
+import { contextEndpoints } from "./context.ts";
+import { conversationEndpoints } from "./conversations.ts";
+import { embeddingEndpoint } from "./embeddings.ts";
+import { type EndpointParts, mountEndpoints } from "./endpoint.ts";
+import { fileEndpoints } from "./files.ts";
+import { modelById, modelList } from "./models.ts";
+import { responseEndpoints } from "./responses.ts";
+import { mountResponseSocket } from "./socket.ts";
 
-import { OPEN } from "../wire/dialect.ts";
-import { type CompletionParts, completionEndpoints } from "./completions.ts";
-import { type ContextParts, contextEndpoints } from "./context.ts";
-import { type ConversationParts, conversationEndpoints } from "./conversations.ts";
-import { type EmbeddingParts, embeddingEndpoint } from "./embeddings.ts";
-import { type Endpoint, type Mounting, mountEndpoints } from "./endpoint.ts";
-import { type FileParts, fileEndpoints } from "./files.ts";
-import { type ModelParts, modelById, modelList } from "./models.ts";
-import { mountResponseSocket, type SocketParts } from "./socket.ts";
-
-export interface ResourceParts
-  extends Mounting,
-    ModelParts,
-    FileParts,
-    EmbeddingParts,
-    CompletionParts,
-    ContextParts,
-    ConversationParts,
-    SocketParts {}
-
-export function mountResources(parts: ResourceParts): void {
-  const endpoints: readonly Endpoint[] = [
+export function mountAll(parts: EndpointParts): void {
+  mountEndpoints(parts, PREFIXES.strict, responseEndpoints(parts, "strict"));
+  mountEndpoints(parts, PREFIXES.open, responseEndpoints(parts, "open"));
+  mountEndpoints(parts, PREFIXES.strict, [modelList(parts)]);
+  mountEndpoints(parts, PREFIXES.open, [
     modelList(parts),
     modelById(parts),
     ...fileEndpoints(parts),
@@ -29,7 +22,6 @@ export function mountResources(parts: ResourceParts): void {
     ...completionEndpoints(parts),
     ...contextEndpoints(parts),
     ...conversationEndpoints(parts),
-  ];
-  mountEndpoints(parts, OPEN.prefixes, endpoints);
-  for (const prefix of OPEN.prefixes) mountResponseSocket(parts, `${prefix}/responses`);
+  ]);
+  for (const prefix of PREFIXES.open) mountResponseSocket(parts, `${prefix}/responses`);
 }

@@ -1,23 +1,16 @@
-/** The endpoints of responses, under the prefixes of both doors. */
-import type { Context } from "koa";
+/** The endpoints of responses, in both dialects. */
 import type { TSchema } from "typebox";
-import { applyLimit, type Declared, Type } from "../../../kernel/kit.ts";
-import type { Agent, ExternalTools, Limiter, Log, Threads, Web } from "../../../kernel/plugin.ts";
-import { Fault } from "../../../kernel/plugin.ts";
-import type { Answers } from "../answer/answer.ts";
+import { type Asked, Type } from "../../../kernel/kit.ts";
+import { type ExternalTools, Fault, type Threads, type User } from "../../../kernel/plugin.ts";
 import { PLACEHOLDER_MODEL } from "../answer/response.ts";
-import { OpenCreateBody } from "../parse/body.ts";
-import { ignoredHeader } from "../parse/ignored.ts";
-import { parseOpen } from "../parse/open.ts";
+import { ignoredHeader, OpenCreateBody, parseOpen } from "../parse/open.ts";
 import type { CreateRequest } from "../parse/request.ts";
 import { CreateBody, parseStrict } from "../parse/strict.ts";
-import type { GoingOn } from "../resolve/conversation.ts";
 import { sentItems } from "../resolve/history.ts";
-import type { Requests, TakenRequest } from "../stored/requests.ts";
-import type { Places } from "../stored/turn-location.ts";
-import { CHANNEL, type Intake, repeatKeyOf } from "../turn/intake.ts";
-import { compile } from "../wire/check.ts";
-import { DOORS, type Door, STRICT } from "../wire/dialect.ts";
+import type { TakenRequest } from "../stored/requests.ts";
+import { repeatKeyOf } from "../turn/intake.ts";
+import { CHANNEL } from "../turn/turn.ts";
+import type { Dialect } from "../wire/dialect.ts";
 import {
   DeletedResponse,
   ResponseObject,
@@ -28,24 +21,20 @@ import {
 } from "../wire/format.ts";
 import { parseResponseId } from "../wire/id.ts";
 import { invalid } from "../wire/refusal.ts";
-import { type Endpoint, mountEndpoints } from "./endpoint.ts";
-import { InputList, InputQuery, listInput } from "./input-items.ts";
-import { modelList } from "./models.ts";
+import { type Endpoint, type EndpointParts, endpoint, ItemQuery, unparsed } from "./endpoint.ts";
+import { InputList, listInput } from "./input-items.ts";
 
-interface Body {
-  readonly schema: TSchema;
+interface Form {
+  readonly body: TSchema;
   parse(body: unknown, wired: boolean): CreateRequest;
+  readonly answer: TSchema;
+  readonly events: TSchema;
 }
 
-const BODIES: Readonly<Record<Door["name"], Body>> = {
-  strict: { schema: CreateBody, parse: parseStrict },
-  open: { schema: OpenCreateBody, parse: parseOpen },
+const FORMS: Readonly<Record<Dialect, Form>> = {
+  strict: { body: CreateBody, parse: parseStrict, answer: StrictResponse, events: StrictEvent },
+  open: { body: OpenCreateBody, parse: parseOpen, answer: ResponseObject, events: SentEvent },
 };
-
-const ANSWERS = {
-  strict: { answer: StrictResponse, events: StrictEvent },
-  open: { answer: ResponseObject, events: SentEvent },
-} as const;
 
 const RetrievalQuery = Type.Object({
   stream: Type.Optional(Type.Enum(["true", "false"], { refusal: "must be true or false" })),
@@ -53,176 +42,132 @@ const RetrievalQuery = Type.Object({
     Type.String({ pattern: "^\\d{1,9}$", refusal: "must be the sequence_number of an event" }),
   ),
 });
-const checkRetrieval = compile(RetrievalQuery);
 
-export interface RouteParts {
-  readonly web: Web;
-  readonly agent: Agent;
-  readonly threads: Threads;
-  readonly requests: Requests;
-  readonly chatLimit: Limiter;
-  /** Absent in a composition that cannot pause a turn for the caller's own tools. */
-  readonly externalTools: ExternalTools | undefined;
-  readonly intake: Intake;
-  /** Goes on with the conversation that a body names. */
-  goingOn(user: string, body: unknown): Promise<GoingOn>;
-  readonly places: Places;
-  readonly answers: Answers;
-  readonly startedAt: Date;
-  readonly log: Log;
-}
+const MISSING = { 404: "There is no such response" };
 
-export function mountRoutes(parts: RouteParts): void {
-  const { web, agent, threads, requests, intake, places, answers } = parts;
+export function responseEndpoints(parts: EndpointParts, dialect: Dialect): readonly Endpoint[] {
+  const { agent, threads, requests, locations, answers, externalTools } = parts;
+  const isOpen = dialect === "open";
+  const { body: bodySchema, parse, answer, events } = FORMS[dialect];
 
-  const createAt = (door: Door) => async (context: Context) => {
-    const user = web.user(context);
-    applyLimit(await parts.chatLimit.take(user.id), context, { perRequests: true });
-    const { body } = context.request as { readonly body?: unknown };
-    const going = door.name === "open" ? await parts.goingOn(user.id, body) : { body, place: undefined };
-    const request = BODIES[door.name].parse(going.body, parts.externalTools !== undefined);
-    if (!request.settings.callersToolsWin) await refuseReserved(request.tools, parts.externalTools);
-    if (request.ignored.length > 0) context.set("x-postern-ignored", ignoredHeader(request.ignored));
-    const repeat = repeatKeyOf(context.get("idempotency-key"), body);
-    const begun = await intake.take(user, request, repeat, going.place);
-    context.state["turnBegan"] = true;
-    const wanted = { door: door.name, model: request.model };
-    if (request.stream) {
-      context.respond = false;
-      await answers.stream(begun, wanted, context.res);
-    } else if (request.background) context.body = await show(begun.taken, door, request.model);
-    else context.body = await answers.whole(begun, wanted);
-  };
-
-  async function find(context: Context): Promise<TakenRequest> {
-    const id = parseResponseId(String(context["params"].id));
-    const taken = id && (await requests.find(web.user(context).id, id.turn));
+  async function find({ user, params }: Asked & { readonly user: User }): Promise<TakenRequest> {
+    const id = parseResponseId(String(params["id"]));
+    const taken = id && (await requests.find(user.id, id.turn));
     if (taken === undefined || taken.thread !== id?.thread) throw notFound();
     return taken;
   }
 
-  async function show(
-    taken: TakenRequest,
-    door: Door,
-    model: string = PLACEHOLDER_MODEL,
-  ): Promise<ResponseObject> {
-    const response = await answers.current(taken, { door: door.name, model });
+  async function show(taken: TakenRequest, model = PLACEHOLDER_MODEL): Promise<ResponseObject> {
+    const response = await answers.current(taken, { dialect, model });
     if (response === undefined) throw notFound();
     return response;
   }
 
-  const retrieveAt = (door: Door) => async (context: Context) => {
-    const query = checkRetrieval({ ...context.query });
-    const taken = await find(context);
-    const response = await show(taken, door);
-    if (query.stream !== "true") {
-      context.body = response;
-      return;
-    }
-    context.respond = false;
-    const { turn } = await places.find(taken);
-    const running = turn === undefined ? undefined : agent.running(taken.user, turn);
-    const after = query.starting_after === undefined ? undefined : Number(query.starting_after);
-    await answers.stream(
-      { taken, running },
-      { door: door.name, model: PLACEHOLDER_MODEL },
-      context.res,
-      after,
-    );
-  };
-
-  const cancelAt = (door: Door) => async (context: Context) => {
-    const taken = await find(context);
-    if (await places.cancel(taken)) await answers.ended(taken);
-    context.body = await show(taken, door);
-  };
-
-  /** The conversation goes with the last of its responses; until then the others build on it. */
-  async function remove(context: Context): Promise<void> {
-    const taken = await find(context);
-    const { id, user } = taken;
-    await places.cancel(taken);
-    const { thread } = await places.find(taken);
-    await places.forget(taken);
-    await requests.remove(id);
-    const isLast = (await requests.countOf(user, thread)) === 0;
-    // Its tools and instructions are kept beside it.
-    if (isLast) await requests.removeThread(user, thread);
-    const isEmpty = isLast && (await threads.find(user, thread)) !== undefined;
-    if (isEmpty && (await isOursAlone(threads, user, thread))) await threads.remove(user, thread);
-    const deleted: Declared<typeof DeletedResponse> = {
-      id: String(context["params"].id),
-      object: "response",
-      deleted: true,
-    };
-    context.body = deleted;
-  }
-
-  async function inputItems(context: Context): Promise<void> {
-    const taken = await find(context);
-    await show(taken, STRICT);
-    context.body = listInput(await sentItems(taken, parts), context.query);
-  }
-
-  const endpointsOf = (door: Door): readonly Endpoint[] => [
-    {
+  return [
+    endpoint({
       method: "post",
       path: "/responses",
       summary: "Create a response; with `stream`, as server-sent events",
-      body: BODIES[door.name].schema,
-      ...ANSWERS[door.name],
+      limited: true,
+      body: bodySchema,
+      readBody: unparsed,
+      answer,
+      events,
       refusals: {
         403: "The token may not use the model",
         429: "Too many requests",
-        ...(door.name === "open" && { 404: "There is no such response or conversation to go on from" }),
+        ...(isOpen && { 404: "There is no such response or conversation to go on from" }),
       },
-      handle: createAt(door),
-    },
-    {
+      async handle({ user, body, context }) {
+        const joined = isOpen ? await parts.joinConversation(user.id, body) : { body, place: undefined };
+        const request = parse(joined.body, externalTools !== undefined);
+        if (!request.settings.callersToolsWin) await refuseReserved(request.tools, externalTools);
+        if (request.ignored.length > 0) context.set("x-postern-ignored", ignoredHeader(request.ignored));
+        const repeat = repeatKeyOf(context.get("idempotency-key"), body);
+        const begun = await parts.intake.take(user, request, repeat, joined.place);
+        context.state["turnBegan"] = true;
+        const { model, stream, background } = request;
+        if (!stream)
+          return background ? await show(begun.taken, model) : await answers.whole(begun, { dialect, model });
+        context.respond = false;
+        return await answers.stream(begun, { dialect, model }, context.res);
+      },
+    }),
+    endpoint({
       method: "get",
       path: "/responses/{id}",
       summary: "Get a response; with `stream=true` its events, from the one after `starting_after` on",
       query: RetrievalQuery,
-      ...ANSWERS[door.name],
+      answer,
+      events,
       refusals: MISSING,
-      handle: retrieveAt(door),
-    },
-    {
+      async handle(asked) {
+        const { query, context } = asked;
+        const taken = await find(asked);
+        const response = await show(taken);
+        if (query.stream !== "true") return response;
+        context.respond = false;
+        const { turn } = await locations.find(taken);
+        const running = turn === undefined ? undefined : agent.running(taken.user, turn);
+        const after = query.starting_after === undefined ? undefined : Number(query.starting_after);
+        const rendering = { dialect, model: PLACEHOLDER_MODEL };
+        return await answers.stream({ taken, running }, rendering, context.res, after);
+      },
+    }),
+    endpoint({
       method: "delete",
       path: "/responses/{id}",
       summary: "Delete a response; its thread goes with the last one",
       answer: DeletedResponse,
       refusals: MISSING,
-      handle: remove,
-    },
-    {
+      async handle(asked) {
+        const taken = await find(asked);
+        const { id, user } = taken;
+        await locations.cancel(taken);
+        const { thread } = await locations.find(taken);
+        await locations.forget(taken);
+        await requests.remove(id);
+        // The thread goes with its last response; until then the others build on it.
+        if ((await requests.countOf(user, thread)) === 0) {
+          await requests.removeThread(user, thread);
+          const isThere = (await threads.find(user, thread)) !== undefined;
+          if (isThere && (await isOursAlone(threads, user, thread))) await threads.remove(user, thread);
+        }
+        return { id: String(asked.params["id"]), object: "response", deleted: true } as const;
+      },
+    }),
+    endpoint({
       method: "post",
       path: "/responses/{id}/cancel",
       summary: "Cancel a response that is still running",
-      answer: ANSWERS[door.name].answer,
+      answer,
       refusals: MISSING,
-      handle: cancelAt(door),
-    },
-    {
+      async handle(asked) {
+        const taken = await find(asked);
+        if (await locations.cancel(taken)) await answers.ended(taken);
+        return await show(taken);
+      },
+    }),
+    endpoint({
       method: "get",
       path: "/responses/{id}/input_items",
       summary: "List the input items of a response",
-      query: InputQuery,
+      query: ItemQuery,
       answer: InputList,
       refusals: MISSING,
-      handle: inputItems,
-    },
+      async handle(asked) {
+        const taken = await find(asked);
+        await show(taken);
+        return listInput(await sentItems(taken, parts), asked.query);
+      },
+    }),
   ];
-  for (const door of DOORS) mountEndpoints(parts, door.prefixes, endpointsOf(door));
-  mountEndpoints(parts, STRICT.prefixes, [modelList(parts)]);
 }
 
-const MISSING = { 404: "There is no such response" };
-
-/** False where people went on with the conversation on another channel. */
+/** False when people continued the conversation on another channel. */
 async function isOursAlone(threads: Threads, user: string, thread: string): Promise<boolean> {
   for (let before: string | undefined; ; ) {
-    const { items, next } = await threads.turns(user, thread, before === undefined ? {} : { before });
+    const { items, next } = await threads.turns(user, thread, { before });
     if (items.some(({ channel }) => channel !== CHANNEL)) return false;
     if (next === undefined) return true;
     before = next;
@@ -230,12 +175,11 @@ async function isOursAlone(threads: Threads, user: string, thread: string): Prom
 }
 
 async function refuseReserved(
-  tools: readonly WireTool[] | undefined,
+  tools: readonly WireTool[] = [],
   externalTools: ExternalTools | undefined,
 ): Promise<void> {
-  if (!tools?.length || externalTools === undefined) return;
   for (const [index, { name }] of tools.entries()) {
-    if (!(await externalTools.isReserved(name))) continue;
+    if (!(await externalTools?.isReserved(name))) continue;
     throw invalid(
       `tools[${index}].name`,
       "reserved_tool_name",

@@ -1,12 +1,10 @@
-/** The items of `input`, each checked and reduced to what a turn can hold. */
+/** The items of `input`, each checked and reduced to what a turn can hold; and the strict dialect's parser of them. */
 
 import { type Declared, Type } from "../../../kernel/kit.ts";
 import type { Attachment } from "../../../kernel/plugin.ts";
-import type { SealedKind } from "../stored/seals.ts";
-import { compile } from "../wire/check.ts";
-import { invalid } from "../wire/refusal.ts";
+import { compile, invalid } from "../wire/refusal.ts";
 
-/** Bytes that came with a message or an output, or where they are. */
+/** Bytes that came with a message or an output, or where to find them. */
 export interface GivenAttachment {
   readonly kind: "image" | "file" | "audio";
   readonly name?: string;
@@ -33,7 +31,7 @@ interface Message<Attached> {
   readonly role: Role;
   readonly text: string;
   readonly attachments?: readonly Attached[];
-  /** A conversation made shorter: nobody's own words. */
+  /** The text is a summary of a conversation, which nobody wrote. */
   readonly isSummary?: true;
 }
 
@@ -44,7 +42,7 @@ interface Output<Attached> {
   readonly attachments?: readonly Attached[];
 }
 
-/** The name is the one that a model knows the tool by. */
+/** `name` is the name under which a model knows the tool. */
 interface Call {
   readonly type: "function_call";
   readonly call: string;
@@ -52,24 +50,26 @@ interface Call {
   readonly params: string;
 }
 
-/** What a model thought, given back by the caller. */
+/** Reasoning of a model that the caller sent back. */
 interface Reasoning {
   readonly type: "reasoning";
   readonly text: string;
 }
 
+/** The two kinds of text that a caller keeps for us, encrypted: reasoning, and a summary of a conversation. */
+export type SealedKind = "reasoning" | "summary";
+
 export type InputItem =
   | GivenItem
   | { readonly type: "item_reference"; readonly id: string }
-  /** What the caller keeps for us and cannot read: reasoning, or a conversation made shorter. */
   | { readonly type: "sealed"; readonly holds: SealedKind; readonly sealed: string }
   /** A client's own bookkeeping, which no turn can use. */
   | { readonly type: "skipped" };
 
-/** What is left of the items once references are followed and bookkeeping is dropped. */
+/** An item after references were resolved and bookkeeping was dropped. */
 export type GivenItem = Message<GivenAttachment> | Call | Output<GivenAttachment> | Reasoning;
 
-/** The same with its attachments read. */
+/** The same with its attachments read and stored. */
 export type SaidItem = Message<KeptAttachment> | Call | Output<KeptAttachment> | Reasoning;
 
 export const Role = Type.Enum(["user", "assistant", "system", "developer"], {
@@ -115,7 +115,7 @@ const CallOutput = Type.Object({ call_id: CallId, output: OutputContent });
 
 const Reference = Type.Object({ id: Type.String({ refusal: "must be an item's id" }) });
 
-/** What `input` may hold. Clients leave the type out of messages, and out of references. */
+/** Clients leave the type out of messages and out of references. */
 export const Item = Type.Union(
   [
     Type.Object({ type: Type.Optional(Type.Literal("message")), ...GivenMessage.properties }),
@@ -137,6 +137,32 @@ const checkObject = compile(
     { refusal: "must be an item: an object" },
   ),
 );
+
+/** A body of the largest size could hold half a million, and parsing them would block everybody else for a minute. */
+export const MAX_ITEMS = 10_000;
+
+export const tooManyItems = (param: string) =>
+  invalid(param, "too_many_items", `"${param}" may have at most ${MAX_ITEMS} items.`);
+
+export function parseItems(
+  value: unknown,
+  parse: (item: unknown, at: string) => InputItem = parseItem,
+): readonly InputItem[] {
+  if (typeof value === "string") return [{ type: "message", role: "user", text: value }];
+  if (Array.isArray(value)) {
+    if (value.length > MAX_ITEMS) throw tooManyItems("input");
+    return value.map((item, index) => parse(item, `input[${index}]`));
+  }
+  if (value === undefined || value === null) throw nothingAsked();
+  throw invalid("input", "invalid_input", '"input" must be a text or an array of items.');
+}
+
+export const nothingAsked = () =>
+  invalid(
+    "input",
+    "input_required",
+    '"input" must say something: a text, or an array of items with a user message.',
+  );
 
 export function parseItem(value: unknown, at: string): InputItem {
   const item = checkObject(value, at);
@@ -167,7 +193,7 @@ function textOf(content: Content): string {
   return (content ?? []).map(textOfPart).join("\n");
 }
 
-/** The agent reads text; of anything else it is told that it was there. */
+/** The agent reads text; anything else becomes a note that it was there. */
 function textOfPart({ type, text, refusal, filename }: Part): string {
   if (typeof text === "string") return text;
   if (typeof refusal === "string") return refusal;

@@ -1,15 +1,14 @@
-/** What a request asks for, whichever door and format it came by. Nothing of HTTP is in it. */
+/** What a request asks for, in whichever dialect and format it came, and the fields and faults that the parsers share. */
 import type { TSchema } from "typebox";
 import { type Declared, Type } from "../../../kernel/kit.ts";
-import type { Turn } from "../../../kernel/plugin.ts";
-import type { Echo } from "../answer/response.ts";
-import type { Door } from "../wire/dialect.ts";
+import { Fault, type Turn } from "../../../kernel/plugin.ts";
+import type { Dialect } from "../wire/dialect.ts";
 import type { FunctionTool, WireTool } from "../wire/format.ts";
 import type { ResponseId } from "../wire/id.ts";
 import { invalid } from "../wire/refusal.ts";
 import type { InputItem } from "./items.ts";
 
-/** What goes to the agent as it is. */
+/** Settings that go to the agent as they are. */
 export type TurnSettings = Pick<
   Turn,
   | "callersToolsWin"
@@ -25,38 +24,51 @@ export type TurnSettings = Pick<
 >;
 
 export interface CreateRequest {
-  /** Decides how items may be mixed, whether `instructions` stay in the history, and what an unknown previous id answers. */
-  readonly door: Door["name"];
-  /** As the client wrote it. It is echoed, and no more. */
+  /** Decides how items may be mixed, whether `instructions` stay in the history, and how an unknown previous id is refused. */
+  readonly dialect: Dialect;
+  /** The name is echoed and has no other effect: settings choose the model. */
   readonly model: string;
   readonly stream: boolean;
-  /** The answer comes at once, `queued`; the turn runs on its own. */
+  /** The response is returned at once as `queued`, and the turn runs as a job. */
   readonly background: boolean;
   /** False: nothing is left of the request, its turn and its thread when the answer is complete. */
   readonly store: boolean;
-  /** The response to go on from. */
+  /** The response to continue from. */
   readonly previous: ResponseId | undefined;
-  /** The id of the conversation to go on with, as the client wrote it. Never together with `previous`. */
-  readonly conversation: string | undefined;
-  /** All that was said, in order. What comes after the last word of the assistant is what the turn is about. */
+  /** The whole input in order. The items after the assistant's last message are what the turn is about. */
   readonly items: readonly InputItem[];
   readonly instructions: string | undefined;
-  /** The tools that the caller runs, as it named them; undefined where the request said nothing about tools. */
+  /** The tools that the caller runs, as it named them; undefined when the request did not mention tools. */
   readonly tools: readonly WireTool[] | undefined;
   readonly settings: TurnSettings;
-  /** What the answer should hold besides: `reasoning.encrypted_content`. */
-  readonly include: readonly string[];
-  /** What the response says again. */
   readonly echo: Echo;
-  /** Fields and kinds of tools that were left out: the caller is told their names. */
+  /** Fields and kinds of tools that have no effect: a header tells the caller their names. */
   readonly ignored: readonly string[];
+}
+
+/** What the response repeats of its request. */
+export interface Echo {
+  readonly previousResponseId: string | null;
+  readonly instructions: string | null;
+  readonly temperature: number | null;
+  readonly tools: readonly WireTool[];
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** Fields of the response, under their names on the wire, that differ from the defaults. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** The caller asked for reasoning that it can send back. */
+  readonly sealsReasoning?: boolean;
 }
 
 /** Absent and null are the same to clients. */
 export const maybe = <Schema extends TSchema>(schema: Schema) =>
   Type.Optional(Type.Union([schema, Type.Null()]));
 
-/** Fields that both doors know, with the same rules. */
+export const MAX_FIELD_BYTES = 256 * 1024;
+
+export const flag = maybe(Type.Boolean({ refusal: "must be true or false" }));
+export const words = maybe(Type.String({ refusal: "must be a text" }));
+
+/** Fields that both dialects have, with the same rules. */
 export const SHARED = {
   model: Type.String({
     minLength: 1,
@@ -64,9 +76,9 @@ export const SHARED = {
     pattern: "^(?!\\s)\\P{Cc}*(?<!\\s)$",
     refusal: "must be a name of 1 to 256 bytes without surrounding whitespace or control characters",
   }),
-  stream: maybe(Type.Boolean({ refusal: "must be true or false" })),
+  stream: flag,
   temperature: maybe(Type.Number({ minimum: 0, maximum: 2, refusal: "must be a number from 0.0 to 2.0" })),
-  instructions: maybe(Type.String({ refusal: "must be a text" })),
+  instructions: words,
   x_context: maybe(
     Type.Record(Type.String(), Type.Unknown(), {
       maxBytes: 10 * 1024,
@@ -86,7 +98,7 @@ export const BODY = { refusal: "must be a JSON object, sent as application/json"
 
 const FOR_TOOLS = ["tools", "functions", "tool_choice", "function_call"];
 
-/** In a composition that cannot pause a turn for the caller's own tools. */
+/** For a composition that cannot pause a turn for the caller's own tools. */
 export function refuseUnwired(body: Readonly<Record<string, unknown>>): void {
   const field = FOR_TOOLS.find((name) => {
     const value = body[name];
@@ -108,8 +120,6 @@ export function refuseDouble(at: string, name: string, seen: Set<string>): void 
   seen.add(name);
 }
 
-// —— function tools, which both doors take ——————————————————————————————————
-
 export const TOOL = { refusal: "must be an object with type, name and parameters" };
 
 export const ToolName = Type.String({
@@ -119,9 +129,9 @@ export const ToolName = Type.String({
 
 export const GIVEN_FUNCTION = {
   name: ToolName,
-  description: maybe(Type.String({ refusal: "must be a text" })),
+  description: words,
   parameters: maybe(Type.Record(Type.String(), Type.Unknown(), { refusal: "must be a JSON Schema object" })),
-  strict: maybe(Type.Boolean({ refusal: "must be true or false" })),
+  strict: flag,
 };
 
 export const GivenFunction = Type.Object(GIVEN_FUNCTION, TOOL);
@@ -134,3 +144,12 @@ export const functionTool = ({ name, description, parameters, strict }: GivenFun
   parameters: parameters ?? null,
   strict: strict ?? null,
 });
+
+/** The same for another user's response: whether it exists is nobody's business. */
+export const previousNotFound = (): Fault =>
+  new Fault(
+    "missing",
+    "previous_response_not_found",
+    '"previous_response_id" names no response of yours. Begin a new thread, or use the id of one that is there.',
+    { param: "previous_response_id" },
+  );

@@ -1,9 +1,8 @@
-/** The body of a create request as the specification has it: every rule and limit that can be checked without asking anyone. */
+/** The body of a create request in the strict dialect: every rule and limit of the specification that needs no lookup. */
 import { bytesOf, Type } from "../../../kernel/kit.ts";
-import { parseItems } from "../resolve/ask.ts";
-import { compile } from "../wire/check.ts";
 import { parseResponseId } from "../wire/id.ts";
-import { Item } from "./items.ts";
+import { compile } from "../wire/refusal.ts";
+import { Item, parseItems } from "./items.ts";
 import {
   BODY,
   type CreateRequest,
@@ -17,12 +16,12 @@ import {
   TOOL,
 } from "./request.ts";
 
-const MOST_METADATA = 16 * 1024;
+const MAX_METADATA_BYTES = 16 * 1024;
 
 const Body = Type.Object(
   {
     ...SHARED,
-    // Anything else was ignored before these two meant something here, and is still.
+    // Other values of these two were ignored before they had a meaning here, and still are.
     store: Type.Optional(Type.Unknown()),
     truncation: Type.Optional(Type.Unknown()),
     previous_response_id: maybe(
@@ -48,7 +47,7 @@ const kind = Type.Literal("function", {
   refusal: 'must be "function": other kinds of tools are not supported',
 });
 
-/** The whole body. Tools and items are checked one by one, so that a mistake is named in the caller's words. */
+/** The whole body for the OpenAPI document. Tools and items are checked one by one, so that a mistake names its place. */
 export const CreateBody = Type.Object(
   {
     ...Body.properties,
@@ -64,12 +63,12 @@ const checkKind = compile(Type.Object({ type: kind }, TOOL));
 const checkFunction = compile(GivenFunction);
 
 function parseTool(value: unknown, at: string) {
-  // The type first: what another kind of tool lacks besides is of no interest.
+  // The type comes first: fields that another kind of tool lacks are of no interest.
   checkKind(value, at);
   return functionTool(checkFunction(value, at));
 }
 
-/** `wired`: whether this composition can pause a turn for the caller's own tools. */
+/** `wired` is true when this composition can pause a turn for the caller's own tools. */
 export function parseStrict(value: unknown, wired: boolean): CreateRequest {
   const body = checkBody(value);
   if (!wired) refuseUnwired(body);
@@ -81,23 +80,21 @@ export function parseStrict(value: unknown, wired: boolean): CreateRequest {
   const truncation = body.truncation === "auto" ? "auto" : "disabled";
   const settings = { ...(!store && { store }), ...(truncation === "auto" && { truncation }) };
   return {
-    door: "strict",
+    dialect: "strict",
     model: body.model,
     stream: body.stream ?? false,
     background: false,
     store,
     previous: previous === undefined ? undefined : parseResponseId(previous),
-    conversation: undefined,
     items: parseItems(body.input),
     instructions: body.instructions ?? undefined,
     tools,
     settings: {
       truncation,
-      ...(body.x_context && { context: body.x_context }),
-      ...(body.x_required_tools && { requiredTools: body.x_required_tools }),
-      ...(typeof body.temperature === "number" && { temperature: body.temperature }),
+      context: body.x_context ?? undefined,
+      requiredTools: body.x_required_tools ?? undefined,
+      temperature: body.temperature ?? undefined,
     },
-    include: [],
     echo: {
       previousResponseId: previous ?? null,
       instructions: body.instructions ?? null,
@@ -110,10 +107,10 @@ export function parseStrict(value: unknown, wired: boolean): CreateRequest {
   };
 }
 
-/** Said again, as far as it is something that can be: it is the caller's own note, never an error. */
+/** The caller's own note is echoed when it is an object of a fair size, and is never an error. */
 function metadataOf(value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return {};
-  return (bytesOf(value) ?? Number.POSITIVE_INFINITY) <= MOST_METADATA
+  return (bytesOf(value) ?? Number.POSITIVE_INFINITY) <= MAX_METADATA_BYTES
     ? (value as Record<string, unknown>)
     : {};
 }

@@ -1,33 +1,28 @@
-/** Turns what a request brings beside words into bytes that a turn can hold, or refuses it in words. */
+/** Reads the attachments of a request into bytes that a turn can hold, or refuses them. */
 import { hash, randomUUIDv7 } from "node:crypto";
 import { mimeOfName, sniff, sniffImage, textOfFile, UNKNOWN } from "../../../kernel/kit.ts";
 import type { AttachedBytes, Attachment } from "../../../kernel/plugin.ts";
-import type { GivenBytes } from "../parse/data.ts";
 import type { GivenAttachment, GivenItem, KeptAttachment, SaidItem } from "../parse/items.ts";
+import type { GivenBytes } from "../parse/open-items.ts";
+import type { StoredFiles } from "../stored/files.ts";
 import { invalid } from "../wire/refusal.ts";
 import { type RemoteFiles, tooLarge } from "./remote-files.ts";
 
-/** An uploaded file of this user. */
-export type ResolveFile = (
-  user: string,
-  id: string,
-) => Promise<{ readonly mime: string; readonly name: string; readonly data: Uint8Array } | undefined>;
-
 export interface AttachmentParts {
   readonly remote: Pick<RemoteFiles, "read">;
-  readonly resolveFile: ResolveFile;
+  readonly resolveFile: StoredFiles["resolveFile"];
 }
 
-export interface ResolvedItems {
+interface ResolvedItems {
   readonly items: readonly SaidItem[];
   readonly attached: readonly AttachedBytes[];
 }
 
-const MOST_BYTES = 20 * 1024 * 1024;
-const MOST_REMOTE = 8;
-const MOST_ATTACHMENTS = 128;
+const MAX_BYTES = 20 * 1024 * 1024;
+const MAX_REMOTE = 8;
+const MAX_ATTACHMENTS = 128;
 
-/** The same bytes, address or file have the same digest in every request; nothing has to be read for it. */
+/** The same bytes, URL or file have the same digest in every request; nothing is read to make it. */
 export function digestOf({ kind, source }: GivenAttachment): string {
   const named = source.type === "data" ? source.data : source.type === "url" ? source.url : source.id;
   return hash("sha256", `${kind} ${source.type} ${hash("sha256", named)}`, "base64url");
@@ -42,24 +37,24 @@ export async function resolveAttachments(
   const count = { all: 0, remote: 0, bytes: 0 };
 
   async function bytesOf({ source, at }: GivenAttachment): Promise<GivenBytes & { name?: string }> {
-    if (++count.all > MOST_ATTACHMENTS)
-      throw invalid(at, "too_many_attachments", `A request may have ${MOST_ATTACHMENTS} attachments.`);
+    if (++count.all > MAX_ATTACHMENTS)
+      throw invalid(at, "too_many_attachments", `A request may have ${MAX_ATTACHMENTS} attachments.`);
     if (source.type === "data") return source;
     if (source.type === "url") {
-      if (++count.remote > MOST_REMOTE)
-        throw invalid(at, "too_many_urls", `A request may have ${MOST_REMOTE} attachments by URL.`);
-      return await parts.remote.read(source.url, MOST_BYTES - count.bytes, at);
+      if (++count.remote > MAX_REMOTE)
+        throw invalid(at, "too_many_urls", `A request may have ${MAX_REMOTE} attachments by URL.`);
+      return await parts.remote.read(source.url, MAX_BYTES - count.bytes, at);
     }
     const file = await parts.resolveFile(user, source.id);
     if (file) return file;
     throw invalid(at, "file_not_found", `"${at}": you have no file with this id. Upload it first.`);
   }
 
-  /** Files that are texts become part of the message. */
+  /** A text file becomes part of the message. */
   async function resolveOne(one: GivenAttachment): Promise<KeptAttachment | string> {
     const { mime: said, data, name: known } = await bytesOf(one);
     count.bytes += data.length;
-    if (count.bytes > MOST_BYTES) throw tooLarge(one.at);
+    if (count.bytes > MAX_BYTES) throw tooLarge(one.at);
     const name = one.name ?? known;
     const mime = typeOf(one, said, name, data);
     const text = one.kind === "file" ? textOfFile(mime, data) : undefined;
@@ -72,16 +67,16 @@ export async function resolveAttachments(
       kind: kind === "file" && sniffImage(data) !== undefined ? "image" : kind,
       mime,
       size: data.length,
-      ...(name !== undefined && { name }),
-      ...(detail !== undefined && { detail }),
+      name,
+      detail,
       digest: digestOf(one),
-      ...(source.type === "url" && { url: source.url }),
-      ...(source.type === "file" && { file: source.id }),
+      url: source.type === "url" ? source.url : undefined,
+      file: source.type === "file" ? source.id : undefined,
     };
   }
 
   const items: SaidItem[] = [];
-  // One after another: what is read together must not be more than the limit.
+  // One after another, so that the limit holds for what is read.
   for (const item of given) {
     if (!("attachments" in item) || !item.attachments?.length) {
       items.push(item as SaidItem);
@@ -92,7 +87,8 @@ export async function resolveAttachments(
     for (const one of all) found.push(await resolveOne(one));
     const texts = found.filter((one) => typeof one === "string");
     const attachments = found.filter((one) => typeof one !== "string");
-    items.push({ ...withTexts(rest, texts), ...(attachments.length > 0 && { attachments }) } as SaidItem);
+    const kept = attachments.length > 0 ? attachments : undefined;
+    items.push({ ...withTexts(rest, texts), attachments: kept } as SaidItem);
   }
   return { items, attached };
 }
@@ -124,14 +120,7 @@ function typeOf(
   return said === "" || said === UNKNOWN ? mimeOfName(name) : said;
 }
 
-/** As the agent keeps it. */
-export function plainAttachment({ id, kind, mime, size, name, detail }: KeptAttachment): Attachment {
-  return {
-    id,
-    kind,
-    mime,
-    size,
-    ...(name !== undefined && { name }),
-    ...(detail !== undefined && { detail }),
-  };
-}
+/** Only the fields that the agent keeps. */
+export const plainAttachment = ({ id, kind, mime, size, name, detail }: KeptAttachment): Attachment => ({
+  ...{ id, kind, mime, size, name, detail },
+});

@@ -1,26 +1,32 @@
-/** A request that names a conversation: what waits there comes before its input, and its turn goes on with the thread. */
-import type { Threads } from "../../../kernel/plugin.ts";
+/** A request that names a conversation: items that wait there are put before its input, and its turn continues the thread. */
+import type { Threads, Transaction } from "../../../kernel/plugin.ts";
 import { conversationNotFound, type StoredConversations } from "../stored/conversations.ts";
-import type { ConversationPlace } from "../turn/intake.ts";
 import { invalid } from "../wire/refusal.ts";
 
-export interface GoingOnParts {
-  readonly threads: Pick<Threads, "turns">;
-  readonly conversations: StoredConversations;
+/** The place in a conversation where a request continues. */
+export interface ConversationPlace {
+  /** Undefined before its first response. */
+  readonly thread: string | undefined;
+  /** The newest turn of the thread. */
+  readonly after: string | undefined;
+  /** Makes the turn the conversation's, in the transaction that opens it. */
+  claim(tx: Transaction, turn: { readonly id: string; readonly thread: string }): Promise<void>;
 }
 
-export interface GoingOn {
-  /** As the request would have been without a conversation. */
-  readonly body: unknown;
-  /** Undefined where it names none. */
-  readonly place: ConversationPlace | undefined;
-}
+/** Returns the body as it would have been without a conversation; `place` is undefined when the body names none. */
+export type JoinConversation = (
+  user: string,
+  body: unknown,
+) => Promise<{ readonly body: unknown; readonly place: ConversationPlace | undefined }>;
 
-export function createGoingOn({ threads, conversations }: GoingOnParts) {
-  return async (user: string, body: unknown): Promise<GoingOn> => {
+export function createJoinConversation(
+  threads: Pick<Threads, "turns">,
+  conversations: StoredConversations,
+): JoinConversation {
+  return async (user, body) => {
     const { conversation: given, input, store } = Object(body) as Record<string, unknown>;
     const id = typeof given === "object" && given !== null ? (given as { id?: unknown }).id : given;
-    // What is no id is refused by those who read the body.
+    // The parser of the body refuses what is no id.
     if (typeof id !== "string") return { body, place: undefined };
     const conversation = await conversations.find(user, id);
     if (conversation === undefined) throw conversationNotFound("conversation");
@@ -35,7 +41,7 @@ export function createGoingOn({ threads, conversations }: GoingOnParts) {
     const items = waiting.flatMap(({ item }) => (item === null ? [] : [item]));
     const newest = thread === undefined ? undefined : await threads.turns(user, thread, { limit: 1 });
     return {
-      body: items.length === 0 ? body : { ...Object(body), input: [...items, ...itemsOf(input)] },
+      body: items.length === 0 ? body : { ...Object(body), input: [...items, ...rawItems(input)] },
       place: {
         thread,
         after: newest?.items.at(-1)?.id,
@@ -45,8 +51,8 @@ export function createGoingOn({ threads, conversations }: GoingOnParts) {
   };
 }
 
-/** Input of another kind is refused by those who read it. */
-function itemsOf(input: unknown): readonly unknown[] {
+/** The items of an input that is not parsed yet. Input of another kind is left for the parser to refuse. */
+export function rawItems(input: unknown): readonly unknown[] {
   if (typeof input === "string") return [{ type: "message", role: "user", content: input }];
   return Array.isArray(input) ? input : [input];
 }

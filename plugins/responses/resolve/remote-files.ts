@@ -1,31 +1,31 @@
-/** Bytes that a request names by a URL. A stranger chose it, so only public addresses are dialled, and nothing is followed. */
+/** Reads attachments by URL. A stranger chose it, so only public addresses are dialled, and no redirect is followed. */
 import { Agent, request } from "undici";
 import { createConnector, hostAndPort, type Lookup, type PrivateHosts, reason } from "../../../kernel/kit.ts";
-import type { GivenBytes } from "../parse/data.ts";
+import type { GivenBytes } from "../parse/open-items.ts";
 import { invalid } from "../wire/refusal.ts";
 
 export interface RemoteFiles {
-  /** Refuses in words whatever cannot be had. `most`: how many bytes it may have. */
-  read(url: string, most: number, at: string): Promise<GivenBytes>;
+  /** Throws a refusal when the file cannot be read, or has more than `maxBytes`. */
+  read(url: string, maxBytes: number, at: string): Promise<GivenBytes>;
   close(): Promise<void>;
 }
 
-export interface RemoteOptions {
+interface RemoteOptions {
   readonly privateHosts: PrivateHosts;
   readonly lookup?: Lookup;
 }
 
-const TIMEOUT_MILLIS = 10_000;
-const LONGEST_URL = 8192;
+const TIMEOUT_MS = 10_000;
+const MAX_URL_LENGTH = 8192;
 
 export function createRemoteFiles({ privateHosts, lookup }: RemoteOptions): RemoteFiles {
   const agent = new Agent({
-    connect: createConnector({ privateHosts, lookup, timeout: TIMEOUT_MILLIS }),
+    connect: createConnector({ privateHosts, lookup, timeout: TIMEOUT_MS }),
     maxHeaderSize: 16 * 1024,
   });
 
   function parse(text: string, at: string): URL {
-    const url = text.length > LONGEST_URL ? null : URL.parse(text);
+    const url = text.length > MAX_URL_LENGTH ? null : URL.parse(text);
     const isException = url !== null && privateHosts.has(hostAndPort(url));
     const isAllowed =
       url !== null &&
@@ -37,13 +37,13 @@ export function createRemoteFiles({ privateHosts, lookup }: RemoteOptions): Remo
   }
 
   return {
-    async read(text, most, at) {
+    async read(text, maxBytes, at) {
       const url = parse(text, at);
-      const signal = AbortSignal.timeout(TIMEOUT_MILLIS);
+      const signal = AbortSignal.timeout(TIMEOUT_MS);
       try {
         const answer = await request(url, { dispatcher: agent, signal, headers: { accept: "*/*" } });
         const { statusCode, headers, body } = answer;
-        // What is thrown away ends with an error, which would end the process where nobody listens.
+        // A body that is thrown away emits an error, which would end the process without a listener.
         body.on("error", () => {});
         if (statusCode !== 200) {
           body.destroy();
@@ -53,7 +53,7 @@ export function createRemoteFiles({ privateHosts, lookup }: RemoteOptions): Remo
         let size = 0;
         for await (const chunk of body as AsyncIterable<Uint8Array>) {
           size += chunk.length;
-          if (size > most) {
+          if (size > maxBytes) {
             body.destroy();
             throw tooLarge(at);
           }

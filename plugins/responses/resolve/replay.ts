@@ -1,33 +1,39 @@
-/** Finds the response that a request without a previous id goes on from: its input and its output, and then something new. */
+/**
+ * Finds the response that a request without a previous id replays: its input and its output, and then something new. Clients keep
+ * the words and not the bytes (they join texts, trim them and serialize arguments again), so normalized items are compared, by digest.
+ */
+
+import { hash } from "node:crypto";
 import type { Threads, TurnRecord } from "../../../kernel/plugin.ts";
 import type { GivenItem } from "../parse/items.ts";
-import { MOST_ALIKE, type Requests, type TakenRequest } from "../stored/requests.ts";
+import { MAX_ALIKE, type Requests, type TakenRequest } from "../stored/requests.ts";
 import type { WireTool } from "../wire/format.ts";
-import { calledTool, customInput, customParams } from "../wire/tool-names.ts";
-import { digestsOf, type Entry, entriesOf } from "./digest.ts";
+import { digestOf } from "./attachments.ts";
+import { pendingOf } from "./gate.ts";
+import { outputItems } from "./history.ts";
 
 export interface Match {
   readonly row: TakenRequest;
   readonly record: TurnRecord;
-  /** What comes after the output of that response. */
+  /** The items after the output of that response. */
   readonly rest: readonly GivenItem[];
 }
 
-export interface Replayed {
-  /** Of the whole input, by which a later request finds this one. */
+interface Replayed {
+  /** The digest of the whole input, by which a later request finds this one. */
   readonly digest: string;
   readonly match: Match | undefined;
 }
 
-export interface MatchParts {
+interface MatchParts {
   readonly requests: Pick<Requests, "findByDigest" | "find">;
   readonly threads: Pick<Threads, "turn" | "turns">;
 }
 
-const MOST_PREFIXES = 64;
-const MOST_RECORDS = 8;
+const MAX_PREFIXES = 64;
+const MAX_RECORDS = 8;
 
-/** `seed`: requests of another kind are never taken for these. */
+/** Requests with another `seed` are never taken for each other. */
 export async function matchReplay(
   user: string,
   items: readonly GivenItem[],
@@ -50,7 +56,7 @@ async function findMatch(
 ): Promise<Match | undefined> {
   const starts = entries
     .flatMap(({ isAssistants }, at) => (isAssistants && at > 0 && !entries[at - 1]?.isAssistants ? [at] : []))
-    .slice(-MOST_PREFIXES)
+    .slice(-MAX_PREFIXES)
     .reverse();
   if (starts.length === 0) return undefined;
   const found = await requests.findByDigest(
@@ -62,7 +68,7 @@ async function findMatch(
     const same = found.filter((row) => row.digest === digests[at]);
     const matches: Match[] = [];
     for (const { id } of same) {
-      if (++looked > MOST_RECORDS) return undefined;
+      if (++looked > MAX_RECORDS) return undefined;
       const [row, record] = await Promise.all([requests.find(user, id), threads.turn(user, id)]);
       if (row === undefined || record === undefined) continue;
       const output = outputEntries(record, row.echo.tools);
@@ -84,10 +90,10 @@ async function findMatch(
  */
 function isCertain(matches: readonly Match[], same: number): boolean {
   if (new Set(matches.map(({ record }) => record.thread)).size > 1) return false;
-  return same < MOST_ALIKE || matches.some(({ record }) => pendingOf(record).size > 0);
+  return same < MAX_ALIKE || matches.some(({ record }) => pendingOf(record).size > 0);
 }
 
-/** A thread with a turn under way is not waited for. */
+/** A replay does not wait for a thread with a turn in progress. */
 async function isFree(
   user: string,
   { thread }: TurnRecord,
@@ -104,34 +110,65 @@ function outputEntries(record: TurnRecord, tools: readonly WireTool[]): readonly
   return entriesOf(outputItems(record, tools)).map(({ canon }) => canon);
 }
 
-/** What a turn put out, as a caller sends it back. */
-export function outputItems({ items, gate }: TurnRecord, tools: readonly WireTool[]): readonly GivenItem[] {
-  const said = items.flatMap((item): readonly GivenItem[] =>
-    item.type === "message" && item.role === "assistant" && item.text !== ""
-      ? [{ type: "message", role: "assistant", text: item.text }]
-      : [],
-  );
-  const calls = gate?.type === "external_tool" ? [gate.call, ...(gate.others ?? [])] : [];
-  return [
-    ...said,
-    ...calls.map(({ id, name, params }): GivenItem => {
-      const isCustom = calledTool(tools, name).type === "custom";
-      const given = isCustom ? customParams(customInput(params)) : params;
-      return { type: "function_call", call: id, name, params: given };
-    }),
-  ];
+/** A message, a call, an output, or several messages of the assistant in a row. */
+interface Entry {
+  readonly canon: string;
+  readonly isAssistants: boolean;
+  /** The number of items up to its end. */
+  readonly end: number;
 }
 
-/** Whether all calls of that turn are answered; else it is no continuation of it. */
-export function answersMatch({ record, rest }: Match): boolean {
-  if (rest.length === 0 || (record.gate !== undefined && record.gate.type !== "external_tool")) return false;
-  const answered = new Set(rest.flatMap((item) => (item.type === "function_call_output" ? [item.call] : [])));
-  return [...pendingOf(record)].every((call) => answered.has(call));
+function entriesOf(items: readonly GivenItem[]): readonly Entry[] {
+  const entries: { canon: string; isAssistants: boolean; end: number }[] = [];
+  let speech: string | undefined;
+  const speak = (end: number) => {
+    if (speech) entries.push({ canon: JSON.stringify(["said", speech]), isAssistants: true, end });
+    speech = undefined;
+  };
+  for (const [index, item] of items.entries()) {
+    if (item.type === "message" && item.role === "assistant") {
+      speech = (speech ?? "") + item.text.replaceAll(/\s/g, "");
+      continue;
+    }
+    if (item.type === "reasoning") continue;
+    speak(index);
+    entries.push({ canon: canonOf(item), isAssistants: item.type === "function_call", end: index + 1 });
+  }
+  speak(items.length);
+  return entries;
 }
 
-/** The calls that a turn waits for. */
-export function pendingOf(record: TurnRecord | undefined): ReadonlySet<string> {
-  const gate = record?.gate;
-  if (gate?.type !== "external_tool") return new Set();
-  return new Set([gate.call.id, ...(gate.others ?? []).map(({ id }) => id)]);
+function canonOf(item: Exclude<GivenItem, { type: "reasoning" }>): string {
+  switch (item.type) {
+    case "message": {
+      const role = item.role === "developer" ? "system" : item.role;
+      return JSON.stringify([role, item.text, (item.attachments ?? []).map(digestOf)]);
+    }
+    case "function_call":
+      return JSON.stringify(["call", item.call, item.name, canonicalJson(item.params)]);
+    case "function_call_output":
+      return JSON.stringify(["output", item.call, item.output, (item.attachments ?? []).map(digestOf)]);
+  }
+}
+
+/** The digests of all prefixes: of no entries, of one, of two, and so on. */
+function digestsOf(entries: readonly Entry[], seed: string): readonly string[] {
+  let digest = hash("sha256", seed, "base64url");
+  return [digest, ...entries.map(({ canon }) => (digest = hash("sha256", digest + canon, "base64url")))];
+}
+
+/** Equal arguments have equal JSON; a text that is no JSON is taken as it is. */
+function canonicalJson(text: string): unknown {
+  try {
+    return sorted(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]));
 }

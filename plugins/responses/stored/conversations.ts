@@ -1,6 +1,6 @@
 /**
- * Conversations: a name for a thread, which begins with the first response. What is added before it, or between two responses,
- * waits here and goes to the next one.
+ * Conversations. Each is a name for a thread, which begins with the first response. Items that are added before it, or between
+ * two responses, wait here and go to the next one.
  */
 import { randomUUIDv7 } from "node:crypto";
 import { Fault, type Queries, type Store, type Threads, type Transaction } from "../../../kernel/plugin.ts";
@@ -15,27 +15,27 @@ export interface Conversation {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** An item that was added by itself. */
+/** An item that was added to the conversation without a request. */
 export interface AddedItem {
   readonly id: string;
-  /** As it was sent; null once a response has taken it, whose request has it now. */
+  /** The item as it was sent; null once a response has taken it, whose request holds it now. */
   readonly item: Readonly<Record<string, unknown>> | null;
-  /** The response that took it, and its place in the input there. */
+  /** The response that took it, and its index in that response's input. */
   readonly turn: string | null;
   readonly place: number | null;
 }
 
 export interface StoredConversations {
   create(user: string, metadata: Conversation["metadata"], items: readonly object[]): Promise<Conversation>;
-  /** Undefined also where its thread has been deleted: then it is gone. */
+  /** Undefined also when its thread was deleted: the conversation goes with it. */
   find(user: string, id: string): Promise<Conversation | undefined>;
   update(conversation: Conversation, metadata: Conversation["metadata"]): Promise<Conversation>;
   remove(conversation: Conversation): Promise<void>;
   add(conversation: Conversation, items: readonly object[]): Promise<readonly AddedItem[]>;
   added(conversation: Conversation): Promise<readonly AddedItem[]>;
-  /** False where a response has taken it, or where there is none. */
+  /** Returns false when a response has taken the item, or when there is none. */
   removeItem(conversation: Conversation, id: string): Promise<boolean>;
-  /** In the transaction that opens the turn: these items are its, and so is the thread. */
+  /** Gives these items and the thread to the turn, in the transaction that opens it. */
   claim(
     tx: Transaction,
     conversation: Conversation,
@@ -44,8 +44,8 @@ export interface StoredConversations {
   ): Promise<void>;
 }
 
-const MOST_ITEMS = 1000;
-const MOST_BYTES = 14 * 1024 * 1024;
+const MAX_ITEMS = 1000;
+const MAX_BYTES = 14 * 1024 * 1024;
 
 export const OWNER = "response conversations";
 
@@ -100,7 +100,7 @@ const ID = /^conv_[0-9a-f]{32}$/;
 
 const hex = () => randomUUIDv7().replaceAll("-", "");
 
-/** In the order in which they were given, though made in the same moment. */
+/** The ids keep the order of the items, though all are made in the same moment. */
 const itemIds = (items: readonly object[]): readonly string[] => {
   const stem = hex();
   return items.map((item, index) => {
@@ -165,7 +165,7 @@ export async function createStoredConversations(
     async remove({ id }) {
       await sql.run("DELETE FROM response_conversations WHERE id = ?", id);
     },
-    // Two that add at once must not both find the last room.
+    // Two requests at once must not both take the last room.
     add: ({ id }, items) =>
       store.exclusive(`items of ${id}`, async () => {
         const held = await sql.get<{ count: number; bytes: number }>(
@@ -174,11 +174,11 @@ export async function createStoredConversations(
           id,
         );
         const more = JSON.stringify(items).length;
-        if ((held?.count ?? 0) + items.length > MOST_ITEMS || (held?.bytes ?? 0) + more > MOST_BYTES)
+        if ((held?.count ?? 0) + items.length > MAX_ITEMS || (held?.bytes ?? 0) + more > MAX_BYTES)
           throw invalid(
             "items",
             "too_many_items",
-            `A conversation holds at most ${MOST_ITEMS} items of 14 MiB together that no response has taken yet.`,
+            `A conversation holds at most ${MAX_ITEMS} items of 14 MiB together that no response has taken yet.`,
           );
         return await sql.transaction((tx) => addItems(tx, id, items));
       }),
@@ -214,7 +214,7 @@ export async function createStoredConversations(
   };
 }
 
-/** Without the kind, ids are in the order of time. */
+/** Without the kind, ids ascend with time. */
 const order = (id: string): string => id.slice(id.indexOf("_") + 1);
 
 const read = ({ id, user, thread, created_at, metadata }: Columns): Conversation => ({
@@ -229,5 +229,5 @@ const locked = () =>
   invalid(
     "conversation",
     "conversation_locked",
-    "Another request has gone on with this conversation meanwhile. Send this one again.",
+    "Another request has continued this conversation meanwhile. Send this one again.",
   );

@@ -1,8 +1,7 @@
-/** Files that users upload to name them in requests. They are kept in the store, in parts. */
+/** The files that users upload to name them in requests: they are kept in the store, in parts, until they expire. */
 import { randomUUIDv7 } from "node:crypto";
-import { cleanFileName } from "../../../kernel/kit.ts";
-import { Fault, type Queries, type Store } from "../../../kernel/plugin.ts";
-import { mimeOf } from "./mime.ts";
+import { cleanFileName, mimeOfName, sniff, UNKNOWN } from "../../../kernel/kit.ts";
+import { Fault, type Log, type Queries, type Store } from "../../../kernel/plugin.ts";
 
 export interface StoredFile {
   readonly id: string;
@@ -15,7 +14,7 @@ export interface StoredFile {
   readonly expiresAt: string | null;
 }
 
-export interface NewFile {
+interface NewFile {
   readonly name: string;
   readonly mime: string;
   readonly purpose: string;
@@ -23,40 +22,30 @@ export interface NewFile {
   readonly expiresAfterSecs?: number;
 }
 
-export interface FileQuery {
+interface FileQuery {
   readonly limit: number;
   readonly order: "asc" | "desc";
   readonly after?: string;
   readonly purpose?: string;
 }
 
-/** A file as the input of a request names it. */
-export interface ResolvedFile {
-  readonly mime: string;
-  readonly name: string;
-  readonly data: Uint8Array;
-}
-
 export interface StoredFiles {
-  /** Throws where the user has no room for so many bytes more. */
+  /** Throws when the user has no room for this many more bytes. */
   refuseFull(user: string, bytes: number): Promise<void>;
   add(user: string, file: NewFile): Promise<StoredFile>;
   find(user: string, id: string): Promise<StoredFile | undefined>;
   list(user: string, query: FileQuery): Promise<readonly StoredFile[]>;
-  /** Its bytes, some at a time. */
   content(file: StoredFile): AsyncIterable<Uint8Array>;
   remove(user: string, id: string): Promise<boolean>;
-  resolveFile(user: string, id: string): Promise<ResolvedFile | undefined>;
+  resolveFile(
+    user: string,
+    id: string,
+  ): Promise<{ readonly mime: string; readonly name: string; readonly data: Uint8Array } | undefined>;
   removeExpired(): Promise<void>;
 }
 
-export interface FileLimits {
-  /** Of all files of a user together. */
-  readonly totalBytes: number;
-}
-
-export const MOST_FILES = 1000;
-// Copying a store takes hundreds of rows at once: with these they fit into memory.
+export const MAX_FILES = 1000;
+// Copying a store reads hundreds of rows at once: rows of this size fit into memory.
 const PART_BYTES = 128 * 1024;
 
 export const OWNER = "response files";
@@ -113,17 +102,17 @@ const ID = /^file-[0-9a-f]{32}$/;
 const KEPT = "(expires_at IS NULL OR expires_at > ?)";
 const now = () => new Date().toISOString();
 
-export async function createStoredFiles(store: Store, { totalBytes }: FileLimits): Promise<StoredFiles> {
+/** `totalBytes` limits all files of a user together. */
+export async function createStoredFiles(store: Store, totalBytes: number): Promise<StoredFiles> {
   const sql = await store.tables(OWNER, MIGRATIONS);
 
   async function refuseFull(user: string, bytes: number, queries: Queries = sql): Promise<void> {
     const used = await queries.get<{ count: number; bytes: number }>(
       `SELECT count(*) AS count, coalesce(sum(bytes), 0) AS bytes FROM response_files WHERE "user" = ? AND ${KEPT}`,
-      user,
-      now(),
+      ...[user, now()],
     );
-    if ((used?.count ?? 0) >= MOST_FILES)
-      throw full(`You have ${MOST_FILES} files, which is the most there may be.`);
+    if ((used?.count ?? 0) >= MAX_FILES)
+      throw full(`You have ${MAX_FILES} files, which is the most there may be.`);
     if ((used?.bytes ?? 0) + bytes > totalBytes)
       throw full(
         `Your files may have ${totalBytes / (1024 * 1024)} MiB together (RESPONSES_FILES_MB), and there is no room for this one.`,
@@ -132,7 +121,7 @@ export async function createStoredFiles(store: Store, { totalBytes }: FileLimits
 
   const files: StoredFiles = {
     refuseFull,
-    // Two uploads at once must not both find the last room.
+    // Two uploads at once must not both take the last room.
     add: (user, { name: given, mime, purpose, data, expiresAfterSecs }) =>
       store.exclusive(`response files of ${user}`, async () => {
         const createdAt = new Date();
@@ -158,9 +147,7 @@ export async function createStoredFiles(store: Store, { totalBytes }: FileLimits
             written.push(
               tx.run(
                 "INSERT INTO response_file_parts (file, part, data) VALUES (?, ?, ?)",
-                file.id,
-                part,
-                data.subarray(from, from + PART_BYTES),
+                ...[file.id, part, data.subarray(from, from + PART_BYTES)],
               ),
             );
           await Promise.all(written);
@@ -171,14 +158,12 @@ export async function createStoredFiles(store: Store, { totalBytes }: FileLimits
       if (!ID.test(id)) return undefined;
       const row = await sql.get<Columns>(
         `SELECT * FROM response_files WHERE id = ? AND "user" = ? AND ${KEPT}`,
-        id,
-        user,
-        now(),
+        ...[id, user, now()],
       );
       return row && read(row);
     },
     async list(user, { limit, order, after, purpose }) {
-      // Ids are made in order of time.
+      // Ids ascend with time.
       const beyond = order === "asc" ? "id > ?" : "id < ?";
       const rows = await sql.all<Columns>(
         `SELECT * FROM response_files WHERE "user" = ? AND ${KEPT}
@@ -193,10 +178,9 @@ export async function createStoredFiles(store: Store, { totalBytes }: FileLimits
       for (let part = 0; left > 0; part += 1) {
         const row = await sql.get<{ data: Uint8Array }>(
           "SELECT data FROM response_file_parts WHERE file = ? AND part = ?",
-          id,
-          part,
+          ...[id, part],
         );
-        // The reader was promised all of it, and sees that the rest is missing.
+        // The reader was promised the whole length, and sees that the rest is missing.
         if (row === undefined) throw new Error("the file was deleted while it was read");
         left -= row.data.byteLength;
         yield row.data;
@@ -232,3 +216,34 @@ const full = (why: string) =>
   new Fault("invalid", "file_quota_exceeded", `${why} Delete some with DELETE /files/{id}.`, {
     param: "file",
   });
+
+const MIME = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,62}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,62}$/;
+
+/** The bytes decide first, then the caller's declaration, then the name: clients often declare nothing. */
+function mimeOf(bytes: Uint8Array, declared: string, name: string): string {
+  const shown = sniff(bytes);
+  if (shown !== undefined) return shown;
+  const said = (declared.split(";")[0] ?? "").trim().toLowerCase();
+  return said !== UNKNOWN && MIME.test(said) ? said : mimeOfName(name);
+}
+
+const ROUND_MS = 10 * 60 * 1000;
+
+/** Deletes expired files from time to time. Returns a function that stops it. */
+export function startExpiry(
+  store: Pick<Store, "repeat">,
+  files: Pick<StoredFiles, "removeExpired">,
+  log: Log,
+): () => Promise<void> {
+  let underWay: Promise<void> = Promise.resolve();
+  const stop = store.repeat("delete expired files", ROUND_MS, () => {
+    underWay = files
+      .removeExpired()
+      .catch((error: unknown) => log.warn({ error }, "expired files could not be deleted, retrying later"));
+    return underWay;
+  });
+  return async () => {
+    stop();
+    await underWay;
+  };
+}

@@ -1,8 +1,8 @@
-/** Requests as they were taken: what a response says again, and what keeps a repeated request from running twice. */
+/** The requests that were taken: what their responses echo, and what keeps a repeated request from running twice. */
 import { hash } from "node:crypto";
 import type { Sql, SqlValue, Store, Transaction } from "../../../kernel/plugin.ts";
-import type { Echo } from "../answer/response.ts";
 import type { SaidItem } from "../parse/items.ts";
+import type { Echo } from "../parse/request.ts";
 import type { WireError } from "../wire/format.ts";
 import { MIGRATIONS } from "./tables.ts";
 
@@ -13,44 +13,44 @@ export interface TakenRequest {
   readonly thread: string;
   readonly createdAt: string;
   readonly echo: Echo;
-  /** What is new in it, where it goes on from another. */
+  /** The new items, when it replays another request. */
   readonly input: readonly SaidItem[];
-  /** The id of the request whose input and output it repeats before that. */
-  readonly goesOn?: string | undefined;
-  /** Of all that it sent, by which a later one finds it. */
-  readonly inputDigest?: string | undefined;
+  /** The id of the request whose input and output it replays before them. */
+  readonly goesOn?: string;
+  /** A later replay finds this request by the digest of its whole input. */
+  readonly inputDigest?: string;
   /** Why no turn began, or why it was cut; the turn itself does not know. */
-  readonly error?: WireError | undefined;
-  /** The turn of one in the background, and its thread, once it has ended. */
-  readonly ran?: { readonly turn: string; readonly thread: string } | undefined;
+  readonly error?: WireError;
+  /** The turn and thread of a background request that has ended. */
+  readonly ran?: { readonly turn: string; readonly thread: string };
 }
 
-/** The caller's key of a request, and a digest of the body it came with. */
+/** The `Idempotency-Key` of a request, and a digest of the body it came with. */
 export interface RepeatKey {
   readonly key: string;
   readonly digest: string;
 }
 
 export interface Requests {
-  /** False where another request has come with this key, which holds: nothing was added. */
+  /** Returns false, and adds nothing, when another request came with this key within a day. */
   add(tx: Transaction, request: TakenRequest, repeat: RepeatKey | undefined): Promise<boolean>;
   find(user: string, id: string, tx?: Transaction): Promise<TakenRequest | undefined>;
-  /** The request that first came with this key, for as long as the key holds. */
+  /** The request that came first with this key, within a day. */
   findRepeated(user: string, key: string): Promise<(TakenRequest & { readonly digest: string }) | undefined>;
-  /** Those whose whole input has one of these digests, the newest first; of each digest a few. */
+  /** Requests whose whole input has one of these digests: the newest few of each. */
   findByDigest(
     user: string,
     digests: readonly string[],
   ): Promise<readonly { readonly id: string; readonly digest: string }[]>;
-  /** This request and all that it goes on from, the oldest first. */
+  /** This request and all that it replays, the oldest first. */
   chainOf(user: string, id: string): Promise<readonly TakenRequest[]>;
   setError(id: string, error: WireError): Promise<void>;
   setPlace(id: string, ran: NonNullable<TakenRequest["ran"]>): Promise<void>;
-  /** Those in the background whose ids name this thread, which need not be there. */
+  /** Background requests whose ids name this thread, which need not exist. */
   inBackground(user: string, thread: string): Promise<readonly TakenRequest[]>;
-  /** Those that go on from it go on from where it did: what it said is gone from their listings too. */
+  /** Requests that replay it now replay what it replayed: its items are gone from their listings too. */
   remove(id: string): Promise<void>;
-  /** How many responses of this thread are left; one in the background that went on with it counts twice. */
+  /** How many responses of this thread are left; a background one that continued it counts twice. */
   countOf(user: string, thread: string): Promise<number>;
   /** Threads with requests, in the order of their ids. */
   threadsAfter(
@@ -58,18 +58,17 @@ export interface Requests {
     limit: number,
   ): Promise<readonly { readonly user: string; readonly thread: string }[]>;
   removeThread(user: string, thread: string): Promise<void>;
-  /** What no request of its thread says any longer. */
+  /** Deletes texts of threads that have no requests left. */
   removeUnusedTexts(): Promise<void>;
 }
 
-/** In place of the turn of one in the background that has not ended. */
-const NOT_YET = "";
+/** Stands for the turn of a background request that has not ended. */
+const NOT_ENDED = "";
 
-/** Its turn is a job's. */
 export const isBackground = ({ echo }: Pick<TakenRequest, "echo">): boolean =>
   echo.settings?.["background"] === true;
 
-const KEY_HOLDS_MILLIS = 24 * 60 * 60 * 1000;
+const KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
 interface Columns {
   readonly id: string;
@@ -89,11 +88,11 @@ interface Columns {
   readonly settings_text: string | null;
 }
 
-/** Fields of the echo that are long, and the same in many requests of a thread. */
+/** Fields of the echo that are long and the same in many requests of a thread: each text is stored once. */
 const SHARED = ["tools", "instructions", "settings"] as const;
-const SHORT = 64;
-/** So many requests of one digest are looked at, and perhaps there are more. */
-export const MOST_ALIKE = 4;
+const MIN_SHARED_LENGTH = 65;
+/** How many requests of one digest are looked at; there may be more. */
+export const MAX_ALIKE = 4;
 
 const SELECT = `SELECT r.*, ${SHARED.map((field) => `${field}.text AS ${field}_text`).join(", ")} FROM responses AS r
   ${SHARED.map((field) => `LEFT JOIN response_texts AS ${field} ON ${field}.thread = r.thread AND ${field}.digest = r.${field}`).join("\n  ")}`;
@@ -102,26 +101,23 @@ export async function createRequests(
   store: Store,
 ): Promise<{ readonly requests: Requests; readonly sql: Sql }> {
   const sql = await store.tables("responses", MIGRATIONS);
-  const holdsSince = () => new Date(Date.now() - KEY_HOLDS_MILLIS).toISOString();
+  const holdsSince = () => new Date(Date.now() - KEY_LIFETIME_MS).toISOString();
 
   const change = async (statement: string, ...values: SqlValue[]): Promise<void> => {
     await sql.run(statement, ...values);
   };
 
-  /** Writes what is long once for the thread; the answer is what the row holds of it. */
+  /** Writes long texts once for the thread; returns what the row holds in their place. */
   function share(tx: Transaction, { user, thread, echo }: TakenRequest) {
     const inline: Record<string, unknown> = { ...echo };
     const digests = SHARED.map((field) => {
       const text = JSON.stringify(echo[field] ?? null);
-      if (text.length <= SHORT) return null;
+      if (text.length < MIN_SHARED_LENGTH) return null;
       delete inline[field];
       const digest = hash("sha256", text, "base64url");
       void tx.run(
         `INSERT INTO response_texts (thread, digest, "user", text) VALUES (?, ?, ?, ?) ON CONFLICT (thread, digest) DO NOTHING`,
-        thread,
-        digest,
-        user,
-        text,
+        ...[thread, digest, user, text],
       );
       return digest;
     });
@@ -134,9 +130,7 @@ export async function createRequests(
       if (repeat)
         void tx.run(
           `UPDATE responses SET repeat_key = NULL WHERE "user" = ? AND repeat_key = ? AND created_at <= ?`,
-          user,
-          repeat.key,
-          holdsSince(),
+          ...[user, repeat.key, holdsSince()],
         );
       const { inline, digests } = share(tx, request);
       const added = await tx.run(
@@ -144,18 +138,9 @@ export async function createRequests(
            input_digest, ran_turn, ${SHARED.join(", ")})
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT ("user", repeat_key) WHERE repeat_key IS NOT NULL DO NOTHING`,
-        id,
-        user,
-        thread,
-        createdAt,
-        inline,
-        JSON.stringify(input),
-        error ? JSON.stringify(error) : null,
-        repeat?.key ?? null,
-        repeat?.digest ?? null,
-        goesOn ?? null,
-        inputDigest ?? null,
-        isBackground(request) ? NOT_YET : null,
+        ...[id, user, thread, createdAt, inline, JSON.stringify(input)],
+        ...[error ? JSON.stringify(error) : null, repeat?.key ?? null, repeat?.digest ?? null],
+        ...[goesOn ?? null, inputDigest ?? null, isBackground(request) ? NOT_ENDED : null],
         ...digests,
       );
       return added > 0;
@@ -167,17 +152,15 @@ export async function createRequests(
     async findRepeated(user, key) {
       const row = await sql.get<Columns>(
         `${SELECT} WHERE r."user" = ? AND r.repeat_key = ? AND r.created_at > ?`,
-        user,
-        key,
-        holdsSince(),
+        ...[user, key, holdsSince()],
       );
       return row && { ...read(row), digest: row.digest ?? "" };
     },
     async findByDigest(user, digests) {
       if (digests.length === 0) return [];
-      // A limit for each: of a question that is asked every minute there may be any number.
+      // Each digest has its own limit: a question that is asked every minute has any number of requests.
       const newest = `SELECT * FROM (SELECT id, input_digest AS digest FROM responses
-        WHERE "user" = ? AND input_digest = ? ORDER BY id DESC LIMIT ${MOST_ALIKE}) AS newest`;
+        WHERE "user" = ? AND input_digest = ? ORDER BY id DESC LIMIT ${MAX_ALIKE}) AS newest`;
       return await sql.all(
         digests.map(() => newest).join(" UNION ALL "),
         ...digests.flatMap((digest) => [user, digest]),
@@ -190,9 +173,7 @@ export async function createRequests(
            UNION ALL SELECT earlier.id, earlier.goes_on, depth + 1 FROM responses AS earlier
              JOIN chain ON earlier.id = chain.goes_on WHERE earlier."user" = ?
          ) ${SELECT.replace("SELECT r.*", "SELECT chain.depth, r.*")} JOIN chain ON chain.id = r.id ORDER BY depth DESC`,
-        id,
-        user,
-        user,
+        ...[id, user, user],
       );
       return rows.map(read);
     },
@@ -207,8 +188,7 @@ export async function createRequests(
       sql.transaction(async (tx) => {
         void tx.run(
           "UPDATE responses SET goes_on = (SELECT goes_on FROM responses WHERE id = ?) WHERE goes_on = ?",
-          id,
-          id,
+          ...[id, id],
         );
         await tx.run("DELETE FROM responses WHERE id = ?", id);
       }),
@@ -221,8 +201,7 @@ export async function createRequests(
     threadsAfter: (thread, limit) =>
       sql.all(
         'SELECT thread, "user" FROM responses WHERE thread > ? GROUP BY thread, "user" ORDER BY thread LIMIT ?',
-        thread,
-        limit,
+        ...[thread, limit],
       ),
     removeThread: (user, thread) =>
       sql.transaction(async (tx) => {
@@ -250,9 +229,9 @@ function read(row: Columns): TakenRequest {
     createdAt: row.created_at,
     echo: { ...(JSON.parse(row.echo) as Echo), ...Object.fromEntries(shared) },
     input: JSON.parse(row.input) as SaidItem[],
-    ...(row.goes_on !== null && { goesOn: row.goes_on }),
-    ...(row.ran_turn && row.ran_thread && { ran: { turn: row.ran_turn, thread: row.ran_thread } }),
-    ...(row.input_digest !== null && { inputDigest: row.input_digest }),
+    goesOn: row.goes_on ?? undefined,
+    ran: row.ran_turn && row.ran_thread ? { turn: row.ran_turn, thread: row.ran_thread } : undefined,
+    inputDigest: row.input_digest ?? undefined,
     error: row.error === null ? undefined : (JSON.parse(row.error) as WireError),
   };
 }

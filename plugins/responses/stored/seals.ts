@@ -1,14 +1,12 @@
-/** Texts that a caller keeps for us and cannot read: of requests whose history is not stored here. */
+/** Encrypts texts that a caller keeps for us and cannot read, for requests whose history is not stored here. */
 
 import { seal, unseal } from "../../../kernel/kit.ts";
 import type { Store } from "../../../kernel/plugin.ts";
-
-/** What a text is: sealed as the one, it does not open as the other. */
-export type SealedKind = "reasoning" | "summary";
+import type { SealedKind } from "../parse/items.ts";
 
 export interface Seals {
   seal(user: string, kind: SealedKind, text: string): string;
-  /** Undefined where it is not ours, not this user's or something else. */
+  /** Undefined when the text is not ours, not this user's or of another kind. */
   unseal(user: string, kind: SealedKind, sealed: string): string | undefined;
 }
 

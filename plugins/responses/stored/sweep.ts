@@ -1,31 +1,31 @@
-/** Forgets the requests of threads that were deleted elsewhere: what they said must not outlive the conversation. */
+/** Deletes the requests of threads that were deleted elsewhere: their texts must not outlive the conversation. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log, Store, Threads } from "../../../kernel/plugin.ts";
 import type { Requests } from "./requests.ts";
-import type { Places } from "./turn-location.ts";
+import type { TurnLocations } from "./turn-location.ts";
 
 const PAGE = 200;
-// Between pages others get their turn; between rounds there is nothing to do.
-const PAUSE_MILLIS = 20;
-const ROUND_MILLIS = 10 * 60 * 1000;
+// Other work runs between two pages.
+const PAUSE_MS = 20;
+const ROUND_MS = 10 * 60 * 1000;
 
 export interface SweepParts {
   readonly store: Pick<Store, "repeat">;
   readonly requests: Requests;
-  readonly places: Places;
+  readonly locations: TurnLocations;
   readonly threads: Threads;
   readonly log: Log;
 }
 
-/** Answers its own end. */
-export function startSweep({ store, requests, places, threads, log }: SweepParts): () => Promise<void> {
+/** Returns a function that stops it. */
+export function startSweep({ store, requests, locations, threads, log }: SweepParts): () => Promise<void> {
   let isOver = false;
   let underWay: Promise<void> = Promise.resolve();
 
-  /** A job makes a thread when it begins. */
+  /** A background response runs on the thread that its job makes when it begins. */
   async function runsElsewhere(user: string, thread: string): Promise<boolean> {
     for (const taken of await requests.inBackground(user, thread)) {
-      const { job, thread: own } = await places.find(taken);
+      const { job, thread: own } = await locations.find(taken);
       if (job !== undefined || (await threads.find(user, own))) return true;
     }
     return false;
@@ -39,12 +39,12 @@ export function startSweep({ store, requests, places, threads, log }: SweepParts
           await requests.removeThread(user, thread);
       if (page.length < PAGE) break;
       after = page.at(-1)?.thread ?? "";
-      await sleep(PAUSE_MILLIS, undefined, { ref: false });
+      await sleep(PAUSE_MS, undefined, { ref: false });
     }
     if (!isOver) await requests.removeUnusedTexts();
   }
 
-  const stop = store.repeat("sweep responses", ROUND_MILLIS, () => {
+  const stop = store.repeat("sweep responses", ROUND_MS, () => {
     // A full disk must cost a round, not the service.
     underWay = sweep().catch((error: unknown) =>
       log.warn({ error }, "requests of deleted threads could not be deleted, retrying later"),

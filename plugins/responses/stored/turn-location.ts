@@ -1,52 +1,50 @@
 /**
- * Where the turn of a response is. Most responses are their turn. One in the background is a job, which has a turn
- * when it has begun, and another one where a crash made it begin again.
+ * Which turn belongs to a response. Most responses have the id of their turn. A background response is a job, which gets a turn
+ * when it begins, and another one when a crash makes it begin again.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Agent, Job, Jobs, Threads } from "../../../kernel/plugin.ts";
 import { isBackground, type Requests, type TakenRequest } from "./requests.ts";
 
-export interface Places {
-  find(taken: TakenRequest): Promise<Place>;
-  /** When there is a turn, or will be none. */
-  begun(taken: TakenRequest): Promise<Place>;
-  /** True where there was something to stop. */
+export interface TurnLocations {
+  find(taken: TakenRequest): Promise<TurnLocation>;
+  /** Resolves when there is a turn, or when there will be none. */
+  begun(taken: TakenRequest): Promise<TurnLocation>;
+  /** Returns whether there was something to stop. */
   cancel(taken: TakenRequest): Promise<boolean>;
-  /** Of one that was cancelled: what its job holds of it goes before jobs are forgotten anyway. */
+  /** Deletes the job of a cancelled response, so that nothing of it is left until jobs are pruned. */
   forget(taken: TakenRequest): Promise<void>;
 }
 
-export interface Place {
-  /** Undefined where the job has not begun. */
+interface TurnLocation {
+  /** Undefined before the job has begun. */
   readonly turn: string | undefined;
   readonly thread: string;
-  readonly job?: Job | undefined;
+  readonly job?: Job;
 }
 
-// A job begins soon, or has to wait for others.
-const LOOK_MILLIS = 200;
-// Until one that is told to stop has stopped.
-const STOP_MILLIS = 5000;
+const POLL_MS = 200;
+const STOP_TIMEOUT_MS = 5000;
 
-export function createPlaces(parts: {
+export function createTurnLocations(parts: {
   readonly agent: Agent;
   readonly jobs: Jobs;
   readonly threads: Threads;
   readonly requests: Requests;
-}): Places {
+}): TurnLocations {
   const { agent, jobs, threads, requests } = parts;
 
-  /** A job has the id of its turn a moment before the turn is stored. */
-  const isThere = async (user: string, turn: string): Promise<boolean> =>
+  /** A job knows the id of its turn a moment before the turn is stored. */
+  const isStored = async (user: string, turn: string): Promise<boolean> =>
     agent.running(user, turn) !== undefined || (await threads.turn(user, turn)) !== undefined;
 
-  async function find(taken: TakenRequest): Promise<Place> {
+  async function find(taken: TakenRequest): Promise<TurnLocation> {
     const { id, thread, ran } = taken;
     if (ran) return ran;
     if (!isBackground(taken)) return { turn: id, thread };
     const job = await jobs.find(id);
     const place = { turn: job?.turn, thread: job?.thread ?? thread, job };
-    // Jobs are forgotten after a while, and responses are not.
+    // Jobs are deleted after a while, and responses are not.
     if (job?.status === "completed" && job.turn !== undefined)
       await requests.setPlace(id, { turn: job.turn, thread: place.thread });
     return place;
@@ -59,8 +57,8 @@ export function createPlaces(parts: {
         const place = await find(taken);
         const { turn, job } = place;
         if (job === undefined || job.status === "completed") return place;
-        if (turn !== undefined && (await isThere(taken.user, turn))) return place;
-        await sleep(LOOK_MILLIS);
+        if (turn !== undefined && (await isStored(taken.user, turn))) return place;
+        await sleep(POLL_MS);
       }
     },
     async cancel(taken) {
@@ -70,7 +68,7 @@ export function createPlaces(parts: {
     },
     async forget(taken) {
       if (!isBackground(taken)) return;
-      await jobs.wait(taken.id, STOP_MILLIS);
+      await jobs.wait(taken.id, STOP_TIMEOUT_MS);
       await jobs.remove(taken.id);
     },
   };

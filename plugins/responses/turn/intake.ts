@@ -1,4 +1,4 @@
-/** Takes a request: decides what it is about, starts its turn and writes both down in one step, or neither. */
+/** Takes a parsed request: resolves it, starts its turn, and writes the turn and the request in one transaction. */
 import { createHash, randomUUIDv7 } from "node:crypto";
 import { bytesOf } from "../../../kernel/kit.ts";
 import {
@@ -11,33 +11,22 @@ import {
   type User,
 } from "../../../kernel/plugin.ts";
 import type { CreateRequest } from "../parse/request.ts";
-import { createPreparation, type PreparationParts, type Prepared } from "../resolve/resolve.ts";
+import type { ConversationPlace } from "../resolve/conversation.ts";
+import { createResolver, type Resolved, type ResolverParts, resolvePlain } from "../resolve/resolve.ts";
 import type { RepeatKey, TakenRequest } from "../stored/requests.ts";
 import { invalid } from "../wire/refusal.ts";
-import { CHANNEL, jobOf, turnOf } from "./turn.ts";
+import { jobOf, turnOf } from "./turn.ts";
 
-export { CHANNEL };
-
-export interface IntakeParts extends PreparationParts {
+interface IntakeParts extends ResolverParts {
   readonly agent: Agent;
   readonly jobs: Jobs;
   readonly sql: Sql;
 }
 
-/** A request that was taken, and its turn where one is under way on this node. */
+/** A request that was taken, and its turn when it runs on this node. */
 export interface Begun {
   readonly taken: TakenRequest;
   readonly running: RunningTurn | undefined;
-}
-
-/** The conversation that a request goes on with, in place of a response. */
-export interface ConversationPlace {
-  /** Undefined before its first response. */
-  readonly thread: string | undefined;
-  /** The newest turn of the thread. */
-  readonly after: string | undefined;
-  /** Makes the turn the conversation's, in the transaction that opens it. */
-  claim(tx: Transaction, turn: { readonly id: string; readonly thread: string }): Promise<void>;
 }
 
 export interface Intake {
@@ -52,11 +41,11 @@ export interface Intake {
 /** Another request with the same key was first. */
 class KeyTaken extends Error {}
 
-/** What a message cannot go on from as if nothing were the matter. */
+/** The previous response cannot be continued by a plain message. */
 class NotPlain extends Error {}
 const NOT_PLAIN: ReadonlySet<string> = new Set(["thread_not_found", "turn_not_found", "gate_pending"]);
 
-/** The thread of a replay changed in the meantime: it begins another. */
+/** The thread of a replay changed in the meantime: the replay begins another. */
 const CHANGED: ReadonlySet<string> = new Set([
   ...NOT_PLAIN,
   "call_mismatch",
@@ -69,14 +58,14 @@ const isFault = (error: unknown, codes: ReadonlySet<string>): boolean =>
 
 export function createIntake(parts: IntakeParts): Intake {
   const { agent, jobs, requests, sql } = parts;
-  const preparation = createPreparation(parts);
+  const resolver = createResolver(parts);
   const live = new Map<string, RunningTurn>();
-  /** Requests with a key that are being taken here: another with the same key waits until its turn can be followed. */
+  /** Keyed requests in progress: another with the same key waits until the turn of the first can be followed. */
   const taking = new Map<string, Promise<unknown>>();
 
   const takenAs = (
     user: string,
-    { echo, items, failure, goesOn, inputDigest }: Prepared,
+    { echo, items, failure, goesOn, inputDigest }: Resolved,
     { id, thread }: { readonly id: string; readonly thread: string },
   ): TakenRequest => ({
     id,
@@ -84,7 +73,7 @@ export function createIntake(parts: IntakeParts): Intake {
     thread,
     createdAt: new Date().toISOString(),
     echo,
-    // What the caller keeps for itself is not listed either.
+    // Reasoning is the caller's to keep, and is not listed either.
     input: items.filter(({ type }) => type !== "reasoning"),
     goesOn,
     inputDigest,
@@ -95,27 +84,27 @@ export function createIntake(parts: IntakeParts): Intake {
   async function run(
     user: User,
     request: CreateRequest,
-    prepared: Prepared,
+    resolved: Resolved,
     repeat: RepeatKey | undefined,
     place?: ConversationPlace,
   ): Promise<Begun> {
     const add = async (tx: Transaction, taken: TakenRequest): Promise<void> => {
       if (!request.store) return;
       const added = requests.add(tx, taken, repeat);
-      // Without a key there is nothing to wait for: where it fails, so does the transaction.
+      // Without a key nothing has to wait for it: when it fails, so does the transaction.
       if (repeat === undefined) added.catch(() => {});
       else if (!(await added)) throw new KeyTaken();
       await place?.claim(tx, taken);
     };
-    if (prepared.failure) {
+    if (resolved.failure) {
       const thread = request.previous?.thread ?? randomUUIDv7();
-      const taken = takenAs(user.id, prepared, { id: randomUUIDv7(), thread });
+      const taken = takenAs(user.id, resolved, { id: randomUUIDv7(), thread });
       if (request.store) await sql.transaction((tx) => add(tx, taken));
       return { taken, running: undefined };
     }
-    const turn = turnOf(user, request, prepared);
+    const turn = turnOf(user, request, resolved);
     if (request.background) {
-      // A job makes its thread when it begins; until then the conversation would have none to go on with.
+      // A job makes its thread when it begins; until then the conversation would have none to continue.
       if (place && turn.thread === undefined)
         throw invalid(
           "background",
@@ -123,7 +112,7 @@ export function createIntake(parts: IntakeParts): Intake {
           "The first request of a conversation cannot run in the background. Send it without background, or without conversation.",
         );
       const job = { ...jobOf(turn), id: randomUUIDv7() };
-      const queued = takenAs(user.id, prepared, { id: job.id, thread: turn.thread ?? randomUUIDv7() });
+      const queued = takenAs(user.id, resolved, { id: job.id, thread: turn.thread ?? randomUUIDv7() });
       await sql.transaction(async (tx) => {
         await add(tx, queued);
         await jobs.submit(job, tx);
@@ -132,28 +121,28 @@ export function createIntake(parts: IntakeParts): Intake {
     }
     let taken: TakenRequest | undefined;
     const running = await agent.run(turn, async (tx, opened) => {
-      taken = takenAs(user.id, prepared, opened);
+      taken = takenAs(user.id, resolved, opened);
       await add(tx, taken);
     });
     keep(running);
-    return { taken: taken ?? takenAs(user.id, prepared, running), running };
+    return { taken: taken ?? takenAs(user.id, resolved, running), running };
   }
 
   /**
-   * A message on a thread that is there and waits for nothing: what it goes on from is looked at in the step that opens its
-   * turn. Undefined where it is not that simple.
+   * A message on a thread that waits for nothing: the previous response is checked in the transaction that opens the turn, without
+   * a lookup before it. Undefined when it is not that simple.
    */
-  async function goOnPlainly(user: User, request: CreateRequest): Promise<Begun | undefined> {
+  async function takePlain(user: User, request: CreateRequest): Promise<Begun | undefined> {
     const { previous, items } = request;
     const isPlain = items.every(
       (item) => item.type === "message" && item.role !== "assistant" && !item.attachments?.length,
     );
     if (previous === undefined || !isPlain) return undefined;
-    const prepared = preparation.plain(request, previous);
+    const resolved = resolvePlain(request, previous);
     let taken: TakenRequest | undefined;
     try {
-      const running = await agent.run(turnOf(user, request, prepared), async (tx, { id, thread, gate }) => {
-        taken = takenAs(user.id, prepared, { id, thread });
+      const running = await agent.run(turnOf(user, request, resolved), async (tx, { id, thread, gate }) => {
+        taken = takenAs(user.id, resolved, { id, thread });
         const [earlier, waitsFor] = await Promise.all([
           requests.find(user.id, previous.turn, tx),
           gate,
@@ -162,7 +151,7 @@ export function createIntake(parts: IntakeParts): Intake {
         if (earlier?.thread !== previous.thread || waitsFor !== undefined) throw new NotPlain();
       });
       keep(running);
-      return { taken: taken ?? takenAs(user.id, prepared, running), running };
+      return { taken: taken ?? takenAs(user.id, resolved, running), running };
     } catch (error) {
       if (error instanceof NotPlain || isFault(error, NOT_PLAIN)) return undefined;
       throw error;
@@ -175,29 +164,20 @@ export function createIntake(parts: IntakeParts): Intake {
     repeat: RepeatKey | undefined,
     place: ConversationPlace | undefined,
   ): Promise<Begun> {
-    const { previous, store, door } = request;
-    if (!store) return await run(user, request, await preparation.copy(user.id, request), undefined);
-    const isPlain = repeat === undefined && !place && !request.background;
-    const begun = isPlain ? await goOnPlainly(user, request) : undefined;
+    const isPlain = request.store && repeat === undefined && !place && !request.background;
+    const begun = isPlain ? await takePlain(user, request) : undefined;
     if (begun) return begun;
     const known = repeat && (await repeated(user.id, repeat));
     if (known) return { taken: known, running: live.get(known.id) };
-    if (place)
-      return await run(user, request, await preparation.join(user.id, request, place), repeat, place);
-    if (previous !== undefined) {
-      const prepare = door === "strict" ? preparation.resume : preparation.goOn;
-      return await run(user, request, await prepare(user.id, request, previous), repeat);
-    }
-    const ways = await preparation.begin(user.id, request);
-    for (const prepare of ways.slice(0, -1)) {
+    const ways = await resolver.waysOf(user.id, request, place);
+    for (const [index, resolve] of ways.entries()) {
       try {
-        return await run(user, request, await prepare(), repeat);
+        return await run(user, request, await resolve(), repeat, place);
       } catch (error) {
-        if (!isFault(error, CHANGED)) throw error;
+        if (index === ways.length - 1 || !isFault(error, CHANGED)) throw error;
       }
     }
-    const prepare = ways.at(-1) as (typeof ways)[0];
-    return await run(user, request, await prepare(), repeat);
+    throw new Error("a request has at least one way to be resolved");
   }
 
   async function repeated(user: string, { key, digest }: RepeatKey): Promise<TakenRequest | undefined> {
@@ -225,7 +205,7 @@ export function createIntake(parts: IntakeParts): Intake {
     try {
       return await taken;
     } catch (error) {
-      // On another node: what it has written is there to be found now.
+      // Another node was first: its request is stored by now.
       if (error instanceof KeyTaken) return await take(user, request, repeat, place);
       throw error;
     }
@@ -240,16 +220,16 @@ export function createIntake(parts: IntakeParts): Intake {
   }
 }
 
-const LONGEST_KEY = 255;
+const MAX_KEY_LENGTH = 255;
 
-/** The `Idempotency-Key` header with a digest of the body, so that a reused key is found out. */
+/** The `Idempotency-Key` header with a digest of the body, so that a key with another body is refused. */
 export function repeatKeyOf(key: string, body: unknown): RepeatKey | undefined {
   if (key === "") return undefined;
-  if (key.length > LONGEST_KEY)
+  if (key.length > MAX_KEY_LENGTH)
     throw invalid(
       "Idempotency-Key",
       "invalid_idempotency_key",
-      `Idempotency-Key must have at most ${LONGEST_KEY} characters.`,
+      `Idempotency-Key must have at most ${MAX_KEY_LENGTH} characters.`,
     );
   if (bytesOf(body) === undefined) throw new Fault("invalid", "body_too_deep", "The body nests too deeply.");
   return { key, digest: createHash("sha256").update(JSON.stringify(body)).digest("base64url") };

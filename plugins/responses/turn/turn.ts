@@ -1,52 +1,35 @@
-/** A request as the turn that it asks for. */
-import type { AttachedBytes, NewJob, Turn, TurnInput, TurnItem, User } from "../../../kernel/plugin.ts";
+/** A resolved request as the agent's turn. */
+import type { NewJob, Turn, TurnInput, TurnItem, User } from "../../../kernel/plugin.ts";
 import type { KeptAttachment, SaidItem } from "../parse/items.ts";
 import type { CreateRequest } from "../parse/request.ts";
 import type { Ask } from "../resolve/ask.ts";
 import { plainAttachment } from "../resolve/attachments.ts";
+import type { Resolved } from "../resolve/resolve.ts";
 import { offerTools } from "../wire/tool-names.ts";
 
 export const CHANNEL = "responses";
 
-/** Where a request goes on: the thread, and the turn of it. */
-export interface Place {
-  readonly thread: string;
-  readonly after: string | undefined;
-}
-
-export interface Asked {
-  readonly ask: Ask;
-  readonly place: Place | undefined;
-  readonly attached: readonly AttachedBytes[];
-  /** Instructions that the thread does not have yet. */
-  readonly instructions: readonly string[];
-  /** Instructions of this request only. */
-  readonly once: readonly string[];
-  readonly isReplay: boolean;
-}
-
-export function turnOf(user: User, request: CreateRequest, asked: Asked): Turn {
+export function turnOf(user: User, request: CreateRequest, resolved: Resolved): Turn {
   const { tools, settings } = request;
-  const { ask, place, attached } = asked;
-  const { history, instructions } = withInstructions(asked);
-  const once = joined(asked.once);
+  const { ask, place, attached } = resolved;
+  const { history, instructions } = withInstructions(resolved);
   return {
+    ...settings,
     user: user.id,
     channel: CHANNEL,
     input: inputOf(ask, request),
-    ...settings,
-    // Followed by a stream, perhaps by a second one that goes on where the first broke off.
-    ...((request.stream || request.background) && { keepsPieces: true }),
-    ...(user.scope && { scope: user.scope }),
-    ...(place && { thread: place.thread }),
-    ...(place?.after !== undefined && { after: place.after }),
-    ...(instructions !== "" && { instructions }),
-    ...(once !== "" && { instructionsOnce: once }),
-    ...(tools !== undefined && { tools: offerTools(tools).map(({ offer }) => offer) }),
-    ...(history.length > 0 && { history }),
-    ...(attached.length > 0 && { attached }),
-    ...((asked.isReplay || history.length > 0) && { isReplay: true }),
-    ...(!request.store && { ephemeral: true }),
+    scope: user.scope,
+    thread: place?.thread,
+    after: place?.after,
+    instructions: instructions || undefined,
+    instructionsOnce: joined(resolved.once) || undefined,
+    tools: tools && offerTools(tools).map(({ offer }) => offer),
+    history: history.length > 0 ? history : undefined,
+    attached: attached.length > 0 ? attached : undefined,
+    // A second stream may continue where the first broke off, in the same pieces.
+    keepsPieces: request.stream || request.background || undefined,
+    isReplay: resolved.isReplay || history.length > 0 || undefined,
+    ephemeral: request.store ? undefined : true,
   };
 }
 
@@ -55,10 +38,10 @@ export function jobOf({ user, channel, id: _, ephemeral: __, attached, ...turn }
   const { input } = turn;
   const message = input.type === "message" ? input.text : "";
   const bytes = attached?.map(({ id, data }) => ({ id, base64: Buffer.from(data).toString("base64") }));
-  return { user, channel, message, turn: { ...turn, ...(bytes && { attached: bytes }) } };
+  return { user, channel, message, turn: { ...turn, attached: bytes } };
 }
 
-function withInstructions({ ask, instructions: given }: Asked): {
+function withInstructions({ ask, instructions: given }: Resolved): {
   readonly history: readonly TurnItem[];
   readonly instructions: string;
 } {
@@ -72,50 +55,49 @@ function withInstructions({ ask, instructions: given }: Asked): {
   return { history: [system, ...history], instructions: "" };
 }
 
-function inputOf({ outputs, text, attachments }: Ask, { door }: CreateRequest): TurnInput {
-  const beside = { ...(attachments.length > 0 && { attachments: attachments.map(plainAttachment) }) };
+function inputOf({ outputs, text, attachments: given }: Ask, { dialect }: CreateRequest): TurnInput {
+  const attachments = plainAttachments(given);
   const [first] = outputs;
-  if (first === undefined) return { type: "message", text, ...beside };
-  if (door === "strict" && outputs.length === 1 && text === "")
+  if (first === undefined) return { type: "message", text, attachments };
+  if (dialect === "strict" && outputs.length === 1 && text === "")
     return { type: "tool_output", call: first.call, output: first.output };
   return {
     type: "tool_outputs",
-    outputs: outputs.map(({ call, output, attachments: given }) => ({
+    outputs: outputs.map(({ call, output, attachments: own }) => ({
       call,
       output,
-      ...attachedTo(given),
+      attachments: plainAttachments(own),
     })),
-    ...(text !== "" && { text }),
-    ...beside,
+    text: text || undefined,
+    attachments,
   };
 }
 
-// The store gives items ids of its own.
-function historyItem(item: SaidItem): TurnItem {
+/** The store gives items ids of its own. */
+export function historyItem(item: SaidItem): TurnItem {
+  const id = "";
   switch (item.type) {
     case "message": {
       const role = item.role === "developer" ? "system" : item.role;
-      const origins = item.isSummary && { origins: [{ kind: "caller", name: "summary" } as const] };
-      return { type: "message", id: "", role, text: item.text, ...attachedTo(item.attachments), ...origins };
+      const origins = item.isSummary && [{ kind: "caller", name: "summary" } as const];
+      const attachments = plainAttachments(item.attachments);
+      return { type: "message", id, role, text: item.text, attachments, origins };
     }
     case "function_call": {
       const call = { id: item.call, name: item.name, params: item.params };
-      return { type: "tool_call", id: "", call, external: true };
+      return { type: "tool_call", id, call, external: true };
     }
-    case "function_call_output":
-      return {
-        type: "tool_result",
-        id: "",
-        call: item.call,
-        outcome: { status: "ok", output: item.output },
-        ...attachedTo(item.attachments),
-      };
+    case "function_call_output": {
+      const outcome = { status: "ok", output: item.output } as const;
+      const attachments = plainAttachments(item.attachments);
+      return { type: "tool_result", id, call: item.call, outcome, attachments };
+    }
     case "reasoning":
-      return { type: "reasoning", id: "", text: item.text };
+      return { type: "reasoning", id, text: item.text };
   }
 }
 
-const attachedTo = (attachments: readonly KeptAttachment[] | undefined) =>
-  attachments?.length ? { attachments: attachments.map(plainAttachment) } : {};
+const plainAttachments = (given: readonly KeptAttachment[] | undefined) =>
+  given?.length ? given.map(plainAttachment) : undefined;
 
 const joined = (texts: readonly string[]): string => texts.filter((text) => text !== "").join("\n\n");

@@ -1,13 +1,11 @@
-/** The two ways in. Both lead to the same agent and the same threads; they differ in what they take and how they answer. */
-export interface Door {
-  readonly name: "strict" | "open";
-  readonly prefixes: readonly string[];
-}
+/**
+ * The two dialects of the API. Both lead to the same agent and the same threads; they differ in what they accept and in the form
+ * of their answers.
+ */
+export type Dialect = "strict" | "open";
 
-/** What the specification says, to the byte; the second prefix is the one that older clients are pinned to. */
-export const STRICT: Door = { name: "strict", prefixes: ["/api/v1", "/v1"] };
-
-/** What the clients of today expect behind a base URL. */
-export const OPEN: Door = { name: "open", prefixes: ["/openai/v1"] };
-
-export const DOORS: readonly Door[] = [STRICT, OPEN];
+/** Strict is the specification, to the byte; older clients are pinned to `/v1`. Open is what the clients of today expect. */
+export const PREFIXES: Readonly<Record<Dialect, readonly string[]>> = {
+  strict: ["/api/v1", "/v1"],
+  open: ["/openai/v1"],
+};

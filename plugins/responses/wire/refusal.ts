@@ -1,5 +1,15 @@
-/** What this API answers when something went wrong. */
-import { type ChannelRules, type HttpFault, httpFault } from "../../../kernel/kit.ts";
+/** What this API refuses, and how it says so: faults that name a field, checks of declarations, and the error envelope. */
+import type { TSchema } from "typebox";
+import {
+  type ChannelRules,
+  compileCheck,
+  type Declared,
+  describeMistake,
+  type HttpFault,
+  httpFault,
+  type Mistake,
+  wireSchema,
+} from "../../../kernel/kit.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 
 const RESPONSES_RULES: ChannelRules = {
@@ -24,4 +34,38 @@ export function refusalOf(error: unknown, turnBegan: boolean): HttpFault {
 /** A refusal of the request itself, naming the field. */
 export function invalid(param: string, code: string, message: string): Fault {
   return new Fault("invalid", code, message, { param });
+}
+
+/** Returns the value itself, now known to have the shape. `at` names where it stands, such as `tools[0]`. */
+export type Check<Shape> = (value: unknown, at?: string) => Shape;
+
+export function compile<Schema extends TSchema>(declared: Schema): Check<Declared<Schema>> {
+  const check = compileCheck(wireSchema(declared));
+  return (value, at) => {
+    const [mistake] = check(value, at);
+    if (mistake !== undefined) throw mistakeFault(mistake);
+    return value as Declared<Schema>;
+  };
+}
+
+export function mistakeFault(mistake: Mistake): Fault {
+  const { path } = mistake;
+  const message = `${describeMistake(mistake, "The body")}.`;
+  if (path === "") return new Fault("invalid", "invalid_body", message);
+  // The code has the last name of the path: `tools[0].name` is about a name, and `input[0]` about the input.
+  const field = /^[A-Za-z_]+/.exec(path.slice(path.lastIndexOf(".") + 1))?.[0] ?? "field";
+  return invalid(path, `invalid_${field}`, message);
+}
+
+// An item that is kept or shown again as it was sent is serialized again, which takes a call for each level.
+const MAX_LEVELS = 64;
+
+const nestsBeyond = (levels: number, value: unknown): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((inner) => nestsBeyond(levels - 1, inner)));
+
+export function refuseDeep(value: unknown, at: string): void {
+  if (nestsBeyond(MAX_LEVELS, value))
+    throw invalid(at, "item_too_deep", `"${at}" nests more than ${MAX_LEVELS} levels deep.`);
 }

@@ -164,7 +164,7 @@ test("a file with expires_after is gone when its time is over, and is then swept
   await sql.run("UPDATE response_files SET expires_at = ?", new Date(Date.now() - 1).toISOString());
   await expect(client.files.retrieve(file.id)).rejects.toMatchObject({ status: 404 });
   expect((await client.files.list()).data).toEqual([]);
-  const files = await createStoredFiles(service.kernel.service("store"), { totalBytes: MIB });
+  const files = await createStoredFiles(service.kernel.service("store"), MIB);
   await files.removeExpired();
   expect(await sql.all("SELECT file FROM response_file_parts")).toEqual([]);
 });
@@ -176,7 +176,7 @@ test("a request can resolve a file of its user: bytes, name, and the kind that i
     file: await toFile(png, "photo.txt"),
     purpose: "vision",
   });
-  const files = await createStoredFiles(service.kernel.service("store"), { totalBytes: MIB });
+  const files = await createStoredFiles(service.kernel.service("store"), MIB);
   const found = await files.resolveFile("operator", id);
   expect(found).toMatchObject({ mime: "image/png", name: "photo.txt" });
   expect(Buffer.compare(found?.data ?? new Uint8Array(), png)).toBe(0);
