@@ -55,21 +55,17 @@ function withInstructions({ ask, instructions: given }: Resolved): {
   return { history: [system, ...history], instructions: "" };
 }
 
-function inputOf({ outputs, text, attachments: given }: Ask, { dialect }: CreateRequest): TurnInput {
-  const attachments = plainAttachments(given);
+/** The contract suite of channels compares inputs key by key, so an absent field is no key. */
+function inputOf({ outputs, text, attachments }: Ask, { dialect }: CreateRequest): TurnInput {
   const [first] = outputs;
-  if (first === undefined) return { type: "message", text, attachments };
+  if (first === undefined) return { type: "message", text, ...attachedTo(attachments) };
   if (dialect === "strict" && outputs.length === 1 && text === "")
     return { type: "tool_output", call: first.call, output: first.output };
   return {
     type: "tool_outputs",
-    outputs: outputs.map(({ call, output, attachments: own }) => ({
-      call,
-      output,
-      attachments: plainAttachments(own),
-    })),
-    text: text || undefined,
-    attachments,
+    outputs: outputs.map(({ call, output, attachments: own }) => ({ call, output, ...attachedTo(own) })),
+    ...(text !== "" && { text }),
+    ...attachedTo(attachments),
   };
 }
 
@@ -80,8 +76,7 @@ export function historyItem(item: SaidItem): TurnItem {
     case "message": {
       const role = item.role === "developer" ? "system" : item.role;
       const origins = item.isSummary && [{ kind: "caller", name: "summary" } as const];
-      const attachments = plainAttachments(item.attachments);
-      return { type: "message", id, role, text: item.text, attachments, origins };
+      return { type: "message", id, role, text: item.text, ...attachedTo(item.attachments), origins };
     }
     case "function_call": {
       const call = { id: item.call, name: item.name, params: item.params };
@@ -89,15 +84,14 @@ export function historyItem(item: SaidItem): TurnItem {
     }
     case "function_call_output": {
       const outcome = { status: "ok", output: item.output } as const;
-      const attachments = plainAttachments(item.attachments);
-      return { type: "tool_result", id, call: item.call, outcome, attachments };
+      return { type: "tool_result", id, call: item.call, outcome, ...attachedTo(item.attachments) };
     }
     case "reasoning":
       return { type: "reasoning", id, text: item.text };
   }
 }
 
-const plainAttachments = (given: readonly KeptAttachment[] | undefined) =>
-  given?.length ? given.map(plainAttachment) : undefined;
+const attachedTo = (given: readonly KeptAttachment[] | undefined) =>
+  given?.length ? { attachments: given.map(plainAttachment) } : {};
 
 const joined = (texts: readonly string[]): string => texts.filter((text) => text !== "").join("\n\n");
