@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { expect, test } from "vitest";
-import type { ResponseObject } from "../../../plugins/responses/answer/wire.ts";
+import type { ResponseObject } from "../../../plugins/responses/wire/format.ts";
 import { scriptedModel } from "../../support/services/agent.ts";
 import { eventsOf, type Service, startService, type WireEvent } from "../../support/services/responses.ts";
 

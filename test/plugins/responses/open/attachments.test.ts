@@ -2,10 +2,10 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { resolveAttachments } from "../../../../plugins/responses/intake/attachments/attachments.ts";
-import { createRemoteFiles } from "../../../../plugins/responses/intake/attachments/remote.ts";
-import type { GivenItem } from "../../../../plugins/responses/intake/items.ts";
-import { parseOpen } from "../../../../plugins/responses/intake/open/open.ts";
+import type { GivenItem } from "../../../../plugins/responses/parse/items.ts";
+import { parseOpen } from "../../../../plugins/responses/parse/open.ts";
+import { resolveAttachments } from "../../../../plugins/responses/resolve/attachments.ts";
+import { createRemoteFiles } from "../../../../plugins/responses/resolve/remote-files.ts";
 
 const PNG = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
 const dataUrl = (mime: string, data: Buffer | string) =>

@@ -1,7 +1,7 @@
 /** Clients that send the whole conversation each time: it stays one thread, and nothing is kept twice. */
 import { expect, test } from "vitest";
-import type { ResponseObject } from "../../../../plugins/responses/answer/wire.ts";
-import { createRequests } from "../../../../plugins/responses/intake/requests.ts";
+import { createRequests } from "../../../../plugins/responses/stored/requests.ts";
+import type { ResponseObject } from "../../../../plugins/responses/wire/format.ts";
 import { testOnSqlite } from "../../../support/run/engine.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 import {

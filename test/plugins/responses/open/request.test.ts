@@ -1,8 +1,7 @@
 /** What the open door reads out of a body. */
 import { expect, test } from "vitest";
-import { DOORS, OPEN, STRICT } from "../../../../plugins/responses/doors.ts";
-import { ignoredHeader } from "../../../../plugins/responses/intake/open/ignored.ts";
-import { parseOpen } from "../../../../plugins/responses/intake/open/open.ts";
+import { ignoredHeader, parseOpen } from "../../../../plugins/responses/parse/open.ts";
+import { PREFIXES } from "../../../../plugins/responses/wire/dialect.ts";
 import { startService } from "../../../support/services/responses.ts";
 
 const parse = (fields: object) => parseOpen({ model: "any", input: "Hi", ...fields }, true);
@@ -11,9 +10,7 @@ const deep: unknown = JSON.parse("[".repeat(200_000) + "]".repeat(200_000));
 const find = { type: "function", name: "find", parameters: { type: "object" } };
 
 test("the strict door has the prefixes of the specification and the open one its own", () => {
-  expect(DOORS).toEqual([STRICT, OPEN]);
-  expect(STRICT.prefixes).toEqual(["/api/v1", "/v1"]);
-  expect(OPEN.prefixes).toEqual(["/openai/v1"]);
+  expect(PREFIXES).toEqual({ strict: ["/api/v1", "/v1"], open: ["/openai/v1"] });
 });
 
 test("a plain request has the published defaults", () => {

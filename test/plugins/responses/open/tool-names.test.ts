@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import type { WireTool } from "../../../../plugins/responses/answer/wire.ts";
+import type { WireTool } from "../../../../plugins/responses/wire/format.ts";
 import {
   calledTool,
   customInput,
   customParams,
   offeredName,
   offerTools,
-} from "../../../../plugins/responses/tool-names.ts";
+} from "../../../../plugins/responses/wire/tool-names.ts";
 
 const named = (name: string) =>
   ({ type: "function", name, description: null, parameters: null, strict: null }) as const;

@@ -1,7 +1,7 @@
 /** `/openai/v1/responses/input_tokens` and `/compact` with the `openai` package. */
 import OpenAI from "openai";
 import { expect, test } from "vitest";
-import { createSeals } from "../../../../plugins/responses/seal.ts";
+import { createSeals } from "../../../../plugins/responses/stored/seals.ts";
 import type { ModelServer } from "../../../support/servers/model-server.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 import { startService, TOKEN } from "../../../support/services/responses.ts";

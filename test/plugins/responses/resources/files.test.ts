@@ -1,11 +1,7 @@
 /** `/openai/v1/files` with the `openai` package, and at its limits. */
 import OpenAI, { toFile } from "openai";
 import { expect, test, vi } from "vitest";
-import {
-  createStoredFiles,
-  MIGRATIONS,
-  OWNER,
-} from "../../../../plugins/responses/resources/files/stored-files.ts";
+import { createStoredFiles, MIGRATIONS, OWNER } from "../../../../plugins/responses/stored/files.ts";
 import { bearer, type Service, startService, TOKEN } from "../../../support/services/responses.ts";
 
 const MIB = 1024 * 1024;
@@ -168,7 +164,7 @@ test("a file with expires_after is gone when its time is over, and is then swept
   await sql.run("UPDATE response_files SET expires_at = ?", new Date(Date.now() - 1).toISOString());
   await expect(client.files.retrieve(file.id)).rejects.toMatchObject({ status: 404 });
   expect((await client.files.list()).data).toEqual([]);
-  const files = await createStoredFiles(service.kernel.service("store"), { totalBytes: MIB });
+  const files = await createStoredFiles(service.kernel.service("store"), MIB);
   await files.removeExpired();
   expect(await sql.all("SELECT file FROM response_file_parts")).toEqual([]);
 });
@@ -180,7 +176,7 @@ test("a request can resolve a file of its user: bytes, name, and the kind that i
     file: await toFile(png, "photo.txt"),
     purpose: "vision",
   });
-  const files = await createStoredFiles(service.kernel.service("store"), { totalBytes: MIB });
+  const files = await createStoredFiles(service.kernel.service("store"), MIB);
   const found = await files.resolveFile("operator", id);
   expect(found).toMatchObject({ mime: "image/png", name: "photo.txt" });
   expect(Buffer.compare(found?.data ?? new Uint8Array(), png)).toBe(0);
