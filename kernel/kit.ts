@@ -93,6 +93,7 @@ export { describeMistake, type Mistake } from "./vocabulary/schema/mistake.ts";
 export { invalidParams, judgeParams, type ParamsVerdict } from "./vocabulary/schema/params.ts";
 export type { Limiter, LimitVerdict, Store } from "./vocabulary/store.ts";
 export { ThreadSummary, TurnVersions } from "./vocabulary/thread.ts";
+export { expiresSoon, scopeInWords, whenInWords } from "./vocabulary/token-words.ts";
 export {
   ListedTool,
   type SignInBrowser,
@@ -122,10 +123,14 @@ export {
 export { ToolInfo, ToolReceipt } from "./vocabulary/tools/tools.ts";
 export { JsonSchema, TurnEvent, TurnRecord } from "./vocabulary/turn.ts";
 export {
+  Account,
   Identity,
   isWebhookIdentity,
+  NewToken,
   OPERATOR,
   PairingGate,
+  SessionInfo,
+  TokenInfo,
   User,
   webhookIdentity,
 } from "./vocabulary/user.ts";

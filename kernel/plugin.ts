@@ -33,7 +33,19 @@ export type * from "./vocabulary/tools/mcp.ts";
 export type * from "./vocabulary/tools/mcp-offers.ts";
 export type * from "./vocabulary/tools/tools.ts";
 export type * from "./vocabulary/turn.ts";
-export type { AccountKey, Accounts, Identity, PairingGate, TokenScope, User } from "./vocabulary/user.ts";
+export type {
+  Account,
+  AccountKey,
+  Identity,
+  NewToken,
+  PairingGate,
+  SessionInfo,
+  SignedIn,
+  SignInRefusal,
+  TokenInfo,
+  TokenScope,
+  User,
+} from "./vocabulary/user.ts";
 export type { Page } from "./vocabulary/wire/page.ts";
 
 export type ServiceName = keyof Services & string;

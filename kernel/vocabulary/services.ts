@@ -31,7 +31,6 @@ import type { ToolAdmin } from "./tools/admin.ts";
 import type { McpServers } from "./tools/mcp.ts";
 import type { McpOffers } from "./tools/mcp-offers.ts";
 import type { Tools } from "./tools/tools.ts";
-import type { Accounts } from "./user.ts";
 
 export interface Services {
   /** Always there. */
@@ -56,7 +55,6 @@ export interface Services {
   destinations: Destinations;
   provenance: Provenance;
   identities: Identities;
-  accounts: Accounts;
   integrations: Integrations;
   externalTools: ExternalTools;
   toolCalls: ToolCalls;

@@ -4,8 +4,6 @@ import Router from "@koa/router";
 import Koa, { type Middleware } from "koa";
 import { compressAnswers, type Proxies, readJson, secureAnswers, withTraceparent } from "../../kernel/kit.ts";
 import type { Log, Metrics } from "../../kernel/plugin.ts";
-import { type Authenticator, FOREIGN_ORIGIN, Refusal } from "./auth/identity.ts";
-import type { OriginCheck } from "./auth/origin.ts";
 import { logRequests } from "./middleware/access-log.ts";
 import { BODY_BYTES, OPEN_BODY_BYTES } from "./middleware/body-limits.ts";
 import { answerListedOrigins } from "./middleware/cors.ts";
@@ -13,6 +11,7 @@ import { answerErrors } from "./middleware/errors.ts";
 import { nameRequests, PAGE_POLICY } from "./middleware/headers.ts";
 import type { ServedPage } from "./middleware/page-files.ts";
 import type { Protocols } from "./middleware/protocols.ts";
+import { type Authenticator, FOREIGN_ORIGIN, type OriginCheck, Refusal } from "./sign-in/authenticator.ts";
 
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 
@@ -56,7 +55,7 @@ export function createApp(parts: AppParts): App {
 
   // With a sign-in of their own, and before a body is read.
   koa.use(parts.protocols.middleware);
-  koa.use(authenticate(authenticator, proxies));
+  koa.use(authenticate(authenticator));
   koa.use(refuseForeignPages(isOwnOrigin));
   koa.use(readJson(BODY_BYTES));
   koa.use(router.routes());
@@ -68,9 +67,9 @@ export function createApp(parts: AppParts): App {
 }
 
 /** Before any handler, and before a body is read. */
-function authenticate(authenticator: Authenticator, proxies: Proxies): Middleware {
+function authenticate(authenticator: Authenticator): Middleware {
   return async (context, next) => {
-    const verdict = await authenticator.identify(context.req, proxies.address(context.req));
+    const verdict = await authenticator.identify(context.req);
     if (verdict instanceof Refusal) throw verdict;
     context.state["identity"] = verdict;
     await next();

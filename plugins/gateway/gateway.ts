@@ -1,17 +1,8 @@
 /** The gateway at work: the server, the routes and the sockets behind it. */
 
-import {
-  createLimiter,
-  isLoopback,
-  type MountedSocket,
-  SILENT,
-  showWeaknesses,
-  Type,
-} from "../../kernel/kit.ts";
+import { createLimiter, isLoopback, type MountedSocket, SILENT, Type } from "../../kernel/kit.ts";
 import type { JsonSchema, RouteDescription, StartContext, Web } from "../../kernel/plugin.ts";
 import { describeApi } from "./api/openapi.ts";
-import { watchExpiry } from "./auth/tokens/expiry-watch.ts";
-import { chosenTokens } from "./auth/tokens/operator-token.ts";
 import { identityOf, mount, type Route, route } from "./route.ts";
 import { accountRoutes } from "./routes/accounts.ts";
 import { approvalRoutes } from "./routes/approvals.ts";
@@ -37,7 +28,6 @@ import { buildServer } from "./server.ts";
 import type { GatewayConfig, Needed, Wanted } from "./settings.ts";
 import { SocketFrame } from "./socket/frame.ts";
 import { createMountedSockets } from "./socket/mounted.ts";
-import { followRevoked, tellRevoked } from "./socket/revocations.ts";
 import { createSockets } from "./socket/sockets.ts";
 import { acceptSockets, SOCKET_PATH } from "./socket/upgrade.ts";
 
@@ -53,24 +43,25 @@ export async function openGateway({
   config,
   use,
   log,
-  home,
   onStop,
   announce,
   tell,
 }: StartContext<GatewayConfig, Needed, Wanted>): Promise<{ web: Web }> {
   const { kernel, agent, threads, jobs, memory, approvals, chatLimit, tools } = use;
   const { metrics } = use.telemetry ?? SILENT;
-  const server = await buildServer({ config, home, log, store: use.store, kernel, metrics });
-  const { app } = server;
-  const sockets = createSockets(agent, server.authenticator, log);
-  const mounted = createMountedSockets(server.authenticator, log);
+  const { accounts } = use;
+  const server = await buildServer({ config, log, accounts, metrics });
+  const { app, signIn } = server;
+  onStop(() => signIn.close());
+  const sockets = createSockets(agent, server.authenticator);
+  const mounted = createMountedSockets(server.authenticator);
   const { follow } = sockets;
   const recheck = async (): Promise<void> => {
     await Promise.all([sockets.recheck(), mounted.recheck(), server.protocols.recheck()]);
   };
-  onStop(followRevoked(use.store, recheck));
+  onStop(accounts.followRevoked(recheck));
   const onRevoked = async (): Promise<void> => {
-    await Promise.all([recheck(), tellRevoked(use.store)]);
+    await Promise.all([recheck(), accounts.tellRevoked()]);
   };
   metrics.gauge("postern_sockets", "Open sockets", () => sockets.count + mounted.count);
   metrics.gauge("postern_streams", "Users whose events are kept for a socket", () => sockets.streams);
@@ -92,7 +83,7 @@ export async function openGateway({
     ...threadRoutes(threads, agent),
     ...attachmentRoutes(use.attachments),
     ...jobRoutes(jobs, chatLimit),
-    ...routineRoutes(use.routines, server.accounts),
+    ...routineRoutes(use.routines, accounts),
     ...memoryRoutes(memory),
     ...approvalRoutes({ agent, approvals, identities: use.identities, tools, follow }),
     ...destinationRoutes(use.destinations),
@@ -103,8 +94,8 @@ export async function openGateway({
     ...settingRoutes({ settings: use.settings, modelCheck: use.modelCheck, testLimit }),
     ...logRoutes(kernel, use.store.node),
     ...usageRoutes(use.usage, use.toolAdmin),
-    ...webhookRoutes({ ...use, accounts: server.accounts, integrations: use.integrations }),
-    ...accountRoutes({ accounts: server.accounts, agent, externalTools: use.externalTools, onRevoked }),
+    ...webhookRoutes({ accounts, identities: use.identities, integrations: use.integrations }),
+    ...accountRoutes({ accounts, agent, externalTools: use.externalTools, onRevoked }),
     documentRoute(describe),
   ];
   described.push(...routes);
@@ -115,18 +106,17 @@ export async function openGateway({
   );
   app.router.get(SOCKET_PATH, (context) => context.throw(426));
 
-  onStop(watchExpiry(use.store, server.accounts, log));
   const listener = await server.listen();
   onStop(() => listener.close(GRACE_MILLIS));
   acceptSockets(listener.server, { ...server, sockets, mounted, log });
   onStop(() => sockets.close());
   onStop(() => mounted.close());
   onStop(() => server.protocols.close());
-  announce(listener.url + showWeaknesses(chosenTokens(config, home)));
+  announce(listener.url + signIn.weaknesses);
   tell(
-    server.freshToken === undefined
+    signIn.linkToken === undefined
       ? `Open ${listener.url}/ and sign in with GATEWAY_AUTH_TOKEN`
-      : `Open ${listener.url}/?token=${server.freshToken}`,
+      : `Open ${listener.url}/?token=${signIn.linkToken}`,
   );
   if (!isLoopback(config.host))
     tell(

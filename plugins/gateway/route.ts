@@ -18,14 +18,28 @@ import {
   toWire,
   wireSchema,
 } from "../../kernel/kit.ts";
-import { Fault, type RouteDescription, type User } from "../../kernel/plugin.ts";
-import type { Identity } from "./auth/identity.ts";
-import { SCOPED_TOKEN } from "./auth/tokens/scope.ts";
+import { Fault, type RouteDescription, type SignedIn, type User } from "../../kernel/plugin.ts";
 import { BODY_BYTES } from "./middleware/body-limits.ts";
+
+export const SCOPED_TOKEN = new Fault(
+  "forbidden",
+  "scoped_token",
+  "This token has a scope, so it cannot do this. Use a token without one.",
+);
+
+/** Refuses a request that needs a tool outside the scope of its token. */
+export function assertTool({ scope }: User, tool: string, what: string): void {
+  if (scope?.tools === undefined || scope.tools.includes(tool)) return;
+  throw new Fault(
+    "forbidden",
+    "tool_not_allowed",
+    `This token may not use the tool ${tool}, so it cannot ${what}.`,
+  );
+}
 
 export interface Asked<Body, Query> {
   readonly user: User;
-  readonly identity: Identity;
+  readonly identity: SignedIn;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;
@@ -77,8 +91,8 @@ function isClosedToScoped({
   return audience === "operator" || (method !== "get" && !scoped);
 }
 
-export function identityOf(context: Context): Identity {
-  const identity = context.state["identity"] as Identity | undefined;
+export function identityOf(context: Context): SignedIn {
+  const identity = context.state["identity"] as SignedIn | undefined;
   if (identity === undefined) throw new Error(`${context.path} was reached without authentication`);
   return identity;
 }
@@ -102,7 +116,7 @@ export function mount(router: Router, routes: readonly Route[]): void {
       context.status = status;
       const given = await definition.handle({
         // A route for anyone has no identity, one without a form no form, and its handler asks for none.
-        identity: identity as Identity,
+        identity: identity as SignedIn,
         user: identity?.user as User,
         form: form as Form,
         params: context["params"] as Record<string, string>,

@@ -10,6 +10,7 @@ import host from "../../host/plugin.ts";
 import type { AnyPlugin } from "../../kernel/plugin.ts";
 import { Settings } from "../../kernel/settings/env.ts";
 import store from "../../kernel/store/store.ts";
+import accounts from "../../plugins/accounts/plugin.ts";
 import agent from "../../plugins/agent/plugin.ts";
 import gateway from "../../plugins/gateway/plugin.ts";
 import responses from "../../plugins/responses/plugin.ts";
@@ -263,6 +264,7 @@ test("a tool cannot be given any setting of ours", () => {
     agent,
     telemetry,
     tui,
+    accounts,
     gateway,
     responses,
     webhook,

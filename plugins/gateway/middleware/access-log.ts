@@ -1,8 +1,7 @@
 /** One line a request: what was asked, by whom, how it went. Never a query, a header or a body. */
 import type { Context, Middleware } from "koa";
 import type { Proxies } from "../../../kernel/kit.ts";
-import type { Log, Metrics } from "../../../kernel/plugin.ts";
-import type { Identity } from "../auth/identity.ts";
+import type { Log, Metrics, SignedIn } from "../../../kernel/plugin.ts";
 
 // Monitoring asks for these every few seconds.
 const QUIET = new Set(["/health", "/ready", "/metrics"]);
@@ -10,7 +9,7 @@ const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIO
 
 /** What the page reads for itself would drown the rest: it looks again every few seconds. */
 function isPagesOwn({ method, status, state }: Context): boolean {
-  const identity = state["identity"] as Identity | undefined;
+  const identity = state["identity"] as SignedIn | undefined;
   const isRead = method === "GET" && status < 400;
   return isRead && (identity?.session !== undefined || state["isPageFile"] === true);
 }
@@ -47,8 +46,8 @@ export function logRequests(log: Log, metrics: Metrics, proxies: Proxies): Middl
         path,
         status,
         millis,
-        ...(state["code"] !== undefined && { code: state["code"] }),
-        user: (state["identity"] as Identity | undefined)?.user.id,
+        code: state["code"],
+        user: (state["identity"] as SignedIn | undefined)?.user.id,
         address: proxies.address(context.req),
       };
       log[levelOf(context)](entry, `${method} ${path} ${status}`);

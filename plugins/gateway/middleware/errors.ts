@@ -2,7 +2,7 @@
 import type { Context, Middleware } from "koa";
 import { type ChannelRules, type HttpFault, httpFault, statusFault } from "../../../kernel/kit.ts";
 import type { Log } from "../../../kernel/plugin.ts";
-import { CONFIRM_SIGN_IN, Refusal } from "../auth/identity.ts";
+import { CONFIRM_SIGN_IN, Refusal } from "../sign-in/authenticator.ts";
 import { BODY_BYTES, OPEN_BODY_BYTES } from "./body-limits.ts";
 
 const GATEWAY_RULES: ChannelRules = {

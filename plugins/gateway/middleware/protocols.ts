@@ -5,17 +5,15 @@
 import type { IncomingMessage } from "node:http";
 import type { Context, Middleware } from "koa";
 import { isLoopback, type Proxies } from "../../../kernel/kit.ts";
-import type { Log, MountedProtocol } from "../../../kernel/plugin.ts";
+import type { MountedProtocol, SignedIn } from "../../../kernel/plugin.ts";
 import {
   type Authenticator,
   FOREIGN_ORIGIN,
-  type Identity,
+  type OriginCheck,
   Refusal,
   readBearer,
   UNKNOWN,
-} from "../auth/identity.ts";
-import type { OriginCheck } from "../auth/origin.ts";
-import { createStanding } from "../socket/standing.ts";
+} from "../sign-in/authenticator.ts";
 
 const METADATA_PATH = "/.well-known/oauth-protected-resource";
 const RECHECK_MILLIS = 30_000;
@@ -29,7 +27,7 @@ export interface Protocols {
 }
 
 export interface ProtocolParts {
-  readonly authenticator: Pick<Authenticator, "admit" | "stands">;
+  readonly authenticator: Pick<Authenticator, "admit" | "isValid">;
   readonly proxies: Proxies;
   readonly isOwnOrigin: OriginCheck;
   /** Whose pages may call beside our own. */
@@ -37,7 +35,6 @@ export interface ProtocolParts {
   /** Where the gateway listens. */
   readonly host: string;
   readonly issuer: string | undefined;
-  readonly log: Log;
 }
 
 interface Mounted extends MountedProtocol {
@@ -46,15 +43,14 @@ interface Mounted extends MountedProtocol {
 }
 
 export function createProtocols(parts: ProtocolParts): Protocols {
-  const { authenticator, proxies, isOwnOrigin, issuer, log } = parts;
+  const { authenticator, proxies, isOwnOrigin, issuer } = parts;
   const mounted = new Map<string, Mounted>();
-  const open = new Map<Context, Identity>();
-  const stands = createStanding(authenticator, log);
+  const open = new Map<Context, SignedIn>();
   const listed = new Set(parts.allowedOrigins);
   const isLocal = isLoopback(parts.host);
 
-  const check = async ([context, identity]: readonly [Context, Identity]): Promise<void> => {
-    if (!(await stands(identity))) context.res.destroy();
+  const check = async ([context, identity]: readonly [Context, SignedIn]): Promise<void> => {
+    if (!(await authenticator.isValid(identity))) context.res.destroy();
   };
   const recheck = async (): Promise<void> => {
     await Promise.all([...open].map(check));
@@ -79,11 +75,9 @@ export function createProtocols(parts: ProtocolParts): Protocols {
   const isForeign = (request: IncomingMessage): boolean =>
     request.headers.origin !== undefined && (!isOwnOrigin(request) || isRebound(request));
 
-  const identify = async (protocol: Mounted, { req }: Context): Promise<Identity | Refusal> => {
+  const identify = async (protocol: Mounted, { req }: Context): Promise<SignedIn | Refusal> => {
     const token = readBearer(req.headers.authorization ?? "");
-    return token === undefined
-      ? UNKNOWN
-      : authenticator.admit(token, proxies.address(req), protocol.audience);
+    return token === undefined ? UNKNOWN : authenticator.admit(token, req, protocol.audience);
   };
 
   const challenge = (protocol: Mounted, context: Context, { status, message }: Refusal): void => {

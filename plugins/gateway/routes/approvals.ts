@@ -19,8 +19,7 @@ import {
   type User,
 } from "../../../kernel/plugin.ts";
 import { Accepted } from "../api/schemas.ts";
-import { assertTool } from "../auth/tokens/scope.ts";
-import { type Route, route } from "../route.ts";
+import { assertTool, type Route, route } from "../route.ts";
 import { accepted } from "./chat.ts";
 
 export interface ApprovalParts {

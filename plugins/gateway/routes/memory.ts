@@ -2,8 +2,7 @@
 
 import { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion, Type } from "../../../kernel/kit.ts";
 import { Fault, type Memory } from "../../../kernel/plugin.ts";
-import { assertTool } from "../auth/tokens/scope.ts";
-import { type Route, route } from "../route.ts";
+import { assertTool, type Route, route } from "../route.ts";
 
 const Place = Type.Object({ path: Type.String({ minLength: 1, maxLength: 500 }) });
 const Listed = Type.Object({

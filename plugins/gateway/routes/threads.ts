@@ -11,8 +11,7 @@ import {
 } from "../../../kernel/kit.ts";
 import { type Agent, Fault, type Threads, type User } from "../../../kernel/plugin.ts";
 import { page, pageOf, pageQuery } from "../api/schemas.ts";
-import { SCOPED_TOKEN } from "../auth/tokens/scope.ts";
-import { type Route, route } from "../route.ts";
+import { type Route, route, SCOPED_TOKEN } from "../route.ts";
 
 const WithTurns = Type.Object({
   thread: ThreadSummary,

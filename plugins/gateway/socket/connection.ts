@@ -1,7 +1,7 @@
 /** One open socket. It reads the stream at its own pace; what it has not read stays in the stream, not in a buffer here. */
 import type { WebSocket } from "ws";
 import { type Declared, toWire } from "../../../kernel/kit.ts";
-import type { Identity } from "../auth/identity.ts";
+import type { SignedIn } from "../../../kernel/plugin.ts";
 import { SocketFrame } from "./frame.ts";
 import type { Place, UserStream } from "./stream.ts";
 
@@ -17,7 +17,7 @@ export interface ResumePoint {
 }
 
 export interface Connection {
-  readonly identity: Identity;
+  readonly identity: SignedIn;
   /** Sends what has happened since, as far as the socket takes it. */
   pump(): void;
   /** Ends a socket that did not answer the last time; asks it again otherwise. */
@@ -28,7 +28,7 @@ export interface Connection {
 
 export function createConnection(
   socket: WebSocket,
-  identity: Identity,
+  identity: SignedIn,
   stream: UserStream,
   from: ResumePoint | undefined,
 ): Connection {

@@ -1,10 +1,9 @@
 /** Sockets that other plugins take: the gateway says who is there, keeps the connection alive and ends it. */
 import type { WebSocket } from "ws";
 import type { MountedSocket } from "../../../kernel/kit.ts";
-import type { Log } from "../../../kernel/plugin.ts";
-import type { Authenticator, Identity } from "../auth/identity.ts";
+import type { SignedIn } from "../../../kernel/plugin.ts";
+import type { Authenticator } from "../sign-in/authenticator.ts";
 import { CLOSE } from "./connection.ts";
-import { createStanding } from "./standing.ts";
 
 const BEAT_MILLIS = 30_000;
 const STOP_MILLIS = 1000;
@@ -12,7 +11,7 @@ const STOP_MILLIS = 1000;
 export interface MountedSockets {
   mount(mounted: MountedSocket): void;
   at(path: string): MountedSocket | undefined;
-  connect(mounted: MountedSocket, socket: WebSocket, identity: Identity): void;
+  connect(mounted: MountedSocket, socket: WebSocket, identity: SignedIn): void;
   countOf(user: string): number;
   readonly count: number;
   /** Closes the sockets of those who are no longer signed in. */
@@ -21,21 +20,19 @@ export interface MountedSockets {
 }
 
 interface Held {
-  readonly identity: Identity;
+  readonly identity: SignedIn;
   hasAnswered: boolean;
 }
 
 export function createMountedSockets(
-  authenticator: Pick<Authenticator, "stands">,
-  log: Log,
+  { isValid }: Pick<Authenticator, "isValid">,
   beatMillis = BEAT_MILLIS,
 ): MountedSockets {
   const places = new Map<string, MountedSocket>();
   const open = new Map<WebSocket, Held>();
-  const stands = createStanding(authenticator, log);
 
   const check = async ([socket, { identity }]: readonly [WebSocket, Held]): Promise<void> => {
-    if (!(await stands(identity))) socket.close(CLOSE.signedOut, "signed out");
+    if (!(await isValid(identity))) socket.close(CLOSE.signedOut, "signed out");
   };
   const recheck = async (): Promise<void> => {
     await Promise.all([...open].map(check));

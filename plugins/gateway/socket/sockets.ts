@@ -1,9 +1,8 @@
 /** All sockets and the streams they read. A stream stays for a while without readers, so that one can come back. */
 import type { WebSocket } from "ws";
-import type { Agent, Log } from "../../../kernel/plugin.ts";
-import type { Authenticator, Identity } from "../auth/identity.ts";
+import type { Agent, SignedIn } from "../../../kernel/plugin.ts";
+import type { Authenticator } from "../sign-in/authenticator.ts";
 import { CLOSE, type Connection, createConnection, type ResumePoint } from "./connection.ts";
-import { createStanding } from "./standing.ts";
 import { openStream, type UserStream } from "./stream.ts";
 
 export interface SocketTimes {
@@ -19,7 +18,7 @@ const STOP_MILLIS = 1000;
 export interface Sockets {
   /** From now on nothing that happens to this user's turns is missed. */
   follow(user: string): void;
-  connect(socket: WebSocket, identity: Identity, from: ResumePoint | undefined): void;
+  connect(socket: WebSocket, identity: SignedIn, from: ResumePoint | undefined): void;
   countOf(user: string): number;
   readonly count: number;
   readonly users: number;
@@ -38,8 +37,7 @@ interface Seat {
 
 export function createSockets(
   agent: Agent,
-  authenticator: Authenticator,
-  log: Log,
+  { isValid }: Pick<Authenticator, "isValid">,
   times: SocketTimes = TIMES,
 ): Sockets {
   const seats = new Map<string, Seat>();
@@ -70,9 +68,8 @@ export function createSockets(
   };
   const all = (): readonly Connection[] => [...seats.values()].flatMap(({ connections }) => [...connections]);
 
-  const stands = createStanding(authenticator, log);
   const check = async (connection: Connection): Promise<void> => {
-    if (!(await stands(connection.identity))) connection.close(CLOSE.signedOut, "signed out");
+    if (!(await isValid(connection.identity))) connection.close(CLOSE.signedOut, "signed out");
   };
   const recheck = async (): Promise<void> => {
     await Promise.all(all().map(check));

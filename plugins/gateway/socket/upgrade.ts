@@ -4,8 +4,7 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import type { Proxies } from "../../../kernel/kit.ts";
 import type { Log, MountedSocket } from "../../../kernel/plugin.ts";
-import { type Authenticator, FOREIGN_ORIGIN, Refusal } from "../auth/identity.ts";
-import type { OriginCheck } from "../auth/origin.ts";
+import { type Authenticator, FOREIGN_ORIGIN, type OriginCheck, Refusal } from "../sign-in/authenticator.ts";
 import type { ResumePoint } from "./connection.ts";
 import type { MountedSockets } from "./mounted.ts";
 import type { Sockets } from "./sockets.ts";
@@ -48,7 +47,7 @@ export function acceptSockets(
     if (url === null || (url.pathname !== SOCKET_PATH && elsewhere === undefined))
       return no(404, "There is no socket at this address");
     if (!isOwnOrigin(request)) return no(403, FOREIGN_ORIGIN.message);
-    const verdict = await authenticator.identify(request, address);
+    const verdict = await authenticator.identify(request);
     if (verdict instanceof Refusal) return no(verdict.status, verdict.message);
     const { user } = verdict;
     const held = elsewhere === undefined ? sockets : mounted;

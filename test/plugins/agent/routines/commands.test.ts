@@ -6,7 +6,7 @@ import type { AnyPlugin } from "../../../../kernel/plugin.ts";
 import store from "../../../../kernel/store/store.ts";
 import agent from "../../../../plugins/agent/plugin.ts";
 import { register } from "../../../../plugins/agent/routines/commands.ts";
-import accounts from "../../../../plugins/gateway/auth/plugin.ts";
+import accounts from "../../../../plugins/accounts/plugin.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 import { testOnSqlite } from "../../../support/run/engine.ts";
 import { bootAgent } from "../../../support/services/agent.ts";

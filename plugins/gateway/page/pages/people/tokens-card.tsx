@@ -1,6 +1,5 @@
 import { useState } from "preact/hooks";
-import { expiresSoon, whenInWords } from "../../../auth/tokens/expiry.ts";
-import { scopeInWords } from "../../../auth/tokens/scope-words.ts";
+import { expiresSoon, scopeInWords, whenInWords } from "../../../../../kernel/vocabulary/token-words.ts";
 import { CopyButton } from "../../frame/copy-button.tsx";
 import { confirmed, entered } from "../../frame/dialog.tsx";
 import { List } from "../../frame/list.tsx";
