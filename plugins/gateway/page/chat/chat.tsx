@@ -1,13 +1,14 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Bar } from "../frame/bar.tsx";
+import { visibleLine } from "../../../../kernel/mask/visible.ts";
 import { getState } from "../state/app.ts";
-import { rememberLeaf, showEarlier } from "../state/threads.ts";
+import { chooseModel, loadModels, rememberLeaf, showEarlier } from "../state/threads.ts";
+import { isOver, joinCalls, type TurnView } from "../state/turn-view.ts";
 import { send } from "../state/turns.ts";
 import { useApp } from "../state/use-app.ts";
+import type { ModelName } from "../state/wire.ts";
+import { Bar } from "../widgets/bar.tsx";
 import { Composer } from "./composer.tsx";
-import { ModelPicker } from "./model-picker.tsx";
 import { TurnBlock } from "./turns/turn-block.tsx";
-import { isOver, joinCalls, type TurnView } from "./turns/turn-view.ts";
 
 // Closer than this to the end counts as reading along.
 const NEAR_PIXELS = 80;
@@ -140,3 +141,44 @@ function Welcome() {
 
 const isContinuation = (turn: TurnView | undefined): boolean =>
   turn !== undefined && turn.asked === undefined && turn.replied === undefined;
+
+const keyOf = ({ provider, name }: ModelName): string => JSON.stringify([provider, name]);
+
+/** What answers on this thread. Names are what servers call their models: text, and nothing more. */
+function ModelPicker() {
+  const { models, chosen, status } = useApp();
+  useEffect(() => {
+    if (models === undefined) void loadModels();
+  }, []);
+  if (status === undefined) return null;
+  const choose = (key: string) => {
+    const [provider, name] = key === "" ? [] : (JSON.parse(key) as [string, string]);
+    void chooseModel(provider === undefined || name === undefined ? null : { provider, name });
+  };
+  const options = models ?? [];
+  const isListed = chosen === null || options.some((option) => keyOf(option) === keyOf(chosen));
+  const providers = [...new Set(options.map(({ provider }) => provider))];
+  return (
+    <select
+      class="model"
+      aria-label="Model of this thread"
+      value={chosen === null ? "" : keyOf(chosen)}
+      onFocus={() => void loadModels()}
+      onChange={(event) => choose(event.currentTarget.value)}
+    >
+      <option value="">{visibleLine(status.model.name)} (default)</option>
+      {!isListed && <option value={keyOf(chosen)}>{visibleLine(chosen.name)}</option>}
+      {providers.map((provider) => (
+        <optgroup key={provider} label={provider}>
+          {options
+            .filter((option) => option.provider === provider)
+            .map((option) => (
+              <option key={keyOf(option)} value={keyOf(option)}>
+                {visibleLine(option.name)}
+              </option>
+            ))}
+        </optgroup>
+      ))}
+    </select>
+  );
+}

@@ -1,11 +1,16 @@
 import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { getState } from "../state/app.ts";
 import { cancel, send } from "../state/turns.ts";
-import { AttachButton } from "./attachments/attach-button.tsx";
-import { DraftChips } from "./attachments/draft-chips.tsx";
-import { addFiles, attachmentOf, moveFiles, putBack, say, takeFiles } from "./attachments/draft-files.ts";
-import { DropTarget, filesIn } from "./attachments/drop-target.tsx";
-import { useDraftFiles } from "./attachments/use-draft-files.ts";
+import { AttachButton, DraftChips, DropTarget, filesIn } from "./attachments/draft.tsx";
+import {
+  addFiles,
+  attachmentOf,
+  moveFiles,
+  putBack,
+  say,
+  takeFiles,
+  useDraftFiles,
+} from "./attachments/draft-files.ts";
 
 /** A draft survives a reload, a lost connection and a look at another thread. */
 const draftKey = (thread: string | undefined) => `postern.draft.${thread ?? "new"}`;

@@ -1,5 +1,4 @@
 /** Signing in and out. A link never signs anybody in as somebody else without asking. */
-import { dropOfflinePage, keepOfflinePage } from "../installable/offline.ts";
 import { reset, update } from "../state/app.ts";
 import { loadStatus, loadThreads } from "../state/threads.ts";
 import { ask, Refused, type Session } from "../state/wire.ts";
@@ -58,4 +57,21 @@ async function enter({ user, expires_at }: Session): Promise<void> {
 function refused(error: unknown): void {
   const trouble = error instanceof Error ? error.message : String(error);
   update({ signedOut: true, user: undefined, trouble, signInQuestion: undefined });
+}
+
+function keepOfflinePage(): void {
+  // Only over HTTPS or on this machine.
+  if (!navigator.serviceWorker) return;
+  void navigator.serviceWorker.register("/worker.js", { updateViaCache: "none" }).catch(() => {});
+  // A notification that it showed was clicked.
+  navigator.serviceWorker.onmessage = ({ data }) => {
+    const { hash } = data as { hash?: unknown };
+    if (typeof hash === "string" && hash.startsWith("#/")) location.hash = hash;
+  };
+}
+
+async function dropOfflinePage(): Promise<void> {
+  const registrations = (await navigator.serviceWorker?.getRegistrations()) ?? [];
+  await Promise.all(registrations.map((registration) => registration.unregister()));
+  for (const name of (await globalThis.caches?.keys()) ?? []) await caches.delete(name);
 }

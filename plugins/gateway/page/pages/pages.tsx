@@ -14,7 +14,7 @@ export const PAGES: readonly PageEntry[] = [
     name: "tools",
     title: "Tools",
     operator: false,
-    load: async () => (await import("../tools/tools-page.tsx")).ToolsPage,
+    load: async () => (await import("./tools/tools-page.tsx")).ToolsPage,
   },
   {
     name: "jobs",

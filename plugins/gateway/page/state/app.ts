@@ -1,5 +1,5 @@
 /** The page's state. Components render it, and change it by the functions of this folder, nothing more. */
-import { EMPTY, type Timeline } from "../chat/turns/timeline.ts";
+import { EMPTY, type Timeline } from "./timeline.ts";
 import {
   countChanges,
   type ModelName,

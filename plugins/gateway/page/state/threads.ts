@@ -1,6 +1,7 @@
 /** Threads: listed, opened, read, renamed, removed. */
-import { EMPTY, withEarlier, withNewest, withPath } from "../chat/turns/timeline.ts";
+
 import { attempt, getState, update } from "./app.ts";
+import { EMPTY, withEarlier, withNewest, withPath } from "./timeline.ts";
 import {
   ask,
   type ModelName,

@@ -1,10 +1,10 @@
 /** Turns: sent, stopped, answered at their gates, and what the socket tells of them. */
 import { whyHeld } from "../../../../kernel/vocabulary/tools/approval.ts";
-import { withSent } from "../chat/turns/timeline.ts";
-import { begun, doubt, fold, isOver, type TurnView } from "../chat/turns/turn-view.ts";
-import { noticeFrame } from "../installable/notifications.ts";
 import { attempt, getState, update } from "./app.ts";
+import { noticeFrame } from "./notifications.ts";
 import { leafOf, loadThreads, reloadThread } from "./threads.ts";
+import { withSent } from "./timeline.ts";
+import { begun, doubt, fold, isOver, type TurnView } from "./turn-view.ts";
 import { type Accepted, type Answer, type Attachment, ask, type Gate, type TurnFrame } from "./wire.ts";
 
 /** Frames of turns that are not shown, kept while a message is on its way: they may turn out to be of its turn. */

@@ -1,6 +1,7 @@
 /** Files of messages that are not sent yet, by draft: each is uploaded at once, and kept like the draft's text. */
-import type { Attachment, Upload } from "../../state/wire.ts";
-import { type Limits, readLimits, startUpload } from "./upload.ts";
+
+import { useEffect, useState } from "preact/hooks";
+import { type Attachment, ask, Refused, type Upload } from "../../state/wire.ts";
 
 export interface DraftFile {
   /** For the page alone. */
@@ -30,12 +31,12 @@ let last = 0;
 const draftOf = (thread: string | undefined): string => thread ?? "new";
 const storageKey = (draft: string) => `postern.files.${draft}`;
 
-export function subscribeFiles(listener: () => void): () => void {
+function subscribeFiles(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-export function filesOf(thread: string | undefined): DraftFiles {
+function filesOf(thread: string | undefined): DraftFiles {
   const draft = draftOf(thread);
   const known = drafts.get(draft) ?? { files: readKept(draft) };
   drafts.set(draft, known);
@@ -162,4 +163,56 @@ export function sizeWords(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   if (bytes < 1_000_000) return `${Math.round(bytes / 1000)} kB`;
   return `${(bytes / 1_000_000).toFixed(bytes < 10_000_000 && bytes % 1_000_000 !== 0 ? 1 : 0)} MB`;
+}
+
+export function useDraftFiles(thread: string | undefined): DraftFiles {
+  const [, renew] = useState({});
+  useEffect(() => subscribeFiles(() => renew({})), []);
+  return filesOf(thread);
+}
+
+export interface Limits {
+  readonly file_bytes: number;
+  readonly files: number;
+}
+
+let limits: Promise<Limits> | undefined;
+
+function readLimits(): Promise<Limits> {
+  limits ??= ask<Limits>("GET", "/api/attachments").catch((error: unknown) => {
+    limits = undefined;
+    throw error;
+  });
+  return limits;
+}
+
+export interface Uploading {
+  readonly done: Promise<Upload>;
+  cancel(): void;
+}
+
+function startUpload(file: File, onProgress: (share: number) => void): Uploading {
+  const request = new XMLHttpRequest();
+  const form = new FormData();
+  form.set("file", file);
+  const done = new Promise<Upload>((resolve, reject) => {
+    request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total);
+    request.onload = () => {
+      if (request.status === 201) resolve(JSON.parse(request.responseText) as Upload);
+      else reject(new Refused(request.status, wordsOf(request.responseText)));
+    };
+    request.onerror = () => reject(new Refused(0, "The upload was interrupted. Remove it and try again."));
+    request.onabort = () => reject(new Refused(0, "Cancelled."));
+  });
+  request.open("POST", "/api/attachments");
+  request.send(form);
+  return { done, cancel: () => request.abort() };
+}
+
+function wordsOf(text: string): string {
+  try {
+    return (JSON.parse(text) as { error: { message: string } }).error.message;
+  } catch {
+    return text.slice(0, 300) || "It could not be uploaded.";
+  }
 }

@@ -1,7 +1,6 @@
 import { visibleLine } from "../../../../../kernel/mask/visible.ts";
 import type { Attachment } from "../../state/wire.ts";
 import { sizeWords } from "./draft-files.ts";
-import { FileIcon } from "./file-icon.tsx";
 
 /** What came with a message: images to look at, and files to download. */
 export function SentFiles({ files }: { files: readonly Attachment[] }) {
@@ -55,4 +54,15 @@ function SentFile({ id, name = "File", size, text }: Attachment) {
 function shareWords(shown: number, bytes: number): string {
   const tokens = (count: number) => Math.ceil(count / 4).toLocaleString();
   return `The model read the first ${tokens(shown)} of about ${tokens(bytes)} tokens: more did not fit its context window.`;
+}
+
+/** A sheet with the end of the file's name on it. */
+export function FileIcon({ name }: { name: string }) {
+  const at = name.lastIndexOf(".");
+  const extension = at > 0 ? name.slice(at + 1, at + 6).toUpperCase() : "FILE";
+  return (
+    <span class="file-icon" aria-hidden="true">
+      {extension}
+    </span>
+  );
 }

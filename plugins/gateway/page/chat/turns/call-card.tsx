@@ -1,6 +1,6 @@
 import { visible, visibleJson, visibleLine } from "../../../../../kernel/mask/visible.ts";
+import type { Result } from "../../state/turn-view.ts";
 import type { ToolCall } from "../../state/wire.ts";
-import type { Result } from "./turn-view.ts";
 
 interface CallCardProps {
   readonly call: ToolCall;

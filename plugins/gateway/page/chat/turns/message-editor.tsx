@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { visibleLine } from "../../../../../kernel/mask/visible.ts";
+import type { TurnView } from "../../state/turn-view.ts";
 import { resend } from "../../state/turns.ts";
-import type { TurnView } from "./turn-view.ts";
 
 const draftKey = (turn: string) => `postern.edit.${turn}`;
 

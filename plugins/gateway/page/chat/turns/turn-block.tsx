@@ -1,15 +1,14 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { CopyButton } from "../../frame/copy-button.tsx";
+import { isOver, type TurnView } from "../../state/turn-view.ts";
 import { cancel, retry } from "../../state/turns.ts";
 import { useApp } from "../../state/use-app.ts";
+import { CopyButton } from "../../widgets/copy-button.tsx";
 import { SentFiles } from "../attachments/sent-files.tsx";
 import { GateCard } from "../gates/gate-card.tsx";
 import { Prose } from "../prose/prose.tsx";
-import { Stepper, stepsOf } from "./actions.tsx";
 import { CallCard } from "./call-card.tsx";
 import { MessageEditor } from "./message-editor.tsx";
-import { Thoughts } from "./thoughts.tsx";
-import { isOver, type TurnView } from "./turn-view.ts";
+import { Stepper, stepsOf } from "./version-stepper.tsx";
 
 interface TurnBlockProps {
   readonly turn: TurnView;
@@ -158,4 +157,32 @@ function costWords({ usage }: TurnView): string | undefined {
   if (!usage || usage.total_tokens === 0) return undefined;
   const { cost } = usage;
   return `${usage.total_tokens.toLocaleString()} tokens${cost > 0 ? ` · $${cost.toFixed(4)}` : ""}`;
+}
+
+interface ThoughtsProps {
+  readonly text: string;
+  /** Known when it is over. */
+  readonly millis?: number;
+  readonly isOver: boolean;
+}
+
+/** What the model thought before it answered, folded to a line. A stranger's text like any other. */
+function Thoughts({ text, millis, isOver }: ThoughtsProps) {
+  return (
+    <details class="thoughts">
+      <summary>{words(millis, isOver)}</summary>
+      <div class="inside">
+        <Prose text={text} />
+      </div>
+    </details>
+  );
+}
+
+function words(millis: number | undefined, isOver: boolean): string {
+  if (millis === undefined) return isOver ? "Thoughts" : "Thinking…";
+  const seconds = Math.round(millis / 1000);
+  if (seconds < 1) return "Thought for a moment";
+  return seconds < 60
+    ? `Thought for ${seconds} s`
+    : `Thought for ${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }

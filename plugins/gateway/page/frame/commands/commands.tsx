@@ -1,11 +1,12 @@
 /** All that can be done by a key or from the palette, in one table. */
-import { isOver } from "../../chat/turns/turn-view.ts";
+
 import { PAGES } from "../../pages/pages.tsx";
 import { attempt, getState, update } from "../../state/app.ts";
+import { showSidebar, toggleSidebar } from "../../state/sidebar.ts";
 import { openThread } from "../../state/threads.ts";
+import { isOver } from "../../state/turn-view.ts";
 import { cancel } from "../../state/turns.ts";
-import { isModalOpen } from "../modal.tsx";
-import { showSidebar, toggleSidebar } from "../sidebar/visibility.ts";
+import { isModalOpen } from "../../widgets/modal.tsx";
 import { type Command, listenForKeys } from "./keys.ts";
 
 const ACTIONS: readonly Command[] = [

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { getState } from "../../state/app.ts";
 import { ask, type ThreadPage, type ThreadRow } from "../../state/wire.ts";
-import { showModal } from "../modal.tsx";
+import { showModal } from "../../widgets/modal.tsx";
 import { type Command, printedKeys } from "./keys.ts";
 
 export function openPalette(commands: readonly Command[]): void {

@@ -1,10 +1,10 @@
 import { useEffect, useRef } from "preact/hooks";
-import { isOver } from "../../chat/turns/turn-view.ts";
 import { loadMoreThreads, pin, remove, rename } from "../../state/threads.ts";
+import { isOver } from "../../state/turn-view.ts";
 import { useApp } from "../../state/use-app.ts";
 import type { ThreadRow } from "../../state/wire.ts";
-import { confirmed, entered } from "../dialog.tsx";
-import { Menu } from "../menu.tsx";
+import { confirmed, entered } from "../../widgets/dialog.tsx";
+import { Menu } from "../../widgets/menu.tsx";
 import { groupByDate } from "./dates.ts";
 
 /** `shown` is the open thread, where the chat is what is shown. */

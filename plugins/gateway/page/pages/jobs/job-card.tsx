@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { Prose } from "../../chat/prose/prose.tsx";
-import { Bar } from "../../frame/bar.tsx";
 import { attempt } from "../../state/app.ts";
 import { useApp, useLive } from "../../state/use-app.ts";
 import { ask, type Job } from "../../state/wire.ts";
+import { Bar } from "../../widgets/bar.tsx";
 
 const EVERY_MILLIS = 1500;
 

@@ -1,9 +1,9 @@
 import { useRef, useState } from "preact/hooks";
-import { Bar } from "../../frame/bar.tsx";
-import { List } from "../../frame/list.tsx";
 import { attempt } from "../../state/app.ts";
 import { useApp, useLive } from "../../state/use-app.ts";
 import { ask, type Job } from "../../state/wire.ts";
+import { Bar } from "../../widgets/bar.tsx";
+import { List } from "../../widgets/list.tsx";
 import { JobCard, stateOf } from "./job-card.tsx";
 
 interface JobPage {

@@ -1,10 +1,10 @@
-import { useRef, useState } from "preact/hooks";
-import { Bar } from "../../frame/bar.tsx";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { attempt } from "../../state/app.ts";
-import { useLive } from "../../state/use-app.ts";
+import { loadStatus } from "../../state/threads.ts";
+import { useApp, useLive } from "../../state/use-app.ts";
 import { ask } from "../../state/wire.ts";
-import { type Line, LogLine } from "./log-line.tsx";
-import { NodesCard } from "./nodes-card.tsx";
+import { Bar } from "../../widgets/bar.tsx";
+import { List } from "../../widgets/list.tsx";
 
 const LEVELS = ["debug", "info", "warn", "error", "fatal"] as const;
 const MOST_SHOWN = 500;
@@ -122,5 +122,96 @@ function Field({ label, value, onValue }: { label: string; value: string; onValu
       value={value}
       onInput={({ currentTarget }) => onValue(currentTarget.value.trim())}
     />
+  );
+}
+
+export interface Line {
+  readonly number: number;
+  readonly time: string;
+  readonly level: string;
+  readonly plugin?: string;
+  readonly message?: string;
+  readonly turn?: string;
+  readonly user?: string;
+  readonly [field: string]: unknown;
+}
+
+interface LineProps {
+  readonly line: Line;
+  onNarrow(filter: { readonly user?: string; readonly turn?: string }): void;
+}
+
+const SEVERE = new Set(["warn", "error", "fatal"]);
+
+/** One line; the rest of its fields are below it, for whoever wants them. */
+export function LogLine({ line, onNarrow }: LineProps) {
+  const { number: _, time, level, plugin = "kernel", message = "", ...rest } = line;
+  const { turn, user } = rest;
+  const fields = Object.entries(rest);
+  return (
+    <li class={SEVERE.has(level) ? `log-line ${level}` : "log-line"}>
+      <span class="meta">
+        <time dateTime={time} title={time}>
+          {new Date(time).toLocaleTimeString()}
+        </time>
+        <strong>{level}</strong> {plugin}
+        {typeof user === "string" && <span>{user}</span>}
+      </span>
+      {fields.length === 0 ? (
+        <span class="log">{message}</span>
+      ) : (
+        <details>
+          <summary class="log">{message}</summary>
+          <pre class="log">{fields.map(([name, value]) => `${name}: ${shown(value)}`).join("\n")}</pre>
+          <span class="row">
+            {typeof user === "string" && (
+              <button type="button" onClick={() => onNarrow({ user })}>
+                Only lines of {user}
+              </button>
+            )}
+            {typeof turn === "string" && (
+              <button type="button" onClick={() => onNarrow({ turn })}>
+                Only lines of this turn
+              </button>
+            )}
+          </span>
+        </details>
+      )}
+    </li>
+  );
+}
+
+/** A stack keeps its lines. */
+function shown(value: unknown): string {
+  if (typeof value === "string") return value;
+  const stack = (value as { stack?: unknown } | null)?.stack;
+  return typeof stack === "string" ? stack : JSON.stringify(value);
+}
+
+/** The processes that serve, as of now, and the store behind them. Folded: the lines below are what people come for. */
+export function NodesCard() {
+  const { status } = useApp();
+  useEffect(() => void loadStatus(), []);
+  return (
+    <details class="card">
+      <summary>
+        {status ? (status.nodes.length === 1 ? "1 node" : `${status.nodes.length} nodes`) : "Nodes"}, store
+      </summary>
+      <List columns={["Node", "Version", "Started", "Last seen"]} hasActions={false}>
+        {status?.nodes.map((node) => (
+          <tr key={node.id}>
+            <td title={node.id}>{node.id.slice(0, 8)}</td>
+            <td>{node.version}</td>
+            <td>{new Date(node.started_at).toLocaleString()}</td>
+            <td>{new Date(node.last_seen_at).toLocaleTimeString()}</td>
+          </tr>
+        ))}
+      </List>
+      {status?.store && (
+        <p class={status.store.is_filling ? "danger" : "soft"}>
+          <strong>Store:</strong> {status.store.detail}.
+        </p>
+      )}
+    </details>
   );
 }

@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import { compareLines } from "../../../../../kernel/vocabulary/wire/line-diff.ts";
-import { Differences } from "../../frame/differences.tsx";
 import { attempt } from "../../state/app.ts";
 import { ask, type MemoryFile, type MemoryVersion } from "../../state/wire.ts";
+import { Differences } from "../../widgets/differences.tsx";
 
 export const at = (path: string) => `/api/memory/file?${new URLSearchParams({ path })}`;
 

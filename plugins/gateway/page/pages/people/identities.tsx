@@ -1,6 +1,6 @@
-import { confirmed } from "../../frame/dialog.tsx";
-import { List } from "../../frame/list.tsx";
 import type { Account, Identity, PairingGate } from "../../state/wire.ts";
+import { confirmed } from "../../widgets/dialog.tsx";
+import { List } from "../../widgets/list.tsx";
 
 interface PairingCardProps {
   readonly gate: PairingGate;

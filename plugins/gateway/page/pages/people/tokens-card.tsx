@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
 import { expiresSoon, scopeInWords, whenInWords } from "../../../../../kernel/vocabulary/token-words.ts";
-import { CopyButton } from "../../frame/copy-button.tsx";
-import { confirmed, entered } from "../../frame/dialog.tsx";
-import { List } from "../../frame/list.tsx";
 import { attempt, update } from "../../state/app.ts";
 import { type Account, ask, type Token } from "../../state/wire.ts";
+import { CopyButton } from "../../widgets/copy-button.tsx";
+import { confirmed, entered } from "../../widgets/dialog.tsx";
+import { List } from "../../widgets/list.tsx";
 
 interface Made {
   readonly token: string;

@@ -1,8 +1,8 @@
-import { confirmed } from "../../frame/dialog.tsx";
-import { List } from "../../frame/list.tsx";
 import { attempt } from "../../state/app.ts";
 import { useApp } from "../../state/use-app.ts";
 import { type Account, ask } from "../../state/wire.ts";
+import { confirmed } from "../../widgets/dialog.tsx";
+import { List } from "../../widgets/list.tsx";
 
 /** The people, what each may do, and the way to remove one. */
 export function UsersCard({ users, onChange }: { users: readonly Account[]; onChange: () => Promise<void> }) {

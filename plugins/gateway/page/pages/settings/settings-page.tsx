@@ -1,9 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
-import { Bar } from "../../frame/bar.tsx";
-import { ThemeChoice } from "../../frame/theme-choice.tsx";
 import { attempt, update } from "../../state/app.ts";
 import { useApp } from "../../state/use-app.ts";
 import { ask, Refused, type Setting, type Status } from "../../state/wire.ts";
+import { Bar } from "../../widgets/bar.tsx";
+import { ThemeChoice } from "../../widgets/theme.tsx";
 import { type Drafts, useDrafts } from "./drafts.ts";
 import { ModelCard } from "./model-card.tsx";
 import { SettingField } from "./setting-field.tsx";

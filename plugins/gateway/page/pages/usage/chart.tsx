@@ -1,5 +1,5 @@
 import { useId } from "preact/hooks";
-import { List } from "../../frame/list.tsx";
+import { List } from "../../widgets/list.tsx";
 
 export interface Series {
   readonly name: string;

@@ -1,9 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
 import { GateCard } from "../../chat/gates/gate-card.tsx";
-import { Bar } from "../../frame/bar.tsx";
 import { attempt } from "../../state/app.ts";
 import { useApp } from "../../state/use-app.ts";
 import { type Account, ask, type Gate, type Identity, type PairingGate } from "../../state/wire.ts";
+import { Bar } from "../../widgets/bar.tsx";
 import { Identities, PairingCard } from "../people/identities.tsx";
 import { Integrations } from "./integrations.tsx";
 
