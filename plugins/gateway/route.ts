@@ -1,6 +1,6 @@
 /**
- * A route as data: what is asked, who may ask, what is answered. The router, the checks of a request, the types of its
- * handler and the OpenAPI document all come from it, so that they cannot drift apart.
+ * A route as data: the request, who may send it, the response. The router, the checks of a request, the types of its handler
+ * and the OpenAPI document all come from it, so that they cannot drift apart.
  */
 import type Router from "@koa/router";
 import type { Context } from "koa";
@@ -19,7 +19,7 @@ import {
   wireSchema,
 } from "../../kernel/kit.ts";
 import { Fault, type RouteDescription, type SignedIn, type User } from "../../kernel/plugin.ts";
-import { BODY_BYTES } from "./middleware/body-limits.ts";
+import { MAX_BODY_BYTES } from "./settings.ts";
 
 export const SCOPED_TOKEN = new Fault(
   "forbidden",
@@ -43,7 +43,7 @@ export interface Asked<Body, Query> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;
-  /** Where the route takes a form. */
+  /** Present if the route takes a form. */
   readonly form: Form;
   readonly context: Context;
 }
@@ -54,7 +54,7 @@ export interface Route extends RouteDescription {
   handle(asked: Asked<unknown, unknown>): unknown;
 }
 
-/** What a handler has to return: anything where the answer is not JSON. */
+/** The result of a handler: any value if the response is not JSON. */
 type Given<Answer> = Answer extends string ? unknown : Answer extends TSchema ? Declared<Answer> : never;
 
 interface Definition<Body extends TSchema, Query extends TSchema, Answer extends TSchema | string>
@@ -63,16 +63,16 @@ interface Definition<Body extends TSchema, Query extends TSchema, Answer extends
   readonly query?: Query;
   readonly answer?: Answer;
   /**
-   * True where a token with a scope may ask, though the route changes something: it has looked at the scope itself, or passes it
-   * on. Such a token may read otherwise, and nothing else.
+   * True if a token with a scope may use the route although it changes something: the handler checks the scope itself or passes it
+   * on. Otherwise such a token may only read.
    */
   readonly scoped?: boolean;
-  /** Where its form has another limit than others. */
+  /** For a form with another size limit. */
   readonly readForm?: FormReader;
   handle(asked: Asked<Declared<Body>, Declared<Query>>): Given<Answer> | Promise<Given<Answer>>;
 }
 
-/** Gives the handler the types of what is declared beside it. */
+/** Gives the handler the types of the declarations beside it. */
 export function route<
   Body extends TSchema = TUnknown,
   Query extends TSchema = TUnknown,
@@ -97,7 +97,7 @@ export function identityOf(context: Context): SignedIn {
   return identity;
 }
 
-const readForm = createFormReader(BODY_BYTES);
+const readForm = createFormReader(MAX_BODY_BYTES);
 
 export function mount(router: Router, routes: readonly Route[]): void {
   for (const definition of routes) {
@@ -115,7 +115,7 @@ export function mount(router: Router, routes: readonly Route[]): void {
       const body = readBody((context.request as { body?: unknown }).body);
       context.status = status;
       const given = await definition.handle({
-        // A route for anyone has no identity, one without a form no form, and its handler asks for none.
+        // A route for anyone has no identity and one without a form has no form; their handlers use neither.
         identity: identity as SignedIn,
         user: identity?.user as User,
         form: form as Form,
@@ -124,7 +124,7 @@ export function mount(router: Router, routes: readonly Route[]): void {
         body,
         context,
       });
-      // Giving Koa a body sets a status too; the handler may have chosen another than the usual.
+      // Setting the body sets the status too, but the handler may have chosen another one.
       const chosen = context.status;
       context.body = typeof answer === "object" ? toWire(answer, given as never) : given;
       if (answer === undefined) context.body = null;
@@ -133,7 +133,7 @@ export function mount(router: Router, routes: readonly Route[]): void {
   }
 }
 
-/** Checks what came against its declaration and gives it our names. */
+/** Checks a value against its declaration and converts it to our names. */
 function reader(declared: TSchema | undefined, whole: string, options: { readonly coerces?: boolean } = {}) {
   if (declared === undefined) return () => undefined;
   const check = compileCheck(wireSchema(declared), options);

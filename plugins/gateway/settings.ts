@@ -32,6 +32,11 @@ export const WANTS = [
 export type Needed = (typeof NEEDS)[number];
 export type Wanted = (typeof WANTS)[number];
 
+/** §8: the largest body of a request. */
+export const MAX_BODY_BYTES = 14 * 1024 * 1024;
+/** Before sign-in no request needs a long body. */
+export const MAX_OPEN_BODY_BYTES = 64 * 1024;
+
 export interface GatewayConfig {
   readonly host: string;
   readonly port: number;

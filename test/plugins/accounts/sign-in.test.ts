@@ -7,7 +7,7 @@ import storePlugin from "../../../kernel/store/store.ts";
 import accountsPlugin from "../../../plugins/accounts/plugin.ts";
 import { MIGRATIONS } from "../../../plugins/accounts/records/tables.ts";
 import { mount } from "../../../plugins/gateway/route.ts";
-import { healthRoutes } from "../../../plugins/gateway/routes/service/health.ts";
+import { healthRoutes } from "../../../plugins/gateway/routes/service.ts";
 import { sessionRoutes } from "../../../plugins/gateway/routes/session.ts";
 import { buildServer, type GatewayServer } from "../../../plugins/gateway/server.ts";
 import { type GatewayConfig, readSettings } from "../../../plugins/gateway/settings.ts";

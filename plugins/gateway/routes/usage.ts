@@ -1,14 +1,14 @@
 /** What was asked, what it cost and how long it took, over time. A user sees their own, an operator all. */
 
-import { Figures as FiguresShape, Time, Type, UsageBy } from "../../../../kernel/kit.ts";
+import { Figures as FiguresShape, Time, Type, UsageBy } from "../../../kernel/kit.ts";
 import {
   Fault,
   type Figures,
   type FiguresSpan,
   type ToolAdmin,
   type TurnUsage,
-} from "../../../../kernel/plugin.ts";
-import { type Route, route } from "../../route.ts";
+} from "../../../kernel/plugin.ts";
+import { type Route, route } from "../route.ts";
 
 const DAY_MILLIS = 86_400_000;
 const USUAL_DAYS = 7;
