@@ -5,7 +5,7 @@ import Koa, { type Middleware } from "koa";
 import { compressAnswers, type Proxies, readJson, secureAnswers, withTraceparent } from "../../kernel/kit.ts";
 import type { Log, Metrics } from "../../kernel/plugin.ts";
 import { logRequests, nameRequests } from "./middleware/access-log.ts";
-import { answerListedOrigins } from "./middleware/cors.ts";
+import { allowListedOrigins } from "./middleware/cors.ts";
 import { answerErrors } from "./middleware/errors.ts";
 import { PAGE_POLICY, type ServedPage } from "./middleware/page-files.ts";
 import type { Protocols } from "./middleware/protocols.ts";
@@ -43,7 +43,7 @@ export function createApp(parts: AppParts): App {
   koa.use(nameRequests());
   koa.use(logRequests(log, metrics, proxies));
   koa.use(secureAnswers(proxies, PAGE_POLICY));
-  koa.use(answerListedOrigins(parts.allowedOrigins));
+  koa.use(allowListedOrigins(parts.allowedOrigins));
   koa.use(compressAnswers());
   koa.use(answerErrors(log));
 

@@ -1,5 +1,4 @@
-/** The gateway at work: the server, the routes and the sockets behind it. */
-
+/** Starts the gateway: the server, its routes and its sockets. */
 import { createLimiter, isLoopback, type MountedSocket, SILENT, Type } from "../../kernel/kit.ts";
 import type { JsonSchema, RouteDescription, StartContext, Web } from "../../kernel/plugin.ts";
 import { describeApi } from "./api/openapi.ts";
@@ -29,13 +28,13 @@ import { createMountedSockets } from "./socket/mounted.ts";
 import { createSockets } from "./socket/sockets.ts";
 import { acceptSockets, SOCKET_PATH } from "./socket/upgrade.ts";
 
-// Everything else starts first: nobody opens the page within the first moments.
-const WARM_UP_AFTER_MILLIS = 500;
+// The page is bundled after everything else has started: nobody opens it at once.
+const WARM_UP_AFTER_MS = 500;
 
-const TESTS = { limit: 10, seconds: 60 };
+const MODEL_TESTS = { limit: 10, seconds: 60 };
 
 // The kernel gives the whole service ten seconds to stop.
-const GRACE_MILLIS = 3000;
+const GRACE_MS = 3000;
 
 export async function openGateway({
   config,
@@ -64,7 +63,12 @@ export async function openGateway({
   metrics.gauge("postern_sockets", "Open sockets", () => sockets.count + mounted.count);
   metrics.gauge("postern_streams", "Users whose events are kept for a socket", () => sockets.streams);
 
-  const testLimit = createLimiter({ name: "model-test", windows: [TESTS], store: use.store, isKept: false });
+  const testLimit = createLimiter({
+    name: "model-test",
+    windows: [MODEL_TESTS],
+    store: use.store,
+    isKept: false,
+  });
   onStop(() => testLimit.close());
   const redirectUri = callbackOn(server.proxies);
   const described: RouteDescription[] = [SOCKET];
@@ -105,7 +109,7 @@ export async function openGateway({
   app.router.get(SOCKET_PATH, (context) => context.throw(426));
 
   const listener = await server.listen();
-  onStop(() => listener.close(GRACE_MILLIS));
+  onStop(() => listener.close(GRACE_MS));
   acceptSockets(listener.server, { ...server, sockets, mounted, log });
   onStop(() => sockets.close());
   onStop(() => mounted.close());
@@ -124,7 +128,7 @@ export async function openGateway({
   const warmUp = setTimeout(() => {
     void import("koa-body");
     server.page.warmUp().catch((error) => log.error({ error }, "bundling the page failed"));
-  }, WARM_UP_AFTER_MILLIS);
+  }, WARM_UP_AFTER_MS);
   onStop(() => clearTimeout(warmUp));
 
   const web: Web = {

@@ -1,4 +1,4 @@
-/** What waits for the user's decision, and what the user decided for good. */
+/** Gates that wait for the user's decision, and decisions that are remembered. */
 
 import {
   ApprovalDecision,
@@ -27,7 +27,7 @@ export interface ApprovalParts {
   readonly approvals: Approvals;
   readonly identities: Identities;
   readonly tools: Tools | undefined;
-  /** Told before a turn begins, so that no event of it is missed. */
+  /** Called before a turn starts, so that no event of it is missed. */
   follow(user: string): void;
 }
 

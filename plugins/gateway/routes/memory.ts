@@ -1,5 +1,4 @@
-/** What the agent keeps for this user: searched, read and edited. */
-
+/** The user's memory files: search, read, write and delete. */
 import { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion, Type } from "../../../kernel/kit.ts";
 import { Fault, type Memory } from "../../../kernel/plugin.ts";
 import { assertTool, type Route, route } from "../route.ts";
@@ -10,7 +9,7 @@ const Listed = Type.Object({
   bytes: Type.Optional(MemoryEntry.properties.bytes),
 });
 const { path, version } = MemoryFile.properties;
-/** Each route does what a tool of the agent does; a token that may not use the tool may not ask here either. */
+/** Each route does what a tool of the agent does, so it needs the same scope. */
 const outOfScope = { 403: "The token may not use the tool that does this" };
 const refusals = { ...outOfScope, 404: "There is no such file" };
 

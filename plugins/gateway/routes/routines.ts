@@ -1,5 +1,4 @@
-/** What the agent does on a schedule. A user sees and changes their own, an operator all. */
-
+/** Routines: tasks on a schedule. Users see and change their own, an operator all of them. */
 import { OPERATOR, Routine, RoutineFields, RoutinePreview, RoutineRun, Type } from "../../../kernel/kit.ts";
 import { Fault, type Routines, type Services, type User } from "../../../kernel/plugin.ts";
 import { page, pageQuery } from "../api/schemas.ts";
@@ -21,7 +20,7 @@ export function routineRoutes(
     if (!routine || (user.role !== "operator" && routine.user !== user.id)) throw notFound(id);
     return routine;
   };
-  /** Only an operator speaks for somebody else. */
+  /** Only an operator may name another user. */
   const ownerOf = async (user: User, named: string | undefined): Promise<string> => {
     if (named === undefined || named === user.id) return user.id;
     if (user.role !== "operator")

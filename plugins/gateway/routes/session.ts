@@ -21,7 +21,7 @@ export interface SessionParts {
   readonly authenticator: Authenticator;
   readonly proxies: Proxies;
   readonly isOwnOrigin: OriginCheck;
-  /** Told when a credential ended, so that what hangs on it ends too. */
+  /** Called when a credential ended, so that its sockets are closed. */
   onRevoked(): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export function sessionRoutes({
       source,
       expiresAt: expires,
       browser: context.get("user-agent") || undefined,
-      // The browser forgets its cookie, so nobody can end that session any more.
+      // The browser drops its old cookie, so nobody could end that session any more.
       replaces: before?.session,
     });
     if (secret === undefined) throw UNKNOWN;
@@ -118,8 +118,8 @@ export function sessionRoutes({
 }
 
 /**
- * What the person has to be asked first. A link must not swap who is signed in; and one that somebody else sent, with a token of theirs,
- * would make all that is typed from then on theirs too. Nobody but the operator has the operator's.
+ * Returns the question that a person has to confirm first. A link must not change who is signed in; and with a link that contains
+ * somebody else's token, that person could read everything that is typed from then on. Only the operator has the operator's token.
  */
 function questionOf(next: SignedIn, before: SignedIn | undefined, fromLink: boolean): string | undefined {
   if (before !== undefined && before.user.id !== next.user.id)
@@ -133,7 +133,7 @@ interface SessionAnswer {
   readonly expiresAt?: string;
 }
 
-/** An identity provider's sign-ins are short and renewed: nobody has to be told of their end. */
+/** Sign-ins by an identity provider are short and renewed, so their end is not shown. */
 function signedIn(user: User, source: string, expires: Date | undefined): SessionAnswer {
   const expiresAt = source === "oidc" ? undefined : expires?.toISOString();
   return { user, expiresAt: expiresSoon({ expiresAt }) ? expiresAt : undefined };

@@ -1,4 +1,4 @@
-/** The user's conversations. */
+/** The user's threads: list, read, export, rename, pin and delete; and the models for them. */
 import { Readable } from "node:stream";
 import {
   ModelOption,
@@ -45,9 +45,9 @@ export function threadRoutes(threads: Threads, agent: Agent): readonly Route[] {
         "List threads, pinned ones and then those last changed first; `q` searches titles and messages",
       query: Type.Object({ q: Type.Optional(Type.String()), ...pageQuery }),
       answer: page("threads", ThreadSummary),
-      // An empty search box is no search.
+      // The page sends an empty `q` for an empty search box.
       handle: ({ user, query: { q, ...query } }) =>
-        threads.list(user.id, { ...query, ...(q && { q }), pinnedFirst: true }),
+        threads.list(user.id, { ...query, q: q || undefined, pinnedFirst: true }),
     }),
     route({
       method: "get",

@@ -1,5 +1,4 @@
-/** What was asked, what it cost and how long it took, over time. A user sees their own, an operator all. */
-
+/** Turns and tool calls over time, with their cost and duration. Users see their own, an operator all of them. */
 import { Figures as FiguresShape, Time, Type, UsageBy } from "../../../kernel/kit.ts";
 import {
   Fault,
@@ -12,10 +11,10 @@ import { type Route, route } from "../route.ts";
 
 const DAY_MILLIS = 86_400_000;
 const USUAL_DAYS = 7;
-const MOST_DAYS = 400;
-/** Up to so many days it is told by the hour. */
+const MAX_DAYS = 400;
+/** Up to this many days, figures are by the hour. */
 const DAYS_BY_HOUR = 3;
-const LONGEST_ZONE = 64;
+const MAX_ZONE_LENGTH = 64;
 
 const moment = (otherwise: string) =>
   Type.String({ maxLength: 40, description: `A time such as 2026-11-16T08:00:00Z. ${otherwise}` });
@@ -41,7 +40,7 @@ export function usageRoutes(
         to: Type.Optional(moment("Now if absent")),
         zone: Type.Optional(
           Type.String({
-            maxLength: LONGEST_ZONE,
+            maxLength: MAX_ZONE_LENGTH,
             description: "Whose hours and days, such as Europe/Berlin; UTC if absent",
           }),
         ),
@@ -63,8 +62,8 @@ export function usageRoutes(
         const whose = user.role === "operator" ? query.user : user.id;
         const asked = {
           spans,
-          ...(query.by && { by: query.by }),
-          ...(whose !== undefined && { user: whose }),
+          by: query.by,
+          user: whose,
         };
         const turns = await usage.turns(asked);
         const calls = (await toolAdmin?.usage(asked)) ?? NO_CALLS;
@@ -81,7 +80,7 @@ interface Range {
   readonly zone?: string;
 }
 
-/** Whole hours or days of the reader's. */
+/** Splits the range into whole hours or days of the reader's time zone. */
 export function spansOf({ from, to, zone = "UTC" }: Range): {
   readonly spans: readonly FiguresSpan[];
   readonly step: "hour" | "day";
@@ -89,7 +88,7 @@ export function spansOf({ from, to, zone = "UTC" }: Range): {
   const end = to === undefined ? Date.now() : timeOf(to, "to");
   const begin = from === undefined ? end - USUAL_DAYS * DAY_MILLIS : timeOf(from, "from");
   if (begin >= end) throw wrong("from", "`from` must be before `to`.");
-  if (end - begin > MOST_DAYS * DAY_MILLIS) throw wrong("from", `The range may be up to ${MOST_DAYS} days.`);
+  if (end - begin > MAX_DAYS * DAY_MILLIS) throw wrong("from", `The range may be up to ${MAX_DAYS} days.`);
   const step = end - begin <= DAYS_BY_HOUR * DAY_MILLIS ? "hour" : "day";
   let at = startOf(begin, zone, step);
   const spans: FiguresSpan[] = [];
@@ -110,7 +109,7 @@ function startOf(millis: number, zone: string, step: "hour" | "day"): Temporal.Z
   }
 }
 
-/** As the store writes times, so that texts compare as times do. */
+/** Writes a time as the store does, so that comparing texts compares times. */
 function isoOf(at: Temporal.ZonedDateTime): string {
   return new Date(at.epochMilliseconds).toISOString();
 }
@@ -121,7 +120,7 @@ function timeOf(text: string, param: string): number {
   if (Number.isNaN(millis) || millis < 0 || millis > Date.parse("9999-01-01T00:00:00Z"))
     throw wrong(
       param,
-      `"${text.slice(0, LONGEST_ZONE)}" is not a time. Use one such as 2026-11-16T08:00:00Z.`,
+      `"${text.slice(0, MAX_ZONE_LENGTH)}" is not a time. Use one such as 2026-11-16T08:00:00Z.`,
     );
   return millis;
 }

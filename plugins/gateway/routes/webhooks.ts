@@ -1,5 +1,4 @@
-/** The webhook channel as the operator manages it: its identities and their accounts, its integrations. */
-
+/** For operators: the integrations of the webhook channel, and the accounts of its identities. */
 import { Identity, Integration, Type } from "../../../kernel/kit.ts";
 import { Fault, type Identities, type Integrations, type Services } from "../../../kernel/plugin.ts";
 import { type Route, route } from "../route.ts";
@@ -11,7 +10,7 @@ const off = { 503: "The webhook channel is off" };
 export interface WebhookParts {
   readonly accounts: Services["accounts"];
   readonly identities: Identities;
-  /** Absent where the webhook channel is off. */
+  /** Undefined if the webhook channel is off. */
   readonly integrations: Integrations | undefined;
 }
 

@@ -5,7 +5,7 @@ import type { Services, SignedIn, SignInRefusal } from "../../../kernel/plugin.t
 
 export type SignIn = Awaited<ReturnType<Services["accounts"]["openSignIn"]>>;
 
-/** Thrown, it reaches the caller as plain text. */
+/** An error whose text is sent to the client as it is. */
 export class Refusal extends Error {
   readonly status: 401 | 403 | 503;
 

@@ -3,9 +3,9 @@ import { createHash } from "node:crypto";
 import type { Context } from "koa";
 import { readCookie } from "./authenticator.ts";
 
-const LONGEST_SECS = 600;
+const MAX_AGE_SECS = 600;
 
-/** `url`: where the browser goes, with the `state` it comes back with. */
+/** `url` is where the browser is sent, with the `state` that it brings back to `comesBackTo`. */
 export function markBrowser({ res }: Context, url: string, comesBackTo: string): void {
   const name = nameOf(new URL(url));
   const { pathname, protocol } = new URL(comesBackTo);
@@ -13,7 +13,7 @@ export function markBrowser({ res }: Context, url: string, comesBackTo: string):
   if (name !== undefined)
     res.appendHeader(
       "Set-Cookie",
-      `${name}=1; Path=${pathname}; HttpOnly; SameSite=Lax; Max-Age=${LONGEST_SECS}${secure}`,
+      `${name}=1; Path=${pathname}; HttpOnly; SameSite=Lax; Max-Age=${MAX_AGE_SECS}${secure}`,
     );
 }
 
@@ -22,7 +22,7 @@ export function isMarked({ req }: Context, redirected: URL): boolean {
   return name !== undefined && readCookie(req.headers.cookie, name) === "1";
 }
 
-/** Nobody who does not know the state can set it beforehand. */
+/** The name contains a digest of the state, so only somebody who knows the state can set the cookie beforehand. */
 function nameOf({ searchParams }: URL): string | undefined {
   const state = searchParams.get("state");
   return state === null
