@@ -1,3 +1,4 @@
+/** The page's entry: the frame around the chat and the other pages. */
 import { type ComponentType, render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Chat } from "./chat/chat.tsx";
@@ -61,7 +62,7 @@ type Loaded = ComponentType<{ readonly shown: string | undefined }>;
 
 const loaded = new Map<string, Loaded>();
 
-/** A page whose code is fetched when it is first opened. */
+/** A page whose code is loaded when it is first opened. */
 function LazyPage({ entry, shown }: { entry: PageEntry; shown: string | undefined }) {
   const [failed, setFailed] = useState(false);
   const [, setLoaded] = useState("");
@@ -85,7 +86,7 @@ function LazyPage({ entry, shown }: { entry: PageEntry; shown: string | undefine
         <div class="trouble" role="alert">
           <span>This page could not be loaded. Postern may have been upgraded, or cannot be reached.</span>
           <span class="row">
-            {/* A browser remembers a module that failed: only a new document fetches it again. */}
+            {/* Browsers remember a module that failed to load until the document is reloaded. */}
             <button type="button" onClick={() => location.reload()}>
               Reload
             </button>

@@ -10,26 +10,25 @@ import { Bar } from "../widgets/bar.tsx";
 import { Composer } from "./composer.tsx";
 import { TurnBlock } from "./turns/turn-block.tsx";
 
-// Closer than this to the end counts as reading along.
+// A reader who is closer than this to the end follows new text.
 const NEAR_PIXELS = 80;
 
 export function Chat() {
   const { thread, threads, turns, earlier, sent } = useApp();
   const scroller = useRef<HTMLElement>(null);
   const readsAlong = useRef(true);
-  // What a reader who has scrolled up is told: that there is more below, or that something new is.
+  // A hint for a reader who has scrolled up: there is more below, or something new.
   const [below, setBelow] = useState<"nothing" | "more" | "new">("nothing");
   const title = threads.find(({ id }) => id === thread)?.title ?? "New chat";
   const shown = useMemo(() => joinCalls(turns), [turns]);
-  // The others wait behind it.
   const running = turns.find((turn) => !isOver(turn));
 
-  // Measured before earlier turns come in above, so that afterwards the reader is where they were.
+  // Measured before earlier turns are added above, so that the reader keeps their place.
   const top = useRef<string | undefined>(undefined);
   const height = turns[0]?.id === top.current ? 0 : (scroller.current?.scrollHeight ?? 0);
   const seen = useRef(sent);
   const last = useRef(turns.at(-1));
-  // Follows the text only while the reader is at the end; whoever scrolled up is left in peace.
+  // Follows new text only while the reader is at the end.
   useLayoutEffect(() => {
     const element = scroller.current;
     const hasEarlierAbove = turns.findIndex(({ id }) => id === top.current) > 0;
@@ -62,12 +61,12 @@ export function Chat() {
     if (!element) return;
     readsAlong.current = true;
     element.scrollTop = element.scrollHeight;
-    // The button goes; the keyboard stays in the conversation.
+    // The button disappears, so move the focus to the conversation.
     element.focus({ preventScroll: true });
   };
   const onEarlier = async () => {
     await showEarlier();
-    // The button goes with the last of them; the keyboard stays in the conversation.
+    // The button disappears with the last page, so move the focus to the conversation.
     if (getState().earlier === undefined) scroller.current?.focus({ preventScroll: true });
   };
 
@@ -144,7 +143,7 @@ const isContinuation = (turn: TurnView | undefined): boolean =>
 
 const keyOf = ({ provider, name }: ModelName): string => JSON.stringify([provider, name]);
 
-/** What answers on this thread. Names are what servers call their models: text, and nothing more. */
+/** The choice of the thread's model. The names come from model servers and are shown as plain text. */
 function ModelPicker() {
   const { models, chosen, status } = useApp();
   useEffect(() => {

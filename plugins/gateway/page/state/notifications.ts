@@ -1,23 +1,23 @@
-/** Tells somebody who has turned away that a long answer has ended, or that Postern waits for them. Only where they asked for it. */
+/** Notifies a person who looks elsewhere that a long answer ended or that Postern waits for them, if they switched it on. */
 import { getState } from "./app.ts";
 import type { TurnFrame } from "./wire.ts";
 
 const KEY = "postern.notifications";
-const LONG_MILLIS = 20_000;
+const LONG_ANSWER_MS = 20_000;
 
 export const canNotify = (): boolean => "Notification" in globalThis;
 
 export const isNotifying = (): boolean =>
   canNotify() && Notification.permission === "granted" && localStorage.getItem(KEY) === "on";
 
-/** Asks the browser for leave. Answers what is so now. */
+/** Asks the browser for permission. Returns whether notifications are on now. */
 export async function switchNotifications(isOn: boolean): Promise<boolean> {
   if (isOn) await Notification.requestPermission();
   localStorage.setItem(KEY, isOn && Notification.permission === "granted" ? "on" : "off");
   return isNotifying();
 }
 
-/** When each turn began that is not over. */
+/** The start times of running turns. */
 const began = new Map<string, number>();
 
 export function noticeFrame(frame: TurnFrame): void {
@@ -28,11 +28,11 @@ export function noticeFrame(frame: TurnFrame): void {
   const took = Date.now() - (began.get(turn) ?? Date.now());
   began.delete(turn);
   const isNews = frame.type === "failed" || frame.status === "completed";
-  if (isNews && took > LONG_MILLIS)
+  if (isNews && took > LONG_ANSWER_MS)
     notify(thread, frame.type === "failed" ? "The answer failed" : "The answer is ready");
 }
 
-/** With the title of the thread and nothing of what was said: others may see the screen. */
+/** Shows the title of the thread but none of its text, since others may see the screen. */
 function notify(thread: string, words: string): void {
   if (!document.hidden || !isNotifying()) return;
   const body = getState().threads.find(({ id }) => id === thread)?.title ?? "";
@@ -46,7 +46,7 @@ function notify(thread: string, words: string): void {
       shown.close();
     };
   } catch {
-    // On Android only a service worker may.
+    // On Android only a service worker may show notifications.
     void navigator.serviceWorker?.ready.then((registration) => registration.showNotification(words, options));
   }
 }

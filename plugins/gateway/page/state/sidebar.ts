@@ -1,4 +1,4 @@
-/** Whether the sidebar is there. On a narrow screen it lies above the page, for a moment. */
+/** Shows and hides the sidebar. On a narrow screen it lies over the page until something is chosen. */
 import { getState, update } from "./app.ts";
 
 const KEY = "postern.sidebar";
@@ -16,7 +16,7 @@ function show(isShown: boolean): void {
   }
 }
 
-/** As it was left the last time. */
+/** Restores the choice of the last visit. */
 export const restoreSidebar = (): void => update({ isSideKept: localStorage.getItem(KEY) !== "hidden" });
 
 export const toggleSidebar = (): void => show(!isSideShown());

@@ -1,4 +1,4 @@
-/** The turns of the open thread, oldest first, pieced together from the store's pages and from frames. Pure. */
+/** The turns of the open thread, oldest first, combined from stored pages and from frames. Pure. */
 
 import { fromTurn, isOver, reconcile, type TurnView } from "./turn-view.ts";
 import type { TurnPage, TurnVersions } from "./wire.ts";
@@ -7,7 +7,7 @@ export interface Timeline {
   readonly turns: readonly TurnView[];
   /** Where the page before the first turn begins; undefined at the beginning of the thread. */
   readonly earlier: string | undefined;
-  /** Of the turns that others stand beside. */
+  /** The versions of the turns that have several. */
   readonly versions: ReadonlyMap<string, Versions>;
 }
 
@@ -17,7 +17,7 @@ export const EMPTY: Timeline = { turns: [], earlier: undefined, versions: new Ma
 
 const versionsIn = (page: TurnPage) => page.versions.map((each) => [each.turn_id, each.versions] as const);
 
-/** What the store has is the truth; a turn that only frames told of yet is kept, and so are earlier pages. */
+/** Stored turns win; turns that are known only from frames, and earlier pages, are kept. */
 export function withNewest({ turns, earlier, versions }: Timeline, page: TurnPage): Timeline {
   const shown = new Map(turns.map((turn) => [turn.id, turn]));
   const stored = page.turns.map(fromTurn).map((turn) => reconcile(turn, shown.get(turn.id)));
@@ -25,12 +25,12 @@ export function withNewest({ turns, earlier, versions }: Timeline, page: TurnPag
   const overlap = turns.findIndex(({ id }) => known.has(id));
   let end = stored.at(-1)?.id ?? null;
   const unknown = turns.slice(Math.max(overlap, 0)).filter(({ id, after = end }) => {
-    // One that goes on from elsewhere is of another branch.
+    // A turn that continues another one belongs to another branch.
     if (known.has(id) || (after !== end && end !== null)) return false;
     end = id;
     return true;
   });
-  // More happened than a page holds: between what was shown and this page turns are missing.
+  // More happened than a page holds, so turns are missing between the shown ones and this page.
   const isTornOff = overlap === -1 && page.next !== null;
   const before = turns.slice(0, Math.max(overlap, 0));
   return {
@@ -40,7 +40,7 @@ export function withNewest({ turns, earlier, versions }: Timeline, page: TurnPag
   };
 }
 
-/** Another path of the thread: of what was shown only what frames know better is kept. */
+/** Shows another path of the thread, and keeps what frames know better of its turns. */
 export function withPath({ turns }: Timeline, page: TurnPage): Timeline {
   const shown = new Map(turns.map((turn) => [turn.id, turn]));
   return {
@@ -50,7 +50,7 @@ export function withPath({ turns }: Timeline, page: TurnPage): Timeline {
   };
 }
 
-/** The new turn takes the place of one, and of all that came after that; or it comes after all. */
+/** The new turn replaces `inPlaceOf` and all turns after it, or comes last. */
 export function withSent({ turns }: Timeline, sent: TurnView, inPlaceOf?: string): readonly TurnView[] {
   const at = inPlaceOf === undefined ? -1 : turns.findIndex(({ id }) => id === inPlaceOf);
   const before = (at === -1 ? turns : turns.slice(0, at)).filter(({ id }) => id !== sent.id);

@@ -1,4 +1,4 @@
-/** A turn as the page shows it: made from what is stored, or folded from frames as they arrive. Pure. */
+/** A turn as the page shows it: made from the stored turn, or folded from frames as they arrive. Pure. */
 import type {
   Attachment,
   Gate,
@@ -11,12 +11,12 @@ import type {
   Usage,
 } from "./wire.ts";
 
-/** What came of a call, with the images that came along. */
+/** The outcome of a call, with its images. */
 export type Result = Outcome & { readonly attachments?: readonly Attachment[] };
 
 export type Piece =
   | { readonly type: "text"; readonly id: string; readonly text: string }
-  /** What the model thought; `millis` is known when it is over. */
+  /** `millis` is known when the reasoning is over. */
   | {
       readonly type: "reasoning";
       readonly id: string;
@@ -30,7 +30,7 @@ export type Piece =
       readonly call: ToolCall;
       readonly outcome?: Result;
       readonly millis?: number;
-      /** It is not over: the person is asked something first, here or in the turn that went on. */
+      /** True while the call waits for an answer of the person. */
       readonly isWaiting?: boolean;
     };
 
@@ -38,16 +38,15 @@ export interface TurnView {
   readonly id: string;
   readonly thread: string;
   readonly channel: string;
-  /** The turn it goes on from; null at the beginning, undefined where that is not known yet. */
+  /** The turn it continues; null at the beginning, undefined if not known yet. */
   readonly after?: string | null;
-  /** What the person said; absent where a turn only resumes another, or is not known yet. */
+  /** The message of the person; absent if the turn only resumes another, or is not known yet. */
   readonly asked: string | undefined;
-  /** What came with it. */
   readonly files?: readonly Attachment[];
   readonly pieces: readonly Piece[];
-  /** Where it answers questions of a tool's server: the answer. */
+  /** The answer to questions of a tool's server. */
   readonly replied?: string;
-  /** What came of calls, also of those an earlier turn had to wait with. */
+  /** Outcomes of calls, also of those that waited in an earlier turn. */
   readonly outcomes: ReadonlyMap<string, Result>;
   readonly status: TurnStatus;
   readonly error?: { readonly code: string; readonly message: string };
@@ -56,7 +55,7 @@ export interface TurnView {
   readonly model?: ModelName;
   readonly usage?: Usage;
   readonly startedAt: number;
-  /** True where every frame since the turn's first has been folded in: then the frames know more than the store. */
+  /** True if every frame of the turn has been folded in: then the frames know more than the store. */
   readonly isWhole?: boolean;
 }
 
@@ -69,13 +68,13 @@ export function fromTurn(turn: Turn): TurnView {
     if (item.type === "tool_result") return [];
     if (item.type === "reasoning") {
       const { type, id, text, millis } = item;
-      return [{ type, id, text, ...(millis !== undefined && { millis }) }];
+      return [{ type, id, text, millis }];
     }
     if (item.type === "message") {
       return item.role === "assistant" ? [{ type: "text", id: item.id, text: item.text }] : [];
     }
     const outcome = outcomes.get(item.call.id);
-    return [{ type: "call", id: item.id, call: item.call, ...(outcome && { outcome }) }];
+    return [{ type: "call", id: item.id, call: item.call, outcome }];
   });
   const { id, channel, status, error, gate, model, usage } = turn;
   const replied = repliesIn(turn);
@@ -85,17 +84,17 @@ export function fromTurn(turn: Turn): TurnView {
     channel,
     after: turn.after,
     asked: turn.input.type === "message" ? turn.input.text : undefined,
-    ...(turn.input.type === "message" && turn.input.attachments && { files: turn.input.attachments }),
-    ...(replied !== undefined && { replied }),
+    files: turn.input.type === "message" ? turn.input.attachments : undefined,
+    replied,
     pieces,
     outcomes,
     status,
     model,
     usage,
     startedAt: Date.parse(turn.created_at),
-    ...(error && { error }),
-    // A turn keeps the gate it stopped at; only while it waits is there something to decide.
-    ...(gate && status === "waiting" && { gate }),
+    error,
+    // A stored turn keeps its gate, but there is something to decide only while it waits.
+    gate: status === "waiting" ? gate : undefined,
   };
 }
 
@@ -109,7 +108,7 @@ function resultOf({
   return attachments?.length ? { ...outcome, attachments } : outcome;
 }
 
-/** What was said to the questions of a tool's server, in words. */
+/** Returns the replies to the questions of a tool's server as text. */
 function repliesIn({ input }: Turn): string | undefined {
   if (input.type !== "question") return undefined;
   const words = input.replies.map(({ action, content = {} }) =>
@@ -122,7 +121,7 @@ function repliesIn({ input }: Turn): string | undefined {
   return words.flat().join("\n") || "Done.";
 }
 
-/** A call that waited at a gate belongs to the turn that asked for it, with the outcome of the one that went on. */
+/** Shows a call that waited at a gate in the turn that made it, with the outcome from the turn that resumed it. */
 export function joinCalls(turns: readonly TurnView[]): readonly TurnView[] {
   const outcomes = new Map(turns.flatMap((turn) => [...turn.outcomes]));
   const waiting = new Set(turns.flatMap(({ gate }) => (gate ? [gate.call.id] : [])));
@@ -140,7 +139,7 @@ export function joinCalls(turns: readonly TurnView[]): readonly TurnView[] {
   });
 }
 
-/** A turn of which nothing but its beginning is known yet. */
+/** Returns a turn that has just started. */
 export function begun(id: string, thread: string, asked: string | undefined): TurnView {
   return {
     id,
@@ -159,7 +158,7 @@ export function fold(view: TurnView, frame: TurnFrame): TurnView {
   if (isOver(view)) return view;
   switch (frame.type) {
     case "started":
-      // The first frame of a turn: whatever was shown of it before will come again.
+      // This is the first frame of a turn: everything shown of it before is sent again.
       return {
         ...view,
         status: "running",
@@ -169,11 +168,11 @@ export function fold(view: TurnView, frame: TurnFrame): TurnView {
         isWhole: true,
       };
     case "text":
-      return { ...withoutNotice(view), pieces: append(thoughtUp(view.pieces), "text", frame) };
+      return { ...withoutNotice(view), pieces: append(endReasoning(view.pieces), "text", frame) };
     case "tool_started":
       return {
         ...withoutNotice(view),
-        pieces: [...thoughtUp(view.pieces), { type: "call", id: frame.item, call: frame.call }],
+        pieces: [...endReasoning(view.pieces), { type: "call", id: frame.item, call: frame.call }],
       };
     case "tool_finished": {
       const { call, millis } = frame;
@@ -197,7 +196,7 @@ export function fold(view: TurnView, frame: TurnFrame): TurnView {
   }
 }
 
-/** What is stored is the truth; what only the frames knew (how long a call took) is kept. */
+/** The stored turn wins; the durations of calls, which only frames have, are kept. */
 function merge(live: TurnView, stored: TurnView): TurnView {
   const took = new Map(
     live.pieces.flatMap((piece) => (piece.type === "call" ? [[piece.call.id, piece.millis]] : [])),
@@ -209,16 +208,16 @@ function merge(live: TurnView, stored: TurnView): TurnView {
   return { ...stored, asked: stored.asked ?? live.asked, pieces };
 }
 
-/** What to show of a turn that is known from the store and perhaps from frames too. */
+/** Combines a stored turn with what frames told of it. */
 export function reconcile(stored: TurnView, live: TurnView | undefined): TurnView {
   if (isOver(stored)) return live ? merge(live, stored) : stored;
-  // Frames tell of the end before a page that was read earlier arrives.
+  // A page may have been read before the frames that ended the turn.
   const knowsMore = live !== undefined && (live.isWhole === true || isOver(live));
   if (!knowsMore) return stored;
-  return { ...live, asked: stored.asked ?? live.asked, ...(stored.files && { files: stored.files }) };
+  return { ...live, asked: stored.asked ?? live.asked, files: stored.files ?? live.files };
 }
 
-/** Frames were missed: what is known of a running turn is no longer all of it. */
+/** Frames were missed, so the view of a running turn is no longer complete. */
 export function doubt(view: TurnView): TurnView {
   return isOver(view) ? view : { ...view, isWhole: false };
 }
@@ -239,8 +238,8 @@ function append(
   return [...pieces, type === "text" ? { type, ...next } : { type, ...next, since: Date.now() }];
 }
 
-/** It speaks, or calls: what it thought is over. */
-function thoughtUp(pieces: readonly Piece[]): readonly Piece[] {
+/** Ends the reasoning, since text or a call follows. */
+function endReasoning(pieces: readonly Piece[]): readonly Piece[] {
   const last = pieces.at(-1);
   if (last?.type !== "reasoning" || last.since === undefined) return pieces;
   const { since, ...thought } = last;

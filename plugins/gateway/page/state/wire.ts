@@ -1,4 +1,4 @@
-/** How the page talks to the gateway: the types of its JSON, from the declarations, and requests. */
+/** Requests to the gateway, and the types of its JSON, taken from the declarations. */
 import type * as live from "../../../../kernel/settings/live.ts";
 import type * as job from "../../../../kernel/vocabulary/job.ts";
 import type * as memory from "../../../../kernel/vocabulary/memory.ts";
@@ -72,13 +72,13 @@ export type Upload = Wire<typeof attachments.Upload>;
 export type Usage = Wire<typeof DeclaredUsage>;
 export type User = Wire<typeof user.User>;
 
-/** Pinned ones first, then the newest; `next` leads to those behind them. */
+/** Pinned threads first, then the newest; `next` is the start of the following page. */
 export interface ThreadPage {
   readonly threads: readonly ThreadRow[];
   readonly next: string | null;
 }
 
-/** Oldest first; `next` leads to those before them. */
+/** Oldest first; `next` leads to the page of earlier turns. */
 export interface TurnPage {
   readonly turns: readonly Turn[];
   readonly next: string | null;
@@ -92,11 +92,11 @@ interface FieldProblem {
 
 type Refusal = Pick<Refused, "message" | "problems"> & { readonly code: string };
 
-/** A refusal in the gateway's own words. */
+/** A refused request, with the gateway's message. */
 export class Refused extends Error {
   readonly status: number;
   readonly code: string | undefined;
-  /** Each field at fault, where there may be several. */
+  /** The wrong fields, if there may be several. */
   readonly problems: readonly FieldProblem[] | undefined;
 
   constructor(status: number, message: string, code?: string, problems?: readonly FieldProblem[]) {
@@ -109,7 +109,7 @@ export class Refused extends Error {
 
 let changes = 0;
 
-/** How many requests that change something have succeeded. */
+/** Returns how many requests that change something have succeeded. */
 export const countChanges = (): number => changes;
 
 export async function ask<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {

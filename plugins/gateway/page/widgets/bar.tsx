@@ -3,7 +3,7 @@ import { update } from "../state/app.ts";
 import { isSideShown, toggleSidebar } from "../state/sidebar.ts";
 import { useApp } from "../state/use-app.ts";
 
-/** The line at the top of every page, and below it whatever went wrong last. */
+/** The bar at the top of every page, with warnings and the last error below it. */
 export function Bar({ title, children }: { title: string; children?: ComponentChildren }) {
   const { trouble, connected, signInEnds, status, isStoreSeen, user } = useApp();
   const isOperator = user?.role === "operator";

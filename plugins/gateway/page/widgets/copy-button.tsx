@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { update } from "../state/app.ts";
 
-/** Copies a text as it was written, and says so for a moment. */
+/** Copies a text and confirms it for a moment. */
 export function CopyButton({ text, what }: { text: string; what: string }) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {

@@ -5,22 +5,21 @@ import { showModal } from "./modal.tsx";
 interface Question {
   readonly title: string;
   readonly words?: string;
-  /** What the button says that does it. */
+  /** The label of the confirming button. */
   readonly yes: string;
-  /** It cannot be taken back: its button is red, and the other one is focused. */
+  /** For an action that cannot be undone: its button is red and Cancel has the focus. */
   readonly danger?: boolean;
 }
 
 interface Entry extends Question {
-  /** What is to be entered. */
   readonly label: string;
   readonly value?: string;
   readonly placeholder?: string;
-  /** An empty answer is one too. */
+  /** True if the answer may be empty. */
   readonly optional?: boolean;
 }
 
-/** True where the person agreed. */
+/** Resolves to true if the person agreed. */
 export function confirmed(question: Question): Promise<boolean> {
   return new Promise((resolve) =>
     showModal({
@@ -32,7 +31,7 @@ export function confirmed(question: Question): Promise<boolean> {
   );
 }
 
-/** What was entered, or undefined where the person thought better of it. */
+/** Resolves to the entered text, or undefined if the person cancelled. */
 export function entered({ label, value = "", placeholder, optional, ...question }: Entry) {
   return new Promise<string | undefined>((resolve) =>
     showModal({

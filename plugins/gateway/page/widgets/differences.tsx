@@ -1,4 +1,4 @@
-/** Not by colour alone: each line begins with its sign. */
+/** Lines of a diff. Each begins with its sign, so that colour is not needed to read it. */
 export function Differences({ lines }: { lines: readonly string[] }) {
   return (
     <pre class="log diff">

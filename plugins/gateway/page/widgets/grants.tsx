@@ -1,4 +1,4 @@
-/** What a tool may do, in the words of its capabilities file. */
+/** Lists what a tool may do, as its capabilities file says. */
 export function Grants({ of: grants }: { of: readonly string[] }) {
   if (grants.length === 0) return <span>It cannot do anything outside its sandbox.</span>;
   return (

@@ -4,14 +4,13 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 interface ListProps {
   readonly columns: readonly string[];
   readonly hasActions?: boolean;
-  /** Where there is no row to show. */
   readonly isHidden?: boolean;
   readonly children: ComponentChildren;
 }
 
 /**
- * A table of rows. In the last column, which has no heading to see, is what can be done with each, if anything. On a narrow
- * screen each row is a card: its cells then say what they are, and stay cells for those who hear the page.
+ * A table of rows. The last column, without a visible heading, has the actions. On a narrow screen each row is a card whose cells
+ * have labels; the roles keep it a table for screen readers.
  */
 export function List({ columns, hasActions = true, isHidden = false, children }: ListProps) {
   const table = useRef<HTMLTableElement>(null);

@@ -3,18 +3,17 @@ import { useId, useRef, useState } from "preact/hooks";
 export interface MenuItem {
   readonly label: string;
   readonly danger?: boolean;
-  /** Where it leads to a file, which is downloaded. */
+  /** The address of a file to download, in place of `onSelect`. */
   readonly href?: string;
   onSelect?(): void;
 }
 
 interface MenuProps {
-  /** What the button is called. */
   readonly label: string;
   readonly items: readonly MenuItem[];
 }
 
-/** A button with a menu. The browser puts it above all else, and closes it by Esc or a press beside it. */
+/** A button with a menu. The browser shows it above everything and closes it on Esc or a press outside. */
 export function Menu({ label, items }: MenuProps) {
   const id = useId();
   const [isOpen, setOpen] = useState(false);
@@ -97,13 +96,13 @@ export function Menu({ label, items }: MenuProps) {
   );
 }
 
-// Of the highest menu: where there is less room below the button, it opens above it.
-const HEIGHT = 260;
+// The height of the tallest menu: with less room below the button, the menu opens above it.
+const MAX_HEIGHT = 260;
 
 function place(menu: HTMLElement | null, button: HTMLElement | null): void {
   if (!menu || !button) return;
   const { top, bottom, right } = button.getBoundingClientRect();
-  const opensUp = bottom + HEIGHT > innerHeight;
+  const opensUp = bottom + MAX_HEIGHT > innerHeight;
   menu.style.top = opensUp ? "auto" : `${bottom}px`;
   menu.style.bottom = opensUp ? `${innerHeight - top}px` : "auto";
   menu.style.right = `${Math.max(innerWidth - right, 8)}px`;

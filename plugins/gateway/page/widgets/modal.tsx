@@ -5,17 +5,17 @@ interface ModalOptions {
   readonly words?: string | undefined;
   readonly role?: "dialog" | "alertdialog";
   readonly class?: string;
-  /** `end` closes it, with an answer or without. What has the attribute `data-first` is focused first. */
+  /** `end` closes the dialog, with or without an answer. The element with `data-first` gets the focus. */
   content(end: (answer?: string) => void): ComponentChildren;
-  /** With what `end` was given; undefined where it was dismissed. */
+  /** Gets the answer of `end`, or undefined if the dialog was dismissed. */
   onClose?(answer: string | undefined): void;
 }
 
 let shown = 0;
 
 /**
- * Shows a dialog above the page. The browser keeps the keyboard inside, closes it by Esc and gives the focus back to where it
- * was. It closes too when another page is opened: whoever leaves has not agreed to anything.
+ * Shows a dialog above the page. The browser keeps the focus inside, closes it on Esc and restores the focus. It is also dismissed
+ * when another page is opened.
  */
 export function showModal({ title, words, role = "dialog", ...options }: ModalOptions): void {
   const dialog = document.createElement("dialog");
@@ -36,7 +36,7 @@ export function showModal({ title, words, role = "dialog", ...options }: ModalOp
     dialog.remove();
     options.onClose?.(answer);
   });
-  // A press beside it lands on the dialog itself: what is inside fills it.
+  // The content fills the dialog, so a press whose target is the dialog itself is on the backdrop.
   dialog.addEventListener("pointerdown", (event) => event.target === dialog && end());
   addEventListener("hashchange", leave);
   render(
@@ -56,7 +56,7 @@ export function showModal({ title, words, role = "dialog", ...options }: ModalOp
   document.body.append(dialog);
   dialog.showModal();
   dialog.querySelector<HTMLElement>("[data-first]")?.focus();
-  // What is focused may be at its end; it is read from its beginning.
+  // Focusing an element at the end may have scrolled the dialog.
   dialog.scrollTop = 0;
 }
 

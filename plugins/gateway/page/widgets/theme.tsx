@@ -15,7 +15,6 @@ export function ThemeChoice() {
   );
 }
 
-/** Light, dark, or as the system says. */
 export type Theme = "system" | "light" | "dark";
 
 const KEY = "postern.theme";

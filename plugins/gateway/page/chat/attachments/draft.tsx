@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { type DraftFile, type DraftFiles, removeFile, say, sizeWords } from "./draft-files.ts";
 import { FileIcon } from "./sent-files.tsx";
 
-/** What will be sent with the message. */
+/** The files that will be sent with the message. */
 export function DraftChips({
   thread,
   draft,
@@ -15,7 +15,7 @@ export function DraftChips({
   const { files, problem } = draft;
   return (
     <>
-      {/* Always there, so that what appears in it is read out. */}
+      {/* Always rendered, so that screen readers announce text that appears in it. */}
       <p class="not-attached" role="status">
         {problem && (
           <>
@@ -57,12 +57,7 @@ function Chip({ file, onRemove }: { file: DraftFile; onRemove: () => void }) {
       <span class="about">
         <b title={name}>{name}</b>
         {!upload && !problem ? (
-          <progress
-            max={1}
-            value={progress}
-            aria-label={`Uploading ${name}`}
-            {...(progress === 1 && { value: undefined })}
-          />
+          <progress max={1} value={progress === 1 ? undefined : progress} aria-label={`Uploading ${name}`} />
         ) : (
           <span class="soft">{sizeWords(size)}</span>
         )}
@@ -117,7 +112,7 @@ export function AttachButton({ onFiles }: { onFiles: (files: File[]) => void }) 
   );
 }
 
-/** The whole chat takes files that are dropped on it, and says so while some are above it. */
+/** Files can be dropped anywhere on the chat; a hint is shown while some are dragged over it. */
 export function DropTarget({
   onFiles,
   onFolder,
@@ -130,7 +125,7 @@ export function DropTarget({
     const carriesFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes("Files") === true;
     const over = (event: DragEvent) => {
       if (!carriesFiles(event)) return;
-      // Otherwise the browser opens them in place of the page.
+      // Otherwise the browser would open them instead of the page.
       event.preventDefault();
       setOver(true);
     };

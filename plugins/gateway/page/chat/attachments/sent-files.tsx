@@ -2,7 +2,7 @@ import { visibleLine } from "../../../../../kernel/mask/visible.ts";
 import type { Attachment } from "../../state/wire.ts";
 import { sizeWords } from "./draft-files.ts";
 
-/** What came with a message: images to look at, and files to download. */
+/** The attachments of a sent message: images to view and files to download. */
 export function SentFiles({ files }: { files: readonly Attachment[] }) {
   const images = files.filter(({ kind }) => kind === "image");
   const others = files.filter(({ kind }) => kind !== "image");
@@ -56,7 +56,6 @@ function shareWords(shown: number, bytes: number): string {
   return `The model read the first ${tokens(shown)} of about ${tokens(bytes)} tokens: more did not fit its context window.`;
 }
 
-/** A sheet with the end of the file's name on it. */
 export function FileIcon({ name }: { name: string }) {
   const at = name.lastIndexOf(".");
   const extension = at > 0 ? name.slice(at + 1, at + 6).toUpperCase() : "FILE";

@@ -8,7 +8,7 @@ import { QuestionCard } from "./question-card.tsx";
 
 interface GateCardProps {
   readonly gate: Gate;
-  /** Where the thread is not the reader's own, and so not shown after the answer. */
+  /** Given if the thread belongs to somebody else, so that it is not opened after the answer. */
   onAnswer?(answer: Answer): void;
 }
 
@@ -17,7 +17,7 @@ const SIGNED_IN = [
   ["deny", "Continue without it"],
 ] as const;
 
-/** What the thread waits for, in words, with the answers that go on. */
+/** The gate that the thread waits at, with its possible answers. */
 export function GateCard({ gate, onAnswer = (answer) => void answerGate(gate, answer) }: GateCardProps) {
   const onDecide = (decision: Decision) => onAnswer({ decision });
   switch (gate.type) {
@@ -49,7 +49,7 @@ interface ApprovalCardProps {
   onDecide(decision: Decision): void;
 }
 
-/** May this call run: why it is asked about, what it would do, and the answers that fit. */
+/** Asks whether a call may run: the reasons, what the call would do, and the possible answers. */
 function ApprovalCard({ gate, onDecide }: ApprovalCardProps) {
   const { call, grants, doubts = [], others = [] } = gate;
   const places = new Set(doubts.flatMap(({ rule, value }) => (rule === "destination" ? value : []))).size;
@@ -62,7 +62,7 @@ function ApprovalCard({ gate, onDecide }: ApprovalCardProps) {
   const choices = decisionsAt(gate).map((decision) => [decision, words[decision] ?? decision] as const);
   return (
     <section class="gate" aria-label="Approval">
-      {/* The reason speaks louder than the question. */}
+      {/* With doubts, the reason is more important than the question. */}
       {doubts.length === 0 ? (
         <strong>May {call.name} run?</strong>
       ) : (
@@ -78,7 +78,7 @@ function ApprovalCard({ gate, onDecide }: ApprovalCardProps) {
           <Grants of={grants} />
         </details>
       )}
-      {/* What is asked because of a stranger's words has no answer that stands out. */}
+      {/* If a stranger's words are the reason for the question, no answer is highlighted. */}
       <Answers choices={choices} isUrged={doubts.length === 0} onDecide={onDecide} />
     </section>
   );
@@ -107,7 +107,7 @@ function Params({ of: { params } }: { of: ToolCall }) {
   return <pre class="log">{visibleJson(params)}</pre>;
 }
 
-/** Why a call is asked about although its tool may run: the sentences, and what was said where the values come from. */
+/** The reasons to ask about a call although its tool may run, with excerpts of the sources of its values. */
 function Doubts({ of: doubts }: { of: readonly Doubt[] }) {
   if (doubts.length === 0) return null;
   return (
@@ -135,7 +135,7 @@ function Doubts({ of: doubts }: { of: readonly Doubt[] }) {
   );
 }
 
-/** Each in a direction of its own: a stranger's letters must not move ours. */
+/** Each piece has its own text direction, so that a stranger's letters cannot reorder ours. */
 function Pieces({ of: pieces }: { of: readonly Piece[] }) {
   return pieces.map(({ at, text, mark }) =>
     mark === undefined ? (
@@ -154,7 +154,7 @@ function Pieces({ of: pieces }: { of: readonly Piece[] }) {
 
 interface AnswersProps {
   readonly choices: readonly (readonly [decision: Decision, label: string])[];
-  /** The first is what most people want. */
+  /** True if the first answer is highlighted. */
   readonly isUrged?: boolean;
   onDecide(decision: Decision): void;
 }

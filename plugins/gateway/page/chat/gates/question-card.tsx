@@ -12,7 +12,7 @@ interface QuestionCardProps {
   onAnswer(answer: Answer): void;
 }
 
-/** What a tool's server asks, as a form. Its words are a stranger's, and are said to be. */
+/** The questions of a tool's server as a form. The form says that the words are the server's. */
 export function QuestionCard({ gate, onAnswer }: QuestionCardProps) {
   const [mistake, setMistake] = useState<string>();
   const submit = (event: Event) => {
@@ -59,7 +59,7 @@ function Asked({ question, at }: { question: Question; at: number }) {
   );
 }
 
-/** The whole address, with its host apart: only the person opens it. */
+/** Shows the whole address and its host; only the person opens it. */
 function Visit({ message, url }: { message: string; url: string }) {
   const { host = "", protocol } = URL.parse(url) ?? {};
   const isWeb = protocol === "https:" || protocol === "http:";
@@ -92,7 +92,7 @@ function replyTo({ key, url, schema }: Question, form: FormData, at: number) {
 
 type TextType = "text" | "email" | "url" | "date" | "datetime-local";
 
-// A map: a stranger's format may be called "constructor".
+// A Map, since the format is a stranger's text and may be "constructor".
 const INPUT_TYPES: ReadonlyMap<string, TextType> = new Map([
   ["email", "email"],
   ["uri", "url"],
@@ -100,7 +100,7 @@ const INPUT_TYPES: ReadonlyMap<string, TextType> = new Map([
   ["date-time", "datetime-local"],
 ]);
 
-/** `id`: what it is called in the form. */
+/** `id` is the name of the field in the form. */
 function FieldInput({ field, id }: { field: Field; id: string }) {
   const about = field.about === undefined ? undefined : `${id}-about`;
   const help = field.about !== undefined && (
@@ -151,7 +151,7 @@ function FieldInput({ field, id }: { field: Field; id: string }) {
           aria-describedby={about}
           autocomplete="off"
           defaultValue={field.preset === undefined ? "" : String(field.preset)}
-          // One of several types, of which the declarations of JSX want to know the one.
+          // The declarations of JSX accept only one literal type.
           {...(limitsOf(field) as { type: "text" })}
         />
       )}
@@ -159,7 +159,7 @@ function FieldInput({ field, id }: { field: Field; id: string }) {
   );
 }
 
-/** Undefined where it was left empty. */
+/** Returns undefined if the field was left empty. */
 function readField(field: Field, form: FormData, id: string): FieldValue | undefined {
   const text = String(form.get(id) ?? "");
   switch (field.kind) {
@@ -170,7 +170,7 @@ function readField(field: Field, form: FormData, id: string): FieldValue | undef
       return chosen.length === 0 && !field.isRequired ? undefined : chosen;
     }
     case "choice":
-      // By its place: the value itself may be empty.
+      // Options are numbered, since the value itself may be empty.
       return text === "" ? undefined : field.choices?.[Number(text)]?.value;
     case "number":
     case "integer":
@@ -191,13 +191,13 @@ function limitsOf({ kind, format = "", least, most }: Field) {
   if (kind === "text")
     return {
       type: INPUT_TYPES.get(format) ?? "text",
-      ...(least !== undefined && { minLength: least }),
-      ...(most !== undefined && { maxLength: most }),
+      minLength: least,
+      maxLength: most,
     };
   return {
     type: "number" as const,
     step: kind === "integer" ? "1" : "any",
-    ...(least !== undefined && { min: least }),
-    ...(most !== undefined && { max: most }),
+    min: least,
+    max: most,
   };
 }

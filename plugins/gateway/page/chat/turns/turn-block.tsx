@@ -13,9 +13,9 @@ import { Stepper, stepsOf } from "./version-stepper.tsx";
 interface TurnBlockProps {
   readonly turn: TurnView;
   readonly isLast: boolean;
-  /** The turn whose message this one answers; itself, mostly. */
+  /** The turn whose message this one answers, usually this one. */
   readonly root: TurnView | undefined;
-  /** The next turn goes on with the same answer. */
+  /** True if the next turn continues the same answer. */
   readonly isContinued: boolean;
 }
 
@@ -34,9 +34,7 @@ export function TurnBlock({ turn, isLast, root, isContinued }: TurnBlockProps) {
         if (piece.type === "text") return <Prose key={piece.id} text={piece.text} />;
         if (piece.type === "call") return <CallCard key={piece.call.id} {...piece} />;
         const { id, text, millis } = piece;
-        return (
-          <Thoughts key={id} text={text} isOver={isOver(turn)} {...(millis !== undefined && { millis })} />
-        );
+        return <Thoughts key={id} text={text} isOver={isOver(turn)} millis={millis} />;
       })}
       {turn.notice && <p class="banner">{turn.notice}</p>}
       {turn.gate && <GateCard gate={turn.gate} />}
@@ -59,13 +57,13 @@ export function TurnBlock({ turn, isLast, root, isContinued }: TurnBlockProps) {
   );
 }
 
-/** What the person said, with what can be done about it. */
+/** The person's message, with buttons to copy and edit it. */
 function Message({ turn }: { turn: TurnView }) {
   const { versions } = useApp();
   const [isEdited, setEdited] = useState(false);
   const edit = useRef<HTMLButtonElement>(null);
   const wasEdited = useRef(false);
-  // The keyboard goes back to where it came from.
+  // The focus returns to the Edit button.
   useEffect(() => {
     if (!isEdited && wasEdited.current) edit.current?.focus();
     wasEdited.current = isEdited;
@@ -161,12 +159,12 @@ function costWords({ usage }: TurnView): string | undefined {
 
 interface ThoughtsProps {
   readonly text: string;
-  /** Known when it is over. */
+  /** How long it took; known when it is over. */
   readonly millis?: number;
   readonly isOver: boolean;
 }
 
-/** What the model thought before it answered, folded to a line. A stranger's text like any other. */
+/** The reasoning of the model, folded to a line. It is untrusted text like any other. */
 function Thoughts({ text, millis, isOver }: ThoughtsProps) {
   return (
     <details class="thoughts">

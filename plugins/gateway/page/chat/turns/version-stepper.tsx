@@ -2,7 +2,7 @@ import { showVersion } from "../../state/threads.ts";
 import type { Versions } from "../../state/timeline.ts";
 
 interface StepperProps {
-  /** What each step shows, by the turn to show. */
+  /** The turn that each step shows. */
   readonly steps: readonly string[];
   readonly at: number;
   readonly what: string;
@@ -42,7 +42,7 @@ export function Stepper({ steps, at, what }: StepperProps) {
   );
 }
 
-/** The button goes with the version it was on: the keyboard goes on with the one that has taken its place. */
+/** The buttons are replaced with the version, so the focus moves to the same button of the new version. */
 async function stepTo(turn: string, what: string, by: -1 | 1): Promise<void> {
   await showVersion(turn);
   requestAnimationFrame(() => {
@@ -55,7 +55,7 @@ async function stepTo(turn: string, what: string, by: -1 | 1): Promise<void> {
   });
 }
 
-/** The newest turn of each message, and the turns with the message of this one. */
+/** Returns the newest turn of each message, and the turns with the same message as this one. */
 export function stepsOf(versions: Versions, turn: string) {
   const own = versions.find(({ id }) => id === turn)?.message;
   const newest = new Map(versions.map(({ id, message }) => [message, id]));

@@ -65,7 +65,7 @@ export function Sidebar({ page }: { page: string }) {
   );
 }
 
-/** The browser is asked only when this is pressed. */
+/** The browser asks for permission only when this is pressed. */
 function Notifications() {
   const [isOn, setOn] = useState(isNotifying);
   if (!canNotify()) return null;

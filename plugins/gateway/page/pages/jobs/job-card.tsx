@@ -12,7 +12,7 @@ export function stateOf({ error, waiting_for, status }: Job): string {
   return waiting_for ? `waits for ${waiting_for}` : status;
 }
 
-/** One job: what was asked, what was answered, and how it went. */
+/** One job: its message, its answer and its status. */
 export function JobCard({ id }: { readonly id: string }) {
   const me = useApp().user?.id;
   const [job, setJob] = useState<Job>();

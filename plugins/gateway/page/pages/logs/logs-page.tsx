@@ -7,8 +7,8 @@ import { Bar } from "../../widgets/bar.tsx";
 import { List } from "../../widgets/list.tsx";
 
 const LEVELS = ["debug", "info", "warn", "error", "fatal"] as const;
-const MOST_SHOWN = 500;
-const EVERY_MILLIS = 2000;
+const MAX_SHOWN = 500;
+const POLL_MS = 2000;
 const NO_FILTER = { level: "info", text: "", turn: "", user: "" };
 
 interface Found {
@@ -18,11 +18,11 @@ interface Found {
 }
 
 interface Shown extends Found {
-  /** Tells the lines apart that are shown. */
+  /** The filter that the lines match. */
   readonly filter: string;
 }
 
-/** The log of the node that answers, newest first, as it is written; and the nodes. For the operator. */
+/** For the operator: the nodes, and the log of the node that answers, newest first, as it is written. */
 export function LogsPage() {
   const [filter, setFilter] = useState(NO_FILTER);
   const [isFollowing, setFollowing] = useState(true);
@@ -41,10 +41,10 @@ export function LogsPage() {
     const before = known.current?.filter === key ? known.current : undefined;
     const found = await read(before?.last ?? 0);
     const newest = found.lines.toReversed();
-    // Behind a balancer another node may answer: its numbers are its own.
+    // Behind a load balancer another node may answer, whose numbers differ.
     const isMore = before?.node === found.node && found.last >= before.last;
     if (before && !isMore) return setShown({ ...reversed(await read(0)), filter: key });
-    const lines = [...newest, ...(before?.lines ?? [])].slice(0, MOST_SHOWN);
+    const lines = [...newest, ...(before?.lines ?? [])].slice(0, MAX_SHOWN);
     setShown({ ...found, lines, filter: key });
   };
   useLive(
@@ -52,7 +52,7 @@ export function LogsPage() {
       if (isFirst) await attempt(load);
       else if (isFollowing) await load();
     },
-    EVERY_MILLIS,
+    POLL_MS,
     [key, isFollowing],
   );
   const narrow = (change: Partial<typeof NO_FILTER>) => setFilter({ ...filter, ...change });
@@ -125,7 +125,7 @@ function Field({ label, value, onValue }: { label: string; value: string; onValu
   );
 }
 
-export interface Line {
+interface Line {
   readonly number: number;
   readonly time: string;
   readonly level: string;
@@ -143,7 +143,7 @@ interface LineProps {
 
 const SEVERE = new Set(["warn", "error", "fatal"]);
 
-/** One line; the rest of its fields are below it, for whoever wants them. */
+/** One line; its other fields are folded below it. */
 export function LogLine({ line, onNarrow }: LineProps) {
   const { number: _, time, level, plugin = "kernel", message = "", ...rest } = line;
   const { turn, user } = rest;
@@ -181,14 +181,14 @@ export function LogLine({ line, onNarrow }: LineProps) {
   );
 }
 
-/** A stack keeps its lines. */
+/** Shows a stack with its line breaks. */
 function shown(value: unknown): string {
   if (typeof value === "string") return value;
   const stack = (value as { stack?: unknown } | null)?.stack;
   return typeof stack === "string" ? stack : JSON.stringify(value);
 }
 
-/** The processes that serve, as of now, and the store behind them. Folded: the lines below are what people come for. */
+/** The running nodes and the store, folded, since most people come for the log lines. */
 export function NodesCard() {
   const { status } = useApp();
   useEffect(() => void loadStatus(), []);

@@ -18,7 +18,7 @@ interface Comparison {
   readonly lines: readonly string[];
 }
 
-/** The versions of a file that are kept: who wrote each, how two of them differ, and the way back to one. */
+/** The versions of a file: who wrote each, how it differs from the one before, and a button to restore it. */
 export function History({ path, newest, onRestore }: HistoryProps) {
   const [versions, setVersions] = useState<readonly MemoryVersion[]>([]);
   const [shown, setShown] = useState<Comparison>();

@@ -20,7 +20,7 @@ export function MemoryPage() {
     if (found) setHits(found.results);
   };
   useEffect(() => {
-    // Waits for a pause in typing.
+    // The search waits for a pause in typing.
     const timer = setTimeout(() => void search(query), 150);
     return () => clearTimeout(timer);
   }, [query]);

@@ -9,7 +9,7 @@ interface PairingCardProps {
   onDeny(): void;
 }
 
-/** Somebody whom nobody here knows wants to talk: who is it? */
+/** Asks which account an unknown sender of the webhook channel is. */
 export function PairingCard({ gate, users, onPair, onDeny }: PairingCardProps) {
   return (
     <section class="gate" aria-label="Pairing">

@@ -39,7 +39,7 @@ export function PeoplePage() {
 }
 
 interface SessionsProps {
-  /** Undefined until they are known. */
+  /** Undefined until they are loaded. */
   readonly sessions: readonly BrowserSession[] | undefined;
   readonly onChange: () => Promise<void>;
 }

@@ -13,7 +13,7 @@ interface Made {
 
 interface TokensProps {
   readonly users: readonly Account[];
-  /** Undefined until they are known. */
+  /** Undefined until they are loaded. */
   readonly tokens: readonly Token[] | undefined;
   readonly onChange: () => Promise<void>;
 }

@@ -10,7 +10,7 @@ import { localTime, outcomeOf, statusOf } from "./routine-words.ts";
 
 const EVERY_MILLIS = 5000;
 
-/** What the agent does on a schedule; `shown` is the routine that the address names. */
+/** The routines; `shown` is the routine that the address names. */
 export function RoutinesPage({ shown }: { readonly shown: string | undefined }) {
   return shown ? <RoutineCard key={shown} id={shown} /> : <Routines />;
 }

@@ -15,7 +15,7 @@ interface Listed {
 
 type Errors = Readonly<Record<string, string>>;
 
-/** What can be changed while the service runs, for the operator; the theme, for everybody. */
+/** Settings that the operator can change while the service runs; the theme is for everybody. */
 export function SettingsPage() {
   const isOperator = useApp().user?.role === "operator";
   return (

@@ -10,15 +10,14 @@ interface DecisionProps {
   onChanged(): void;
 }
 
-/** What the reader has decided on a tool for good, and how to decide or take it back. */
+/** The remembered decision on a tool, with buttons to make or forget it. */
 export function Decision({ tool: { name, fingerprint }, asks, remembered, onChanged }: DecisionProps) {
   const path = `/api/approvals/remembered/${name}`;
   const change = async (work: () => Promise<unknown>) => {
     await attempt(work);
     onChanged();
   };
-  const decide = (decision: "allow" | "deny") =>
-    change(() => ask("PUT", path, { decision, ...(fingerprint && { fingerprint }) }));
+  const decide = (decision: "allow" | "deny") => change(() => ask("PUT", path, { decision, fingerprint }));
   if (remembered)
     return (
       <span class="row">

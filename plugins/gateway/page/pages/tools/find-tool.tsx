@@ -8,12 +8,11 @@ interface Listing {
   readonly problems: readonly string[];
 }
 
-/** Names a tool that is somewhere else; who signed it and what it may do is shown before anything happens. */
+/** Installs a tool from an index or registry, after showing who signed it and what it may do. */
 export function FindTool({
   installed,
   onInstalled,
 }: {
-  /** Names of tools that are there already. */
   readonly installed: readonly string[];
   onInstalled(): void;
 }) {

@@ -18,7 +18,7 @@ function formOf({ name, component, capabilities }: Upload, replace: boolean): Fo
   return form;
 }
 
-/** Drop the two files; what the tool may do is shown before anything happens. */
+/** Installs a tool from two dropped files, after showing what it may do. */
 export function InstallTool({ onInstalled }: { onInstalled(): void }) {
   const picker = useRef<HTMLInputElement>(null);
   const [isOver, setOver] = useState(false);

@@ -5,15 +5,14 @@ import { Grants } from "../../widgets/grants.tsx";
 interface ProposalProps {
   readonly name: string;
   readonly proposal: ToolProposal;
-  /** What is being done; nothing can be pressed meanwhile. */
+  /** The action in progress; the button is disabled meanwhile. */
   readonly hint: string;
-  /** What else there is to know about it. */
   readonly children?: ComponentChildren;
   onAgree(): void;
   onCancel(): void;
 }
 
-/** What a tool may do, before it is installed. */
+/** Shows what a tool may do before it is installed. */
 export function Proposal({ name, proposal, hint, children, onAgree, onCancel }: ProposalProps) {
   return (
     <section class="gate" aria-label="Install a tool">

@@ -4,7 +4,7 @@ import { attempt } from "../../state/app.ts";
 import { useApp } from "../../state/use-app.ts";
 import { ask, type ToolReceipt } from "../../state/wire.ts";
 
-/** What the host saw of a tool's last calls. */
+/** The receipts of a tool's last calls. */
 export function Receipts({ tool }: { tool: string }) {
   const { user } = useApp();
   const [receipts, setReceipts] = useState<readonly ToolReceipt[]>();
@@ -55,7 +55,7 @@ export function Receipts({ tool }: { tool: string }) {
   );
 }
 
-/** Why a call ran whose values were not the user's. */
+/** Why a call ran although its values were not the user's. */
 function Ruling({ of: { ruling, user }, reader }: { of: ToolReceipt; reader: string | undefined }) {
   const why = ruling ? whyRan(ruling, user === reader ? "you" : user) : "";
   return why === "" ? null : <p class="soft">{why}</p>;

@@ -14,7 +14,7 @@ interface ToolCardProps {
   onChanged(): void;
 }
 
-/** An installed tool: what it may do, what it needs, and what was decided on it. */
+/** An installed tool: what it may do, what it needs, and the remembered decision. */
 export function ToolCard({ tool, remembered, isOperator, onChanged }: ToolCardProps) {
   const { name } = tool;
   const remove = async () => {
@@ -78,7 +78,7 @@ interface SwitchedOffProps {
   onEnabled(): void;
 }
 
-/** Why calls of a tool are refused, and the way back for whoever may take it. */
+/** Why a tool is switched off, and a button for operators to switch it on. */
 function SwitchedOff({ tool: { name, switched_off: off }, isOperator, onEnabled }: SwitchedOffProps) {
   if (!off) return null;
   const enable = async () => {

@@ -3,7 +3,7 @@ import { attempt } from "../../state/app.ts";
 import { ask, type Setup } from "../../state/wire.ts";
 import { confirmed } from "../../widgets/dialog.tsx";
 
-/** What a tool has to be given before it works: secrets to enter, or a sign-in elsewhere. */
+/** The secrets and sign-ins that a tool needs before it works. */
 export function ToolSetup({ tool }: { tool: string }) {
   const [setup, setSetup] = useState<Setup>();
   const [warning, setWarning] = useState<string>();

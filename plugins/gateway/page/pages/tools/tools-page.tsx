@@ -10,7 +10,7 @@ import { InstallTool } from "./install-tool.tsx";
 import { Servers } from "./servers/servers.tsx";
 import { ToolCard } from "./tool-card.tsx";
 
-/** `shown`: the tool that a link leads to. */
+/** `shown` is the tool that the address names. */
 export function ToolsPage({ shown }: { shown: string | undefined }) {
   const { user } = useApp();
   const [tools, setTools] = useState<readonly Tool[]>();
@@ -66,7 +66,7 @@ export function ToolsPage({ shown }: { shown: string | undefined }) {
   );
 }
 
-/** Where calls may go although somebody else named it, with a way back. */
+/** Trusted destinations, with buttons to remove them. */
 export function Destinations({ isOperator }: { isOperator: boolean }) {
   const [known, setKnown] = useState<readonly TrustedDestination[]>();
   const load = async () => {
@@ -77,7 +77,7 @@ export function Destinations({ isOperator }: { isOperator: boolean }) {
   };
   useEffect(() => void load(), []);
   const remove = async ({ value, tool, user }: TrustedDestination) => {
-    const body = { value, ...(tool && { tool }), ...(!user && { for_all: true }) };
+    const body = { value, tool, for_all: user ? undefined : true };
     await attempt(() => ask("POST", "/api/destinations/remove", body));
     await load();
   };

@@ -22,7 +22,7 @@ const OTHERS = "all others";
 
 const tokensOf = ({ input_tokens, output_tokens }: Summed) => input_tokens + output_tokens;
 
-/** What was asked, what it cost and how long it took: the operator sees everybody's, a user their own. */
+/** Turns and calls with their cost and duration. The operator sees those of all users, a user their own. */
 export function UsagePage() {
   const isOperator = useApp().user?.role === "operator";
   const [days, setDays] = useState<number>(7);
@@ -141,7 +141,7 @@ function Tile({ name, value }: { readonly name: string; readonly value: string }
   );
 }
 
-/** The largest groups, and what is left of the whole. */
+/** Returns the largest groups and the rest of the total. */
 function seriesOf(
   at: readonly string[],
   { points, groups }: Figures,
@@ -211,7 +211,6 @@ export function GroupTable({ title, groups, hasTokens = false }: GroupTableProps
   );
 }
 
-/** Figures as people read them. */
 const count = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
 
 export const whole = (value: number): string => count.format(value);

@@ -24,7 +24,7 @@ export function Integrations({ users }: { users: readonly Account[] }) {
     const form = event.currentTarget as HTMLFormElement;
     const { name, user, message } = Object.fromEntries(new FormData(form));
     const made = await attempt(() =>
-      ask<Added>("POST", "/api/webhooks", { name, user, ...(message && { message }) }),
+      ask<Added>("POST", "/api/webhooks", { name, user, message: message || undefined }),
     );
     if (!made) return;
     form.reset();

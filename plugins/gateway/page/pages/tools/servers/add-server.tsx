@@ -4,7 +4,7 @@ import { ask } from "../../../state/wire.ts";
 
 type Kind = "url" | "command";
 
-/** By its address, or as a command that this machine runs: the operator's own risk, in words. */
+/** Adds a server by its address, or as a command on this machine, with a warning about the risk. */
 export function AddServer({ onAdded }: { onAdded(): void }) {
   const [kind, setKind] = useState<Kind>("url");
   const [hint, setHint] = useState("");
@@ -18,8 +18,8 @@ export function AddServer({ onAdded }: { onAdded(): void }) {
       ...(kind === "url"
         ? { url: text("url") }
         : { command: linesOf(text("command")), env: envOf(text("env")) }),
-      ...(text("token") && { token: text("token") }),
-      ...(given.has("per_user") && { per_user: true }),
+      token: text("token") || undefined,
+      per_user: given.has("per_user") || undefined,
       agree: given.has("agree"),
     };
     setHint("Connecting…");

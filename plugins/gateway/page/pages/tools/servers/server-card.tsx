@@ -16,7 +16,7 @@ interface ServerCardProps {
 
 const isBad = ({ status }: McpServer) => status === "unreachable" || status === "unauthenticated";
 
-/** One server: how it is, what it wants, and its tools. */
+/** One server: its status, its sign-in and its tools. */
 export function ServerCard({ server, tools, remembered, isOperator, onChanged }: ServerCardProps) {
   const [hint, setHint] = useState("");
   const { name, kind, address, status, detail, revision } = server;
@@ -29,7 +29,7 @@ export function ServerCard({ server, tools, remembered, isOperator, onChanged }:
     onChanged();
     return done;
   };
-  // With what is on the screen: what the server says by now may be something else.
+  // Sends the digests that are on the screen, since the server may have changed its tools by now.
   const agree = (shown: readonly McpTool[]) =>
     change(() =>
       ask("POST", `${path}/agree`, { tools: shown.map(({ tool, digest }) => ({ tool, digest })) }),
@@ -92,7 +92,7 @@ export function ServerCard({ server, tools, remembered, isOperator, onChanged }:
   );
 }
 
-/** Which of a server's tools, which run without asking, limits and credentials: the operator's file, as text. */
+/** The operator's file of a server as text: its tools, approvals, limits and credentials. */
 function ServerFile({ name, onSaved }: { name: string; onSaved(): void }) {
   const [file, setFile] = useState<string>();
   const [hint, setHint] = useState("");

@@ -7,7 +7,7 @@ interface ServerSignInProps {
   onChanged(): void;
 }
 
-/** A sign-in elsewhere, or a token that is pasted: for oneself, or by the operator for all. */
+/** Signs in to a server, or takes a pasted token: for the user, or by the operator for everybody. */
 export function ServerSignIn({ server, isOperator, onChanged }: ServerSignInProps) {
   const { name, signs_in: signsIn, is_signed_in: isSignedIn, per_user: perUser } = server;
   const path = `/api/mcp/servers/${name}`;

@@ -7,7 +7,7 @@ interface ServerToolProps {
   readonly tool: McpTool;
   readonly fingerprint: string | undefined;
   readonly remembered: "allow" | "deny" | undefined;
-  /** For whoever may agree. */
+  /** Undefined for people who may not agree. */
   readonly onAgree: (() => void) | undefined;
   onChanged(): void;
 }
@@ -19,10 +19,10 @@ const STATES = {
   held: "held back",
 } as const;
 
-/** A tool of a server: what the server says of it, and what is new where it is held back. */
+/** A tool of a server: its description, and the changes if it is held back. */
 export function ServerTool({ tool, fingerprint, remembered, onAgree, onChanged }: ServerToolProps) {
   const { name, description, state, warnings, change } = tool;
-  const known = { name, ...(fingerprint && { fingerprint }) };
+  const known = { name, fingerprint };
   return (
     <section class="tool" id={`tool-${name}`} aria-label={name} tabIndex={-1}>
       <h4>

@@ -9,9 +9,9 @@ interface ServersProps {
   readonly tools: readonly Tool[];
   readonly remembered: Remembered;
   readonly isOperator: boolean;
-  /** Told when the tools may be others than before. */
+  /** Called when the tools may have changed. */
   onChanged(): void;
-  /** Told once they are shown. */
+  /** Called when the servers are shown. */
   onLoaded(): void;
 }
 
