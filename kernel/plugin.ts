@@ -35,7 +35,19 @@ export type * from "./vocabulary/tool-call.ts";
 export type * from "./vocabulary/tools.ts";
 export type * from "./vocabulary/turn.ts";
 export type * from "./vocabulary/usage.ts";
-export type { AccountKey, Accounts, Identity, PairingGate, TokenScope, User } from "./vocabulary/user.ts";
+export type {
+  Account,
+  AccountKey,
+  Identity,
+  NewToken,
+  PairingGate,
+  SessionInfo,
+  SignedIn,
+  SignInRefusal,
+  TokenInfo,
+  TokenScope,
+  User,
+} from "./vocabulary/user.ts";
 
 export type ServiceName = keyof Services & string;
 

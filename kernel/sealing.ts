@@ -1,7 +1,7 @@
 /** Texts at rest, under AES-256-GCM. */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import { Fault } from "./fault.ts";
 import { ringOf, type SealingKey } from "../plugins/store/keys/keyring.ts";
+import { Fault } from "./fault.ts";
 
 const CIPHER = "aes-256-gcm";
 const IV_BYTES = 12;

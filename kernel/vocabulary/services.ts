@@ -31,7 +31,6 @@ import type { Threads } from "./thread.ts";
 import type { ToolAdmin } from "./tool-admin.ts";
 import type { Tools } from "./tools.ts";
 import type { TurnUsage } from "./usage.ts";
-import type { Accounts } from "./user.ts";
 
 export interface Services {
   /** Always there. */
@@ -56,7 +55,6 @@ export interface Services {
   destinations: Destinations;
   provenance: Provenance;
   identities: Identities;
-  accounts: Accounts;
   integrations: Integrations;
   externalTools: ExternalTools;
   toolCalls: ToolCalls;

@@ -1,6 +1,6 @@
 /**
- * A route as data: what is asked, who may ask, what is answered. The router, the checks of a request, the types of its
- * handler and the OpenAPI document all come from it, so that they cannot drift apart.
+ * A route as data: the request, who may send it, the response. The router, the checks of a request, the types of its handler
+ * and the OpenAPI document all come from it, so that they cannot drift apart.
  */
 import type Router from "@koa/router";
 import type { Context } from "koa";
@@ -14,31 +14,45 @@ import {
   mountRoutes,
   type RouteDefinition,
 } from "../../kernel/kit.ts";
-import { Fault, type User } from "../../kernel/plugin.ts";
-import type { Identity } from "./auth/identity.ts";
-import { SCOPED_TOKEN } from "./auth/tokens/scope.ts";
-import { BODY_BYTES } from "./middleware/body-limits.ts";
+import { Fault, type SignedIn, type User } from "../../kernel/plugin.ts";
+import { MAX_BODY_BYTES } from "./settings.ts";
+
+export const SCOPED_TOKEN = new Fault(
+  "forbidden",
+  "scoped_token",
+  "This token has a scope, so it cannot do this. Use a token without one.",
+);
+
+/** Refuses a request that needs a tool outside the scope of its token. */
+export function assertTool({ scope }: User, tool: string, what: string): void {
+  if (scope?.tools === undefined || scope.tools.includes(tool)) return;
+  throw new Fault(
+    "forbidden",
+    "tool_not_allowed",
+    `This token may not use the tool ${tool}, so it cannot ${what}.`,
+  );
+}
 
 export interface Asker {
   readonly user: User;
-  readonly identity: Identity;
+  readonly identity: SignedIn;
 }
 
 export type Asked<Body, Query> = CheckedAsked<Body, Query> & Asker;
 
 interface Rules {
   /**
-   * True where a token with a scope may ask, though the route changes something: it has looked at the scope itself, or passes it
-   * on. Such a token may read otherwise, and nothing else.
+   * True if a token with a scope may use the route although it changes something: the handler checks the scope itself or passes it
+   * on. Otherwise such a token may only read.
    */
   readonly scoped?: boolean;
-  /** Where its form has another limit than others. */
+  /** For a form with another size limit. */
   readonly readForm?: FormReader;
 }
 
 export interface Route extends CheckedRoute<Asker>, Rules {}
 
-/** Gives the handler the types of what is declared beside it. */
+/** Gives the handler the types of the declarations beside it. */
 export function route<
   Body extends TSchema = TUnknown,
   Query extends TSchema = TUnknown,
@@ -57,13 +71,13 @@ function isClosedToScoped({
   return audience === "operator" || (method !== "get" && !scoped);
 }
 
-export function identityOf(context: Context): Identity {
-  const identity = context.state["identity"] as Identity | undefined;
+export function identityOf(context: Context): SignedIn {
+  const identity = context.state["identity"] as SignedIn | undefined;
   if (identity === undefined) throw new Error(`${context.path} was reached without authentication`);
   return identity;
 }
 
-const readForm = createFormReader(BODY_BYTES);
+const readForm = createFormReader(MAX_BODY_BYTES);
 
 export function mount(router: Router, routes: readonly Route[]): void {
   mountRoutes<Asker, Route>(router, routes, {
@@ -75,7 +89,7 @@ export function mount(router: Router, routes: readonly Route[]): void {
         throw new Fault("forbidden", "operator_only", "Only an operator can do this.");
       if (definition.body && context.request.length !== 0 && context.is("json") === false) context.throw(415);
       // A route for anyone has no identity, and its handler asks for none.
-      return { identity: identity as Identity, user: identity?.user as User };
+      return { identity: identity as SignedIn, user: identity?.user as User };
     },
     refuse(mistake, whole) {
       const details = mistake.path === "" ? {} : { param: mistake.path };

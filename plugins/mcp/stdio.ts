@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { Writable } from "node:stream";
 import type { Command } from "commander";
 import { OPERATOR, warn } from "../../kernel/kit.ts";
-import type { Accounts, CommandContext } from "../../kernel/plugin.ts";
+import type { CommandContext, Services } from "../../kernel/plugin.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import { CHANNEL, SERVICES } from "./parts.ts";
 import { readSettings } from "./settings.ts";
@@ -106,7 +106,7 @@ async function hostIsGone(wire: Writable): Promise<void> {
   }
 }
 
-async function assertKnown(accounts: Accounts, user: string): Promise<void> {
+async function assertKnown(accounts: Services["accounts"], user: string): Promise<void> {
   if (user === OPERATOR || (await accounts.find(user))) return;
   throw new Fault(
     "invalid",

@@ -1,14 +1,14 @@
 /** The store as a plugin: one SQLite file in the home, or PostgreSQL for any number of nodes. */
 import { closeSync, openSync } from "node:fs";
+import { makePrivate } from "../../kernel/files/ownership.ts";
 import { definePlugin, type Keyring } from "../../kernel/plugin.ts";
+import { fileOf, readStoreSettings, type StoreSettings } from "./config/settings.ts";
+import type { OpenStore } from "./engine/open-store.ts";
+import { loadKeys } from "./keys/secrets-key.ts";
+import { CARE_TABLES } from "./maintenance/growth.ts";
+import { openStore } from "./sqlite/store.ts";
 import { SEALED, SETTING_TABLES } from "./stored-settings/rows.ts";
 import { openStoredSettings } from "./stored-settings/stored-settings.ts";
-import { CARE_TABLES } from "./maintenance/growth.ts";
-import { makePrivate } from "../../kernel/files/ownership.ts";
-import { loadKeys } from "./keys/secrets-key.ts";
-import type { OpenStore } from "./engine/open-store.ts";
-import { fileOf, readStoreSettings, type StoreSettings } from "./config/settings.ts";
-import { openStore } from "./sqlite/store.ts";
 
 export default definePlugin({
   name: "store",

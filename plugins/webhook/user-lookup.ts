@@ -1,5 +1,5 @@
 /** Whose a message is: an account, or an identity of the webhook's own. */
-import { type Accounts, Fault, type Identities, type NewJob } from "../../kernel/plugin.ts";
+import { Fault, type Identities, type NewJob, type Services } from "../../kernel/plugin.ts";
 import type { Sender } from "./integrations/integrations.ts";
 
 type Owner = Pick<NewJob, "user" | "waitsForPairing">;
@@ -13,7 +13,7 @@ export interface UserLookup {
 
 export interface UserLookupParts {
   readonly identities: Identities;
-  readonly accounts: Accounts;
+  readonly accounts: Pick<Services["accounts"], "find">;
   /** Whether an identity that is not paired has to wait. */
   readonly isRequired: boolean;
 }

@@ -1,10 +1,10 @@
 /** `postern complete -- words…`: what may come next, for the shells. Starts nothing, writes nothing, and is quiet about errors. */
 import type { Command, Option } from "commander";
+import { lookIntoStore } from "../../../plugins/store/reading/look.ts";
 import { type AnyPlugin, type Named, Off } from "../../plugin.ts";
 import { sayPainted } from "../../terminal/output.ts";
 import { visibleLine } from "../../text/visible.ts";
 import { OPERATOR } from "../../vocabulary/user.ts";
-import { lookIntoStore } from "../../../plugins/store/reading/look.ts";
 import type { Session } from "../session.ts";
 import { SHELLS } from "./completion.ts";
 import type { Ways } from "./ways.ts";

@@ -1,10 +1,10 @@
 /** `postern config`: every setting, its value and where it came from, with secrets hidden. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { Fault, reason } from "../../fault.ts";
-import type { AnyPlugin } from "../../plugin.ts";
 import { liveReaders } from "../../../plugins/store/stored-settings/layers.ts";
 import { peekStored } from "../../../plugins/store/stored-settings/peek.ts";
+import { Fault, reason } from "../../fault.ts";
+import type { AnyPlugin } from "../../plugin.ts";
 import { say, sayJson, warn } from "../../terminal/output.ts";
 import { table } from "../../terminal/table.ts";
 import type { Session } from "../session.ts";

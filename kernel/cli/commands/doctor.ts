@@ -1,18 +1,18 @@
 /** `postern doctor`: checks everything a start needs and says what to do. */
 import { realpathSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { readStoreSettings } from "../../../plugins/store/config/settings.ts";
+import { diagnoseOldKeys } from "../../../plugins/store/maintenance/old-keys.ts";
+import { lookIntoShared } from "../../../plugins/store/postgres/reading.ts";
+import { liveReaders } from "../../../plugins/store/stored-settings/layers.ts";
+import { peekStored } from "../../../plugins/store/stored-settings/peek.ts";
 import { reason } from "../../fault.ts";
+import { assertMakeable } from "../../files/folders.ts";
+import { findForeign, pathsOfHome } from "../../files/ownership.ts";
 import { tablesOf } from "../../kernel.ts";
 import { MANIFEST } from "../../package.ts";
 import { type AnyPlugin, type Finding, Off, type SharedStore } from "../../plugin.ts";
 import type { Settings } from "../../settings/env.ts";
-import { liveReaders } from "../../../plugins/store/stored-settings/layers.ts";
-import { peekStored } from "../../../plugins/store/stored-settings/peek.ts";
-import { assertMakeable } from "../../files/folders.ts";
-import { findForeign, pathsOfHome } from "../../files/ownership.ts";
-import { diagnoseOldKeys } from "../../../plugins/store/maintenance/old-keys.ts";
-import { lookIntoShared } from "../../../plugins/store/postgres/reading.ts";
-import { readStoreSettings } from "../../../plugins/store/config/settings.ts";
 import { say, sayJson } from "../../terminal/output.ts";
 import { table } from "../../terminal/table.ts";
 import { findRunning, type Notice } from "../service/home.ts";

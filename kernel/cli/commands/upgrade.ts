@@ -2,14 +2,14 @@
 import { existsSync, statfsSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { gt, valid } from "semver";
+import { readLastBackup } from "../../../plugins/store/copy/last-backup.ts";
+import { lookIntoStore } from "../../../plugins/store/reading/look.ts";
 import { reason } from "../../fault.ts";
 import { ROOT } from "../../package.ts";
-import { readLastBackup } from "../../../plugins/store/copy/last-backup.ts";
 import { say, sayJson } from "../../terminal/output.ts";
 import { table } from "../../terminal/table.ts";
 import type { OwnedTables } from "../../vocabulary/store.ts";
 import { findRunning } from "../service/home.ts";
-import { lookIntoStore } from "../../../plugins/store/reading/look.ts";
 import type { Session } from "../session.ts";
 
 const REGISTRY = "https://registry.npmjs.org";

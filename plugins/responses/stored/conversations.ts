@@ -4,7 +4,7 @@
  */
 
 import { randomUUIDv7 } from "node:crypto";
-import { defineTables } from "../../../../kernel/kit.ts";
+import { defineTables } from "../../../kernel/kit.ts";
 import { Fault, type Queries, type Store, type Threads, type Transaction } from "../../../kernel/plugin.ts";
 import { invalid } from "../wire/refusal.ts";
 

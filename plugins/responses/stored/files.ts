@@ -1,9 +1,7 @@
 /** The files that users upload to name them in requests: they are kept in the store, in parts, until they expire. */
 import { randomUUIDv7 } from "node:crypto";
-import { defineTables } from "../../../../kernel/kit.ts";
-import { cleanFileName, mimeOfName, sniff, UNKNOWN } from "../../../kernel/kit.ts";
+import { cleanFileName, defineTables, mimeOfName, sniff, UNKNOWN } from "../../../kernel/kit.ts";
 import { Fault, type Log, type Queries, type Store } from "../../../kernel/plugin.ts";
-import { mimeOf } from "./mime.ts";
 
 export interface StoredFile {
   readonly id: string;

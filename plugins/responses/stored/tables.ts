@@ -1,5 +1,5 @@
 /** The tables that requests are kept in. */
-import { defineTables } from "../../../../kernel/kit.ts";
+import { defineTables } from "../../../kernel/kit.ts";
 
 export const MIGRATIONS = defineTables(
   ({ text, keyed }) => `

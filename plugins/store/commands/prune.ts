@@ -11,10 +11,10 @@ import { openStatusLine, say, sayJson } from "../../../kernel/terminal/output.ts
 import { isInteractive } from "../../../kernel/terminal/secret-input.ts";
 import { table } from "../../../kernel/terminal/table.ts";
 import type { AgingRows, OwnedTables, Sql } from "../../../kernel/vocabulary/store.ts";
-import { type Place, placeOfDatabase, placeOfFile } from "../copy/place.ts";
-import { loadKeys } from "../keys/secrets-key.ts";
-import type { OpenStore } from "../engine/open-store.ts";
 import { fileOf, readStoreSettings } from "../config/settings.ts";
+import { type Place, placeOfDatabase, placeOfFile } from "../copy/place.ts";
+import type { OpenStore } from "../engine/open-store.ts";
+import { loadKeys } from "../keys/secrets-key.ts";
 import { bytesInWords } from "../maintenance/bytes.ts";
 import { countOld, type OldRows, removeOld, type Which } from "../maintenance/retention.ts";
 

@@ -7,7 +7,7 @@ import { Fault } from "../../../kernel/fault.ts";
 import type { CommandContext } from "../../../kernel/plugin.ts";
 import { openStatusLine, say, sayJson } from "../../../kernel/terminal/output.ts";
 import { table } from "../../../kernel/terminal/table.ts";
-import { registerPrune } from "./prune.ts";
+import { fileOf, readStoreSettings } from "../config/settings.ts";
 import { addFiles, readNote, restoreFiles } from "../copy/backup.ts";
 import type { Progress } from "../copy/copy.ts";
 import { noteBackup } from "../copy/last-backup.ts";
@@ -16,7 +16,7 @@ import type { Digest } from "../copy/side.ts";
 import { transfer } from "../copy/transfer.ts";
 import { deriveKey } from "../keys/keyring.ts";
 import { loadKeys } from "../keys/secrets-key.ts";
-import { fileOf, readStoreSettings } from "../config/settings.ts";
+import { registerPrune } from "./prune.ts";
 
 interface Options {
   readonly replace?: boolean;

@@ -1,15 +1,15 @@
 /** Where the store is, as the settings say. */
 import { join } from "node:path";
 import type { Env } from "../../../kernel/settings/env.ts";
+import { readSecretsKey } from "../keys/secrets-key.ts";
+import type { Durability } from "../sqlite/database.ts";
 import {
   type BackupSettings,
   type RetentionSettings,
   readBackupSettings,
   readRetention,
 } from "./maintenance.ts";
-import { readSecretsKey } from "../keys/secrets-key.ts";
 import { type PostgresSettings, readPostgresSettings } from "./postgres-url.ts";
-import type { Durability } from "../sqlite/database.ts";
 
 /** Where the store is: a file, the home's own where none is named, or a database. */
 export type StoreSettings = {

@@ -1,9 +1,9 @@
 /** A PostgreSQL database as the source or the target of a copy. */
 import pg from "pg";
 import type { SqlValue } from "../../../kernel/vocabulary/store.ts";
+import type { PostgresSettings } from "../config/postgres-url.ts";
 import { APPLIED, type Applied } from "../engine/migrations.ts";
 import { openPool } from "../postgres/pool.ts";
-import type { PostgresSettings } from "../config/postgres-url.ts";
 import {
   BYTES_AT_ONCE,
   NOT_DATA,

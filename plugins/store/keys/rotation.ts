@@ -3,8 +3,15 @@
  * is left alone: stopped anywhere, it goes on where it was, and until then every listed key still opens what it sealed.
  */
 import { Fault } from "../../../kernel/fault.ts";
-import type { Keyring, OwnedTables, Queries, SealedPlace, Sql, SqlValue } from "../../../kernel/vocabulary/store.ts";
 import { seal, unsealWith } from "../../../kernel/sealing.ts";
+import type {
+  Keyring,
+  OwnedTables,
+  Queries,
+  SealedPlace,
+  Sql,
+  SqlValue,
+} from "../../../kernel/vocabulary/store.ts";
 
 /** How much of one place is sealed under which key. */
 export interface Count {

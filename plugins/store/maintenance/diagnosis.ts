@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { reason } from "../../../kernel/fault.ts";
 import type { DiagnoseContext, Finding } from "../../../kernel/plugin.ts";
+import type { BackupSettings } from "../config/maintenance.ts";
 import type { PostgresSettings } from "../config/postgres-url.ts";
 import type { Durability } from "../sqlite/database.ts";
 import { readTable } from "../sqlite/store.ts";
@@ -17,7 +18,6 @@ import {
   sizeOfFile,
 } from "./growth.ts";
 import type { BackupRow } from "./scheduled-backup.ts";
-import type { BackupSettings } from "../config/maintenance.ts";
 
 const FLUSHES = 20;
 const PAGE_BYTES = 4096;

@@ -2,10 +2,10 @@
 import type { Log } from "../../../kernel/log/log.ts";
 import type { Clock } from "../../../kernel/vocabulary/kernel.ts";
 import type { OwnedTables, Store, StoreHealth } from "../../../kernel/vocabulary/store.ts";
+import type { BackupSettings, RetentionSettings } from "../config/maintenance.ts";
 import { CARE_TABLES, type Growth, growthInWords, judge, keepSize, measure, readSizes } from "./growth.ts";
 import { startRetention } from "./retention.ts";
 import { backUpWhenDue } from "./scheduled-backup.ts";
-import type { BackupSettings, RetentionSettings } from "../config/maintenance.ts";
 
 export interface CareParts {
   readonly store: Store;

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../../kernel/log/log.ts";
 import type { Clock } from "../../../kernel/vocabulary/kernel.ts";
 import type { AgingRows, OwnedTables, Sql, SqlValue, Store } from "../../../kernel/vocabulary/store.ts";
-import { stepsOf } from "../engine/migrations.ts";
 import type { RetentionSettings } from "../config/maintenance.ts";
+import { stepsOf } from "../engine/migrations.ts";
 
 const ROWS_AT_ONCE = 50;
 // Between batches others get their turn.

@@ -10,10 +10,10 @@ import { Fault, reason } from "../../../kernel/fault.ts";
 import type { Log } from "../../../kernel/log/log.ts";
 import { ROOT } from "../../../kernel/package.ts";
 import type { Node, Queries } from "../../../kernel/vocabulary/store.ts";
+import type { BackupSettings } from "../config/maintenance.ts";
 import { openNote } from "../copy/backup.ts";
 import { backupName, removeUnfinished, rotate } from "../copy/backup-files.ts";
 import { bytesInWords } from "./bytes.ts";
-import type { BackupSettings } from "../config/maintenance.ts";
 
 export interface BackupRow {
   readonly begun_at: number;

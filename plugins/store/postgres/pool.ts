@@ -2,8 +2,8 @@
 import type { ConnectionOptions } from "node:tls";
 import pg from "pg";
 import type { SqlValue } from "../../../kernel/vocabulary/store.ts";
-import { explain, isLost, offersNoTls } from "./faults.ts";
 import { type PostgresSettings, readTls } from "../config/postgres-url.ts";
+import { explain, isLost, offersNoTls } from "./faults.ts";
 import type { Statement } from "./statements.ts";
 
 /** What pg takes besides: arrays, for the statements of Keyv's adapter. */

@@ -1,8 +1,7 @@
 /** The store on PostgreSQL, for any number of nodes. */
 import { Fault } from "../../../kernel/fault.ts";
 import type { Keyring, Sql } from "../../../kernel/vocabulary/store.ts";
-import { joinFleet } from "../fleet/fleet.ts";
-import { deriveKey, type Keys, ringOf, type SealingKey } from "../keys/keyring.ts";
+import type { PostgresSettings } from "../config/postgres-url.ts";
 import {
   APPLIED,
   type Applied,
@@ -12,10 +11,11 @@ import {
   STAMP,
 } from "../engine/migrations.ts";
 import type { OpenStore } from "../engine/open-store.ts";
+import { joinFleet } from "../fleet/fleet.ts";
+import { deriveKey, type Keys, ringOf, type SealingKey } from "../keys/keyring.ts";
 import { type Handle, openDatabase, type PostgresDatabase } from "./database.ts";
 import type { Place } from "./faults.ts";
 import { KEYED, openKeyed } from "./keyed.ts";
-import type { PostgresSettings } from "../config/postgres-url.ts";
 import { openSignals } from "./signals.ts";
 
 export interface PostgresStoreOptions {

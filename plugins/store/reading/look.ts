@@ -2,10 +2,10 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import type { StoreLook } from "../../../kernel/plugin.ts";
-import { lookIntoShared } from "../postgres/reading.ts";
-import { fileOf, readStoreSettings } from "../config/settings.ts";
 import type { Session } from "../../../kernel/cli/session.ts";
+import type { StoreLook } from "../../../kernel/plugin.ts";
+import { fileOf, readStoreSettings } from "../config/settings.ts";
+import { lookIntoShared } from "../postgres/reading.ts";
 
 export interface OpenLook extends StoreLook {
   /** How a person would name it; undefined where there is none yet. */

@@ -1,9 +1,9 @@
 /** What is stored of settings, for commands that start nothing: no table is made, no node joins, the service may run. */
 import { existsSync } from "node:fs";
+import type { Settings } from "../../../kernel/settings/env.ts";
+import { fileOf, readStoreSettings, type StoreSettings } from "../config/settings.ts";
 import { loadKeys } from "../keys/secrets-key.ts";
 import { lookIntoShared } from "../postgres/reading.ts";
-import { fileOf, readStoreSettings, type StoreSettings } from "../config/settings.ts";
-import type { Settings } from "../../../kernel/settings/env.ts";
 import { changeable, type LiveReader, layer } from "./layers.ts";
 import { describe } from "./proposal.ts";
 import { decode, PURPOSE, READ, type SettingRow } from "./rows.ts";

@@ -1,9 +1,9 @@
 /** Changes of stored settings, looked at before anything is stored: all of them can be had, or every reason why not. Pure. */
 import { Fault } from "../../../kernel/fault.ts";
 import type { Settings } from "../../../kernel/settings/env.ts";
-import { added, changeable, type Layered, type LiveReader, readAll } from "./layers.ts";
 import type { SettingValues } from "../../../kernel/settings/live.ts";
 import type { Problem, StoredValue } from "../../../kernel/settings/setting.ts";
+import { added, changeable, type Layered, type LiveReader, readAll } from "./layers.ts";
 
 const LONGEST = 10_000;
 

@@ -1,11 +1,11 @@
 /** Settings as rows. Secrets are sealed together with where they may be sent. */
 
 import { reason } from "../../../kernel/fault.ts";
-import type { SealingKey } from "../keys/keyring.ts";
 import { seal, unseal } from "../../../kernel/sealing.ts";
+import type { Setting, StoredValue, StoredValues } from "../../../kernel/settings/setting.ts";
 import type { Queries, SealedPlace } from "../../../kernel/vocabulary/store.ts";
 import { defineTables } from "../../../kernel/vocabulary/tables.ts";
-import type { Setting, StoredValue, StoredValues } from "../../../kernel/settings/setting.ts";
+import type { SealingKey } from "../keys/keyring.ts";
 
 export const SETTING_TABLES = defineTables(
   ({ text, integer, keyed }) => `CREATE TABLE settings (

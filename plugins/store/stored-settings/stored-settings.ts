@@ -1,14 +1,14 @@
 /** The service `settings`: rows that every node follows, read through the same reader as the environment. */
 import { reason } from "../../../kernel/fault.ts";
 import type { Log } from "../../../kernel/log/log.ts";
-import { follow } from "../fleet/followed.ts";
-import type { Store } from "../../../kernel/vocabulary/store.ts";
 import type { Env, Settings } from "../../../kernel/settings/env.ts";
-import { changeable, type LiveReader, layer } from "./layers.ts";
 import type { ChangeableSetting, Live, StoredSettings } from "../../../kernel/settings/live.ts";
+import type { Setting, StoredValues } from "../../../kernel/settings/setting.ts";
+import type { Store } from "../../../kernel/vocabulary/store.ts";
+import { follow } from "../fleet/followed.ts";
+import { changeable, type LiveReader, layer } from "./layers.ts";
 import { describe, propose } from "./proposal.ts";
 import { decode, PURPOSE, READ, removeRow, SETTING_TABLES, type SettingRow, writeRow } from "./rows.ts";
-import type { Setting, StoredValues } from "../../../kernel/settings/setting.ts";
 
 export interface StoredSettingsParts {
   readonly store: Store;

@@ -2,11 +2,11 @@
 import { randomUUID } from "node:crypto";
 import { isWebhookIdentity } from "../../../kernel/kit.ts";
 import {
-  type Accounts,
   Fault,
   type Integration,
   type Integrations,
   type NewIntegration,
+  type Services,
   type Sql,
   type Store,
 } from "../../../kernel/plugin.ts";
@@ -33,7 +33,7 @@ export interface OpenIntegrations extends Integrations {
 export interface IntegrationParts {
   readonly store: Store;
   readonly sql: Sql;
-  readonly accounts: Accounts;
+  readonly accounts: Pick<Services["accounts"], "find">;
   /** Told of every secret, so that no log shows one. */
   onSecret(secret: string): void;
 }
@@ -138,7 +138,10 @@ function senderOf(row: Row): Sender {
 }
 
 /** Null for a webhook identity, which is nobody's account. */
-async function accountSince(accounts: Accounts, user: string): Promise<string | null> {
+async function accountSince(
+  accounts: Pick<Services["accounts"], "find">,
+  user: string,
+): Promise<string | null> {
   if (isWebhookIdentity(user)) return null;
   const account = await accounts.find(user);
   if (account !== undefined) return account.createdAt;

@@ -7,9 +7,9 @@ import { type HostConfig, openToolHost, type ToolHost } from "../../../host/tool
 import type { LogLevel } from "../../../kernel/log/log.ts";
 import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
+import type { Mask } from "../../../kernel/vocabulary/kernel.ts";
 import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
 import { openStore } from "../../../plugins/store/sqlite/store.ts";
-import type { Mask } from "../../../kernel/vocabulary/kernel.ts";
 import { temporaryFolder } from "../home.ts";
 import { afterThisTest, type Later } from "../undo.ts";
 import { copyCode, fixture, fixtureWith } from "./components.ts";

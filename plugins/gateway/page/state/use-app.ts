@@ -7,8 +7,8 @@ export function useApp(): AppState {
 }
 
 /**
- * Loads at once, and again every so often while the page is looked at. What a later load is refused is not shown: the next one
- * may succeed, and the bar says when the service cannot be reached.
+ * Loads at once, and again at intervals while the page is visible. Failures of later loads are not shown: the next one may
+ * succeed, and the bar says when the service cannot be reached.
  */
 export function useLive(
   load: (isFirst: boolean) => Promise<unknown>,

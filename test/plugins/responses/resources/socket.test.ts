@@ -4,7 +4,7 @@ import OpenAI from "openai";
 import { ResponsesWS } from "openai/resources/responses/ws";
 import { expect, onTestFinished, test, vi } from "vitest";
 import WebSocket from "ws";
-import { createAccounts } from "../../../../plugins/gateway/auth/accounts.ts";
+import { createAccounts } from "../../../../plugins/accounts/records/accounts.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 import {
   bearer,

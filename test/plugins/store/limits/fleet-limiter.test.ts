@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
+import type { Store } from "../../../../kernel/vocabulary/store.ts";
 import { createLimiter } from "../../../../plugins/store/limits/limiter.ts";
 import type { LimitWindow } from "../../../../plugins/store/limits/windows.ts";
-import type { Store } from "../../../../kernel/vocabulary/store.ts";
 import { openPostgres } from "../../../support/processes/engines.ts";
 import { describePostgres, freshDatabase } from "../../../support/processes/postgres/database.ts";
 import { afterThisFile } from "../../../support/undo.ts";

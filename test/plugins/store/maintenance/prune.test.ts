@@ -1,12 +1,12 @@
 /** What is old goes, in batches; what somebody waits for or pinned stays. */
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { countOld, removeOld } from "../../../../plugins/store/maintenance/retention.ts";
-import { openStore } from "../../../../plugins/store/sqlite/store.ts";
-import store from "../../../../plugins/store/plugin.ts";
 import type { AgingRows, OwnedTables, Sql, Store } from "../../../../kernel/vocabulary/store.ts";
 import agent from "../../../../plugins/agent/plugin.ts";
 import { TABLES } from "../../../../plugins/agent/threads/owned-tables.ts";
+import { countOld, removeOld } from "../../../../plugins/store/maintenance/retention.ts";
+import store from "../../../../plugins/store/plugin.ts";
+import { openStore } from "../../../../plugins/store/sqlite/store.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 import { describeEngines } from "../../../support/processes/engines.ts";
 import { postern } from "../../../support/processes/postern.ts";

@@ -1,8 +1,8 @@
 import { structuredPatch } from "diff";
 import { useState } from "preact/hooks";
-import { Differences } from "../../frame/differences.tsx";
 import { attempt } from "../../state/app.ts";
 import { ask, type MemoryFile, type MemoryVersion } from "../../state/wire.ts";
+import { Differences } from "../../widgets/differences.tsx";
 
 export const at = (path: string) => `/api/memory/file?${new URLSearchParams({ path })}`;
 
@@ -30,7 +30,7 @@ function diffLines(before: string, after: string): readonly string[] {
   return [...all("-", before.slice(0, -1)), ...all("+", after.slice(0, -1))];
 }
 
-/** The versions of a file that are kept: who wrote each, how two of them differ, and the way back to one. */
+/** The versions of a file: who wrote each, how it differs from the one before, and a button to restore it. */
 export function History({ path, newest, onRestore }: HistoryProps) {
   const [versions, setVersions] = useState<readonly MemoryVersion[]>([]);
   const [shown, setShown] = useState<Comparison>();

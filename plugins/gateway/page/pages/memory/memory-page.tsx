@@ -1,8 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
-import { Bar } from "../../frame/bar.tsx";
-import { confirmed, entered } from "../../frame/dialog.tsx";
 import { attempt } from "../../state/app.ts";
 import { ask, type MemoryFile, type MemoryHit } from "../../state/wire.ts";
+import { Bar } from "../../widgets/bar.tsx";
+import { confirmed, entered } from "../../widgets/dialog.tsx";
 import { at, History } from "./history.tsx";
 
 /** A new file has not been written yet. */
@@ -20,7 +20,7 @@ export function MemoryPage() {
     if (found) setHits(found.results);
   };
   useEffect(() => {
-    // Waits for a pause in typing.
+    // The search waits for a pause in typing.
     const timer = setTimeout(() => void search(query), 150);
     return () => clearTimeout(timer);
   }, [query]);

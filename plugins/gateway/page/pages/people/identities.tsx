@@ -1,6 +1,6 @@
-import { confirmed } from "../../frame/dialog.tsx";
-import { List } from "../../frame/list.tsx";
 import type { Account, Identity, PairingGate } from "../../state/wire.ts";
+import { confirmed } from "../../widgets/dialog.tsx";
+import { List } from "../../widgets/list.tsx";
 
 interface PairingCardProps {
   readonly gate: PairingGate;
@@ -9,7 +9,7 @@ interface PairingCardProps {
   onDeny(): void;
 }
 
-/** Somebody whom nobody here knows wants to talk: who is it? */
+/** Asks which account an unknown sender of the webhook channel is. */
 export function PairingCard({ gate, users, onPair, onDeny }: PairingCardProps) {
   return (
     <section class="gate" aria-label="Pairing">

@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
-import { Bar } from "../../frame/bar.tsx";
-import { confirmed } from "../../frame/dialog.tsx";
-import { List } from "../../frame/list.tsx";
 import { attempt } from "../../state/app.ts";
 import { useApp, useLive } from "../../state/use-app.ts";
 import { ask, type Routine, type RoutineRun } from "../../state/wire.ts";
+import { Bar } from "../../widgets/bar.tsx";
+import { confirmed } from "../../widgets/dialog.tsx";
+import { List } from "../../widgets/list.tsx";
 import { causeOf, localTime, outcomeOf, statusOf } from "./routine-words.ts";
 
 const EVERY_MILLIS = 2500;

@@ -1,16 +1,16 @@
 import { useState } from "preact/hooks";
-import { Bar } from "../../frame/bar.tsx";
-import { List } from "../../frame/list.tsx";
 import { attempt } from "../../state/app.ts";
 import { useApp, useLive } from "../../state/use-app.ts";
 import { ask, type Routine } from "../../state/wire.ts";
+import { Bar } from "../../widgets/bar.tsx";
+import { List } from "../../widgets/list.tsx";
 import { AddRoutine } from "./add-routine.tsx";
 import { RoutineCard } from "./routine-card.tsx";
 import { localTime, outcomeOf, statusOf } from "./routine-words.ts";
 
 const EVERY_MILLIS = 5000;
 
-/** What the agent does on a schedule; `shown` is the routine that the address names. */
+/** The routines; `shown` is the routine that the address names. */
 export function RoutinesPage({ shown }: { readonly shown: string | undefined }) {
   return shown ? <RoutineCard key={shown} id={shown} /> : <Routines />;
 }

@@ -1,8 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
-import { confirmed } from "../../frame/dialog.tsx";
-import { List } from "../../frame/list.tsx";
 import { attempt } from "../../state/app.ts";
 import { type Account, ask, type Integration } from "../../state/wire.ts";
+import { confirmed } from "../../widgets/dialog.tsx";
+import { List } from "../../widgets/list.tsx";
 
 interface Added {
   readonly name: string;
@@ -24,7 +24,7 @@ export function Integrations({ users }: { users: readonly Account[] }) {
     const form = event.currentTarget as HTMLFormElement;
     const { name, user, message } = Object.fromEntries(new FormData(form));
     const made = await attempt(() =>
-      ask<Added>("POST", "/api/webhooks", { name, user, ...(message && { message }) }),
+      ask<Added>("POST", "/api/webhooks", { name, user, message: message || undefined }),
     );
     if (!made) return;
     form.reset();

@@ -1,13 +1,13 @@
 import { useEffect, useState } from "preact/hooks";
 import { GateCard } from "../../chat/gates/gate-card.tsx";
-import { Bar } from "../../frame/bar.tsx";
 import { attempt } from "../../state/app.ts";
 import { useApp } from "../../state/use-app.ts";
 import { type Account, ask, type Gate, type Identity, type PairingGate } from "../../state/wire.ts";
+import { Bar } from "../../widgets/bar.tsx";
 import { Identities, PairingCard } from "../people/identities.tsx";
 import { Integrations } from "./integrations.tsx";
 
-/** Who talks by the webhook channel, and what waits for an operator's answer. */
+/** The senders of the webhook channel, and the gates that an operator answers for them. */
 export function WebhooksPage() {
   const { status } = useApp();
   const [gates, setGates] = useState<readonly (Gate | PairingGate)[]>([]);
@@ -21,7 +21,7 @@ export function WebhooksPage() {
     );
     const known = await attempt(() => ask<{ identities: readonly Identity[] }>("GET", "/api/identities"));
     const people = await attempt(() => ask<{ users: readonly Account[] }>("GET", "/api/users"));
-    // What the operator's own threads wait for is answered there.
+    // The gates of the operator's own threads are answered in those threads.
     if (waiting) setGates(waiting.pending.filter((gate) => gate.type === "pairing" || gate.user_id));
     if (known) setIdentities(known.identities);
     if (people) setUsers(people.users);
