@@ -24,7 +24,6 @@ export {
   type Tracer,
 } from "./log/telemetry.ts";
 export { currentTraceparent, withTraceparent } from "./log/trace-context.ts";
-export { colourCode } from "./mask/code.ts";
 export { canBeHidden, encodePathValue, SHORTEST } from "./mask/forms.ts";
 export { cutMarkdown } from "./mask/markup.ts";
 export { createMask } from "./mask/mask.ts";

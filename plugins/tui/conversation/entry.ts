@@ -1,27 +1,24 @@
 /** The entries of the history pane, and which of them can be answered or opened. */
-
 import { decisionsAt } from "../../../kernel/kit.ts";
 import type { Gate, ToolCall, ToolOutcome } from "../../../kernel/plugin.ts";
-import { type Form, stepsOf } from "../questions/question-form.ts";
+import { type Form, stepsOf } from "./question-form.ts";
 
 export type Entry = { readonly id: number } & (
   | {
       readonly type: "person";
       readonly text: string;
-      /** What came with it. */
       readonly files?: readonly string[];
       readonly open: boolean;
     }
-  /** `spent`: what its turn took, once that is known. */
+  /** `spent`: the model, tokens and cost of its turn, once they are known. */
   | { readonly type: "answer"; readonly text: string; readonly spent?: string }
   | {
       readonly type: "tool";
       readonly call: ToolCall;
       readonly outcome?: ToolOutcome;
       readonly millis?: number;
-      /** How many came with the outcome. */
       readonly images?: number;
-      /** It is not over: the person is asked something first. */
+      /** True while the person is asked something before the call continues. */
       readonly isWaiting?: boolean;
       readonly open: boolean;
     }
@@ -30,14 +27,14 @@ export type Entry = { readonly id: number } & (
       readonly gate: Gate;
       readonly choice: number;
       readonly decided?: string;
-      /** While a question is being answered. */
+      /** Set while a question is being answered field by field. */
       readonly form?: Form;
     }
   /** Postern's own question before something that cannot be undone. */
   | {
       readonly type: "confirm";
       readonly question: string;
-      /** What is done on the first choice. */
+      /** The label of the first choice. */
       readonly yes: string;
       readonly choice: number;
       readonly decided?: string;
@@ -47,7 +44,7 @@ export type Entry = { readonly id: number } & (
       readonly type: "note";
       readonly tone: "plain" | "warning" | "bad";
       readonly text: string;
-      /** An address at the end, which stays in one piece. */
+      /** An address shown after the text and never broken by a line end. */
       readonly link?: string;
     }
 );
@@ -103,7 +100,7 @@ export function isFoldable(entry: Entry): entry is EntryOf<"tool"> | EntryOf<"pe
   return entry.type === "tool" || (entry.type === "person" && isLong(entry.text));
 }
 
-const LONGEST_OPEN = 20;
+const MAX_OPEN_LINES = 20;
 
-/** A message that is folded. */
-export const isLong = (text: string) => text.split("\n", LONGEST_OPEN + 1).length > LONGEST_OPEN;
+/** True for a message that is collapsed at first. */
+export const isLong = (text: string) => text.split("\n", MAX_OPEN_LINES + 1).length > MAX_OPEN_LINES;

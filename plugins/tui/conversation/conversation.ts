@@ -1,4 +1,5 @@
 /** The open thread: sends turns, follows turns from every channel and holds what the history pane shows. */
+import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import {
   type Agent,
@@ -6,19 +7,18 @@ import {
   type ModelName,
   reason,
   type Threads,
+  type Turn,
   type TurnEvent,
+  type TurnInput,
   type TurnRecord,
   type Upload,
   type Usage,
-} from "../../kernel/plugin.ts";
-import { type Changes, createChanges } from "./changes.ts";
-import { beginningOf, keep, type LiveTurn, liveTurn } from "./live-turn.ts";
-import { type Confirming, createConfirming } from "./questions/confirming.ts";
-import { createDeciding, type Deciding } from "./questions/deciding.ts";
-import { createFilling, type Filling } from "./questions/filling.ts";
-import type { Entry, EntryOf } from "./screen/entry.ts";
-import { createSending } from "./sending.ts";
-import { createTranscript, filesIn } from "./transcript.ts";
+} from "../../../kernel/plugin.ts";
+import { type Answers, createAnswers } from "./answers.ts";
+import { type ChangeSignal, createChangeSignal } from "./change-signal.ts";
+import type { Entry, EntryOf } from "./entry.ts";
+import { createLiveTurn, itemsBeforeEvents, type LiveTurn, recordEvent } from "./live-turn.ts";
+import { createTranscript, describeFiles } from "./transcript.ts";
 
 export interface ConversationParts {
   readonly agent: Agent;
@@ -27,32 +27,27 @@ export interface ConversationParts {
   readonly user: string;
 }
 
-/** What the turn is doing, and since when. */
-export interface Activity {
-  readonly since: number;
-  readonly what: string;
-}
+/** What the running turn is doing, and since when. */
+export type Activity = Pick<LiveTurn, "since" | "what">;
 
-export interface Conversation extends Filling, Changes, Deciding, Pick<Confirming, "confirm"> {
+export interface Conversation extends Answers, ChangeSignal {
   readonly entries: readonly Entry[];
   readonly thread: string | undefined;
-  /** Of the thread, once it is known. */
   readonly title: string | undefined;
-  /** Chosen for the thread, or for the one that the next message starts. */
+  /** The model chosen for the thread, or for the one that the next message starts. */
   readonly model: ModelName | undefined;
-  /** With `undefined`, the configured one answers. */
+  /** `undefined` goes back to the configured model. */
   setModel(model: ModelName | undefined): Promise<void>;
   readonly activity: Activity | undefined;
   readonly spent: { readonly tokens: number; readonly cost: number };
-  /** Answers false where it was refused: then it is not in the conversation. */
+  /** Returns false if the message was refused: then it is not in the conversation. */
   send(text: string, files?: readonly Upload[]): Promise<boolean>;
   /** Sends the message of a turn again, as another version of it. */
   sendAgain(turn: TurnRecord): Promise<void>;
-  /** False if nothing was running. */
+  /** Returns false if nothing was running. */
   cancel(): boolean;
   /** Returns the note's id, for `rewrite`. */
   note(text: string, tone?: EntryOf<"note">["tone"]): number;
-  /** With an address that is never broken into lines. */
   rewrite(note: number, text: string, link?: string): void;
   clear(): void;
   /** Looks up the title again, which another channel may have changed. */
@@ -62,44 +57,86 @@ export interface Conversation extends Filling, Changes, Deciding, Pick<Confirmin
   close(): void;
 }
 
+/** A turn sent from here that no event has arrived for yet. */
+interface SentTurn {
+  /** The thread that was open then. */
+  readonly where: string | undefined;
+  readonly asked: string | undefined;
+}
+
+/** `files` are ids of uploads, or of files that came with an earlier message. */
+type SendOptions = Pick<Turn, "after" | "outside"> & { readonly files?: readonly string[] };
+
 const TURNS_SHOWN = 50;
+// Deltas arrive faster than the screen can show them; every second frame is left free for key presses.
+const FRAME_MILLIS = 33;
 
 export function createConversation(parts: ConversationParts): Conversation {
   const { agent, threads, attachments, user } = parts;
-  const changes = createChanges();
+  const changes = createChangeSignal(FRAME_MILLIS);
   const { changed } = changes;
   const live = new Map<string, LiveTurn>();
+  const sending = new Map<string, SentTurn>();
+  let lastSend: Promise<unknown> = Promise.resolve();
   let thread: string | undefined;
   let title: string | undefined;
   let model: ModelName | undefined;
   let spent = { tokens: 0, cost: 0 };
-  /** How often a thread was opened: what was read for an earlier one is not shown. */
+  /** Counts how often a thread was opened: what was read for an earlier one is not shown. */
   let opened = 0;
-  /** The last turn of what is shown. */
+  /** The last turn that is shown. */
   let newest: string | undefined;
-  /** While a thread is being read: its turns of which something was heard. */
+  /** While a thread is being read: its turns that events have arrived for. */
   let opening: Map<string, LiveTurn> | undefined;
 
   const transcript = createTranscript(changed);
   const { add, ask, update, replay, closeGate } = transcript;
+  const report = (error: unknown) => void add({ type: "note", tone: "bad", text: reason(error) });
 
-  const { start, hear } = createSending({
-    agent,
-    attachments,
-    user,
-    thread: () => thread,
-    model: () => model,
-    refused: (error) => add({ type: "note", tone: "bad", text: reason(error) }),
-    heard(id, where, sent) {
-      if (sent.where === thread && thread !== where) {
-        thread = where;
-        // A store that does not answer now is asked again.
-        lookUpTitle().catch(() => {});
-      }
-      live.set(id, liveTurn(id, where, true, sent.asked));
-      changed();
-    },
-  });
+  /** Returns false if the turn was refused. */
+  function start(input: TurnInput, options: SendOptions = {}): Promise<boolean> {
+    // One after the other: the second message to a new thread has to know which thread that is.
+    const sent = lastSend.then(() => sendTurn(input, options));
+    lastSend = sent;
+    return sent;
+  }
+
+  async function sendTurn(input: TurnInput, { files = [], ...options }: SendOptions): Promise<boolean> {
+    const id = randomUUID();
+    // Read now: another thread may be open when the files have been brought.
+    const [where, chosen] = [thread, model];
+    sending.set(id, { where, asked: input.type === "message" ? input.text : undefined });
+    try {
+      const brought = files.length === 0 ? undefined : await attachments.bring(user, files);
+      const turn: Turn = {
+        ...{ user, channel: "tui", id, ...options },
+        input: brought && input.type === "message" ? { ...input, attachments: brought.attachments } : input,
+        attached: brought?.attached,
+        thread: where,
+        model: where === undefined ? chosen : undefined,
+      };
+      noticeSent(id, (await agent.run(turn, brought?.alongside)).thread);
+      return true;
+    } catch (error) {
+      sending.delete(id);
+      report(error);
+      return false;
+    }
+  }
+
+  /** Called with the first sign of a turn: that it runs, or an event of it. */
+  function noticeSent(id: string, where: string): void {
+    const sent = sending.get(id);
+    if (sent === undefined) return;
+    sending.delete(id);
+    if (sent.where === thread && thread !== where) {
+      thread = where;
+      // If the store fails now, the title is looked up again within a second.
+      lookUpTitle().catch(() => {});
+    }
+    live.set(id, createLiveTurn(id, where, true, sent.asked));
+    changed();
+  }
 
   async function lookUpTitle(): Promise<void> {
     const asked = thread;
@@ -110,18 +147,15 @@ export function createConversation(parts: ConversationParts): Conversation {
     if (!isSame) changed();
   }
 
-  const confirming = createConfirming(transcript);
-  const filling = createFilling(transcript, (input) => void start(input));
-
   const unwatch = agent.watch(user, (event, { id, thread: where }) => {
-    hear(id, where);
+    noticeSent(id, where);
     const turn = live.get(id) ?? join(id, where);
-    keep(turn, event);
+    recordEvent(turn, event);
     if (event.type === "started" && where === thread && opening === undefined) {
       const isElsewhere = !turn.isOurs && newest !== undefined && event.after !== newest;
       newest = id;
-      // Another version of what is shown, made on another channel.
-      if (isElsewhere) open(thread).catch((error) => add({ type: "note", tone: "bad", text: reason(error) }));
+      // Another channel made another version of what is shown.
+      if (isElsewhere) open(thread).catch(report);
     }
     if (event.type === "done" || event.type === "failed") live.delete(id);
     if (where !== thread) return;
@@ -132,7 +166,7 @@ export function createConversation(parts: ConversationParts): Conversation {
 
   /** Starts showing a turn that another channel started. */
   function join(id: string, where: string): LiveTurn {
-    const turn = liveTurn(id, where, false);
+    const turn = createLiveTurn(id, where, false);
     live.set(id, turn);
     if (where === thread && opening === undefined) void showJoined(turn);
     return turn;
@@ -141,19 +175,19 @@ export function createConversation(parts: ConversationParts): Conversation {
   async function showJoined(turn: LiveTurn): Promise<void> {
     const shownFor = opened;
     turn.isJoining = true;
-    // Without it the turn is shown from its first event on.
+    // Without the record the turn is shown from its first event on.
     const record = await threads.turn(user, turn.id).catch(() => undefined);
     if (opened !== shownFor) return;
     turn.isJoining = false;
     if (record) {
       closeGate(record.input);
-      replay(beginningOf(turn, record.items));
+      replay(itemsBeforeEvents(turn, record.items));
     }
     for (const event of turn.events) show(event, turn);
     changed();
   }
 
-  /** Shows a thread as it is stored, with the turns of which something was heard since it was asked for. */
+  /** Shows a thread as it is stored, with the events that arrive while it is read. */
   async function read(next: string, heard: Map<string, LiveTurn>): Promise<void> {
     const shownFor = opened;
     const [{ items }, summary] = await Promise.all([
@@ -171,7 +205,7 @@ export function createConversation(parts: ConversationParts): Conversation {
       const running = heard.get(turn.id);
       if (running) {
         heard.delete(turn.id);
-        replay(beginningOf(running, turn.items));
+        replay(itemsBeforeEvents(running, turn.items));
         for (const event of running.events) show(event, running);
         continue;
       }
@@ -212,9 +246,11 @@ export function createConversation(parts: ConversationParts): Conversation {
     model = undefined;
     newest = undefined;
     spent = { tokens: 0, cost: 0 };
+    opening = undefined;
     for (const turn of live.values()) turn.isJoining = false;
-    opening = next === undefined ? undefined : new Map(liveHere().map((turn) => [turn.id, turn]));
-    if (next !== undefined && opening !== undefined) await read(next, opening);
+    if (next === undefined) return;
+    opening = new Map(liveHere().map((turn) => [turn.id, turn]));
+    await read(next, opening);
   }
 
   function forget(): void {
@@ -248,7 +284,7 @@ export function createConversation(parts: ConversationParts): Conversation {
       return spent;
     },
     async send(text, files = []) {
-      const entry = add({ type: "person", text, open: false, ...filesIn(files) });
+      const entry = add({ type: "person", text, open: false, files: describeFiles(files) });
       const isTaken = await start({ type: "message", text }, { files: files.map(({ id }) => id) });
       if (!isTaken) transcript.remove(entry);
       return isTaken;
@@ -257,25 +293,17 @@ export function createConversation(parts: ConversationParts): Conversation {
       if (input.type !== "message") return;
       const files = input.attachments?.map(({ id }) => id) ?? [];
       const { attachments: _, ...message } = input;
-      if (await start(message, { files, after, ...(outside && { outside }) })) await open(thread);
+      if (await start(message, { files, after, outside })) await open(thread);
     },
     cancel() {
       const running = liveHere();
       for (const turn of running) turn.isOneOfSeveral = running.length > 1;
-      for (const { id } of running)
-        agent.cancel(user, id).catch((error) => add({ type: "note", tone: "bad", text: reason(error) }));
+      for (const { id } of running) agent.cancel(user, id).catch(report);
       return running.length > 0;
     },
     note: (text, tone = "plain") => add({ type: "note", tone, text }),
-    rewrite: (id, text, link) =>
-      update(id, "note", (entry) => ({ ...entry, text, ...(link !== undefined && { link }) })),
-    ...createDeciding(transcript, confirming, (input) => void start(input)),
-    confirm: confirming.confirm,
-    get filling() {
-      return filling.filling;
-    },
-    fill: filling.fill,
-    stopFilling: filling.stopFilling,
+    rewrite: (id, text, link) => update(id, "note", (entry) => ({ ...entry, text, link })),
+    ...createAnswers(transcript, (input) => void start(input)),
     clear: forget,
     lookUpTitle,
     open,

@@ -1,36 +1,36 @@
-/** Files that go with the next message. Each is uploaded when it is named, so that a refusal costs no message. */
+/** Files that go with the next message. Each is uploaded as soon as it is named, so that a refusal loses no message. */
 import { open } from "node:fs/promises";
 import { basename } from "node:path";
 import { type Attachments, Fault, reason, type Upload } from "../../../kernel/plugin.ts";
-import type { Conversation } from "../conversation.ts";
-import { quoted } from "../screen/text/markdown.ts";
+import type { Conversation } from "../conversation/conversation.ts";
+import { sizeOf } from "../text/amounts.ts";
+import { quoted } from "../text/markdown.ts";
 import { mentionsIn } from "./mentions.ts";
 import { fileFault } from "./paths.ts";
-import { sizeOf } from "./size.ts";
 
-export interface Attaching {
+export interface PendingFiles {
   readonly waiting: readonly Upload[];
-  /** Rejects with a `Fault` that says why it is not taken. */
+  /** Rejects with a `Fault` that says why the file is not accepted. */
   add(path: string): Promise<Upload>;
-  /** Answers how many were given up. */
-  drop(): Promise<number>;
-  /** Sends a message with those that wait and those that it names; false where it was refused. */
+  /** Returns how many were removed. */
+  removeAll(): Promise<number>;
+  /** Sends a message with the waiting files and those that it names; returns false if it was refused. */
   send(text: string, isPasted: boolean): Promise<boolean>;
 }
 
-export interface AttachingParts {
+export interface PendingFilesParts {
   readonly attachments: Attachments;
   readonly conversation: Conversation;
   readonly user: string;
 }
 
-export function createAttaching({ attachments, conversation, user }: AttachingParts): Attaching {
+export function createPendingFiles({ attachments, conversation, user }: PendingFilesParts): PendingFiles {
   let waiting: readonly Upload[] = [];
 
   const upload = async (path: string): Promise<Upload> =>
     attachments.add(user, { name: basename(path), data: await read(path, attachments.limits.fileBytes) });
 
-  const giveUp = (uploads: readonly Upload[]) =>
+  const remove = (uploads: readonly Upload[]) =>
     Promise.allSettled(uploads.map(({ id }) => attachments.remove(user, id)));
 
   return {
@@ -39,26 +39,22 @@ export function createAttaching({ attachments, conversation, user }: AttachingPa
     },
     async add(path) {
       if (waiting.length >= attachments.limits.files)
-        throw new Fault(
-          "invalid",
-          "too_many_files",
-          `A message takes at most ${attachments.limits.files} files.`,
-        );
+        throw refuse("too_many_files", `A message can have at most ${attachments.limits.files} files.`);
       const added = await upload(path);
       waiting = [...waiting, added];
       conversation.changed();
       return added;
     },
-    async drop() {
-      const dropped = waiting;
+    async removeAll() {
+      const removed = waiting;
       waiting = [];
       conversation.changed();
-      await giveUp(dropped);
-      return dropped.length;
+      await remove(removed);
+      return removed.length;
     },
     async send(text, isPasted) {
       const named = mentionsIn(text);
-      // Whoever wrote what was pasted must not choose which of the person's files are sent.
+      // Whoever wrote the pasted text must not choose which of the person's files are sent.
       if (isPasted && named.length > 0)
         conversation.note(
           `Not attached, since the text was pasted: ${named.map(quoted).join(", ")}. /attach attaches a file.`,
@@ -69,30 +65,29 @@ export function createAttaching({ attachments, conversation, user }: AttachingPa
       try {
         if (!isPasted) for (const path of named) uploads.push(await upload(path));
       } catch (error) {
-        await giveUp(uploads);
+        await remove(uploads);
         conversation.note(reason(error), "bad");
         return false;
       }
       waiting = [];
       if (await conversation.send(text, [...before, ...uploads])) return true;
       waiting = [...before, ...waiting];
-      await giveUp(uploads);
+      await remove(uploads);
       return false;
     },
   };
 }
 
-async function read(path: string, most: number): Promise<Uint8Array> {
+async function read(path: string, maxBytes: number): Promise<Uint8Array> {
   try {
     const file = await open(path);
     try {
       const found = await file.stat();
-      if (!found.isFile()) throw new Fault("invalid", "not_a_file", `${path} is not a file.`);
-      if (found.size > most)
-        throw new Fault(
-          "invalid",
+      if (!found.isFile()) throw refuse("not_a_file", `${path} is not a file.`);
+      if (found.size > maxBytes)
+        throw refuse(
           "file_too_large",
-          `${path} has ${sizeOf(found.size)}; a file may have at most ${sizeOf(most)}.`,
+          `${path} has ${sizeOf(found.size)}; a file may have at most ${sizeOf(maxBytes)}.`,
         );
       return await file.readFile();
     } finally {
@@ -102,3 +97,5 @@ async function read(path: string, most: number): Promise<Uint8Array> {
     throw error instanceof Fault ? error : fileFault("read", path, error);
   }
 }
+
+const refuse = (code: string, message: string) => new Fault("invalid", code, message);

@@ -1,12 +1,12 @@
-/** Where in the history somebody reads: kept by what is read there, so that another width does not move it. Pure. */
+/** The scroll position in the history, kept by the text at the top, so that another width does not move it. Pure. */
 import { stripVTControlCharacters } from "node:util";
 
-export interface Place {
+export interface ScrollPosition {
   readonly entry: number;
-  /** The line of the entry, at this width. */
+  /** The line within the entry, at `width`. */
   readonly line: number;
   readonly width: number;
-  /** How much of the entry's text is above the line, at any width. */
+  /** The amount of the entry's text above the line, which is the same at any width. */
   readonly above: number;
 }
 
@@ -20,9 +20,9 @@ export interface Column {
   readonly total: number;
   /** The line on which an entry starts. */
   startOf(entry: number): number;
-  placeAt(line: number): Place | undefined;
+  positionAt(line: number): ScrollPosition | undefined;
   /** Undefined if the entry is no longer there. */
-  lineOf(place: Place): number | undefined;
+  lineOf(position: ScrollPosition): number | undefined;
   slice(from: number, until: number): readonly string[];
 }
 
@@ -37,16 +37,16 @@ export function columnOf(entries: readonly RenderedEntry[], width: number): Colu
     // The blank line below the last entry separates nothing.
     total: Math.max(0, end - 1),
     startOf: (entry) => starts.get(entry) ?? 0,
-    placeAt(at) {
+    positionAt(at) {
       const found = entries.findLast(({ id }) => (starts.get(id) ?? 0) <= at);
       if (found === undefined) return undefined;
       const line = Math.min(at - (starts.get(found.id) ?? 0), found.lines.length);
       return { entry: found.id, line, width, above: amountOf(found.lines.slice(0, line)) };
     },
-    lineOf(place) {
-      const found = entries.find(({ id }) => id === place.entry);
+    lineOf(position) {
+      const found = entries.find(({ id }) => id === position.entry);
       if (found === undefined) return undefined;
-      const line = place.width === width ? place.line : lineBelow(found.lines, place.above);
+      const line = position.width === width ? position.line : lineBelow(found.lines, position.above);
       return (starts.get(found.id) ?? 0) + Math.min(line, found.lines.length);
     },
     slice(from, until) {

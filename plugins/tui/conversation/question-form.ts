@@ -1,18 +1,17 @@
-/** A question of a tool's server, filled in line by line. */
-
+/** The form of a question that a tool's server asks, filled in line by line. */
 import { type Field, type FieldValue, fieldsOf, mistakeIn } from "../../../kernel/kit.ts";
 import type { Gate, Reply } from "../../../kernel/plugin.ts";
 
 export type QuestionGate = Extract<Gate, { type: "question" }>;
 
-/** One line to ask for. */
+/** A field that one line of the composer answers. */
 export interface Step {
   readonly question: string;
   readonly field: Field;
 }
 
 export interface Form {
-  /** What was given so far, for as many steps; undefined where one was left out. */
+  /** The values given so far, one per step; undefined where an optional one was skipped. */
   readonly values: readonly (FieldValue | undefined)[];
   readonly mistake?: string;
 }
@@ -50,10 +49,6 @@ export function repliesOf(gate: QuestionGate, { values }: Form): readonly Reply[
   });
 }
 
-export function decline({ questions }: QuestionGate): readonly Reply[] {
-  return questions.map(({ key }) => ({ key, action: "decline" }));
-}
-
 function readLine(field: Field, text: string): FieldValue {
   switch (field.kind) {
     case "number":
@@ -70,7 +65,7 @@ function readLine(field: Field, text: string): FieldValue {
   }
 }
 
-/** By its number, its name, or itself. */
+/** A choice can be typed as its number in the list, its label or its value. */
 function choiceOf({ choices = [] }: Field, text: string): string {
   const byNumber = /^\d{1,3}$/.test(text) ? choices[Number(text) - 1] : undefined;
   const isNamed = (name: string) => name.toLowerCase() === text.toLowerCase();
@@ -78,15 +73,15 @@ function choiceOf({ choices = [] }: Field, text: string): string {
   return (byName ?? byNumber)?.value ?? text;
 }
 
-/** What can be typed, in words. */
+/** Describes what can be typed, as in "a whole number, 1 to 10". */
 export function hintOf({ kind, isRequired, least, most, format, preset }: Field): string {
   const kinds: Readonly<Record<Field["kind"], string>> = {
     text: format ?? "text",
     number: "a number",
     integer: "a whole number",
     boolean: "y or n",
-    choice: "a number of the list",
-    choices: "numbers of the list, with commas between",
+    choice: "a number from the list",
+    choices: "numbers from the list, separated by commas",
   };
   const unit = kind === "text" ? " characters" : "";
   const bounds =
@@ -97,13 +92,12 @@ export function hintOf({ kind, isRequired, least, most, format, preset }: Field)
         : most !== undefined
           ? [`at most ${most}${unit}`]
           : [];
-  const empty =
-    preset === undefined ? (isRequired ? [] : ["Enter to leave it out"]) : [`Enter for ${say(preset)}`];
+  const empty = preset === undefined ? (isRequired ? [] : ["Enter to skip"]) : [`Enter for ${say(preset)}`];
   return [kinds[kind], ...bounds, ...empty].join(", ");
 }
 
 export function say(value: FieldValue | undefined): string {
-  if (value === undefined) return "left out";
+  if (value === undefined) return "skipped";
   if (typeof value === "boolean") return value ? "yes" : "no";
   return Array.isArray(value) ? value.join(", ") || "none" : String(value);
 }

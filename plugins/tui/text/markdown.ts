@@ -1,7 +1,7 @@
 /** Renders Markdown as terminal lines. While text streams in, only its unfinished end is parsed again. */
 import { lexer, type Token, type Tokens } from "marked";
 import stringWidth from "string-width";
-import { cutMarkdown } from "../../../../kernel/kit.ts";
+import { cutMarkdown } from "../../../kernel/kit.ts";
 import type { Highlighter } from "./highlighter.ts";
 import { hang, plain, wrap } from "./lines.ts";
 import type { Palette } from "./palette.ts";
@@ -16,7 +16,6 @@ export interface Rendering {
   readonly isFinal: boolean;
 }
 
-/** With it, what the lines of a fenced block look like. */
 type Style = Palette & { fenced(text: string, language: string): string };
 
 /** Renders a source, reusing an earlier rendering if the source only grew or there are more colours for it. */
@@ -44,7 +43,7 @@ export function renderMarkdown(
   // The next parse starts after the last block that cannot change; blank lines belong to the block before them.
   const open = tokens.findLastIndex(({ type }) => type !== "space");
   for (const [index, token] of tokens.entries()) {
-    // One by one: a call takes only so many arguments.
+    // One by one, since a spread of too many lines overflows the stack.
     for (const line of block(token, width, style)) lines.push(line);
     if (index >= open || !isFinal) continue;
     characters += token.raw.length;
@@ -54,7 +53,7 @@ export function renderMarkdown(
   return { source, width, lines, settled: { characters, lines: settledLines }, isFinal };
 }
 
-/** What would take long to parse is shown as it is. */
+/** Text that would take long to parse is shown as it is. */
 function tokensOf(source: string): Token[] {
   return cutMarkdown(source).flatMap((piece): Token[] => {
     if (piece.type === "markdown") return lexer(piece.raw);
@@ -115,7 +114,7 @@ function list(token: Tokens.List, width: number, palette: Style): string[] {
   });
 }
 
-const NARROWEST_COLUMN = 10;
+const MIN_COLUMN_WIDTH = 10;
 
 /** Shrinks the widest column if the table does not fit; if that is not enough, puts each cell on its own line. */
 function table({ header, rows }: Tokens.Table, width: number, palette: Palette): string[] {
@@ -128,7 +127,7 @@ function table({ header, rows }: Tokens.Table, width: number, palette: Palette):
   const total = widths.reduce((sum, each) => sum + each, 0) + 3 * (widths.length - 1);
   const widest = widths.indexOf(Math.max(...widths));
   widths[widest] = (widths[widest] ?? 0) - Math.max(0, total - width);
-  if (total > width && widths[widest] < NARROWEST_COLUMN) {
+  if (total > width && widths[widest] < MIN_COLUMN_WIDTH) {
     return body.flatMap((row) => [
       ...row.flatMap((cell, column) => hang(`${head[column] || "·"} `, "  ", cell, width)),
       "",

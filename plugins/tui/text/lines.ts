@@ -1,14 +1,14 @@
 /** Makes text safe for the terminal and fits it to the width of the screen. */
 import stringWidth from "string-width";
 import wrapAnsi from "wrap-ansi";
-import { visible, withoutHidden } from "../../../../kernel/kit.ts";
+import { visible, withoutHidden } from "../../../kernel/kit.ts";
 
-/** What a person types or pastes, without what is no text. */
+/** Removes what is not text from what a person types or pastes. */
 export function typed(text: string): string {
   return withoutHidden(text.replace(/\r\n?/g, "\n")).replaceAll("\t", "    ");
 }
 
-/** A model's or a tool's text as the screen shows it: what a terminal would act on is spelled out. */
+/** Spells out what a terminal would act on in a model's or a tool's text. */
 export function plain(text: string): string {
   return visible(text.replace(/\r\n?/g, "\n")).replaceAll("\t", "    ");
 }

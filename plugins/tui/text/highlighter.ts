@@ -1,8 +1,8 @@
-/** Colours for code, from a thread that is started with the first block. Until they come, the code is shown without. */
+/** Colours code in a thread that starts with the first block. Until the colours come, the code is shown without. */
 import { Worker } from "node:worker_threads";
-import { threadFile } from "../../../../kernel/kit.ts";
+import { threadFile } from "../../../kernel/kit.ts";
 
-/** In highlight.js's words: keyword, string, comment … */
+/** `kind` is a class of highlight.js: keyword, string, comment … */
 export interface CodePiece {
   readonly text: string;
   readonly kind: string;
@@ -25,31 +25,31 @@ export interface Highlighter {
 }
 
 /** A block of usual length takes a few milliseconds. */
-const LONGEST_MILLIS = 1000;
-const LONGEST_START_MILLIS = 10_000;
-const MOST_FAILURES = 5;
-const MOST_KEPT = 200;
+const TIMEOUT_MS = 1000;
+const START_TIMEOUT_MS = 10_000;
+const MAX_FAILURES = 5;
+const MAX_KEPT = 200;
 const WORKER = threadFile("highlighter-worker", import.meta.url);
 
 interface Known extends HighlightRequest {
-  /** Undefined where it cannot be coloured. */
+  /** Undefined if it cannot be coloured. */
   readonly pieces: readonly CodePiece[] | undefined;
 }
 
-/** `changed` is told when there are colours for something that was asked for. */
+/** Calls `changed` when there are colours for something that was requested. */
 export function createHighlighter(changed: () => void): Highlighter {
   const known = new Map<string, Known>();
   const waiting: HighlightRequest[] = [];
   let worker: Worker | undefined;
   let running: HighlightRequest | undefined;
   let limit: NodeJS.Timeout | undefined;
-  /** The thread has answered before: it is not still starting. */
+  /** True once the thread has started and replied. */
   let isWarm = false;
   let failures = 0;
 
   function ask(request: HighlightRequest): void {
     if (running !== undefined && keyOf(running) === keyOf(request)) return;
-    // Of a block that is still being written only the newest is wanted.
+    // While a block is still being written, only its newest text matters.
     const earlier = waiting.findIndex((each) => isBeginning(each, request));
     if (earlier === -1) waiting.push(request);
     else waiting[earlier] = request;
@@ -58,13 +58,13 @@ export function createHighlighter(changed: () => void): Highlighter {
 
   function next(): void {
     if (running !== undefined) return;
-    // What begins like one that cannot be coloured cannot be either.
+    // A text that begins like one that cannot be coloured cannot be coloured either.
     do running = waiting.shift();
     while (running !== undefined && isHopeless(running));
     if (running === undefined) return;
     worker ??= start();
     worker.postMessage(running);
-    limit = setTimeout(fail, isWarm ? LONGEST_MILLIS : LONGEST_START_MILLIS).unref();
+    limit = setTimeout(fail, isWarm ? TIMEOUT_MS : START_TIMEOUT_MS).unref();
   }
 
   function beginningOf(request: HighlightRequest): Known | undefined {
@@ -73,7 +73,7 @@ export function createHighlighter(changed: () => void): Highlighter {
 
   function isHopeless(request: HighlightRequest): boolean {
     const beginning = beginningOf(request);
-    return failures >= MOST_FAILURES || (beginning !== undefined && beginning.pieces === undefined);
+    return failures >= MAX_FAILURES || (beginning !== undefined && beginning.pieces === undefined);
   }
 
   function start(): Worker {
@@ -107,11 +107,11 @@ export function createHighlighter(changed: () => void): Highlighter {
     const done = running;
     running = undefined;
     if (done !== undefined) {
-      // What a block was like while it was being written is not shown again.
+      // Earlier states of a block that was being written are not shown again.
       for (const [key, each] of known) if (isBeginning(each, done)) known.delete(key);
       known.set(keyOf(done), { ...done, pieces });
       const [oldest] = known.keys();
-      if (known.size > MOST_KEPT && oldest !== undefined) known.delete(oldest);
+      if (known.size > MAX_KEPT && oldest !== undefined) known.delete(oldest);
     }
     next();
     changed();

@@ -1,4 +1,4 @@
-/** What the keys of a terminal mean. */
+/** The meaning of each key of a terminal. */
 import type { Motion } from "./composer.ts";
 
 /** A key as the terminal library reports it. */
@@ -22,7 +22,7 @@ export interface Key {
   readonly eventType?: "press" | "repeat" | "release" | undefined;
 }
 
-/** Where a key takes the cursor. */
+/** Returns the motion of the cursor that a key stands for. */
 export function motionOf(input: string, key: Key): Motion | undefined {
   const byWord = key.ctrl || key.meta;
   if (key.leftArrow) return byWord ? "wordLeft" : "left";
@@ -34,7 +34,7 @@ export function motionOf(input: string, key: Key): Motion | undefined {
   return undefined;
 }
 
-/** How far a key deletes. */
+/** Returns the motion over which a key deletes. */
 export function erasureOf(input: string, key: Key): Motion | undefined {
   if (key.backspace) return key.meta || key.ctrl ? "wordLeft" : "left";
   if (key.delete) return key.meta || key.ctrl ? "wordRight" : "right";

@@ -13,7 +13,7 @@ test("quitting says how to go on with the thread; that opens it, and an unknown 
   terminal.press("ctrlC");
   expect(await terminal.exited).toBe(0);
   // On the screen the person had before.
-  await terminal.until("To go on with this thread: postern --thread ");
+  await terminal.until("To continue this thread: postern --thread ");
   const [, thread = ""] = /postern --thread ([0-9a-f-]{36})/.exec(terminal.text()) ?? [];
   const { home } = terminal;
 

@@ -1,11 +1,9 @@
-/** What is on the screen of a conversation, entry by entry. */
-import type { Attachment, Gate, TurnEvent, TurnInput, TurnItem, TurnRecord } from "../../kernel/plugin.ts";
-import { sizeOf } from "./files/size.ts";
+/** The history of a conversation as the screen shows it, entry by entry. */
+import type { Attachment, Gate, TurnEvent, TurnInput, TurnItem, TurnRecord } from "../../../kernel/plugin.ts";
+import { sizeOf, spendingOf } from "../text/amounts.ts";
+import { quoted } from "../text/markdown.ts";
+import { choicesOf, type Entry, type EntryOf } from "./entry.ts";
 import type { LiveTurn } from "./live-turn.ts";
-import { isAnswer } from "./questions/gate-answer.ts";
-import { choicesOf, type Entry, type EntryOf } from "./screen/entry.ts";
-import { spendingOf } from "./screen/spending.ts";
-import { quoted } from "./screen/text/markdown.ts";
 
 const SEND_AGAIN = "\n\n*Ctrl+P brings your message back to edit and send again.*";
 
@@ -15,7 +13,7 @@ type Draft = Entry extends infer Each ? (Each extends Entry ? Omit<Each, "id"> :
 
 export type Transcript = ReturnType<typeof createTranscript>;
 
-/** `changed` is told of every change. */
+/** Calls `changed` after every change. */
 export function createTranscript(changed: () => void) {
   let entries: Entry[] = [];
   let nextId = 1;
@@ -29,12 +27,11 @@ export function createTranscript(changed: () => void) {
 
   /** Preselects the last choice, which denies. */
   function ask(gate: Gate): void {
-    const call = openCall(gate.call.id);
-    if (call !== undefined) update(call, "tool", (entry) => ({ ...entry, isWaiting: true }));
+    update(openCall(gate.call.id), "tool", (entry) => ({ ...entry, isWaiting: true }));
     add({ type: "gate", gate, choice: choicesOf(gate).length - 1 });
   }
 
-  /** The entry of a call that has no outcome yet: an answer at a gate goes on with it. */
+  /** The entry of a call without an outcome: a turn that answers a gate continues it. */
   function openCall(call: string): number | undefined {
     return entries.findLast(
       (entry) => entry.type === "tool" && entry.call.id === call && entry.outcome === undefined,
@@ -42,7 +39,7 @@ export function createTranscript(changed: () => void) {
   }
 
   function update<Type extends Entry["type"]>(
-    id: number,
+    id: number | undefined,
     type: Type,
     change: (entry: EntryOf<Type>) => EntryOf<Type>,
   ): void {
@@ -70,21 +67,20 @@ export function createTranscript(changed: () => void) {
     let answer: number | undefined;
     for (const item of items) {
       if (item.type === "message" && item.role === "user")
-        add({ type: "person", text: item.text, open: false, ...filesIn(item.attachments) });
+        add({ type: "person", text: item.text, open: false, files: describeFiles(item.attachments) });
       else if (item.type === "message" && item.text !== "") answer = add({ type: "answer", text: item.text });
       else if (item.type === "tool_call")
         calls.set(item.call.id, add({ type: "tool", call: item.call, open: false }));
       else if (item.type === "tool_result") {
-        const { outcome, attachments } = item;
-        const id = calls.get(item.call) ?? openCall(item.call);
-        update(id ?? 0, "tool", (entry) => ({ ...entry, outcome, ...picturesIn(attachments) }));
+        const ended = { outcome: item.outcome, images: item.attachments?.length };
+        update(calls.get(item.call) ?? openCall(item.call), "tool", (entry) => ({ ...entry, ...ended }));
       }
     }
     if (ended) setSpent(answer, ended);
   }
 
   function setSpent(answer: number | undefined, ended: Spending): void {
-    if (answer !== undefined) update(answer, "answer", (entry) => ({ ...entry, spent: spendingOf(ended) }));
+    update(answer, "answer", (entry) => ({ ...entry, spent: spendingOf(ended) }));
   }
 
   function lastAnswerOf({ shown }: LiveTurn): number | undefined {
@@ -97,6 +93,7 @@ export function createTranscript(changed: () => void) {
     switch (event.type) {
       case "started":
       case "reasoning":
+      case "usage":
         break;
       case "text": {
         const id = shown.get(event.item);
@@ -107,14 +104,14 @@ export function createTranscript(changed: () => void) {
       }
       case "tool_started": {
         const open = openCall(event.call.id);
-        if (open !== undefined) update(open, "tool", (entry) => ({ ...entry, isWaiting: false }));
+        update(open, "tool", (entry) => ({ ...entry, isWaiting: false }));
         shown.set(event.item, open ?? add({ type: "tool", call: event.call, open: false }));
         turn.what = `running ${event.call.name}`;
         break;
       }
       case "tool_finished": {
-        const { call, millis } = event;
-        const ended = { outcome: event.outcome, millis, ...picturesIn(event.attachments) };
+        const { call, outcome, millis, attachments } = event;
+        const ended = { outcome, millis, images: attachments?.length };
         const id = shown.get(event.item);
         if (id === undefined) add({ type: "tool", call, ...ended, open: false });
         else update(id, "tool", (entry) => ({ ...entry, ...ended }));
@@ -126,8 +123,6 @@ export function createTranscript(changed: () => void) {
         break;
       case "notice":
         add({ type: "note", tone: "warning", text: event.message });
-        break;
-      case "usage":
         break;
       case "done":
         setSpent(lastAnswerOf(turn), event.record);
@@ -150,7 +145,7 @@ export function createTranscript(changed: () => void) {
     closeGate,
     replay,
     show,
-    /** Answers what was there. */
+    /** Returns the entries that were there. */
     clear(): readonly Entry[] {
       const before = entries;
       entries = [];
@@ -165,21 +160,23 @@ export function createTranscript(changed: () => void) {
   };
 }
 
-const LONGEST_NAMED = 60;
+const MAX_NAMED_LENGTH = 60;
 
-/** Which of them it was, where several are stopped at once. */
+/** Names the message if several turns were cancelled at once. */
 function cancelled({ asked, isOneOfSeveral }: LiveTurn): string {
   if (asked === undefined || !isOneOfSeveral) return "*Cancelled.*";
   const line = asked.replaceAll(/\s+/g, " ");
-  return `*Cancelled:* ${quoted(line.length > LONGEST_NAMED ? `${line.slice(0, LONGEST_NAMED)}…` : line)}`;
+  const isLong = line.length > MAX_NAMED_LENGTH;
+  return `*Cancelled:* ${quoted(isLong ? `${line.slice(0, MAX_NAMED_LENGTH)}…` : line)}`;
 }
 
-function picturesIn(attachments: readonly Attachment[] = []): { readonly images?: number } {
-  return attachments.length > 0 ? { images: attachments.length } : {};
+function isAnswer(input: TurnInput, gate: Gate): boolean {
+  if (input.type === "message") return false;
+  if (input.type === "tool_outputs") return input.outputs.some(({ call }) => call === gate.call.id);
+  return input.type === "tool_output" ? input.call === gate.call.id : input.gate === gate.id;
 }
 
-/** What came with a message, as it is listed below it. */
-export function filesIn(attachments: readonly Attachment[] = []): { readonly files?: readonly string[] } {
-  const files = attachments.map(({ name, kind, size }) => `${name ?? kind}, ${sizeOf(size)}`);
-  return files.length > 0 ? { files } : {};
+/** The files of a message as they are listed below it. */
+export function describeFiles(attachments: readonly Attachment[] = []): readonly string[] {
+  return attachments.map(({ name, kind, size }) => `${name ?? kind}, ${sizeOf(size)}`);
 }

@@ -1,18 +1,18 @@
-/** How each entry of the history pane is rendered as lines. */
+/** Renders each entry of the history pane as lines. */
 import stringWidth from "string-width";
+import { type Piece, tell } from "../../../kernel/kit.ts";
 import type { Gate } from "../../../kernel/plugin.ts";
-import { approvalLines } from "./approval.ts";
-import { type Asking, choicesAt, type Entry, type EntryOf, isLong } from "./entry.ts";
-import { questionLines } from "./question.ts";
-import type { Highlighter } from "./text/highlighter.ts";
-import { cut, hang, plain } from "./text/lines.ts";
-import { rowsOf } from "./text/link.ts";
-import { type Rendering, renderMarkdown } from "./text/markdown.ts";
-import type { Palette } from "./text/palette.ts";
+import { type Asking, choicesAt, type Entry, type EntryOf, isLong } from "../conversation/entry.ts";
+import { type Form, hintOf, type QuestionGate, say, stepsOf } from "../conversation/question-form.ts";
+import { durationOf, plural } from "../text/amounts.ts";
+import type { Highlighter } from "../text/highlighter.ts";
+import { cut, hang, plain } from "../text/lines.ts";
+import { type Rendering, renderMarkdown } from "../text/markdown.ts";
+import type { Palette } from "../text/palette.ts";
 
-const FOLDED = 6;
-const NARROWEST_SPENT = 40;
-const LONGEST_OUTPUT = 400;
+const FOLDED_LINES = 6;
+const MIN_WIDTH_WITH_SPENDING = 40;
+const MAX_OUTPUT_LINES = 400;
 
 export interface Renderer {
   lines(entry: Entry, width: number, isFocused: boolean): readonly string[];
@@ -47,7 +47,7 @@ export function createRenderer(palette: Palette, highlighter?: Highlighter): Ren
   };
 }
 
-/** On the line of the text if it fits, otherwise below it from the edge, where `link.ts` makes it one piece. */
+/** Puts the link after the text if it fits, otherwise below it from the edge, where the terminal writes it in one piece. */
 function withLink(
   entry: Entry,
   lines: readonly string[],
@@ -59,7 +59,10 @@ function withLink(
   const [text = "", ...rest] = lines;
   const whole = `${text} ${palette.underlined(link)}`;
   if (stringWidth(whole) <= width) return [whole, ...rest];
-  return [text, ...rowsOf(link, width).map(palette.underlined), ...rest];
+  const rows = Array.from({ length: Math.ceil(link.length / width) }, (_, row) =>
+    palette.underlined(link.slice(row * width, (row + 1) * width)),
+  );
+  return [text, ...rows, ...rest];
 }
 
 function framed(entry: Entry, lines: readonly string[], width: number, palette: Palette): string[] {
@@ -75,7 +78,7 @@ function framed(entry: Entry, lines: readonly string[], width: number, palette: 
 
 function spentLine(entry: Entry, width: number, palette: Palette): string[] {
   // A small screen is for the answer.
-  if (entry.type !== "answer" || !entry.spent || width < NARROWEST_SPENT) return [];
+  if (entry.type !== "answer" || !entry.spent || width < MIN_WIDTH_WITH_SPENDING) return [];
   return [palette.faint(cut(`  ${plain(entry.spent)}`, width))];
 }
 
@@ -86,8 +89,10 @@ function linesOf(entry: Entry, width: number, isFocused: boolean, palette: Palet
       const lines = hang(palette.person("› "), "  ", palette.strong(plain(entry.text)), width);
       const files = (entry.files ?? []).map((file) => palette.faint(cut(`  + ${plain(file)}`, width)));
       if (!isLong(entry.text)) return [...lines, ...files];
-      const more = mark(entry.open ? "  ▾ Enter to collapse" : `  ▸ ${moreLines(lines.length - FOLDED)}`);
-      return [...(entry.open ? lines : lines.slice(0, FOLDED)), more, ...files];
+      const more = mark(
+        entry.open ? "  ▾ Enter to collapse" : `  ▸ ${moreLines(lines.length - FOLDED_LINES)}`,
+      );
+      return [...(entry.open ? lines : lines.slice(0, FOLDED_LINES)), more, ...files];
     }
     case "tool":
       return toolLines(entry, width, mark, palette);
@@ -116,8 +121,8 @@ function toolLines(
       : outcome.status === "ok"
         ? palette.good("✓")
         : palette.bad("✗");
-  const pictures = images === 0 ? "" : ` · ${images} image${images === 1 ? "" : "s"}`;
-  const took = `${millis === undefined ? "" : ` ${seconds(millis)}`}${pictures}`;
+  const pictures = images === 0 ? "" : ` · ${plural(images, "image")}`;
+  const took = `${millis === undefined ? "" : ` ${durationOf(millis)}`}${pictures}`;
   const params = plain(call.params).replaceAll("\n", " ");
   const head = cut(`${open ? "▾" : "▸"} ${plain(call.name)} ${params}`, width - 4 - took.length);
   const title = `  ${state} ${mark(head)}${palette.faint(took)}`;
@@ -133,8 +138,8 @@ function toolLines(
   const body = [`params ${pretty(call.params)}`, result].flatMap((text) =>
     hang("    ", "    ", palette.faint(plain(text)), width),
   );
-  const more = body.length - LONGEST_OUTPUT;
-  return [title, ...body.slice(0, LONGEST_OUTPUT), ...(more > 0 ? [`    … ${moreLines(more)}`] : [])];
+  const more = body.length - MAX_OUTPUT_LINES;
+  return [title, ...body.slice(0, MAX_OUTPUT_LINES), ...(more > 0 ? [`    … ${moreLines(more)}`] : [])];
 }
 
 function gateLines(entry: EntryOf<"gate">, width: number, isFocused: boolean, palette: Palette): string[] {
@@ -167,6 +172,86 @@ function answerLines(entry: Asking, width: number, isFocused: boolean, palette: 
   return [...choices, hint].flatMap((text) => hang("   ", "    ", text, width));
 }
 
+/** Says why the call is asked about, with a stranger's words marked, and what it would do. */
+function approvalLines(
+  { call, grants, doubts = [], others = [] }: Extract<Gate, { type: "approval" }>,
+  width: number,
+  palette: Palette,
+): string[] {
+  const name = plain(call.name);
+  const line = (text: string) => hang("    ", "    ", text, width);
+  const head = (text: string) => hang(palette.warning("  ? "), "    ", text, width);
+  const lines = doubts.length === 0 ? head(palette.strong(`${name} needs your approval.`)) : [];
+  for (const [at, { sentence, excerpt }] of tell(doubts).entries()) {
+    lines.push(
+      ...(at === 0 ? head(paint(sentence, palette, palette.strong)) : line(paint(sentence, palette))),
+    );
+    if (excerpt) lines.push(...hang("    │ ", "    │ ", paint(excerpt, palette, palette.faint), width));
+  }
+  if (others.length === 0) lines.push(...line(`params ${plain(call.params)}`));
+  else {
+    const calls = [call, ...others];
+    lines.push(...line(`${calls.length} calls of ${name}. Your answer is for all of them:`));
+    for (const [at, { params }] of calls.entries())
+      lines.push(...hang(`    ${at + 1} `, "      ", plain(params), width));
+  }
+  return [...lines, ...grants.flatMap((grant) => hang("    • ", "      ", plain(grant), width))];
+}
+
+/** Underlined, a value stands out without colours too. */
+function paint(pieces: readonly Piece[], palette: Palette, rest = (text: string) => text): string {
+  return pieces
+    .map(({ text, mark }) => {
+      const shown = plain(text);
+      if (mark === "value") return palette.underlined(shown);
+      return mark === "source" ? palette.warning(shown) : rest(shown);
+    })
+    .join("");
+}
+
+/** The words of a tool's server are a stranger's, and the lines say so. */
+function questionLines(
+  gate: QuestionGate,
+  form: Form | undefined,
+  width: number,
+  palette: Palette,
+): string[] {
+  const line = (text: string, indent = "    ") => hang(indent, indent, text, width);
+  const server = plain(gate.server);
+  const steps = stepsOf(gate);
+  const lines = [
+    ...hang(palette.warning("  ? "), "    ", palette.strong(`${server} has a question.`), width),
+    ...line(
+      palette.faint(
+        `Asked by the server of the tool ${plain(gate.call.name)}. These are its words, and it gets your answer. Never give it a password.`,
+      ),
+    ),
+  ];
+  for (const { key, message, url } of gate.questions) {
+    lines.push(...hang("    │ ", "    │ ", plain(message), width));
+    if (url !== undefined) {
+      const host = plain(URL.parse(url)?.host ?? "");
+      lines.push(...line(`It asks you to visit a page at ${palette.strong(host)}:`), ...line(plain(url)));
+    }
+    for (const [at, { question, field }] of steps.entries()) {
+      if (question !== key) continue;
+      const label = plain(field.label);
+      const isGiven = form !== undefined && at < form.values.length;
+      const isCurrent = at === form?.values.length;
+      const mark = isCurrent ? palette.person("  › ") : "    ";
+      const value = isGiven ? say(form.values[at]) : hintOf(field);
+      const text = `${isCurrent ? palette.strong(label) : label}: ${isGiven ? plain(value) : palette.faint(plain(value))}`;
+      lines.push(...hang(mark, "    ", text, width));
+      if (isGiven) continue;
+      if (field.about) lines.push(...line(palette.faint(plain(field.about)), "      "));
+      for (const [index, choice] of (field.choices ?? []).entries())
+        lines.push(...hang(`      ${index + 1} `, "        ", plain(choice.label), width));
+    }
+  }
+  if (form?.mistake !== undefined) lines.push(...line(palette.bad(plain(form.mistake))));
+  return lines;
+}
+
 function waitingLines(
   gate: Exclude<Gate, { type: "question" | "approval" }>,
   width: number,
@@ -191,10 +276,4 @@ function pretty(json: string): string {
   }
 }
 
-const moreLines = (count: number) => `${count} more line${count === 1 ? "" : "s"}`;
-
-export function seconds(millis: number): string {
-  if (millis < 1000) return `${Math.round(millis)} ms`;
-  const whole = Math.floor(millis / 1000);
-  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
-}
+const moreLines = (count: number) => plural(count, "more line");

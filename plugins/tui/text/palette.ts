@@ -19,11 +19,11 @@ export interface Palette {
   readonly bad: Paint;
   readonly warning: Paint;
   readonly hasColours: boolean;
-  /** A piece of code, by what highlight.js says it is. */
+  /** Colours a piece of code by its highlight.js class. */
   syntax(text: string, kind: string): string;
 }
 
-// Neither blue nor white: one cannot be read on black, the other not on white.
+// Neither blue, which cannot be read on black, nor white.
 const SYNTAX: Readonly<Record<string, Format>> = {
   keyword: "magenta",
   name: "magenta",

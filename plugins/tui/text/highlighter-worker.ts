@@ -1,6 +1,7 @@
-/** The thread that colours code: a model's text could keep a pattern of a language busy for a long time. */
+/** The thread that colours code: a model's text can keep the patterns of a language busy for a long time. */
 import { parentPort } from "node:worker_threads";
-import { colourCode } from "../../../../kernel/kit.ts";
+// Not through the kit, which would load everything a plugin can use into this thread.
+import { colourCode } from "../../../kernel/mask/code.ts";
 import type { CodePiece, HighlightRequest } from "./highlighter.ts";
 
 parentPort?.on("message", ({ text, language }: HighlightRequest) => {
@@ -10,7 +11,7 @@ parentPort?.on("message", ({ text, language }: HighlightRequest) => {
 
 const PART = /<span class="([^"]*)">|<\/span>|([^<]+)/g;
 
-/** What is inside another keeps its own kind; what has none takes that of the one around it. */
+/** Flattens nested spans: text takes the kind of the innermost one around it. */
 function piecesIn(html: string): readonly CodePiece[] {
   const pieces: CodePiece[] = [];
   const around: string[] = [];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createKeyRewriter } from "../../../plugins/tui/screen/other-keys.ts";
+import { createKeyRewriter } from "../../../plugins/tui/screen/key-encoding.ts";
 
 test("a key in xterm's form is rewritten to Kitty's, wherever it is cut after its beginning", () => {
   const sent = "one\u001b[27;2;13~two\u001b[27;5;105~\u001b[A three";

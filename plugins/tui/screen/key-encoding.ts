@@ -1,21 +1,20 @@
 /**
- * Keys in forms that the terminal library tells apart.
+ * Rewrites the keys that a terminal sends into forms that Ink can tell apart.
  *
- * xterm's way to report keys that otherwise look alike, `modifyOtherKeys`: Shift+Enter is `CSI 27 ; 2 ; 13 ~`. xterm, tmux,
- * mintty and others have it instead of the Kitty protocol. The terminal library only knows Kitty's form of the same, so
- * it is given that.
+ * xterm, tmux, mintty and others report keys that otherwise look alike with `modifyOtherKeys` instead of the Kitty protocol:
+ * Shift+Enter is `CSI 27 ; 2 ; 13 ~`. Ink knows only Kitty's form, so these reports are rewritten to it.
  *
- * The wheel: on a full screen most terminals send arrow keys for it, several at once, and all do that are asked to. Taking
- * the mouse itself would cost people their terminal's way to select text. Such arrows become Shift+Up and Shift+Down,
- * which scroll where a single one would move in the draft.
+ * For the wheel most terminals send arrow keys on a full screen, several at once, and the others do so on request. Taking
+ * the mouse itself would cost people their terminal's way to select text. Several arrows at once become Shift+Up and
+ * Shift+Down, which scroll where a single one would move in the draft.
  */
 import type { ReadStream } from "node:tty";
 
-/** Only for keys that have no well-known form of their own: control characters stay what they are. */
+/** Mode 1 leaves keys with a well-known form, such as control characters, as they are. */
 export const REQUEST_OTHER_KEYS = "\u001b[>4;1m";
 export const RESET_OTHER_KEYS = "\u001b[>4m";
 
-/** Saved first, to be restored. Terminals that cannot save it have it on from the start. */
+/** Saves the mode first, to restore it later. Terminals that cannot save it have it on from the start. */
 export const REQUEST_WHEEL = "\u001b[?1007s\u001b[?1007h";
 export const RESET_WHEEL = "\u001b[?1007r";
 
