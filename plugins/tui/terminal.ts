@@ -48,7 +48,7 @@ export function openTerminal(
     instance.unmount();
     kernel.shutdown();
   };
-  const pendingFiles = createPendingFiles({ attachments, conversation, user: OPERATOR });
+  const pendingFiles = createPendingFiles(attachments, conversation, OPERATOR);
   let modelNames: readonly string[] = [];
   /** Servers are asked for their models, so the first Tab may come too early to complete one. */
   async function lookUpModels(): Promise<void> {

@@ -12,7 +12,7 @@ export type CallHandler = (request: CallToolRequest, context: ServerContext) => 
 
 export interface DetachableCall extends RunningCall {
   readonly result: Promise<CallResult>;
-  /** From here on the request has no say in it: its end is no reason to stop. */
+  /** From here on the end of the request does not stop the call. */
   detach(): RunningCall;
 }
 
@@ -41,7 +41,7 @@ export function detachable(
     },
   };
   const result = handler(request, inner);
-  // Somebody looks at it in any case, but perhaps later.
+  // The result is always awaited, but perhaps later: until then a failure is not unhandled.
   result.catch(() => {});
   const call = { result, abort: () => controller.abort() };
   return {
@@ -54,7 +54,8 @@ export function detachable(
   };
 }
 
-export async function sooner<Result>(
+/** Returns undefined if the result takes longer. */
+export async function resultWithin<Result>(
   result: Promise<Result>,
   millis: number,
 ): Promise<{ readonly result: Result } | undefined> {

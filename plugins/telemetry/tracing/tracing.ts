@@ -1,4 +1,4 @@
-/** Traces for a collector. This file is read only where one is named. */
+/** Traces for a collector. This file is loaded only if one is configured. */
 import type { Tracer } from "../../../kernel/kit.ts";
 import type { Log } from "../../../kernel/plugin.ts";
 import type { TraceSettings } from "../settings.ts";

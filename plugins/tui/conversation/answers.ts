@@ -5,24 +5,9 @@ import { type Choice, isFoldable } from "./entry.ts";
 import { currentStep, type Form, fillIn, type QuestionGate, repliesOf, stepsOf } from "./question-form.ts";
 import type { Transcript } from "./transcript.ts";
 
-export interface Answers {
-  /**
-   * Asks before something that cannot be undone; `yes` names what is done. Never resolves if the history is cleared first:
-   * then nothing is done.
-   */
-  confirm(question: string, yes: string): Promise<boolean>;
-  /** Opens or closes an entry. */
-  toggle(entry: number): void;
-  choose(entry: number, choice: number): void;
-  decide(entry: number, choice: Choice): void;
-  /** The field that the next line in the composer answers, if a form is open. */
-  openField(): string | undefined;
-  fillField(line: string): void;
-  /** The question stays open. Returns false if no form was open. */
-  closeForm(): boolean;
-}
+export type Answers = ReturnType<typeof createAnswers>;
 
-export function createAnswers(transcript: Transcript, start: (input: TurnInput) => void): Answers {
+export function createAnswers(transcript: Transcript, start: (input: TurnInput) => void) {
   const { add, update } = transcript;
   const confirmations = new Map<number, (isAgreed: boolean) => void>();
 
@@ -35,22 +20,27 @@ export function createAnswers(transcript: Transcript, start: (input: TurnInput) 
   }
 
   return {
-    confirm(question, yes) {
+    /**
+     * Asks before something that cannot be undone; `yes` names what is done. Never resolves if the history is cleared first:
+     * then nothing is done.
+     */
+    confirm(question: string, yes: string): Promise<boolean> {
       const { promise, resolve } = Promise.withResolvers<boolean>();
       // The last choice, which does nothing, is preselected.
       confirmations.set(add({ type: "confirm", question, yes, choice: 1 }), resolve);
       return promise;
     },
-    toggle(id) {
+    /** Opens or closes an entry. */
+    toggle(id: number): void {
       const entry = transcript.entries.find((each) => each.id === id);
       if (entry && isFoldable(entry))
         update(id, entry.type, (known) => ({ ...known, open: !entry.open }) as never);
     },
-    choose(id, choice) {
+    choose(id: number, choice: number): void {
       update(id, "gate", (entry) => ({ ...entry, choice }));
       update(id, "confirm", (entry) => ({ ...entry, choice }));
     },
-    decide(id, { label, decision }) {
+    decide(id: number, { label, decision }: Choice): void {
       const resolve = confirmations.get(id);
       if (resolve) {
         confirmations.delete(id);
@@ -62,15 +52,18 @@ export function createAnswers(transcript: Transcript, start: (input: TurnInput) 
       if (entry?.type !== "gate" || entry.decided !== undefined) return;
       const { gate } = entry;
       if (gate.type === "question" && decision === "accept" && stepsOf(gate).length > 0)
-        return update(id, "gate", (known) => ({ ...known, form: { values: [] } }));
-      update(id, "gate", (known) => ({ ...known, decided: label }));
-      start(inputOf(gate, decision));
+        update(id, "gate", (known) => ({ ...known, form: { values: [] } }));
+      else {
+        update(id, "gate", (known) => ({ ...known, decided: label }));
+        start(inputOf(gate, decision));
+      }
     },
-    openField() {
+    /** Returns the field that the next line in the composer answers, if a form is open. */
+    openField(): string | undefined {
       const open = openForm();
       return open && currentStep(open.gate, open.form)?.field.label;
     },
-    fillField(line) {
+    fillField(line: string): void {
       const open = openForm();
       if (open === undefined) return;
       const { id, gate } = open;
@@ -79,7 +72,8 @@ export function createAnswers(transcript: Transcript, start: (input: TurnInput) 
       update(id, "gate", (known) => ({ ...known, form, decided }));
       if (decided) start(inputOf(gate, "accept", form));
     },
-    closeForm() {
+    /** The question stays open. Returns false if no form was open. */
+    closeForm(): boolean {
       const open = openForm();
       if (open) update(open.id, "gate", (known) => ({ ...known, form: undefined }));
       return open !== undefined;

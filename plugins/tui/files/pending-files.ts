@@ -8,23 +8,9 @@ import { quoted } from "../text/markdown.ts";
 import { mentionsIn } from "./mentions.ts";
 import { fileFault } from "./paths.ts";
 
-export interface PendingFiles {
-  readonly waiting: readonly Upload[];
-  /** Rejects with a `Fault` that says why the file is not accepted. */
-  add(path: string): Promise<Upload>;
-  /** Returns how many were removed. */
-  removeAll(): Promise<number>;
-  /** Sends a message with the waiting files and those that it names; returns false if it was refused. */
-  send(text: string, isPasted: boolean): Promise<boolean>;
-}
+export type PendingFiles = ReturnType<typeof createPendingFiles>;
 
-export interface PendingFilesParts {
-  readonly attachments: Attachments;
-  readonly conversation: Conversation;
-  readonly user: string;
-}
-
-export function createPendingFiles({ attachments, conversation, user }: PendingFilesParts): PendingFiles {
+export function createPendingFiles(attachments: Attachments, conversation: Conversation, user: string) {
   let waiting: readonly Upload[] = [];
 
   const upload = async (path: string): Promise<Upload> =>
@@ -37,7 +23,8 @@ export function createPendingFiles({ attachments, conversation, user }: PendingF
     get waiting() {
       return waiting;
     },
-    async add(path) {
+    /** Rejects with a `Fault` that says why the file is not accepted. */
+    async add(path: string): Promise<Upload> {
       if (waiting.length >= attachments.limits.files)
         throw refuse("too_many_files", `A message can have at most ${attachments.limits.files} files.`);
       const added = await upload(path);
@@ -45,14 +32,16 @@ export function createPendingFiles({ attachments, conversation, user }: PendingF
       conversation.changed();
       return added;
     },
-    async removeAll() {
+    /** Returns how many were removed. */
+    async removeAll(): Promise<number> {
       const removed = waiting;
       waiting = [];
       conversation.changed();
       await remove(removed);
       return removed.length;
     },
-    async send(text, isPasted) {
+    /** Sends a message with the waiting files and those that it names; returns false if it was refused. */
+    async send(text: string, isPasted: boolean): Promise<boolean> {
       const named = mentionsIn(text);
       // Whoever wrote the pasted text must not choose which of the person's files are sent.
       if (isPasted && named.length > 0)

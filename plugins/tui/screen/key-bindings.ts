@@ -1,26 +1,6 @@
 /** The meaning of each key of a terminal. */
+import type { Key } from "ink";
 import type { Motion } from "./composer.ts";
-
-/** A key as the terminal library reports it. */
-export interface Key {
-  readonly upArrow: boolean;
-  readonly downArrow: boolean;
-  readonly leftArrow: boolean;
-  readonly rightArrow: boolean;
-  readonly pageDown: boolean;
-  readonly pageUp: boolean;
-  readonly home: boolean;
-  readonly end: boolean;
-  readonly return: boolean;
-  readonly escape: boolean;
-  readonly ctrl: boolean;
-  readonly shift: boolean;
-  readonly tab: boolean;
-  readonly backspace: boolean;
-  readonly delete: boolean;
-  readonly meta: boolean;
-  readonly eventType?: "press" | "repeat" | "release" | undefined;
-}
 
 /** Returns the motion of the cursor that a key stands for. */
 export function motionOf(input: string, key: Key): Motion | undefined {

@@ -15,18 +15,10 @@ export interface RenderedEntry {
   readonly lines: readonly string[];
 }
 
-/** The history as one column of lines. */
-export interface Column {
-  readonly total: number;
-  /** The line on which an entry starts. */
-  startOf(entry: number): number;
-  positionAt(line: number): ScrollPosition | undefined;
-  /** Undefined if the entry is no longer there. */
-  lineOf(position: ScrollPosition): number | undefined;
-  slice(from: number, until: number): readonly string[];
-}
+export type Column = ReturnType<typeof columnOf>;
 
-export function columnOf(entries: readonly RenderedEntry[], width: number): Column {
+/** Lays the history out as one column of lines. */
+export function columnOf(entries: readonly RenderedEntry[], width: number) {
   const starts = new Map<number, number>();
   let end = 0;
   for (const { id, lines } of entries) {
@@ -36,20 +28,22 @@ export function columnOf(entries: readonly RenderedEntry[], width: number): Colu
   return {
     // The blank line below the last entry separates nothing.
     total: Math.max(0, end - 1),
-    startOf: (entry) => starts.get(entry) ?? 0,
-    positionAt(at) {
+    /** Returns the line on which an entry starts. */
+    startOf: (entry: number) => starts.get(entry) ?? 0,
+    positionAt(at: number): ScrollPosition | undefined {
       const found = entries.findLast(({ id }) => (starts.get(id) ?? 0) <= at);
       if (found === undefined) return undefined;
       const line = Math.min(at - (starts.get(found.id) ?? 0), found.lines.length);
       return { entry: found.id, line, width, above: amountOf(found.lines.slice(0, line)) };
     },
-    lineOf(position) {
+    /** Undefined if the entry is no longer there. */
+    lineOf(position: ScrollPosition): number | undefined {
       const found = entries.find(({ id }) => id === position.entry);
       if (found === undefined) return undefined;
       const line = position.width === width ? position.line : lineBelow(found.lines, position.above);
       return (starts.get(found.id) ?? 0) + Math.min(line, found.lines.length);
     },
-    slice(from, until) {
+    slice(from: number, until: number): readonly string[] {
       const shown: string[] = [];
       for (const { id, lines } of entries) {
         const start = starts.get(id) ?? 0;

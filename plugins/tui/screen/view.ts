@@ -1,11 +1,12 @@
 /** The state of the UI: draft, focus, scrolling, and what each key does. Independent of the terminal. */
+import type { Key } from "ink";
 import { createChangeSignal } from "../conversation/change-signal.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import { type Asking, choicesAt, type Entry, isAsking, isFoldable } from "../conversation/entry.ts";
 import { completeMention, droppedFiles } from "../files/mentions.ts";
 import { typed } from "../text/lines.ts";
 import { type Draft, draftOf, EMPTY, erase, insert, move, moveRow } from "./composer.ts";
-import { erasureOf, isNewLine, type Key, motionOf, separate } from "./key-bindings.ts";
+import { erasureOf, isNewLine, motionOf, separate } from "./key-bindings.ts";
 import { type Column, columnOf, type ScrollPosition } from "./scroll-position.ts";
 
 export interface ViewParts {
@@ -26,25 +27,13 @@ export interface Frame {
   readonly composerWidth: number;
 }
 
-export interface View {
-  readonly draft: Draft;
-  /** The focused entry; undefined while the composer has the focus. */
-  readonly focus: number | undefined;
-  /** True if another Escape clears the draft. */
-  readonly isClearing: boolean;
-  press(input: string, key: Key): void;
-  paste(text: string): void;
-  /** Takes the layout of the next frame, and returns the first line of the history that it shows. */
-  framed(frame: Frame): number;
-  subscribe(listener: () => void): () => void;
-  version(): number;
-}
+export type View = ReturnType<typeof createView>;
 
 const MAX_SENT = 100;
 /** A person types fewer characters at once; more are a paste. */
 const MAX_TYPED_AT_ONCE = 16;
 
-export function createView(parts: ViewParts): View {
+export function createView(parts: ViewParts) {
   const { conversation, submit, completeCommand, repaint, quit } = parts;
   const { changed, subscribe, version } = createChangeSignal();
   const sent: string[] = [];
@@ -244,25 +233,28 @@ export function createView(parts: ViewParts): View {
     get draft() {
       return draft;
     },
+    /** The focused entry; undefined while the composer has the focus. */
     get focus() {
       return focus;
     },
+    /** True if another Escape clears the draft. */
     get isClearing() {
       return isClearing;
     },
-    press(input, key) {
+    press(input: string, key: Key): void {
       if (key.eventType === "release") return;
       for (const each of separate(input, key)) pressOne(each.input, each.key);
       changed();
     },
-    paste(text) {
+    paste(text: string): void {
       focus = undefined;
       const dropped = droppedFiles(text);
       edit(insert(draft, dropped ?? typed(text)));
       if (dropped === undefined) isPasted = true;
       changed();
     },
-    framed(next) {
+    /** Takes the layout of the next frame, and returns the first line of the history that it shows. */
+    framed(next: Frame): number {
       frame = next;
       // A new gate takes the focus unless a draft is being written.
       const gate = conversation.entries.findLast(isAsking)?.id;

@@ -4,24 +4,7 @@ import { styleText } from "node:util";
 type Paint = (text: string) => string;
 type Format = Parameters<typeof styleText>[0];
 
-export interface Palette {
-  readonly strong: Paint;
-  readonly faint: Paint;
-  readonly slanted: Paint;
-  readonly struck: Paint;
-  readonly underlined: Paint;
-  readonly chosen: Paint;
-  readonly heading: Paint;
-  readonly code: Paint;
-  readonly person: Paint;
-  readonly tool: Paint;
-  readonly good: Paint;
-  readonly bad: Paint;
-  readonly warning: Paint;
-  readonly hasColours: boolean;
-  /** Colours a piece of code by its highlight.js class. */
-  syntax(text: string, kind: string): string;
-}
+export type Palette = ReturnType<typeof createPalette>;
 
 // Neither blue, which cannot be read on black, nor white.
 const SYNTAX: Readonly<Record<string, Format>> = {
@@ -50,14 +33,15 @@ const SYNTAX: Readonly<Record<string, Format>> = {
   deletion: "red",
 };
 
-export function createPalette(hasColours: boolean): Palette {
+export function createPalette(hasColours: boolean) {
   const paint =
     (coloured: Format, plain: Format): Paint =>
     (text) =>
       text === "" ? "" : styleText(hasColours ? coloured : plain, text, { validateStream: false });
   return {
     hasColours,
-    syntax(text, kind) {
+    /** Colours a piece of code by its highlight.js class. */
+    syntax(text: string, kind: string): string {
       const format = SYNTAX[kind];
       if (!hasColours || format === undefined) return text;
       // A style that goes over a line's end would run into the frame.
