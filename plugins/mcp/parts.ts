@@ -1,4 +1,4 @@
-/** What a server is made of: services of other plugins, and what the operator decides. Loads nothing of the protocol. */
+/** The parts of a server: services of other plugins, and the settings. Loads nothing of the protocol's packages. */
 import type { Caller, Env, Log, Use } from "../../kernel/plugin.ts";
 
 /** The channel's name in threads and receipts. */

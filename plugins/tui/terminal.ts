@@ -21,17 +21,13 @@ import { createView } from "./screen/view.ts";
 import { createHighlighter } from "./text/highlighter.ts";
 import { createPalette } from "./text/palette.ts";
 
-export interface Terminal {
-  close(): Promise<void>;
-}
-
 const FRAMES_PER_SECOND = 60;
 const PULSE_MILLIS = 1000;
 
 export function openTerminal(
   use: Use<"kernel" | "agent" | "threads" | "attachments", "tools" | "jobs" | "memory">,
   resumed?: string,
-): Terminal {
+) {
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw new Fault(
       "config",
@@ -131,7 +127,7 @@ export function openTerminal(
     kittyKeyboard: { mode: "enabled" },
   });
   return {
-    async close() {
+    async close(): Promise<void> {
       isOpen = false;
       pulse.stop();
       conversation.close();

@@ -20,7 +20,7 @@ import type { RequestStates, Waiting } from "../elicitation/request-state.ts";
 import type { ServerParts } from "../parts.ts";
 import { abilitiesOf } from "../protocol/client.ts";
 
-/** What serves one caller on one request, session or connection. */
+/** The parts that serve one caller on one request, session or connection. */
 export interface CallParts extends ServerParts {
   readonly server: Server;
   readonly caller: Caller;

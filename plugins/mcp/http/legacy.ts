@@ -22,11 +22,6 @@ export interface Visit {
   onEnd(listener: () => void): void;
 }
 
-export interface Legacy {
-  serve(request: Request, visit: Visit): Promise<Response>;
-  close(): Promise<void>;
-}
-
 export interface LegacyParts {
   readonly servers: Servers;
   readonly store: Store;
@@ -44,7 +39,7 @@ const tooManySessions = () => refusal(429, "Too many sessions are busy. End one 
 /** A message for the node that has the session; without one, the session has ended. */
 type Signal = { readonly session: string; readonly message?: JSONRPCMessage };
 
-export async function createLegacy({ servers, store, log, factory, authOf }: LegacyParts): Promise<Legacy> {
+export async function createLegacy({ servers, store, log, factory, authOf }: LegacyParts) {
   const sessions = await createSessions(servers, store);
   const stateless = legacyStatelessFallback(factory, (error) =>
     log.debug({ error }, "an MCP request was refused"),
@@ -72,7 +67,7 @@ export async function createLegacy({ servers, store, log, factory, authOf }: Leg
   }
 
   return {
-    async serve(request, visit) {
+    async serve(request: Request, visit: Visit): Promise<Response> {
       const { caller, body } = visit;
       const id = request.headers.get(HEADER);
       if (id === null) {
@@ -95,7 +90,7 @@ export async function createLegacy({ servers, store, log, factory, authOf }: Leg
       const session = await sessions.find(caller, id);
       return session === undefined ? tooManySessions() : inSession(session, request, visit);
     },
-    async close() {
+    async close(): Promise<void> {
       stop();
       await sessions.close();
     },

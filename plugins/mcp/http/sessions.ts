@@ -14,36 +14,12 @@ import type { Servers } from "../server/server.ts";
 
 type Opening = InitializeRequest["params"];
 
-interface SessionIds {
-  create(caller: Caller, opening: Opening): string;
-  /** Returns how this caller's session began; undefined if it is not theirs, or too old. */
-  read(caller: Caller, id: string): Opening | undefined;
-}
-
-interface Sealed {
-  readonly at: number;
-  readonly opening: Opening;
-}
-
 export interface Session {
   readonly id: string;
   readonly transport: SessionTransport;
   readonly server: Server;
   /** Keeps the session while something of it is open. Returns a function that lets go. */
   hold(): () => void;
-}
-
-export interface Sessions {
-  /** Begins a session and returns the response; undefined if the caller has too many busy ones. */
-  open(caller: Caller, opening: Opening, request: Request): Promise<Response | undefined>;
-  /** True for a session of this caller that has not ended. */
-  isOwn(caller: Caller, id: string): boolean;
-  /** Finds the caller's session, and begins it again if another node or an earlier start began it. Undefined as above. */
-  find(caller: Caller, id: string): Promise<Session | undefined>;
-  /** Hands a message that another node received to the session, if it is here. */
-  deliver(id: string, message: JSONRPCMessage): void;
-  end(id: string): Promise<void>;
-  close(): Promise<void>;
 }
 
 const MAX_PER_USER = 16;
@@ -62,7 +38,7 @@ interface Held extends Session {
   usedAt: number;
 }
 
-export async function createSessions(servers: Servers, store: Store): Promise<Sessions> {
+export async function createSessions(servers: Servers, store: Store) {
   const ids = await createSessionIds(store);
   const sessions = new Map<string, Promise<Held>>();
   const held = new Map<string, Held>();
@@ -133,7 +109,8 @@ export async function createSessions(servers: Servers, store: Store): Promise<Se
   };
 
   return {
-    async open(caller, opening, request) {
+    /** Begins a session and returns the response; undefined if the caller has too many busy ones. */
+    async open(caller: Caller, opening: Opening, request: Request): Promise<Response | undefined> {
       if (!(await makeRoom(caller.user))) return undefined;
       const id = ids.create(caller, opening);
       let answer: Response | undefined;
@@ -143,8 +120,10 @@ export async function createSessions(servers: Servers, store: Store): Promise<Se
       if (!answer?.ok) await drop(id);
       return answer;
     },
-    isOwn: (caller, id) => !ended.has(id) && ids.read(caller, id) !== undefined,
-    async find(caller, id) {
+    /** True for a session of this caller that has not ended. */
+    isOwn: (caller: Caller, id: string): boolean => !ended.has(id) && ids.read(caller, id) !== undefined,
+    /** Finds the caller's session, and begins it again if another node or an earlier start began it. Undefined as above. */
+    async find(caller: Caller, id: string): Promise<Session | undefined> {
       const opening = ids.read(caller, id);
       if (opening === undefined) throw new Error("the session is not the caller's");
       const known = await sessions.get(id);
@@ -159,16 +138,17 @@ export async function createSessions(servers: Servers, store: Store): Promise<Se
         await (await transport.handleRequest(initializeRequest(opening))).text();
       });
     },
-    deliver(id, message) {
+    /** Hands a message that another node received to the session, if it is here. */
+    deliver(id: string, message: JSONRPCMessage): void {
       held.get(id)?.transport.onmessage?.(message);
     },
-    async end(id) {
+    async end(id: string): Promise<void> {
       ended.add(id);
       const [oldest] = ended;
       if (ended.size > MAX_ENDED_IDS && oldest !== undefined) ended.delete(oldest);
       await drop(id);
     },
-    async close() {
+    async close(): Promise<void> {
       clearInterval(sweep);
       await Promise.all([...held.keys()].map(drop));
     },
@@ -188,20 +168,17 @@ function initializeRequest(params: Opening): Request {
   });
 }
 
-async function createSessionIds(store: Pick<Store, "keysFor">): Promise<SessionIds> {
+async function createSessionIds(store: Store) {
   const key = await store.keysFor("mcp sessions");
   // A token with a scope has its own sessions: what a session may do must not depend on who began it.
   const nameOf = ({ user, scope }: Caller) => `mcp session of ${user}\0${scope?.token ?? ""}`;
   return {
-    create: (caller, opening) =>
-      seal(
-        key,
-        nameOf(caller),
-        JSON.stringify({ at: Date.now(), opening: shorten(opening) } satisfies Sealed),
-      ),
-    read(caller, id) {
+    create: (caller: Caller, opening: Opening): string =>
+      seal(key, nameOf(caller), JSON.stringify({ at: Date.now(), opening: shorten(opening) })),
+    /** Returns how this caller's session began; undefined if it is not theirs, or too old. */
+    read(caller: Caller, id: string): Opening | undefined {
       try {
-        const { at, opening } = JSON.parse(unseal(key, nameOf(caller), id)) as Sealed;
+        const { at, opening } = JSON.parse(unseal(key, nameOf(caller), id));
         return Date.now() - at < MAX_AGE_MILLIS ? opening : undefined;
       } catch {
         return undefined;

@@ -1,4 +1,4 @@
-/** What the client of a request declares that it can do. */
+/** Reads what the client of a request declares that it can do. */
 import {
   CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,

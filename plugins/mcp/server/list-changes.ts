@@ -10,13 +10,9 @@ export type Change =
   | { readonly kind: "tools" | "prompts" | "resources" }
   | { readonly kind: "resource"; readonly uri: string };
 
-export type ChangeListener = (change: Change) => void;
+type ChangeListener = (change: Change) => void;
 
-export interface ListChanges {
-  /** Returns a function that stops. */
-  follow(caller: Caller, listener: ChangeListener): () => void;
-  close(): void;
-}
+export type ListChanges = ReturnType<typeof createListChanges>;
 
 type ChangeParts = Pick<ServerParts, "toolCalls" | "skills" | "memory" | "log">;
 
@@ -36,7 +32,7 @@ interface Watched {
   seen?: Seen;
 }
 
-export function createListChanges({ toolCalls, skills, memory, log }: ChangeParts): ListChanges {
+export function createListChanges({ toolCalls, skills, memory, log }: ChangeParts) {
   const watched = new Map<string, Watched>();
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
@@ -80,7 +76,8 @@ export function createListChanges({ toolCalls, skills, memory, log }: ChangePart
   };
 
   return {
-    follow(caller, listener) {
+    /** Returns a function that stops. */
+    follow(caller: Caller, listener: ChangeListener): () => void {
       const key = JSON.stringify([caller.user, caller.scope]);
       const one = watched.get(key) ?? { caller, listeners: new Set<ChangeListener>() };
       if (!watched.has(key)) {
@@ -94,7 +91,7 @@ export function createListChanges({ toolCalls, skills, memory, log }: ChangePart
         if (one.listeners.size === 0 && watched.get(key) === one) watched.delete(key);
       };
     },
-    close() {
+    close(): void {
       isClosed = true;
       clearTimeout(timer);
       watched.clear();

@@ -10,17 +10,7 @@ import type { RunningCall } from "./tasks.ts";
 type CallResult = CallToolResult | InputRequiredResult;
 export type CallHandler = (request: CallToolRequest, context: ServerContext) => Promise<CallResult>;
 
-export interface DetachableCall extends RunningCall {
-  readonly result: Promise<CallResult>;
-  /** From here on the end of the request does not stop the call. */
-  detach(): RunningCall;
-}
-
-export function detachable(
-  handler: CallHandler,
-  request: CallToolRequest,
-  context: ServerContext,
-): DetachableCall {
+export function detachable(handler: CallHandler, request: CallToolRequest, context: ServerContext) {
   const { mcpReq } = context;
   const controller = new AbortController();
   const follow = () => controller.abort(mcpReq.signal.reason);
@@ -46,7 +36,8 @@ export function detachable(
   const call = { result, abort: () => controller.abort() };
   return {
     ...call,
-    detach() {
+    /** From here on the end of the request does not stop the call. */
+    detach(): RunningCall {
       isDetached = true;
       mcpReq.signal.removeEventListener("abort", follow);
       return call;

@@ -129,7 +129,7 @@ export function createTasks({ sql, store, log, sweeps }: TaskParts) {
       const answered = { ...task, answers: { ...task.answers, ...Object.fromEntries(asked) } };
       const isComplete = Object.keys(task.requests).every((key) => Object.hasOwn(answered.answers, key));
       if (!isComplete) await rows.change(task, answered);
-      // Of two answers at once, only one continues the call.
+      // If two answers come at once, only one continues the call.
       else if (await rows.change(task, { status: "working" })) follow(task, resume(answered));
     },
 

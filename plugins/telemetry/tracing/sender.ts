@@ -13,12 +13,6 @@ export interface BatchResult {
   readonly error?: string;
 }
 
-export interface Sender {
-  send(span: SpanRecord): void;
-  /** Sends what is left, if the collector accepts it in time. */
-  close(): Promise<void>;
-}
-
 // The defaults of OpenTelemetry's own processor.
 const BATCH_SPANS = 512;
 const BATCH_MILLIS = 5_000;
@@ -31,7 +25,7 @@ const LOG_INTERVAL_MILLIS = 60_000;
 
 const WORKER = threadFile("sender-worker", import.meta.url);
 
-export function createSender(destination: Destination, log: Log): Sender {
+export function createSender(destination: Destination, log: Log) {
   let gathered: SpanRecord[] = [];
   let timer: NodeJS.Timeout | undefined;
   let worker: Worker | undefined;
@@ -92,12 +86,13 @@ export function createSender(destination: Destination, log: Log): Sender {
   }
 
   return {
-    send(span) {
+    send(span: SpanRecord): void {
       gathered.push(span);
       if (gathered.length >= BATCH_SPANS) hand();
       else timer ??= setTimeout(hand, BATCH_MILLIS).unref();
     },
-    async close() {
+    /** Sends what is left, if the collector accepts it in time. */
+    async close(): Promise<void> {
       hand();
       if (waiting.length > 0) {
         const { promise, resolve } = Promise.withResolvers<void>();

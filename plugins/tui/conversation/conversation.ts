@@ -27,7 +27,6 @@ export interface ConversationParts {
   readonly user: string;
 }
 
-/** What the running turn is doing, and since when. */
 export type Activity = Pick<LiveTurn, "since" | "what">;
 
 export interface Conversation extends Answers, ChangeSignal {

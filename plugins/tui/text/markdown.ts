@@ -10,7 +10,7 @@ export interface Rendering {
   readonly source: string;
   readonly width: number;
   readonly lines: readonly string[];
-  /** How much of the source, and how many of the lines, no longer change as the source grows. */
+  /** The parts of the source and of the lines that no longer change as the source grows. */
   readonly settled: { readonly characters: number; readonly lines: number };
   /** False while colours for its code are being made. */
   readonly isFinal: boolean;

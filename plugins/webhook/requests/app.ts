@@ -1,7 +1,7 @@
 /** The whole path of a request: rate → size → content type → secret → body, then the job. */
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import Router from "@koa/router";
+import Router, { type RouterMiddleware } from "@koa/router";
 import Koa, { type Context, type Middleware as KoaMiddleware } from "koa";
 import {
   applyLimit,
@@ -176,10 +176,14 @@ function takeMessage(options: AppOptions): Middleware {
 }
 
 /** `POST /webhook/{name}`: one integration, in the name of its user. */
-function takeFromIntegration(options: AppOptions): Middleware {
+function takeFromIntegration(options: AppOptions): RouterMiddleware<State> {
   return async (context) => {
     const { bytes = Buffer.of() } = context.state;
-    const { proof, sender } = await options.senders.named(paramOf(context, "name"), headerOf(context), bytes);
+    const { proof, sender } = await options.senders.named(
+      context.params["name"] ?? "",
+      headerOf(context),
+      bytes,
+    );
     const submission = sender.message === undefined ? parseMessage(bytes) : parseEvent(bytes, sender.message);
     const job: NewJob = {
       ...submission,
@@ -203,10 +207,6 @@ const headerOf =
   (context: Context): Header =>
   (name) =>
     context.get(name);
-
-function paramOf(context: Context, name: string): string {
-  return (context as unknown as { params: Readonly<Record<string, string>> }).params[name] ?? "";
-}
 
 /** Returns what tells a repetition of this delivery from a new one. */
 function identify(bytes: Buffer, { key, keyName, canBeReplayed }: Proof): Partial<NewJob> {
@@ -249,10 +249,10 @@ async function waitFor({ jobs, stopping }: AppOptions, job: Job, seconds: number
 }
 
 /** A sender sees only its own jobs. */
-function showJob({ jobs, senders }: AppOptions): Middleware {
+function showJob({ jobs, senders }: AppOptions): RouterMiddleware<State> {
   return async (context) => {
     const sender = await senders.whose(headerOf(context));
-    const job = await jobs.find(paramOf(context, "id"));
+    const job = await jobs.find(context.params["id"] ?? "");
     if (job === undefined || job.channel !== "webhook" || (job.sender ?? "") !== sender)
       throw new Fault("missing", "job_not_found", "There is no job with this id.", { param: "job_id" });
     context.body = toWire(JobRecord, job);
