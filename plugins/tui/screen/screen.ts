@@ -78,10 +78,7 @@ export function Screen(props: ScreenProps): ReactElement {
     { flexDirection: "column", width: columns, height: rows, overflow: "hidden" },
     h(Box, { height, flexShrink: 0, flexDirection: "column", overflow: "hidden" }, lines(history.lines)),
     fitting.length > 0 ? lines(fitting.map((name) => suggestion(name, columns, palette))) : null,
-    h(ActivityLine, {
-      ...{ conversation, isClearing: view.isClearing, files: pendingFiles.waiting.length },
-      ...{ palette, columns, below: history.below },
-    }),
+    h(ActivityLine, { conversation, pendingFiles, view, palette, columns, below: history.below }),
     lines(composer),
     lines([palette.faint(statusLine(status(), columns))]),
   );
@@ -124,25 +121,22 @@ function windowOf(
   }
 }
 
-interface ActivityProps {
-  readonly conversation: Conversation;
-  readonly isClearing: boolean;
-  /** The number of files that go with the next message. */
-  readonly files: number;
-  readonly palette: Palette;
+type ActivityProps = Pick<ScreenProps, "conversation" | "pendingFiles" | "view" | "palette"> & {
   readonly columns: number;
+  /** The number of lines below the screen. */
   readonly below: number;
-}
+};
 
 function ActivityLine(props: ActivityProps): ReactElement {
-  const { conversation, isClearing, files, palette, columns, below } = props;
+  const { conversation, pendingFiles, view, palette, columns, below } = props;
+  const files = pendingFiles.waiting.length;
   const { activity } = conversation;
   const field = conversation.openField();
   const { frame } = useAnimation({ interval: 100, isActive: activity !== undefined });
   const scrolled = below > 0 ? ` · ${plural(below, "line")} below` : "";
   const text = activity
     ? `${SPINNER[frame % SPINNER.length]} ${activity.what} ${durationOf(Math.max(0, Math.floor((Date.now() - activity.since) / 1000) * 1000))} · Esc to cancel${scrolled}`
-    : isClearing
+    : view.isClearing
       ? `Esc again to clear · Ctrl+P brings it back${scrolled}`
       : field === undefined
         ? `Enter to send${files === 0 ? "" : ` with ${plural(files, "file")}`} · /help${scrolled}`

@@ -188,22 +188,12 @@ export function createView(parts: ViewParts) {
     }
   }
 
-  const complete = (text: string) => {
-    const completed = completeCommand(text);
-    return completed === undefined ? undefined : draftOf(completed);
-  };
-
-  const mention = (beforeCursor: string) => {
-    const completed = completeMention(beforeCursor);
-    return completed === undefined
-      ? undefined
-      : { text: completed + draft.text.slice(draft.cursor), cursor: completed.length };
-  };
-
   function tab(key: Key): void {
-    const beforeCursor = draft.text.slice(0, draft.cursor);
-    const completed = focus === undefined ? (complete(draft.text) ?? mention(beforeCursor)) : undefined;
-    if (completed !== undefined) edit(completed);
+    const [before, after] = [draft.text.slice(0, draft.cursor), draft.text.slice(draft.cursor)];
+    const command = focus === undefined ? completeCommand(draft.text) : undefined;
+    const mention = focus === undefined && command === undefined ? completeMention(before) : undefined;
+    if (command !== undefined) edit(draftOf(command));
+    else if (mention !== undefined) edit({ text: mention + after, cursor: mention.length });
     else focusNext(key.shift ? -1 : 1);
   }
 
