@@ -37,7 +37,7 @@ const LONG: ReadonlySet<string> = new Set([
   "test/plugins/gateway/routes/tools/tool-admin.test.ts",
   "test/plugins/gateway/socket/socket.test.ts",
   "test/plugins/http-answers.test.ts",
-  "test/plugins/mcp/asking.test.ts",
+  "test/plugins/mcp/elicitation.test.ts",
   "test/plugins/mcp/http.test.ts",
   "test/plugins/mcp/offers.test.ts",
   "test/plugins/responses/open/thousand-rounds.test.ts",

@@ -37,7 +37,7 @@ const BUNDLES: readonly Bundle[] = [
     without: ["better-sqlite3", "bun:sqlite"],
   },
   {
-    modules: ["plugins/tui/screen/text/highlighter-worker"],
+    modules: ["plugins/tui/text/highlighter-worker"],
     inside: "kernel/text/code-colours",
     external: [],
     without: [],

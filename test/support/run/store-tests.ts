@@ -25,7 +25,7 @@ const OF_SOMETHING_ELSE: Readonly<Record<string, string>> = {
   "gateway/socket/socket": "how events are sent",
   "gateway/socket/sockets": "how many sockets there may be",
   "http-answers": "HTTP",
-  "mcp/asking": "a client's questions; threads and gates are those of the agent",
+  "mcp/elicitation": "a client's questions; threads and gates are those of the agent",
   "mcp/doubts": "what a host is asked",
   "mcp/http": "HTTP",
   "mcp/offers": "the protocol; turns, skills and memory are those of the agent",
