@@ -81,7 +81,7 @@ export interface Entry {
   readonly text: string;
 }
 
-export interface Ring {
+interface Ring {
   /** The number of the newest entry; 0 before the first. */
   readonly last: number;
   /** The number of the oldest entry that is kept. */
@@ -96,7 +96,7 @@ export interface RingBounds {
   readonly bytes: number;
 }
 
-export function createRing(bounds: RingBounds): Ring {
+function createRing(bounds: RingBounds): Ring {
   let entries: Entry[] = [];
   // Entries before this index are gone. They are removed many at a time, since shifting an array costs its length.
   let head = 0;

@@ -7,6 +7,7 @@ export const bootsService = (file: string, text: string): boolean =>
 
 /** Why a file asks the store for nothing that another does not ask it for: `npm run test:postgres` alone runs them. */
 const OF_SOMETHING_ELSE: Readonly<Record<string, string>> = {
+  "accounts/diagnosis": "settings",
   "agent/models/chat-completions/body": "request bodies",
   "agent/models/chat-completions/dialect": "models",
   "agent/models/diagnose": "models",

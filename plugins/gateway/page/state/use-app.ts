@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from "preact/compat";
-import { useEffect } from "preact/hooks";
-import { type AppState, getState, subscribe } from "./app.ts";
+import { useEffect, useState } from "preact/hooks";
+import { type AppState, attempt, getState, subscribe } from "./app.ts";
+import { ask } from "./wire.ts";
 
 export function useApp(): AppState {
   return useSyncExternalStore(subscribe, getState);
@@ -36,4 +37,15 @@ export function useLive(
       document.removeEventListener("visibilitychange", onVisible);
     };
   }, changes);
+}
+
+/** Loads a JSON document when the component is first shown. Returns it, undefined until then, and a function that reloads it. */
+export function useLoaded<Answer>(path: string): readonly [Answer | undefined, () => Promise<void>] {
+  const [answer, setAnswer] = useState<Answer>();
+  const load = async () => {
+    const found = await attempt(() => ask<Answer>("GET", path));
+    if (found) setAnswer(found);
+  };
+  useEffect(() => void load(), []);
+  return [answer, load];
 }

@@ -59,3 +59,22 @@ export function Bar({ title, children }: { title: string; children?: ComponentCh
     </>
   );
 }
+
+interface PageProps {
+  readonly title: string;
+  /** Shown in the bar. */
+  readonly actions?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** A page that scrolls below the bar. */
+export function Page({ title, actions, children }: PageProps) {
+  return (
+    <>
+      <Bar title={title}>{actions}</Bar>
+      <div class="page">
+        <div>{children}</div>
+      </div>
+    </>
+  );
+}

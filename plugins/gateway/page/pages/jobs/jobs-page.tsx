@@ -2,7 +2,7 @@ import { useRef, useState } from "preact/hooks";
 import { attempt } from "../../state/app.ts";
 import { useApp, useLive } from "../../state/use-app.ts";
 import { ask, type Job } from "../../state/wire.ts";
-import { Bar } from "../../widgets/bar.tsx";
+import { Page } from "../../widgets/bar.tsx";
 import { List } from "../../widgets/list.tsx";
 import { JobCard, stateOf } from "./job-card.tsx";
 
@@ -68,48 +68,46 @@ function Queue() {
   const jobs = [...(found?.jobs ?? []), ...earlier.filter(({ id }) => !known.has(id))];
 
   return (
-    <>
-      <Bar title="Jobs">
+    <Page
+      title="Jobs"
+      actions={
         <select aria-label="Status" value={status} onChange={(event) => choose(event.currentTarget.value)}>
           <option value="">all</option>
           {STATUSES.map((name) => (
             <option key={name}>{name}</option>
           ))}
         </select>
-      </Bar>
-      <div class="page">
-        <div>
-          {found && jobs.length === 0 && <Empty status={status} isOperator={isOperator} />}
-          {jobs.length > 0 && (
-            <List
-              columns={["Created", ...(isOperator ? ["User"] : []), "Status", "Question and answer"]}
-              hasActions={false}
-            >
-              {jobs.map((job) => (
-                <tr key={job.id}>
-                  <td>{new Date(job.created_at).toLocaleString()}</td>
-                  {isOperator && <td>{job.user}</td>}
-                  <td>
-                    <span class={job.error ? "tag failed" : "tag"}>{stateOf(job)}</span>
-                  </td>
-                  <td>
-                    <span class="lines">
-                      <a href={`#/jobs/${job.id}`}>{job.message || "(no text)"}</a>
-                      <span class="soft">{job.error?.message ?? job.response ?? ""}</span>
-                    </span>
-                  </td>
-                </tr>
-              ))}
-            </List>
-          )}
-          {next && (
-            <button type="button" onClick={() => void showEarlier()}>
-              Earlier jobs
-            </button>
-          )}
-        </div>
-      </div>
-    </>
+      }
+    >
+      {found && jobs.length === 0 && <Empty status={status} isOperator={isOperator} />}
+      {jobs.length > 0 && (
+        <List
+          columns={["Created", ...(isOperator ? ["User"] : []), "Status", "Question and answer"]}
+          hasActions={false}
+        >
+          {jobs.map((job) => (
+            <tr key={job.id}>
+              <td>{new Date(job.created_at).toLocaleString()}</td>
+              {isOperator && <td>{job.user}</td>}
+              <td>
+                <span class={job.error ? "tag failed" : "tag"}>{stateOf(job)}</span>
+              </td>
+              <td>
+                <span class="lines">
+                  <a href={`#/jobs/${job.id}`}>{job.message || "(no text)"}</a>
+                  <span class="soft">{job.error?.message ?? job.response ?? ""}</span>
+                </span>
+              </td>
+            </tr>
+          ))}
+        </List>
+      )}
+      {next && (
+        <button type="button" onClick={() => void showEarlier()}>
+          Earlier jobs
+        </button>
+      )}
+    </Page>
   );
 }
 

@@ -3,7 +3,7 @@ import { attempt } from "../../state/app.ts";
 import { loadStatus } from "../../state/threads.ts";
 import { useApp, useLive } from "../../state/use-app.ts";
 import { ask } from "../../state/wire.ts";
-import { Bar } from "../../widgets/bar.tsx";
+import { Page } from "../../widgets/bar.tsx";
 import { List } from "../../widgets/list.tsx";
 
 const LEVELS = ["debug", "info", "warn", "error", "fatal"] as const;
@@ -58,8 +58,9 @@ export function LogsPage() {
   const narrow = (change: Partial<typeof NO_FILTER>) => setFilter({ ...filter, ...change });
 
   return (
-    <>
-      <Bar title="Logs">
+    <Page
+      title="Logs"
+      actions={
         <label class="row">
           <input
             type="checkbox"
@@ -68,43 +69,39 @@ export function LogsPage() {
           />
           Follow
         </label>
-      </Bar>
-      <div class="page">
-        <div>
-          <NodesCard />
-          <form class="row" onSubmit={(event) => event.preventDefault()}>
-            <select
-              aria-label="Minimum level"
-              value={filter.level}
-              onChange={({ currentTarget: { value } }) => narrow({ level: value })}
-            >
-              {LEVELS.map((level) => (
-                <option key={level}>{level}</option>
-              ))}
-            </select>
-            <Field label="Text" value={filter.text} onValue={(text) => narrow({ text })} />
-            <Field label="User" value={filter.user} onValue={(user) => narrow({ user })} />
-            <Field label="Turn" value={filter.turn} onValue={(turn) => narrow({ turn })} />
-            {key !== JSON.stringify([["level", "info"]]) && (
-              <button type="button" onClick={() => setFilter(NO_FILTER)}>
-                Clear
-              </button>
-            )}
-          </form>
-          {shown?.lines.length === 0 && (
-            <p class="soft">
-              No line matches. Choose a lower level or clear the filter; LOG_LEVEL decides what is written at
-              all.
-            </p>
-          )}
-          <ol class="log-lines" aria-label="Log lines, newest first">
-            {shown?.lines.map((line) => (
-              <LogLine key={line.number} line={line} onNarrow={narrow} />
-            ))}
-          </ol>
-        </div>
-      </div>
-    </>
+      }
+    >
+      <NodesCard />
+      <form class="row" onSubmit={(event) => event.preventDefault()}>
+        <select
+          aria-label="Minimum level"
+          value={filter.level}
+          onChange={({ currentTarget: { value } }) => narrow({ level: value })}
+        >
+          {LEVELS.map((level) => (
+            <option key={level}>{level}</option>
+          ))}
+        </select>
+        <Field label="Text" value={filter.text} onValue={(text) => narrow({ text })} />
+        <Field label="User" value={filter.user} onValue={(user) => narrow({ user })} />
+        <Field label="Turn" value={filter.turn} onValue={(turn) => narrow({ turn })} />
+        {key !== JSON.stringify([["level", "info"]]) && (
+          <button type="button" onClick={() => setFilter(NO_FILTER)}>
+            Clear
+          </button>
+        )}
+      </form>
+      {shown?.lines.length === 0 && (
+        <p class="soft">
+          No line matches. Choose a lower level or clear the filter; LOG_LEVEL decides what is written at all.
+        </p>
+      )}
+      <ol class="log-lines" aria-label="Log lines, newest first">
+        {shown?.lines.map((line) => (
+          <LogLine key={line.number} line={line} onNarrow={narrow} />
+        ))}
+      </ol>
+    </Page>
   );
 }
 

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { attempt } from "../../state/app.ts";
 import { ask, type MemoryFile, type MemoryHit } from "../../state/wire.ts";
-import { Bar } from "../../widgets/bar.tsx";
+import { Page } from "../../widgets/bar.tsx";
 import { confirmed, entered } from "../../widgets/dialog.tsx";
 import { at, History } from "./history.tsx";
 
@@ -40,44 +40,40 @@ export function MemoryPage() {
   };
 
   return (
-    <>
-      <Bar title="Memory">
+    <Page
+      title="Memory"
+      actions={
         <button type="button" onClick={() => void create()}>
           New file
         </button>
-      </Bar>
-      <div class="page">
-        <div>
-          {file ? (
-            <Editor key={file.path} file={file} onClose={close} />
-          ) : (
-            <>
-              <input
-                type="search"
-                aria-label="Search memory"
-                placeholder="Search memory"
-                value={query}
-                onInput={(event) => setQuery(event.currentTarget.value)}
-              />
-              {hits.length === 0 && (
-                <p class="soft">{query ? "Nothing found." : "Nothing is remembered yet."}</p>
-              )}
-              {hits.map((hit) => (
-                <article class="card" key={hit.path}>
-                  <h2>
-                    <button type="button" class="plain" onClick={() => void open(hit.path)}>
-                      {hit.path}
-                    </button>
-                    <span class="tag">{new Date(hit.updated_at).toLocaleString()}</span>
-                  </h2>
-                  {hit.snippet && <span class="soft">{hit.snippet}</span>}
-                </article>
-              ))}
-            </>
-          )}
-        </div>
-      </div>
-    </>
+      }
+    >
+      {file ? (
+        <Editor key={file.path} file={file} onClose={close} />
+      ) : (
+        <>
+          <input
+            type="search"
+            aria-label="Search memory"
+            placeholder="Search memory"
+            value={query}
+            onInput={(event) => setQuery(event.currentTarget.value)}
+          />
+          {hits.length === 0 && <p class="soft">{query ? "Nothing found." : "Nothing is remembered yet."}</p>}
+          {hits.map((hit) => (
+            <article class="card" key={hit.path}>
+              <h2>
+                <button type="button" class="plain" onClick={() => void open(hit.path)}>
+                  {hit.path}
+                </button>
+                <span class="tag">{new Date(hit.updated_at).toLocaleString()}</span>
+              </h2>
+              {hit.snippet && <span class="soft">{hit.snippet}</span>}
+            </article>
+          ))}
+        </>
+      )}
+    </Page>
   );
 }
 

@@ -1,40 +1,26 @@
-import { useEffect, useState } from "preact/hooks";
 import { attempt } from "../../state/app.ts";
+import { useLoaded } from "../../state/use-app.ts";
 import { type Account, ask, type BrowserSession, type Token } from "../../state/wire.ts";
-import { Bar } from "../../widgets/bar.tsx";
+import { Page } from "../../widgets/bar.tsx";
 import { confirmed } from "../../widgets/dialog.tsx";
 import { List } from "../../widgets/list.tsx";
 import { TokensCard } from "./tokens-card.tsx";
 import { UsersCard } from "./users-card.tsx";
 
 export function PeoplePage() {
-  const [users, setUsers] = useState<readonly Account[]>([]);
-  const [tokens, setTokens] = useState<readonly Token[]>();
-  const [sessions, setSessions] = useState<readonly BrowserSession[]>();
-
-  const load = async () => {
-    const people = await attempt(() => ask<{ users: readonly Account[] }>("GET", "/api/users"));
-    const keys = await attempt(() => ask<{ tokens: readonly Token[] }>("GET", "/api/tokens"));
-    const browsers = await attempt(() =>
-      ask<{ sessions: readonly BrowserSession[] }>("GET", "/api/sessions"),
-    );
-    if (browsers) setSessions(browsers.sessions);
-    if (people) setUsers(people.users);
-    if (keys) setTokens(keys.tokens);
-  };
-  useEffect(() => void load(), []);
+  const [{ users = [] } = {}, loadUsers] = useLoaded<{ users: readonly Account[] }>("/api/users");
+  const [{ tokens } = {}, loadTokens] = useLoaded<{ tokens: readonly Token[] }>("/api/tokens");
+  const [{ sessions } = {}, loadSessions] = useLoaded<{ sessions: readonly BrowserSession[] }>(
+    "/api/sessions",
+  );
+  const load = async () => void (await Promise.all([loadUsers(), loadTokens(), loadSessions()]));
 
   return (
-    <>
-      <Bar title="People" />
-      <div class="page">
-        <div>
-          <UsersCard users={users} onChange={load} />
-          <TokensCard users={users} tokens={tokens} onChange={load} />
-          <SessionsCard sessions={sessions} onChange={load} />
-        </div>
-      </div>
-    </>
+    <Page title="People">
+      <UsersCard users={users} onChange={load} />
+      <TokensCard users={users} tokens={tokens} onChange={load} />
+      <SessionsCard sessions={sessions} onChange={load} />
+    </Page>
   );
 }
 

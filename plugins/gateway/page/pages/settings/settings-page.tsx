@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { attempt, update } from "../../state/app.ts";
 import { useApp } from "../../state/use-app.ts";
 import { ask, Refused, type Setting, type Status } from "../../state/wire.ts";
-import { Bar } from "../../widgets/bar.tsx";
+import { Page } from "../../widgets/bar.tsx";
 import { ThemeChoice } from "../../widgets/theme.tsx";
 import { type Drafts, useDrafts } from "./drafts.ts";
 import { ModelCard } from "./model-card.tsx";
@@ -19,21 +19,16 @@ type Errors = Readonly<Record<string, string>>;
 export function SettingsPage() {
   const isOperator = useApp().user?.role === "operator";
   return (
-    <>
-      <Bar title="Settings" />
-      <div class="page">
-        <div>
-          {isOperator && <OperatorSettings />}
-          <section class="card">
-            <h2>Theme</h2>
-            <div class="row">
-              <ThemeChoice />
-              <span class="soft">Of this browser alone.</span>
-            </div>
-          </section>
+    <Page title="Settings">
+      {isOperator && <OperatorSettings />}
+      <section class="card">
+        <h2>Theme</h2>
+        <div class="row">
+          <ThemeChoice />
+          <span class="soft">Of this browser alone.</span>
         </div>
-      </div>
-    </>
+      </section>
+    </Page>
   );
 }
 

@@ -1,9 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
 import { visibleLine } from "../../../../../kernel/text/visible.ts";
 import { attempt } from "../../state/app.ts";
-import { useApp } from "../../state/use-app.ts";
+import { useApp, useLoaded } from "../../state/use-app.ts";
 import { ask, type Tool, type TrustedDestination } from "../../state/wire.ts";
-import { Bar } from "../../widgets/bar.tsx";
+import { Page } from "../../widgets/bar.tsx";
 import type { Remembered } from "./decision.tsx";
 import { FindTool } from "./find-tool.tsx";
 import { InstallTool } from "./install-tool.tsx";
@@ -13,18 +13,12 @@ import { ToolCard } from "./tool-card.tsx";
 /** `shown` is the tool that the address names. */
 export function ToolsPage({ shown }: { shown: string | undefined }) {
   const { user } = useApp();
-  const [tools, setTools] = useState<readonly Tool[]>();
-  const [remembered, setRemembered] = useState<Remembered>({});
+  const [{ tools } = {}, loadTools] = useLoaded<{ tools: readonly Tool[] }>("/api/tools");
+  const [{ remembered = {} } = {}, loadDecisions] = useLoaded<{ remembered: Remembered }>("/api/approvals");
   const [hasServers, setHasServers] = useState(false);
   const isOperator = user?.role === "operator";
 
-  const load = async () => {
-    const found = await attempt(() => ask<{ tools: readonly Tool[] }>("GET", "/api/tools"));
-    const approvals = await attempt(() => ask<{ remembered: Remembered }>("GET", "/api/approvals"));
-    if (approvals) setRemembered(approvals.remembered);
-    if (found) setTools(found.tools);
-  };
-  useEffect(() => void load(), []);
+  const load = () => Promise.all([loadTools(), loadDecisions()]);
   const isLoaded = tools !== undefined && hasServers;
   useEffect(() => {
     const card = isLoaded && shown ? document.getElementById(`tool-${shown}`) : null;
@@ -34,48 +28,36 @@ export function ToolsPage({ shown }: { shown: string | undefined }) {
   const own = tools?.filter(({ server }) => !server);
 
   return (
-    <>
-      <Bar title="Tools" />
-      <div class="page">
-        <div>
-          {isOperator && <InstallTool onInstalled={() => void load()} />}
-          {isOperator && (
-            <FindTool installed={(tools ?? []).map(({ name }) => name)} onInstalled={() => void load()} />
-          )}
-          {own?.length === 0 && <p class="soft">No tools are installed.</p>}
-          {own?.map((tool) => (
-            <ToolCard
-              key={tool.name}
-              tool={tool}
-              remembered={remembered[tool.name]}
-              isOperator={isOperator}
-              onChanged={() => void load()}
-            />
-          ))}
-          <Servers
-            tools={tools ?? []}
-            remembered={remembered}
-            isOperator={isOperator}
-            onChanged={() => void load()}
-            onLoaded={() => setHasServers(true)}
-          />
-          <Destinations isOperator={isOperator} />
-        </div>
-      </div>
-    </>
+    <Page title="Tools">
+      {isOperator && <InstallTool onInstalled={() => void load()} />}
+      {isOperator && (
+        <FindTool installed={(tools ?? []).map(({ name }) => name)} onInstalled={() => void load()} />
+      )}
+      {own?.length === 0 && <p class="soft">No tools are installed.</p>}
+      {own?.map((tool) => (
+        <ToolCard
+          key={tool.name}
+          tool={tool}
+          remembered={remembered[tool.name]}
+          isOperator={isOperator}
+          onChanged={() => void load()}
+        />
+      ))}
+      <Servers
+        tools={tools ?? []}
+        remembered={remembered}
+        isOperator={isOperator}
+        onChanged={() => void load()}
+        onLoaded={() => setHasServers(true)}
+      />
+      <Destinations isOperator={isOperator} />
+    </Page>
   );
 }
 
 /** Trusted destinations, with buttons to remove them. */
 export function Destinations({ isOperator }: { isOperator: boolean }) {
-  const [known, setKnown] = useState<readonly TrustedDestination[]>();
-  const load = async () => {
-    const found = await attempt(() =>
-      ask<{ destinations: readonly TrustedDestination[] }>("GET", "/api/destinations"),
-    );
-    if (found) setKnown(found.destinations);
-  };
-  useEffect(() => void load(), []);
+  const [known, load] = useLoaded<{ destinations: readonly TrustedDestination[] }>("/api/destinations");
   const remove = async ({ value, tool, user }: TrustedDestination) => {
     const body = { value, tool, for_all: user ? undefined : true };
     await attempt(() => ask("POST", "/api/destinations/remove", body));
@@ -89,9 +71,9 @@ export function Destinations({ isOperator }: { isOperator: boolean }) {
         A call to an address that you did not give yourself asks first. For these, the address alone is no
         reason to ask.
       </p>
-      {known.length === 0 && <p class="soft">There are none.</p>}
+      {known.destinations.length === 0 && <p class="soft">There are none.</p>}
       <ul class="entries">
-        {known.map((one) => (
+        {known.destinations.map((one) => (
           <li key={JSON.stringify([one.value, one.tool, one.user])}>
             <span>
               <bdi>{visibleLine(one.value)}</bdi>

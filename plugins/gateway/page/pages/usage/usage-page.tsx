@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { attempt } from "../../state/app.ts";
 import { useApp, useLive } from "../../state/use-app.ts";
 import { ask, type Figure, type Figures } from "../../state/wire.ts";
-import { Bar } from "../../widgets/bar.tsx";
+import { Page } from "../../widgets/bar.tsx";
 import { List } from "../../widgets/list.tsx";
 import { Chart, type Series } from "./chart.tsx";
 
@@ -45,34 +45,29 @@ export function UsagePage() {
     [days, by],
   );
   return (
-    <>
-      <Bar title="Usage" />
-      <div class="page">
-        <div>
-          <span class="row">
-            <select
-              aria-label="Time"
-              value={days}
-              onChange={({ currentTarget: { value } }) => setDays(Number(value))}
-            >
-              {Object.entries(RANGES).map(([words, value]) => (
-                <option key={words} value={value}>
-                  {words}
-                </option>
-              ))}
-            </select>
-            <select aria-label="By" value={by} onChange={({ currentTarget: { value } }) => setBy(value)}>
-              {["model", "tool", "channel", ...(isOperator ? ["user"] : [])].map((name) => (
-                <option key={name} value={name}>
-                  by {name}
-                </option>
-              ))}
-            </select>
-          </span>
-          {usage && <Shown usage={usage} by={by} />}
-        </div>
-      </div>
-    </>
+    <Page title="Usage">
+      <span class="row">
+        <select
+          aria-label="Time"
+          value={days}
+          onChange={({ currentTarget: { value } }) => setDays(Number(value))}
+        >
+          {Object.entries(RANGES).map(([words, value]) => (
+            <option key={words} value={value}>
+              {words}
+            </option>
+          ))}
+        </select>
+        <select aria-label="By" value={by} onChange={({ currentTarget: { value } }) => setBy(value)}>
+          {["model", "tool", "channel", ...(isOperator ? ["user"] : [])].map((name) => (
+            <option key={name} value={name}>
+              by {name}
+            </option>
+          ))}
+        </select>
+      </span>
+      {usage && <Shown usage={usage} by={by} />}
+    </Page>
   );
 }
 
