@@ -22,10 +22,7 @@ export function describeTools(tools: readonly McpTool[], states = true): string 
     tool,
     readOnly ? "read-only" : "may change things",
     ...(states ? [STATES[state]] : []),
-    description
-      .trim()
-      .split(/\s*\n\s*/)
-      .join(": "),
+    oneLine(description),
   ]);
   const heads = ["TOOL", "THE SERVER SAYS", ...(states ? ["STATE"] : []), "WHAT IT DOES"];
   const warnings = tools.flatMap(({ tool, warnings: given }) =>
@@ -35,6 +32,12 @@ export function describeTools(tools: readonly McpTool[], states = true): string 
     table(heads, rows, { cut: ["WHAT IT DOES"] }),
     ...(warnings.length === 0 ? [] : [`Read like orders to the model:\n${bullets(warnings)}\n`]),
   ].join("\n");
+}
+
+/** Joins a title and the lines after it. */
+function oneLine(description: string): string {
+  const lines = description.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "").join(": ");
 }
 
 /** Shows the differences of the tools that are held back. */

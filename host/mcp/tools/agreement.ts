@@ -1,6 +1,7 @@
 /** Compares what the operator agreed to with what the server says now, and so decides which tools are offered, held back or off. */
 import { createHash } from "node:crypto";
-import { structuredPatch } from "diff";
+// Not the whole package, because this is loaded with the host.
+import { structuredPatch } from "diff/lib/patch/create.js";
 import { describeServer } from "../../../capabilities/servers/describe.ts";
 import type { McpTool, ToolInfo } from "../../../kernel/plugin.ts";
 import { type Definition, type Listed, MAX_TOOLS, warningsOf } from "./definition.ts";
