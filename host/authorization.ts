@@ -155,8 +155,8 @@ async function signIn(options: AuthorizeOptions, auth: AuthSetup, setup: OAuthSe
   const answer = await signInByBrowser({
     to: auth.displayName,
     prompt,
-    ...(redirectUri !== undefined && { redirectUri }),
-    ...(signal !== undefined && { signal }),
+    redirectUri,
+    signal,
     async begin(comesBackTo) {
       begun = await beginSignIn({
         values,

@@ -9,8 +9,8 @@ import { createBroker } from "./broker/broker.ts";
 import { createCredentialSource, missingSecrets } from "./broker/credentials.ts";
 import { createNetwork } from "./broker/network.ts";
 import { createRefresh } from "./broker/oauth.ts";
-import { createReplay, type ReplayCandidate } from "./calls/answers.ts";
 import { openReceipts, type Receipts } from "./calls/receipts.ts";
+import { createReplay, type ReplayCandidate } from "./calls/replay.ts";
 import { createRouting, type Routing } from "./calls/routing.ts";
 import { createRunner, type Runner } from "./calls/runner.ts";
 import { openSwitches, type Switches } from "./calls/switches.ts";
@@ -144,9 +144,9 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   const broker = createBroker({ network, source, privateHosts, store, log });
   const mcpAccess = createMcpAccess({ vault, store, key, mask, network, privateHosts });
   const pool = createPool({
-    ...(config.workers !== undefined && { size: config.workers }),
-    ...(config.processes !== undefined && { processes: config.processes }),
-    ...(config.memoryBytes !== undefined && { memoryBytes: config.memoryBytes }),
+    size: config.workers,
+    processes: config.processes,
+    memoryBytes: config.memoryBytes,
     keepsSpare: config.keepsSpare ?? false,
     onDeath: (component, why) =>
       void runner

@@ -21,17 +21,15 @@ import {
   credentialsFor,
   type MissingCredential,
   missingCredential,
-  PlacementRefused,
   placeCredential,
   type ToolVersion,
 } from "./credentials.ts";
 import type { Answer, BrokeredCall, Grant, ToolReply, ToolRequest, TrafficEntry } from "./grant.ts";
-import { type Network, NetworkError, type SendBounds } from "./network.ts";
-import { type AllowedRequest, rule } from "./policy.ts";
+import type { Network, SendBounds, WireReply } from "./network.ts";
+import { type AllowedRequest, Refused, rule } from "./policy.ts";
 import { createLimiters } from "./rate-limits.ts";
 import type { Tape } from "./recording.ts";
 import { scrubAnswer } from "./reply-headers.ts";
-import { traced } from "./request-span.ts";
 
 export interface Broker {
   /** What the host asks before a call, unless it plays a recording; its answer is an `unauthenticated` outcome. */
@@ -69,9 +67,6 @@ interface Trail {
   /** There once the request is over. */
   end?: Pick<TrafficEntry, "status" | "error" | "bytes" | "millis">;
 }
-
-/** The request will not be sent; the message is a sentence for the tool. */
-class Refused extends Error {}
 
 export function createBroker({ network, source, privateHosts, store, log }: BrokerOptions): Broker {
   const limiters = createLimiters(store, "tool");
@@ -163,7 +158,7 @@ export function createBroker({ network, source, privateHosts, store, log }: Brok
         const bounds = { signal, timeoutMs: timeoutOf(request, http, grant), room };
         const send = () =>
           sendLive(allowed, http, bounds, trail).catch((error: unknown) => {
-            throw isExpected(error) ? new NetworkError(trail.secrets.hide(error.message)) : error;
+            throw isExpected(error) ? new Refused(trail.secrets.hide(error.message)) : error;
           });
         return tape === undefined ? send() : tape.record(allowed, send);
       }
@@ -232,12 +227,7 @@ function redirected(from: URL, status: number, location: string): Refused {
 }
 
 function isExpected(error: unknown): error is Error {
-  return (
-    error instanceof Refused ||
-    error instanceof NetworkError ||
-    error instanceof PlacementRefused ||
-    error instanceof Fault
-  );
+  return error instanceof Refused || error instanceof Fault;
 }
 
 function carries({ url, headers, body }: AllowedRequest, secrets: Matcher): boolean {
@@ -262,4 +252,33 @@ function createMatcherCache(source: CredentialSource): (auth: AuthSetup | undefi
     if (last === undefined || !isSame) last = { values, secrets: createMatcher(values) };
     return last.secrets;
   };
+}
+
+export async function traced(
+  { trace }: Grant,
+  request: AllowedRequest,
+  send: (request: AllowedRequest) => Promise<WireReply>,
+): Promise<WireReply> {
+  if (trace === undefined) return send(request);
+  const { method, url, headers } = request;
+  const span = trace.span.child(method, {
+    kind: "client",
+    attributes: {
+      "http.request.method": method,
+      "server.address": url.hostname,
+      "server.port": Number(url.port || (url.protocol === "https:" ? 443 : 80)),
+      "url.scheme": url.protocol.slice(0, -1),
+    },
+  });
+  const { traceparent } = span;
+  const isTold = traceparent !== undefined && trace.tellsHost(url.hostname);
+  try {
+    const reply = await send(isTold ? { ...request, headers: { ...headers, traceparent } } : request);
+    span.set({ "http.response.status_code": reply.status });
+    span.end(reply.status >= 400 ? String(reply.status) : undefined);
+    return reply;
+  } catch (error) {
+    span.end("network");
+    throw error;
+  }
 }

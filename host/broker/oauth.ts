@@ -64,7 +64,7 @@ export async function beginSignIn(
   const grant: OAuthGrant = {
     tokenUrl: setup.tokenUrl,
     clientId,
-    ...(setup.clientSecretSecret !== undefined && { clientSecretSecret: setup.clientSecretSecret }),
+    clientSecretSecret: setup.clientSecretSecret,
     scopes,
   };
   const verifier = generateRandomCodeVerifier();

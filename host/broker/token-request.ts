@@ -110,7 +110,7 @@ export function recordOf(
     value: token.access_token,
     oauth: {
       ...lasting,
-      ...(refreshToken !== undefined && { refreshToken }),
+      refreshToken,
       ...(token.expires_in !== undefined && { expiresAt: Date.now() + token.expires_in * 1000 }),
     },
   };

@@ -1,9 +1,11 @@
 /** The installed tools. They are folders in the home, or rows where several machines share a database. */
 import { createHash } from "node:crypto";
 import type { Capabilities } from "../../capabilities/capabilities.ts";
-import type { ToolOrigin } from "../../kernel/kit.ts";
+import { createCapabilitiesParser } from "../../capabilities/parse.ts";
+import { compileCheck, type ToolOrigin, visibleLine } from "../../kernel/kit.ts";
 import { Fault, type JsonSchema } from "../../kernel/plugin.ts";
-import { parseCapabilities } from "./capabilities-file.ts";
+
+export const parseCapabilities = createCapabilitiesParser(compileCheck, visibleLine);
 
 /** What a tool's place had at some time. */
 export interface SeenRelease {
@@ -112,8 +114,8 @@ export function recordOf(candidate: Candidate): ToolRecord {
     version: capabilities.version,
     description,
     schema,
-    ...(origin !== undefined && { origin }),
-    ...(seen !== undefined && { seen }),
+    origin,
+    seen,
   };
 }
 
@@ -125,8 +127,8 @@ export function toTool(name: string, record: ToolRecord, capabilitiesText: strin
     description: record.description,
     schema: record.schema,
     capabilities: parseCapabilities(capabilitiesText),
-    ...(record.origin !== undefined && { origin: record.origin }),
-    ...(record.seen !== undefined && { seen: record.seen }),
+    origin: record.origin,
+    seen: record.seen,
   };
 }
 

@@ -34,8 +34,8 @@ export function compareRelease(tool: InstalledTool, offer: Offer): Change | unde
   return {
     version: { before: tool.capabilities.version, after: offer.capabilities.version },
     ...compareCapabilities(tool.capabilities, offer.capabilities),
-    ...(older !== undefined && { older }),
-    ...(signer !== undefined && { signer }),
+    older,
+    signer,
   };
 }
 

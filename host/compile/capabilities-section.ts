@@ -5,7 +5,10 @@
 import { Fault } from "../../kernel/plugin.ts";
 import { Cursor } from "../wasm/instructions.ts";
 import { leb } from "../wasm/module-sections.ts";
-import { MAX_CAPABILITIES_BYTES } from "./limits.ts";
+
+/** How much is read of what a stranger offers. */
+export const MAX_COMPONENT_BYTES = 64 * 1024 * 1024;
+export const MAX_CAPABILITIES_BYTES = 256 * 1024;
 
 const SECTION_NAME = "postern:capabilities";
 

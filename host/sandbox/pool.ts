@@ -155,7 +155,7 @@ export function createPool(options: PoolOptions = {}): Pool {
   return {
     async call({ params, schema, ...call }) {
       const ask: Ask = { type: "execute", params };
-      const { outcome, ...report } = await run(ask, { ...call, ...(schema !== undefined && { schema }) });
+      const { outcome, ...report } = await run(ask, { ...call, schema });
       if (!outcome.ok || "output" in outcome) return { ...report, ...outcome };
       return { ...report, ...ANOTHER_ANSWER };
     },

@@ -53,7 +53,7 @@ export function where(hosts: readonly string[]): string {
 export function recordOf(entry: Entry | undefined): SecretRecord | undefined {
   if (entry?.value === undefined) return undefined;
   const { value, oauth } = entry;
-  return { value, ...(oauth && { oauth }) };
+  return { value, oauth };
 }
 
 export function valuesOf({ value, oauth }: Partial<SecretRecord>): string[] {

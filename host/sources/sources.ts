@@ -28,26 +28,22 @@ export interface SourcesParts {
   readonly indexes?: readonly string[] | undefined;
   readonly npmRegistry?: string | undefined;
   /** For everything that one tool needs, however many requests that takes. */
-  readonly longestMillis?: number;
+  readonly maxFetchMs?: number;
 }
 
-const LONGEST_MILLIS = 20 * 60_000;
+const MAX_FETCH_MS = 20 * 60_000;
 
 export function createSources(parts: SourcesParts): Sources {
   const { downloads, folder, indexes: named = [SHIPPED_INDEX], npmRegistry = PUBLIC_REGISTRY } = parts;
-  const { longestMillis = LONGEST_MILLIS } = parts;
+  const { maxFetchMs = MAX_FETCH_MS } = parts;
   const indexes = createIndexes(downloads, named, folder);
   // The table has a source for each kind; the compiler cannot see that key and reference go together.
   const fetch: Sources["fetch"] = async (reference, options) => {
     const stop = new AbortController();
     const what = canonicalReference(reference);
     const slow = () =>
-      new Fault(
-        "unavailable",
-        "tool_download",
-        `${what} did not come within ${longestMillis / 1000} seconds.`,
-      );
-    const timer = setTimeout(() => stop.abort(slow()), longestMillis);
+      new Fault("unavailable", "tool_download", `${what} did not come within ${maxFetchMs / 1000} seconds.`);
+    const timer = setTimeout(() => stop.abort(slow()), maxFetchMs);
     const signal =
       options.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, options.signal]);
     try {

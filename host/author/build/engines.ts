@@ -6,7 +6,7 @@ import { Fault, reason } from "../../../kernel/plugin.ts";
 import { readBuildCrash, renderCrash, SCRIPT } from "../../calls/crash.ts";
 import type { Project } from "../project.ts";
 import { embedMap, locate, originIn } from "../trace/source-map.ts";
-import type { Script } from "./script.ts";
+import type { Script } from "./bundle.ts";
 import type { Toolchain } from "./toolchain.ts";
 
 /** SpiderMonkey has every global that `wit/globals.d.ts` names; QuickJS makes components a seventh of the size. */

@@ -26,8 +26,7 @@ export async function located<Result>(component: Uint8Array, examined: Promise<R
 /** What a call said, with the stack trace of one that threw as its message and not in its log, too. */
 export function tellOnce({ code, message, logs }: Receipt): Pick<Receipt, "message" | "logs"> {
   const last = logs.at(-1);
-  if (code !== "threw" || message === undefined || last?.level !== "error")
-    return { logs, ...(message !== undefined && { message }) };
+  if (code !== "threw" || message === undefined || last?.level !== "error") return { logs, message };
   // A panic in Rust is logged as it is thrown; a script's trace says what the message says, and more.
   const isTrace = TRACE.test(last.message);
   if (!isTrace && !message.includes(last.message)) return { message, logs };

@@ -22,7 +22,7 @@ const MAX_THREADS = 16;
 const AHEAD = 4;
 const IDLE_MILLIS = 30_000;
 /** More than memory has room for; the service admits calls by what they hold. */
-const MOST_CALLS = 100_000;
+const MAX_CALLS = 100_000;
 
 /** A cancelled call that still computes after this long will not stop on its own: its thread is ended. */
 const CANCEL_MILLIS = 500;
@@ -67,7 +67,7 @@ export class Threads {
       filename: fileURLToPath(new URL(`./worker${extname(import.meta.url)}`, import.meta.url)),
       minThreads: ready,
       maxThreads: MAX_THREADS,
-      concurrentTasksPerWorker: MOST_CALLS,
+      concurrentTasksPerWorker: MAX_CALLS,
       idleTimeout: IDLE_MILLIS,
       // Calls wait for messages, so the thread's loop must go on between them.
       atomics: "disabled",

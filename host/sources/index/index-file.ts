@@ -108,8 +108,8 @@ function readEntry(tool: unknown, index: string, resolve: (path: string) => stri
     about,
     from,
     index,
-    ...(digest !== undefined && { digest }),
-    ...(beside !== undefined && { capabilities: beside }),
+    digest,
+    capabilities: beside,
     ...(signer !== "" && { signer }),
   };
 }

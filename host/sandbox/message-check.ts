@@ -9,11 +9,12 @@ const MAX_TEXT = 1 << 20;
 const MAX_NAMES = 100;
 
 /** Throws where the message is not one that our own code in there would send. */
-export function assertSaid(message: OfCall): void {
-  if (!isSaid(message)) throw new TypeError(`a message of type ${JSON.stringify(message.type)} is malformed`);
+export function assertWellFormed(message: OfCall): void {
+  if (!isWellFormed(message))
+    throw new TypeError(`a message of type ${JSON.stringify(message.type)} is malformed`);
 }
 
-function isSaid(message: OfCall): boolean {
+function isWellFormed(message: OfCall): boolean {
   switch (message.type) {
     case "log":
       return LEVELS.has(message.entry.level) && isText(message.entry.message, MAX_LOG);
