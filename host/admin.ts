@@ -1,4 +1,4 @@
-/** What the `tool` commands do, for the operator's page. */
+/** The operations that the operator's page has on tools; the `tool` commands do the same. */
 import {
   Fault,
   type ToolAdmin,
@@ -28,7 +28,7 @@ import { parseReference } from "./sources/reference.ts";
 import type { Fetched } from "./sources/source.ts";
 import type { Sources } from "./sources/sources.ts";
 
-/** For one version of a tool: another that took its place meanwhile does not get what the person agreed to. */
+/** It belongs to one version of a tool: one that took its place meanwhile does not get what the person agreed to. */
 interface ToolSignIn {
   readonly tool: string;
   readonly digest: string;
@@ -49,7 +49,7 @@ export interface AdminParts extends Omit<OAuthOptions, "values"> {
   readonly remove: Placement["remove"];
   readonly limits: Broker["limits"];
   readonly sources: Sources;
-  /** Of an MCP server's sign-in; undefined where the address answers none. */
+  /** Finishes the sign-in to an MCP server; undefined where the address belongs to none. */
   readonly finishServerSignIn: Credentials["finishSignIn"];
 }
 
@@ -59,7 +59,7 @@ export function createAdmin(parts: AdminParts): Required<ToolAdmin> {
   const knownSecret = async (name: string, secret: string) => {
     const tool = await installed(catalog, name);
     const accepted = secretsOf(tool).map((known) => known.name);
-    // By signing in, or shared: not to be entered, but the tool's all the same.
+    // It comes from signing in or is shared: nobody enters it, and it is the tool's all the same.
     if (tool.capabilities.auth !== undefined) accepted.push(tool.capabilities.auth.secretName);
     if (accepted.includes(secret)) return vaultOf(tool).secrets;
     throw new Fault(
@@ -217,7 +217,7 @@ async function installed(catalog: Catalog, name: string): Promise<InstalledTool>
   return tool;
 }
 
-/** What a person can enter for a tool; by hand also what its sign-in asks for, where that is not done elsewhere. */
+/** Lists what a person can enter for a tool, with the token of a sign-in that is not done by OAuth. */
 function secretsOf({ capabilities }: InstalledTool) {
   const { auth } = capabilities;
   const others = secretsToEnter(capabilities);

@@ -1,4 +1,4 @@
-/** What `postern doctor` says about tools. Read-only. */
+/** The findings of `postern doctor` about tools. Read-only. */
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -80,7 +80,7 @@ async function diagnose(
   return [...sound, ...broken];
 }
 
-/** For one that came with Postern. None where its list cannot be read: whose it is, nobody knows then. */
+/** Offers it for a shipped tool. Where the list of offered tools cannot be read, nobody knows whose it is. */
 async function offerRepair(catalog: Catalog, name: string): Promise<{ readonly fix: Fix } | undefined> {
   const damage = await findDamage(catalog, name).catch(() => undefined);
   if (damage === undefined) return undefined;
@@ -132,7 +132,7 @@ async function diagnoseKey(home: string, secretsKey: string | undefined): Promis
   }
 }
 
-/** In the folder of tools, and in that of compiled code, which a node has too. */
+/** Looks in the folder of tools, and in that of compiled code, which a node has too. */
 export async function diagnoseLeftovers(home: string, catalog: Catalog): Promise<readonly Finding[]> {
   const folder = toolsFolder(home);
   const isThere = await exists(folder);

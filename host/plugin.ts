@@ -32,7 +32,7 @@ export default definePlugin({
   wants: ["telemetry"],
   provides: ["tools", "toolAdmin", "mcpServers", "toolHost"],
   names: {
-    // In the home of one that runs alone, in the database of nodes.
+    // Tools are folders in the home, or rows where nodes share a database.
     tool: async ({ home, rows }) => [
       ...foldersIn(join(home, "tools")).map((name) => ({ name })),
       ...(await rows<{ name: string }>("SELECT name FROM tools ORDER BY name")),

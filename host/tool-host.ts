@@ -38,10 +38,9 @@ import { createSources, type Sources } from "./sources/sources.ts";
 import { createJudge, type JudgeSignature } from "./trust/judge.ts";
 import { openTrustRules, type TrustRules } from "./trust/rules.ts";
 
-/** Of the store; also the topic under which other nodes hear of a new one. */
+/** The namespace in the store; also the topic that tells other nodes of a new secret. */
 const SECRETS = "secrets";
 
-// For the `tool` commands.
 declare module "../kernel/vocabulary/services.ts" {
   interface Services {
     toolHost: {
@@ -57,11 +56,10 @@ export interface HostConfig {
   /** False where the operator wants none of the tools that come with Postern. */
   readonly shipped: boolean;
   readonly secretsKey: string | undefined;
-  /** Of the key that tools are signed with, where it is encrypted. */
+  /** Opens the key that tools are signed with, where it is encrypted. */
   readonly signingPassword?: string | undefined;
   /** Calls of one tool that compute at once; undefined for as many as there are cores. */
   readonly workers: number | undefined;
-  /** Processes of tools at once. */
   readonly processes?: number;
   /** What all of them may hold together; half of the machine's memory where it is not said. */
   readonly memoryBytes?: number | undefined;
@@ -74,7 +72,7 @@ export interface HostConfig {
   /** Where tools are listed: URLs, paths and the word for our own list. */
   readonly indexes?: readonly string[];
   readonly npmRegistry?: string | undefined;
-  /** Of Postern, which it tells MCP servers. */
+  /** Postern's version, which MCP servers are told. */
   readonly version?: string;
   /** Reads the environment variable that a capabilities file names. */
   readonly variable: (name: string) => string | undefined;
@@ -93,7 +91,6 @@ export interface ToolHost extends Routing, Pick<Placement, "place" | "keeps" | "
   /** Tools of MCP servers that others run. */
   readonly foreign: ForeignTools;
   readonly receipts: Receipts;
-  /** Of an installed tool. */
   readonly run: Runner["run"];
   readonly warmUp: Runner["warmUp"];
   readonly inUse: Pool["inUse"];
@@ -105,7 +102,6 @@ export interface ToolHost extends Routing, Pick<Placement, "place" | "keeps" | "
   readonly admin: Required<ToolAdmin>;
   readonly mcpAccess: McpAccess;
   readonly sources: Sources;
-  /** Sign-ins to registries. */
   readonly logins: Logins;
   readonly openRegistry: OpenRegistry;
   /** Who made what a source answered with; asked before it is examined. */
@@ -114,11 +110,10 @@ export interface ToolHost extends Routing, Pick<Placement, "place" | "keeps" | "
   readonly trust: TrustRules;
   readonly examine: Examine;
   readonly installer: Installer;
-  /** A tool as others see it. */
   describe(tool: InstalledTool): Promise<ToolInfo>;
   /** Plays recorded calls with a component that is not installed: no network, no secrets. */
   readonly replay: ReplayCandidate;
-  /** Of the secrets that a tool names, those that are not set. */
+  /** The secrets that a tool names and that are not set. */
   missingSecrets(tool: InstalledTool): Promise<readonly string[]>;
   /** Puts the tools that come with Postern into a home that was never offered them. */
   provideShipped(progress: (line: string) => void, signal?: AbortSignal): Promise<void>;
@@ -254,7 +249,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     missingSecrets: (tool) => missingSecrets(tool, source),
     async provideShipped(progress, signal = new AbortController().signal) {
       if (!config.shipped) return;
-      // By one node: what the next ones find installed they do not examine.
+      // One node does it: the next ones find the tools installed and do not examine them.
       await store.exclusive(SHIPPED_LOCK, () =>
         provideShipped({
           catalog,

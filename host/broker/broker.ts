@@ -32,9 +32,9 @@ import type { Tape } from "./recording.ts";
 import { scrubAnswer } from "./reply-headers.ts";
 
 export interface Broker {
-  /** What the host asks before a call, unless it plays a recording; its answer is an `unauthenticated` outcome. */
+  /** Asked before a call, unless it plays a recording; a missing credential becomes an `unauthenticated` outcome. */
   missingCredential(tool: ToolVersion): Promise<MissingCredential | undefined>;
-  /** Of the names the tool may test for, those that are set: what `secret-exists` answers true for. */
+  /** The names that the tool may test for and that are set: `secret-exists` returns true for them. */
   existingSecrets(tool: ToolVersion): Promise<readonly string[]>;
   /** How much of the tool's rate limit this user has left; nothing where it may not use the network. */
   limits(tool: string, capabilities: Capabilities, user: string): Promise<LimitVerdict | undefined>;
@@ -57,7 +57,6 @@ const MAX_REQUESTS_A_CALL = 50;
 const MAX_BYTES_AT_ONCE = 32 * 1024 * 1024;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-/** What is learnt about one request on its way. */
 interface Trail {
   readonly began: number;
   readonly method: string;

@@ -110,7 +110,7 @@ export function readWhole(send: FetchLike): FetchLike {
   };
 }
 
-/** Of the body as it came; ours is decoded and scrubbed. */
+/** They describe the body as it came; ours is decoded and scrubbed. */
 const SIZES = new Set(["content-length", "content-encoding"]);
 
 /** How long to wait before more is read; undefined where it is too much. */

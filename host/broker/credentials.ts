@@ -13,7 +13,7 @@ import type { Vault } from "../secrets/secrets.ts";
 import type { Refresh } from "./oauth.ts";
 import { type AllowedRequest, Refused } from "./policy.ts";
 
-/** Answers values for the broker; nobody else holds one. */
+/** Returns values to the broker; nobody else holds one. */
 export interface CredentialSource {
   has(holder: Holder, secretName: string, auth: AuthSetup | undefined): Promise<boolean>;
   /** The environment first, then the store; an OAuth token that is about to expire is refreshed on the way. */
@@ -28,7 +28,7 @@ export interface CredentialSourceOptions {
   readonly vault: Vault;
   /** Reads one environment variable; the kernel's reader, so that the value is masked. */
   readonly environment: (name: string) => string | undefined;
-  /** Answers the record itself, or a fresh one where its token is about to expire. */
+  /** Returns the record itself, or a fresh one where its token is about to expire. */
   readonly refresh: Refresh;
 }
 
@@ -103,7 +103,7 @@ export async function missingCredential(
   return undefined;
 }
 
-/** Of the secrets that a tool names, those that are not set. */
+/** The secrets that a tool names and that are not set. */
 export async function missingSecrets(
   tool: ToolVersion,
   source: Pick<CredentialSource, "has">,

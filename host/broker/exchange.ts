@@ -142,7 +142,7 @@ export function exchange(
   return promise;
 }
 
-/** In lower case; empty where the body is not encoded. */
+/** Returns it in lower case; empty where the body is not encoded. */
 function encodingOf(headers: IncomingHttpHeaders): string {
   const name = String(headers["content-encoding"] ?? "")
     .trim()

@@ -61,7 +61,7 @@ export function recordTo(file: string, params: unknown, hide: (text: string) => 
         await keep({ status, ...(headers.length > 0 && { headers }), ...writeBody(body) });
         return answer;
       } catch (error) {
-        // Of other errors nobody has made sure that they show no secret.
+        // Nobody has made sure that other errors show no secret.
         if (error instanceof Refused) await keep({ error: error.message });
         throw error;
       }

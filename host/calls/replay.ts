@@ -27,7 +27,6 @@ export interface Replayed {
   readonly unanswered: readonly string[];
 }
 
-/** `name`: of the recording. */
 export async function replayCall(
   { pool, component, capabilities, privateHosts }: ReplayParts,
   recording: Recording,
@@ -64,7 +63,6 @@ export async function replayCall(
 export interface Answered {
   readonly recording: string;
   readonly ok: boolean;
-  /** Why not. */
   readonly detail?: string;
 }
 

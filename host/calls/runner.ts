@@ -37,7 +37,6 @@ export interface Run {
 }
 
 export interface RunnerParts {
-  /** Where compiled code is kept. */
   readonly cache: string;
   readonly catalog: Catalog;
   readonly pool: Pool;
@@ -60,7 +59,6 @@ export interface Runner {
 
 interface Prepared {
   readonly component: Component;
-  /** As JSON. */
   readonly schema: string;
 }
 

@@ -7,9 +7,7 @@ import { Fault, type JsonSchema } from "../../kernel/plugin.ts";
 
 export const parseCapabilities = createCapabilitiesParser(compileCheck, visibleLine);
 
-/** What a tool's place had at some time. */
 export interface SeenRelease {
-  /** As in the origin. */
   readonly digest: string;
   readonly version: string;
 }
@@ -30,7 +28,7 @@ export interface InstalledTool {
   readonly folder?: string;
 }
 
-/** What has a tool's name and is none, and why. */
+/** Something in a tool's place that cannot be loaded, and why. */
 export interface BrokenTool {
   readonly name: string;
   readonly reason: string;
@@ -46,12 +44,10 @@ export interface Candidate {
   readonly schema: JsonSchema;
   /** Sentences: what it may do. */
   readonly grants: readonly string[];
-  /** As it was verified. */
   readonly origin?: ToolOrigin;
   readonly seen?: readonly SeenRelease[];
 }
 
-/** What a tool replaced, as it was. */
 export interface PreviousTool {
   readonly tool: InstalledTool;
   readonly component: Uint8Array<ArrayBuffer>;
@@ -73,7 +69,7 @@ export interface Catalog {
    * or none was expected, a fault says so and nothing has changed.
    */
   put(name: string, candidate: Candidate, before: InstalledTool | undefined): Promise<InstalledTool>;
-  /** What a broken one was by what is left of it, its SHA-256 in hex; undefined where nothing says so. */
+  /** Returns the SHA-256 of a broken tool in hex, as far as what is left of it says so. */
   remains(name: string): Promise<string | undefined>;
   /** Writes the component of a tool again, byte for byte as it was installed. */
   mend(tool: InstalledTool, component: Uint8Array): Promise<void>;
@@ -91,7 +87,6 @@ export interface Catalog {
   close(): void;
 }
 
-/** What is kept beside the component and its capabilities. */
 export interface ToolRecord {
   readonly sha256: string;
   readonly installed_at: string;

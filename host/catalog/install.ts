@@ -7,7 +7,7 @@ import { Fault, type JsonSchema, reason } from "../../kernel/plugin.ts";
 import { WIT_VERSION } from "../compile/component.ts";
 import { type Candidate, digestOf, parseCapabilities } from "./catalog.ts";
 
-/** What a component says about itself, asked in the sandbox. */
+/** A component's description of itself, asked for in the sandbox. */
 export interface Introduction {
   readonly description: string;
   /** JSON text, unchecked. */

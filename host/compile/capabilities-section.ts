@@ -32,7 +32,6 @@ export function readCapabilitiesSection(component: Uint8Array): string | undefin
   }
 }
 
-/** In place of what it had. */
 export function withCapabilitiesSection(component: Uint8Array, text: string): Uint8Array {
   const name = Buffer.from(SECTION_NAME);
   const content = Buffer.concat([Uint8Array.from(leb(name.length)), name, Buffer.from(text)]);

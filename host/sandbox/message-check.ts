@@ -1,4 +1,4 @@
-/** What a tool's process says of its calls, held to what it may say. Strangers' code runs there, and may have taken it over. */
+/** Checks the form of what a tool's process says of its calls. Strangers' code runs there, and may have taken it over. */
 import type { FromProcess } from "./protocol.ts";
 
 type OfCall = Extract<FromProcess, { readonly call: number }>;

@@ -65,7 +65,6 @@ const PRLIMIT = ["/usr/bin/prlimit", "/bin/prlimit"].find((file) => existsSync(f
 /** No core dumps, no files, few descriptors. */
 const BOUNDS = ["--core=0", "--fsize=0", "--nofile=256"];
 
-/** How a process ended. */
 export interface Exit {
   readonly why: string;
   readonly wasBusy: boolean;
@@ -73,7 +72,6 @@ export interface Exit {
 
 export interface ProcessOptions {
   readonly role: "run" | "read";
-  /** Threads that compute at once. */
   readonly cores: number;
   /** How many of them start with the process; default: one. */
   readonly ready?: number;
@@ -93,7 +91,7 @@ export class ToolProcess {
   #why: { readonly message: string; readonly isFull: boolean } | undefined;
   #lastWords = "";
   readonly #schemas: string[] = [];
-  /** As it says itself; only where it cannot be seen from outside. */
+  /** The process reports it itself, only where it cannot be seen from outside. */
   reportedBytes = 0;
 
   static start(options: ProcessOptions): ToolProcess {

@@ -4,7 +4,6 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Fault } from "../../kernel/kit.ts";
 
-/** The person at the terminal. */
 export interface Prompt {
   say(line: string): void;
   /** Hidden input; undefined where the person gave up. */
@@ -18,7 +17,6 @@ export interface Prompt {
 }
 
 export interface BrowserSignIn {
-  /** What the person signs in to. */
   readonly to: string;
   readonly prompt: Prompt;
   /** Where the browser is sent back to, for example `{base_url}/oauth/callback`; a loopback port where absent. */
@@ -28,7 +26,7 @@ export interface BrowserSignIn {
   begin(redirectUri: string): Promise<string>;
 }
 
-/** Answers the address that the browser was sent back to. */
+/** Returns the address that the browser was sent back to. */
 export async function signInByBrowser(options: BrowserSignIn): Promise<URL> {
   const { to, prompt, redirectUri, begin } = options;
   let state: string | null = null;
@@ -50,7 +48,7 @@ export async function signInByBrowser(options: BrowserSignIn): Promise<URL> {
   }
 }
 
-/** By the callback, or pasted: on a machine without a browser the browser's last address is all there is. */
+/** The answer comes by the callback or is pasted: on a machine without a browser, its last address is all there is. */
 async function waitForAnswer(
   isAnswer: (url: URL) => boolean,
   called: Promise<URL> | undefined,

@@ -77,7 +77,7 @@ export function createDownloads(options: DownloadOptions): Downloads {
         clearTimeout(stall);
         stall = setTimeout(stalled, stallMillis);
         count += chunk.length;
-        // Of a stream of events only each event is capped, and a server calls its answer what it likes.
+        // Only each event of a stream is capped, and a server can call any answer a stream.
         if (count > maxBytes)
           throw new Refused(
             `${url.host} answered with more than ${maxBytes} bytes, which is the most that is read.`,
@@ -157,7 +157,6 @@ function failed(url: URL, error: unknown): unknown {
 
 export interface GetOptions {
   readonly maxBytes: number;
-  /** For the whole answer. */
   readonly timeoutMs: number;
   readonly accept?: string;
   /** The server that named the address, where no person did. */

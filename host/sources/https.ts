@@ -82,7 +82,7 @@ export function createHttpsSource(downloads: Downloads): Source<ReferenceOf<"htt
   };
 }
 
-/** Of the component; where the capabilities are beside it, of both digests, so that neither can be exchanged unseen. */
+/** The component's digest; where the capabilities are beside it, a digest of both, so that neither can be exchanged unseen. */
 function digestOfAll(component: Uint8Array, capabilities: Uint8Array | undefined): string {
   const own = digestOf(component);
   return capabilities === undefined ? own : digestOf(Buffer.from(`${own}${digestOf(capabilities)}`));

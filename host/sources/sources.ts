@@ -12,7 +12,7 @@ import { canonicalReference, type Reference, type ReferenceOf } from "./referenc
 import type { Fetched, FetchOptions, Source } from "./source.ts";
 
 export interface Sources {
-  /** What is there, unexamined; a fault says why nothing was got. */
+  /** Fetches it, unexamined; a fault says why that failed. */
   fetch(reference: Reference, options: FetchOptions): Promise<Fetched>;
   readonly indexes: Indexes;
 }
@@ -22,7 +22,6 @@ type Table = { readonly [Kind in Reference["kind"]]: Source<ReferenceOf<Kind>> }
 export interface SourcesParts {
   readonly downloads: Downloads;
   readonly openRegistry: OpenRegistry;
-  /** What paths of indexes start from. */
   readonly folder: string;
   /** URLs and paths of indexes, and the word for ours. */
   readonly indexes?: readonly string[] | undefined;

@@ -1,4 +1,4 @@
-/** What a component answered, or how it failed, as an outcome in words. */
+/** Turns what a component returned, or how it failed, into an outcome in words. */
 import { reason } from "../../../kernel/fault.ts";
 import type { JsonSchema } from "../../../kernel/plugin.ts";
 import type { FailureCode, Outcome } from "../protocol.ts";

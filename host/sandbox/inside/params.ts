@@ -1,4 +1,4 @@
-/** What a model wrote, checked against the schema that a tool, or somebody who wants an answer of that shape, gave. */
+/** Checks what a model wrote against a schema: that of a tool, or of somebody who wants an answer of that shape. */
 // Not by the kernel's kit: a tool's process would load all of it, and may not.
 import { reason } from "../../../kernel/fault.ts";
 import type { JsonSchema } from "../../../kernel/plugin.ts";

@@ -50,7 +50,6 @@ export function sha256(bytes: Uint8Array): string {
   return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
 }
 
-/** `where`: for the sentences. */
 export function readManifest(bytes: Uint8Array, where: string): ToolManifest {
   const refuse = (why: string) => new Fault("invalid", "tool_manifest", `${where} is not a tool: ${why}.`);
   const manifest = readJson(bytes);
@@ -99,7 +98,6 @@ export function readManifest(bytes: Uint8Array, where: string): ToolManifest {
   };
 }
 
-/** A JSON object, or nothing. */
 export function readJson(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
