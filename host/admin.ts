@@ -137,7 +137,7 @@ export function createAdmin(parts: AdminParts): Required<ToolAdmin> {
           // What comes from signing in is not entered; it is listed only to be asked about.
           if (at === all.length - signed.length && shares === undefined) return [];
           const isSet = await source.has(holder, secret.name, auth);
-          return [{ ...secret, isSet, ...(shares !== undefined && { shares }) }];
+          return [{ ...secret, isSet, shares }];
         }),
       );
       return { secrets: asked.flat(), signsIn: auth?.oauth !== undefined };
@@ -199,13 +199,11 @@ function show({ candidate, replaces }: Proposal): ToolProposal {
   return {
     ...describeTool(candidate),
     digest: candidate.digest,
-    ...(replaces && {
-      replaces: {
-        version: replaces.version,
-        added: [...replaces.added, ...replaces.kept],
-        removed: replaces.removed,
-      },
-    }),
+    replaces: replaces && {
+      version: replaces.version,
+      added: [...replaces.added, ...replaces.kept],
+      removed: replaces.removed,
+    },
   };
 }
 
@@ -226,8 +224,8 @@ function secretsOf({ capabilities }: InstalledTool) {
   const byHand = {
     name: secretName,
     question: tokenHint === undefined ? displayName : `${displayName} (${tokenHint})`,
-    ...(instructions !== "" && { instructions }),
-    ...(setupUrl !== undefined && { url: setupUrl }),
+    instructions: instructions === "" ? undefined : instructions,
+    url: setupUrl,
   };
   return [...others, byHand];
 }

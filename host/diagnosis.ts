@@ -133,7 +133,7 @@ async function diagnoseKey(home: string, secretsKey: string | undefined): Promis
 }
 
 /** Looks in the folder of tools, and in that of compiled code, which a node has too. */
-export async function diagnoseLeftovers(home: string, catalog: Catalog): Promise<readonly Finding[]> {
+async function diagnoseLeftovers(home: string, catalog: Catalog): Promise<readonly Finding[]> {
   const folder = toolsFolder(home);
   const isThere = await exists(folder);
   const drafts = isThere ? await findDrafts(folder) : [];

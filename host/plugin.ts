@@ -4,8 +4,7 @@
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { SILENT } from "../kernel/log/telemetry.ts";
-import { parsePrivateHosts } from "../kernel/net/address.ts";
+import { parsePrivateHosts, readSecretsKey, SILENT } from "../kernel/kit.ts";
 import {
   type CallOutcome,
   definePlugin,
@@ -15,7 +14,6 @@ import {
   type ToolAdmin,
   type ToolCall,
 } from "../kernel/plugin.ts";
-import { readSecretsKey } from "../kernel/store/keys/secrets-key.ts";
 import { openToolTables } from "./catalog/storage/tables.ts";
 import type { HostConfig, ToolHost } from "./tool-host.ts";
 
@@ -106,7 +104,7 @@ export default definePlugin({
     return {
       privateHosts: privateHosts ?? new Set(),
       shipped,
-      ...(indexes.length > 0 && { indexes }),
+      indexes: indexes.length > 0 ? indexes : undefined,
       npmRegistry,
       path,
       dockerFolder,
@@ -248,7 +246,7 @@ function foldersIn(folder: string): readonly string[] {
   return existsSync(folder) ? readdirSync(folder).filter((name) => !name.startsWith(".")) : [];
 }
 
-/** The admin before the host is open: each question opens it. */
+/** The admin before the host is open: each call opens it. */
 function adminOf(admin: () => Promise<Required<ToolAdmin>>): ToolAdmin {
   return {
     examine: async (...args) => (await admin()).examine(...args),

@@ -1,8 +1,7 @@
 /** The parts of the tool host put together. Everything heavy is imported from here, and here only. */
 
-import type { PrivateHosts } from "../kernel/net/address.ts";
+import { loadKeys, type PrivateHosts } from "../kernel/kit.ts";
 import type { Log, Mask, Store, ToolAdmin, ToolInfo } from "../kernel/plugin.ts";
-import { loadKeys } from "../kernel/store/keys/secrets-key.ts";
 import { createAdmin } from "./admin.ts";
 import { type Authorization, createAuthorization } from "./authorization.ts";
 import { createBroker } from "./broker/broker.ts";
@@ -192,7 +191,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
 
   const describe: ToolHost["describe"] = async (tool) => {
     const off = await switches.off(tool);
-    return { ...toInfo(tool, privateHosts), ...(off && { switchedOff: { at: off.at, why: off.why } }) };
+    return { ...toInfo(tool, privateHosts), switchedOff: off && { at: off.at, why: off.why } };
   };
 
   const { place, putOver, keeps, remove } = createPlacement({

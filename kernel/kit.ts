@@ -67,7 +67,7 @@ export { NO_CHANGES } from "./store/fleet/changes.ts";
 export { follow } from "./store/fleet/followed.ts";
 export { createLocalLocks } from "./store/fleet/locks.ts";
 export type { SealingKey } from "./store/keys/keyring.ts";
-export { loadKeys } from "./store/keys/secrets-key.ts";
+export { loadKeys, readSecretsKey } from "./store/keys/secrets-key.ts";
 export { createLimiter } from "./store/limits/limiter.ts";
 export { createLiveLimiter } from "./store/limits/live-limiter.ts";
 export { seal, unseal } from "./store/sealing.ts";

@@ -253,7 +253,7 @@ function createMatcherCache(source: CredentialSource): (auth: AuthSetup | undefi
   };
 }
 
-export async function traced(
+async function traced(
   { trace }: Grant,
   request: AllowedRequest,
   send: (request: AllowedRequest) => Promise<WireReply>,

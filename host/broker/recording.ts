@@ -140,7 +140,7 @@ export function parseRecording(text: string, name: string): Recording {
       reply,
     };
   });
-  return { ...(tape.params !== undefined && { params: tape.params }), exchanges };
+  return { params: tape.params, exchanges };
 }
 
 function noRecording(name: string, why: string, cause?: unknown): Fault {

@@ -111,7 +111,7 @@ export function recordOf(
     oauth: {
       ...lasting,
       refreshToken,
-      ...(token.expires_in !== undefined && { expiresAt: Date.now() + token.expires_in * 1000 }),
+      expiresAt: token.expires_in === undefined ? undefined : Date.now() + token.expires_in * 1000,
     },
   };
 }

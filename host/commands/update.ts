@@ -134,7 +134,7 @@ async function answerWarning(
 }
 
 function identify({ name, capabilities, origin }: InstalledTool) {
-  return { name, version: capabilities.version, ...(origin && { from: origin.listed ?? origin.reference }) };
+  return { name, version: capabilities.version, from: origin && (origin.listed ?? origin.reference) };
 }
 
 function wireOf({ change, fetched, signature }: Finding): object {

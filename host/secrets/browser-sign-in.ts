@@ -84,7 +84,7 @@ export function gaveUp(): Fault {
   return new Fault("invalid", "gave_up", "Sign-in cancelled; nothing was stored.");
 }
 
-export interface Callback {
+interface Callback {
   readonly redirectUri: string;
   /** The address the browser came back to, once `accepts` says it is the answer. */
   readonly answer: Promise<URL>;
@@ -95,7 +95,7 @@ const PAGE = (text: string) =>
   `<!doctype html><meta charset="utf-8"><title>Postern</title><p style="font:1rem system-ui;margin:3rem">${text}</p>`;
 
 /** `accepts` is asked for every address that comes in: others on this machine may knock too. */
-export async function openCallback(accepts: (url: URL) => boolean): Promise<Callback> {
+async function openCallback(accepts: (url: URL) => boolean): Promise<Callback> {
   const { promise, resolve } = Promise.withResolvers<URL>();
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", redirectUri);

@@ -55,7 +55,7 @@ function piped(): Prompt {
 const LAUNCH_MILLIS = 1500;
 
 /** False where this machine has no browser: the caller shows the address instead. */
-export async function openBrowser(url: string): Promise<boolean> {
+async function openBrowser(url: string): Promise<boolean> {
   const { default: open } = await import("open");
   const launcher = await open(url).catch(() => undefined);
   if (launcher === undefined) return false;

@@ -190,7 +190,7 @@ const MAX_CHARS = 4096;
 const NAME = /[A-Za-z0-9_-]/;
 
 /** The first challenge that can be met; undefined where there is none. */
-export function readChallenge(header: string | null): Challenge | undefined {
+function readChallenge(header: string | null): Challenge | undefined {
   if (header === null || header.length > MAX_CHARS) return undefined;
   const space = header.indexOf(" ");
   const scheme = (space === -1 ? header : header.slice(0, space)).toLowerCase();
