@@ -3,7 +3,7 @@ import { join, relative, resolve } from "node:path";
 import type { BuildFailure } from "esbuild";
 import { insteadOfModule } from "../../calls/missing-names.ts";
 import { type Project, WIT } from "../project.ts";
-import type { Engine } from "./engines.ts";
+import type { Engine, Script } from "./engines.ts";
 import { buildFault } from "./mistakes.ts";
 
 /** Stands for the global `fetch` while we look whether it is used; asking for its type is no use. */
@@ -90,13 +90,4 @@ function explain({ errors }: BuildFailure, project: Project): Error {
 function unresolved(text: string): string {
   const [, specifier = ""] = /"(.*)"/.exec(text) ?? [];
   return insteadOfModule(specifier) ?? "is it installed?";
-}
-
-/** One module with everything it imports, ready for an engine. */
-export interface Script {
-  readonly source: string;
-  /** The component then imports `wasi:http`. */
-  readonly usesFetch: boolean;
-  /** JSON: its source map, with the names of the author's sources as seen from the project's folder. */
-  readonly map: string;
 }
