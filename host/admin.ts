@@ -1,4 +1,4 @@
-/** What the `tool` commands do, for the operator's page. */
+/** The operations that the operator's page has on tools; the `tool` commands do the same. */
 import {
   Fault,
   type ToolAdmin,
@@ -28,7 +28,7 @@ import { parseReference } from "./sources/reference.ts";
 import type { Fetched } from "./sources/source.ts";
 import type { Sources } from "./sources/sources.ts";
 
-/** For one version of a tool: another that took its place meanwhile does not get what the person agreed to. */
+/** It belongs to one version of a tool: one that took its place meanwhile does not get what the person agreed to. */
 interface ToolSignIn {
   readonly tool: string;
   readonly digest: string;
@@ -49,7 +49,7 @@ export interface AdminParts extends Omit<OAuthOptions, "values"> {
   readonly remove: Placement["remove"];
   readonly limits: Broker["limits"];
   readonly sources: Sources;
-  /** Finishes an MCP server's sign-in; undefined where the address answers none. */
+  /** Finishes the sign-in to an MCP server; undefined where the address belongs to none. */
   readonly finishServerSignIn: ServerAdmin["finishSignIn"];
 }
 
@@ -59,7 +59,7 @@ export function createAdmin(parts: AdminParts): Required<ToolAdmin> {
   const knownSecret = async (name: string, secret: string) => {
     const tool = await installed(catalog, name);
     const accepted = secretsOf(tool).map((known) => known.name);
-    // By signing in, or shared: not to be entered, but the tool's all the same.
+    // It comes from signing in or is shared: nobody enters it, and it is the tool's all the same.
     if (tool.capabilities.auth !== undefined) accepted.push(tool.capabilities.auth.secretName);
     if (accepted.includes(secret)) return vaultOf(tool).secrets;
     throw new Fault(
@@ -137,7 +137,7 @@ export function createAdmin(parts: AdminParts): Required<ToolAdmin> {
           // What comes from signing in is not entered; it is listed only to be asked about.
           if (at === all.length - signed.length && shares === undefined) return [];
           const isSet = await source.has(holder, secret.name, auth);
-          return [{ ...secret, isSet, ...(shares !== undefined && { shares }) }];
+          return [{ ...secret, isSet, shares }];
         }),
       );
       return { secrets: asked.flat(), signsIn: auth?.oauth !== undefined };
@@ -199,13 +199,11 @@ function show({ candidate, replaces }: Proposal): ToolProposal {
   return {
     ...describeTool(candidate),
     digest: candidate.digest,
-    ...(replaces && {
-      replaces: {
-        version: replaces.version,
-        added: [...replaces.added, ...replaces.kept],
-        removed: replaces.removed,
-      },
-    }),
+    replaces: replaces && {
+      version: replaces.version,
+      added: [...replaces.added, ...replaces.kept],
+      removed: replaces.removed,
+    },
   };
 }
 
@@ -217,7 +215,7 @@ async function installed(catalog: Catalog, name: string): Promise<InstalledTool>
   return tool;
 }
 
-/** What a person can enter for a tool; by hand also what its sign-in asks for, where that is not done elsewhere. */
+/** Lists what a person can enter for a tool, with the token of a sign-in that is not done by OAuth. */
 function secretsOf({ capabilities }: InstalledTool) {
   const { auth } = capabilities;
   const others = secretsToEnter(capabilities);
@@ -226,8 +224,8 @@ function secretsOf({ capabilities }: InstalledTool) {
   const byHand = {
     name: secretName,
     question: tokenHint === undefined ? displayName : `${displayName} (${tokenHint})`,
-    ...(instructions !== "" && { instructions }),
-    ...(setupUrl !== undefined && { url: setupUrl }),
+    instructions: instructions === "" ? undefined : instructions,
+    url: setupUrl,
   };
   return [...others, byHand];
 }

@@ -1,4 +1,4 @@
-/** How a tool gets its credentials: what `tool auth` and `tool setup` do; the command does the prompting. */
+/** Gets a tool its credentials, for `tool auth` and `tool setup`; the command does the prompting. */
 import type { AuthSetup, Capabilities, OAuthSetup } from "../capabilities/capabilities.ts";
 import { Fault } from "../kernel/kit.ts";
 import { beginSignIn, finishSignIn, mergeScopes, type SignIn } from "./broker/oauth.ts";
@@ -11,7 +11,7 @@ import { type Secrets, type ToolVault, type Vault, warnOfShort } from "./secrets
 export interface AuthorizeOptions extends Omit<OAuthOptions, "values"> {
   readonly tool: string;
   readonly capabilities: Capabilities;
-  /** Of the tools that share this one's secret, so that they are signed in for all their scopes at once. */
+  /** The tools that share this one's secret: one sign-in covers the scopes of all. */
   readonly sharers: readonly Capabilities[];
   readonly vault: ToolVault;
   readonly environment: (name: string) => string | undefined;
@@ -29,11 +29,10 @@ export interface Authorized {
 export interface Authorization {
   /** Gets the credential of a tool: from the environment, by signing in, or from the person. */
   authorize(tool: InstalledTool, prompt: Prompt): Promise<Authorized>;
-  /** Asks for the secrets a tool needs beforehand; answers the names of those that were entered. */
+  /** Asks for the secrets a tool needs beforehand; returns the names of those that were entered. */
   setUp(tool: InstalledTool, prompt: Prompt): Promise<readonly string[]>;
 }
 
-/** For the tools that are installed. */
 export function createAuthorization(
   parts: Pick<AuthorizeOptions, "network" | "privateHosts" | "environment"> & {
     readonly vault: Pick<Vault, "of" | "sharers">;
@@ -88,7 +87,7 @@ export async function authorizeTool(options: AuthorizeOptions): Promise<Authoriz
   return { by: "manual", secret };
 }
 
-/** Asks for `setup.required_secrets` and for credentials that no sign-in provides; answers the names that were set. */
+/** Asks for `setup.required_secrets` and for credentials that no sign-in provides; returns the names that were set. */
 export async function setUpTool(options: {
   readonly capabilities: Capabilities;
   readonly secrets: Secrets;
@@ -155,8 +154,8 @@ async function signIn(options: AuthorizeOptions, auth: AuthSetup, setup: OAuthSe
   const answer = await signInByBrowser({
     to: auth.displayName,
     prompt,
-    ...(redirectUri !== undefined && { redirectUri }),
-    ...(signal !== undefined && { signal }),
+    redirectUri,
+    signal,
     async begin(comesBackTo) {
       begun = await beginSignIn({
         values,

@@ -1,13 +1,16 @@
-/** What `postern doctor` says about tools. Read-only. */
+/** The findings of `postern doctor` about tools. Read-only. */
 import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { loadKeys, NO_CHANGES, readKeyed, readTable } from "../kernel/kit.ts";
 import { type Finding, type Fix, reason, type SharedStore } from "../kernel/plugin.ts";
 import { SWITCHES, type SwitchedOff } from "./calls/switches.ts";
 import type { Catalog } from "./catalog/catalog.ts";
-import { diagnoseLeftovers } from "./catalog/leftovers.ts";
+import { openCodeCache } from "./catalog/code-cache.ts";
 import { findDamage } from "./catalog/shipped-repair.ts";
-import { openFolderCatalog } from "./catalog/storage/folders.ts";
+import { openFolderCatalog, toolsFolder } from "./catalog/storage/folders.ts";
+import { findDrafts, settle } from "./catalog/storage/recovery.ts";
+import { exists, findReplaced } from "./catalog/storage/replaced.ts";
 import { openRowCatalog } from "./catalog/storage/rows.ts";
 import { diagnoseServers, SERVERS, type ServerRow } from "./mcp/diagnosis.ts";
 
@@ -77,7 +80,7 @@ async function diagnose(
   return [...sound, ...broken];
 }
 
-/** For one that came with Postern. None where its list cannot be read: whose it is, nobody knows then. */
+/** Offers it for a shipped tool. Where the list of offered tools cannot be read, nobody knows whose it is. */
 async function offerRepair(catalog: Catalog, name: string): Promise<{ readonly fix: Fix } | undefined> {
   const damage = await findDamage(catalog, name).catch(() => undefined);
   if (damage === undefined) return undefined;
@@ -127,4 +130,47 @@ async function diagnoseKey(home: string, secretsKey: string | undefined): Promis
   } catch (error) {
     return { name, ok: false, detail: reason(error) };
   }
+}
+
+/** Looks in the folder of tools, and in that of compiled code, which a node has too. */
+async function diagnoseLeftovers(home: string, catalog: Catalog): Promise<readonly Finding[]> {
+  const folder = toolsFolder(home);
+  const isThere = await exists(folder);
+  const drafts = isThere ? await findDrafts(folder) : [];
+  const stale = await openCodeCache(home, catalog).stale();
+  return [
+    ...(isThere ? await diagnoseReplaced(folder) : []),
+    ...drafts.map((path) => leftover(path, "a tool install that was interrupted")),
+    ...stale.map((path) =>
+      leftover(path, "a tool that is not installed, or a compilation that was interrupted"),
+    ),
+  ];
+}
+
+function leftover(path: string, origin: string): Finding {
+  return {
+    name: "tool leftover",
+    ok: true,
+    warning: true,
+    detail: `${path} is left from ${origin}; the service removes it, too`,
+    fix: { about: `remove ${path}`, apply: () => rm(path, { recursive: true, force: true }) },
+  };
+}
+
+async function diagnoseReplaced(folder: string): Promise<readonly Finding[]> {
+  const replaced = [...(await findReplaced(folder))];
+  return replaced.map(([name, waiting]) => ({
+    name: `tool ${name}`,
+    ok: true,
+    warning: true,
+    detail: `its replacement was interrupted and left ${waiting.join(", ")}; the next start clears that up`,
+    fix: {
+      about: `finish the interrupted replacement of ${name}, or undo it where the new version is missing`,
+      async apply() {
+        // An install that was at it a moment ago has finished by now.
+        const still = (await findReplaced(folder)).get(name)?.filter((path) => waiting.includes(path)) ?? [];
+        await settle(folder, name, still);
+      },
+    },
+  }));
 }

@@ -39,7 +39,6 @@ export interface Replacement {
 /** A tool that passed every check and is not installed. */
 export interface Proposal {
   readonly name: string;
-  /** With its origin and verified signer. */
   readonly candidate: Candidate;
   /** Who signed it, for people; absent for what is on this machine's disk or was uploaded. */
   readonly signature?: string;
@@ -107,7 +106,6 @@ export function createInstaller({
 }
 
 export interface Admitted {
-  /** With its verified signer. */
   readonly origin?: ToolOrigin;
   readonly signature?: string;
   readonly isSigned: boolean;

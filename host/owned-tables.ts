@@ -2,7 +2,7 @@
 import type { OwnedTables } from "../kernel/plugin.ts";
 import { OLD_RECEIPTS, MIGRATIONS as RECEIPTS } from "./calls/receipts.ts";
 import { TABLES as DEATHS } from "./calls/switches.ts";
-import { pullTools, pushTools } from "./catalog/storage/carrying.ts";
+import { pullTools, pushTools } from "./catalog/storage/copying.ts";
 import { TABLES as CATALOG } from "./catalog/storage/tables.ts";
 import { TABLES as MCP, OWNER as MCP_OWNER } from "./mcp/tools/rows.ts";
 import { TABLES as TRUST, OWNER as TRUST_OWNER } from "./trust/rules.ts";

@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { parsePrivateHosts, SILENT } from "../kernel/kit.ts";
+import { parsePrivateHosts, readSecretsKey, SILENT } from "../kernel/kit.ts";
 import {
   type CallOutcome,
   definePlugin,
@@ -14,7 +14,6 @@ import {
   type ToolAdmin,
   type ToolCall,
 } from "../kernel/plugin.ts";
-import { readSecretsKey } from "../plugins/store/keys/secrets-key.ts";
 import { openToolTables } from "./catalog/storage/tables.ts";
 import type { HostConfig, ToolHost } from "./tool-host.ts";
 
@@ -31,7 +30,7 @@ export default definePlugin({
   wants: ["telemetry"],
   provides: ["tools", "toolAdmin", "mcpServers", "toolHost"],
   names: {
-    // In the home of one that runs alone, in the database of nodes.
+    // Tools are folders in the home, or rows where nodes share a database.
     tool: async ({ home, rows }) => [
       ...foldersIn(join(home, "tools")).map((name) => ({ name })),
       ...(await rows<{ name: string }>("SELECT name FROM tools ORDER BY name")),
@@ -105,7 +104,7 @@ export default definePlugin({
     return {
       privateHosts: privateHosts ?? new Set(),
       shipped,
-      ...(indexes.length > 0 && { indexes }),
+      indexes: indexes.length > 0 ? indexes : undefined,
       npmRegistry,
       path,
       dockerFolder,
@@ -247,7 +246,7 @@ function foldersIn(folder: string): readonly string[] {
   return existsSync(folder) ? readdirSync(folder).filter((name) => !name.startsWith(".")) : [];
 }
 
-/** The admin before the host is open: each question opens it. */
+/** The admin before the host is open: each call opens it. */
 function adminOf(admin: () => Promise<Required<ToolAdmin>>): ToolAdmin {
   return {
     examine: async (...args) => (await admin()).examine(...args),

@@ -1,16 +1,15 @@
 /** The parts of the tool host put together. Everything heavy is imported from here, and here only. */
 
-import type { PrivateHosts } from "../kernel/kit.ts";
+import { loadKeys, type PrivateHosts } from "../kernel/kit.ts";
 import type { Log, Mask, Store, ToolAdmin, ToolInfo } from "../kernel/plugin.ts";
-import { loadKeys } from "../plugins/store/keys/secrets-key.ts";
 import { createAdmin } from "./admin.ts";
 import { type Authorization, createAuthorization } from "./authorization.ts";
 import { createBroker } from "./broker/broker.ts";
 import { createCredentialSource, missingSecrets } from "./broker/credentials.ts";
 import { createNetwork } from "./broker/network.ts";
 import { createRefresh } from "./broker/oauth.ts";
-import { createReplay, type ReplayCandidate } from "./calls/answers.ts";
 import { openReceipts, type Receipts } from "./calls/receipts.ts";
+import { createReplay, type ReplayCandidate } from "./calls/replay.ts";
 import { createRouting, type Routing } from "./calls/routing.ts";
 import { createRunner, type Runner } from "./calls/runner.ts";
 import { openSwitches, type Switches } from "./calls/switches.ts";
@@ -37,10 +36,9 @@ import { createSources, type Sources } from "./sources/sources.ts";
 import { createJudge, type JudgeSignature } from "./trust/judge.ts";
 import { openTrustRules, type TrustRules } from "./trust/rules.ts";
 
-/** Of the store; also the topic under which other nodes hear of a new one. */
+/** The namespace in the store; also the topic that tells other nodes of a new secret. */
 const SECRETS = "secrets";
 
-// For the `tool` commands.
 declare module "../kernel/vocabulary/services.ts" {
   interface Services {
     toolHost: {
@@ -56,11 +54,10 @@ export interface HostConfig {
   /** False where the operator wants none of the tools that come with Postern. */
   readonly shipped: boolean;
   readonly secretsKey: string | undefined;
-  /** Of the key that tools are signed with, where it is encrypted. */
+  /** Opens the key that tools are signed with, where it is encrypted. */
   readonly signingPassword?: string | undefined;
   /** Calls of one tool that compute at once; undefined for as many as there are cores. */
   readonly workers: number | undefined;
-  /** Processes of tools at once. */
   readonly processes?: number;
   /** What all of them may hold together; half of the machine's memory where it is not said. */
   readonly memoryBytes?: number | undefined;
@@ -73,7 +70,7 @@ export interface HostConfig {
   /** Where tools are listed: URLs, paths and the word for our own list. */
   readonly indexes?: readonly string[];
   readonly npmRegistry?: string | undefined;
-  /** Of Postern, which it tells MCP servers. */
+  /** Postern's version, which MCP servers are told. */
   readonly version?: string;
   /** Reads the environment variable that a capabilities file names. */
   readonly variable: (name: string) => string | undefined;
@@ -92,7 +89,6 @@ export interface ToolHost extends Routing, Pick<Placement, "place" | "keeps" | "
   /** Tools of MCP servers that others run. */
   readonly foreign: ForeignTools;
   readonly receipts: Receipts;
-  /** Of an installed tool. */
   readonly run: Runner["run"];
   readonly warmUp: Runner["warmUp"];
   readonly inUse: Pool["inUse"];
@@ -103,7 +99,6 @@ export interface ToolHost extends Routing, Pick<Placement, "place" | "keeps" | "
   readonly switches: Switches;
   readonly admin: Required<ToolAdmin>;
   readonly sources: Sources;
-  /** Sign-ins to registries. */
   readonly logins: Logins;
   readonly openRegistry: OpenRegistry;
   /** Who made what a source answered with; asked before it is examined. */
@@ -112,11 +107,10 @@ export interface ToolHost extends Routing, Pick<Placement, "place" | "keeps" | "
   readonly trust: TrustRules;
   readonly examine: Examine;
   readonly installer: Installer;
-  /** A tool as others see it. */
   describe(tool: InstalledTool): Promise<ToolInfo>;
   /** Plays recorded calls with a component that is not installed: no network, no secrets. */
   readonly replay: ReplayCandidate;
-  /** Of the secrets that a tool names, those that are not set. */
+  /** The secrets that a tool names and that are not set. */
   missingSecrets(tool: InstalledTool): Promise<readonly string[]>;
   /** Puts the tools that come with Postern into a home that was never offered them. */
   provideShipped(progress: (line: string) => void, signal?: AbortSignal): Promise<void>;
@@ -141,9 +135,9 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   const source = createCredentialSource({ vault, environment: variable, refresh });
   const broker = createBroker({ network, source, privateHosts, store, log });
   const pool = createPool({
-    ...(config.workers !== undefined && { size: config.workers }),
-    ...(config.processes !== undefined && { processes: config.processes }),
-    ...(config.memoryBytes !== undefined && { memoryBytes: config.memoryBytes }),
+    size: config.workers,
+    processes: config.processes,
+    memoryBytes: config.memoryBytes,
     keepsSpare: config.keepsSpare ?? false,
     onDeath: (component, why) =>
       void runner
@@ -194,7 +188,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
 
   const describe: ToolHost["describe"] = async (tool) => {
     const off = await switches.off(tool);
-    return { ...toInfo(tool, privateHosts), ...(off && { switchedOff: { at: off.at, why: off.why } }) };
+    return { ...toInfo(tool, privateHosts), switchedOff: off && { at: off.at, why: off.why } };
   };
 
   const { place, putOver, keeps, remove } = createPlacement({
@@ -250,7 +244,7 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
     missingSecrets: (tool) => missingSecrets(tool, source),
     async provideShipped(progress, signal = new AbortController().signal) {
       if (!config.shipped) return;
-      // By one node: what the next ones find installed they do not examine.
+      // One node does it: the next ones find the tools installed and do not examine them.
       await store.exclusive(SHIPPED_LOCK, () =>
         provideShipped({
           catalog,

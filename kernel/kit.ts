@@ -26,7 +26,6 @@ export { type Asked, type CheckedRoute, type RouteDefinition, mountRoutes } from
 export { examineSecret, showWeaknesses } from "./net/weak-secret.ts";
 export type { MountedSocket } from "./net/web.ts";
 export { MANIFEST, ROOT, threadFile } from "./package.ts";
-export { compileBoundedCheck } from "./schema/bounded.ts";
 export { type Check, bytesOf, compileCheck } from "./schema/check.ts";
 export { type Declared, JsonSchema, named, nullable } from "./schema/declare.ts";
 export { type Mistake, describeMistake } from "./schema/mistake.ts";
@@ -78,7 +77,7 @@ export { NO_CHANGES } from "../plugins/store/fleet/changes.ts";
 export { follow } from "../plugins/store/fleet/followed.ts";
 export { createLocalLocks } from "../plugins/store/fleet/locks.ts";
 export type { SealingKey } from "../plugins/store/keys/keyring.ts";
-export { loadKeys } from "../plugins/store/keys/secrets-key.ts";
+export { loadKeys, readSecretsKey } from "../plugins/store/keys/secrets-key.ts";
 export { createLimiter } from "../plugins/store/limits/limiter.ts";
 export { createLiveLimiter } from "../plugins/store/limits/live-limiter.ts";
 export { removeInBatches, removeOld } from "../plugins/store/maintenance/retention.ts";

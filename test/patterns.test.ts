@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { readable } from "../host/calls/crash.ts";
 import { rule } from "../host/broker/policy.ts";
-import { parseCapabilities } from "../host/catalog/capabilities-file.ts";
+import { parseCapabilities } from "../host/catalog/catalog.ts";
 import { createMask } from "../kernel/mask/mask.ts";
 import { createMatcher } from "../kernel/mask/matcher.ts";
 import { digest } from "../plugins/agent/context/window.ts";

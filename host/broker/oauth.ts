@@ -25,7 +25,6 @@ import {
 
 /** A sign-in under way: plain data, so that it can be kept until the browser comes back. */
 export interface SignIn {
-  /** Where the user's browser goes. */
   readonly url: string;
   /** The address that answers this sign-in carries it, and nobody can make it up. */
   readonly state: string;
@@ -64,7 +63,7 @@ export async function beginSignIn(
   const grant: OAuthGrant = {
     tokenUrl: setup.tokenUrl,
     clientId,
-    ...(setup.clientSecretSecret !== undefined && { clientSecretSecret: setup.clientSecretSecret }),
+    clientSecretSecret: setup.clientSecretSecret,
     scopes,
   };
   const verifier = generateRandomCodeVerifier();
@@ -85,7 +84,7 @@ export async function beginSignIn(
   return { url: url.href, state, verifier, secretName, grant, redirectUri };
 }
 
-/** With the address the browser was sent back to: checks it, fetches the token, stores it. */
+/** Checks the address that the browser was sent back to, fetches the token and stores it. */
 export async function finishSignIn(options: OAuthOptions, signIn: SignIn, redirected: URL): Promise<void> {
   const { state, verifier, secretName, grant, redirectUri } = signIn;
   const exchange = await createExchange(options, grant);

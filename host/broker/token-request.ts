@@ -110,8 +110,8 @@ export function recordOf(
     value: token.access_token,
     oauth: {
       ...lasting,
-      ...(refreshToken !== undefined && { refreshToken }),
-      ...(token.expires_in !== undefined && { expiresAt: Date.now() + token.expires_in * 1000 }),
+      refreshToken,
+      expiresAt: token.expires_in === undefined ? undefined : Date.now() + token.expires_in * 1000,
     },
   };
 }

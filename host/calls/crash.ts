@@ -4,7 +4,7 @@
  */
 import { explainMissing } from "./missing-names.ts";
 
-/** What the one script of a component is called in its stack traces. */
+/** The name of a component's one script in its stack traces. */
 export const SCRIPT = "bundle.js";
 
 interface Frame {
@@ -94,7 +94,7 @@ export function renderCrash(crash: Crash): string {
     .slice(0, MAX_TRACE);
 }
 
-/** Of what a script printed at run time; undefined where no engine that we know printed it. */
+/** Reads what a script printed at run time; undefined where no engine that we know printed it. */
 function readCrash(lines: readonly string[]): Crash | undefined {
   const start = startOf(lines);
   if (start < 0) return undefined;
@@ -103,7 +103,7 @@ function readCrash(lines: readonly string[]): Crash | undefined {
     : readQuickJs(lines.slice(start + 1).join("\n"));
 }
 
-/** Of what a build said when the script's top level threw; undefined where it failed for another reason. */
+/** Reads what a build said when the script's top level threw; undefined where it failed for another reason. */
 export function readBuildCrash(said: string): Crash | undefined {
   const [, spiderMonkey] = said.split("Exception while evaluating top-level script\n");
   if (spiderMonkey !== undefined) {
@@ -204,7 +204,7 @@ function isOwn(place: string): boolean {
   return /^[^<>]+:\d+:\d+$/.test(place) && !place.includes("/sources/initializer.js:");
 }
 
-/** With the name of the script that the build gave it, wherever the engine found it. */
+/** Gives the script the name from the build, wherever the engine found it. */
 function own(place: string): string {
   return place.replace(QUICKJS_SCRIPT, SCRIPT).replace(/^\S*\/(?=bundle\.js:)/, "");
 }

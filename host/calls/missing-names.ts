@@ -1,4 +1,4 @@
-/** What JavaScript has elsewhere and a tool has not, and what a tool has instead. */
+/** Names that JavaScript has elsewhere and a tool does not, and what a tool uses instead. */
 
 const FILES = "a tool has no files: import data at build time, or get it with fetch";
 const REQUESTS = "use fetch";
@@ -60,12 +60,12 @@ const MODULES: Readonly<Record<string, string>> = {
   util: "a tool has TextEncoder and TextDecoder as globals",
 };
 
-/** What to use instead of a global; undefined for a name that nobody would expect. */
+/** Says what to use instead of a global; undefined for a name that nobody would expect. */
 export function insteadOfName(name: string): string | undefined {
   return Object.hasOwn(NAMES, name) ? NAMES[name] : undefined;
 }
 
-/** What to use instead of one of Node's modules; undefined for a package that may only not be installed. */
+/** Says what to use instead of one of Node's modules; undefined for a package that may only not be installed. */
 export function insteadOfModule(specifier: string): string | undefined {
   const isNodes = specifier.startsWith("node:");
   const [name = ""] = specifier.replace("node:", "").split("/");

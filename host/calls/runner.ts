@@ -37,7 +37,6 @@ export interface Run {
 }
 
 export interface RunnerParts {
-  /** Where compiled code is kept. */
   readonly cache: string;
   readonly catalog: Catalog;
   readonly pool: Pool;
@@ -60,7 +59,6 @@ export interface Runner {
 
 interface Prepared {
   readonly component: Component;
-  /** As JSON. */
   readonly schema: string;
 }
 
@@ -123,7 +121,7 @@ export function createRunner(parts: RunnerParts): Runner {
     const timeoutMs = capabilities.limits.timeoutSecs * 1000;
     const { name, digest } = tool;
     const deadline = Date.now() + timeoutMs;
-    const grant: Grant = { id, tool: name, digest, user, capabilities, deadline, ...(trace && { trace }) };
+    const grant: Grant = { id, tool: name, digest, user, capabilities, deadline, trace };
     const brokered = broker.open(grant, tape);
     const ended = readable(
       await pool.call({
@@ -133,7 +131,7 @@ export function createRunner(parts: RunnerParts): Runner {
         timeoutMs,
         http: brokered.send,
         secrets,
-        ...(signal && { signal }),
+        signal,
       }),
     );
     if (!ended.ok && ended.code === "invalid_params") return refused(id, ended.message);
@@ -163,8 +161,8 @@ export function createRunner(parts: RunnerParts): Runner {
       tool: tool.name,
       digest: tool.digest,
       user: options.user,
-      ...(options.channel && { channel: options.channel }),
-      ...(options.ruling && { ruling: options.ruling }),
+      channel: options.channel,
+      ruling: options.ruling,
       millis: Date.now() - at,
       ...summary(outcome),
       requests: traffic,

@@ -7,9 +7,8 @@ export interface CodeCache {
   readonly folder: string;
   /** Deletes the code of a component, unless a tool has it. */
   drop(digest: string): Promise<void>;
-  /** What was left behind long ago by checks that led to no install, and by processes that were killed. */
+  /** Lists what checks without an install, and processes that were killed, left behind long ago. */
   stale(): Promise<readonly string[]>;
-  /** Deletes it. */
   sweep(): Promise<void>;
 }
 

@@ -5,10 +5,9 @@ import { CapabilitiesError } from "../../capabilities/parse.ts";
 import { type PrivateHosts, ROUTINE_PROPOSE, reservedPrefix, TOOL_SEARCH } from "../../kernel/kit.ts";
 import { Fault, type JsonSchema, reason } from "../../kernel/plugin.ts";
 import { WIT_VERSION } from "../compile/component.ts";
-import { parseCapabilities } from "./capabilities-file.ts";
-import { type Candidate, digestOf } from "./catalog.ts";
+import { type Candidate, digestOf, parseCapabilities } from "./catalog.ts";
 
-/** What a component says about itself, asked in the sandbox. */
+/** A component's description of itself, asked for in the sandbox. */
 export interface Introduction {
   readonly description: string;
   /** JSON text, unchecked. */

@@ -20,12 +20,10 @@ export interface Placement {
 export interface PlacementParts {
   readonly catalog: Catalog;
   readonly code: CodeCache;
-  /** Whether it is the name of an MCP server's tool. */
   isForeign(name: string): Promise<boolean>;
   passSecrets(from: Holder, to: Holder): Promise<void>;
   /** Drops what is kept about a tool of this name elsewhere. */
   onRemoved(name: string): Promise<void>;
-  /** Their names. */
   secretsHeldBy(holder: Holder): Promise<readonly string[]>;
 }
 

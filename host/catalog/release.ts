@@ -1,4 +1,4 @@
-/** What the place that a tool came from offers now, held against what is installed and what was seen there before. Pure. */
+/** Compares what a tool's source offers now with what is installed and what was seen there before. Pure. */
 import { lt, valid } from "semver";
 import type { Capabilities } from "../../capabilities/capabilities.ts";
 import { compareCapabilities } from "../../capabilities/describe.ts";
@@ -34,12 +34,12 @@ export function compareRelease(tool: InstalledTool, offer: Offer): Change | unde
   return {
     version: { before: tool.capabilities.version, after: offer.capabilities.version },
     ...compareCapabilities(tool.capabilities, offer.capabilities),
-    ...(older !== undefined && { older }),
-    ...(signer !== undefined && { signer }),
+    older,
+    signer,
   };
 }
 
-/** What was seen at a tool's place, with what is installed from there now as the last. */
+/** Adds what is installed now to the releases that were seen at a tool's source. */
 export function addSeen(before: InstalledTool | undefined, candidate: Candidate): readonly SeenRelease[] {
   const { origin } = candidate;
   if (origin === undefined) return [];

@@ -14,7 +14,6 @@ import { type Candidate, type Catalog, digestOf } from "./catalog.ts";
 
 export interface ShippedOptions {
   readonly catalog: Catalog;
-  /** Every check of an install. */
   readonly examine: (component: Uint8Array, capabilitiesText: string) => Promise<Candidate>;
   readonly progress: (line: string) => void;
   /** Installs a candidate, in place of the tool of that name where it may. */

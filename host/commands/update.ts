@@ -134,7 +134,7 @@ async function answerWarning(
 }
 
 function identify({ name, capabilities, origin }: InstalledTool) {
-  return { name, version: capabilities.version, ...(origin && { from: origin.listed ?? origin.reference }) };
+  return { name, version: capabilities.version, from: origin && (origin.listed ?? origin.reference) };
 }
 
 function wireOf({ change, fetched, signature }: Finding): object {
@@ -226,11 +226,7 @@ export async function rollback(
       origin !== undefined && tool.origin !== undefined && isSamePlace(origin, tool.origin)
         ? tool.seen
         : previous.tool.seen;
-    const placed = await host.place(
-      name,
-      { ...examined, ...(origin !== undefined && { origin }), seen: seen ?? [] },
-      true,
-    );
+    const placed = await host.place(name, { ...examined, origin, seen: seen ?? [] }, true);
     const { version } = placed.capabilities;
     print(
       options,

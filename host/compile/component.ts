@@ -1,4 +1,4 @@
-/** What a component asks for and offers, read off its bytes before anything of it runs. */
+/** Reads what a component asks for and offers from its bytes, before anything of it runs. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -66,7 +66,7 @@ export interface ComponentInfo {
   readonly imports: readonly string[];
   readonly exports: readonly string[];
   readonly witVersion: string;
-  /** What the component says of how it was made; undefined where that cannot be read. */
+  /** The component's own account of how it was made; undefined where that cannot be read. */
   readonly producers: Producers | undefined;
 }
 
@@ -137,7 +137,7 @@ async function checkWasiTypes(types: Transpiled["types"]): Promise<void> {
 
 /** One for each function, type and method. */
 function declarations(text: string): string[] {
-  // Of all members a public constructor alone ends without a semicolon.
+  // A public constructor is the only member that ends without a semicolon.
   const bare = text
     .replace(/\/\*[\s\S]*?\*\//g, "")
     .replace(/\s+/g, " ")

@@ -21,7 +21,6 @@ const TRANSPILER = PACKAGE.devDependencies["@bytecodealliance/jco-transpile"];
 
 export interface ComponentSource {
   readonly sha256: string;
-  /** Reads the component's file. */
   read(): Promise<Uint8Array>;
   /** The cache folder; it is made where it does not exist. */
   readonly cache: string;
@@ -46,12 +45,12 @@ export function createComponent(source: ComponentSource): Component {
   };
 }
 
-/** Whether its cache has an entry for it; one that turns out to be damaged is made again. */
+/** True where the cache has an entry for it; a damaged one is made again. */
 export function isPrepared(source: ComponentSource): boolean {
   return existsSync(join(source.cache, entryName(source)));
 }
 
-/** What the reader said of it when it was prepared; undefined where it was not, or where an older Postern did. */
+/** Returns what the reader found when the component was prepared; undefined where it was not prepared. */
 export async function knownOutline(source: ComponentSource): Promise<Outline | undefined> {
   const folder = join(source.cache, entryName(source));
   try {
@@ -100,7 +99,7 @@ async function readComponent(source: ComponentSource): Promise<Uint8Array> {
   );
 }
 
-/** By another thread: a tool's first call waits for it, and the largest components take 70 ms. */
+/** Another thread does it: a tool's first call waits for it, and the largest components take 70 ms. */
 async function digestOf(bytes: Uint8Array): Promise<string> {
   return Buffer.from(await subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>)).toString("hex");
 }

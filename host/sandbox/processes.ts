@@ -21,9 +21,7 @@ export interface Component {
 export interface ProcessesOptions {
   /** Threads that compute at once in each process. */
   readonly cores: number;
-  /** Processes at once. */
   readonly most: number;
-  /** What all of them may hold together. */
   readonly memoryBytes: number;
   /** True where one process more stands ready, so that a first call does not pay for its start. */
   readonly keepsSpare: boolean;

@@ -1,4 +1,4 @@
-/** What is stored of a secret, before it is sealed: the value, or whose it is, and for whom. */
+/** The stored form of a secret before it is sealed: the value, or whose it is, and for whom. */
 
 export interface SecretRecord {
   readonly value: string;
@@ -11,7 +11,7 @@ export interface OAuthGrant {
   readonly clientId: string;
   /** The name of the secret that holds the client's secret. */
   readonly clientSecretSecret?: string;
-  /** Where an authorization server gave it to us itself, as an MCP server's does. */
+  /** Present where an authorization server registered us itself, as an MCP server's does. */
   readonly client?: { readonly secret?: string; readonly auth: "basic" | "post" | "none" };
   /** Who gave the token out, where it is known: nobody else gets its refresh token. */
   readonly issuer?: string;
@@ -53,7 +53,7 @@ export function where(hosts: readonly string[]): string {
 export function recordOf(entry: Entry | undefined): SecretRecord | undefined {
   if (entry?.value === undefined) return undefined;
   const { value, oauth } = entry;
-  return { value, ...(oauth && { oauth }) };
+  return { value, oauth };
 }
 
 export function valuesOf({ value, oauth }: Partial<SecretRecord>): string[] {

@@ -29,7 +29,7 @@ export interface Secrets {
   remove(name: string): Promise<boolean>;
 }
 
-/** Whether the tool has it; `asks`: there is one, and a person has to agree to this sentence first. */
+/** Says if the tool has it; `asks`: there is one, and a person has to agree to this sentence first. */
 export type Standing =
   | { readonly type: "usable" }
   | { readonly type: "missing" }
@@ -104,7 +104,7 @@ export async function openVault(options: {
     return sealed === undefined ? undefined : reveal(place, sealed);
   }
 
-  /** What was sealed with another key is somebody else's trouble, where it was not asked for. */
+  /** An entry that was sealed with another key is skipped where nobody asked for it. */
   async function findIfReadable(place: string): Promise<Entry | undefined> {
     try {
       return await find(place);
@@ -228,7 +228,6 @@ export async function openVault(options: {
     };
   }
 
-  /** The entries of one tool. */
   async function entriesOf(tool: string): Promise<[string, Entry][]> {
     const found: [string, Entry][] = [];
     for (const [place] of await all()) {
@@ -271,7 +270,7 @@ export async function openVault(options: {
   };
 }
 
-/** What to say at the moment a value is set that no log line and no model can be kept from. */
+/** Returns a warning for a value that is too short to be masked anywhere. */
 export function warnOfShort(name: string, value: string): string | undefined {
   if (canBeHidden(value)) return undefined;
   return `\`${name}\` is too short to be hidden: a value under ${SHORTEST} characters is not masked in logs, in what a model reads or in a tool's traffic. Use a longer one if you can.`;

@@ -23,7 +23,7 @@ export function createSignIns<Kept>(keyed: Keyv<string>, key: SealingKey): SignI
     async take(redirected) {
       const id = idOf(redirected.searchParams.get("state") ?? "");
       const sealed = await keyed.get(id);
-      // Of several who bring the same answer at once, the one whose deletion found it has it.
+      // When several bring the same answer at once, the one whose deletion found it gets it.
       if (sealed === undefined || !(await keyed.delete(id))) return undefined;
       try {
         return JSON.parse(unseal(key, id, sealed)) as Kept;

@@ -43,7 +43,7 @@ export const folderSource: Source<ReferenceOf<"folder">> = {
     return {
       ...fetched("folder", path, component, text, basename(withoutExtension(file))),
       recordings: await readRecordings(join(path, "recordings")),
-      ...(readme !== undefined && { readme }),
+      readme,
     };
   },
 };

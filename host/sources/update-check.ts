@@ -31,10 +31,10 @@ export async function checkForUpdate(
   const isLocal = origin.kind === "file" || origin.kind === "folder";
   const verdict = isLocal ? undefined : await judgeSignature(fetched.origin, fetched.evidence);
   const change = compareRelease(tool, {
-    origin: { ...fetched.origin, ...(verdict?.signer !== undefined && { signer: verdict.signer }) },
+    origin: { ...fetched.origin, signer: verdict?.signer },
     capabilities: readCapabilities(fetched.capabilitiesText),
     digest: digestOf(fetched.component),
   });
   if (change === undefined) return undefined;
-  return { fetched, change, ...(verdict !== undefined && { signature: verdict.sentence }) };
+  return { fetched, change, signature: verdict?.sentence };
 }

@@ -27,7 +27,7 @@ type TranspileJob = ReaderJob & { readonly what: "transpile" };
 export interface Transpiled {
   /** Core modules under the names the glue asks for, bounded and opened. */
   readonly modules: Readonly<Record<string, Uint8Array>>;
-  /** The body of a function that answers the glue's `instantiate`. */
+  /** The body of a function that returns the glue's `instantiate`. */
   readonly glue: string;
   /** TypeScript of the component's own interfaces, which is how its types are checked. */
   readonly types: Readonly<Record<string, string>>;
@@ -47,7 +47,6 @@ export interface Outline {
 /** The fields of a component's own producers section, not of the modules inside; each value has a version. */
 export type Producers = readonly (readonly [field: string, values: readonly (readonly [string, string])[]])[];
 
-/** What each job is answered with. */
 export interface Readings {
   readonly outline: Outline;
   readonly transpile: Transpiled;

@@ -48,12 +48,10 @@ export interface Share {
 interface State {
   /** Memories that do not start empty. */
   readonly memories: number;
-  /** What they start with. */
   readonly memoryBytes: number;
   readonly tables: number;
 }
 
-/** What a module declares. */
 export function countState(module: Uint8Array): State {
   const all = sections(module);
   const open = (wanted: number): Cursor | undefined => {

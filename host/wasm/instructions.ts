@@ -44,7 +44,7 @@ export class Cursor {
     return new TextDecoder().decode(this.bytes.subarray(start, this.at));
   }
 
-  /** A value type; a typed reference takes two numbers. Answers its first byte. */
+  /** Reads a value type; a typed reference takes two numbers. Returns its first byte. */
   type(): number {
     const first = this.bytes[this.at] ?? 0;
     this.leb();

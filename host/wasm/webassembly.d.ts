@@ -1,4 +1,4 @@
-/** What we use of WebAssembly's JavaScript interface: the compiler's own description comes only with a browser's. */
+/** The part of WebAssembly's JavaScript interface that we use: TypeScript describes it only together with a browser's. */
 declare namespace WebAssembly {
   class Module {
     constructor(bytes: Uint8Array<ArrayBuffer>);
@@ -26,7 +26,7 @@ declare namespace WebAssembly {
     value: unknown;
   }
 
-  /** An import that may answer a promise: the guest is suspended until it does. */
+  /** An import that may return a promise: the guest is suspended until it resolves. */
   class Suspending {
     constructor(target: (...values: unknown[]) => unknown);
   }

@@ -5,7 +5,7 @@ import { describeCapabilities } from "../../capabilities/describe.ts";
 import { CapabilitiesError } from "../../capabilities/parse.ts";
 import schema from "../../capabilities/schema.json" with { type: "json" };
 import { refuseVariable } from "../../capabilities/variables.ts";
-import { parseCapabilities } from "../../host/catalog/capabilities-file.ts";
+import { parseCapabilities } from "../../host/catalog/catalog.ts";
 import host from "../../host/plugin.ts";
 import type { AnyPlugin } from "../../kernel/plugin.ts";
 import { Settings } from "../../kernel/settings/env.ts";

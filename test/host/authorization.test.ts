@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Capabilities } from "../../capabilities/capabilities.ts";
 import { authorizeTool, setUpTool } from "../../host/authorization.ts";
-import { parseCapabilities } from "../../host/catalog/capabilities-file.ts";
+import { parseCapabilities } from "../../host/catalog/catalog.ts";
 import type { Prompt } from "../../host/secrets/browser-sign-in.ts";
 import {
   type AuthorizationServer,

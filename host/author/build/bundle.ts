@@ -3,9 +3,8 @@ import { join, relative, resolve } from "node:path";
 import type { BuildFailure } from "esbuild";
 import { insteadOfModule } from "../../calls/missing-names.ts";
 import { type Project, WIT } from "../project.ts";
-import type { Engine } from "./engines.ts";
+import type { Engine, Script } from "./engines.ts";
 import { buildFault } from "./mistakes.ts";
-import type { Script } from "./script.ts";
 
 /** Stands for the global `fetch` while we look whether it is used; asking for its type is no use. */
 const FETCH = "POSTERN_FETCH";

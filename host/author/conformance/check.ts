@@ -71,7 +71,6 @@ function readablePool(pool: Pool, component: Uint8Array): Pool {
   };
 }
 
-/** What a refusal is about. */
 const SUBJECTS: Readonly<Record<string, string>> = {
   foreign_import: "imports",
   missing_export: "exports",

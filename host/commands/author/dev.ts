@@ -56,12 +56,11 @@ export async function dev(context: CommandContext, directory: string, options: D
   }
 }
 
-/** As a shell takes it. */
 function quote(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
-/** What is wrong with the project is told, and the next change gives it another chance. */
+/** Problems of the project are printed, and the next change tries again. */
 async function round(
   project: Project,
   host: ToolHost,

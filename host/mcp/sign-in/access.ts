@@ -16,8 +16,9 @@ import {
 } from "../../../kernel/kit.ts";
 import { createCheckedFetch, readWhole } from "../../broker/checked-fetch.ts";
 import { isSpent } from "../../broker/credentials.ts";
-import { type Network, NetworkError } from "../../broker/network.ts";
+import type { Network } from "../../broker/network.ts";
 import { createRefresh } from "../../broker/oauth.ts";
+import { Refused } from "../../broker/policy.ts";
 import { looksRandom, type SecretRecord, valuesOf } from "../../secrets/entry.ts";
 import type { SecretSet, Vault } from "../../secrets/secrets.ts";
 import { type Challenge, createChallenges, readChallenge } from "./challenges.ts";
@@ -176,7 +177,7 @@ export function createMcpAccess(parts: McpAccessParts): McpAccess {
         try {
           return await request(server, user, url, init);
         } catch (error) {
-          if (!(error instanceof NetworkError)) throw error;
+          if (!(error instanceof Refused)) throw error;
           throw new Fault("unavailable", "mcp_unreachable", error.message, { cause: error });
         }
       };

@@ -17,7 +17,7 @@ import {
   visibleLine,
 } from "../../../kernel/kit.ts";
 import { readWhole } from "../../broker/checked-fetch.ts";
-import { NetworkError } from "../../broker/network.ts";
+import { Refused } from "../../broker/policy.ts";
 import { looksRandom, type OAuthGrant, type SecretRecord } from "../../secrets/entry.ts";
 import type { Vault } from "../../secrets/secrets.ts";
 import { createSignIns } from "../../secrets/sign-ins.ts";
@@ -205,7 +205,7 @@ export function createMcpSignIn(parts: McpSignInParts): McpSignIn {
   function explain(server: string, error: unknown, sent: readonly string[] = []): Fault {
     if (error instanceof Fault) return error;
     const why = createMatcher(sent).hide(mask.hide(reason(error)));
-    const kind = error instanceof NetworkError ? "unavailable" : "unauthenticated";
+    const kind = error instanceof Refused ? "unavailable" : "unauthenticated";
     return new Fault(
       kind,
       "oauth_failed",

@@ -4,7 +4,7 @@
  */
 import { registerHooks } from "node:module";
 import { Socket } from "node:net";
-import { reason } from "../../../kernel/kit.ts";
+import { reason } from "../../../kernel/fault.ts";
 import { type FrameLimits, FrameReader, writeFrame } from "../frames.ts";
 import { type FromProcess, framed, splitBody, type ToProcess } from "../protocol.ts";
 import { shutSignals } from "./shut.ts";

@@ -18,7 +18,6 @@ export interface Used {
 }
 
 export interface Imports {
-  /** By name, as the glue looks them up. */
   readonly interfaces: Readonly<Record<string, object>>;
   /** How many resources were handed out so far: each leaves a trace in the glue's tables. */
   resources(): number;

@@ -21,7 +21,6 @@ export interface Memories {
   keep(image: Image): MemoryCopy;
 }
 
-/** For each memory of a component. */
 export type Image = readonly MemoryImage[];
 
 interface MemoryImage {

@@ -10,8 +10,11 @@
 import { createHash } from "node:crypto";
 import { visibleLine } from "../../../kernel/kit.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
-import { readCapabilitiesSection } from "../../compile/capabilities-section.ts";
-import { MAX_CAPABILITIES_BYTES, MAX_COMPONENT_BYTES } from "../../compile/limits.ts";
+import {
+  MAX_CAPABILITIES_BYTES,
+  MAX_COMPONENT_BYTES,
+  readCapabilitiesSection,
+} from "../../compile/capabilities-section.ts";
 import { readAttestations } from "../../trust/attestations.ts";
 import { type Downloads, getFile } from "../download.ts";
 import { canonicalReference, type ReferenceOf } from "../reference.ts";
@@ -153,7 +156,7 @@ function readPackage(
       name: name.slice(folder.length),
       text: text(name, MAX_RECORDING) ?? "",
     })),
-    ...(readmeText !== undefined && { readme: readmeText }),
+    readme: readmeText,
   };
 }
 

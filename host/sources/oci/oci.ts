@@ -49,11 +49,11 @@ export function createOciSource(open: OpenRegistry): Source<OciReference> {
           kind: "oci",
           reference: where,
           digest,
-          ...(reference.tag !== undefined && { tag: reference.tag }),
+          tag: reference.tag,
         },
         evidence,
         recordings,
-        ...(readme !== undefined && { readme }),
+        readme,
       } satisfies Fetched;
     },
   };

@@ -91,7 +91,7 @@ export class Facts {
     this.#height++;
   }
 
-  /** Answers the slot of what was taken off, to be looked at before the next push; -1 where there is none. */
+  /** Returns the slot of what was taken off, to be looked at before the next push; -1 where there is none. */
   pop(): number {
     const { height, unreachable } = this.#current();
     if (this.#height > height) return --this.#height;
@@ -117,7 +117,6 @@ export class Facts {
     return this.#distances[local] as number;
   }
 
-  /** What a local was just set to. */
   held(local: number): [value: number, distance: number] {
     return [this.#values[local] as number, this.distanceOf(local)];
   }

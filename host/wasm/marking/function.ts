@@ -18,11 +18,9 @@ export interface Signatures {
 
 export interface FunctionCode {
   readonly module: Uint8Array;
-  /** Where its instructions begin and end. */
   readonly start: number;
   readonly end: number;
   readonly type: Signature;
-  /** How many locals it declares. */
   readonly locals: number;
 }
 
@@ -53,7 +51,7 @@ export function markFunction(
   }
 }
 
-/** Notes which locals are set where, and answers whether the function writes to memory at all. */
+/** Notes which locals are set where, and returns true where the function writes to memory at all. */
 function survey({ module, start, end }: FunctionCode, facts: Facts): boolean {
   const cursor = new Cursor(module, start);
   const operand = new Cursor(module);
@@ -95,7 +93,6 @@ function nearOffset({ offset, width }: Store): number {
   return isCovered(offset, width) ? 0 : offset | 0;
 }
 
-/** Marks at every write. */
 function markEach({ module, start, end, type, locals }: FunctionCode, marks: number, out: Sink) {
   const scratch = new ScratchLocals(type.params + locals);
   const writer = new MarkWriter(out, marks);

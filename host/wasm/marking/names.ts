@@ -1,4 +1,4 @@
-/** What the marking of writes and the thread that reads the marks have to agree on. */
+/** The names and sizes that the marking of writes and the thread that reads the marks agree on. */
 
 /** Exports under which core modules were made to show their state; no component may use the prefix. */
 export const PRIVATE = "postern-private:";

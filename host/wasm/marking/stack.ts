@@ -1,4 +1,4 @@
-/** What an instruction takes off the stack and puts on it, for those that engines compiled to WebAssembly are made of. */
+/** The effect of each instruction on the stack, for those that engines compiled to WebAssembly are made of. */
 
 /** How many values a function or a block takes and leaves. */
 export interface Signature {

@@ -6,7 +6,7 @@ import { MARK_BITS } from "./names.ts";
 
 const MARK_BYTES = 1 << MARK_BITS;
 
-/** Whether a mark stands for bytes at a distance from the address it was made for. */
+/** True where a mark covers bytes at a distance from the address it was made for. */
 export function isCovered(distance: number, width: number): boolean {
   return distance >= -MARK_BYTES && distance + width <= MARK_BYTES;
 }
@@ -39,7 +39,7 @@ const BULK: Write = { kind: "bulk" };
 const STORE_TYPES = [I32, I64, F32, F64, I32, I32, I64, I64, I64];
 const STORE_WIDTHS = [4, 8, 4, 8, 1, 2, 1, 2, 4];
 
-/** Reads the instruction under the cursor and answers what it writes, if anything; the cursor ends up anywhere. */
+/** Reads the instruction under the cursor and returns what it writes, if anything; the cursor ends up anywhere. */
 export function readWrite(code: Cursor): Write | undefined {
   const opcode = code.byte();
   if (opcode >= 0x36 && opcode <= 0x3e)

@@ -1,8 +1,7 @@
 import { mkdir, readdir, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { parseCapabilities } from "../../../host/catalog/capabilities-file.ts";
-import { digestOf } from "../../../host/catalog/catalog.ts";
+import { digestOf, parseCapabilities } from "../../../host/catalog/catalog.ts";
 import { openFolderCatalog } from "../../../host/catalog/storage/folders.ts";
 import { temporaryFolder } from "../../support/home.ts";
 

@@ -1,7 +1,7 @@
 /** What is said of a newer version before anybody agrees to it. */
 import { expect, test } from "vitest";
-import { parseCapabilities } from "../../../host/catalog/capabilities-file.ts";
 import type { InstalledTool } from "../../../host/catalog/catalog.ts";
+import { parseCapabilities } from "../../../host/catalog/catalog.ts";
 import { compareRelease } from "../../../host/catalog/release.ts";
 import type { ToolOrigin } from "../../../kernel/vocabulary/tool-origin.ts";
 

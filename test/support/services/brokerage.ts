@@ -8,7 +8,7 @@ import type { BrokeredCall, Grant, ToolReply, ToolRequest } from "../../../host/
 import { createNetwork, type Network } from "../../../host/broker/network.ts";
 import { createRefresh } from "../../../host/broker/oauth.ts";
 import type { Tape } from "../../../host/broker/recording.ts";
-import { parseCapabilities } from "../../../host/catalog/capabilities-file.ts";
+import { parseCapabilities } from "../../../host/catalog/catalog.ts";
 import { openVault, type ToolVault } from "../../../host/secrets/secrets.ts";
 import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";

@@ -252,7 +252,7 @@ class OutgoingBody extends Resource {
   }
 }
 
-// Of a server's side. Nothing hands one out; the glue only wants the classes to be there.
+// The server's side. Nothing hands one out; the glue only needs the classes to exist.
 class IncomingRequest {}
 class ResponseOutparam {}
 class OutgoingResponse {

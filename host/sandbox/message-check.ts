@@ -1,4 +1,4 @@
-/** What a tool's process says of its calls, held to what it may say. Strangers' code runs there, and may have taken it over. */
+/** Checks the form of what a tool's process says of its calls. Strangers' code runs there, and may have taken it over. */
 import type { FromProcess } from "./protocol.ts";
 
 type OfCall = Extract<FromProcess, { readonly call: number }>;
@@ -9,11 +9,12 @@ const MAX_TEXT = 1 << 20;
 const MAX_NAMES = 100;
 
 /** Throws where the message is not one that our own code in there would send. */
-export function assertSaid(message: OfCall): void {
-  if (!isSaid(message)) throw new TypeError(`a message of type ${JSON.stringify(message.type)} is malformed`);
+export function assertWellFormed(message: OfCall): void {
+  if (!isWellFormed(message))
+    throw new TypeError(`a message of type ${JSON.stringify(message.type)} is malformed`);
 }
 
-function isSaid(message: OfCall): boolean {
+function isWellFormed(message: OfCall): boolean {
   switch (message.type) {
     case "log":
       return LEVELS.has(message.entry.level) && isText(message.entry.message, MAX_LOG);

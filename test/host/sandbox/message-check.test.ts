@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { assertSaid } from "../../../host/sandbox/said.ts";
+import { assertWellFormed } from "../../../host/sandbox/message-check.ts";
 
 const head = { method: "GET", url: "https://a", headersJson: "{}", timeoutMs: undefined, hasBody: false };
 const ended = { type: "ended", call: 1, droppedLogs: 0, memoryPeakBytes: 1, secretsAsked: ["a"] };
@@ -11,7 +11,7 @@ test.each([
   { ...ended, outcome: { ok: false, code: "trap", message: "x" } },
   { type: "lost", call: 1, message: "gone" },
 ])("what our own code in a tool's process says is taken: %j", (message) => {
-  expect(() => assertSaid(message as never)).not.toThrow();
+  expect(() => assertWellFormed(message as never)).not.toThrow();
 });
 
 test.each([
@@ -27,5 +27,5 @@ test.each([
   { ...ended, secretsAsked: Array.from({ length: 101 }, () => "a"), outcome: { ok: true, output: "1" } },
   { type: "surprise", call: 1 },
 ])("anything else ends the process: %j", (message) => {
-  expect(() => assertSaid(message as never)).toThrow(TypeError);
+  expect(() => assertWellFormed(message as never)).toThrow(TypeError);
 });
