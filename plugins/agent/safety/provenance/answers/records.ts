@@ -2,6 +2,7 @@
 import { createRequire } from "node:module";
 import type { Scalar as YamlScalar } from "yaml";
 import { wordsOfName } from "../../../../../kernel/kit.ts";
+import tools from "../words/tools.json" with { type: "json" };
 
 export type Scalar = string | number | boolean;
 /** One thing with its fields; a plain text in a list is a record of one. */
@@ -134,20 +135,15 @@ function typed(text: string): unknown {
   return /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,14})?$/.test(text) ? Number(text) : text;
 }
 
-const LISTS =
-  /^(?:list|search|find|query|lookup|filter|all|recent|create|add|append|reserve|book|schedule|update|save)$/;
-const GETS = /^(?:get|show|check)$/;
+const LISTING = new Set(tools.listing.split(" "));
+const GETTING = new Set(tools.getting.split(" "));
+/** Tools with these words return a text that somebody else wrote from beginning to end, records and all. */
+const READING = new Set(tools.reading.split(" "));
 const PLURAL = /[^siu]s$/;
-/** These answer with a text that somebody else wrote from its first letter to its last, records and all. */
-const READS =
-  /^(?:read|fetch|open|download|browse|scrape|cat|load|view|extract|summari[sz]e|transcribe|translate|run|exec|execute|shell|eval|http|web|webpage|page|pages|url|site|website|html|content|contents|body|text|raw|feed|rss|request|call)$/;
 
-/** True where the answers of a tool list things, so that their fields are the tool's own. */
+/** True where the outputs of a tool list things, so that their fields are the tool's own. */
 export function listsThings(tool: string): boolean {
   const words = wordsOfName(tool);
-  if (words.some((word) => READS.test(word))) return false;
-  return (
-    words.some((word) => LISTS.test(word)) ||
-    (words.some((word) => GETS.test(word)) && words.some((word) => PLURAL.test(word)))
-  );
+  const isGetter = words.some((word) => GETTING.has(word)) && words.some((word) => PLURAL.test(word));
+  return !words.some((word) => READING.has(word)) && (isGetter || words.some((word) => LISTING.has(word)));
 }
