@@ -6,7 +6,6 @@ import type Router from "@koa/router";
 import type { Context } from "koa";
 import type { TSchema, TUnknown } from "typebox";
 import {
-  type Asked as CheckedAsked,
   type CheckedRoute,
   createFormReader,
   describeMistake,
@@ -19,12 +18,10 @@ import type { Identity } from "./auth/identity.ts";
 import { SCOPED_TOKEN } from "./auth/tokens/scope.ts";
 import { BODY_BYTES } from "./middleware/body-limits.ts";
 
-export interface Asker {
+interface Asker {
   readonly user: User;
   readonly identity: Identity;
 }
-
-export type Asked<Body, Query> = CheckedAsked<Body, Query> & Asker;
 
 interface Rules {
   /**

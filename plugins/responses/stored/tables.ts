@@ -1,4 +1,4 @@
-/** Where requests are kept. */
+/** The tables of requests. */
 const SQLITE = [
   `CREATE TABLE responses (
     id TEXT PRIMARY KEY,

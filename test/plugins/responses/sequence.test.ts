@@ -155,7 +155,7 @@ test("§4.3 whatever a turn says, its events make the same items as the response
   );
 });
 
-test("through the open door reasoning and several calls of any kind make the same items too", () => {
+test("in the open dialect reasoning and several calls of any kind make the same items too", () => {
   const view: View = {
     isOpen: true,
     tools: [{ type: "custom", name: "patch" }],
