@@ -1,9 +1,9 @@
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { expect, test } from "vitest";
-import type { ResponseObject } from "../../../plugins/responses/wire/format.ts";
-import { scriptedModel } from "../../support/services/agent.ts";
-import { eventsOf, type Service, startService, type WireEvent } from "../../support/services/responses.ts";
+import type { ResponseObject } from "../../../../plugins/responses/wire/format.ts";
+import { scriptedModel } from "../../../support/services/agent.ts";
+import { eventsOf, type Service, startService, type WireEvent } from "../../../support/services/responses.ts";
 
 const PREFIXES = ["/api/v1", "/openai/v1"];
 
