@@ -45,9 +45,9 @@ const LONG: ReadonlySet<string> = new Set([
   "test/plugins/responses/openapi.test.ts",
   "test/plugins/responses/random.test.ts",
   "test/plugins/responses/request.test.ts",
-  "test/plugins/responses/resources/embeddings.test.ts",
-  "test/plugins/responses/resources/socket.test.ts",
-  "test/plugins/responses/resources/strange.test.ts",
+  "test/plugins/responses/endpoints/embeddings.test.ts",
+  "test/plugins/responses/endpoints/socket.test.ts",
+  "test/plugins/responses/endpoints/strange.test.ts",
   "test/plugins/webhook/fuzz.test.ts",
   "test/plugins/webhook/load.test.ts",
 ]);

@@ -6,7 +6,6 @@ import type Router from "@koa/router";
 import type { Context } from "koa";
 import type { TSchema, TUnknown } from "typebox";
 import {
-  type Asked as CheckedAsked,
   type CheckedRoute,
   createFormReader,
   describeMistake,
@@ -33,12 +32,10 @@ export function assertTool({ scope }: User, tool: string, what: string): void {
   );
 }
 
-export interface Asker {
+interface Asker {
   readonly user: User;
   readonly identity: SignedIn;
 }
-
-export type Asked<Body, Query> = CheckedAsked<Body, Query> & Asker;
 
 interface Rules {
   /**

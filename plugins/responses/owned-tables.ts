@@ -1,4 +1,4 @@
-/** What this plugin keeps in the store. */
+/** The tables of this plugin in the store. */
 import type { OwnedTables } from "../../kernel/plugin.ts";
 import { OWNER as CONVERSATION_OWNER, MIGRATIONS as CONVERSATIONS } from "./stored/conversations.ts";
 import { OWNER as FILE_OWNER, MIGRATIONS as FILES } from "./stored/files.ts";

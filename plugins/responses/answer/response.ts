@@ -52,7 +52,7 @@ export function respond(
     top_logprobs: 0,
     temperature: echo.temperature ?? 1,
     reasoning: null,
-    // Never absent and never null: one published schema forbids the one, another the other.
+    // It is never absent and never null: one published schema forbids the one, another the other.
     usage: isOpen ? withCacheWrites(progress.usage ?? NO_USAGE) : (progress.usage ?? NO_USAGE),
     max_output_tokens: null,
     max_tool_calls: null,

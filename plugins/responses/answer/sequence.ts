@@ -165,9 +165,9 @@ function piecesOf({
   pieces = [],
 }: Extract<TurnItem, { type: "message" | "reasoning" }>): readonly string[] {
   let from = 0;
-  const told = pieces.map((length) => {
+  const sent = pieces.map((length) => {
     from += length;
     return text.slice(from - length, from);
   });
-  return told.join("") === text ? told : [text];
+  return sent.join("") === text ? sent : [text];
 }

@@ -26,7 +26,7 @@ export function createChunks(
   const head = headOf(taken, form);
   const thinking = createFlow();
   const speaking = createFlow();
-  /** When the answer is JSON: a text that does not look like JSON, which is sent only if nothing follows it. */
+  /** When JSON is asked for, a text that does not look like JSON is held back, and sent only if nothing follows it. */
   let held = "";
   let looks: Looks | undefined;
 

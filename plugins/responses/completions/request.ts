@@ -137,7 +137,7 @@ interface CompletionRequest {
   readonly form: Form;
 }
 
-/** How the answer is rendered. */
+/** The parts of the request that decide the form of the answer. */
 export interface Form {
   readonly model: string;
   /** The last chunk of a stream has the usage, and the others have null. */

@@ -37,7 +37,7 @@ const Compaction = Type.Object({
   object: Type.Literal("response.compaction"),
   created_at: Type.Integer({ description: "Seconds since 1970" }),
   output: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
-    description: "The user's messages, then an item of type `compaction`: the input to go on with",
+    description: "The user's messages, then an item of type `compaction`: the input to continue with",
   }),
   usage: WireUsage,
 });
@@ -92,7 +92,7 @@ export function contextEndpoints(parts: EndpointParts): readonly Endpoint[] {
     endpoint({
       method: "post",
       path: "/responses/compact",
-      summary: "Put what was said into one item, to go on with instead",
+      summary: "Condense a conversation into one item to continue with",
       limited: true,
       body: CompactBody,
       readBody: givenFields,

@@ -152,7 +152,7 @@ export function conversationEndpoints(parts: EndpointParts): readonly Endpoint[]
       },
     }),
     endpoint({
-      // What is stored counts as a message: it may be as large as one.
+      // Adding items counts as a message, because they may be as large as one.
       ...{ ...atItems, method: "post", limited: true, body: AddItems, answer: ItemList },
       summary: "Add items, which go to the next response of the conversation",
       refusals: { ...MISSING, ...LIMITED },
@@ -238,8 +238,8 @@ async function* listItems(
   const names = new Map(added.map(({ id, turn, place }) => [`${turn} ${place}`, id]));
   for (let before: string | undefined; ; ) {
     const { items: turns, next } = await threads.turns(user, thread, { before });
-    const told = await Promise.all(turns.map((record) => itemsOf(record)));
-    yield* told.flat().reverse();
+    const listed = await Promise.all(turns.map((record) => itemsOf(record)));
+    yield* listed.flat().reverse();
     if (next === undefined) return;
     before = next;
   }

@@ -76,7 +76,7 @@ export function responseEndpoints(parts: EndpointParts, dialect: Dialect): reado
       refusals: {
         403: "The token may not use the model",
         429: "Too many requests",
-        ...(isOpen && { 404: "There is no such response or conversation to go on from" }),
+        ...(isOpen && { 404: "There is no such response or conversation to continue" }),
       },
       async handle({ user, body, context }) {
         const joined = isOpen ? await parts.joinConversation(user.id, body) : { body, place: undefined };

@@ -289,7 +289,7 @@ const NEVER = [
 const TIERS: ReadonlySet<unknown> = new Set([undefined, null, "auto", "default"]);
 const INCLUDED: ReadonlySet<string> = new Set(["reasoning.encrypted_content"]);
 
-export function ignoredFields(body: OpenBody): readonly string[] {
+function ignoredFields(body: OpenBody): readonly string[] {
   const all = body as Readonly<Record<string, unknown>>;
   return [
     ...NEVER.filter((field) => all[field] !== undefined && all[field] !== null),

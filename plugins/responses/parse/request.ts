@@ -1,4 +1,4 @@
-/** What a request asks for, in whichever dialect and format it came, and the fields and faults that the parsers share. */
+/** A parsed request, in whichever dialect and format it came, and the fields and faults that the parsers share. */
 import type { TSchema } from "typebox";
 import { type Declared, Type } from "../../../kernel/kit.ts";
 import { Fault, type Turn } from "../../../kernel/plugin.ts";
@@ -46,7 +46,7 @@ export interface CreateRequest {
   readonly ignored: readonly string[];
 }
 
-/** What the response repeats of its request. */
+/** The parts of a request that its response repeats. */
 export interface Echo {
   readonly previousResponseId: string | null;
   readonly instructions: string | null;

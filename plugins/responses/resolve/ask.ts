@@ -1,4 +1,4 @@
-/** What the input asks of the agent: a message, the outputs of calls that wait, and the history that the thread does not have. */
+/** Splits the input into a message, the outputs of pending calls, and the history that the thread does not have. */
 import {
   type GivenItem,
   type InputItem,

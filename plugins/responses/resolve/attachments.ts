@@ -120,7 +120,7 @@ function typeOf(
   return said === "" || said === UNKNOWN ? mimeOfName(name) : said;
 }
 
-/** Only the fields that the agent keeps. */
+/** The agent keeps fewer fields. */
 export const plainAttachment = ({ id, kind, mime, size, name, detail }: KeptAttachment): Attachment => ({
   ...{ id, kind, mime, size, name, detail },
 });

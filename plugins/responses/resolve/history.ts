@@ -1,4 +1,4 @@
-/** What was said before: the items that a turn put out, and the whole input of requests that replay others. */
+/** Reads the past: the items that a turn put out, and the whole input of requests that replay others. */
 import type { Threads, ToolCall, TurnItem, TurnRecord } from "../../../kernel/plugin.ts";
 import type { GivenItem, SaidItem } from "../parse/items.ts";
 import type { Requests, TakenRequest } from "../stored/requests.ts";

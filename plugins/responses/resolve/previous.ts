@@ -1,4 +1,4 @@
-/** What earlier requests left for one that continues from them: the items it names, their thread and turn, and their tools. */
+/** Finds what a request takes from earlier ones: the items it names, the thread and turn to continue, and the tools. */
 import {
   Fault,
   type Gate,

@@ -25,7 +25,7 @@ import { type Match, matchReplay } from "./replay.ts";
 
 export interface ResolverParts extends PreviousParts {
   readonly pageOf: PageOf;
-  /** Whether a client may replay a whole tool loop instead of resuming it. */
+  /** True when a client may replay a whole tool loop instead of resuming it. */
   readonly replay: boolean;
   readonly attachments: AttachmentParts;
 }
@@ -60,7 +60,7 @@ const NOT_FOUND: WireError = {
   message: previousNotFound().message,
 };
 
-/** What every way of resolving begins with: a new thread, and the instructions where the dialect wants them. */
+/** Every way of resolving begins with a new thread, and with the instructions where the dialect puts them. */
 function baseOf({ echo, dialect, instructions: given }: CreateRequest) {
   const own = given === undefined ? [] : [given];
   const isOpen = dialect === "open";

@@ -1,5 +1,5 @@
-/** What the Responses format sends: every key is always there, null where there is nothing to say. */
-import type { TObject, TSchema } from "typebox";
+/** The schemas of what the Responses format sends: every key is always there, and null when there is no value. */
+import type { TObject, TProperties, TSchema } from "typebox";
 import { type Declared, JsonSchema, WireUsage as PlainUsage, Type } from "../../../kernel/kit.ts";
 
 const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
@@ -77,7 +77,7 @@ const FunctionTool = Type.Object({
 });
 export type FunctionTool = Declared<typeof FunctionTool>;
 
-/** Takes a text instead of arguments. Only through the open door, as a namespace. */
+/** A tool that takes a text instead of arguments. Custom tools and namespaces exist in the open dialect only. */
 const CustomTool = Type.Object({
   type: Type.Literal("custom"),
   name: Type.String(),
@@ -141,7 +141,7 @@ const whole = {
   service_tier: Type.Literal("default"),
 };
 
-/** As the specification has it. */
+/** The response of the specification. */
 export const StrictResponse = Type.Object(
   {
     ...whole,
@@ -168,7 +168,7 @@ export const StrictResponse = Type.Object(
 
 const asGiven = Type.Record(Type.String(), Type.Unknown());
 
-/** As the clients of today expect it: what the request asked for is said again. */
+/** The response that the clients of today expect: it echoes the settings of the request. */
 export const ResponseObject = Type.Object(
   {
     ...whole,
@@ -200,92 +200,63 @@ export type ResponseObject = Declared<typeof ResponseObject>;
 
 const inItem = { item_id: Type.String(), output_index: Type.Integer() };
 const inPart = { ...inItem, content_index: Type.Literal(0) };
-
 const inSummary = { ...inItem, summary_index: Type.Literal(0) };
 
-const ends = [
+const lifecycle = [
   "response.in_progress",
   "response.completed",
   "response.incomplete",
   "response.failed",
 ] as const;
-const TELLING = Type.Enum(["response.created", ...ends]);
-const OPEN_TELLING = Type.Enum(["response.created", "response.queued", ...ends]);
-const ITEM = Type.Enum(["response.output_item.added", "response.output_item.done"]);
+const StrictLifecycle = Type.Enum(["response.created", ...lifecycle]);
+const OpenLifecycle = Type.Enum(["response.created", "response.queued", ...lifecycle]);
+const ItemEvent = Type.Enum(["response.output_item.added", "response.output_item.done"]);
 
-const saying = [
+const textAndCalls = [
   Type.Object({
     type: Type.Enum(["response.content_part.added", "response.content_part.done"]),
     part: TextPart,
     ...inPart,
   }),
-  Type.Object({
-    type: Type.Literal("response.output_text.delta"),
-    delta: Type.String(),
-    logprobs: empty,
-    ...inPart,
-  }),
-  Type.Object({
-    type: Type.Literal("response.output_text.done"),
-    text: Type.String(),
-    logprobs: empty,
-    ...inPart,
-  }),
-  Type.Object({
-    type: Type.Literal("response.function_call_arguments.delta"),
-    delta: Type.String(),
-    ...inItem,
-  }),
-  Type.Object({
-    type: Type.Literal("response.function_call_arguments.done"),
+  eventOf("response.output_text.delta", { delta: Type.String(), logprobs: empty, ...inPart }),
+  eventOf("response.output_text.done", { text: Type.String(), logprobs: empty, ...inPart }),
+  eventOf("response.function_call_arguments.delta", { delta: Type.String(), ...inItem }),
+  eventOf("response.function_call_arguments.done", {
     name: Type.String(),
     arguments: Type.String(),
     ...inItem,
   }),
 ] as const;
 
+function eventOf<const Name extends string, Fields extends TProperties>(type: Name, fields: Fields) {
+  return Type.Object({ type: Type.Literal(type), ...fields });
+}
+
 const StrictStreamEvent = Type.Union([
-  Type.Object({ type: TELLING, response: StrictResponse }),
-  Type.Object({ type: ITEM, output_index: Type.Integer(), item: StrictOutputItem }),
-  ...saying,
+  Type.Object({ type: StrictLifecycle, response: StrictResponse }),
+  Type.Object({ type: ItemEvent, output_index: Type.Integer(), item: StrictOutputItem }),
+  ...textAndCalls,
 ]);
 
 /** One event of a stream, before it gets its `sequence_number`. */
 const StreamEvent = Type.Union([
-  Type.Object({ type: OPEN_TELLING, response: ResponseObject }),
-  Type.Object({ type: ITEM, output_index: Type.Integer(), item: OutputItem }),
-  ...saying,
+  Type.Object({ type: OpenLifecycle, response: ResponseObject }),
+  Type.Object({ type: ItemEvent, output_index: Type.Integer(), item: OutputItem }),
+  ...textAndCalls,
   Type.Object({
     type: Type.Enum(["response.reasoning_summary_part.added", "response.reasoning_summary_part.done"]),
     part: SummaryPart,
     ...inSummary,
   }),
-  Type.Object({
-    type: Type.Literal("response.reasoning_summary_text.delta"),
-    delta: Type.String(),
-    ...inSummary,
-  }),
-  Type.Object({
-    type: Type.Literal("response.reasoning_summary_text.done"),
-    text: Type.String(),
-    ...inSummary,
-  }),
-  Type.Object({
-    type: Type.Literal("response.custom_tool_call_input.delta"),
-    delta: Type.String(),
-    ...inItem,
-  }),
-  Type.Object({
-    type: Type.Literal("response.custom_tool_call_input.done"),
-    input: Type.String(),
-    ...inItem,
-  }),
+  eventOf("response.reasoning_summary_text.delta", { delta: Type.String(), ...inSummary }),
+  eventOf("response.reasoning_summary_text.done", { text: Type.String(), ...inSummary }),
+  eventOf("response.custom_tool_call_input.delta", { delta: Type.String(), ...inItem }),
+  eventOf("response.custom_tool_call_input.done", { input: Type.String(), ...inItem }),
 ]);
 export type StreamEvent = Declared<typeof StreamEvent>;
 
 const sent = ({ properties }: TObject) => Type.Object({ ...properties, sequence_number: Type.Integer() });
 
-/** Events as they are sent. */
 export const StrictEvent = Type.Union(StrictStreamEvent.anyOf.map(sent), { $id: "ResponseEvent" });
 export const SentEvent = Type.Union(StreamEvent.anyOf.map(sent), { $id: "OpenResponseEvent" });
 

@@ -1,4 +1,4 @@
-/** What this API refuses, and how it says so: faults that name a field, checks of declarations, and the error envelope. */
+/** Refusals of this API: faults that name a field, checks of declarations, and the error envelope. */
 import type { TSchema } from "typebox";
 import {
   type ChannelRules,

@@ -14,13 +14,13 @@ export interface CallersTool {
   readonly namespace?: string;
 }
 
-/** What a model is offered, and what it stands for. */
+/** A function as a model is offered it, and the caller's tool that it stands for. */
 export interface OfferedTool {
   readonly offer: ExternalTool;
   readonly tool: CallersTool;
 }
 
-const LONGEST_NAME = 64;
+const MAX_NAME_LENGTH = 64;
 
 /** A request may name thousands of tools thousands of times: its catalog is read once. */
 interface Catalog {
@@ -62,18 +62,18 @@ function nameAll(tools: readonly WireTool[]): readonly OfferedTool[] {
   });
 }
 
-/** Whose tool a model has called. A name that none of them has is a function's of that name. */
+/** The caller's tool that a model called. A name that none of them has is taken for a function of that name. */
 export function calledTool(tools: readonly WireTool[], name: string): CallersTool {
   return catalogOf(tools).byOffer.get(name) ?? { type: "function", name };
 }
 
-/** The name under which a model knows the caller's tool, where it is one of these. */
+/** The name under which a model knows the caller's tool; undefined when it is none of these. */
 export const offeredName = (
   tools: readonly WireTool[],
   tool: Pick<CallersTool, "name" | "namespace">,
 ): string | undefined => catalogOf(tools).byTool.get(keyOf(tool));
 
-/** What a custom tool is given, out of the arguments that a model wrote for the function it was offered. */
+/** Extracts the input of a custom tool from the arguments that a model wrote for its function. */
 export function customInput(params: string): string {
   try {
     const value: unknown = JSON.parse(params);
@@ -84,7 +84,7 @@ export function customInput(params: string): string {
   }
 }
 
-/** The way back: the arguments of the function that stand for this input. */
+/** The arguments of the function that stand for this input. */
 export const customParams = (input: string): string => JSON.stringify({ input });
 
 const identityOf = ({ type, name }: FunctionTool | CustomTool): CallersTool => ({ type, name });
@@ -92,10 +92,10 @@ const identityOf = ({ type, name }: FunctionTool | CustomTool): CallersTool => (
 function offerOf(tool: FunctionTool | CustomTool, name: string): ExternalTool {
   if (tool.type === "function") {
     const { description, parameters } = tool;
-    return { name, ...(description !== null && { description }), ...(parameters !== null && { parameters }) };
+    return { name, description: description ?? undefined, parameters: parameters ?? undefined };
   }
   const description = [tool.description ?? "", grammarOf(tool)].filter((text) => text !== "").join("\n\n");
-  return { name, ...(description !== "" && { description }), parameters: CUSTOM_PARAMETERS };
+  return { name, description: description || undefined, parameters: CUSTOM_PARAMETERS };
 }
 
 const CUSTOM_PARAMETERS = {
@@ -116,13 +116,13 @@ function grammarOf({ format }: CustomTool): string {
 function uniqueName(namespace: string, name: string, taken: ReadonlySet<string>): string {
   const whole = `${namespace}__${name}`;
   const readable = whole.replaceAll(/[^A-Za-z0-9_-]/g, "_");
-  if (readable === whole && whole.length <= LONGEST_NAME && !taken.has(whole)) return whole;
+  if (readable === whole && whole.length <= MAX_NAME_LENGTH && !taken.has(whole)) return whole;
   for (let attempt = 0; ; attempt++) {
     const mark = createHash("sha256")
       .update(JSON.stringify([namespace, name, attempt]))
       .digest("hex")
       .slice(0, 8);
-    const candidate = `${readable.slice(0, LONGEST_NAME - mark.length - 1)}_${mark}`;
+    const candidate = `${readable.slice(0, MAX_NAME_LENGTH - mark.length - 1)}_${mark}`;
     if (!taken.has(candidate)) return candidate;
   }
 }

@@ -30,7 +30,7 @@ const LONGEST = [
   "test/host/sandbox/memory.test.ts",
   "test/host/wasm/random-modules.test.ts",
   "test/plugins/responses/open/thousand-rounds.test.ts",
-  "test/plugins/responses/resources/embeddings.test.ts",
+  "test/plugins/responses/endpoints/embeddings.test.ts",
   "test/plugins/responses/random.test.ts",
 ];
 

@@ -15,7 +15,7 @@ testOnSqlite(
     const { kernel } = await startService({ variables: { LOG_LEVEL: "fatal" } });
     const { requests, sql } = await createRequests(kernel.service("store"));
     const threads = kernel.service("threads");
-    // At the door behind the parsers, which have nothing to do with it.
+    // It begins behind the parsers, which have nothing to do with it.
     const agent = kernel.service("agent");
     const jobs = kernel.service("jobs");
     const intake = createIntake({

@@ -1,17 +1,17 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Gate, TurnEvent, TurnItem, TurnRecord } from "../../../kernel/plugin.ts";
-import type { View } from "../../../plugins/responses/answer/output.ts";
-import { respond, respondWith } from "../../../plugins/responses/answer/response.ts";
-import { createSequence } from "../../../plugins/responses/answer/sequence.ts";
-import type { OutputItem, StreamEvent } from "../../../plugins/responses/wire/format.ts";
+import type { Gate, TurnEvent, TurnItem, TurnRecord } from "../../../../kernel/plugin.ts";
+import type { View } from "../../../../plugins/responses/answer/output.ts";
+import { respond, respondWith } from "../../../../plugins/responses/answer/response.ts";
+import { createSequence } from "../../../../plugins/responses/answer/sequence.ts";
+import type { OutputItem, StreamEvent } from "../../../../plugins/responses/wire/format.ts";
 import {
   formatItemId,
   formatResponseId,
   parseItemId,
   parseResponseId,
-} from "../../../plugins/responses/wire/id.ts";
+} from "../../../../plugins/responses/wire/id.ts";
 
 const ECHO = { previousResponseId: null, instructions: null, temperature: null, tools: [], metadata: {} };
 const USAGE = {
@@ -155,7 +155,7 @@ test("§4.3 whatever a turn says, its events make the same items as the response
   );
 });
 
-test("through the open door reasoning and several calls of any kind make the same items too", () => {
+test("in the open dialect reasoning and several calls of any kind make the same items too", () => {
   const view: View = {
     isOpen: true,
     tools: [{ type: "custom", name: "patch" }],

@@ -1,11 +1,11 @@
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { expect, test } from "vitest";
-import type { ResponseObject } from "../../../plugins/responses/wire/format.ts";
-import { scriptedModel } from "../../support/services/agent.ts";
-import { eventsOf, type Service, startService, type WireEvent } from "../../support/services/responses.ts";
+import type { ResponseObject } from "../../../../plugins/responses/wire/format.ts";
+import { scriptedModel } from "../../../support/services/agent.ts";
+import { eventsOf, type Service, startService, type WireEvent } from "../../../support/services/responses.ts";
 
-const DOORS = ["/api/v1", "/openai/v1"];
+const PREFIXES = ["/api/v1", "/openai/v1"];
 
 const follow = async (service: Service, prefix: string, id: string, query = ""): Promise<Response> =>
   service.send("GET", `${prefix}/responses/${id}?stream=true${query}`);
@@ -13,7 +13,7 @@ const follow = async (service: Service, prefix: string, id: string, query = ""):
 const idOf = ([first]: readonly WireEvent[]): string =>
   (first as unknown as { response: ResponseObject }).response.id;
 
-/** Under another door, or later, the response says another model's name; what happened is the same. */
+/** In another dialect, or later, the response says another model's name; what happened is the same. */
 const withoutModel = (events: readonly WireEvent[]): readonly unknown[] =>
   events.map((event) =>
     "response" in event ? { ...event, response: { ...Object(event["response"]), model: "" } } : event,
@@ -34,7 +34,7 @@ async function begin(service: Service, prefix: string): Promise<{ id: string; re
   return { id: id as string, rest };
 }
 
-test.each(DOORS)(
+test.each(PREFIXES)(
   "%s: ?stream=true tells the events of a response again, from any number on",
   async (prefix) => {
     const model = await scriptedModel();
@@ -68,9 +68,9 @@ test("a response that is still running is followed from its first event to its e
   expect(told.at(-1)).toMatchObject({ type: "response.completed" });
 });
 
-test("a stream of the open door ends with [DONE], one of the specification does not", async () => {
+test("a stream of the open dialect ends with [DONE], one of the specification does not", async () => {
   const service = await startService();
-  for (const prefix of DOORS) {
+  for (const prefix of PREFIXES) {
     const body = { model: "m", stream: true, input: "Hello" };
     const text = await (await service.send("POST", `${prefix}/responses`, body)).text();
     expect(text.endsWith("data: [DONE]\n\n")).toBe(prefix === "/openai/v1");

@@ -1,8 +1,8 @@
 /** Requests as rows, on both engines. */
 import { randomUUIDv7 } from "node:crypto";
 import { expect, test } from "vitest";
-import { createRequests, type TakenRequest } from "../../../plugins/responses/stored/requests.ts";
-import { describeEngines } from "../../support/processes/engines.ts";
+import { createRequests, type TakenRequest } from "../../../../plugins/responses/stored/requests.ts";
+import { describeEngines } from "../../../support/processes/engines.ts";
 
 const DAY_MILLIS = 24 * 60 * 60 * 1000;
 

@@ -1,4 +1,4 @@
-/** What the open door reads out of a body. */
+/** What the open dialect parses a body. */
 import { expect, test } from "vitest";
 import { ignoredHeader, parseOpen } from "../../../../plugins/responses/parse/open.ts";
 import { PREFIXES } from "../../../../plugins/responses/wire/dialect.ts";
@@ -9,7 +9,7 @@ const schema = { type: "object", properties: { a: { type: "string" } } };
 const deep: unknown = JSON.parse("[".repeat(200_000) + "]".repeat(200_000));
 const find = { type: "function", name: "find", parameters: { type: "object" } };
 
-test("the strict door has the prefixes of the specification and the open one its own", () => {
+test("the strict dialect has the prefixes of the specification and the open one its own", () => {
   expect(PREFIXES).toEqual({ strict: ["/api/v1", "/v1"], open: ["/openai/v1"] });
 });
 
@@ -156,7 +156,7 @@ test.each([
   expect(() => parse(fields)).toThrow(expect.objectContaining({ kind: "invalid", param }));
 });
 
-test("the open door answers at its prefix, names what it left out, and does not know a previous id that is not there", async () => {
+test("the open dialect answers at its prefix, names what it left out, and does not know a previous id that is not there", async () => {
   const service = await startService();
   const post = (fields: object) =>
     service.send("POST", "/openai/v1/responses", { model: "any", input: "Hi", ...fields });
