@@ -15,7 +15,6 @@ import {
   type ToolAdmin,
   type ToolCall,
 } from "../kernel/plugin.ts";
-import { readSecretsKey } from "../plugins/store/keys/secrets-key.ts";
 import { openToolTables } from "./catalog/storage/tables.ts";
 import type { HostConfig, ToolHost } from "./tool-host.ts";
 
@@ -102,7 +101,6 @@ export default definePlugin({
       undefined,
       "The folder of Docker's config.json, for sign-ins to registries",
     );
-    const secretsKey = readSecretsKey(env);
     return {
       privateHosts: privateHosts ?? new Set(),
       shipped,
@@ -110,7 +108,6 @@ export default definePlugin({
       npmRegistry,
       path,
       dockerFolder,
-      secretsKey,
       signingPassword,
       workers: workers === 0 ? undefined : workers,
       processes,
@@ -118,8 +115,7 @@ export default definePlugin({
       variable: (name) => env.secret(name, "A tool's credential"),
     };
   },
-  diagnose: async ({ config, home, shared }) =>
-    (await import("./catalog/diagnosis.ts")).diagnoseTools(home, config, shared),
+  diagnose: async (context) => (await import("./catalog/diagnosis.ts")).diagnoseTools(context),
   async start({ config, use, home, log, onStop, check, announce }) {
     const { store, kernel } = use;
     let opened: Promise<ToolHost> | undefined;

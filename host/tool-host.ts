@@ -2,7 +2,6 @@
 
 import type { PrivateHosts } from "../kernel/net/address.ts";
 import type { Log, Mask, Store, ToolAdmin, ToolInfo } from "../kernel/plugin.ts";
-import { loadKeys } from "../plugins/store/keys/secrets-key.ts";
 import { createAdmin } from "./admin.ts";
 import { createBroker } from "./broker/broker.ts";
 import { createCredentialSource, missingSecrets } from "./broker/credentials.ts";
@@ -27,7 +26,6 @@ import { type ForeignTools, openForeignTools } from "./mcp/foreign-tools.ts";
 import { type CheckJson, createJsonCheck } from "./sandbox/json-check.ts";
 import { createPool, type Pool } from "./sandbox/pool.ts";
 import { type Authorization, createAuthorization } from "./secrets/auth.ts";
-import { namedSecrets } from "./secrets/named-secrets.ts";
 import { createRefresh } from "./secrets/oauth.ts";
 import { openVault } from "./secrets/secrets.ts";
 import { createSignIns } from "./secrets/sign-ins.ts";
@@ -42,7 +40,7 @@ import { openTrustRules, type TrustRules } from "./trust/rules.ts";
 const SECRETS = "secrets";
 
 // For the `tool` commands.
-declare module "../kernel/vocabulary/services.ts" {
+declare module "../kernel/plugin.ts" {
   interface Services {
     toolHost: {
       open(): Promise<ToolHost>;
@@ -56,7 +54,6 @@ export interface HostConfig {
   readonly privateHosts: PrivateHosts;
   /** False where the operator wants none of the tools that come with Postern. */
   readonly shipped: boolean;
-  readonly secretsKey: string | undefined;
   /** Of the key that tools are signed with, where it is encrypted. */
   readonly signingPassword?: string | undefined;
   /** Calls of one tool that compute at once; undefined for as many as there are cores. */
@@ -128,7 +125,7 @@ export interface ToolHost extends Routing, Pick<Placement, "place" | "keeps" | "
 
 export async function openToolHost({ config, home, store, mask, log }: HostParts): Promise<ToolHost> {
   const { privateHosts, variable } = config;
-  const key = await loadKeys(home, config.secretsKey);
+  const key = await store.keysFor("secrets");
   const sql = await openToolTables(store);
   const vault = await openVault({
     keyed: store.keyed(SECRETS),
@@ -154,9 +151,6 @@ export async function openToolHost({ config, home, store, mask, log }: HostParts
   });
   const switches = await openSwitches(store, log);
   const catalog = await openCatalog(home, sql, store, log);
-  // Secrets from before they had owners go to the first tool that names them; others have to ask.
-  const named = namedSecrets(await catalog.list());
-  await vault.adopt([...named.keys()], (holder) => named.get(holder) ?? []);
   const receipts = await openReceipts(store);
   const trust = await openTrustRules(store);
   const code = openCodeCache(home, catalog);

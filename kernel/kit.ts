@@ -3,8 +3,20 @@
  * is; this is the toolbox beside it. The plugins that Postern ships, and the tool host, use these two modules of the kernel alone.
  */
 
-export { prepareHome } from "./cli/service/home.ts";
+export { findRunning, prepareHome } from "./cli/service/home.ts";
+export {
+  createRing,
+  deriveKey,
+  type Keys,
+  ringOf,
+  type SealingKey,
+  seal,
+  unseal,
+  unsealWith,
+} from "./crypto/sealing.ts";
 export { Fault, reason } from "./fault.ts";
+export { makeFolders } from "./files/folders.ts";
+export { makePrivate } from "./files/ownership.ts";
 export { LOG_LEVELS } from "./log/levels.ts";
 export { createLog, type Log } from "./log/log.ts";
 export { matcherOf } from "./log/reading.ts";
@@ -25,6 +37,7 @@ export { createMask } from "./mask/mask.ts";
 export { createHidingStream, createMatcher, type Matcher } from "./mask/matcher.ts";
 export { findOrders } from "./mask/orders.ts";
 export { readings } from "./mask/readings.ts";
+export { createMutex } from "./mutex.ts";
 export {
   AddressRefused,
   hostAndPort,
@@ -60,20 +73,10 @@ export { describeMistake, type Mistake } from "./schema/mistake.ts";
 export { Time, Type } from "./schema/type.ts";
 export { fromWire, toWire } from "./schema/wire-convert.ts";
 export { type Rendering, wireSchema } from "./schema/wire-schema.ts";
-export { ChangeableSetting } from "./settings/live.ts";
-export { removeInBatches, removeOld } from "../plugins/store/maintenance/retention.ts";
-export { createFigures } from "../plugins/store/engine/figures.ts";
-export { makeFolders } from "./files/folders.ts";
-export { NO_CHANGES } from "../plugins/store/fleet/changes.ts";
-export { follow } from "../plugins/store/fleet/followed.ts";
-export { createLocalLocks } from "../plugins/store/fleet/locks.ts";
-export type { SealingKey } from "../plugins/store/keys/keyring.ts";
-export { loadKeys } from "../plugins/store/keys/secrets-key.ts";
-export { createLimiter } from "../plugins/store/limits/limiter.ts";
-export { createLiveLimiter } from "../plugins/store/limits/live-limiter.ts";
-export { seal, unseal } from "./sealing.ts";
-export { openStore, readKeyed, readTable } from "../plugins/store/sqlite/store.ts";
-export { say, sayJson, sayPainted, warn } from "./terminal/output.ts";
+export type { Settings } from "./settings/env.ts";
+export { ChangeableSetting, changeable, type LiveReader, readAll } from "./settings/live.ts";
+export type { Problem, Setting, StoredValue, StoredValues } from "./settings/setting.ts";
+export { openStatusLine, say, sayJson, sayPainted, warn } from "./terminal/output.ts";
 export { isInteractive, readSecret } from "./terminal/secret-input.ts";
 export { fields, table } from "./terminal/table.ts";
 export { colourCode } from "./text/code-colours.ts";

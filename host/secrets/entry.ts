@@ -36,11 +36,9 @@ export interface Entry extends Partial<SecretRecord> {
 /** No tool's name has a slash in it, and no secret's. */
 export const placeOf = (tool: string, name: string) => `${tool}/${name}`;
 
-export function parsePlace(place: string): { readonly tool: string | undefined; readonly secret: string } {
+export function parsePlace(place: string): { readonly tool: string; readonly secret: string } {
   const at = place.indexOf("/");
-  return at < 0
-    ? { tool: undefined, secret: place }
-    : { tool: place.slice(0, at), secret: place.slice(at + 1) };
+  return { tool: place.slice(0, at), secret: place.slice(at + 1) };
 }
 
 /** The same version, and no host that was not there when a person agreed. */
@@ -69,7 +67,7 @@ export function valuesOf({ value, oauth }: Entry): string[] {
  */
 export function hiddenEverywhere(place: string, entry: Entry): string[] {
   const { tool, secret } = parsePlace(place);
-  const isGiven = tool?.startsWith("mcp:") === true && !secret.startsWith("mcp:env:");
+  const isGiven = tool.startsWith("mcp:") && !secret.startsWith("mcp:env:");
   return isGiven ? valuesOf(entry).filter(looksRandom) : valuesOf(entry);
 }
 

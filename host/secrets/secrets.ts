@@ -65,8 +65,6 @@ export interface Vault {
   pass(from: Holder, to: Holder): Promise<void>;
   /** Removes everything that was given to this tool. */
   forget(tool: string): Promise<void>;
-  /** Gives secrets from before they had owners to the first of these tools that names each. */
-  adopt(holders: readonly Holder[], names: (holder: Holder) => readonly string[]): Promise<void>;
 }
 
 /** Registers every stored value with the mask before it returns, so that no later log line can show one. */
@@ -143,9 +141,9 @@ export async function openVault(options: {
     return known;
   }
 
-  /** The tools, in order, that have a value of this name; undefined for one of before. */
-  async function ownersOf(name: string): Promise<(string | undefined)[]> {
-    const owners: (string | undefined)[] = [];
+  /** The tools, in order, that have a value of this name. */
+  async function ownersOf(name: string): Promise<string[]> {
+    const owners: string[] = [];
     for (const [place] of await all()) {
       const { tool, secret } = parsePlace(place);
       if (secret === name && (await findIfReadable(place))?.value !== undefined) owners.push(tool);
@@ -199,12 +197,9 @@ export async function openVault(options: {
               question: `\`${name}\` was given to another version of ${tool}, which sent it to ${where(own.use.hosts)}. This version sends it to ${hosts}. Let it use \`${name}\`?`,
             };
           const [owner] = owners;
-          if (owners.length === 0) return { type: "missing" };
-          const theirs = await find(owner === undefined ? name : placeOf(owner, name));
-          const whose =
-            owner === undefined
-              ? `\`${name}\` was set before Postern kept which tool it is for.`
-              : `\`${name}\` was set for ${owner}, which sends it to ${where(theirs?.use?.hosts ?? [])}.`;
+          if (owner === undefined) return { type: "missing" };
+          const theirs = await find(placeOf(owner, name));
+          const whose = `\`${name}\` was set for ${owner}, which sends it to ${where(theirs?.use?.hosts ?? [])}.`;
           return { type: "asks", question: `${whose} Let ${tool} use it too? It sends it to ${hosts}.` };
         },
         async share(name) {
@@ -212,14 +207,9 @@ export async function openVault(options: {
           const own = await find(place);
           const [owner] = await ownersOf(name);
           if (own?.value !== undefined) return put(place, { ...own, use: termsOf(name) });
-          if (owner !== undefined) {
-            const id = (await find(placeOf(owner, name)))?.id;
-            return put(place, { from: { tool: owner, id }, use: termsOf(name) });
-          }
-          const unowned = await find(name);
-          if (unowned === undefined) throw new Fault("missing", "no_secret", `There is no secret ${name}.`);
-          await put(place, { ...unowned, id: randomUUID(), use: termsOf(name) });
-          await keyed.delete(name);
+          if (owner === undefined) throw new Fault("missing", "no_secret", `There is no secret ${name}.`);
+          const id = (await find(placeOf(owner, name)))?.id;
+          await put(place, { from: { tool: owner, id }, use: termsOf(name) });
         },
         async set(name, value) {
           const trimmed = value.trim();
@@ -264,7 +254,7 @@ export async function openVault(options: {
       for (const [place] of await all()) {
         const parsed = parsePlace(place);
         if (parsed.secret === name && (await findIfReadable(place))?.from?.tool === tool)
-          shared.push(parsed.tool ?? "");
+          shared.push(parsed.tool);
       }
       return shared;
     },
@@ -277,14 +267,6 @@ export async function openVault(options: {
     },
     async forget(tool) {
       for (const [place] of await all()) if (parsePlace(place).tool === tool) await keyed.delete(place);
-    },
-    async adopt(holders, namesOf) {
-      for (const [name] of await all()) {
-        if (parsePlace(name).tool !== undefined) continue;
-        const holder = holders.find((one) => namesOf(one).includes(name));
-        if (holder === undefined || (await findIfReadable(name)) === undefined) continue;
-        await open(holder).secrets.share(name);
-      }
     },
   };
 }

@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import store from "../../plugins/store/plugin.ts";
 import { within } from "../deadline.ts";
 import { Fault } from "../fault.ts";
 import { boot, type Running } from "../kernel.ts";
@@ -14,7 +15,6 @@ import { createLog } from "../log/log.ts";
 import { createMask } from "../mask/mask.ts";
 import { type AnyPlugin, Off } from "../plugin.ts";
 import { Settings, type Variables } from "../settings/env.ts";
-import store from "../../plugins/store/plugin.ts";
 import type { Turn } from "../vocabulary/turn.ts";
 import { createScriptedAgent, type ScriptedAgent } from "./scripted-agent.ts";
 

@@ -1,13 +1,6 @@
 /** The gateway at work: the server, the routes and the sockets behind it. */
 
-import {
-  createLimiter,
-  isLoopback,
-  type MountedSocket,
-  SILENT,
-  showWeaknesses,
-  Type,
-} from "../../kernel/kit.ts";
+import { isLoopback, type MountedSocket, SILENT, showWeaknesses, Type } from "../../kernel/kit.ts";
 import type { JsonSchema, RouteDescription, StartContext, Web } from "../../kernel/plugin.ts";
 import { describeApi } from "./api/openapi.ts";
 import { watchExpiry } from "./auth/tokens/expiry-watch.ts";
@@ -75,7 +68,7 @@ export async function openGateway({
   metrics.gauge("postern_sockets", "Open sockets", () => sockets.count + mounted.count);
   metrics.gauge("postern_streams", "Users whose events are kept for a socket", () => sockets.streams);
 
-  const testLimit = createLimiter({ name: "model-test", windows: [TESTS], store: use.store, isKept: false });
+  const testLimit = use.store.limiter({ name: "model-test", windows: [TESTS], isKept: false });
   onStop(() => testLimit.close());
   const redirectUri = callbackOn(server.proxies);
   const described: RouteDescription[] = [SOCKET];

@@ -1,8 +1,6 @@
 /** What `postern doctor` wants to know: could anybody post, could the callback be reached? */
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { resolveFor } from "../../kernel/kit.ts";
-import type { Finding, SharedStore } from "../../kernel/plugin.ts";
+import type { Finding, StoreLook } from "../../kernel/plugin.ts";
 import { type CallbackTarget, explainFailure } from "./callbacks/target.ts";
 
 /** Without the shared secret only integrations can post, where there are any. */
@@ -13,12 +11,9 @@ export function withoutSecret(variable: string, integrations: number): string {
     : `${variable} is not set: ${who} can post`;
 }
 
-export async function examineNoSecret(
-  variable: string,
-  home: string,
-  shared?: SharedStore | "unreachable",
-): Promise<Finding> {
-  const integrations = shared ? await countShared(shared) : countIntegrations(join(home, "store.sqlite"));
+export async function examineNoSecret(variable: string, { rows }: StoreLook): Promise<Finding> {
+  const [row] = await rows<{ readonly count: number }>("SELECT count(*) AS count FROM webhook_integrations");
+  const integrations = row?.count ?? 0;
   const detail = withoutSecret(variable, integrations);
   return integrations > 0
     ? { name: "webhook secret", ok: true, detail }
@@ -27,24 +22,6 @@ export async function examineNoSecret(
         ok: false,
         detail: `${detail}; set it to a long random string, or add an integration`,
       };
-}
-
-const COUNT = "SELECT count(*) AS count FROM webhook_integrations";
-
-async function countShared(shared: SharedStore | "unreachable"): Promise<number> {
-  if (shared === "unreachable" || !(await shared.has("webhook_integrations"))) return 0;
-  return (await shared.sql.get<{ readonly count: number }>(COUNT))?.count ?? 0;
-}
-
-/** Nothing is written; a store without that table, or none, has none. */
-function countIntegrations(file: string): number {
-  try {
-    using database = new DatabaseSync(file, { readOnly: true });
-    const row = database.prepare(COUNT).get();
-    return Number(row?.["count"] ?? 0);
-  } catch {
-    return 0;
-  }
 }
 
 /** Asks for the address only: a connection would show at the receiver. */

@@ -1,7 +1,6 @@
 /** The webhook channel: external systems post a message, get a job, and poll it or are called back. */
 
 import {
-  createLiveLimiter,
   createProxies,
   examinePort,
   examineSecret,
@@ -105,8 +104,11 @@ export default definePlugin({
 
     const rate = await use.settings.live("webhook", readRate);
     // Anybody can make it count, and one machine forgets it at a restart.
-    const options = { name: "webhook", store: use.store, isKept: false };
-    const limiter = createLiveLimiter(options, async () => [{ limit: await rate.current(), seconds: 60 }]);
+    const limiter = use.store.limiter({
+      name: "webhook",
+      windows: async () => [{ limit: await rate.current(), seconds: 60 }],
+      isKept: false,
+    });
     onStop(() => limiter.close());
     const stopping = new AbortController();
     const app = createApp({
@@ -140,12 +142,12 @@ export default definePlugin({
     return { integrations };
   },
 
-  async diagnose({ config, home, running, shared }): Promise<readonly Finding[]> {
+  async diagnose({ config, running, stored }): Promise<readonly Finding[]> {
     const { host, port } = config;
     const { examineCallback, examineNoSecret } = await import("./diagnosis.ts");
     const secret: Finding = config.secret
       ? examineSecret("webhook secret", SECRET, config.secret)
-      : await examineNoSecret(SECRET, home, shared);
+      : await examineNoSecret(SECRET, stored);
     const callback = config.callback ? [await examineCallback(config.callback)] : [];
     const opened = { name: "webhook port", host, port, variables: "HTTP_PORT or HTTP_HOST", running };
     return [await examinePort(opened), secret, ...callback];

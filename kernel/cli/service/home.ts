@@ -4,9 +4,9 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Fault, reason } from "../../fault.ts";
-import type { Env } from "../../settings/env.ts";
 import { makeFolders } from "../../files/folders.ts";
 import { makePrivate, pathsOfHome } from "../../files/ownership.ts";
+import type { Env } from "../../settings/env.ts";
 import type { PluginState } from "../../vocabulary/kernel.ts";
 
 export function homeSetting(env: Env): string {

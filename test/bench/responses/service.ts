@@ -5,10 +5,10 @@ import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import { Settings } from "../../../kernel/settings/env.ts";
-import store from "../../../plugins/store/plugin.ts";
 import agent from "../../../plugins/agent/plugin.ts";
 import gateway from "../../../plugins/gateway/plugin.ts";
 import responses from "../../../plugins/responses/plugin.ts";
+import store from "../../../plugins/store/plugin.ts";
 
 const [home, modelUrl, token] = process.argv.slice(2) as [string, string, string];
 const mask = createMask();

@@ -2,7 +2,6 @@
 
 import { SILENT as SILENT_TELEMETRY, type Telemetry } from "../../../kernel/log/telemetry.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
-import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
 import { createAgent } from "../../../plugins/agent/agent.ts";
 import { openFolderFiles } from "../../../plugins/agent/context/files/folder.ts";
 import { createContext } from "../../../plugins/agent/context/window.ts";
@@ -20,6 +19,7 @@ import { createLedger } from "../../../plugins/agent/threads/ledger.ts";
 import { MIGRATIONS } from "../../../plugins/agent/threads/tables.ts";
 import { createTurnRunner } from "../../../plugins/agent/turn/runner.ts";
 import { createToolIndexes } from "../../../plugins/agent/turn/tools/tool-index.ts";
+import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
 
 export const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 

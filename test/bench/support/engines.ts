@@ -1,7 +1,7 @@
 /** The store on each engine, as one node uses it. */
 import { join } from "node:path";
-import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
 import { readPostgresUrl } from "../../../plugins/store/config/postgres-url.ts";
+import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
 import { openPostgresStore, type PostgresStore } from "../../../plugins/store/postgres/store.ts";
 import { openStore } from "../../../plugins/store/sqlite/store.ts";
 

@@ -1,11 +1,12 @@
 /** What a service asks of its store: turns, submitted jobs and searches. */
-import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
+
 import { createJobs } from "../../../plugins/agent/jobs/jobs.ts";
 import { createJobTable } from "../../../plugins/agent/jobs/table.ts";
 import { createDocuments } from "../../../plugins/agent/memory/documents.ts";
 import { createMemory } from "../../../plugins/agent/memory/memory.ts";
 import { MIGRATIONS as MEMORY } from "../../../plugins/agent/memory/tables.ts";
 import { createThreads } from "../../../plugins/agent/threads/threads.ts";
+import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
 import { openAgent, SILENT } from "./agent.ts";
 import type { Progress } from "./bench.ts";
 import { createRandom, createWriter } from "./words.ts";
@@ -25,7 +26,7 @@ export type Kind = "turn" | "submit" | "searchMemory" | "searchThreads" | "searc
 export async function openWork(store: OpenStore, home: string, progress: Progress): Promise<Work> {
   const write = createWriter(createRandom(TEXTS));
   const { agent, sql, turn } = await openAgent(store, home);
-  const table = createJobTable(sql, store.node);
+  const table = createJobTable(sql, store);
   // Never started: what is submitted stays queued.
   const jobs = createJobs({
     table,

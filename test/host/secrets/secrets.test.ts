@@ -5,9 +5,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { openVault } from "../../../host/secrets/secrets.ts";
 import { Fault } from "../../../kernel/fault.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
-import { loadKeys, parseKeys } from "../../../plugins/store/keys/secrets-key.ts";
 import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
-import { seal } from "../../../kernel/sealing.ts";
+import { loadKeys, parseKeys } from "../../../plugins/store/keys/secrets-key.ts";
 import { openStore } from "../../../plugins/store/sqlite/store.ts";
 
 let home: string;
@@ -241,22 +240,4 @@ test("who shares a secret does not get what is set for another version of the to
   await vault.of(mailer).secrets.share("token");
   await vault.of(notes("other")).secrets.set("token", "set-for-another");
   expect(await vault.of(mailer).values.read("token")).toBeUndefined();
-});
-
-test("a secret from before they had owners goes to the first tool that names it; others ask", async () => {
-  const key = await loadKeys(home, undefined);
-  for (const name of ["token", "nobodys"])
-    await keyed().set(name, seal(key, name, JSON.stringify({ value: `value-of-${name}` })));
-  await keyed().set("broken", "!");
-  const vault = await openAll();
-  await vault.adopt([mailer, notes()], () => ["token", "broken"]);
-  expect(await vault.of(mailer).values.read("token")).toEqual({ value: "value-of-token" });
-  expect(await vault.of(notes()).secrets.standing("token")).toMatchObject({ type: "asks" });
-  const { secrets, values } = vault.of(notes());
-  expect(await secrets.standing("nobodys")).toMatchObject({
-    question: expect.stringContaining("was set before Postern kept which tool it is for"),
-  });
-  await secrets.share("nobodys");
-  expect(await values.read("nobodys")).toEqual({ value: "value-of-nobodys" });
-  expect(await keyed().get("nobodys")).toBeUndefined();
 });

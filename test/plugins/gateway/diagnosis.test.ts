@@ -8,6 +8,7 @@ import { Settings, type Variables } from "../../../kernel/settings/env.ts";
 import { diagnose } from "../../../plugins/gateway/diagnosis.ts";
 import { type GatewayConfig, readSettings } from "../../../plugins/gateway/settings.ts";
 import { temporaryFolder } from "../../support/home.ts";
+import { diagnosing } from "../../support/services/diagnosis.ts";
 import { openGateway } from "../../support/services/gateway.ts";
 
 async function portOfSomebodyElse(): Promise<number> {
@@ -27,14 +28,14 @@ test("a token of any length is accepted; under 16 characters doctor and the star
   const home = temporaryFolder();
   writeFileSync(join(home, "webui-token"), "short\n");
   const warnings = (
-    await diagnose({ config: configOf({ GATEWAY_PORT: "0", GATEWAY_AUTH_TOKEN: "x" }), home })
+    await diagnosing(home, configOf({ GATEWAY_PORT: "0", GATEWAY_AUTH_TOKEN: "x" }), diagnose)
   ).slice(1);
   expect(warnings).toMatchObject([
     { ok: true, warning: true, detail: expect.stringContaining("GATEWAY_AUTH_TOKEN has only 1 character:") },
     { ok: true, warning: true, detail: expect.stringContaining("webui-token has only 5 characters:") },
   ]);
   const long = { GATEWAY_PORT: "0", GATEWAY_AUTH_TOKEN: "sixteen-letters-" };
-  expect(await diagnose({ config: configOf(long), home: temporaryFolder() })).toHaveLength(1);
+  expect(await diagnosing(temporaryFolder(), configOf(long), diagnose)).toHaveLength(1);
 
   const { ask } = await openGateway({ variables: { SERVICE_REBORN_WEBUI_TOKEN: "x" } });
   const { status, body } = await ask("/api/status", { token: "x" });
@@ -50,7 +51,9 @@ test("a token of any length is accepted; under 16 characters doctor and the star
 
 test("doctor finds a free port, the one that this service has, and one that somebody else has", async () => {
   const at = (port: number, running?: string) =>
-    diagnose({ config: configOf({ GATEWAY_PORT: String(port) }), home: temporaryFolder(), running });
+    diagnosing(temporaryFolder(), configOf({ GATEWAY_PORT: String(port) }), (context) =>
+      diagnose({ ...context, running }),
+    );
   expect(await at(0)).toMatchObject([{ ok: true, detail: expect.stringContaining("free") }]);
   const { url } = await openGateway();
   const port = Number(new URL(url).port);

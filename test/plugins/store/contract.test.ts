@@ -1,8 +1,8 @@
 /** What the store promises plugins, held by both engines. */
 import { expect, test, vi } from "vitest";
-import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
 import type { Migrations, Queries, Sql } from "../../../kernel/vocabulary/store.ts";
 import { type Columns, defineTables } from "../../../kernel/vocabulary/tables.ts";
+import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
 import { describeEngines } from "../../support/processes/engines.ts";
 
 const NUMBERS: Migrations = {

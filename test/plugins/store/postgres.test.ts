@@ -1,7 +1,7 @@
 import { createServer, type Socket } from "node:net";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
-import { openDatabase, type PostgresDatabase } from "../../../plugins/store/postgres/database.ts";
 import { readPostgresUrl } from "../../../plugins/store/config/postgres-url.ts";
+import { openDatabase, type PostgresDatabase } from "../../../plugins/store/postgres/database.ts";
 import { translate } from "../../../plugins/store/postgres/statements.ts";
 import { describePostgres, execute, freshDatabase } from "../../support/processes/postgres/database.ts";
 import { AUTHORITY, startPostgres } from "../../support/processes/postgres/server.ts";

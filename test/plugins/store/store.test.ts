@@ -7,8 +7,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Fault } from "../../../kernel/fault.ts";
-import { openStore } from "../../../plugins/store/sqlite/store.ts";
 import type { Queries, Transaction } from "../../../kernel/vocabulary/store.ts";
+import { openStore } from "../../../plugins/store/sqlite/store.ts";
 import { temporaryFolder } from "../../support/home.ts";
 import { postern } from "../../support/processes/postern.ts";
 

@@ -1,8 +1,8 @@
 /** The engines of the store, for what has to hold on each of them. */
 import { join } from "node:path";
 import { describe } from "vitest";
-import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
 import { readPostgresUrl } from "../../../plugins/store/config/postgres-url.ts";
+import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
 import { openPostgresStore } from "../../../plugins/store/postgres/store.ts";
 import { openStore } from "../../../plugins/store/sqlite/store.ts";
 import { temporaryFolder } from "../home.ts";

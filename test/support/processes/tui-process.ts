@@ -5,9 +5,9 @@ import { parseArgs } from "node:util";
 import { serve } from "../../../kernel/cli/service/serve.ts";
 import { openSession } from "../../../kernel/cli/session.ts";
 import { type AnyPlugin, definePlugin, reason, type ToolInfo } from "../../../kernel/plugin.ts";
-import store from "../../../plugins/store/plugin.ts";
 import agent from "../../../plugins/agent/plugin.ts";
 import gateway from "../../../plugins/gateway/plugin.ts";
+import store from "../../../plugins/store/plugin.ts";
 import tui from "../../../plugins/tui/plugin.ts";
 
 const tool = (name: string, writes: boolean): ToolInfo => ({

@@ -10,8 +10,8 @@ import {
   type TurnEvent,
 } from "../../../kernel/plugin.ts";
 import type { Variables } from "../../../kernel/settings/env.ts";
-import store from "../../../plugins/store/plugin.ts";
 import agentPlugin from "../../../plugins/agent/plugin.ts";
+import store from "../../../plugins/store/plugin.ts";
 import { type ModelServer, startModelServer } from "../servers/model-server.ts";
 import { afterThisTest } from "../undo.ts";
 import { type BootedKernel, bootKernel } from "./kernel.ts";

@@ -13,10 +13,10 @@ import { openVault, type ToolVault } from "../../../host/secrets/secrets.ts";
 import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import type { Lookup } from "../../../kernel/net/address.ts";
-import { loadKeys } from "../../../plugins/store/keys/secrets-key.ts";
-import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
-import { openStore } from "../../../plugins/store/sqlite/store.ts";
 import type { Mask } from "../../../kernel/vocabulary/kernel.ts";
+import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
+import { loadKeys } from "../../../plugins/store/keys/secrets-key.ts";
+import { openStore } from "../../../plugins/store/sqlite/store.ts";
 import { type Answering, openUpstream, type Upstream } from "../servers/upstream.ts";
 import { afterThisTest } from "../undo.ts";
 

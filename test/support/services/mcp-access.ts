@@ -8,9 +8,9 @@ import type { McpTarget } from "../../../host/mcp/auth/target.ts";
 import { openVault, type Vault } from "../../../host/secrets/secrets.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import type { Lookup } from "../../../kernel/net/address.ts";
+import type { Mask } from "../../../kernel/vocabulary/kernel.ts";
 import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
 import { openStore } from "../../../plugins/store/sqlite/store.ts";
-import type { Mask } from "../../../kernel/vocabulary/kernel.ts";
 import type { GuardedServer } from "../servers/guarded-server.ts";
 
 export interface OpenedAccess {

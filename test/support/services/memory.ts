@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Log } from "../../../kernel/plugin.ts";
-import { openStore } from "../../../plugins/store/sqlite/store.ts";
 import { createMemory, type OpenMemory } from "../../../plugins/agent/memory/memory.ts";
+import { openStore } from "../../../plugins/store/sqlite/store.ts";
 import { temporaryFolder } from "../home.ts";
 
 export const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

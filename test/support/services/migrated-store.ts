@@ -6,8 +6,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AnyPlugin, Store } from "../../../kernel/plugin.ts";
-import { openStore } from "../../../plugins/store/sqlite/store.ts";
 import store from "../../../plugins/store/plugin.ts";
+import { openStore } from "../../../plugins/store/sqlite/store.ts";
 
 type Migrations = Parameters<Store["tables"]>[1];
 

@@ -2,12 +2,12 @@
 
 import type { AnyPlugin, Sql } from "../../../kernel/plugin.ts";
 import type { Variables } from "../../../kernel/settings/env.ts";
-import store from "../../../plugins/store/plugin.ts";
 import agent from "../../../plugins/agent/plugin.ts";
 import { createAccounts } from "../../../plugins/gateway/auth/accounts.ts";
 import gateway from "../../../plugins/gateway/plugin.ts";
 import type { ResponseObject } from "../../../plugins/responses/answer/wire.ts";
 import responses from "../../../plugins/responses/plugin.ts";
+import store from "../../../plugins/store/plugin.ts";
 import type { ModelServer } from "../servers/model-server.ts";
 import { type TestTool, toolsPlugin } from "./agent.ts";
 import { type BootedKernel, bootKernel } from "./kernel.ts";

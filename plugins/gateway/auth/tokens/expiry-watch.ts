@@ -1,12 +1,8 @@
 /** Who is told of tokens that expire soon: the operator, by `postern doctor` and once a day by the log. */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { readTable } from "../../../../kernel/kit.ts";
 import type { DiagnoseContext, Finding, Log, Store } from "../../../../kernel/plugin.ts";
 import { expiresSoon, expiryInWords } from "./expiry.ts";
 import type { Tokens } from "./tokens.ts";
 
-const TABLE = "gateway_tokens";
 const DAY_MILLIS = 86_400_000;
 
 interface Row {
@@ -31,10 +27,9 @@ export function watchExpiry(
 }
 
 export async function diagnoseExpiry({
-  home,
-  shared,
-}: Pick<DiagnoseContext<unknown>, "home" | "shared">): Promise<readonly Finding[]> {
-  return (await rowsOf(home, shared)).flatMap(
+  stored,
+}: Pick<DiagnoseContext<unknown>, "stored">): Promise<readonly Finding[]> {
+  return (await stored.rows<Row>("SELECT * FROM gateway_tokens")).flatMap(
     ({ expires_at: expiresAt, revoked_at: revokedAt, id, user, name }) =>
       expiresAt !== null && expiresSoon({ expiresAt, revokedAt })
         ? [
@@ -47,17 +42,4 @@ export async function diagnoseExpiry({
           ]
         : [],
   );
-}
-
-async function rowsOf(home: string, shared: DiagnoseContext<unknown>["shared"]): Promise<readonly Row[]> {
-  if (shared === "unreachable") return [];
-  if (shared !== undefined)
-    return (await shared.has(TABLE)) ? await shared.sql.all<Row>(`SELECT * FROM ${TABLE}`) : [];
-  const file = join(home, "store.sqlite");
-  try {
-    return existsSync(file) ? readTable<Row>(file, TABLE) : [];
-  } catch {
-    // What is wrong with the file, the store's own finding says.
-    return [];
-  }
 }

@@ -3,8 +3,6 @@ import { expect, test } from "vitest";
 import { createCommandContext } from "../../../../kernel/cli/command-context.ts";
 import { openSession } from "../../../../kernel/cli/session.ts";
 import type { AnyPlugin } from "../../../../kernel/plugin.ts";
-import { openStore } from "../../../../plugins/store/sqlite/store.ts";
-import store from "../../../../plugins/store/plugin.ts";
 import agent from "../../../../plugins/agent/plugin.ts";
 import { createAccounts } from "../../../../plugins/gateway/auth/accounts.ts";
 import {
@@ -15,6 +13,8 @@ import {
 import { MIGRATIONS } from "../../../../plugins/gateway/auth/tables.ts";
 import { registerToken } from "../../../../plugins/gateway/auth/tokens/commands.ts";
 import { digestOf } from "../../../../plugins/gateway/auth/tokens/secret.ts";
+import store from "../../../../plugins/store/plugin.ts";
+import { openStore } from "../../../../plugins/store/sqlite/store.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 import { printedBy } from "../../../support/services/printed.ts";
 

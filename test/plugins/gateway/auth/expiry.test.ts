@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openStore } from "../../../../plugins/store/sqlite/store.ts";
 import { createAccounts } from "../../../../plugins/gateway/auth/accounts.ts";
 import { expiresSoon, whenInWords } from "../../../../plugins/gateway/auth/tokens/expiry.ts";
 import { diagnoseExpiry, watchExpiry } from "../../../../plugins/gateway/auth/tokens/expiry-watch.ts";
+import { openStore } from "../../../../plugins/store/sqlite/store.ts";
 import { temporaryFolder } from "../../../support/home.ts";
+import { diagnosing } from "../../../support/services/diagnosis.ts";
 import { openGateway } from "../../../support/services/gateway.ts";
 
 test("soon is within seven days, neither past nor revoked", () => {
@@ -28,7 +29,9 @@ test("doctor and the log name a token that expires soon, whose it is and how to 
   const { info, token } = await accounts.createToken("ann", "laptop", { expiresInDays: 3 });
   await accounts.createToken("ann", "desk", { expiresInDays: 30 });
   const words = `the token "laptop" of ann expires in 3 days (${info.expiresAt?.slice(0, 16)}Z): postern token expire ${info.id} 90`;
-  expect(await diagnoseExpiry({ home })).toEqual([{ name: "token", ok: true, warning: true, detail: words }]);
+  expect(await diagnosing(home, {}, diagnoseExpiry)).toEqual([
+    { name: "token", ok: true, warning: true, detail: words },
+  ]);
   const logged: unknown[][] = [];
   const stop = watchExpiry(store, accounts, { warn: (...line: unknown[]) => void logged.push(line) });
   await expect.poll(() => logged).toHaveLength(1);
@@ -36,7 +39,7 @@ test("doctor and the log name a token that expires soon, whose it is and how to 
   expect(logged[0]).toEqual([{ code: "token_expires_soon", user: "ann", token: info.id }, words]);
   expect(JSON.stringify(logged)).not.toContain(token);
   await store.close();
-  expect(await diagnoseExpiry({ home: temporaryFolder() })).toEqual([]);
+  expect(await diagnosing(temporaryFolder(), {}, diagnoseExpiry)).toEqual([]);
 });
 
 test("a person whose sign-in ends soon is told when, and nobody else", async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { openStore } from "../../../../plugins/store/sqlite/store.ts";
 import type { Sql, Store } from "../../../../kernel/vocabulary/store.ts";
+import { openStore } from "../../../../plugins/store/sqlite/store.ts";
 import { openPostgres } from "../../../support/processes/engines.ts";
 import { describePostgres, freshDatabase } from "../../../support/processes/postgres/database.ts";
 import { breakTable } from "../../../support/services/broken-table.ts";
