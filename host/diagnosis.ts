@@ -1,9 +1,6 @@
 /** The findings of `postern doctor` about tools. Read-only. */
-import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
-import { loadKeys, NO_CHANGES, readKeyed, readTable } from "../kernel/kit.ts";
-import { type Finding, type Fix, reason, type SharedStore } from "../kernel/plugin.ts";
+import { type DiagnoseContext, type Finding, type Fix, reason, type StoreLook } from "../kernel/plugin.ts";
 import { SWITCHES, type SwitchedOff } from "./calls/switches.ts";
 import type { Catalog } from "./catalog/catalog.ts";
 import { openCodeCache } from "./catalog/code-cache.ts";
@@ -14,39 +11,23 @@ import { exists, findReplaced } from "./catalog/storage/replaced.ts";
 import { openRowCatalog } from "./catalog/storage/rows.ts";
 import { diagnoseServers, SERVERS, type ServerRow } from "./mcp/diagnosis.ts";
 
-export async function diagnoseTools(
-  home: string,
-  { secretsKey, shipped = true }: { readonly secretsKey?: string | undefined; readonly shipped?: boolean },
-  shared?: SharedStore | "unreachable",
-): Promise<readonly Finding[]> {
-  const key = await diagnoseKey(home, secretsKey);
-  if (shared === undefined) {
-    const servers = diagnoseServers(serversIn(home));
-    const catalog = openFolderCatalog(home);
-    const leftovers = await diagnoseLeftovers(home, catalog);
-    return [...leftovers, ...(await diagnose(catalog, switchesIn(home), shipped)), ...servers, key];
-  }
-  if (shared === "unreachable" || !(await shared.has("tools"))) return [key];
-  const hasServers = await shared.has(SERVERS);
-  const servers = diagnoseServers(
-    hasServers ? await shared.sql.all<ServerRow>(`SELECT * FROM ${SERVERS}`) : [],
-  );
-  const switches = shared.keyed<SwitchedOff>(SWITCHES);
-  const readSwitches: ReadSwitches = (names) => Promise.all(names.map((name) => switches.get(name)));
-  const catalog = openRowCatalog(shared.sql, NO_CHANGES);
+export async function diagnoseTools({
+  config,
+  home,
+  shared,
+  stored,
+}: Omit<DiagnoseContext<{ readonly shipped?: boolean }>, "tables">): Promise<readonly Finding[]> {
+  if (shared === "unreachable" || (shared !== undefined && !(await shared.has("tools")))) return [];
+  const { shipped = true } = config;
+  const catalog = shared === undefined ? openFolderCatalog(home) : openRowCatalog(shared.sql, shared.changes);
+  const servers = diagnoseServers(await stored.rows<ServerRow>(`SELECT * FROM ${SERVERS}`));
   const leftovers = await diagnoseLeftovers(home, catalog);
-  return [...leftovers, ...(await diagnose(catalog, readSwitches, shipped)), ...servers, key];
+  return [...leftovers, ...(await diagnose(catalog, stored, shipped)), ...servers];
 }
 
-type ReadSwitches = (names: readonly string[]) => Promise<readonly (SwitchedOff | undefined)[]>;
-
-async function diagnose(
-  catalog: Catalog,
-  readSwitches: ReadSwitches,
-  shipped: boolean,
-): Promise<readonly Finding[]> {
+async function diagnose(catalog: Catalog, stored: StoreLook, shipped: boolean): Promise<readonly Finding[]> {
   const tools = await catalog.list();
-  const switches = await readSwitches(tools.map(({ name }) => name));
+  const switches = await Promise.all(tools.map(({ name }) => stored.keyed<SwitchedOff>(SWITCHES, name)));
   const fixOf = (name: string) => (shipped ? offerRepair(catalog, name) : undefined);
   const broken = await Promise.all(
     (await catalog.broken()).map(async ({ name, reason: why }) => ({
@@ -94,42 +75,6 @@ async function offerRepair(catalog: Catalog, name: string): Promise<{ readonly f
       ),
   };
   return { fix };
-}
-
-/** None where the store cannot be read: that is a finding of its own. */
-function switchesIn(home: string): ReadSwitches {
-  return async (names) => {
-    const file = join(home, "store.sqlite");
-    if (!existsSync(file)) return [];
-    return readKeyed<SwitchedOff>(file, SWITCHES, names).catch(() => []);
-  };
-}
-
-function serversIn(home: string): readonly ServerRow[] {
-  const file = join(home, "store.sqlite");
-  try {
-    return existsSync(file) ? readTable<ServerRow>(file, SERVERS) : [];
-  } catch {
-    return [];
-  }
-}
-
-async function diagnoseKey(home: string, secretsKey: string | undefined): Promise<Finding> {
-  const name = "secrets key";
-  // Asking for a key that is not there would make one.
-  if (secretsKey === undefined && !existsSync(join(home, "secrets.key"))) {
-    return { name, ok: true, detail: "none yet; the first start creates one" };
-  }
-  try {
-    await loadKeys(home, secretsKey);
-    return {
-      name,
-      ok: true,
-      detail: secretsKey === undefined ? join(home, "secrets.key") : "from POSTERN_SECRETS_KEY",
-    };
-  } catch (error) {
-    return { name, ok: false, detail: reason(error) };
-  }
 }
 
 /** Looks in the folder of tools, and in that of compiled code, which a node has too. */

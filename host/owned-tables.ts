@@ -15,7 +15,7 @@ const SEALED = [
   { about: "OAuth clients of MCP servers", namespace: "mcp-clients" },
   { about: "variables of MCP servers' commands", namespace: "mcp-env" },
   { about: "sign-ins to registries", namespace: "registry-logins" },
-];
+].map((place) => ({ ...place, purpose: "secrets" }));
 
 export const TABLES: readonly OwnedTables[] = [
   { owner: "tools", migrations: RECEIPTS, sealed: SEALED, ages: [OLD_RECEIPTS] },

@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { parsePrivateHosts, readSecretsKey, SILENT } from "../kernel/kit.ts";
+import { parsePrivateHosts, SILENT } from "../kernel/kit.ts";
 import {
   type CallOutcome,
   definePlugin,
@@ -100,7 +100,6 @@ export default definePlugin({
       undefined,
       "The folder of Docker's config.json, for sign-ins to registries",
     );
-    const secretsKey = readSecretsKey(env);
     return {
       privateHosts: privateHosts ?? new Set(),
       shipped,
@@ -108,7 +107,6 @@ export default definePlugin({
       npmRegistry,
       path,
       dockerFolder,
-      secretsKey,
       signingPassword,
       workers: workers === 0 ? undefined : workers,
       processes,
@@ -116,8 +114,7 @@ export default definePlugin({
       variable: (name) => env.secret(name, "A tool's credential"),
     };
   },
-  diagnose: async ({ config, home, shared }) =>
-    (await import("./diagnosis.ts")).diagnoseTools(home, config, shared),
+  diagnose: async (context) => (await import("./diagnosis.ts")).diagnoseTools(context),
   async start({ config, use, home, log, onStop, check, announce }) {
     const { store, kernel } = use;
     let opened: Promise<ToolHost> | undefined;

@@ -1,6 +1,6 @@
 /** The parts of the tool host put together. Everything heavy is imported from here, and here only. */
 
-import { loadKeys, type PrivateHosts } from "../kernel/kit.ts";
+import { type PrivateHosts } from "../kernel/kit.ts";
 import type { Log, Mask, Store, ToolAdmin, ToolInfo } from "../kernel/plugin.ts";
 import { createAdmin } from "./admin.ts";
 import { type Authorization, createAuthorization } from "./authorization.ts";
@@ -39,7 +39,7 @@ import { openTrustRules, type TrustRules } from "./trust/rules.ts";
 /** The namespace in the store; also the topic that tells other nodes of a new secret. */
 const SECRETS = "secrets";
 
-declare module "../kernel/vocabulary/services.ts" {
+declare module "../kernel/plugin.ts" {
   interface Services {
     toolHost: {
       open(): Promise<ToolHost>;
@@ -53,7 +53,6 @@ export interface HostConfig {
   readonly privateHosts: PrivateHosts;
   /** False where the operator wants none of the tools that come with Postern. */
   readonly shipped: boolean;
-  readonly secretsKey: string | undefined;
   /** Opens the key that tools are signed with, where it is encrypted. */
   readonly signingPassword?: string | undefined;
   /** Calls of one tool that compute at once; undefined for as many as there are cores. */
@@ -121,7 +120,7 @@ export interface ToolHost extends Routing, Pick<Placement, "place" | "keeps" | "
 
 export async function openToolHost({ config, home, store, mask, log }: HostParts): Promise<ToolHost> {
   const { privateHosts, variable } = config;
-  const key = await loadKeys(home, config.secretsKey);
+  const key = await store.keysFor("secrets");
   const sql = await openToolTables(store);
   const vault = await openVault({
     keyed: store.keyed(SECRETS),

@@ -1,15 +1,15 @@
 /** Starts plugins in order, rolls back a start that failed, stops in exact reverse. Knows no channel and no tool. */
 
-import { changeable, type LiveReader, liveReaders } from "../plugins/store/stored-settings/layers.ts";
 import { within } from "./deadline.ts";
 import { Fault, reason } from "./fault.ts";
 import type { RootLog } from "./log/log.ts";
 import { closure, startOrder } from "./order.ts";
+import type { Services } from "./plugin.ts";
 import { type AnyPlugin, Off, type ServiceName } from "./plugin.ts";
 import { createReadiness } from "./readiness.ts";
 import type { Settings } from "./settings/env.ts";
+import { changeable, type LiveReader, liveReaders } from "./settings/live.ts";
 import type { Clock, Kernel, Mask, PluginState, Resume } from "./vocabulary/kernel.ts";
-import type { Services } from "./vocabulary/services.ts";
 import type { OwnedTables } from "./vocabulary/store.ts";
 
 export interface BootOptions {

@@ -2,43 +2,80 @@
  * What one builds a plugin with: requests in and out, checks, limits, lines for a terminal. `postern/plugin` says what a plugin
  * is; this is the toolbox beside it. The plugins that Postern ships, and the tool host, use these two modules of the kernel alone.
  */
-export { prepareHome } from "./cli/service/home.ts";
+
+export { loadKeys, readSecretsKey } from "../plugins/store/keys/secrets-key.ts";
+export { findRunning, prepareHome } from "./cli/service/home.ts";
+export {
+  createRing,
+  deriveKey,
+  type Keys,
+  ringOf,
+  type SealingKey,
+  seal,
+  unseal,
+  unsealWith,
+} from "./crypto/sealing.ts";
 export { Fault, reason } from "./fault.ts";
 export { makeFolders } from "./files/folders.ts";
-export { LOG_LEVELS, type Log, createLog } from "./log/log.ts";
+export { makePrivate } from "./files/ownership.ts";
+export { createLog, LOG_LEVELS, type Log } from "./log/log.ts";
 export { matcherOf } from "./log/reading.ts";
 export { currentTraceparent, withTraceparent } from "./log/trace-context.ts";
-export { SHORTEST, canBeHidden, encodePathValue } from "./mask/forms.ts";
+export { canBeHidden, encodePathValue, SHORTEST } from "./mask/forms.ts";
 export { createMask } from "./mask/mask.ts";
-export { type Matcher, createHidingStream, createMatcher } from "./mask/matcher.ts";
-export { AddressRefused, type Lookup, type PrivateHosts, hostAndPort, isLoopback, parsePrivateHosts, resolveFor } from "./net/address.ts";
+export { createHidingStream, createMatcher, type Matcher } from "./mask/matcher.ts";
+export { createMutex } from "./mutex.ts";
+export {
+  AddressRefused,
+  hostAndPort,
+  isLoopback,
+  type Lookup,
+  type PrivateHosts,
+  parsePrivateHosts,
+  resolveFor,
+} from "./net/address.ts";
 export { parseJson, readBody, readJson } from "./net/body.ts";
 export { createConnector } from "./net/connector.ts";
-export { type Form, type FormReader, createFormReader } from "./net/form.ts";
-export { type ChannelRules, ErrorEnvelope, type HttpFault, httpFault, statusFault } from "./net/http-fault.ts";
+export { createFormReader, type Form, type FormReader } from "./net/form.ts";
+export {
+  type ChannelRules,
+  ErrorEnvelope,
+  type HttpFault,
+  httpFault,
+  statusFault,
+} from "./net/http-fault.ts";
 export { type Listener, listen } from "./net/listen.ts";
 export { clientDocument, clientDocumentUrl, clientMetadata } from "./net/oauth-client.ts";
 export { examinePort } from "./net/port-check.ts";
-export { type Proxies, createProxies, readTrustedProxies } from "./net/proxies.ts";
-export { RATE_LIMIT_EXCEEDED, RATE_LIMIT_HEADERS, applyLimit, limitWords } from "./net/rate-limit.ts";
-export { type Policy, compressAnswers, secureAnswers } from "./net/response-headers.ts";
-export { type Asked, type CheckedRoute, type RouteDefinition, mountRoutes } from "./net/routes.ts";
+export { createProxies, type Proxies, readTrustedProxies } from "./net/proxies.ts";
+export { applyLimit, limitWords, RATE_LIMIT_EXCEEDED, RATE_LIMIT_HEADERS } from "./net/rate-limit.ts";
+export { compressAnswers, type Policy, secureAnswers } from "./net/response-headers.ts";
+export { type Asked, type CheckedRoute, mountRoutes, type RouteDefinition } from "./net/routes.ts";
 export { examineSecret, showWeaknesses } from "./net/weak-secret.ts";
 export type { MountedSocket } from "./net/web.ts";
 export { MANIFEST, ROOT, threadFile } from "./package.ts";
-export { type Check, bytesOf, compileCheck } from "./schema/check.ts";
+export { bytesOf, type Check, compileCheck } from "./schema/check.ts";
 export { type Declared, JsonSchema, named, nullable } from "./schema/declare.ts";
-export { type Mistake, describeMistake } from "./schema/mistake.ts";
+export { describeMistake, type Mistake } from "./schema/mistake.ts";
 export { Time, Type } from "./schema/type.ts";
 export { toWire } from "./schema/wire-convert.ts";
 export { type Rendering, wireSchema } from "./schema/wire-schema.ts";
-export { seal, unseal } from "./sealing.ts";
-export { ChangeableSetting } from "./settings/live.ts";
-export { say, sayJson, sayPainted, warn } from "./terminal/output.ts";
+export { Settings } from "./settings/env.ts";
+export { ChangeableSetting, changeable, type LiveReader, readAll } from "./settings/live.ts";
+export type { Problem, Setting, StoredValue, StoredValues } from "./settings/setting.ts";
+export { openStatusLine, say, sayJson, sayPainted, warn } from "./terminal/output.ts";
 export { isInteractive, readSecret } from "./terminal/secret-input.ts";
 export { fields, table } from "./terminal/table.ts";
 export { readings } from "./text/decodings.ts";
-export { UNKNOWN, cleanFileName, isTextual, mimeOfName, sniff, sniffImage, textOfFile } from "./text/file-type.ts";
+export {
+  cleanFileName,
+  isTextual,
+  mimeOfName,
+  sniff,
+  sniffImage,
+  textOfFile,
+  UNKNOWN,
+} from "./text/file-type.ts";
 export { findOrders } from "./text/injection-patterns.ts";
 export { cutMarkdown } from "./text/markdown-cutting.ts";
 export { ownWords } from "./text/own-words.ts";
@@ -49,36 +86,69 @@ export { TrustedDestination } from "./vocabulary/destination.ts";
 export { type Piece, tell } from "./vocabulary/doubts.ts";
 export { type ExplainedCall, ExplainedTurn, type ExplainedValue } from "./vocabulary/explained.ts";
 export { fingerprintOf } from "./vocabulary/fingerprint.ts";
-export { ApprovalDecision, Doubt, Gate, Origin, Reply, distinctOrigins } from "./vocabulary/gate.ts";
-export { CompletedJob, Integration, Job, JobDetails, JobRecord, JobStatus, JobSubmission } from "./vocabulary/job.ts";
+export { ApprovalDecision, Doubt, distinctOrigins, Gate, Origin, Reply } from "./vocabulary/gate.ts";
+export {
+  CompletedJob,
+  Integration,
+  Job,
+  JobDetails,
+  JobRecord,
+  JobStatus,
+  JobSubmission,
+} from "./vocabulary/job.ts";
 export type { Mask } from "./vocabulary/kernel.ts";
 export { McpServerInfo, NewMcpServer, SeenTool } from "./vocabulary/mcp.ts";
 export { MemoryEntry, MemoryFile, MemoryHit, MemoryVersion, MemoryWriter } from "./vocabulary/memory.ts";
-export { ModelTest } from "./vocabulary/model-check.ts";
 export { ModelName, ModelOption, WantedModel } from "./vocabulary/model.ts";
-export { type ParamsVerdict, invalidParams, judgeParams } from "./vocabulary/params.ts";
-export { type Field, type FieldValue, fieldsOf, mistakeIn, mistakeInReplies, refuseQuestions } from "./vocabulary/questions.ts";
+export { ModelTest } from "./vocabulary/model-check.ts";
+export { invalidParams, judgeParams, type ParamsVerdict } from "./vocabulary/params.ts";
+export {
+  type Field,
+  type FieldValue,
+  fieldsOf,
+  mistakeIn,
+  mistakeInReplies,
+  refuseQuestions,
+} from "./vocabulary/questions.ts";
 export { Routine, RoutineFields, RoutinePreview, RoutineRun } from "./vocabulary/routine.ts";
-export type { LimitVerdict, Limiter, Store } from "./vocabulary/store.ts";
+export type { LimitVerdict, Store } from "./vocabulary/store.ts";
 export { defineTables } from "./vocabulary/tables.ts";
-export { type Attributes, type CallTrace, type Labels, type Metrics, SILENT, SILENT_TRACER, type Span, type SpanOptions, type Tracer } from "./vocabulary/telemetry.ts";
+export {
+  type Attributes,
+  type CallTrace,
+  type Labels,
+  type Metrics,
+  SILENT,
+  SILENT_TRACER,
+  type Span,
+  type SpanOptions,
+  type Tracer,
+} from "./vocabulary/telemetry.ts";
 export { ThreadSummary, TurnVersions } from "./vocabulary/thread.ts";
 export { expiresSoon, scopeInWords, whenInWords } from "./vocabulary/token-words.ts";
-export { ListedTool, type SignInBrowser, ToolFinding, ToolLimits, ToolProposal, ToolSetup } from "./vocabulary/tool-admin.ts";
+export {
+  ListedTool,
+  type SignInBrowser,
+  ToolFinding,
+  ToolLimits,
+  ToolProposal,
+  ToolSetup,
+} from "./vocabulary/tool-admin.ts";
 export { Attachment } from "./vocabulary/tool-call.ts";
-export { ROUTINE_PROPOSE, TOOL_SEARCH, isAgentsName, reservedPrefix } from "./vocabulary/tool-names.ts";
+export { isAgentsName, ROUTINE_PROPOSE, reservedPrefix, TOOL_SEARCH } from "./vocabulary/tool-names.ts";
 export { ToolOrigin } from "./vocabulary/tool-origin.ts";
 export { ToolInfo, ToolReceipt } from "./vocabulary/tools.ts";
 export { TurnEvent, TurnRecord } from "./vocabulary/turn.ts";
-export { Figures, Usage, UsageBy, WireUsage, estimateText } from "./vocabulary/usage.ts";
-export { Account, Identity, NewToken, OPERATOR, PairingGate, SessionInfo, TokenInfo, User, isWebhookIdentity, webhookIdentity } from "./vocabulary/user.ts";
-export { createFigures } from "../plugins/store/engine/figures.ts";
-export { NO_CHANGES } from "../plugins/store/fleet/changes.ts";
-export { follow } from "../plugins/store/fleet/followed.ts";
-export { createLocalLocks } from "../plugins/store/fleet/locks.ts";
-export type { SealingKey } from "../plugins/store/keys/keyring.ts";
-export { loadKeys, readSecretsKey } from "../plugins/store/keys/secrets-key.ts";
-export { createLimiter } from "../plugins/store/limits/limiter.ts";
-export { createLiveLimiter } from "../plugins/store/limits/live-limiter.ts";
-export { removeInBatches, removeOld } from "../plugins/store/maintenance/retention.ts";
-export { openStore, readKeyed, readTable } from "../plugins/store/sqlite/store.ts";
+export { estimateText, Figures, Usage, UsageBy, WireUsage } from "./vocabulary/usage.ts";
+export {
+  Account,
+  Identity,
+  isWebhookIdentity,
+  NewToken,
+  OPERATOR,
+  PairingGate,
+  SessionInfo,
+  TokenInfo,
+  User,
+  webhookIdentity,
+} from "./vocabulary/user.ts";

@@ -4,9 +4,32 @@
  */
 import type { Command } from "commander";
 import type { Log } from "./log/log.ts";
+import type { Web } from "./net/web.ts";
 import type { Env } from "./settings/env.ts";
-import type { Services } from "./vocabulary/services.ts";
-import type { OwnedTables, Sql, Store } from "./vocabulary/store.ts";
+import type {
+  Agent,
+  Approvals,
+  Attachments,
+  Destinations,
+  ExternalTools,
+  Identities,
+  Provenance,
+  Skills,
+  ToolCalls,
+} from "./vocabulary/agent.ts";
+import type { Integrations, Jobs } from "./vocabulary/job.ts";
+import type { Kernel } from "./vocabulary/kernel.ts";
+import type { McpServers } from "./vocabulary/mcp.ts";
+import type { McpOffers } from "./vocabulary/mcp-offers.ts";
+import type { Memory } from "./vocabulary/memory.ts";
+import type { ModelCheck } from "./vocabulary/model-check.ts";
+import type { Routines } from "./vocabulary/routine.ts";
+import type { Changes, Limiter, OwnedTables, Sql, SqlValue } from "./vocabulary/store.ts";
+import type { Telemetry } from "./vocabulary/telemetry.ts";
+import type { Threads } from "./vocabulary/thread.ts";
+import type { ToolAdmin } from "./vocabulary/tool-admin.ts";
+import type { Tools } from "./vocabulary/tools.ts";
+import type { TurnUsage } from "./vocabulary/usage.ts";
 
 export { Fault, type FaultKind, reason } from "./fault.ts";
 export type { Log } from "./log/log.ts";
@@ -26,7 +49,6 @@ export type * from "./vocabulary/model.ts";
 export type { ModelCheck, ModelTest } from "./vocabulary/model-check.ts";
 export type { Page } from "./vocabulary/page.ts";
 export type * from "./vocabulary/routine.ts";
-export type * from "./vocabulary/services.ts";
 export type * from "./vocabulary/store.ts";
 export type * from "./vocabulary/telemetry.ts";
 export type * from "./vocabulary/thread.ts";
@@ -48,6 +70,41 @@ export type {
   TokenScope,
   User,
 } from "./vocabulary/user.ts";
+
+/**
+ * What plugins offer each other. A plugin names a service in `needs` or `wants` and gets it by `use`. Whoever provides one
+ * declares its type by merging, as a third party does:
+ *
+ *   declare module "postern/plugin" { interface Services { clock: { now(): Date } } }
+ */
+export interface Services {
+  /** Always there. */
+  kernel: Kernel;
+  telemetry: Telemetry;
+  tools: Tools;
+  toolAdmin: ToolAdmin;
+  mcpServers: McpServers;
+  /** Third parties provide it. */
+  mcpOffers: McpOffers;
+  agent: Agent;
+  threads: Threads;
+  attachments: Attachments;
+  jobs: Jobs;
+  routines: Routines;
+  memory: Memory;
+  skills: Skills;
+  approvals: Approvals;
+  destinations: Destinations;
+  provenance: Provenance;
+  identities: Identities;
+  integrations: Integrations;
+  externalTools: ExternalTools;
+  toolCalls: ToolCalls;
+  usage: TurnUsage;
+  chatLimit: Limiter;
+  modelCheck: ModelCheck;
+  web: Web;
+}
 
 export type ServiceName = keyof Services & string;
 
@@ -145,7 +202,9 @@ export interface Named {
 
 /** Reads the store as it is, and nothing where it or the table is not there yet. */
 export interface StoreLook {
-  rows<Row>(sql: string, ...values: readonly string[]): Promise<readonly Row[]>;
+  rows<Row>(sql: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
+  /** One value of keyed state. */
+  keyed<Value>(namespace: string, key: string): Promise<Value | undefined>;
 }
 
 /** Names by kind, such as `thread`: read without starting anything. */
@@ -163,13 +222,18 @@ export interface DiagnoseContext<Config> {
   readonly running?: string | undefined;
   /** Where nodes share a database. */
   readonly shared?: SharedStore | "unreachable" | undefined;
+  /** What is stored, on either engine. */
+  readonly stored: StoreLook;
+  /** The tables of every plugin. */
+  tables(): Promise<readonly OwnedTables[]>;
 }
 
 /** The database that nodes share, for reading. Tables may not be there yet. */
 export interface SharedStore {
   readonly sql: Sql;
-  keyed: Store["keyed"];
   has(table: string): Promise<boolean>;
+  /** Tells of no changes: whoever looks is gone soon. */
+  readonly changes: Changes;
 }
 
 export type PluginKind = "channel";
@@ -209,6 +273,8 @@ export interface CommandContext {
       readonly wants?: readonly Want[];
       /** The command does not end by itself: what the service would prepare is prepared here too. */
       readonly stays?: boolean;
+      /** Another home than the operator's, where nothing is configured. */
+      readonly home?: string;
     },
   ): Promise<void>;
 }

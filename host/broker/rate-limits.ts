@@ -1,10 +1,10 @@
 /** How often one user may have a tool send requests, or call a server's tools. The counts are in the store, so they outlast a restart. */
 import type { HttpCapabilities } from "../../capabilities/capabilities.ts";
-import { createLimiter, type Limiter, type Store } from "../../kernel/kit.ts";
+import type { Limiter, OpenLimiter, Store } from "../../kernel/plugin.ts";
 
 /** One limiter for each name and rate. `kind` keeps a tool's counts apart from those of a server of its name. */
 export function createLimiters(store: Store, kind: "tool" | "mcp") {
-  const limiters = new Map<string, ReturnType<typeof createLimiter>>();
+  const limiters = new Map<string, OpenLimiter>();
   return {
     find(name: string, { perMinute, perHour }: HttpCapabilities["rateLimit"]): Limiter {
       const key = `${name} ${perMinute} ${perHour}`;
@@ -14,7 +14,7 @@ export function createLimiters(store: Store, kind: "tool" | "mcp") {
           { limit: perMinute, seconds: 60 },
           { limit: perHour, seconds: 3600 },
         ];
-        limiter = createLimiter({ name: `${kind}:${name}`, windows, store });
+        limiter = store.limiter({ name: `${kind}:${name}`, windows });
         limiters.set(key, limiter);
       }
       return limiter;

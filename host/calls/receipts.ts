@@ -1,6 +1,6 @@
 /** The audit table: what every tool call did, in so far as the host saw it. No params, no output, no secret. */
 
-import { createFigures, defineTables } from "../../kernel/kit.ts";
+import { defineTables } from "../../kernel/kit.ts";
 import type {
   AgingRows,
   Figures,
@@ -103,7 +103,7 @@ export async function openReceipts(store: Store, kept: Retention = KEPT): Promis
   let bytesSinceTrim = 0;
   /** Those under way: who reads waits for them. */
   let storing: Promise<unknown> = Promise.resolve();
-  const usage = createFigures(sql, COUNTED);
+  const usage = store.figures(COUNTED);
   return {
     async usage(query) {
       await storing;

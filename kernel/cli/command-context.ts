@@ -2,6 +2,7 @@
 
 import { boot, tablesOf } from "../kernel.ts";
 import type { AnyPlugin, CommandContext } from "../plugin.ts";
+import { Settings } from "../settings/env.ts";
 import { prepareHome } from "./service/home.ts";
 import { type Session, stderrSink } from "./session.ts";
 
@@ -22,12 +23,22 @@ export function createCommandContext(
       return config;
     },
     tables: async () => tablesOf(await load()),
-    async with(services, work, { wants = [], stays = false } = {}) {
-      prepareHome(home);
+    async with(services, work, { wants = [], stays = false, home: other } = {}) {
+      const place = other ?? home;
+      prepareHome(place);
       const log = session.openLog(stderrSink());
       const plugins = await load();
       const only = [...services, ...wants];
-      const running = await boot({ plugins, settings, home, log, mask, version, only, stays });
+      const running = await boot({
+        plugins,
+        settings: other === undefined ? settings : new Settings({}),
+        home: place,
+        log,
+        mask,
+        version,
+        only,
+        stays,
+      });
       try {
         const use = Object.fromEntries([
           ...services.map((name) => [name, running.service(name)]),

@@ -34,7 +34,13 @@ export async function main(argv: readonly string[]): Promise<void> {
     });
   try {
     const { words, home } = takeHome(argv);
-    const program = await buildProgram({ argv: words, home, version: MANIFEST.version, shippedPlugins });
+    const program = await buildProgram({
+      argv: words,
+      home,
+      version: MANIFEST.version,
+      shippedPlugins,
+      store: () => import("../../plugins/store/access.ts"),
+    });
     await program.parseAsync(words, { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) {

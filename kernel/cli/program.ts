@@ -7,6 +7,7 @@ import { warn } from "../terminal/output.ts";
 import { addOwnCommands } from "./commands/own.ts";
 import { findCommand, givenPort, PORT_ABOUT, type PortOption, parsePort } from "./option-values.ts";
 import type { Session, SessionOptions } from "./session.ts";
+import type { StoreAccess } from "./store-access.ts";
 
 export interface ProgramOptions {
   readonly argv: readonly string[];
@@ -16,6 +17,7 @@ export interface ProgramOptions {
   /** It is asked about and not run: warnings are not printed, and plugins that cannot be loaded are left out. */
   readonly isDescribed?: boolean;
   shippedPlugins(): Promise<readonly AnyPlugin[]>;
+  store(): Promise<StoreAccess>;
 }
 
 const EXAMPLES = `
@@ -89,7 +91,15 @@ export async function buildProgram(options: ProgramOptions): Promise<Command> {
 
   const programFor = (words: readonly string[]) =>
     buildProgram({ ...options, argv: words, isDescribed: true });
-  addOwnCommands(program, { open, start, programFor, allPlugins, shippedPlugins, version });
+  addOwnCommands(program, {
+    open,
+    start,
+    programFor,
+    allPlugins,
+    shippedPlugins,
+    version,
+    store: options.store,
+  });
 
   const isOwn = program.commands.some((command) => command.name() === asked);
   const describesAll = asked === "completion" || asked === "help";

@@ -1,7 +1,8 @@
 /** Settings that can be changed while the service runs, as plugins know them. */
 import { type Declared, nullable } from "../schema/declare.ts";
 import { Type } from "../schema/type.ts";
-import type { Env } from "./env.ts";
+import type { Env, Settings } from "./env.ts";
+import type { Setting } from "./setting.ts";
 
 /** A part of a plugin's settings that follows what is stored, on every node. */
 export interface Live<Config> {
@@ -62,4 +63,27 @@ export interface StoredSettings {
   change(values: SettingValues, who: string): Promise<void>;
   /** What would be read with these values, which are not stored. Refuses what `change` would. */
   preview<Config>(plugin: string, read: (env: Env) => Config, values: SettingValues): Promise<Config>;
+}
+
+/** What of a plugin's settings may be changed while it runs. */
+export interface LiveReader {
+  readonly plugin: string;
+  read(env: Env): unknown;
+}
+
+/** Of all plugins, also of those that are off. */
+export function liveReaders(
+  plugins: readonly { readonly name: string; live?(env: Env): unknown }[],
+): readonly LiveReader[] {
+  return plugins.flatMap(({ name, live }) => (live === undefined ? [] : [{ plugin: name, read: live }]));
+}
+
+/** The names that a store may hold, with what they may be. Whatever else it holds has no effect. */
+export function changeable(given: Settings, readers: readonly LiveReader[]): ReadonlyMap<string, Setting> {
+  return new Map(readAll(given.over(new Map()), readers).declared.map((setting) => [setting.name, setting]));
+}
+
+export function readAll(settings: Settings, readers: readonly LiveReader[]): Settings {
+  for (const { plugin, read } of readers) read(settings.for(plugin));
+  return settings;
 }

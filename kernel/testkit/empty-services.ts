@@ -1,8 +1,8 @@
 /** The services of the agent that the scripted one offers with nothing in them. */
 import { Fault } from "../fault.ts";
+import type { Services } from "../plugin.ts";
 import type { Attachments } from "../vocabulary/agent.ts";
 import type { Routines } from "../vocabulary/routine.ts";
-import type { Services } from "../vocabulary/services.ts";
 import type { Limiter } from "../vocabulary/store.ts";
 
 const OPEN: Limiter = {

@@ -1,7 +1,6 @@
 /** What the kernel offers every plugin, and what it says about them. */
-
-import type { LiveReader } from "../../plugins/store/stored-settings/layers.ts";
 import type { Settings } from "../settings/env.ts";
+import type { LiveReader } from "../settings/live.ts";
 import type { OwnedTables } from "./store.ts";
 
 /** The thread that the person who starts Postern wants to go on with: its id or the beginning of it, or the newest. */

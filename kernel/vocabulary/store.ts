@@ -1,5 +1,6 @@
 /** Where plugins keep things, and how often something may happen. */
 import type Keyv from "keyv";
+import type { FigureSource, Figures, FiguresQuery } from "./usage.ts";
 
 export interface Store {
   /** Keyed state with an optional time to live. Every write is durable when its promise resolves. */
@@ -28,6 +29,14 @@ export interface Store {
    * Answers how to stop.
    */
   repeat(name: string, everyMillis: number, work: () => Promise<unknown>): () => void;
+  /** Counts how often something happens for each key, on all nodes together. */
+  limiter(options: LimiterOptions): OpenLimiter;
+  /** Deletes rows a few at a time, so that nobody waits for it. Returns how many went. */
+  prune(rows: PrunedRows, options?: PruneOptions): Promise<number>;
+  /** The same for rows that settings or `postern store prune` delete when they are older than an ISO time. */
+  pruneOld(rows: AgingRows, before: string, options?: PruneOptions): Promise<number>;
+  /** Sums and latencies over time of a table whose rows have a time. */
+  figures(source: FigureSource): (query: FiguresQuery) => Promise<Figures>;
 }
 
 /** Keys that are in use: they may change between two calls. */
@@ -46,6 +55,15 @@ export interface Changes {
    * home or the store is read as it is. Answers how to stop.
    */
   follow(topic: string, listener: () => void): () => void;
+  /** Reads once and keeps the value until somebody changes it, on any node. `read` is given what it returned the last time. */
+  cache<Value>(topic: string, read: (last: Value | undefined) => Promise<Value>): Cached<Value>;
+}
+
+export interface Cached<Value> {
+  get(): Promise<Value>;
+  /** For who has changed it and wants to see that at once. */
+  forget(): void;
+  close(): void;
 }
 
 /**
@@ -131,6 +149,8 @@ export interface OwnedTables {
 export type SealedPlace = {
   /** What they are, in the plural. */
   readonly about: string;
+  /** The purpose of their key, as `keysFor` was asked. */
+  readonly purpose: string;
 } & (
   | { readonly namespace: string }
   | {
@@ -138,8 +158,6 @@ export type SealedPlace = {
       /** The column that a row is found by. */
       readonly id: string;
       readonly column: string;
-      /** The key's, as `keysFor` was asked. */
-      readonly purpose: string;
       /** Under which name the row's value is sealed. */
       name(id: string): string;
       /** A column that is 1 where the value is sealed. */
@@ -164,6 +182,17 @@ export interface AgingRows {
   readonly bytes: string;
   /** Deletes what does not go along, in the same transaction. */
   removeRest?(tx: Transaction, engine: Sql["engine"], keys: readonly string[]): Promise<unknown>;
+}
+
+export interface PrunedRows extends Pick<AgingRows, "table" | "key" | "order" | "removeRest"> {
+  /** SQL: which rows, with a `?` for each value. */
+  readonly condition: string;
+  readonly values: readonly SqlValue[];
+}
+
+export interface PruneOptions {
+  readonly signal?: AbortSignal;
+  readonly progress?: (done: number) => void;
 }
 
 export type SqlValue = string | number | bigint | null | Uint8Array;
@@ -207,6 +236,26 @@ export interface Limiter {
   take(key: string): Promise<LimitVerdict>;
   /** The same answer, without counting. */
   peek(key: string): Promise<LimitVerdict>;
+}
+
+export interface LimitWindow {
+  readonly limit: number;
+  readonly seconds: number;
+}
+
+export interface LimiterOptions {
+  /** Keeps the keys of different limiters apart. */
+  readonly name: string;
+  /** A function where the operator can change them: what was counted so far goes on counting. */
+  readonly windows: readonly LimitWindow[] | (() => Promise<readonly LimitWindow[]>);
+  /** False where a restart on SQLite may forget what was counted: then nothing is written there. */
+  readonly isKept?: boolean;
+}
+
+/** A limiter and what it has to give back. */
+export interface OpenLimiter extends Limiter {
+  /** Hands unused permits back to the other nodes. */
+  close(): Promise<void>;
 }
 
 export interface LimitVerdict {

@@ -125,3 +125,23 @@ export interface FiguresQuery {
 export interface TurnUsage {
   turns(query: FiguresQuery): Promise<Figures>;
 }
+
+/** A table whose rows have a time, and what is counted of them, in SQL. */
+export interface FigureSource {
+  readonly table: string;
+  /** It has all columns that are asked for, by time. */
+  readonly index: string;
+  readonly time: string;
+  /** Tells rows apart, and is as even as odd. */
+  readonly number: string;
+  /** Which rows count. */
+  readonly counts: string;
+  readonly failed: string;
+  /** Which rows say something about how long it takes. */
+  readonly timed: string;
+  readonly inputTokens: string;
+  readonly outputTokens: string;
+  readonly usd: string;
+  /** What it can be grouped by, and how that is in SQL. */
+  readonly groups: Readonly<Partial<Record<NonNullable<FiguresQuery["by"]>, string>>>;
+}

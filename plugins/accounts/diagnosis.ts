@@ -1,13 +1,9 @@
 /** For `postern doctor`: operator's tokens that are easy to guess or unusable, and tokens that expire soon. */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { examineSecret, expiresSoon, readTable } from "../../kernel/kit.ts";
+import { examineSecret, expiresSoon } from "../../kernel/kit.ts";
 import type { DiagnoseContext, Finding } from "../../kernel/plugin.ts";
 import type { AccountsConfig } from "./settings.ts";
 import { expiryInWords } from "./sign-in/expiry.ts";
 import { chosenTokens, examineTokenFile } from "./sign-in/operator-token.ts";
-
-const TABLE = "gateway_tokens";
 
 interface Row {
   readonly id: string;
@@ -20,33 +16,22 @@ interface Row {
 export async function diagnose({
   config,
   home,
-  shared,
+  stored,
 }: DiagnoseContext<AccountsConfig>): Promise<readonly Finding[]> {
   const tokens = Object.entries(chosenTokens(config, home)).flatMap(([name, token]) =>
     token === undefined ? [] : [examineSecret("gateway token", name, token)],
   );
-  const expiring = (await readTokens(home, shared)).flatMap((row): readonly Finding[] => {
-    const { id, user, name, expires_at: expiresAt, revoked_at: revokedAt } = row;
-    if (expiresAt === null || !expiresSoon({ expiresAt, revokedAt })) return [];
-    const detail = expiryInWords({ id, user, name, expiresAt });
-    return [{ name: "token", ok: true, warning: true, detail }];
-  });
+  const expiring = (await stored.rows<Row>("SELECT * FROM gateway_tokens")).flatMap(
+    (row): readonly Finding[] => {
+      const { id, user, name, expires_at: expiresAt, revoked_at: revokedAt } = row;
+      if (expiresAt === null || !expiresSoon({ expiresAt, revokedAt })) return [];
+      const detail = expiryInWords({ id, user, name, expiresAt });
+      return [{ name: "token", ok: true, warning: true, detail }];
+    },
+  );
   return [
     ...tokens.filter(({ warning }) => warning),
     ...(config.operatorToken === undefined ? examineTokenFile(home) : []),
     ...expiring,
   ];
-}
-
-async function readTokens(home: string, shared: DiagnoseContext<unknown>["shared"]): Promise<readonly Row[]> {
-  if (shared === "unreachable") return [];
-  if (shared !== undefined)
-    return (await shared.has(TABLE)) ? await shared.sql.all<Row>(`SELECT * FROM ${TABLE}`) : [];
-  const file = join(home, "store.sqlite");
-  try {
-    return existsSync(file) ? readTable<Row>(file, TABLE) : [];
-  } catch {
-    // The store's own finding says what is wrong with the file.
-    return [];
-  }
 }

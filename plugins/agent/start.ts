@@ -1,6 +1,6 @@
 /** Wires the loop, threads, jobs and safety together into the services that channels use. */
 import { join } from "node:path";
-import { createLiveLimiter, SILENT } from "../../kernel/kit.ts";
+import { SILENT } from "../../kernel/kit.ts";
 import { type ModelName, reason, type Services, type StartContext } from "../../kernel/plugin.ts";
 import { createAgent } from "./agent.ts";
 import { createCondensing } from "./context/condensing.ts";
@@ -186,7 +186,7 @@ export async function startAgent({
   });
   onStop(() => attachments.close());
   const jobs = createJobs({
-    table: createJobTable(sql, node),
+    table: createJobTable(sql, use.store),
     agent,
     store: use.store,
     turn: threads.turn,
@@ -213,9 +213,10 @@ export async function startAgent({
     await routines.idle();
     if (use.kernel.serving) await jobs.handBack();
   });
-  const chatLimit = createLiveLimiter({ name: "chat", store: use.store }, async () => [
-    { limit: (await settings.current()).chatRateLimit, seconds: 60 },
-  ]);
+  const chatLimit = use.store.limiter({
+    name: "chat",
+    windows: async () => [{ limit: (await settings.current()).chatRateLimit, seconds: 60 }],
+  });
   onStop(() => chatLimit.close());
   onDrain(async () => {
     routines.stop();
@@ -285,7 +286,7 @@ export async function startAgent({
       },
     },
     toolCalls: createToolCalls(sources, settings.current),
-    usage: createUsage(sql),
+    usage: createUsage(use.store),
     chatLimit,
     modelCheck: createModelCheck({ settings: use.settings, builtin, prices, mask, log }),
   };

@@ -1,5 +1,5 @@
 /** Starts the gateway: the server, its routes and its sockets. */
-import { createLimiter, isLoopback, type MountedSocket, SILENT, Type } from "../../kernel/kit.ts";
+import { isLoopback, type MountedSocket, SILENT, Type } from "../../kernel/kit.ts";
 import type { JsonSchema, RouteDescription, StartContext, Web } from "../../kernel/plugin.ts";
 import { describeApi } from "./api/openapi.ts";
 import { identityOf, mount, type Route, route } from "./route.ts";
@@ -63,12 +63,7 @@ export async function openGateway({
   metrics.gauge("postern_sockets", "Open sockets", () => sockets.count + mounted.count);
   metrics.gauge("postern_streams", "Users whose events are kept for a socket", () => sockets.streams);
 
-  const testLimit = createLimiter({
-    name: "model-test",
-    windows: [MODEL_TESTS],
-    store: use.store,
-    isKept: false,
-  });
+  const testLimit = use.store.limiter({ name: "model-test", windows: [MODEL_TESTS], isKept: false });
   onStop(() => testLimit.close());
   const redirectUri = callbackOn(server.proxies);
   const described: RouteDescription[] = [SOCKET];

@@ -1,14 +1,30 @@
 /** The store as a plugin: one SQLite file in the home, or PostgreSQL for any number of nodes. */
+
 import { closeSync, openSync } from "node:fs";
-import { makePrivate } from "../../kernel/files/ownership.ts";
-import { definePlugin, type Keyring } from "../../kernel/plugin.ts";
+import { makePrivate } from "../../kernel/kit.ts";
+import {
+  definePlugin,
+  type Keyring,
+  type Store,
+  type StoredSettings,
+  type StoreHealth,
+} from "../../kernel/plugin.ts";
 import { fileOf, readStoreSettings, type StoreSettings } from "./config/settings.ts";
 import type { OpenStore } from "./engine/open-store.ts";
 import { loadKeys } from "./keys/secrets-key.ts";
-import { CARE_TABLES } from "./maintenance/growth.ts";
+import { MAINTENANCE_TABLES } from "./maintenance/growth.ts";
 import { openStore } from "./sqlite/store.ts";
 import { SEALED, SETTING_TABLES } from "./stored-settings/rows.ts";
 import { openStoredSettings } from "./stored-settings/stored-settings.ts";
+
+declare module "../../kernel/plugin.ts" {
+  interface Services {
+    store: Store;
+    /** Settings that can be changed while the service runs. */
+    settings: StoredSettings;
+    storeHealth: StoreHealth;
+  }
+}
 
 export default definePlugin({
   name: "store",
@@ -30,15 +46,10 @@ export default definePlugin({
   ],
   tables: async () => [
     { owner: "settings", migrations: SETTING_TABLES, sealed: [SEALED] },
-    { owner: "care", migrations: CARE_TABLES },
+    { owner: "maintenance", migrations: MAINTENANCE_TABLES },
   ],
   configure: readStoreSettings,
-  diagnose: async ({ config, home, shared }) => {
-    const { examineFile, examinePostgres } = await import("./maintenance/diagnosis.ts");
-    return config.engine === "postgres"
-      ? examinePostgres(config.settings, config.backup, shared)
-      : examineFile(fileOf(config, home), config.durability, config.backup);
-  },
+  diagnose: async (context) => (await import("./maintenance/diagnosis.ts")).examineStore(context),
   async start({ config, use, home, log, onStop, check, announce }) {
     const store = await open(config, home, use.kernel.serving);
     onStop(() => store.close());
@@ -55,9 +66,9 @@ export default definePlugin({
     // Beside the service nobody else looks after it; in memory there is nothing to look after.
     if (!use.kernel.serving || file === ":memory:")
       return { store, settings, storeHealth: { describe: async () => undefined } };
-    const { startCare } = await import("./maintenance/maintenance.ts");
+    const { startMaintenance } = await import("./maintenance/maintenance.ts");
     const { given } = use.kernel.settings;
-    const care = await startCare({
+    const maintenance = await startMaintenance({
       store,
       file,
       home,
@@ -68,8 +79,8 @@ export default definePlugin({
       environment: given.textsOf("store"),
       log,
     });
-    onStop(() => care.close());
-    return { store, settings, storeHealth: care };
+    onStop(() => maintenance.close());
+    return { store, settings, storeHealth: maintenance };
   },
 });
 

@@ -1,12 +1,5 @@
 /** The webhook channel: external systems post a message, get a job, and poll it or are called back. */
-import {
-  createLiveLimiter,
-  createProxies,
-  examinePort,
-  examineSecret,
-  listen,
-  showWeaknesses,
-} from "../../kernel/kit.ts";
+import { createProxies, examinePort, examineSecret, listen, showWeaknesses } from "../../kernel/kit.ts";
 import { definePlugin, type Finding, Off } from "../../kernel/plugin.ts";
 import { describeNoSecret, readRate, readSettings, SECRET } from "./settings.ts";
 import { MIGRATIONS } from "./tables.ts";
@@ -66,8 +59,11 @@ export default definePlugin({
 
     const rate = await use.settings.live("webhook", readRate);
     // Anybody can make it count, so on one machine it is not kept over a restart.
-    const options = { name: "webhook", store, isKept: false };
-    const limiter = createLiveLimiter(options, async () => [{ limit: await rate.current(), seconds: 60 }]);
+    const limiter = store.limiter({
+      name: "webhook",
+      windows: async () => [{ limit: await rate.current(), seconds: 60 }],
+      isKept: false,
+    });
     onStop(() => limiter.close());
     const stopping = new AbortController();
     const app = createApp({
@@ -97,12 +93,12 @@ export default definePlugin({
     return { integrations };
   },
 
-  async diagnose({ config, home, running, shared }): Promise<readonly Finding[]> {
+  async diagnose({ config, running, stored }): Promise<readonly Finding[]> {
     const { host, port, secret, callback } = config;
     const { examineCallback, examineNoSecret } = await import("./diagnosis.ts");
     return [
       await examinePort({ name: "webhook port", host, port, variables: "HTTP_PORT or HTTP_HOST", running }),
-      secret ? examineSecret("webhook secret", SECRET, secret) : await examineNoSecret(home, shared),
+      secret ? examineSecret("webhook secret", SECRET, secret) : await examineNoSecret(stored),
       ...(callback ? [await examineCallback(callback)] : []),
     ];
   },

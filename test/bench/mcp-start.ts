@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { openToolHost } from "../../host/tool-host.ts";
 import { createLog } from "../../kernel/log/log.ts";
 import { createMask } from "../../kernel/mask/mask.ts";
-import { openStore } from "../../plugins/store/sqlite/store.ts";
 import { listenMcp, type McpHttp } from "../support/servers/mcp-listening.ts";
 import { ECHO, WRITE } from "../support/servers/scripted-mcp.ts";
+import { openHomeStore } from "../support/tools/home-store.ts";
 import { type Bench, compare, type Goal, interleave } from "./support/bench.ts";
 import { inFolder, serve, stopServing } from "./support/programs.ts";
 
@@ -23,13 +23,12 @@ async function untilReady(home: string, env: Readonly<Record<string, string>>): 
 }
 
 async function configure(home: string, servers: readonly McpHttp[]): Promise<void> {
-  const store = openStore(join(home, "store.sqlite"));
+  const store = openHomeStore(home);
   const mask = createMask();
   const host = await openToolHost({
     config: {
       privateHosts: new Set(servers.map((server) => server.host)),
       shipped: false,
-      secretsKey: undefined,
       workers: 1,
       variable: () => undefined,
     },

@@ -18,8 +18,7 @@ const KEY = Buffer.alloc(32, 7).toString("base64");
 
 async function fleet(config: Partial<HostConfig> = {}) {
   const url = await freshDatabase(afterThisTest);
-  const open = async () =>
-    toolHost({ secretsKey: KEY, ...config }, temporaryFolder(), await openPostgres(url));
+  const open = async () => toolHost(config, temporaryFolder(), await openPostgres(url));
   return { url, first: await open(), second: await open() };
 }
 
@@ -114,7 +113,7 @@ describePostgres("the tools of a fleet", () => {
     const alone = await toolHost();
     await install(alone, "echo", await fixture("echo.js"), NOTHING);
     const url = await freshDatabase(afterThisTest);
-    const node = await toolHost({ secretsKey: KEY }, alone.home, await openPostgres(url));
+    const node = await toolHost({}, alone.home, await openPostgres(url));
     expect(await namesOn(node)).toEqual([]);
     expect(node.logged.join("")).toContain(`not used in ${join(alone.home, "tools")}: echo.`);
   });

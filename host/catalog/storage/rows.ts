@@ -1,6 +1,5 @@
 /** Installed tools as rows that every node of a fleet reads: what one installs is there on all within two seconds. */
 
-import { follow } from "../../../kernel/kit.ts";
 import { Fault, type Queries, reason, type Sql, type Store } from "../../../kernel/plugin.ts";
 import {
   assertUnchanged,
@@ -35,11 +34,7 @@ interface Reading {
 }
 
 export function openRowCatalog(sql: Sql, changes: Store["changes"]): Catalog {
-  const {
-    get: current,
-    forget,
-    close,
-  } = follow<Reading>(changes, TOPIC, (last) => readRows(sql, last?.tools));
+  const { get: current, forget, close } = changes.cache<Reading>(TOPIC, (last) => readRows(sql, last?.tools));
 
   async function place(
     name: string,

@@ -31,17 +31,30 @@ const HOME = ".postern";
 const NOT_WATCHED = new Set(["dist", "node_modules", "target", "Cargo.lock", HOME, ".git"]);
 
 export async function dev(context: CommandContext, directory: string, options: DevOptions): Promise<void> {
-  const { folder } = context;
-  const project = openProject(resolve(folder, directory));
+  const project = openProject(resolve(context.folder, directory));
   const home = join(project.folder, HOME);
+  const privateHosts = await readPrivateHosts(context);
   const { openTemporaryHost } = await import("./temporary-host.ts");
-  const host = await openTemporaryHost(home, await readPrivateHosts(context));
+  await context.with(
+    ["store"],
+    async ({ store }) => watch(context, project, await openTemporaryHost(home, store, privateHosts), options),
+    { home },
+  );
+}
+
+async function watch(
+  { folder, home: operatorsHome }: CommandContext,
+  project: Project,
+  host: ToolHost,
+  options: DevOptions,
+): Promise<void> {
+  const home = join(project.folder, HOME);
   const changes = watchFolder(project.folder, NOT_WATCHED);
   const end = () => changes.end();
   process.once("SIGINT", end).once("SIGTERM", end);
   try {
     for (let goesOn = true; goesOn; goesOn = await changes.next()) {
-      await round(project, host, { ...options, home: context.home });
+      await round(project, host, { ...options, home: operatorsHome });
       const place = relative(folder, home);
       if ((await host.catalog.find(project.name)) !== undefined)
         progress(`chat with ${project.name}: POSTERN_HOME=${quote(place)} postern`);

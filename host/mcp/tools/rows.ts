@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { ServerFile } from "../../../capabilities/servers/server-file.ts";
-import { defineTables, follow } from "../../../kernel/kit.ts";
+import { defineTables } from "../../../kernel/kit.ts";
 import { Fault, reason, type Sql, type Store, type Transaction } from "../../../kernel/plugin.ts";
 import type { Definition } from "./definition.ts";
 import { parseServerFile } from "./server-file.ts";
@@ -106,7 +106,7 @@ interface Reading {
 /** `polls`: false for a process that ends soon. */
 export async function openServerRows(store: Store, polls: boolean): Promise<ServerRows> {
   const sql = await store.tables(OWNER, TABLES);
-  const followed = follow<Reading>(store.changes, TOPIC, () => readRows(sql));
+  const followed = store.changes.cache<Reading>(TOPIC, () => readRows(sql));
   const listeners = new Set<() => void>();
   let number = -1;
 

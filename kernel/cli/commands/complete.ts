@@ -1,6 +1,5 @@
 /** `postern complete -- words…`: what may come next, for the shells. Starts nothing, writes nothing, and is quiet about errors. */
 import type { Command, Option } from "commander";
-import { lookIntoStore } from "../../../plugins/store/reading/look.ts";
 import { type AnyPlugin, type Named, Off } from "../../plugin.ts";
 import { sayPainted } from "../../terminal/output.ts";
 import { visibleLine } from "../../text/visible.ts";
@@ -101,11 +100,11 @@ async function namesOf(kind: string, user: string, ways: Ways): Promise<readonly
   const read = plugins.flatMap(({ names }) => names?.[kind] ?? []);
   const { promise: tooLate, resolve } = Promise.withResolvers<readonly Named[]>();
   const timer = setTimeout(() => resolve([]), LONGEST_MILLIS);
-  const reading = lookIntoStore(session).then(async (look) => {
-    const found = await Promise.all(
-      read.map((names) => names({ home: session.home, user, rows: look.rows })),
-    );
-    await look.close();
+  const { home, settings } = session;
+  const reading = ways.store().then(async (store) => {
+    const { rows, keyed, close } = await store.look(settings.for("store"), home);
+    const found = await Promise.all(read.map((names) => names({ home, user, rows, keyed })));
+    await close();
     return found.flat();
   });
   try {

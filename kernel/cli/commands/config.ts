@@ -1,13 +1,13 @@
 /** `postern config`: every setting, its value and where it came from, with secrets hidden. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { liveReaders } from "../../../plugins/store/stored-settings/layers.ts";
-import { peekStored } from "../../../plugins/store/stored-settings/peek.ts";
 import { Fault, reason } from "../../fault.ts";
 import type { AnyPlugin } from "../../plugin.ts";
+import { liveReaders } from "../../settings/live.ts";
 import { say, sayJson, warn } from "../../terminal/output.ts";
 import { table } from "../../terminal/table.ts";
 import type { Session } from "../session.ts";
+import type { StoreAccess } from "../store-access.ts";
 
 const HIDDEN = "(set, hidden)";
 
@@ -23,11 +23,12 @@ interface Row {
 export async function showConfig(
   session: Session,
   plugins: readonly AnyPlugin[],
+  store: StoreAccess,
   json: boolean,
   only?: string,
 ): Promise<void> {
   const { folder, home, given } = session;
-  const { settings, ignored } = await peekStored(session.settings, home, liveReaders(plugins));
+  const { settings, ignored } = await store.peekSettings(session.settings, home, liveReaders(plugins));
   const broken: string[] = [];
   for (const plugin of plugins) {
     try {

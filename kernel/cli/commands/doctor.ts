@@ -1,28 +1,28 @@
 /** `postern doctor`: checks everything a start needs and says what to do. */
 import { realpathSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { readStoreSettings } from "../../../plugins/store/config/settings.ts";
-import { diagnoseOldKeys } from "../../../plugins/store/maintenance/old-keys.ts";
-import { lookIntoShared } from "../../../plugins/store/postgres/reading.ts";
-import { liveReaders } from "../../../plugins/store/stored-settings/layers.ts";
-import { peekStored } from "../../../plugins/store/stored-settings/peek.ts";
 import { reason } from "../../fault.ts";
 import { assertMakeable } from "../../files/folders.ts";
 import { findForeign, pathsOfHome } from "../../files/ownership.ts";
 import { tablesOf } from "../../kernel.ts";
 import { MANIFEST } from "../../package.ts";
-import { type AnyPlugin, type Finding, Off, type SharedStore } from "../../plugin.ts";
-import type { Settings } from "../../settings/env.ts";
+import { type AnyPlugin, type Finding, Off } from "../../plugin.ts";
+import { liveReaders } from "../../settings/live.ts";
 import { say, sayJson } from "../../terminal/output.ts";
 import { table } from "../../terminal/table.ts";
 import { findRunning, type Notice } from "../service/home.ts";
 import type { Session } from "../session.ts";
+import type { StoreAccess } from "../store-access.ts";
 import { type FixResult, fixesInWords } from "./doctor-fix.ts";
 import { examineFixable } from "./home-fixes.ts";
 
 const ENOUGH_DISK = 200 * 1024 * 1024;
 
-export async function examine(session: Session, plugins: readonly AnyPlugin[]): Promise<readonly Finding[]> {
+export async function examine(
+  session: Session,
+  plugins: readonly AnyPlugin[],
+  store: StoreAccess,
+): Promise<readonly Finding[]> {
   const { home } = session;
   const findings: Finding[] = [attempt("runtime", examineRuntime)];
   findings.push(...examineFixable(home));
@@ -34,41 +34,29 @@ export async function examine(session: Session, plugins: readonly AnyPlugin[]): 
       return service.notice ? `running, pid ${service.notice.pid}` : "not running";
     }),
   );
-  const { settings, ignored } = await peekStored(session.settings, home, liveReaders(plugins));
-  const { shared, close } = await lookIntoShared(settings.for("store"));
+  const { settings, ignored } = await store.peekSettings(session.settings, home, liveReaders(plugins));
+  // On a copy: what is wrong with the store's settings is found when its plugin is configured.
+  const look = await store.look(session.settings.over(new Map()).for("store"), home);
+  const tables = () => tablesOf(plugins);
   for (const plugin of plugins) {
     const before = settings.problems.length;
     try {
       const config = plugin.configure(settings.for(plugin.name));
       if (settings.problems.length > before || config instanceof Off) continue;
       const running = service.notice?.plugins.find(({ name, on }) => on && name === plugin.name)?.detail;
-      findings.push(...((await plugin.diagnose?.({ config, home, running, shared })) ?? []));
+      const context = { config, home, running, shared: look.shared, stored: look, tables };
+      findings.push(...((await plugin.diagnose?.(context)) ?? []));
     } catch (error) {
       findings.push({ name: plugin.name, ok: false, detail: reason(error) });
     }
   }
-  findings.push(...(await examineOldKeys(settings, home, plugins, shared)));
-  await close();
+  await look.close();
   for (const [name, why] of ignored)
     findings.push({ name, ok: true, warning: true, detail: `the stored value is ignored: ${why}` });
   for (const { name, given, accepted } of [...session.settings.problems, ...settings.problems]) {
     findings.push({ name, ok: false, detail: `got ${given}, expected ${accepted}` });
   }
   return findings;
-}
-
-async function examineOldKeys(
-  settings: Settings,
-  home: string,
-  plugins: readonly AnyPlugin[],
-  shared: SharedStore | "unreachable" | undefined,
-): Promise<readonly Finding[]> {
-  try {
-    const store = readStoreSettings(settings.for("store"));
-    return await diagnoseOldKeys({ home, store, owned: await tablesOf(plugins), shared });
-  } catch (error) {
-    return [{ name: "old secrets key", ok: false, detail: reason(error) }];
-  }
 }
 
 export function printFindings(

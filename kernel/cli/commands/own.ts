@@ -53,7 +53,8 @@ export function addOwnCommands(program: Command, ways: Ways): void {
         import("./doctor.ts"),
       ]);
       const plugins = await ways.allPlugins(session);
-      const findings = await doctor.examine(session, plugins);
+      const store = await ways.store();
+      const findings = await doctor.examine(session, plugins, store);
       if (!options.fix) return doctor.printFindings(findings, json);
       const { createCommandContext } = await import("../command-context.ts");
       const context = createCommandContext(session, async () => plugins, ways.version);
@@ -61,7 +62,7 @@ export function addOwnCommands(program: Command, ways: Ways): void {
       // Settings remember their problems, so they are read anew.
       const again = options.dryRun
         ? findings
-        : await doctor.examine(await ways.open({ given: givenPort(port) }), plugins);
+        : await doctor.examine(await ways.open({ given: givenPort(port) }), plugins, store);
       doctor.printFindings(again, json, fixes);
     });
 
@@ -124,7 +125,7 @@ export function addOwnCommands(program: Command, ways: Ways): void {
       const tables = await tablesOf(await ways.shippedPlugins());
       const { version } = ways;
       const registry = session.settings.for("kernel").url("NPM_CONFIG_REGISTRY");
-      await showUpgrade(session, tables, { version, check, json, registry });
+      await showUpgrade(session, tables, await ways.store(), { version, check, json, registry });
     });
 
   program
@@ -171,7 +172,7 @@ export function addOwnCommands(program: Command, ways: Ways): void {
 function addConfigCommands(program: Command, ways: Ways): void {
   const show = async (json: boolean, only?: string) => {
     const [session, { showConfig }] = await Promise.all([ways.open(), import("./config.ts")]);
-    await showConfig(session, await ways.allPlugins(session), json, only);
+    await showConfig(session, await ways.allPlugins(session), await ways.store(), json, only);
   };
   const changing = async (json: boolean): Promise<ChangeParts> => {
     const session = await ways.open();

@@ -1,9 +1,7 @@
 /** `postern upgrade`: how to get the next version here, and whether the store is ready for it. Changes nothing. */
-import { existsSync, statfsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { gt, valid } from "semver";
-import { readLastBackup } from "../../../plugins/store/copy/last-backup.ts";
-import { lookIntoStore } from "../../../plugins/store/reading/look.ts";
 import { reason } from "../../fault.ts";
 import { ROOT } from "../../package.ts";
 import { say, sayJson } from "../../terminal/output.ts";
@@ -11,19 +9,11 @@ import { table } from "../../terminal/table.ts";
 import type { OwnedTables } from "../../vocabulary/store.ts";
 import { findRunning } from "../service/home.ts";
 import type { Session } from "../session.ts";
+import type { StoreAccess, UpgradeCheck } from "../store-access.ts";
 
 const REGISTRY = "https://registry.npmjs.org";
 const REGISTRY_MILLIS = 5000;
 const MAX_REPLY_CHARS = 1024 * 1024;
-/** Room for the snapshot that a migration takes, besides the store's own size. */
-const SPARE_BYTES = 200 * 1024 * 1024;
-const RECENT_MILLIS = 24 * 3_600_000;
-
-export interface Check {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly detail: string;
-}
 
 interface Installation {
   readonly how: "clone" | "npx" | "global" | "project";
@@ -47,10 +37,11 @@ export interface UpgradeOptions {
 export async function showUpgrade(
   session: Session,
   tables: readonly OwnedTables[],
+  store: StoreAccess,
   { version, check, json, registry = REGISTRY }: UpgradeOptions,
 ): Promise<void> {
   const installation = describeInstallation(ROOT);
-  const checks = await examineStore(session, tables);
+  const checks = await examine(session, tables, store);
   const newest = check ? await readNewest(registry) : undefined;
   const isNewer = newest?.version !== undefined && gt(newest.version, version);
   if (checks.some(({ ok }) => !ok)) process.exitCode = 1;
@@ -122,10 +113,13 @@ export function describeInstallation(root: string): Installation {
   return { how: "global", folder: root, steps: [...before, "npm install --global postern@latest", ...after] };
 }
 
-async function examineStore(session: Session, tables: readonly OwnedTables[]): Promise<readonly Check[]> {
-  const { home } = session;
+async function examine(
+  { settings, home }: Session,
+  tables: readonly OwnedTables[],
+  store: StoreAccess,
+): Promise<readonly UpgradeCheck[]> {
   const running = findRunning(home);
-  const service: Check = {
+  const service: UpgradeCheck = {
     name: "service",
     ok: running === undefined,
     detail:
@@ -133,78 +127,7 @@ async function examineStore(session: Session, tables: readonly OwnedTables[]): P
         ? "not running"
         : `running, pid ${running.pid}: stop it before you upgrade ("postern stop")`,
   };
-  const look = await lookIntoStore(session);
-  try {
-    if (look.place === undefined)
-      return [service, { name: "store", ok: true, detail: "there is none yet: nothing has to be kept" }];
-    const applied = await look.rows<{ owner: string; number: number }>(
-      "SELECT owner, max(number) AS number FROM migrations GROUP BY owner",
-    );
-    return [
-      service,
-      examineSchema(look.place, applied, tables),
-      examineBackup(home),
-      ...examineDisk(look.place),
-    ];
-  } finally {
-    await look.close();
-  }
-}
-
-function examineSchema(
-  place: string,
-  applied: readonly { readonly owner: string; readonly number: number }[],
-  tables: readonly OwnedTables[],
-): Check {
-  const known = new Map(
-    tables.map(({ owner, migrations }) => [
-      owner,
-      ("sqlite" in migrations ? migrations.sqlite : migrations).length,
-    ]),
-  );
-  const name = "schema";
-  const newer = applied.find(
-    ({ owner, number }) => Number(number) > (known.get(owner) ?? Number.POSITIVE_INFINITY),
-  );
-  if (newer !== undefined)
-    return {
-      name,
-      ok: false,
-      detail: `${place} was written by a newer Postern (${newer.owner} is at ${newer.number}, this one knows ${known.get(newer.owner)}): upgrade, this version does not start on it`,
-    };
-  const version = applied.map(({ owner, number }) => `${owner} ${number}`).join(", ");
-  const behind = applied.filter(({ owner, number }) => Number(number) < (known.get(owner) ?? 0));
-  const next =
-    behind.length === 0
-      ? "as this version writes it"
-      : "the next start brings it up to date, after a snapshot";
-  return { name, ok: true, detail: `${place}: ${version}; ${next}` };
-}
-
-function examineBackup(home: string): Check {
-  const name = "backup";
-  const todo = 'make one with "postern store backup <file>"';
-  const last = readLastBackup(home);
-  if (last === undefined) return { name, ok: false, detail: `none was made: ${todo}` };
-  const { file, madeAt } = last;
-  if (!existsSync(file)) return { name, ok: false, detail: `the last one, ${file}, is gone: ${todo}` };
-  const isRecent = Date.now() - Date.parse(madeAt) < RECENT_MILLIS;
-  return { name, ok: isRecent, detail: `${file} of ${madeAt}${isRecent ? "" : `: ${todo}`}` };
-}
-
-function examineDisk(place: string): readonly Check[] {
-  const size = statSync(place, { throwIfNoEntry: false })?.size;
-  if (size === undefined) return [];
-  const { bavail, bsize } = statfsSync(dirname(place));
-  const [free, needed] = [bavail * bsize, size + SPARE_BYTES];
-  const inWords = (bytes: number) => `${Math.ceil(bytes / 2 ** 20)} MB`;
-  return [
-    {
-      name: "disk",
-      ok: free >= needed,
-      detail: `${inWords(free)} free; the store and its snapshot need ${inWords(needed)}${free >= needed ? "" : ": make room"}`,
-    },
-  ];
+  return [service, ...(await store.examineForUpgrade(settings.for("store"), home, tables))];
 }
 
 async function readNewest(registry: string): Promise<Newest> {

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import type { AnyPlugin } from "../../plugin.ts";
 import type { Session, SessionOptions } from "../session.ts";
+import type { StoreAccess } from "../store-access.ts";
 
 export interface Ways {
   readonly version: string;
@@ -11,5 +12,6 @@ export interface Ways {
   programFor(words: readonly string[]): Promise<Command>;
   start(inFront: boolean, port?: number): Promise<void>;
   shippedPlugins(): Promise<readonly AnyPlugin[]>;
+  store(): Promise<StoreAccess>;
   allPlugins(session: Session): Promise<readonly AnyPlugin[]>;
 }

@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import ipaddr from "ipaddr.js";
 import { LRUCache } from "lru-cache";
-import { createLocalLocks } from "../../../kernel/kit.ts";
+import { createMutex } from "../../../kernel/kit.ts";
 import type { Sql } from "../../../kernel/plugin.ts";
 
 const FREE_FAILURES = 5;
@@ -82,7 +82,7 @@ const FORGET_EVERY = 100;
 function createSharedCount(sql: Sql): (network: string) => Promise<number> {
   let count = 0;
   // Guesses from one network wait for the same row: a flood of them must not use up every connection of this node.
-  const inTurn = createLocalLocks();
+  const inTurn = createMutex();
   return async (network) =>
     inTurn(network, async () => {
       if (++count % FORGET_EVERY === 0) await sql.run(FORGET);

@@ -1,14 +1,14 @@
 /** Jobs as rows: every question is answered from an index, however many there are. */
 import { randomUUIDv7 } from "node:crypto";
-import { currentTraceparent, removeOld } from "../../../kernel/kit.ts";
+import { currentTraceparent } from "../../../kernel/kit.ts";
 import type {
   Job,
   JobCallback,
   JobStatus,
   NewJob,
-  Node,
   Page,
   Sql,
+  Store,
   Transaction,
 } from "../../../kernel/plugin.ts";
 import { pageOf, pageSize, readNumber } from "../threads/pages.ts";
@@ -52,7 +52,8 @@ const UNFLUSHED = { flush: false };
 /** PostgreSQL's word for it. SQLite has one writer, who sees what runs. */
 const UNIQUE_VIOLATION = "23505";
 
-export function createJobTable(sql: Sql, node: Pick<Node, "id" | "living">) {
+export function createJobTable(sql: Sql, store: Pick<Store, "node" | "pruneOld">) {
+  const { node } = store;
   const claim = claimOf(sql.engine);
 
   async function insert(tx: Transaction, job: NewJob): Promise<Inserted> {
@@ -225,7 +226,7 @@ export function createJobTable(sql: Sql, node: Pick<Node, "id" | "living">) {
     },
 
     sweep: (days: number, signal: AbortSignal): Promise<number> =>
-      removeOld(sql, OLD_JOBS, { before: daysAgo(days) }, { signal }),
+      store.pruneOld(OLD_JOBS, daysAgo(days), { signal }),
   };
 }
 

@@ -3,7 +3,6 @@
  * submits its job, has claimed it. A process that dies before has done nothing, and one that dies after has left a durable job.
  */
 import { randomUUIDv7 } from "node:crypto";
-import { removeInBatches } from "../../../kernel/kit.ts";
 import {
   type Clock,
   type Failure,
@@ -28,7 +27,7 @@ export type Owe = Parameters<Routines["deliverBy"]>[1];
 export interface FiringParts extends SettlingParts {
   readonly sql: Sql;
   readonly clock: Clock;
-  readonly store: Pick<Store, "repeat">;
+  readonly store: Pick<Store, "repeat" | "prune">;
   readonly jobs: Pick<RunningJobs, "submit" | "cancel" | "onCompleted">;
   readonly log: Log;
   readonly retentionDays: number;
@@ -70,7 +69,7 @@ const CHANNEL = "routine";
 const conversationOf = (routine: string): string => `routine:${routine}`;
 
 export function createFiring(parts: FiringParts): Firing {
-  const { sql, clock, jobs, log, deliveries } = parts;
+  const { sql, store, clock, jobs, log, deliveries } = parts;
   const settling = createSettling(parts);
   const underWay = new Set<Promise<void>>();
   const undos: (() => void)[] = [];
@@ -220,8 +219,8 @@ export function createFiring(parts: FiringParts): Firing {
 
   async function sweep(signal: AbortSignal): Promise<void> {
     const before = clock.now() - parts.retentionDays * DAY_MILLIS;
-    await removeInBatches(sql, { ...OLD_RUNS, values: [before] }, { signal });
-    await removeInBatches(sql, DONE_ROUTINES, { signal });
+    await store.prune({ ...OLD_RUNS, values: [before] }, { signal });
+    await store.prune(DONE_ROUTINES, { signal });
   }
 
   return {

@@ -1,10 +1,8 @@
 /** What was asked of the agent, and what it cost, counted from the stored turns. */
+import type { Store, TurnUsage } from "../../../kernel/plugin.ts";
 
-import { createFigures } from "../../../kernel/kit.ts";
-import type { Sql, TurnUsage } from "../../../kernel/plugin.ts";
-
-export function createUsage(sql: Sql): TurnUsage {
-  const turns = createFigures(sql, {
+export function createUsage(store: Pick<Store, "figures">): TurnUsage {
+  const turns = store.figures({
     table: "turns",
     index: "turns_by_time",
     time: "created_at",

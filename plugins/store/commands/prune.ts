@@ -1,22 +1,24 @@
 /** `postern store prune`: says what is old, asks, deletes it in batches, and gives the space back. */
+
 import { existsSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { confirm, isCancel } from "@clack/prompts";
 import { type Command, InvalidArgumentError } from "commander";
-import { findRunning } from "../../../kernel/cli/service/home.ts";
-import { Fault } from "../../../kernel/fault.ts";
-import type { CommandContext } from "../../../kernel/plugin.ts";
-import { openStatusLine, say, sayJson } from "../../../kernel/terminal/output.ts";
-import { isInteractive } from "../../../kernel/terminal/secret-input.ts";
-import { table } from "../../../kernel/terminal/table.ts";
-import type { AgingRows, OwnedTables, Sql } from "../../../kernel/vocabulary/store.ts";
+import { findRunning, isInteractive, openStatusLine, say, sayJson, table } from "../../../kernel/kit.ts";
+import {
+  type AgingRows,
+  type CommandContext,
+  Fault,
+  type OwnedTables,
+  type Sql,
+} from "../../../kernel/plugin.ts";
 import { fileOf, readStoreSettings } from "../config/settings.ts";
 import { type Place, placeOfDatabase, placeOfFile } from "../copy/place.ts";
 import type { OpenStore } from "../engine/open-store.ts";
+import { countOld, type OldRows, pruneOld, type Which } from "../engine/pruning.ts";
 import { loadKeys } from "../keys/secrets-key.ts";
 import { bytesInWords } from "../maintenance/bytes.ts";
-import { countOld, type OldRows, removeOld, type Which } from "../maintenance/retention.ts";
 
 interface Options {
   readonly olderThan: number;
@@ -115,7 +117,7 @@ async function removeAll(found: readonly Found[], which: Which): Promise<Readonl
   const removed: Record<string, number> = {};
   try {
     for (const { sql, aging, rows } of found)
-      removed[aging.kind] = await removeOld(sql, aging, which, {
+      removed[aging.kind] = await pruneOld(sql, aging, which, {
         progress: (done) =>
           show(`${aging.kind}: ${done.toLocaleString("en")} of ${rows.toLocaleString("en")}`),
       });

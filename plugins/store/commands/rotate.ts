@@ -1,9 +1,15 @@
 /** `postern secrets rotate`. */
+
 import type { Command } from "commander";
-import { Fault } from "../../../kernel/fault.ts";
-import type { CommandContext, Keyring, OwnedTables, Sql, Store } from "../../../kernel/plugin.ts";
-import { openStatusLine, say, sayJson } from "../../../kernel/terminal/output.ts";
-import { table } from "../../../kernel/terminal/table.ts";
+import { openStatusLine, say, sayJson, table } from "../../../kernel/kit.ts";
+import {
+  type CommandContext,
+  Fault,
+  type Keyring,
+  type OwnedTables,
+  type Sql,
+  type Store,
+} from "../../../kernel/plugin.ts";
 import { readStoreSettings } from "../config/settings.ts";
 import { type Count, hasTable, reseal, survey } from "../keys/rotation.ts";
 import { keyFileOf, loadKeys, newKey, replaceKeyFile } from "../keys/secrets-key.ts";

@@ -1,12 +1,18 @@
 /** `postern store copy|backup|restore|prune`. */
+
 import { closeSync, existsSync, mkdtempSync, openSync, renameSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import { findRunning, prepareHome } from "../../../kernel/cli/service/home.ts";
-import { Fault } from "../../../kernel/fault.ts";
-import type { CommandContext } from "../../../kernel/plugin.ts";
-import { openStatusLine, say, sayJson } from "../../../kernel/terminal/output.ts";
-import { table } from "../../../kernel/terminal/table.ts";
+import {
+  deriveKey,
+  findRunning,
+  openStatusLine,
+  prepareHome,
+  say,
+  sayJson,
+  table,
+} from "../../../kernel/kit.ts";
+import { type CommandContext, Fault } from "../../../kernel/plugin.ts";
 import { fileOf, readStoreSettings } from "../config/settings.ts";
 import { addFiles, readNote, restoreFiles } from "../copy/backup.ts";
 import type { Progress } from "../copy/copy.ts";
@@ -14,7 +20,6 @@ import { noteBackup } from "../copy/last-backup.ts";
 import { type Place, placeOfDatabase, placeOfFile, placeOfUrl } from "../copy/place.ts";
 import type { Digest } from "../copy/side.ts";
 import { transfer } from "../copy/transfer.ts";
-import { deriveKey } from "../keys/keyring.ts";
 import { loadKeys } from "../keys/secrets-key.ts";
 import { registerPrune } from "./prune.ts";
 

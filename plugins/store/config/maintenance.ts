@@ -1,5 +1,5 @@
 /** Whether the service backs itself up, where to, and what it deletes when it is old. */
-import type { Env } from "../../../kernel/settings/env.ts";
+import type { Env } from "../../../kernel/plugin.ts";
 
 export interface BackupSettings {
   readonly everyMillis: number;

@@ -1,14 +1,22 @@
 /** What a `postgres://` URL says, with what the environment says where it says nothing. */
+
 import { readFileSync } from "node:fs";
 import type { ConnectionOptions } from "node:tls";
 import type pg from "pg";
-import { Fault, reason } from "../../../kernel/fault.ts";
-import type { Env } from "../../../kernel/settings/env.ts";
-import type { Place } from "../postgres/faults.ts";
+import { type Env, Fault, reason } from "../../../kernel/plugin.ts";
 
 /** As in PostgreSQL's own tools. */
 const TLS_MODES = ["disable", "prefer", "require", "verify-ca", "verify-full"] as const;
 type TlsMode = (typeof TLS_MODES)[number];
+
+/** Where the database is, in words without its password. */
+export interface Place {
+  readonly host: string;
+  readonly database: string;
+  readonly user: string;
+  readonly poolSize: number;
+  readonly statementSecs: number;
+}
 
 export interface PostgresDefaults {
   readonly poolSize: number;

@@ -1,8 +1,8 @@
 /** Where the store is, as the settings say. */
+
 import { join } from "node:path";
-import type { Env } from "../../../kernel/settings/env.ts";
+import type { Env } from "../../../kernel/plugin.ts";
 import { readSecretsKey } from "../keys/secrets-key.ts";
-import type { Durability } from "../sqlite/database.ts";
 import {
   type BackupSettings,
   type RetentionSettings,
@@ -10,6 +10,9 @@ import {
   readRetention,
 } from "./maintenance.ts";
 import { type PostgresSettings, readPostgresSettings } from "./postgres-url.ts";
+
+/** Says whether a commit waits for the disk. */
+export type Durability = "full" | "normal";
 
 /** Where the store is: a file, the home's own where none is named, or a database. */
 export type StoreSettings = {

@@ -1,4 +1,5 @@
 /** One file that holds a whole Postern: a SQLite store with every row, and the home's files in a table beside them. */
+
 import { createHash } from "node:crypto";
 import {
   chmodSync,
@@ -12,7 +13,7 @@ import {
 } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { Fault } from "../../../kernel/fault.ts";
+import { Fault } from "../../../kernel/plugin.ts";
 import { isBackupFile } from "./backup-files.ts";
 
 export interface BackupNote {

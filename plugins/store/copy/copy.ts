@@ -1,5 +1,5 @@
 /** Moves a whole store to another place, whichever engines the two are on, and proves that it arrived. */
-import { Fault } from "../../../kernel/fault.ts";
+import { Fault } from "../../../kernel/plugin.ts";
 import { type Digest, digestOf, type Source, type Table, type Target } from "./side.ts";
 
 export interface Progress {

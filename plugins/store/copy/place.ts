@@ -1,12 +1,11 @@
 /** A store by its URL, as one end of a copy. */
+
 import { closeSync, existsSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { Fault } from "../../../kernel/fault.ts";
-import { makePrivate } from "../../../kernel/files/ownership.ts";
-import type { OwnedTables, Sql } from "../../../kernel/plugin.ts";
+import { makePrivate, type SealingKey } from "../../../kernel/kit.ts";
+import { Fault, type OwnedTables, type Sql } from "../../../kernel/plugin.ts";
 import { type PostgresDefaults, type PostgresSettings, readPostgresUrl } from "../config/postgres-url.ts";
 import type { OpenStore } from "../engine/open-store.ts";
-import type { SealingKey } from "../keys/keyring.ts";
 import type { Source, Target } from "./side.ts";
 
 export interface Place {

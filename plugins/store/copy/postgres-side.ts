@@ -1,6 +1,7 @@
 /** A PostgreSQL database as the source or the target of a copy. */
+
 import pg from "pg";
-import type { SqlValue } from "../../../kernel/vocabulary/store.ts";
+import type { SqlValue } from "../../../kernel/plugin.ts";
 import type { PostgresSettings } from "../config/postgres-url.ts";
 import { APPLIED, type Applied } from "../engine/migrations.ts";
 import { openPool } from "../postgres/pool.ts";
@@ -69,7 +70,10 @@ export async function openPostgresSource(settings: PostgresSettings): Promise<So
   };
   return {
     name: nameOf(settings),
-    applied: async () => (await client.query<Applied>(APPLIED)).rows,
+    async applied() {
+      const { rows } = await client.query("SELECT 1 WHERE to_regclass('migrations') IS NOT NULL");
+      return rows.length === 0 ? [] : (await client.query<Applied>(APPLIED)).rows;
+    },
     tables: async () => tables,
     async count({ name }) {
       const { rows } = await client.query<{ count: number }>(`SELECT count(*) AS count FROM ${quote(name)}`);

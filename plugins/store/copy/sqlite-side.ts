@@ -1,6 +1,7 @@
 /** A SQLite file as the source or the target of a copy. */
+
 import { DatabaseSync } from "node:sqlite";
-import type { SqlValue } from "../../../kernel/vocabulary/store.ts";
+import type { SqlValue } from "../../../kernel/plugin.ts";
 import { APPLIED, type Applied } from "../engine/migrations.ts";
 import {
   BYTES_AT_ONCE,
@@ -19,7 +20,8 @@ export function openSqliteSource(file: string): Source {
   const tables = describe(database);
   return {
     name: file,
-    applied: async () => database.prepare(APPLIED).all() as unknown as Applied[],
+    applied: async () =>
+      hasMigrations(database) ? (database.prepare(APPLIED).all() as unknown as Applied[]) : [],
     tables: async () => tables,
     async count({ name }) {
       return Number(database.prepare(`SELECT count(*) AS count FROM ${quote(name)}`).get()?.["count"]);
@@ -46,6 +48,10 @@ export function openSqliteSource(file: string): Source {
       database.close();
     },
   };
+}
+
+function hasMigrations(database: DatabaseSync): boolean {
+  return database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'migrations'").get() !== undefined;
 }
 
 function bytesIn(row: Row): number {

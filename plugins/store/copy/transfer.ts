@@ -1,9 +1,8 @@
 /** Everything of one store into another: places made ready, rows copied and compared, indexes made again. */
-import { Fault } from "../../../kernel/fault.ts";
-import type { OwnedTables } from "../../../kernel/plugin.ts";
+import type { SealingKey } from "../../../kernel/kit.ts";
+import { Fault, type OwnedTables } from "../../../kernel/plugin.ts";
 import { refuseOtherSchema, STAMP_OWNER } from "../engine/migrations.ts";
 import type { OpenStore } from "../engine/open-store.ts";
-import type { SealingKey } from "../keys/keyring.ts";
 import { copyRows, type Progress, verify } from "./copy.ts";
 import { type Place, prepare } from "./place.ts";
 import type { Digest } from "./side.ts";

@@ -1,26 +1,5 @@
 /** Sums and latencies over time, of any table whose rows have a time: the same SQL for both engines. */
-
-import type { Sql } from "../../../kernel/vocabulary/store.ts";
-import type { Figures, FiguresQuery, FiguresSpan } from "../../../kernel/vocabulary/usage.ts";
-
-export interface FigureSource {
-  readonly table: string;
-  /** It has all columns that are asked for, by time. */
-  readonly index: string;
-  readonly time: string;
-  /** Tells rows apart, and is as even as odd. */
-  readonly number: string;
-  /** Which rows count. */
-  readonly counts: string;
-  readonly failed: string;
-  /** Which rows say something about how long it takes. */
-  readonly timed: string;
-  readonly inputTokens: string;
-  readonly outputTokens: string;
-  readonly usd: string;
-  /** What it can be grouped by, and how that is in SQL. */
-  readonly groups: Readonly<Partial<Record<NonNullable<FiguresQuery["by"]>, string>>>;
-}
+import type { FigureSource, Figures, FiguresQuery, FiguresSpan, Sql } from "../../../kernel/plugin.ts";
 
 const MOST_GROUPS = 50;
 /** Of so many groups it is told how they went on over time. */

@@ -1,6 +1,11 @@
 /** The numbered migrations of each owner, on either engine, and the stamp that says which schema they belong to. */
-import { Fault } from "../../../kernel/fault.ts";
-import type { Migration, Migrations, Sql, Transaction } from "../../../kernel/vocabulary/store.ts";
+import {
+  Fault,
+  type Migration,
+  type Migrations,
+  type Sql,
+  type Transaction,
+} from "../../../kernel/plugin.ts";
 
 /** Raised only where the tables of an owner are written anew instead of being migrated. */
 const SCHEMA = 1;
@@ -16,8 +21,9 @@ export interface Applied {
   readonly number: number;
 }
 
-/** Refuses a store whose tables were made by another version than the migrations here begin with. */
+/** Refuses a store whose tables were made by another version than the migrations here begin with. An empty one has no stamp. */
 export function refuseOtherSchema(applied: readonly Applied[], store: string): void {
+  if (applied.length === 0) return;
   const stamp = Number(applied.find(({ owner }) => owner === STAMP_OWNER)?.number ?? 0);
   if (stamp === SCHEMA) return;
   const [code, age] = stamp < SCHEMA ? ["store_older", "an older"] : ["store_newer", "a newer"];

@@ -3,7 +3,7 @@
  * signal goes out with it. Signals can be missed, so there is a look at the numbers every second as well, which is one small
  * statement. Who finds another number than before reads again.
  */
-import type { Changes, Signals, Sql } from "../../../kernel/vocabulary/store.ts";
+import type { Changes, Signals, Sql, Transaction } from "../../../kernel/plugin.ts";
 
 export interface OpenChanges extends Changes {
   close(): Promise<void>;
@@ -18,7 +18,36 @@ const LOOK_MILLIS = 1000;
 const SIGNAL = "changes";
 
 /** Where nobody else keeps anything. */
-export const NO_CHANGES: Changes = { mark: async () => {}, follow: () => () => {} };
+export const NO_CHANGES: Changes = withCache({ mark: async () => {}, follow: () => () => {} });
+
+function withCache<Bare extends Omit<Changes, "cache">>(changes: Bare): Bare & Changes {
+  return {
+    ...changes,
+    cache<Value>(topic: string, read: (last: Value | undefined) => Promise<Value>) {
+      let last: Value | undefined;
+      let reading: Promise<Value> | undefined;
+      const forget = () => {
+        reading = undefined;
+      };
+      return {
+        get() {
+          if (reading !== undefined) return reading;
+          const mine = read(last).then((value) => {
+            last = value;
+            return value;
+          });
+          reading = mine;
+          mine.catch(() => {
+            if (reading === mine) forget();
+          });
+          return mine;
+        },
+        forget,
+        close: changes.follow(topic, forget),
+      };
+    },
+  };
+}
 
 export const CHANGE_TABLE =
   'CREATE TABLE changes (topic TEXT COLLATE "C" PRIMARY KEY, number BIGINT NOT NULL)';
@@ -61,15 +90,15 @@ export function createChanges(sql: Sql, signals: Signals, listens: boolean): Ope
       });
   }
 
-  return {
-    async mark(topic, tx) {
+  return withCache({
+    async mark(topic: string, tx?: Transaction) {
       // The row first: the signal must not overtake what it is about.
       await (tx ?? sql).run(MARK, topic);
       const sent = signals.send(SIGNAL, topic, tx);
       // What has committed is found by the next look, also without a signal.
       await (tx === undefined ? sent.catch(() => {}) : sent);
     },
-    follow(topic, listener) {
+    follow(topic: string, listener: () => void) {
       const all = listeners.get(topic) ?? new Set();
       listeners.set(topic, all.add(listener));
       // What it read before it asked to be told may be older than the number that is known.
@@ -86,5 +115,5 @@ export function createChanges(sql: Sql, signals: Signals, listens: boolean): Ope
       for (const stop of stops) stop();
       await looking;
     },
-  };
+  });
 }

@@ -1,5 +1,5 @@
 /** Work that is done now and then, by one of all nodes. */
-import type { Sql, Store } from "../../../kernel/vocabulary/store.ts";
+import type { Sql, Store } from "../../../kernel/plugin.ts";
 
 export const CHORE_TABLE =
   'CREATE TABLE chores (name TEXT COLLATE "C" PRIMARY KEY, begun_at BIGINT NOT NULL)';

@@ -1,8 +1,9 @@
 /** What processes on one store know of each other: who is alive, what changed, and whose turn it is. */
-import type { Store } from "../../../kernel/vocabulary/store.ts";
+import { createMutex } from "../../../kernel/kit.ts";
+import type { Store } from "../../../kernel/plugin.ts";
 import { CHANGE_TABLE, createChanges, NO_CHANGES } from "./changes.ts";
 import { CHORE_TABLE, createChores, repeatHere } from "./chores.ts";
-import { createLocalLocks, createLocks, LOCK_TABLE } from "./locks.ts";
+import { createLocks, LOCK_TABLE } from "./locks.ts";
 import { createSoleNode, joinNodes, NODE_TABLE } from "./nodes.ts";
 
 export type Fleet = Pick<Store, "node" | "changes" | "exclusive" | "repeat">;
@@ -14,7 +15,7 @@ export interface JoinedFleet extends Fleet {
 
 /** Of a store that only this machine uses. */
 export function createSoleFleet(): Fleet {
-  return { node: createSoleNode(), changes: NO_CHANGES, exclusive: createLocalLocks(), repeat: repeatHere };
+  return { node: createSoleNode(), changes: NO_CHANGES, exclusive: createMutex(), repeat: repeatHere };
 }
 
 /** `serves`: false for a command that works beside the services, which then is not listed. */

@@ -1,6 +1,8 @@
 /** Work that only one process at a time may do. On PostgreSQL a row says which node is at it; one that died is at nothing. */
+
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Node, Sql, Store } from "../../../kernel/vocabulary/store.ts";
+import { createMutex } from "../../../kernel/kit.ts";
+import type { Node, Sql, Store } from "../../../kernel/plugin.ts";
 
 export const LOCK_TABLE =
   'CREATE TABLE locks (name TEXT COLLATE "C" PRIMARY KEY, node TEXT COLLATE "C" NOT NULL)';
@@ -11,24 +13,9 @@ const GIVING_TRIES = 60;
 
 type Exclusive = Store["exclusive"];
 
-/** Among what this process does, in the order in which it was asked for. */
-export function createLocalLocks(): Exclusive {
-  const last = new Map<string, Promise<unknown>>();
-  return async (name, work) => {
-    const before = last.get(name) ?? Promise.resolve();
-    const mine = before.then(work, work);
-    last.set(name, mine);
-    try {
-      return await mine;
-    } finally {
-      if (last.get(name) === mine) last.delete(name);
-    }
-  };
-}
-
 export function createLocks(sql: Sql, { id, living }: Node): Exclusive {
   // Of those in this process one asks at a time: the row says no more than which node has it.
-  const locally = createLocalLocks();
+  const locally = createMutex();
   const take = async (name: string) =>
     (await sql.run(
       `INSERT INTO locks (name, node) VALUES (?, ?)

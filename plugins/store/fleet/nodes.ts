@@ -2,9 +2,10 @@
  * The processes on this store, and which of them live. On PostgreSQL each has a row and renews it; one that stops doing
  * so is removed by another. All times are the database's: the clocks of two machines never agree.
  */
+
 import { randomUUID } from "node:crypto";
-import { MANIFEST } from "../../../kernel/package.ts";
-import type { Node, NodeInfo, Sql } from "../../../kernel/vocabulary/store.ts";
+import { MANIFEST } from "../../../kernel/kit.ts";
+import type { Node, NodeInfo, Sql } from "../../../kernel/plugin.ts";
 
 /** This process's place among the nodes. */
 export interface Membership {

@@ -2,16 +2,16 @@
  * Sealing everything again under the first key. Each batch is a transaction of its own, and what is sealed under the first key already
  * is left alone: stopped anywhere, it goes on where it was, and until then every listed key still opens what it sealed.
  */
-import { Fault } from "../../../kernel/fault.ts";
-import { seal, unsealWith } from "../../../kernel/sealing.ts";
-import type {
-  Keyring,
-  OwnedTables,
-  Queries,
-  SealedPlace,
-  Sql,
-  SqlValue,
-} from "../../../kernel/vocabulary/store.ts";
+import { seal, unsealWith } from "../../../kernel/kit.ts";
+import {
+  Fault,
+  type Keyring,
+  type OwnedTables,
+  type Queries,
+  type SealedPlace,
+  type Sql,
+  type SqlValue,
+} from "../../../kernel/plugin.ts";
 
 /** How much of one place is sealed under which key. */
 export interface Count {
@@ -60,7 +60,7 @@ export async function survey(
   queries: Pick<Queries, "all">,
   owned: readonly OwnedTables[],
   keys: Keyring,
-  has: Has,
+  has: Has = async () => true,
 ): Promise<readonly Count[]> {
   const counts: Count[] = [];
   for (const column of columnsOf(owned, keys)) {
@@ -172,7 +172,7 @@ function columnOf(place: SealedPlace, keys: Keyring): Column {
       column: "value",
       where: "namespace = ? AND (expires IS NULL OR expires > ?)",
       values: [place.namespace, Date.now()],
-      keys,
+      keys: keys.derive(place.purpose),
       name: (id) => id,
       // As Keyv writes it, with the time it expires at beside it.
       take: (value) => String((JSON.parse(value) as { value: unknown }).value),

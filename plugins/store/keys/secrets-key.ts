@@ -1,12 +1,11 @@
 /** The key under which secrets are sealed, and from which plugins get keys of their own; and older ones that still open. */
+
 import { randomBytes } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { link, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { Fault } from "../../../kernel/fault.ts";
-import type { Env } from "../../../kernel/settings/env.ts";
-import type { Keyring } from "../../../kernel/vocabulary/store.ts";
-import { createRing, type Keys } from "./keyring.ts";
+import { createRing, type Keys } from "../../../kernel/kit.ts";
+import { type Env, Fault, type Keyring } from "../../../kernel/plugin.ts";
 
 const VARIABLE = "POSTERN_SECRETS_KEY";
 const KEY_BYTES = 32;

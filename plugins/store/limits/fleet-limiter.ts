@@ -16,7 +16,7 @@
  * last places are given out there is no surplus, so each further visit takes a place or finds none; and where all is
  * reported and nothing left, nothing can be until the oldest place leaves its window, so until then nobody asks.
  */
-import type { LimitVerdict, Sql, Store } from "../../../kernel/vocabulary/store.ts";
+import type { LimitVerdict, Sql, Store } from "../../../kernel/plugin.ts";
 import { type Clock, startClock } from "./clock.ts";
 import { type Answer, openPermits, type Take } from "./permits.ts";
 import { type LimitWindow, type OpenLimiter, tightest } from "./windows.ts";

@@ -2,21 +2,10 @@
  * So many a minute, so many an hour, for each key. Counted by this process alone, or, on PostgreSQL, by all nodes
  * together.
  */
-import type { Migrations, Store } from "../../../kernel/vocabulary/store.ts";
+import type { LimiterOptions, LimitWindow, Migrations, OpenLimiter, Store } from "../../../kernel/plugin.ts";
 import { createFleetLimiter } from "./fleet-limiter.ts";
 import { createLocalLimiter } from "./local-limiter.ts";
 import { PERMIT_TABLE } from "./permits.ts";
-import type { LimitWindow, OpenLimiter } from "./windows.ts";
-
-export interface LimiterOptions {
-  /** Keeps the keys of different limiters apart in the store. */
-  readonly name: string;
-  readonly windows: readonly LimitWindow[];
-  /** Without one, a restart forgets what was counted. */
-  readonly store?: Store;
-  /** False where SQLite need not remember it over a restart: then nothing is written there. */
-  readonly isKept?: boolean;
-}
 
 const MIGRATIONS = {
   sqlite: [
@@ -26,27 +15,41 @@ const MIGRATIONS = {
   postgres: [PERMIT_TABLE],
 } satisfies Migrations;
 
-export function createLimiter({ name, windows, store, isKept = true }: LimiterOptions): OpenLimiter {
-  if (store === undefined) return createLocalLimiter({ name, windows });
-  let opened: Promise<OpenLimiter> | undefined;
-  const open = async (): Promise<OpenLimiter> => {
+export function createLimiter(
+  { name, windows, isKept = true }: LimiterOptions,
+  store: Pick<Store, "tables" | "node" | "signals">,
+): OpenLimiter {
+  let known = "";
+  let limiter: Promise<OpenLimiter> | undefined;
+
+  const open = async (chosen: readonly LimitWindow[]): Promise<OpenLimiter> => {
     const sql = await store.tables("limiter", MIGRATIONS);
-    if (sql.engine === "postgres") return createFleetLimiter({ name, windows, store, sql });
-    return createLocalLimiter({ name, windows, ...(isKept && { sql }) });
+    if (sql.engine === "postgres") return createFleetLimiter({ name, windows: chosen, store, sql });
+    return createLocalLimiter({ name, windows: chosen, ...(isKept && { sql }) });
   };
-  const limiter = (): Promise<OpenLimiter> => {
-    opened ??= open().catch((error) => {
-      // The next who asks tries again.
-      opened = undefined;
-      throw error;
-    });
-    return opened;
-  };
+
+  async function current(): Promise<OpenLimiter> {
+    const chosen = typeof windows === "function" ? await windows() : windows;
+    const key = JSON.stringify(chosen);
+    if (limiter === undefined || key !== known) {
+      known = key;
+      // What it holds goes back before the next one counts.
+      const before = limiter?.then((old) => old.close());
+      const opening = Promise.resolve(before).then(() => open(chosen));
+      limiter = opening;
+      opening.catch(() => {
+        // The next who asks tries again.
+        if (limiter === opening) limiter = undefined;
+      });
+    }
+    return limiter;
+  }
+
   return {
-    take: async (key) => (await limiter()).take(key),
-    peek: async (key) => (await limiter()).peek(key),
+    take: async (key) => (await current()).take(key),
+    peek: async (key) => (await current()).peek(key),
     async close() {
-      await (await opened?.catch(() => undefined))?.close();
+      await (await limiter?.catch(() => undefined))?.close();
     },
   };
 }

@@ -2,8 +2,9 @@
  * Limits that one process counts: sliding windows over Bottleneck reservoirs. A taken place comes back when it is as
  * old as the window. With SQL the places survive a restart.
  */
+
 import Bottleneck from "bottleneck";
-import type { LimitVerdict, Sql } from "../../../kernel/vocabulary/store.ts";
+import type { LimitVerdict, Sql } from "../../../kernel/plugin.ts";
 import { type LimitWindow, type OpenLimiter, tightest } from "./windows.ts";
 
 export interface LocalLimiterOptions {

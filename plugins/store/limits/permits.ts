@@ -2,7 +2,7 @@
  * A limit's places in PostgreSQL. A row is a number of places that were taken at one moment, or a block of permits that
  * a node has drawn: it counts as taken at the last moment the node may use it, until the node says what it did with it.
  */
-import type { Sql } from "../../../kernel/vocabulary/store.ts";
+import type { Sql } from "../../../kernel/plugin.ts";
 import type { LimitWindow } from "./windows.ts";
 
 export const PERMIT_TABLE = `

@@ -1,5 +1,5 @@
 /** What a limit is, and what it answers. */
-import type { Limiter, LimitVerdict } from "../../../kernel/vocabulary/store.ts";
+import type { Limiter, LimitVerdict } from "../../../kernel/plugin.ts";
 
 export interface LimitWindow {
   readonly limit: number;

@@ -1,50 +1,73 @@
 /** What `postern doctor` says about the store. */
-import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { reason } from "../../../kernel/fault.ts";
-import type { DiagnoseContext, Finding } from "../../../kernel/plugin.ts";
+import { createRing } from "../../../kernel/kit.ts";
+import { type DiagnoseContext, type Finding, reason, type SqlValue } from "../../../kernel/plugin.ts";
 import type { BackupSettings } from "../config/maintenance.ts";
 import type { PostgresSettings } from "../config/postgres-url.ts";
-import type { Durability } from "../sqlite/database.ts";
-import { readTable } from "../sqlite/store.ts";
-import {
-  growthInWords,
-  judge,
-  measure,
-  readSizes,
-  type SizeRow,
-  type StoreSize,
-  sizeOfFile,
-} from "./growth.ts";
+import { type Durability, fileOf, type StoreSettings } from "../config/settings.ts";
+import { APPLIED, type Applied, refuseOtherSchema } from "../engine/migrations.ts";
+import { survey } from "../keys/rotation.ts";
+import { keyFileOf, loadKeys, parseKeys } from "../keys/secrets-key.ts";
+import { growthInWords, judge, measure, SIZES, type SizeRow, type StoreSize, sizeOfFile } from "./growth.ts";
 import type { BackupRow } from "./scheduled-backup.ts";
 
 const FLUSHES = 20;
 const PAGE_BYTES = 4096;
 
-export function examineFile(
+/** What `doctor` hands over, with the store's settings. */
+export type Examination = Pick<
+  DiagnoseContext<StoreSettings>,
+  "config" | "home" | "shared" | "stored" | "tables"
+>;
+
+export async function examineStore(context: Examination): Promise<readonly Finding[]> {
+  const { config, home } = context;
+  const found = await (config.engine === "postgres"
+    ? examineDatabase(config.settings, context)
+    : examineFile(fileOf(config, home), config.durability, context));
+  return [...found, await examineKey(home, config.secretsKey), ...(await examineOldKeys(context))];
+}
+
+async function examineFile(
   file: string,
   durability: Durability,
-  backup: BackupSettings | undefined,
-): readonly Finding[] {
+  { config, stored }: Examination,
+): Promise<readonly Finding[]> {
   if (!statSync(file, { throwIfNoEntry: false }))
     return [{ name: "store", ok: true, detail: "no store yet; the first start creates it" }];
   const verdict = quickCheck(file);
-  if (verdict === "ok")
-    return [
-      { name: "store", ok: true, detail: `${file} is intact` },
-      examineFlush(dirname(file), durability),
-      examineSize(sizeOfFile(file, freeIn(file)), readTable<SizeRow>(file, "store_sizes")),
-      ...examineBackups(backup, readTable<BackupRow>(file, "store_backups")),
-    ];
-  const wayOut = `stop Postern and restore a backup or a ${file}.before-* snapshot`;
-  return [{ name: "store", ok: false, detail: `${file} is damaged (${verdict}): ${wayOut}` }];
+  if (verdict !== "ok") {
+    const wayOut = `stop Postern and restore a backup or a ${file}.before-* snapshot`;
+    return [{ name: "store", ok: false, detail: `${file} is damaged (${verdict}): ${wayOut}` }];
+  }
+  try {
+    refuseOtherSchema(await stored.rows<Applied>(APPLIED), file);
+  } catch (error) {
+    return [{ name: "store", ok: false, detail: reason(error) }];
+  }
+  return [
+    { name: "store", ok: true, detail: `${file} is intact` },
+    examineFlush(dirname(file), durability),
+    examineSize(sizeOfFile(file, freeIn(file)), await stored.rows<SizeRow>(SIZES)),
+    ...examineBackups(config.backup, await stored.rows<BackupRow>(BACKUPS)),
+  ];
 }
 
-export async function examinePostgres(
+async function examineDatabase(
   settings: PostgresSettings,
-  backup: BackupSettings | undefined,
-  shared: DiagnoseContext<unknown>["shared"],
+  { config, shared, stored }: Examination,
 ): Promise<readonly Finding[]> {
   const { probePostgres } = await import("../postgres/store.ts");
   const name = "store";
@@ -53,12 +76,67 @@ export async function examinePostgres(
     const detail = `PostgreSQL ${version}, ${settings.database} at ${settings.host}, answers in ${millis.toFixed(1)} ms`;
     const found = { name, ok: true, detail };
     if (typeof shared !== "object") return [found];
-    const { sql } = shared;
-    const sizes = (await shared.has("store_sizes")) ? await readSizes(sql) : [];
-    const backups = (await shared.has("store_backups"))
-      ? await sql.all<BackupRow>("SELECT * FROM store_backups")
-      : [];
-    return [found, examineSize(await measure(sql, undefined), sizes), ...examineBackups(backup, backups)];
+    refuseOtherSchema(await stored.rows<Applied>(APPLIED), `${settings.database} at ${settings.host}`);
+    return [
+      found,
+      examineSize(await measure(shared.sql, undefined), await stored.rows<SizeRow>(SIZES)),
+      ...examineBackups(config.backup, await stored.rows<BackupRow>(BACKUPS)),
+    ];
+  } catch (error) {
+    return [{ name, ok: false, detail: reason(error) }];
+  }
+}
+
+const BACKUPS = "SELECT * FROM store_backups";
+
+async function examineKey(home: string, configured: string | undefined): Promise<Finding> {
+  const name = "secrets key";
+  // Asking for a key that is not there would make one.
+  if (configured === undefined && !existsSync(keyFileOf(home)))
+    return { name, ok: true, detail: "none yet; the first start creates one" };
+  try {
+    await loadKeys(home, configured);
+    return {
+      name,
+      ok: true,
+      detail: configured === undefined ? keyFileOf(home) : "from POSTERN_SECRETS_KEY",
+    };
+  } catch (error) {
+    return { name, ok: false, detail: reason(error) };
+  }
+}
+
+/** Keys that are listed only to open what is old. Most people have none, and then there is nothing to say. */
+async function examineOldKeys({
+  config,
+  home,
+  shared,
+  stored,
+  tables,
+}: Examination): Promise<readonly Finding[]> {
+  const { secretsKey } = config;
+  const file = keyFileOf(home);
+  if (secretsKey === undefined && !existsSync(file)) return [];
+  const name = "old secrets key";
+  try {
+    const keys = parseKeys(secretsKey ?? readFileSync(file, "utf8"), file);
+    if (keys.length === 1 || shared === "unreachable") return [];
+    const ring = createRing(() => keys);
+    const counts = await survey(
+      { all: async <Row>(...query: [string, ...SqlValue[]]) => [...(await stored.rows<Row>(...query))] },
+      await tables(),
+      ring,
+    );
+    const old = counts.reduce((sum, count) => sum + count.old, 0);
+    const remove =
+      secretsKey === undefined
+        ? "postern secrets rotate --remove-old"
+        : "leave only the first in POSTERN_SECRETS_KEY on every node";
+    const detail =
+      old > 0
+        ? `an old key is listed and ${old} values are still sealed under it: run postern secrets rotate`
+        : `an old key is listed and nothing stored is sealed under it any more: ${remove}`;
+    return [{ name, ok: true, warning: true, detail }];
   } catch (error) {
     return [{ name, ok: false, detail: reason(error) }];
   }

@@ -2,12 +2,12 @@
 
 import { statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Queries } from "../../../kernel/vocabulary/store.ts";
-import { defineTables } from "../../../kernel/vocabulary/tables.ts";
+import { defineTables } from "../../../kernel/kit.ts";
+import type { Queries } from "../../../kernel/plugin.ts";
 import { bytesInWords } from "./bytes.ts";
 
 /** Of this store on this machine: a copy elsewhere does not take them along. */
-export const CARE_TABLES = defineTables(
+export const MAINTENANCE_TABLES = defineTables(
   ({ text, integer, keyed }) => `
   CREATE TABLE store_sizes (day ${text} PRIMARY KEY, at ${integer} NOT NULL, bytes ${integer} NOT NULL) ${keyed};
   CREATE TABLE store_backups (
@@ -83,8 +83,7 @@ export async function keepSize(sql: Queries, { bytes }: StoreSize, now: number):
   return isFirst;
 }
 
-export const readSizes = (sql: Queries): Promise<readonly SizeRow[]> =>
-  sql.all<SizeRow>("SELECT at, bytes FROM store_sizes ORDER BY at");
+export const SIZES = "SELECT at, bytes FROM store_sizes ORDER BY at";
 
 export function judge(size: StoreSize, rows: readonly SizeRow[], now: number): Growth {
   const since = rows.find(

@@ -1,13 +1,20 @@
 /** What the service does for its own store: it watches how it grows, and backs it up. */
-import type { Log } from "../../../kernel/log/log.ts";
-import type { Clock } from "../../../kernel/vocabulary/kernel.ts";
-import type { OwnedTables, Store, StoreHealth } from "../../../kernel/vocabulary/store.ts";
+import type { Clock, Log, OwnedTables, Store, StoreHealth } from "../../../kernel/plugin.ts";
 import type { BackupSettings, RetentionSettings } from "../config/maintenance.ts";
-import { CARE_TABLES, type Growth, growthInWords, judge, keepSize, measure, readSizes } from "./growth.ts";
+import {
+  type Growth,
+  growthInWords,
+  judge,
+  keepSize,
+  MAINTENANCE_TABLES,
+  measure,
+  SIZES,
+  type SizeRow,
+} from "./growth.ts";
 import { startRetention } from "./retention.ts";
 import { backUpWhenDue } from "./scheduled-backup.ts";
 
-export interface CareParts {
+export interface MaintenanceParts {
   readonly store: Store;
   /** Undefined for a database on PostgreSQL. */
   readonly file: string | undefined;
@@ -21,22 +28,22 @@ export interface CareParts {
   readonly log: Log;
 }
 
-export interface Care extends StoreHealth {
+export interface Maintenance extends StoreHealth {
   /** When what is under way has ended or was stopped. */
   close(): Promise<void>;
 }
 
 const LOOK_MILLIS = 10 * 60_000;
 
-export async function startCare(parts: CareParts): Promise<Care> {
+export async function startMaintenance(parts: MaintenanceParts): Promise<Maintenance> {
   const { store, file, home, clock, backup, environment, retention, log } = parts;
-  const sql = await store.tables("care", CARE_TABLES);
+  const sql = await store.tables("maintenance", MAINTENANCE_TABLES);
   const stopping = new AbortController();
   let underWay: Promise<void> | undefined;
   const now = () => clock.now();
 
   async function grown(): Promise<Growth> {
-    return judge(await measure(sql, file), await readSizes(sql), now());
+    return judge(await measure(sql, file), await sql.all<SizeRow>(SIZES), now());
   }
 
   async function look(): Promise<void> {

@@ -2,14 +2,13 @@
  * A backup now and then, by one of all nodes. A process of its own writes and checks it: reading a whole store would keep
  * everybody else waiting.
  */
+
 import { execFile } from "node:child_process";
 import { mkdirSync, statfsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { Fault, reason } from "../../../kernel/fault.ts";
-import type { Log } from "../../../kernel/log/log.ts";
-import { ROOT } from "../../../kernel/package.ts";
-import type { Node, Queries } from "../../../kernel/vocabulary/store.ts";
+import { ROOT } from "../../../kernel/kit.ts";
+import { Fault, type Log, type Node, type Queries, reason } from "../../../kernel/plugin.ts";
 import type { BackupSettings } from "../config/maintenance.ts";
 import { openNote } from "../copy/backup.ts";
 import { backupName, removeUnfinished, rotate } from "../copy/backup-files.ts";

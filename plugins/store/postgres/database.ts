@@ -1,8 +1,9 @@
 /** SQL on PostgreSQL. */
+
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
-import type { Sql, SqlValue, Transaction } from "../../../kernel/vocabulary/store.ts";
+import type { Sql, SqlValue, Transaction } from "../../../kernel/plugin.ts";
 import type { PostgresSettings } from "../config/postgres-url.ts";
 import { isConflict, isStale } from "./faults.ts";
 import { type Answer, type Lease, openPool, type Value } from "./pool.ts";

@@ -1,14 +1,6 @@
 /** PostgreSQL's errors, those of the way to it, and what an operator can do about them. */
-import { Fault, reason } from "../../../kernel/fault.ts";
-
-/** Where the database is, in words without its password. */
-export interface Place {
-  readonly host: string;
-  readonly database: string;
-  readonly user: string;
-  readonly poolSize: number;
-  readonly statementSecs: number;
-}
+import { Fault, reason } from "../../../kernel/plugin.ts";
+import type { Place } from "../config/postgres-url.ts";
 
 type WayOut = (place: Place) => readonly [code: string, message: string];
 

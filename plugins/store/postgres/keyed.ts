@@ -1,7 +1,8 @@
 /** Keyed state on PostgreSQL: Keyv's adapter on the store's own connections and table. */
+
 import KeyvPostgres, { type KeyvPostgresOptions } from "@keyv/postgres";
 import Keyv, { type KeyvStorageAdapter } from "keyv";
-import type { Store } from "../../../kernel/vocabulary/store.ts";
+import type { Store } from "../../../kernel/plugin.ts";
 import type { PostgresDatabase } from "./database.ts";
 import type { Value } from "./pool.ts";
 

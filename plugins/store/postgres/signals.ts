@@ -2,10 +2,11 @@
  * Signals between nodes: NOTIFY on the store's connections, LISTEN on one of its own. That one is connected again when it
  * is lost, and asked now and then whether it still is one.
  */
+
 import { createHash, randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
-import type { Signals } from "../../../kernel/vocabulary/store.ts";
+import type { Signals } from "../../../kernel/plugin.ts";
 import { createListeners } from "../fleet/signals.ts";
 import type { PostgresDatabase } from "./database.ts";
 import { Client } from "./pool.ts";

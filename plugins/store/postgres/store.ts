@@ -1,7 +1,7 @@
 /** The store on PostgreSQL, for any number of nodes. */
-import { Fault } from "../../../kernel/fault.ts";
-import type { Keyring, Sql } from "../../../kernel/vocabulary/store.ts";
-import type { PostgresSettings } from "../config/postgres-url.ts";
+import { deriveKey, type Keys, ringOf, type SealingKey } from "../../../kernel/kit.ts";
+import { Fault, type Keyring, type Sql } from "../../../kernel/plugin.ts";
+import type { Place, PostgresSettings } from "../config/postgres-url.ts";
 import {
   APPLIED,
   type Applied,
@@ -10,11 +10,9 @@ import {
   refuseOtherSchema,
   STAMP,
 } from "../engine/migrations.ts";
-import type { OpenStore } from "../engine/open-store.ts";
+import { completeStore, type OpenStore } from "../engine/open-store.ts";
 import { joinFleet } from "../fleet/fleet.ts";
-import { deriveKey, type Keys, ringOf, type SealingKey } from "../keys/keyring.ts";
 import { type Handle, openDatabase, type PostgresDatabase } from "./database.ts";
-import type { Place } from "./faults.ts";
 import { KEYED, openKeyed } from "./keyed.ts";
 import { openSignals } from "./signals.ts";
 
@@ -59,14 +57,12 @@ export async function openPostgresStore(
     const { leave, ...fleet } = await joinFleet({ tables, signals }, serves);
     const keyed = openKeyed(database, schema);
     const stopSweeping = keyed.sweep(fleet.repeat);
-    return {
+    const engine = {
       name: `PostgreSQL, ${settings.database} at ${settings.host}`,
-      keyed: (namespace) => keyed.get(namespace),
+      keyed: keyed.get,
       tables,
       ...fleet,
       signals,
-      keyFor: async (purpose) => keys.derive(purpose).all()[0],
-      keysFor: async (purpose) => keys.derive(purpose),
       roundTrips: database.roundTrips,
       probe: database.probe,
       async close() {
@@ -76,6 +72,7 @@ export async function openPostgresStore(
         await database.close();
       },
     };
+    return completeStore(engine, database, async () => keys);
   } catch (error) {
     await database.close();
     throw error;

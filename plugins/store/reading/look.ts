@@ -1,46 +1,92 @@
-/** A look into the store that writes nothing, whatever it finds: no table is made, no file appears beside it. */
+/** A look into the store that writes nothing, whatever it finds: no table is made, no node joins, no file appears beside it. */
 import { existsSync } from "node:fs";
-import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import type { Session } from "../../../kernel/cli/session.ts";
-import type { StoreLook } from "../../../kernel/plugin.ts";
+import type { Env, SharedStore, SqlValue, StoreLook } from "../../../kernel/plugin.ts";
+import type { PostgresSettings } from "../config/postgres-url.ts";
 import { fileOf, readStoreSettings } from "../config/settings.ts";
-import { lookIntoShared } from "../postgres/reading.ts";
+import { NO_CHANGES } from "../fleet/changes.ts";
 
-export interface OpenLook extends StoreLook {
+export interface Look extends StoreLook {
   /** How a person would name it; undefined where there is none yet. */
   readonly place: string | undefined;
+  readonly shared: SharedStore | "unreachable" | undefined;
   close(): Promise<void>;
 }
 
-export async function lookIntoStore({ settings, home }: Session): Promise<OpenLook> {
-  const found = readStoreSettings(settings.for("store"));
-  if (found.engine === "postgres") {
-    const { shared, close } = await lookIntoShared(settings.for("store"));
-    const sql = shared === undefined || shared === "unreachable" ? undefined : shared.sql;
+export async function look(env: Env, home: string): Promise<Look> {
+  const found = readStoreSettings(env);
+  if (found.engine === "sqlite") return lookIntoFile(fileOf(found, home));
+  try {
+    return await lookIntoDatabase(found.settings);
+  } catch {
+    // The store's own finding says why.
     return {
-      place: sql && `${found.settings.database} at ${found.settings.host}`,
-      rows: async <Row>(text: string, ...values: readonly string[]) =>
-        sql === undefined ? [] : await sql.all<Row & object>(text, ...values).catch(() => []),
-      close,
+      place: undefined,
+      shared: "unreachable",
+      rows: async () => [],
+      keyed: async () => undefined,
+      close: async () => {},
     };
   }
-  const file = fileOf(found, home);
+}
+
+async function lookIntoDatabase(settings: PostgresSettings): Promise<Look> {
+  const { openDatabase } = await import("../postgres/database.ts");
+  const database = await openDatabase(settings);
+  const has: SharedStore["has"] = async (table) =>
+    (await database.get<{ name: string | null }>("SELECT to_regclass(?)::text AS name", table))?.name != null;
+  const rows = <Row>(sql: string, ...values: readonly SqlValue[]): Promise<readonly Row[]> =>
+    database.all<Row>(sql, ...values).catch(() => []);
+  try {
+    await database.probe();
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  return {
+    place: `${settings.database} at ${settings.host}`,
+    shared: { sql: database, has, changes: NO_CHANGES },
+    rows,
+    keyed: (namespace, key) => readKeyed(rows, namespace, key),
+    close: () => database.close(),
+  };
+}
+
+function lookIntoFile(file: string): Look {
   const database = existsSync(file) ? openFile(file) : undefined;
+  const rows = async <Row>(sql: string, ...values: readonly SqlValue[]): Promise<readonly Row[]> => {
+    try {
+      return (database?.prepare(sql).all(...values) ?? []) as Row[];
+    } catch {
+      // The table is not there yet, or the file is damaged, which the store's own finding says.
+      return [];
+    }
+  };
   return {
     place: database && file,
-    async rows<Row>(text: string, ...values: readonly SQLInputValue[]) {
-      try {
-        return (database?.prepare(text).all(...values) ?? []) as Row[];
-      } catch {
-        // The table is not there yet.
-        return [];
-      }
-    },
+    shared: undefined,
+    rows,
+    keyed: (namespace, key) => readKeyed(rows, namespace, key),
     async close() {
       database?.close();
     },
   };
+}
+
+/** Keyv writes a value as JSON, with the time it expires at beside it. */
+async function readKeyed<Value>(
+  rows: StoreLook["rows"],
+  namespace: string,
+  key: string,
+): Promise<Value | undefined> {
+  const [row] = await rows<{ readonly value: string }>(
+    "SELECT value FROM keyed WHERE namespace = ? AND key = ? AND (expires IS NULL OR expires > ?)",
+    namespace,
+    key,
+    Date.now(),
+  );
+  return row && (JSON.parse(row.value) as { readonly value: Value }).value;
 }
 
 function openFile(file: string): DatabaseSync | undefined {

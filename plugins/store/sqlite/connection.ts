@@ -1,7 +1,7 @@
 /** One connection to a SQLite file, with errors turned into faults that name the file and say what to do. */
+
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { Fault, reason } from "../../../kernel/fault.ts";
-import type { SqlValue } from "../../../kernel/vocabulary/store.ts";
+import { Fault, reason, type SqlValue } from "../../../kernel/plugin.ts";
 
 // How long a write waits for another process before it is called locked.
 const BUSY_MILLIS = 5000;

@@ -2,10 +2,12 @@
  * The store on one SQLite file: a connection that writes, and one that reads what is committed. Statements run where
  * they are called, without a thread in between: most take a few microseconds.
  */
+
 import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
-import type { Sql, SqlValue } from "../../../kernel/vocabulary/store.ts";
+import type { Sql, SqlValue } from "../../../kernel/plugin.ts";
+import type { Durability } from "../config/settings.ts";
 import { APPLIED, type Applied, refuseOtherSchema, STAMP } from "../engine/migrations.ts";
 import { createCommits, type Flushing } from "./commits.ts";
 import { type Connection, connect, unflushed } from "./connection.ts";
@@ -28,9 +30,6 @@ export interface Database extends Sql {
   /** When what waits is written. */
   close(): Promise<void>;
 }
-
-/** Whether a commit waits for the disk. */
-export type Durability = "full" | "normal";
 
 export function openDatabase(file: string, durability: Durability = "full"): Database {
   const writer = connect(file, false);

@@ -1,17 +1,16 @@
 /** The store on one SQLite file: keyed state through Keyv and ordered state in SQL tables. */
+
 import { rmSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
 import Keyv from "keyv";
-import { Fault } from "../../../kernel/fault.ts";
-import { makePrivate } from "../../../kernel/files/ownership.ts";
-import type { SqlValue } from "../../../kernel/vocabulary/store.ts";
+import { makePrivate, type SealingKey } from "../../../kernel/kit.ts";
+import { Fault, type Migrations, type SqlValue } from "../../../kernel/plugin.ts";
+import type { Durability } from "../config/settings.ts";
 import { createMigrations, type MigrationTarget } from "../engine/migrations.ts";
-import type { OpenStore } from "../engine/open-store.ts";
+import { completeStore, type OpenStore } from "../engine/open-store.ts";
 import { createSoleFleet } from "../fleet/fleet.ts";
 import { createLocalSignals } from "../fleet/signals.ts";
-import { ringOf, type SealingKey } from "../keys/keyring.ts";
 import { onCommit } from "./commits.ts";
-import { type Database, type Durability, openDatabase } from "./database.ts";
+import { type Database, openDatabase } from "./database.ts";
 import KeyvSqlite, { type SqliteDriver } from "./keyv.ts";
 
 export interface StoreOptions {
@@ -39,7 +38,7 @@ export function openStore(file: string, { secretsKey = noKey, durability }: Stor
   const keyed = new Map<string, Keyv>();
   const migrate = createMigrations(migrationTarget(database));
 
-  return {
+  const engine = {
     name: file,
     keyed<Value>(namespace: string): Keyv<Value> {
       let keyv = keyed.get(namespace);
@@ -59,17 +58,12 @@ export function openStore(file: string, { secretsKey = noKey, durability }: Stor
       return keyv as Keyv<Value>;
     },
     keyedVersion: () => `${ownWrites} ${database.foreignVersion()}`,
-    async tables(owner, migrations) {
+    async tables(owner: string, migrations: Migrations) {
       await migrate(owner, migrations);
       return database;
     },
     ...createSoleFleet(),
     signals: createLocalSignals(onCommit),
-    keyFor: async (purpose) =>
-      ringOf(await secretsKey())
-        .derive(purpose)
-        .all()[0],
-    keysFor: async (purpose) => ringOf(await secretsKey()).derive(purpose),
     probe: () => database.probe(),
     async close() {
       // Their timers would keep using a closed connection.
@@ -77,6 +71,7 @@ export function openStore(file: string, { secretsKey = noKey, durability }: Stor
       await database.close();
     },
   };
+  return completeStore(engine, database, secretsKey);
 }
 
 function migrationTarget(database: Database): MigrationTarget {
@@ -102,35 +97,6 @@ function migrationTarget(database: Database): MigrationTarget {
       );
     },
   };
-}
-
-/** Keyed values of a store that may be in use, in the order of the keys. Nothing is written, no table is made. */
-export async function readKeyed<Value>(
-  file: string,
-  namespace: string,
-  keys: readonly string[],
-): Promise<readonly (Value | undefined)[]> {
-  using connection = new DatabaseSync(file, { readOnly: true });
-  const driver: SqliteDriver = {
-    name: "custom",
-    connect: async () => ({
-      query: async (sql, ...values) =>
-        READS.test(sql) ? connection.prepare(sql).all(...(values as SqlValue[])) : [],
-      close: async () => {},
-    }),
-  };
-  const store = new KeyvSqlite({ uri: `sqlite://${file}`, table: TABLE, driver, clearExpiredInterval: 0 });
-  const keyv = new Keyv<Value>({ store, namespace });
-  return await Promise.all(keys.map((key) => keyv.get(key)));
-}
-
-/** Rows of a store that may be in use; none where there is no such table. Nothing is written, no table is made. */
-export function readTable<Row>(file: string, table: string): readonly Row[] {
-  using connection = new DatabaseSync(file, { readOnly: true });
-  const found = connection
-    .prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?")
-    .get(table);
-  return found === undefined ? [] : (connection.prepare(`SELECT * FROM ${table}`).all() as Row[]);
 }
 
 /** Lets Keyv use our connection, so that its writes and ours never compete for the file. */

@@ -1,19 +1,13 @@
 /** Stored settings below the environment and `.env`: which of them count, and what is wrong with the rest. Pure. */
-import type { Env, Settings } from "../../../kernel/settings/env.ts";
-import type { Problem, Setting, StoredValue, StoredValues } from "../../../kernel/settings/setting.ts";
-
-/** What of a plugin's settings may be changed while it runs. */
-export interface LiveReader {
-  readonly plugin: string;
-  read(env: Env): unknown;
-}
-
-/** Of all plugins, also of those that are off. */
-export function liveReaders(
-  plugins: readonly { readonly name: string; live?(env: Env): unknown }[],
-): readonly LiveReader[] {
-  return plugins.flatMap(({ name, live }) => (live === undefined ? [] : [{ plugin: name, read: live }]));
-}
+import {
+  changeable,
+  type LiveReader,
+  type Problem,
+  readAll,
+  type Settings,
+  type StoredValue,
+  type StoredValues,
+} from "../../../kernel/kit.ts";
 
 export interface Layered {
   /** Read by every reader. Its problems are those of the environment and `.env`. */
@@ -22,16 +16,6 @@ export interface Layered {
   readonly stored: StoredValues;
   /** Those that do not, and why. */
   readonly ignored: ReadonlyMap<string, Problem>;
-}
-
-/** The names that a store may hold, with what they may be. Whatever else it holds has no effect. */
-export function changeable(given: Settings, readers: readonly LiveReader[]): ReadonlyMap<string, Setting> {
-  return new Map(readAll(given.over(new Map()), readers).declared.map((setting) => [setting.name, setting]));
-}
-
-export function readAll(settings: Settings, readers: readonly LiveReader[]): Settings {
-  for (const { plugin, read } of readers) read(settings.for(plugin));
-  return settings;
 }
 
 /** A bad value must not keep a service from starting, nor cost it the good ones: it alone is left out. */

@@ -1,9 +1,14 @@
 /** Changes of stored settings, looked at before anything is stored: all of them can be had, or every reason why not. Pure. */
-import { Fault } from "../../../kernel/fault.ts";
-import type { Settings } from "../../../kernel/settings/env.ts";
-import type { SettingValues } from "../../../kernel/settings/live.ts";
-import type { Problem, StoredValue } from "../../../kernel/settings/setting.ts";
-import { added, changeable, type Layered, type LiveReader, readAll } from "./layers.ts";
+import {
+  changeable,
+  type LiveReader,
+  type Problem,
+  readAll,
+  type Settings,
+  type StoredValue,
+} from "../../../kernel/kit.ts";
+import { Fault, type SettingValues } from "../../../kernel/plugin.ts";
+import { added, type Layered } from "./layers.ts";
 
 const LONGEST = 10_000;
 

@@ -1,11 +1,14 @@
 /** Settings as rows. Secrets are sealed together with where they may be sent. */
-
-import { reason } from "../../../kernel/fault.ts";
-import { seal, unseal } from "../../../kernel/sealing.ts";
-import type { Setting, StoredValue, StoredValues } from "../../../kernel/settings/setting.ts";
-import type { Queries, SealedPlace } from "../../../kernel/vocabulary/store.ts";
-import { defineTables } from "../../../kernel/vocabulary/tables.ts";
-import type { SealingKey } from "../keys/keyring.ts";
+import {
+  defineTables,
+  type SealingKey,
+  type Setting,
+  type StoredValue,
+  type StoredValues,
+  seal,
+  unseal,
+} from "../../../kernel/kit.ts";
+import { type Queries, reason, type SealedPlace } from "../../../kernel/plugin.ts";
 
 export const SETTING_TABLES = defineTables(
   ({ text, integer, keyed }) => `CREATE TABLE settings (

@@ -1,12 +1,21 @@
 /** The service `settings`: rows that every node follows, read through the same reader as the environment. */
-import { reason } from "../../../kernel/fault.ts";
-import type { Log } from "../../../kernel/log/log.ts";
-import type { Env, Settings } from "../../../kernel/settings/env.ts";
-import type { ChangeableSetting, Live, StoredSettings } from "../../../kernel/settings/live.ts";
-import type { Setting, StoredValues } from "../../../kernel/settings/setting.ts";
-import type { Store } from "../../../kernel/vocabulary/store.ts";
-import { follow } from "../fleet/followed.ts";
-import { changeable, type LiveReader, layer } from "./layers.ts";
+import {
+  changeable,
+  type LiveReader,
+  type Setting,
+  type Settings,
+  type StoredValues,
+} from "../../../kernel/kit.ts";
+import {
+  type ChangeableSetting,
+  type Env,
+  type Live,
+  type Log,
+  reason,
+  type Store,
+  type StoredSettings,
+} from "../../../kernel/plugin.ts";
+import { layer } from "./layers.ts";
 import { describe, propose } from "./proposal.ts";
 import { decode, PURPOSE, READ, removeRow, SETTING_TABLES, type SettingRow, writeRow } from "./rows.ts";
 
@@ -41,7 +50,7 @@ export async function openStoredSettings({
   const sql = await store.tables("settings", SETTING_TABLES);
   const names = changeable(given, readers);
   const key = () => store.keysFor(PURPOSE);
-  const rows = follow(store.changes, TOPIC, () => sql.all<SettingRow>(READ));
+  const rows = store.changes.cache(TOPIC, () => sql.all<SettingRow>(READ));
   const followers = new Set<Follower>();
   let seen = "[]";
   let now = layer(given, readers, new Map());

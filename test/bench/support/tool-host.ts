@@ -1,21 +1,20 @@
 /** A tool host of the bench's own, and tools put into it without being examined each time. */
 import { mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { openToolHost, type ToolHost } from "../../../host/tool-host.ts";
 import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
-import { openStore } from "../../../plugins/store/sqlite/store.ts";
 import { copyCode } from "../../support/tools/components.ts";
+import { openHomeStore } from "../../support/tools/home-store.ts";
 
 export async function openHost(home: string, privateHosts: readonly string[] = []): Promise<ToolHost> {
   mkdirSync(home, { recursive: true });
-  const store = openStore(join(home, "store.sqlite"));
+  const store = openHomeStore(home);
   const mask = createMask();
   const host = await openToolHost({
     config: {
       privateHosts: new Set(privateHosts),
       shipped: false,
-      secretsKey: undefined,
       workers: undefined,
       variable: () => undefined,
     },

@@ -26,7 +26,7 @@ export type Kind = "turn" | "submit" | "searchMemory" | "searchThreads" | "searc
 export async function openWork(store: OpenStore, home: string, progress: Progress): Promise<Work> {
   const write = createWriter(createRandom(TEXTS));
   const { agent, sql, turn } = await openAgent(store, home);
-  const table = createJobTable(sql, store.node);
+  const table = createJobTable(sql, store);
   // Never started: what is submitted stays queued.
   const jobs = createJobs({
     table,

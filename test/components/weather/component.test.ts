@@ -10,20 +10,24 @@ import { digestOf } from "../../../host/catalog/catalog.ts";
 import { createComponent } from "../../../host/compile/transpile.ts";
 import { createPool } from "../../../host/sandbox/pool.ts";
 import type { ToolHost } from "../../../host/tool-host.ts";
+import { openHomeStore } from "../../support/tools/home-store.ts";
 import { builtComponent, capabilitiesOf, recordingOf } from "../../support/tools/shipped.ts";
 import { install } from "../../support/tools/tool-host.ts";
 
 let home: string;
 let host: ToolHost;
+let store: ReturnType<typeof openHomeStore>;
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "postern-test-"));
-  host = await openTemporaryHost(home, new Set());
+  store = openHomeStore(home);
+  host = await openTemporaryHost(home, store, new Set());
   await install(host, "weather", await builtComponent("weather"), capabilitiesOf("weather"));
 }, 120_000);
 
 afterAll(async () => {
   await host.close();
+  await store.close();
   await rm(home, { recursive: true, force: true });
 });
 

@@ -9,10 +9,10 @@ import { openToolHost, type ToolHost } from "../../../host/tool-host.ts";
 import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
-import { openStore } from "../../../plugins/store/sqlite/store.ts";
 import { childrenBytes } from "../../support/processes/children.ts";
 import { openUpstream, type Upstream } from "../../support/servers/upstream.ts";
 import { fixture } from "../../support/tools/components.ts";
+import { openHomeStore } from "../../support/tools/home-store.ts";
 
 const PLANTED = "Planted-0f9e8d7c6b5a-Value";
 const HARMLESS = "harmless-words-from-upstream";
@@ -27,7 +27,7 @@ const logged: string[] = [];
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "postern-planted-"));
-  store = openStore(join(home, "store.sqlite"));
+  store = openHomeStore(home);
   api = await openUpstream(({ path, headers }, response) => {
     if (path === "/held") held.resolve(response);
     else if (path === "/away") response.writeHead(302, { location: `/${headers.authorization}` }).end();
@@ -41,7 +41,6 @@ beforeAll(async () => {
     config: {
       privateHosts: new Set([`127.0.0.1:${api.port}`]),
       shipped: false,
-      secretsKey: undefined,
       workers: 1,
       variable: () => undefined,
     },

@@ -227,7 +227,7 @@ describe("what a killed install left", () => {
 describePostgres("a shipped tool that is broken in the database", () => {
   test("is put back for every node, unless the operator replaced it", SLOW, async () => {
     const url = await freshDatabase(afterThisTest);
-    const host = await toolHost({ secretsKey: KEY }, temporaryFolder(), await openPostgres(url));
+    const host = await toolHost({}, temporaryFolder(), await openPostgres(url));
     await prepareShipped(host.home);
     await host.provideShipped(() => {});
     const { ask, run } = doctorOf(host.home, { STORE_URL: url, POSTERN_SECRETS_KEY: KEY });

@@ -1,9 +1,9 @@
 import { PassThrough } from "node:stream";
 import Koa, { type Context } from "koa";
 import { expect, onTestFinished, test } from "vitest";
-import { compressAnswers, secureAnswers } from "../../../kernel/net/response-headers.ts";
 import { listen } from "../../../kernel/net/listen.ts";
 import { createProxies } from "../../../kernel/net/proxies.ts";
+import { compressAnswers, secureAnswers } from "../../../kernel/net/response-headers.ts";
 
 async function open(handle: (context: Context) => void) {
   const koa = new Koa();

@@ -4,13 +4,13 @@ import formats from "ajv-formats";
 import TypeBox from "typebox";
 import { describe, expect, test } from "vitest";
 import type { Gate, Job, ToolInfo, TurnRecord } from "../../../kernel/plugin.ts";
+import { nullable, type Wire } from "../../../kernel/schema/declare.ts";
+import { Type } from "../../../kernel/schema/type.ts";
+import { fromWire, toWire } from "../../../kernel/schema/wire-convert.ts";
+import { wireSchema } from "../../../kernel/schema/wire-schema.ts";
 import * as job from "../../../kernel/vocabulary/job.ts";
 import * as tools from "../../../kernel/vocabulary/tools.ts";
 import * as turn from "../../../kernel/vocabulary/turn.ts";
-import { fromWire, toWire } from "../../../kernel/schema/wire-convert.ts";
-import { nullable, type Wire } from "../../../kernel/schema/declare.ts";
-import { wireSchema } from "../../../kernel/schema/wire-schema.ts";
-import { Type } from "../../../kernel/schema/type.ts";
 
 const CALL = { id: "c1", name: "weather", params: '{"cityName":"Ulm"}' };
 

@@ -1,3 +1,4 @@
+/** Connections that wait for another's transaction. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
@@ -19,7 +20,6 @@ import { describePostgres, execute, freshDatabase } from "../../support/processe
 import { bootKernel } from "../../support/services/kernel.ts";
 import { afterThisTest } from "../../support/undo.ts";
 
-/** Connections that wait for another's transaction. */
 const WAITING =
   "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
 

@@ -1,3 +1,4 @@
+/** Runs a command as main.ts would and answers what it printed. */
 import { Command } from "commander";
 import { expect, test } from "vitest";
 import { createCommandContext } from "../../../kernel/cli/command-context.ts";
@@ -14,7 +15,6 @@ import { openStore } from "../../../plugins/store/sqlite/store.ts";
 import { temporaryFolder } from "../../support/home.ts";
 import { printedBy } from "../../support/services/printed.ts";
 
-/** Runs a command as main.ts would and answers what it printed. */
 function commandLine(home: string, more: readonly AnyPlugin[] = []) {
   const session = openSession({ POSTERN_HOME: home, MODEL_PROVIDER: "builtin" }, home);
   const context = createCommandContext(session, async () => [store as AnyPlugin, ...more], "0.0.0-test");

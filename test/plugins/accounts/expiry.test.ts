@@ -6,6 +6,7 @@ import { createAccounts } from "../../../plugins/accounts/records/accounts.ts";
 import { watchExpiry } from "../../../plugins/accounts/sign-in/expiry.ts";
 import { openStore } from "../../../plugins/store/sqlite/store.ts";
 import { temporaryFolder } from "../../support/home.ts";
+import { diagnosing } from "../../support/services/diagnosis.ts";
 import { openGateway } from "../../support/services/gateway.ts";
 
 test("soon is within seven days, neither past nor revoked", () => {
@@ -31,7 +32,7 @@ test("doctor and the log name a token that expires soon, whose it is and how to 
   const { info, token } = await accounts.createToken("ann", "laptop", { expiresInDays: 3 });
   await accounts.createToken("ann", "desk", { expiresInDays: 30 });
   const words = `the token "laptop" of ann expires in 3 days (${info.expiresAt?.slice(0, 16)}Z): postern token expire ${info.id} 90`;
-  expect(await diagnose({ config: NO_SETTINGS, home })).toEqual([
+  expect(await diagnosing(home, NO_SETTINGS, diagnose)).toEqual([
     { name: "token", ok: true, warning: true, detail: words },
   ]);
   const logged: unknown[][] = [];
@@ -41,7 +42,7 @@ test("doctor and the log name a token that expires soon, whose it is and how to 
   expect(logged[0]).toEqual([{ code: "token_expires_soon", user: "ann", token: info.id }, words]);
   expect(JSON.stringify(logged)).not.toContain(token);
   await store.close();
-  expect(await diagnose({ config: NO_SETTINGS, home: temporaryFolder() })).toEqual([]);
+  expect(await diagnosing(temporaryFolder(), NO_SETTINGS, diagnose)).toEqual([]);
 });
 
 test("a person whose sign-in ends soon is told when, and nobody else", async () => {

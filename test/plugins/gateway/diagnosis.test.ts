@@ -6,6 +6,7 @@ import { Settings, type Variables } from "../../../kernel/settings/env.ts";
 import gateway from "../../../plugins/gateway/plugin.ts";
 import { type GatewayConfig, readSettings } from "../../../plugins/gateway/settings.ts";
 import { temporaryFolder } from "../../support/home.ts";
+import { diagnosing } from "../../support/services/diagnosis.ts";
 import { openGateway } from "../../support/services/gateway.ts";
 
 async function portOfSomebodyElse(): Promise<number> {
@@ -23,11 +24,11 @@ const configOf = (variables: Variables): GatewayConfig => {
 
 test("doctor finds a free port, the one that this service has, and one that somebody else has", async () => {
   const at = (port: number, running?: string) =>
-    gateway.diagnose?.({
-      config: configOf({ GATEWAY_PORT: String(port) }),
-      home: temporaryFolder(),
-      running,
-    });
+    diagnosing(
+      temporaryFolder(),
+      configOf({ GATEWAY_PORT: String(port) }),
+      (context) => gateway.diagnose?.({ ...context, running }) ?? Promise.resolve([]),
+    );
   expect(await at(0)).toMatchObject([{ ok: true, detail: expect.stringContaining("free") }]);
   const { url } = await openGateway();
   const port = Number(new URL(url).port);

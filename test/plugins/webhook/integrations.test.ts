@@ -183,9 +183,8 @@ test("without the shared secret integrations can post, and doctor and the start-
     if (config instanceof Off) throw new Error("it is on");
     const { home, service } = gateway.service;
     const sql = await service("store").tables("test", []);
-    const shared = { sql, keyed: service("store").keyed, has: async () => true };
-    const isShared = sql.engine === "postgres";
-    return (await webhookPlugin.diagnose?.({ config, home, ...(isShared && { shared }) }))?.[1];
+    const stored = { rows: sql.all, keyed: async () => undefined };
+    return (await webhookPlugin.diagnose?.({ config, home, stored, tables: async () => [] }))?.[1];
   };
   expect(await doctor()).toMatchObject({
     ok: false,

@@ -4,7 +4,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { Off } from "../../../kernel/plugin.ts";
 import { Settings, type Variables } from "../../../kernel/settings/env.ts";
 import plugin from "../../../plugins/webhook/plugin.ts";
+import { temporaryFolder } from "../../support/home.ts";
 import { scriptedModel } from "../../support/services/agent.ts";
+import { diagnosing } from "../../support/services/diagnosis.ts";
 import { bootWebhook, SECRET, scripted } from "../../support/services/webhook.ts";
 
 const configure = (variables: Variables) => {
@@ -59,7 +61,7 @@ test("doctor finds a port in use and a secret that is not set, and says what to 
   const { port } = squatter.address() as AddressInfo;
   const { config } = configure({ HTTP_ENABLED: "true", HTTP_HOST: "127.0.0.1", HTTP_PORT: String(port) });
   if (config instanceof Off) throw new Error("it is on");
-  const findings = await plugin.diagnose?.({ config, home: "" });
+  const findings = await diagnosing(temporaryFolder(), config, async (context) => plugin.diagnose?.(context));
   expect(findings).toEqual([
     { name: "webhook port", ok: false, detail: expect.stringContaining("HTTP_PORT") },
     { name: "webhook secret", ok: false, detail: expect.stringContaining("HTTP_WEBHOOK_SECRET") },
@@ -70,7 +72,7 @@ test("a secret of any length is accepted; under 16 characters doctor warns", asy
   const findingOf = async (HTTP_WEBHOOK_SECRET: string) => {
     const { config } = configure({ HTTP_ENABLED: "true", HTTP_PORT: "0", HTTP_WEBHOOK_SECRET });
     if (config instanceof Off) throw new Error("it is on");
-    return (await plugin.diagnose?.({ config, home: "" }))?.[1];
+    return (await diagnosing(temporaryFolder(), config, async (context) => plugin.diagnose?.(context)))?.[1];
   };
   const detail = "HTTP_WEBHOOK_SECRET has only 3 characters: use at least 16, or it can be guessed";
   expect(await findingOf("abc")).toEqual({ name: "webhook secret", ok: true, warning: true, detail });
@@ -90,6 +92,7 @@ test.for([
   };
   const { config } = configure({ ...settings, HTTP_CALLBACK_URL: url, ...more });
   if (config instanceof Off) throw new Error("it is on");
-  const findings = (await plugin.diagnose?.({ config, home: "" })) ?? [];
+  const findings =
+    (await diagnosing(temporaryFolder(), config, async (context) => plugin.diagnose?.(context))) ?? [];
   expect(findings.at(-1)).toEqual({ name: "webhook callback", ok, detail: expect.stringContaining(words) });
 });

@@ -1,5 +1,5 @@
 /** A tool host of the test's own, and a tool that probes it. */
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import type { Candidate, InstalledTool } from "../../../host/catalog/catalog.ts";
 import { examine } from "../../../host/catalog/install.ts";
 import { sha256 } from "../../../host/compile/transpile.ts";
@@ -9,10 +9,10 @@ import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import type { Mask } from "../../../kernel/vocabulary/kernel.ts";
 import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
-import { openStore } from "../../../plugins/store/sqlite/store.ts";
 import { temporaryFolder } from "../home.ts";
 import { afterThisTest, type Later } from "../undo.ts";
 import { copyCode, fixture, fixtureWith } from "./components.ts";
+import { openHomeStore } from "./home-store.ts";
 
 export interface ToolHostConfig extends Partial<HostConfig> {
   readonly later?: Later;
@@ -21,7 +21,7 @@ export interface ToolHostConfig extends Partial<HostConfig> {
 export async function toolHost(
   { later = afterThisTest, ...config }: ToolHostConfig = {},
   home = temporaryFolder(later),
-  store: OpenStore = openStore(join(home, "store.sqlite")),
+  store: OpenStore = openHomeStore(home),
   level: LogLevel = "warn",
 ): Promise<ToolHost & { readonly home: string; readonly logged: readonly string[]; readonly mask: Mask }> {
   const mask = createMask();
@@ -31,7 +31,6 @@ export async function toolHost(
     config: {
       privateHosts: new Set(),
       shipped: true,
-      secretsKey: undefined,
       workers: 1,
       variable: () => undefined,
       ...config,

@@ -7,6 +7,7 @@ import { postern } from "../processes/postern.ts";
 import { type Answering, openUpstream } from "../servers/upstream.ts";
 import { afterThisTest } from "../undo.ts";
 import { copyCode, fixture } from "./components.ts";
+import { openHomeStore } from "./home-store.ts";
 import { allowing, installProber } from "./tool-host.ts";
 
 export interface WorkplaceOptions {
@@ -48,9 +49,11 @@ export async function workplace(options: WorkplaceOptions = {}) {
       tool("install", "prober.wasm", "--capabilities", "prober.json", "--name", "prober", ...more),
     /** The same without a process of its own, where installing is not what is tested. */
     async installed() {
-      const host = await openTemporaryHost(home, new Set());
+      const store = openHomeStore(home);
+      const host = await openTemporaryHost(home, store, new Set());
       await installProber(host, capabilities);
       await host.close();
+      await store.close();
     },
   };
 }

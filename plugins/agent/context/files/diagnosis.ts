@@ -1,6 +1,5 @@
 /** What `postern doctor` says about the operator's files. Read-only. */
 
-import { NO_CHANGES } from "../../../../kernel/kit.ts";
 import { type DiagnoseContext, type Finding, reason } from "../../../../kernel/plugin.ts";
 import { parsePrices } from "../../spending/cost.ts";
 import { createSkills } from "../skills.ts";
@@ -19,7 +18,7 @@ export async function diagnoseFiles({
   const own = (await gather(home)).files;
   if (shared === undefined) return [await describe(openFolderFiles(home), own, `in ${home}`)];
   const isMade = await shared.has("home_files");
-  const rows = isMade ? openRowFiles(shared.sql, NO_CHANGES) : undefined;
+  const rows = isMade ? openRowFiles(shared.sql, shared.changes) : undefined;
   const theirs = (await rows?.all()) ?? new Map<string, string>();
   const found = rows === undefined ? [] : [await describe(rows, theirs, "in the database, for all nodes")];
   const { added, changed } = compare(theirs, own);

@@ -1,6 +1,5 @@
 /** The operator's files as rows, which every node of a fleet reads. `postern home push` writes them. */
 
-import { follow } from "../../../../kernel/kit.ts";
 import type { Queries, Sql, Store } from "../../../../kernel/plugin.ts";
 import { folderOf, type OperatorFiles } from "./files.ts";
 
@@ -30,7 +29,7 @@ export interface RowFiles extends OperatorFiles {
 }
 
 export function openRowFiles(sql: Sql, changes: Store["changes"]): RowFiles {
-  const files = follow(changes, TOPIC, async () => {
+  const files = changes.cache(TOPIC, async () => {
     const rows = await sql.all<FileRow>("SELECT path, text FROM home_files ORDER BY path");
     return new Map(rows.map(({ path, text }) => [path, text]));
   });

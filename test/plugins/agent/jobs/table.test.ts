@@ -11,7 +11,7 @@ async function twoNodes(fresh: () => Promise<StorePlace>) {
   const node = async () => {
     const store = await place.open();
     const sql = await store.tables("agent", MIGRATIONS);
-    return { sql, table: createJobTable(sql, store.node) };
+    return { sql, table: createJobTable(sql, store) };
   };
   return [await node(), await node()] as const;
 }

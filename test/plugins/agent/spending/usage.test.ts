@@ -20,7 +20,8 @@ const SPANS = [
 describeEngines("usage", (_engine, fresh) => {
   test("is summed by span and by group, for one user or for all, with the latency of what came to an end", async () => {
     const place = await fresh();
-    const sql = await (await place.open()).tables("agent", MIGRATIONS);
+    const store = await place.open();
+    const sql = await store.tables("agent", MIGRATIONS);
     await sql.run(
       `INSERT INTO threads (id, "user", title, created_at, updated_at) VALUES ('t', 'ann', 't', '2026', '2026')`,
     );
@@ -50,7 +51,7 @@ describeEngines("usage", (_engine, fresh) => {
       { at: "2026-03-02T13:00:00.000Z", user: "bob", model: "b", millis: null },
       { at: "2026-03-03T00:00:00.000Z", user: "bob", model: "b" },
     ]);
-    const { turns } = createUsage(sql);
+    const { turns } = createUsage(store);
     const each = { failed: 0, inputTokens: 20, outputTokens: 10, usd: 0.5 };
     expect(await turns({ spans: SPANS, by: "model" })).toEqual({
       total: { count: 4, failed: 1, inputTokens: 40, outputTokens: 20, usd: 1, p50: 30, p95: 50 },

@@ -25,7 +25,7 @@ async function nodeOn(place: StorePlace) {
   const sql = await store.tables("agent", MIGRATIONS);
   const memory = await createMemory({ store, vectors: false, log: quiet });
   const missions = await createMissions(store);
-  const table = createJobTable(sql, store.node);
+  const table = createJobTable(sql, store);
   const [ledger, threads] = [
     createLedger(sql, store.node),
     createThreads(sql, {

@@ -5,9 +5,15 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { expect, test } from "vitest";
-import { seal, unseal } from "../../../../kernel/sealing.ts";
+import {
+  createRing,
+  type Keys,
+  ringOf,
+  type SealingKey,
+  seal,
+  unseal,
+} from "../../../../kernel/crypto/sealing.ts";
 import type { Store } from "../../../../kernel/vocabulary/store.ts";
-import { createRing, type Keys } from "../../../../plugins/store/keys/keyring.ts";
 import { loadKeys, parseKeys } from "../../../../plugins/store/keys/secrets-key.ts";
 import { openStore } from "../../../../plugins/store/sqlite/store.ts";
 import { SETTING_TABLES } from "../../../../plugins/store/stored-settings/rows.ts";
@@ -27,15 +33,16 @@ const NAMES = Array.from({ length: 500 }, (_, index) => `tool/${1000 + index}`);
 const SLOW = { timeout: 180_000 };
 const SOON = { timeout: 60_000, interval: 5 };
 
-async function fill(store: Store, key: Parameters<typeof seal>[0]) {
+async function fill(store: Store, key: SealingKey) {
+  const secretsKey = ringOf(key).derive("secrets");
   const keyed = store.keyed<string>("secrets");
-  await Promise.all(NAMES.map((name) => keyed.set(name, seal(key, name, `value of ${name}`))));
+  await Promise.all(NAMES.map((name) => keyed.set(name, seal(secretsKey, name, `value of ${name}`))));
   return {
     /** How many of them these keys open. */
     async opens(keys: ReturnType<typeof ring>): Promise<number> {
       const opened = NAMES.map(async (name) => {
         try {
-          return unseal(keys, name, (await keyed.get(name)) ?? "") === `value of ${name}`;
+          return unseal(keys.derive("secrets"), name, (await keyed.get(name)) ?? "") === `value of ${name}`;
         } catch {
           return false;
         }

@@ -2,9 +2,8 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openVault } from "../../../../host/secrets/secrets.ts";
+import { createRing, type Keys, seal, unseal } from "../../../../kernel/crypto/sealing.ts";
 import { createMask } from "../../../../kernel/mask/mask.ts";
-import { seal, unseal } from "../../../../kernel/sealing.ts";
-import { createRing, type Keys } from "../../../../plugins/store/keys/keyring.ts";
 import { hasTable, reseal, survey } from "../../../../plugins/store/keys/rotation.ts";
 import { loadKeys, parseKeys } from "../../../../plugins/store/keys/secrets-key.ts";
 import { openStore } from "../../../../plugins/store/sqlite/store.ts";
@@ -16,10 +15,15 @@ import { runHere } from "../../../support/processes/in-process.ts";
 const OLD = new Uint8Array(32).fill(7);
 const NEW = new Uint8Array(32).fill(9);
 const ring = (...keys: Keys) => createRing(() => keys);
+const OLD_SECRETS = ring(OLD).derive("secrets");
 
 const OWNED = [
   { owner: "settings", migrations: SETTING_TABLES, sealed: [SEALED] },
-  { owner: "tools", migrations: [], sealed: [{ about: "secrets", namespace: "secrets" }] },
+  {
+    owner: "tools",
+    migrations: [],
+    sealed: [{ about: "secrets", purpose: "secrets", namespace: "secrets" }],
+  },
 ];
 const COUNT = 450;
 
@@ -29,7 +33,9 @@ describeEngines("sealing again", (_engine, fresh) => {
     const sql = await store.tables("settings", SETTING_TABLES);
     const keyed = store.keyed<string>("secrets");
     const names = Array.from({ length: COUNT }, (_, index) => `tool/${index}`);
-    await Promise.all(names.map((name) => keyed.set(name, seal(OLD, name, `value of ${name}`), 3_600_000)));
+    await Promise.all(
+      names.map((name) => keyed.set(name, seal(OLD_SECRETS, name, `value of ${name}`), 3_600_000)),
+    );
     const settingKey = ring(OLD).derive("settings");
     await sql.run(
       "INSERT INTO settings (name, value, sealed, updated_at) VALUES ('A', ?, 1, ''), ('B', 'plain', 0, '')",
@@ -40,7 +46,7 @@ describeEngines("sealing again", (_engine, fresh) => {
       const found = await Promise.all(
         names.map(async (name) => {
           try {
-            return unseal(keys, name, (await keyed.get(name)) ?? "") === `value of ${name}`;
+            return unseal(keys.derive("secrets"), name, (await keyed.get(name)) ?? "") === `value of ${name}`;
           } catch {
             return false;
           }
@@ -78,17 +84,17 @@ describeEngines("sealing again", (_engine, fresh) => {
     const store = await (await fresh()).open();
     const sql = await store.tables("settings", SETTING_TABLES);
     const keyed = store.keyed<string>("secrets");
-    await keyed.set("a", seal(OLD, "a", "first"));
+    await keyed.set("a", seal(OLD_SECRETS, "a", "first"));
     const both = ring(NEW, OLD);
     let isFirst = true;
     for await (const _ of reseal(sql, OWNED, both)) {
-      if (isFirst) await keyed.set("a", seal(OLD, "a", "second"));
+      if (isFirst) await keyed.set("a", seal(OLD_SECRETS, "a", "second"));
       isFirst = false;
     }
-    expect(unseal(ring(NEW), "a", (await keyed.get("a")) ?? "")).toBe("second");
+    expect(unseal(ring(NEW).derive("secrets"), "a", (await keyed.get("a")) ?? "")).toBe("second");
     const endless = async () => {
-      await keyed.set("a", seal(OLD, "a", "third"));
-      for await (const _ of reseal(sql, OWNED, both)) await keyed.set("a", seal(OLD, "a", "third"));
+      await keyed.set("a", seal(OLD_SECRETS, "a", "third"));
+      for await (const _ of reseal(sql, OWNED, both)) await keyed.set("a", seal(OLD_SECRETS, "a", "third"));
     };
     await expect(endless()).rejects.toThrow("A service still seals under the old key");
   });
@@ -102,7 +108,7 @@ test("rotate makes a key, seals everything under it beside a running service, an
   const store = openStore(join(home, "store.sqlite"), { secretsKey: () => loadKeys(home, undefined) });
   const keys = await loadKeys(home, undefined);
   const keyed = store.keyed<string>("secrets");
-  const vault = await openVault({ keyed, key: keys, mask: createMask() });
+  const vault = await openVault({ keyed, key: keys.derive("secrets"), mask: createMask() });
   const { secrets, values } = vault.of({ tool: "probe", digest: "0", hostsOf: () => [] });
   await secrets.set("KEY", "a-very-private-value");
   const [old] = parseKeys(readFileSync(file, "utf8"), file);
@@ -127,7 +133,7 @@ test("rotate makes a key, seals everything under it beside a running service, an
   expect(parseKeys(readFileSync(file, "utf8"), file)).toHaveLength(1);
   expect(await values.read("KEY")).toEqual({ value: "a-very-private-value" });
 
-  await keyed.set("probe/LOST", seal(OLD, "probe/LOST", "x"));
+  await keyed.set("probe/LOST", seal(OLD_SECRETS, "probe/LOST", "x"));
   const refused = await run("secrets", "rotate");
   expect(refused.code).toBe(78);
   expect(refused.stderr).toContain("No listed key opens probe/LOST");

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
-import type { Store } from "../../../../kernel/vocabulary/store.ts";
+import type { LimitWindow, Store } from "../../../../kernel/plugin.ts";
 import { createLimiter } from "../../../../plugins/store/limits/limiter.ts";
-import type { LimitWindow } from "../../../../plugins/store/limits/windows.ts";
 import { openPostgres } from "../../../support/processes/engines.ts";
 import { describePostgres, freshDatabase } from "../../../support/processes/postgres/database.ts";
 import { afterThisFile } from "../../../support/undo.ts";
@@ -22,7 +21,7 @@ describePostgres("a limit of several nodes", () => {
   function openLimiters(windows: readonly LimitWindow[], first?: Store) {
     const name = randomUUID();
     const [a, b, c] = stores.map((store, at) =>
-      createLimiter({ name, windows, store: at === 0 ? (first ?? store) : store }),
+      createLimiter({ name, windows }, at === 0 ? (first ?? store) : store),
     );
     if (!a || !b || !c) throw new Error("three nodes are expected");
     onTestFinished(async () => void (await Promise.all([a, b, c].map((limiter) => limiter.close()))));
@@ -93,7 +92,7 @@ describePostgres("a limit of several nodes", () => {
     const [dying, living] = await Promise.all([openPostgres(url), openPostgres(url)]);
     later(() => living.close());
     const windows = [{ limit: 8, seconds: 1 }];
-    const [a, b] = [dying, living].map((store) => createLimiter({ name: "t", windows, store }));
+    const [a, b] = [dying, living].map((store) => store.limiter({ name: "t", windows }));
     if (!a || !b) throw new Error("two nodes are expected");
     await a.take("ann");
     await dying.close();

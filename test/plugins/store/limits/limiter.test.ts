@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { createLimiter } from "../../../../plugins/store/limits/limiter.ts";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import type { LimitWindow } from "../../../../kernel/plugin.ts";
 import { openStore } from "../../../../plugins/store/sqlite/store.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 
@@ -13,8 +13,15 @@ const minute = { limit: 3, seconds: 60 };
 const hour = { limit: 5, seconds: 3600 };
 const longer = { limit: 150, seconds: 3600 };
 
+/** One that a restart forgets. */
+function limiterOf(windows: readonly LimitWindow[]) {
+  const store = openStore(":memory:");
+  onTestFinished(() => store.close());
+  return store.limiter({ name: "t", windows, isKept: false });
+}
+
 test("the place after the last is refused, with the seconds to wait", async () => {
-  const limiter = createLimiter({ name: "t", windows: [minute] });
+  const limiter = limiterOf([minute]);
   await limiter.take("ann");
   pass(10);
   await limiter.take("ann");
@@ -35,7 +42,7 @@ test("the place after the last is refused, with the seconds to wait", async () =
 });
 
 test("windows slide: a place comes back a minute after it was taken, not on the full minute", async () => {
-  const limiter = createLimiter({ name: "t", windows: [minute] });
+  const limiter = limiterOf([minute]);
   await limiter.take("ann");
   pass(59);
   await limiter.take("ann");
@@ -46,7 +53,7 @@ test("windows slide: a place comes back a minute after it was taken, not on the 
 });
 
 test("a refusal by the hour gives the minute's place back", async () => {
-  const limiter = createLimiter({ name: "t", windows: [minute, hour] });
+  const limiter = limiterOf([minute, hour]);
   for (let i = 0; i < 3; i++) await limiter.take("ann");
   pass(60);
   for (let i = 0; i < 2; i++) await limiter.take("ann");
@@ -56,19 +63,19 @@ test("a refusal by the hour gives the minute's place back", async () => {
 });
 
 test("keys do not share places", async () => {
-  const limiter = createLimiter({ name: "t", windows: [{ limit: 1, seconds: 60 }] });
+  const limiter = limiterOf([{ limit: 1, seconds: 60 }]);
   expect((await limiter.take("ann")).ok).toBe(true);
   expect((await limiter.take("ben")).ok).toBe(true);
 });
 
 test("of many at once exactly the limit get through", async () => {
-  const limiter = createLimiter({ name: "t", windows: [minute] });
+  const limiter = limiterOf([minute]);
   const verdicts = await Promise.all(Array.from({ length: 20 }, () => limiter.take("ann")));
   expect(verdicts.filter(({ ok }) => ok)).toHaveLength(3);
 });
 
 test("calls that were refused take nothing from those after them", async () => {
-  const limiter = createLimiter({ name: "t", windows: [minute, hour] });
+  const limiter = limiterOf([minute, hour]);
   const many = async () => {
     const verdicts = await Promise.all(Array.from({ length: 20 }, () => limiter.take("ann")));
     return verdicts.filter(({ ok }) => ok).length;
@@ -81,19 +88,19 @@ test("calls that were refused take nothing from those after them", async () => {
 });
 
 test("of a thousand at once exactly the limit get through, and none waits for a timer while there are places ahead", async () => {
-  const limiter = createLimiter({ name: "t", windows: [{ limit: 100, seconds: 60 }, longer] });
+  const limiter = limiterOf([{ limit: 100, seconds: 60 }, longer]);
   const take = (count: number) => Promise.all(Array.from({ length: count }, () => limiter.take("ann")));
   expect((await take(1000)).filter(({ ok }) => ok)).toHaveLength(100);
   pass(60);
   expect((await take(1000)).filter(({ ok }) => ok)).toHaveLength(50);
   vi.useFakeTimers({ toFake: ["Date", "setTimeout"], now: Date.now() });
-  const other = createLimiter({ name: "t", windows: [minute] });
+  const other = limiterOf([minute]);
   for (let i = 0; i < 3; i++) expect((await other.take("ben")).ok).toBe(true);
   expect((await other.take("ben")).ok).toBe(false);
 });
 
 test("peek counts nothing", async () => {
-  const limiter = createLimiter({ name: "t", windows: [minute] });
+  const limiter = limiterOf([minute]);
   for (let i = 0; i < 5; i++) expect(await limiter.peek("ann")).toMatchObject({ ok: true, remaining: 3 });
 });
 
@@ -101,12 +108,12 @@ describe("with a store", () => {
   test("places survive a restart, and the rows of old ones do not pile up", async () => {
     const file = join(temporaryFolder(), "store.sqlite");
     const before = openStore(file);
-    const first = createLimiter({ name: "t", windows: [minute], store: before });
+    const first = before.limiter({ name: "t", windows: [minute] });
     for (let i = 0; i < 3; i++) await first.take("ann");
     await before.close();
 
     const after = openStore(file);
-    const second = createLimiter({ name: "t", windows: [minute], store: after });
+    const second = after.limiter({ name: "t", windows: [minute] });
     expect((await second.take("ann")).ok).toBe(false);
     pass(60);
     expect((await second.take("ann")).ok).toBe(true);
@@ -118,7 +125,7 @@ describe("with a store", () => {
 
   test("a store that could not be written for a while costs the places of that while, not all later ones", async () => {
     const store = openStore(join(temporaryFolder(), "store.sqlite"));
-    const limiter = createLimiter({ name: "t", windows: [minute], store });
+    const limiter = store.limiter({ name: "t", windows: [minute] });
     await limiter.peek("ann");
     const sql = await store.tables("test", []);
     await sql.run("ALTER TABLE limiter_takes RENAME TO away");
@@ -132,7 +139,7 @@ describe("with a store", () => {
 
   test("what need not be kept over a restart is not written", async () => {
     const store = openStore(join(temporaryFolder(), "store.sqlite"));
-    const limiter = createLimiter({ name: "t", windows: [minute], store, isKept: false });
+    const limiter = store.limiter({ name: "t", windows: [minute], isKept: false });
     for (let i = 0; i < 3; i++) expect((await limiter.take("ann")).ok).toBe(true);
     expect((await limiter.take("ann")).ok).toBe(false);
     const sql = await store.tables("test", []);

@@ -7,14 +7,15 @@ import { createMask } from "../../../../kernel/mask/mask.ts";
 import type { Finding } from "../../../../kernel/plugin.ts";
 import { Settings } from "../../../../kernel/settings/env.ts";
 import { readBackupSettings } from "../../../../plugins/store/config/maintenance.ts";
+import { readStoreSettings } from "../../../../plugins/store/config/settings.ts";
 import { readNote } from "../../../../plugins/store/copy/backup.ts";
-import { examineFile } from "../../../../plugins/store/maintenance/diagnosis.ts";
-import { CARE_TABLES } from "../../../../plugins/store/maintenance/growth.ts";
+import { examineStore } from "../../../../plugins/store/maintenance/diagnosis.ts";
+import { MAINTENANCE_TABLES } from "../../../../plugins/store/maintenance/growth.ts";
 import { backUpWhenDue } from "../../../../plugins/store/maintenance/scheduled-backup.ts";
 import store from "../../../../plugins/store/plugin.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 import { describeEngines } from "../../../support/processes/engines.ts";
-import type {} from "../../../support/run/postgres.ts";
+import { diagnosing } from "../../../support/services/diagnosis.ts";
 import { bootKernel } from "../../../support/services/kernel.ts";
 import { createTurnedClock, type TurnedClock } from "../../../support/services/turned-clock.ts";
 
@@ -55,14 +56,14 @@ test("a backup is written and verified when it is due, older ones go afterwards,
   expect(readdirSync(folder)).toEqual(["mine.backup", "postern-20261117T080001Z.backup"]);
   // Of a database doctor asks the database.
   if (inject("storeEngine") !== "postgres")
-    expect(diagnosed(kernel.home)).toContainEqual(
+    expect(await diagnosed(kernel.home)).toContainEqual(
       expect.objectContaining({ name: "backups", warning: true, detail: expect.stringContaining("failed") }),
     );
 });
 
-function diagnosed(home: string): readonly Finding[] {
-  const backup = { everyMillis: 86_400_000, folder: undefined, keep: 1 };
-  return examineFile(join(home, "store.sqlite"), "full", backup);
+function diagnosed(home: string): Promise<readonly Finding[]> {
+  const config = readStoreSettings(new Settings({ BACKUP_EVERY: "24h" }).for("store"));
+  return diagnosing(home, config, examineStore);
 }
 
 test("BACKUP_EVERY takes hours and days, and refuses what it does not know", () => {
@@ -91,7 +92,7 @@ describeEngines("a scheduled backup", (engine, fresh) => {
     const due = async ({ node, tables }: typeof one, signal = NEVER) =>
       backUpWhenDue(
         {
-          sql: await tables("care", CARE_TABLES),
+          sql: await tables("maintenance", MAINTENANCE_TABLES),
           node,
           home,
           settings: { everyMillis: 86_400_000, folder: undefined, keep: 7 },

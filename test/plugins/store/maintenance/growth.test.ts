@@ -1,12 +1,12 @@
 /** A store that grows is said before it is full. */
 import { expect, test } from "vitest";
 import {
-  CARE_TABLES,
   growthInWords,
   judge,
   keepSize,
+  MAINTENANCE_TABLES,
   measure,
-  readSizes,
+  SIZES,
 } from "../../../../plugins/store/maintenance/growth.ts";
 import { describeEngines } from "../../../support/processes/engines.ts";
 
@@ -52,8 +52,8 @@ describeEngines("the size of a store", (engine, fresh) => {
     const file = engine === "sqlite" ? place.url.replace("sqlite://", "") : undefined;
     const nodes = await Promise.all([place.open(), place.open()]);
     const [sql, other] = [
-      await nodes[0].tables("care", CARE_TABLES),
-      await nodes[1].tables("care", CARE_TABLES),
+      await nodes[0].tables("maintenance", MAINTENANCE_TABLES),
+      await nodes[1].tables("maintenance", MAINTENANCE_TABLES),
     ];
     const size = await measure(sql, file);
     expect(size.bytes).toBeGreaterThan(4096);
@@ -61,8 +61,8 @@ describeEngines("the size of a store", (engine, fresh) => {
     const firsts = await Promise.all([keepSize(sql, size, NOW), keepSize(other, size, NOW)]);
     expect(firsts.filter(Boolean)).toHaveLength(1);
     expect(await keepSize(sql, size, NOW + DAY)).toBe(true);
-    expect(await readSizes(other)).toHaveLength(2);
+    expect(await other.all(SIZES)).toHaveLength(2);
     expect(await keepSize(sql, size, NOW + 100 * DAY)).toBe(true);
-    expect(await readSizes(other)).toHaveLength(1);
+    expect(await other.all(SIZES)).toHaveLength(1);
   });
 });

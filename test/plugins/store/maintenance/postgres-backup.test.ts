@@ -5,10 +5,10 @@ import pg from "pg";
 import { expect, test } from "vitest";
 import { digestOf } from "../../../../host/catalog/catalog.ts";
 import { openVault } from "../../../../host/secrets/secrets.ts";
+import { createRing } from "../../../../kernel/crypto/sealing.ts";
 import { createMask } from "../../../../kernel/mask/mask.ts";
 import type { Store } from "../../../../kernel/vocabulary/store.ts";
 import { readNote } from "../../../../plugins/store/copy/backup.ts";
-import { createRing } from "../../../../plugins/store/keys/keyring.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 import { openPostgres } from "../../../support/processes/engines.ts";
 import { postern } from "../../../support/processes/postern.ts";
@@ -49,7 +49,7 @@ const waiting = (url: string) =>
 
 /** Of a tool. */
 async function secretsIn(store: Store) {
-  const key = createRing(() => [KEY]);
+  const key = createRing(() => [KEY]).derive("secrets");
   const vault = await openVault({ keyed: store.keyed("secrets"), key, mask: createMask() });
   return vault.of({ tool: "echo", digest: "0", hostsOf: () => [] });
 }
@@ -96,11 +96,7 @@ describePostgres("a scheduled backup of a database", () => {
 
     const thread = await say("Tell me of elephants");
     await (await secretsIn(kernel.service("store"))).secrets.set("TOKEN", "a-private-value");
-    const tools = await toolHost(
-      { secretsKey: POSTERN_SECRETS_KEY },
-      temporaryFolder(),
-      await openPostgres(STORE_URL),
-    );
+    const tools = await toolHost({}, temporaryFolder(), await openPostgres(STORE_URL));
     const component = await fixture("echo.js");
     await install(tools, "echo", component, NOTHING);
 

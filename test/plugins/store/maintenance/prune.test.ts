@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { AgingRows, OwnedTables, Sql, Store } from "../../../../kernel/vocabulary/store.ts";
 import agent from "../../../../plugins/agent/plugin.ts";
 import { TABLES } from "../../../../plugins/agent/threads/owned-tables.ts";
-import { countOld, removeOld } from "../../../../plugins/store/maintenance/retention.ts";
+import { countOld } from "../../../../plugins/store/engine/pruning.ts";
 import store from "../../../../plugins/store/plugin.ts";
 import { openStore } from "../../../../plugins/store/sqlite/store.ts";
 import { temporaryFolder } from "../../../support/home.ts";
@@ -67,7 +67,8 @@ const left = async (sql: Sql) =>
 
 describeEngines("old threads", (_engine, fresh) => {
   test("go with all that is on them, and only those that nobody pinned or waits for", async () => {
-    const sql = await fill(await (await fresh()).open());
+    const store = await (await fresh()).open();
+    const sql = await fill(store);
     const before = "2026-06-01T00:00:00.000Z";
     expect(await countOld(sql, THREADS, { before })).toEqual({
       rows: 60,
@@ -78,14 +79,12 @@ describeEngines("old threads", (_engine, fresh) => {
     expect((await countOld(sql, THREADS, { before, user: "bob" })).rows).toBe(0);
     const stopped = new AbortController();
     // Stopped after the first batch, it goes on from there the next time.
-    const some = await removeOld(
-      sql,
-      THREADS,
-      { before },
-      { signal: stopped.signal, progress: () => stopped.abort() },
-    );
+    const some = await store.pruneOld(THREADS, before, {
+      signal: stopped.signal,
+      progress: () => stopped.abort(),
+    });
     expect(some).toBe(50);
-    expect(await removeOld(sql, THREADS, { before })).toBe(10);
+    expect(await store.pruneOld(THREADS, before)).toBe(10);
     expect(await left(sql)).toEqual(["gated", "new", "open", "pinned", "queued"]);
     expect(await sql.all("SELECT id FROM turn_items")).toEqual([{ id: "item of open" }]);
     expect(await sql.all("SELECT name FROM conversations")).toEqual([{ name: "talk" }]);

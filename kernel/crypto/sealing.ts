@@ -1,11 +1,17 @@
-/** Texts at rest, under AES-256-GCM. */
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import { ringOf, type SealingKey } from "../plugins/store/keys/keyring.ts";
-import { Fault } from "./fault.ts";
+/** Texts at rest under AES-256-GCM, and the keys for them: the first of a ring seals, every one opens. */
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { Fault } from "../fault.ts";
+import type { Keyring } from "../vocabulary/store.ts";
 
 const CIPHER = "aes-256-gcm";
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
+const KEY_BYTES = 32;
+
+export type Keys = Keyring["all"] extends () => infer All ? All : never;
+
+/** One key where none is being changed, or a ring. */
+export type SealingKey = Uint8Array | Keyring;
 
 /** Encrypts a text under the first key; it opens only under the same name. */
 export function seal(key: SealingKey, name: string, text: string): string {
@@ -49,4 +55,33 @@ function decrypt(key: Uint8Array, name: string, sealed: string): string {
   decipher.setAAD(Buffer.from(name));
   decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
   return decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, "utf8") + decipher.final("utf8");
+}
+
+export function ringOf(key: SealingKey): Keyring {
+  return key instanceof Uint8Array ? createRing(() => [key]) : key;
+}
+
+/** `all` answers the same array while nothing has changed. */
+export function createRing(all: () => Keys): Keyring {
+  return {
+    all,
+    derive(purpose) {
+      let from: Keys | undefined;
+      let derived: Keys | undefined;
+      return createRing(() => {
+        const now = all();
+        if (derived === undefined || now !== from) {
+          const [first, ...others] = now;
+          derived = [deriveKey(first, purpose), ...others.map((key) => deriveKey(key, purpose))];
+          from = now;
+        }
+        return derived;
+      });
+    },
+  };
+}
+
+/** A key for one purpose: who learns it learns neither the key it comes from nor another purpose's. */
+export function deriveKey(key: Uint8Array, purpose: string): Uint8Array {
+  return new Uint8Array(hkdfSync("sha256", key, "", `postern ${purpose}`, KEY_BYTES));
 }

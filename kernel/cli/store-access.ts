@@ -1,0 +1,32 @@
+/** What the command line asks of the store with nothing started. main.ts hands over the store plugin's implementation. */
+import type { OwnedTables, SharedStore, StoreLook } from "../plugin.ts";
+import type { Env, Settings } from "../settings/env.ts";
+import type { LiveReader } from "../settings/live.ts";
+
+export interface StoreAccess {
+  /** Opens the store that the settings name for reading. Nothing is made or changed, whatever is there. */
+  look(env: Env, home: string): Promise<OpenLook>;
+  /** Puts what is stored of settings below what was given. */
+  peekSettings(given: Settings, home: string, readers: readonly LiveReader[]): Promise<PeekedSettings>;
+  /** Says whether the store is ready for another version of Postern. */
+  examineForUpgrade(env: Env, home: string, tables: readonly OwnedTables[]): Promise<readonly UpgradeCheck[]>;
+}
+
+export interface OpenLook extends StoreLook {
+  /** The database that nodes share; undefined where they share none. */
+  readonly shared: SharedStore | "unreachable" | undefined;
+  close(): Promise<void>;
+}
+
+export interface PeekedSettings {
+  /** The environment and `.env` over what is stored. Nothing of it has been read yet. */
+  readonly settings: Settings;
+  /** The reasons why stored values do not count, by name. */
+  readonly ignored: ReadonlyMap<string, string>;
+}
+
+export interface UpgradeCheck {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+}
