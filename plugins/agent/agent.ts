@@ -16,13 +16,13 @@ import {
 import { createRelay, LAST_WORD } from "./live/relay.ts";
 import { createTurnStream, type TurnStream } from "./live/stream.ts";
 import { createWatchers } from "./live/watchers.ts";
+import { STOPPED, TAKEN_OVER } from "./threads/ending.ts";
 import { INTERRUPTED, type Ledger, type TakenOver } from "./threads/ledger.ts";
+import type { Beginning } from "./threads/resume.ts";
+import { createSaving } from "./threads/writing/saving.ts";
 import type { Admit } from "./turn/admission.ts";
-import { STOPPED, TAKEN_OVER } from "./turn/ending.ts";
 import { createExecution, type ExecutionParts, type OpenTurn } from "./turn/execution.ts";
 import { createLanes } from "./turn/lanes.ts";
-import type { Beginning } from "./turn/resume.ts";
-import { createSaving } from "./turn/writing/saving.ts";
 
 export interface AgentParts extends ExecutionParts {
   readonly node: Node;

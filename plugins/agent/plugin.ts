@@ -28,61 +28,61 @@ export default definePlugin({
     {
       name: "setup",
       about: "choose a model, test it, set a spending cap and try a tool",
-      load: async () => (await import("./models/checking/setup.ts")).register,
+      load: async () => (await import("../models/commands/setup.ts")).register,
     },
     {
       name: "ask",
       about: "ask one question and print the answer",
       startsService: true,
-      load: async () => (await import("./live/ask.ts")).register,
+      load: async () => (await import("./commands/ask.ts")).register,
     },
     {
       name: "thread",
       about: "list, search, show, export, rename and remove threads",
       example: "postern thread list",
-      load: async () => (await import("./threads/commands.ts")).register,
+      load: async () => (await import("./commands/thread.ts")).register,
     },
     {
       name: "memory",
       about: "list, search, show, write and remove what the agent remembers",
       example: "postern memory search red bike",
-      load: async () => (await import("./memory/commands.ts")).register,
+      load: async () => (await import("../memory/commands.ts")).register,
     },
     {
       name: "jobs",
       about: "list, show, cancel and retry jobs",
       example: "postern jobs list --status running",
-      load: async () => (await import("./jobs/commands.ts")).register,
+      load: async () => (await import("../jobs/commands/jobs.ts")).register,
     },
     {
       name: "routine",
       about: "have the agent do something on a schedule",
       example: 'postern routine add "weekdays at 8:00" "Summarise my open issues"',
-      load: async () => (await import("./routines/commands.ts")).register,
+      load: async () => (await import("../jobs/commands/routine.ts")).register,
     },
     {
       name: "usage",
       about: "show turns, tokens and cost of the last days",
       example: "postern usage --days 7 --by user",
-      load: async () => (await import("./spending/commands.ts")).register,
+      load: async () => (await import("./commands/usage.ts")).register,
     },
     {
       name: "explain",
       about: "show where the values of a turn's tool calls came from",
       example: "postern explain",
-      load: async () => (await import("./safety/commands/explain.ts")).register,
+      load: async () => (await import("../provenance/commands/explain.ts")).register,
     },
     {
       name: "destination",
       about: "say where tools may send things although the user did not name it",
       example: "postern destination list",
-      load: async () => (await import("./safety/commands/destination.ts")).register,
+      load: async () => (await import("../provenance/commands/destination.ts")).register,
     },
     {
       name: "home",
       about: "copy identity files, skills and prices between this home and the nodes' database",
       example: "postern home push",
-      load: async () => (await import("./context/files/commands.ts")).register,
+      load: async () => (await import("../home/commands.ts")).register,
     },
   ],
   names: {
@@ -95,13 +95,13 @@ export default definePlugin({
       rows('SELECT path AS name FROM memory_documents WHERE "user" = ? ORDER BY path LIMIT 500', user),
     job: ({ rows }) => rows("SELECT id AS name, status AS about FROM jobs ORDER BY seq DESC LIMIT 50"),
   },
-  tables: async () => (await import("./threads/owned-tables.ts")).TABLES,
+  tables: async () => (await import("./owned-tables.ts")).TABLES,
   configure: readSettings,
   live: readLiveSettings,
   async diagnose(context) {
     const [{ diagnoseModel }, { diagnoseFiles }] = await Promise.all([
-      import("./models/checking/diagnose.ts"),
-      import("./context/files/diagnosis.ts"),
+      import("../models/commands/diagnose.ts"),
+      import("../home/diagnosis.ts"),
     ]);
     return [...(await diagnoseModel(context.config.model)), ...(await diagnoseFiles(context))];
   },

@@ -1,9 +1,9 @@
 /** Everything the agent reads from its environment. */
 import type { Env } from "../../kernel/plugin.ts";
-import { type ModelChoice, readModelChoice } from "./models/choose.ts";
-import type { RoutineLimits } from "./routines/bounds.ts";
+import type { RoutineLimits } from "../jobs/routines/bounds.ts";
+import { type ModelChoice, readModelChoice } from "../models/choice/choose.ts";
+import { type ProvenanceSettings, readProvenance } from "../provenance/gate.ts";
 import { type ApprovalRules, readApprovalRules } from "./safety/approvals.ts";
-import { type ProvenanceSettings, readProvenance } from "./safety/provenance/gate.ts";
 
 /** What a turn begins with, and keeps to its end. */
 export interface TurnSettings {

@@ -1,8 +1,13 @@
 /** Brings what is attached to messages to those that a model is shown, once they fit its window. */
+
+import { redact } from "../../../kernel/mask/redact.ts";
 import type { Attachment, Mask, Turn } from "../../../kernel/plugin.ts";
-import type { ModelAttachment, ModelMessage, RenderedMessage } from "../models/model.ts";
-import { isText } from "../models/request.ts";
-import { redact } from "../safety/redact.ts";
+import type {
+  ModelAttachment,
+  ModelMessage,
+  RenderedMessage,
+} from "../../../kernel/vocabulary/models/language-model.ts";
+import { isText } from "../../models/providers/request.ts";
 
 type Read = (ids: readonly string[]) => Promise<ReadonlyMap<string, Uint8Array>>;
 

@@ -4,14 +4,14 @@
  */
 
 import { Fault, type Sql, type Turn } from "../../../kernel/plugin.ts";
-import type { RenderedMessage } from "../models/model.ts";
-import { capText, escapeTags } from "../safety/wrap.ts";
+import { capText, escapeTags } from "../../../kernel/text/wrap.ts";
+import type { RenderedMessage } from "../../../kernel/vocabulary/models/language-model.ts";
+import { estimateText, estimateTokens } from "../../../kernel/vocabulary/models/tokens.ts";
 import { readAttachments } from "../threads/attachments/stored.ts";
 import { type History, orphansOf, type Past, type RenderedTurn } from "../threads/history.ts";
 import type { Summary } from "../threads/thread-row.ts";
 import { isOnPath, type Path, readPath } from "../threads/turns/branch.ts";
 import { withoutResult } from "../threads/turns/rendering.ts";
-import { estimateText, estimateTokens } from "./tokens.ts";
 import { leaveOut, tooLong } from "./truncation.ts";
 
 /** What is stored of a thread before a turn. */

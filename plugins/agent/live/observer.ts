@@ -10,7 +10,7 @@ import type {
   TurnRecord,
   Usage,
 } from "../../../kernel/plugin.ts";
-import type { ModelPart, ModelRequest } from "../models/model.ts";
+import type { ModelPart, ModelRequest } from "../../../kernel/vocabulary/models/language-model.ts";
 import type { PlannedOutcome } from "../turn/toolbox.ts";
 import * as names from "./conventions.ts";
 

@@ -2,8 +2,8 @@
 
 import { findOrders } from "../../../kernel/kit.ts";
 import type { JsonSchema, ToolInfo } from "../../../kernel/plugin.ts";
-import type { ModelTool } from "../models/model.ts";
-import { capText, escapeTags } from "./wrap.ts";
+import { capText, escapeTags } from "../../../kernel/text/wrap.ts";
+import type { ModelTool } from "../../../kernel/vocabulary/models/language-model.ts";
 
 const LONGEST_DESCRIPTION = 2000;
 const LONGEST_TEXT = 500;

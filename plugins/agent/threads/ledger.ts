@@ -12,13 +12,13 @@ import type {
   TurnItem,
 } from "../../../kernel/plugin.ts";
 import { scopesOf } from "../safety/scope.ts";
-import type { Beginning } from "../turn/resume.ts";
-import { createTurnWriter, type TurnWriter } from "../turn/writing/writer.ts";
 import { closeGate, createOpening } from "./opening.ts";
+import type { Beginning } from "./resume.ts";
 import { threadTexts } from "./texts.ts";
 import { findThread, lockThread, readTools, removeThread, type ThreadRow } from "./thread-row.ts";
 import { type OwnTurn, writeItem } from "./turns/items.ts";
 import { dropPieces, readPieces } from "./turns/pieces.ts";
+import { createTurnWriter, type TurnWriter } from "./writing/writer.ts";
 
 export const INTERRUPTED = {
   code: "interrupted",

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { type ExternalTool, Fault, type ModelName, type Turn } from "../../../kernel/plugin.ts";
-import type { ModelCatalog } from "../models/checking/catalog.ts";
+import type { ModelCatalog } from "../../models/choice/catalog.ts";
 import { allowedModels, allowsTool, scopesOf } from "../safety/scope.ts";
 import { fitTexts } from "../threads/attachments/fitting.ts";
 import { assertChoosable } from "./answer/choice.ts";

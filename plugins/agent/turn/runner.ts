@@ -1,4 +1,6 @@
 /** Brings one turn together with its model, its tools and its history, and counts what it costs. */
+
+import { redact } from "../../../kernel/mask/redact.ts";
 import {
   type Log,
   type Mask,
@@ -8,29 +10,28 @@ import {
   type TurnEvent,
   type Usage,
 } from "../../../kernel/plugin.ts";
+import type { Model, ModelMessage, ModelRequest } from "../../../kernel/vocabulary/models/language-model.ts";
+import type { ModelCatalog } from "../../models/choice/catalog.ts";
+import type { Models } from "../../models/choice/choose.ts";
+import { streamSteadily } from "../../models/providers/retry.ts";
+import { NO_USAGE, type Prices, type TokenCount } from "../../models/spending/prices.ts";
+import { assertWithin, type Spending } from "../../models/spending/spending.ts";
+import type { TurnGates } from "../../provenance/turn-gates.ts";
 import { createComposer } from "../context/composer.ts";
 import { SUMMARY_SYSTEM, systemText } from "../context/prompt.ts";
 import { type Context, digest, NO_SUMMARY, nothingStored } from "../context/window.ts";
 import type { TurnObserver } from "../live/observer.ts";
-import type { ModelCatalog } from "../models/checking/catalog.ts";
-import type { Models } from "../models/choose.ts";
-import type { Model, ModelMessage, ModelRequest } from "../models/model.ts";
-import { streamSteadily } from "../models/retry.ts";
-import type { TurnGates } from "../safety/provenance/turn-gates.ts";
-import { redact } from "../safety/redact.ts";
 import { allowedModels, allowsTool, refuseWidening, scopesOf } from "../safety/scope.ts";
 import type { TurnSettings } from "../settings.ts";
-import { NO_USAGE, type Prices, type TokenCount } from "../spending/cost.ts";
-import { assertWithin, type Spending } from "../spending/spending.ts";
+import type { Ending } from "../threads/ending.ts";
 import type { LedgerTurn } from "../threads/ledger.ts";
+import { createRequiredTools } from "../threads/required-tools.ts";
+import type { Beginning } from "../threads/resume.ts";
 import type { Summary } from "../threads/thread-row.ts";
 import { createChoice } from "./answer/choice.ts";
 import { createFormat } from "./answer/format.ts";
 import { ableModels, withoutUntaken } from "./answer/inputs.ts";
-import type { Ending } from "./ending.ts";
 import { runLoop } from "./loop.ts";
-import { createRequiredTools } from "./required-tools.ts";
-import type { Beginning } from "./resume.ts";
 import { openToolbox, type ToolSources, underRules } from "./toolbox.ts";
 
 export interface RunnerParts {

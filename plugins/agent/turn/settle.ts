@@ -1,6 +1,7 @@
 /** The calls of one answer: those that may run do, side by side, and what has to be waited for becomes a gate. */
 import { randomUUIDv7 } from "node:crypto";
 import { type Doubt, refuseQuestions } from "../../../kernel/kit.ts";
+import { redact } from "../../../kernel/mask/redact.ts";
 import {
   type CallOutcome,
   Fault,
@@ -12,18 +13,17 @@ import {
   type TurnEvent,
   type TurnItem,
 } from "../../../kernel/plugin.ts";
+import type { OwnOutcome } from "../../../kernel/vocabulary/tools/own-tool.ts";
+import { MOST_DOUBTS } from "../../provenance/sentences.ts";
 import type { TurnObserver } from "../live/observer.ts";
-import { MOST_DOUBTS } from "../safety/provenance/sentences.ts";
-import { redact } from "../safety/redact.ts";
 import { takeImages } from "../threads/attachments/stored.ts";
+import type { Ending } from "../threads/ending.ts";
+import type { RequiredTools } from "../threads/required-tools.ts";
+import type { Approved } from "../threads/resume.ts";
 import type { PendingCall } from "../threads/thread-row.ts";
-import type { Ending } from "./ending.ts";
-import type { OwnOutcome } from "./own-tool.ts";
-import type { RequiredTools } from "./required-tools.ts";
-import type { Approved } from "./resume.ts";
+import type { TurnWriter } from "../threads/writing/writer.ts";
 import type { Plan, PlannedOutcome, Toolbox } from "./toolbox.ts";
 import { unanswerable, unasked } from "./tools/unattended.ts";
-import type { TurnWriter } from "./writing/writer.ts";
 
 export interface Settling {
   readonly writer: TurnWriter;

@@ -12,14 +12,14 @@ import type {
   Tools,
 } from "../../../kernel/plugin.ts";
 import { reason } from "../../../kernel/plugin.ts";
-import type { ModelTool } from "../models/model.ts";
+import type { ModelTool } from "../../../kernel/vocabulary/models/language-model.ts";
+import type { OwnOutcome, OwnTool, OwnToolContext } from "../../../kernel/vocabulary/tools/own-tool.ts";
+import { CLEAR, type ProvenanceMode, type TurnGate } from "../../provenance/gate.ts";
+import { refusalOf, withoutShown } from "../../provenance/sentences.ts";
 import { type ApprovalRules, judgeTool, type RememberedApprovals } from "../safety/approvals.ts";
 import { ABOUT_FOREIGN, showTool } from "../safety/foreign.ts";
-import { CLEAR, type ProvenanceMode, type TurnGate } from "../safety/provenance/gate.ts";
-import { refusalOf, withoutShown } from "../safety/provenance/sentences.ts";
 import type { TurnSettings } from "../settings.ts";
-import type { OwnOutcome, OwnTool, OwnToolContext } from "./own-tool.ts";
-import type { Approved } from "./resume.ts";
+import type { Approved } from "../threads/resume.ts";
 import { checkCallersArguments, checkOwnArguments } from "./tools/arguments.ts";
 import { chooseTools, type Said } from "./tools/offering.ts";
 import { searchTool, searchTools } from "./tools/search-tool.ts";

@@ -3,23 +3,23 @@
 import { SILENT as SILENT_TELEMETRY, type Telemetry } from "../../../kernel/log/telemetry.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import type { OpenStore } from "../../../kernel/store/open-store.ts";
+import type { Model } from "../../../kernel/vocabulary/models/language-model.ts";
 import { createAgent } from "../../../plugins/agent/agent.ts";
-import { openFolderFiles } from "../../../plugins/agent/context/files/folder.ts";
 import { createContext } from "../../../plugins/agent/context/window.ts";
 import { createObservers } from "../../../plugins/agent/live/observer.ts";
-import type { Model } from "../../../plugins/agent/models/model.ts";
 import { createApprovals } from "../../../plugins/agent/safety/approvals.ts";
-import { createDestinations } from "../../../plugins/agent/safety/provenance/destinations.ts";
-import { createStoredTraces } from "../../../plugins/agent/safety/provenance/stored-trace.ts";
-import { createTurnGates } from "../../../plugins/agent/safety/provenance/turn-gates.ts";
 import type { TurnSettings } from "../../../plugins/agent/settings.ts";
-import { readPrices } from "../../../plugins/agent/spending/cost.ts";
-import { createSpending } from "../../../plugins/agent/spending/spending.ts";
 import { createHistory } from "../../../plugins/agent/threads/history.ts";
 import { createLedger } from "../../../plugins/agent/threads/ledger.ts";
 import { MIGRATIONS } from "../../../plugins/agent/threads/tables.ts";
 import { createTurnRunner } from "../../../plugins/agent/turn/runner.ts";
 import { createToolIndexes } from "../../../plugins/agent/turn/tools/tool-index.ts";
+import { openFolderFiles } from "../../../plugins/home/folder.ts";
+import { readPrices } from "../../../plugins/models/spending/prices.ts";
+import { createSpending } from "../../../plugins/models/spending/spending.ts";
+import { createDestinations } from "../../../plugins/provenance/destinations.ts";
+import { createStoredTraces } from "../../../plugins/provenance/stored-trace.ts";
+import { createTurnGates } from "../../../plugins/provenance/turn-gates.ts";
 
 export const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 

@@ -1,11 +1,11 @@
 /** What a service asks of its store: turns, submitted jobs and searches. */
 import type { OpenStore } from "../../../kernel/store/open-store.ts";
-import { createJobs } from "../../../plugins/agent/jobs/jobs.ts";
-import { createJobTable } from "../../../plugins/agent/jobs/table.ts";
-import { createDocuments } from "../../../plugins/agent/memory/documents.ts";
-import { createMemory } from "../../../plugins/agent/memory/memory.ts";
-import { MIGRATIONS as MEMORY } from "../../../plugins/agent/memory/tables.ts";
 import { createThreads } from "../../../plugins/agent/threads/threads.ts";
+import { createJobs } from "../../../plugins/jobs/queue/jobs.ts";
+import { createJobTable } from "../../../plugins/jobs/queue/table.ts";
+import { createDocuments } from "../../../plugins/memory/documents.ts";
+import { createMemory } from "../../../plugins/memory/memory.ts";
+import { MIGRATIONS as MEMORY } from "../../../plugins/memory/tables.ts";
 import { openAgent, SILENT } from "./agent.ts";
 import type { Progress } from "./bench.ts";
 import { createRandom, createWriter } from "./words.ts";

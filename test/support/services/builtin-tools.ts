@@ -1,10 +1,10 @@
 /** Tools as installers and callers declare them: some with branches, some with a single identifier. */
 import { openStore } from "../../../kernel/store/sqlite/store.ts";
-import { openFolderFiles } from "../../../plugins/agent/context/files/folder.ts";
-import { createMissions } from "../../../plugins/agent/context/missions.ts";
-import { createSkills } from "../../../plugins/agent/context/skills.ts";
-import { createMemory } from "../../../plugins/agent/memory/memory.ts";
-import type { ModelTool } from "../../../plugins/agent/models/model.ts";
+import type { ModelTool } from "../../../kernel/vocabulary/models/language-model.ts";
+import { createMissions } from "../../../plugins/guidance/missions.ts";
+import { createSkills } from "../../../plugins/guidance/skills.ts";
+import { openFolderFiles } from "../../../plugins/home/folder.ts";
+import { createMemory } from "../../../plugins/memory/memory.ts";
 import { quiet } from "./memory.ts";
 
 const place = {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Log } from "../../../kernel/plugin.ts";
 import { openStore } from "../../../kernel/store/sqlite/store.ts";
-import { createMemory, type OpenMemory } from "../../../plugins/agent/memory/memory.ts";
+import { createMemory, type OpenMemory } from "../../../plugins/memory/memory.ts";
 import { temporaryFolder } from "../home.ts";
 
 export const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

@@ -11,7 +11,7 @@ import {
   type Store,
   type Upload,
 } from "../../../../kernel/plugin.ts";
-import type { Model } from "../../models/model.ts";
+import type { Model } from "../../../../kernel/vocabulary/models/language-model.ts";
 import { noteFor } from "./fitting.ts";
 import { takeFile } from "./kinds.ts";
 import { createPdfReader } from "./pdf.ts";

@@ -13,7 +13,7 @@ import {
   type TurnStatus,
   type Usage,
 } from "../../../../kernel/plugin.ts";
-import { NO_USAGE } from "../../spending/cost.ts";
+import { NO_USAGE } from "../../../models/spending/prices.ts";
 import { pageOf, pageSize, readNumber } from "../pages.ts";
 import { itemsOf, type Piece } from "./pieces.ts";
 import { PARENT } from "./turn-rows.ts";

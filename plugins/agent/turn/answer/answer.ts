@@ -1,10 +1,10 @@
 /** One answer of the model: told and stored as it comes, without secrets. */
 import { randomUUIDv7 } from "node:crypto";
+import { createRedactStream } from "../../../../kernel/mask/redact.ts";
 import type { Mask, ToolCall, TurnEvent } from "../../../../kernel/plugin.ts";
-import type { FinishReason, ModelPart } from "../../models/model.ts";
-import { createRedactStream } from "../../safety/redact.ts";
-import type { TokenCount } from "../../spending/cost.ts";
-import type { TurnWriter } from "../writing/writer.ts";
+import type { FinishReason, ModelPart } from "../../../../kernel/vocabulary/models/language-model.ts";
+import type { TokenCount } from "../../../models/spending/prices.ts";
+import type { TurnWriter } from "../../threads/writing/writer.ts";
 
 export interface Answering {
   readonly writer: TurnWriter;

@@ -6,7 +6,7 @@ import {
   type ToolOutcome,
   type Turn,
 } from "../../../../kernel/plugin.ts";
-import type { ModelTool } from "../../models/model.ts";
+import type { ModelTool } from "../../../../kernel/vocabulary/models/language-model.ts";
 import type { Toolbox } from "../toolbox.ts";
 
 /** What a model is offered for one answer. */

@@ -3,7 +3,7 @@
  * text is checked, and the caller's schema only in a sandbox.
  */
 import { Fault, type Format, type Tools } from "../../../../kernel/plugin.ts";
-import type { Model, ModelMessage } from "../../models/model.ts";
+import type { Model, ModelMessage } from "../../../../kernel/vocabulary/models/language-model.ts";
 
 export interface Judged {
   /** As the caller gets it. */

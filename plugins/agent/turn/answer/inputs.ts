@@ -1,7 +1,12 @@
 /** What a request brings besides text, and the models that can be shown it. */
 import { type Attachment, Fault, type Turn } from "../../../../kernel/plugin.ts";
-import type { InputKind, Model, ModelAttachment, ModelMessage } from "../../models/model.ts";
-import { isText } from "../../models/request.ts";
+import type {
+  InputKind,
+  Model,
+  ModelAttachment,
+  ModelMessage,
+} from "../../../../kernel/vocabulary/models/language-model.ts";
+import { isText } from "../../../models/providers/request.ts";
 
 const MANY: Readonly<Record<InputKind, string>> = { image: "images", file: "files", audio: "audio" };
 

@@ -5,7 +5,7 @@ import type { Caller, ToolCalls, ToolInfo } from "../../../../kernel/plugin.ts";
 import { judgeTool } from "../../safety/approvals.ts";
 import { allowsTool } from "../../safety/scope.ts";
 import type { TurnSettings } from "../../settings.ts";
-import type { Approved } from "../resume.ts";
+import type { Approved } from "../../threads/resume.ts";
 import { planInstalled, type ToolSources, underRules } from "../toolbox.ts";
 
 type Outcome = Awaited<ReturnType<ToolCalls["call"]>>;

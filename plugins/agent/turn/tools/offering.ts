@@ -6,8 +6,8 @@
 
 import { TOOL_SEARCH } from "../../../../kernel/kit.ts";
 import type { TurnItem } from "../../../../kernel/plugin.ts";
+import type { RenderedMessage } from "../../../../kernel/vocabulary/models/language-model.ts";
 import { ownWords } from "../../context/own-words.ts";
-import type { RenderedMessage } from "../../models/model.ts";
 import { readSearch, searchTools } from "./search-tool.ts";
 import { type Query, stemsOf, type ToolIndex } from "./tool-index.ts";
 

@@ -2,8 +2,8 @@
 
 import { TOOL_SEARCH } from "../../../../kernel/kit.ts";
 import type { JsonSchema, ToolInfo } from "../../../../kernel/plugin.ts";
+import type { OwnTool } from "../../../../kernel/vocabulary/tools/own-tool.ts";
 import { showTool } from "../../safety/foreign.ts";
-import type { OwnTool } from "../own-tool.ts";
 import { stemsOf, type ToolIndex } from "./tool-index.ts";
 
 const USUAL_HITS = 5;

@@ -4,8 +4,8 @@
  */
 import { LRUCache } from "lru-cache";
 import type { JsonSchema, ToolInfo } from "../../../../kernel/plugin.ts";
-import { foldedWords } from "../../memory/terms.ts";
-import { isStop, stem, wordsOfName } from "../../models/builtin/words.ts";
+import { foldedWords } from "../../../memory/terms.ts";
+import { isStop, stem, wordsOfName } from "../../../models/builtin/words.ts";
 
 /** Words to look for, by what each is worth. */
 export type Query = ReadonlyMap<string, number>;

@@ -5,8 +5,8 @@ import { countOld, removeOld } from "../../../../kernel/store/care/retention.ts"
 import { openStore } from "../../../../kernel/store/sqlite/store.ts";
 import store from "../../../../kernel/store/store.ts";
 import type { AgingRows, OwnedTables, Sql, Store } from "../../../../kernel/vocabulary/store.ts";
+import { TABLES } from "../../../../plugins/agent/owned-tables.ts";
 import agent from "../../../../plugins/agent/plugin.ts";
-import { TABLES } from "../../../../plugins/agent/threads/owned-tables.ts";
 import { temporaryFolder } from "../../../support/home.ts";
 import { describeEngines } from "../../../support/processes/engines.ts";
 import { postern } from "../../../support/processes/postern.ts";

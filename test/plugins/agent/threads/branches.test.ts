@@ -4,12 +4,12 @@ import { expect, test } from "vitest";
 import { createMask } from "../../../../kernel/mask/mask.ts";
 import type { Gate, Turn } from "../../../../kernel/plugin.ts";
 import { createContext } from "../../../../plugins/agent/context/window.ts";
-import { NO_USAGE } from "../../../../plugins/agent/spending/cost.ts";
+import type { Ending } from "../../../../plugins/agent/threads/ending.ts";
 import { createHistory } from "../../../../plugins/agent/threads/history.ts";
 import { createLedger, type LedgerTurn } from "../../../../plugins/agent/threads/ledger.ts";
 import { MIGRATIONS } from "../../../../plugins/agent/threads/tables.ts";
 import { createThreads } from "../../../../plugins/agent/threads/threads.ts";
-import type { Ending } from "../../../../plugins/agent/turn/ending.ts";
+import { NO_USAGE } from "../../../../plugins/models/spending/prices.ts";
 import { describeEngines, type StorePlace } from "../../../support/processes/engines.ts";
 import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
 

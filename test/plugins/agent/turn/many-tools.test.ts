@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { TokenScope, Turn } from "../../../../kernel/plugin.ts";
-import { estimateTools } from "../../../../plugins/agent/context/tokens.ts";
+import { estimateTools } from "../../../../kernel/vocabulary/models/tokens.ts";
 import type { ChatRequest } from "../../../support/servers/model-server.ts";
 import { bootAgent, message, scriptedModel, type TestTool } from "../../../support/services/agent.ts";
 import { ASKED, type Calls, manyTools } from "../../../support/services/many-tools.ts";

@@ -1,0 +1,23 @@
+/** Where the operator's files are, by the store. */
+import type { Log, Store } from "../../kernel/plugin.ts";
+import type { OperatorFiles } from "./files.ts";
+import { openFolderFiles } from "./folder.ts";
+import { compare, gather } from "./local-copy.ts";
+import { FILE_TABLES, openRowFiles } from "./rows.ts";
+
+export async function openOperatorFiles(
+  store: Store,
+  home: string,
+  log: Log,
+): Promise<{ readonly files: OperatorFiles; close(): void }> {
+  const sql = await store.tables("home files", FILE_TABLES);
+  if (sql.engine === "sqlite") return { files: openFolderFiles(home), close() {} };
+  const files = openRowFiles(sql, store.changes);
+  const { changed, added } = compare(await files.all(), (await gather(home)).files);
+  const unused = [...changed, ...added];
+  if (unused.length > 0)
+    log.warn(
+      `${unused.join(", ")} in ${home} differ from what the nodes share in the database, which is what counts: send them with "postern home push", or get what is shared with "postern home pull"`,
+    );
+  return { files, close: files.close };
+}

@@ -1,0 +1,215 @@
+/**
+ * Whose words a conversation is made of, from all that is stored of it and what the running turn adds. What a model is
+ * shown does not matter: a summary says in other words what these items said.
+ */
+import type { Gate, Origin, Outside, ToolCall, TurnInput, TurnItem } from "../../kernel/plugin.ts";
+import { capText } from "../../kernel/text/wrap.ts";
+import type { Scalar } from "./answers/records.ts";
+import { isUsualName } from "./called/roles.ts";
+
+/** A turn, as far as it tells who said what. */
+export interface TracedTurn {
+  readonly input: TurnInput;
+  readonly instructions?: string | undefined;
+  readonly context?: Readonly<Record<string, unknown>> | undefined;
+  readonly outside?: Outside | undefined;
+  readonly items: readonly TurnItem[];
+  /** What it ended with waiting for. */
+  readonly gate?: Gate | undefined;
+  /** Text files that came with it, by the ids of the attachments. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+/** Somebody else's words. */
+export interface Entry {
+  /** Who said it, where the item tells. */
+  readonly origin?: Origin;
+  /** The tool that said it; whose it is, and whether it is trusted, shows when it is looked at. */
+  readonly tool?: { readonly name: string; readonly isCallers: boolean; readonly isOwn: boolean };
+  readonly text: string;
+  /** The params of the call that it answers. */
+  readonly asked: unknown;
+  /** Of an earlier run, where each run does again what is said again. */
+  readonly isPast?: boolean;
+}
+
+export interface Trace {
+  /** What the person wrote, and the instructions of who runs this for them. */
+  readonly said: readonly string[];
+  /** What they approved or answered. */
+  readonly known: readonly string[];
+  readonly entries: readonly Entry[];
+  readonly open: ReadonlyMap<string, readonly TracedCall[]>;
+  readonly gates: ReadonlyMap<string, Gate>;
+}
+
+interface TracedCall {
+  readonly call: ToolCall;
+  readonly isCallers: boolean;
+}
+
+export const NOTHING_SAID: Trace = { said: [], known: [], entries: [], open: new Map(), gates: new Map() };
+
+/** More than a model reads of an output, so that a list that is cut for it is still read here. */
+const LONGEST = 200_000;
+/** Outcomes that are our words: no tool can give its own error such a code. */
+const OURS = new Set(
+  "denied unknown_tool tool_not_allowed invalid_params provenance_denied no_tools cancelled tool_changed no_such_tool approval_required authentication_required question_required".split(
+    " ",
+  ),
+);
+
+/** The conversation with these turns after it. `isOwn`: whether a tool is the agent's own. */
+export function extend(before: Trace, turns: readonly TracedTurn[], isOwn: (tool: string) => boolean): Trace {
+  const said = [...before.said];
+  const known = [...before.known];
+  const entries = [...before.entries];
+  const open = new Map(before.open);
+  const gates = new Map(before.gates);
+
+  const addFiles = ({ files }: TracedTurn, item: TurnItem): void => {
+    const attachments = "attachments" in item ? (item.attachments ?? []) : [];
+    for (const { id, kind, name = kind } of attachments)
+      entries.push({ origin: { kind: "file", name }, text: files.get(id) ?? "", asked: undefined });
+  };
+
+  const addMessage = (item: Extract<TurnItem, { type: "message" }>, spans: Spans, turn: TracedTurn): void => {
+    if (item.role === "assistant") {
+      // What a model said elsewhere may be made of anything that it read there.
+      if (isBrought(turn))
+        entries.push({ origin: HISTORY, text: capText(item.text, LONGEST), asked: undefined });
+      return;
+    }
+    const [origin] = item.origins ?? [];
+    if (origin !== undefined) entries.push({ origin, text: capText(item.text, LONGEST), asked: undefined });
+    else {
+      const { own, others } = divide(item.text, spans);
+      const { words, file } = withoutFiles(own);
+      said.push(words);
+      if (file) entries.push(file);
+      const name = turn.outside?.origin ?? "";
+      if (others !== "") entries.push({ origin: { kind: "outside", name }, text: others, asked: undefined });
+    }
+    addFiles(turn, item);
+  };
+
+  const addResult = (item: Extract<TurnItem, { type: "tool_result" }>, turn: TracedTurn): void => {
+    const [first, ...rest] = open.get(item.call) ?? [];
+    open.set(item.call, rest);
+    const { outcome } = item;
+    const text = outcome.status === "ok" ? outcome.output : outcome.message;
+    addFiles(turn, item);
+    if (outcome.status === "error" && OURS.has(outcome.code)) return;
+    const name = first?.call.name ?? "";
+    const isCallers = first?.isCallers ?? false;
+    // Two calls that bear one id: whose result this is cannot be told, so nothing about it is believed.
+    const isClear = rest.every(({ call, isCallers: is }) => call.name === name && is === isCallers);
+    const [origin] = item.origins ?? [];
+    entries.push({
+      ...(origin && { origin }),
+      tool: { name, isCallers: isCallers || !isClear, isOwn: !isCallers && isClear && isOwn(name) },
+      text: capText(text, LONGEST),
+      asked: parse(first?.call.params),
+    });
+  };
+
+  for (const turn of turns) {
+    const { input, instructions, context, outside, items, gate } = turn;
+    if (instructions) said.push(instructions);
+    if (context) known.push(JSON.stringify(context));
+    if (outside?.data !== undefined)
+      entries.push({
+        origin: { kind: "outside", name: outside.origin },
+        text: JSON.stringify(outside.data),
+        asked: undefined,
+      });
+    known.push(...answered(input, "gate" in input ? gates.get(input.gate) : undefined));
+    let spans = outside?.spans ?? [];
+    for (const item of items) {
+      if (item.type === "message") {
+        addMessage(item, spans, turn);
+        if (item.role === "user") spans = [];
+      } else if (item.type === "tool_result") addResult(item, turn);
+      else if (item.type === "tool_call") {
+        const { call, external } = item;
+        open.set(call.id, [...(open.get(call.id) ?? []), { call, isCallers: external }]);
+      }
+    }
+    if (gate) gates.set(gate.id, gate);
+  }
+  return { said, known, entries, open, gates };
+}
+
+const HISTORY: Origin = { kind: "caller", name: "history" };
+
+/** The items that a caller brings along are kept as a turn that nobody said anything in. */
+function isBrought({ input }: TracedTurn): boolean {
+  return input.type === "message" && input.text === "" && !input.attachments?.length;
+}
+
+/** What the person agreed to or filled in is theirs from then on. */
+function answered(input: TurnInput, gate: Gate | undefined): readonly string[] {
+  if (input.type === "question")
+    return input.replies.flatMap(({ action, content }) => (action === "accept" ? valuesIn(content) : []));
+  if (input.type !== "approval" || input.decision === "deny" || gate?.type !== "approval") return [];
+  return [gate.call, ...(gate.others ?? [])].flatMap(({ params }) => valuesIn(parse(params)));
+}
+
+type Spans = NonNullable<Outside["spans"]>;
+
+/** The person's words in a message, and those of people outside. */
+function divide(text: string, spans: Spans): { readonly own: string; readonly others: string } {
+  let end = 0;
+  const own: string[] = [];
+  const others: string[] = [];
+  for (const { from, to } of spans) {
+    own.push(text.slice(end, from));
+    others.push(text.slice(from, to));
+    end = to;
+  }
+  return { own: [...own, text.slice(end)].join("\n"), others: others.join("\n") };
+}
+
+const FILE = '<file name="';
+
+/** Channels write text files into the message. All from the first to the end of the last is theirs: a file may hold the tags too. */
+function withoutFiles(text: string): { readonly words: string; readonly file: Entry | undefined } {
+  const [from, to] = [text.indexOf(FILE), text.lastIndexOf("</file>")];
+  if (from === -1 || to < from) return { words: text, file: undefined };
+  const start = from + FILE.length;
+  const name = text.slice(start, text.indexOf('"', start)).slice(0, 200);
+  return {
+    words: `${text.slice(0, from)}\n${text.slice(to + "</file>".length)}`,
+    file: { origin: { kind: "file", name }, text: capText(text.slice(from, to), LONGEST), asked: undefined },
+  };
+}
+
+/** Numbers with their names, because a bare number is no id. A name can be a stranger's, and say something of its own. */
+function valuesIn(value: unknown): readonly string[] {
+  return [...scalarsIn(value, "")].map(([name, scalar]) =>
+    typeof scalar === "string" ? scalar : `${isUsualName(name) ? name : "value"} ${scalar}`,
+  );
+}
+
+const DEEPEST = 32;
+
+/** Every text, number and boolean in it, with the name of the field. */
+export function* scalarsIn(
+  value: unknown,
+  name: string,
+  depth = 0,
+): Generator<readonly [name: string, value: Scalar]> {
+  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean")
+    yield [name, value];
+  else if (typeof value === "object" && value !== null && depth < DEEPEST)
+    for (const [key, inner] of Object.entries(value))
+      yield* scalarsIn(inner, Array.isArray(value) ? name : key, depth + 1);
+}
+
+function parse(params: string | undefined): unknown {
+  try {
+    return params === undefined ? undefined : JSON.parse(params);
+  } catch {
+    return undefined;
+  }
+}
